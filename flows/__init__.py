@@ -1,0 +1,8 @@
+"""Crowdgate's Prefect flows and the command line's entry point."""
+
+import os
+
+# What Crowdgate starts reports to nobody, and a flow without a server waits long enough for its own.
+os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+os.environ.setdefault("DO_NOT_TRACK", "1")
+os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "120")

@@ -1,0 +1,120 @@
+"""The Prefect flow `release`: the same steps as the command, scheduled, observed, and as silent about the data."""
+
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+from prefect import flow
+from prefect.artifacts import create_markdown_artifact
+from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
+from prefect.states import Completed, Failed
+from pydantic import Field
+
+from flows import tasks
+from flows.tasks import Sealed
+from pipeline.errors import Crashed, CrowdgateError, EnvironmentFault
+from pipeline.gate import blocked
+from pipeline.jobs.release import Request, Result
+from pipeline.policy import parse_slot
+
+FilePath = Annotated[str, Field(min_length=1, max_length=4096)]
+Slot = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}(T\d{4}Z)?$")]
+
+
+End = Result | CrowdgateError
+_ENDS: ContextVar[list[End] | None] = ContextVar("ends", default=None)
+
+
+@flow(name="release", persist_result=False, log_prints=False, retries=0, validate_parameters=True)
+def release(
+    policy: FilePath,
+    as_of: Slot | None = None,
+    input_path: FilePath | None = None,
+    to: FilePath | None = None,
+    ledger: FilePath | None = None,
+) -> State[None]:
+    """One release. Parameters are names, paths and a slot; without a slot, the day the run was scheduled for."""
+    slot = parse_slot(as_of) if as_of else _scheduled_day()
+    request = Request(Path(policy), slot, _path(input_path), _path(to), ledger)
+    try:
+        end: End = steps(Sealed(request)).value
+    except CrowdgateError as error:
+        end = error
+    ends = _ENDS.get()
+    if ends is not None:
+        ends.append(end)
+    return _state(end)
+
+
+def steps(request: Sealed[Request]) -> Sealed[Result]:
+    """All tasks of a release in their order."""
+    run = tasks.prepare(request)
+    if isinstance(run.value, Result):
+        return Sealed(run.value)
+    reserved = tasks.reserve(Sealed(run.value))
+    if isinstance(reserved.value, Result):
+        return Sealed(reserved.value)
+    held, key = Sealed(reserved.value), tasks.draw()
+    counted = tasks.read(held, key)
+    judged = tasks.protect(held, counted, key)
+    if blocked(judged.value.verdicts):
+        return tasks.withhold(held, counted, judged)
+    return tasks.publish(held, tasks.stage(held, counted, judged))
+
+
+def run_release(request: Request) -> Result:
+    """Run the flow in this process and return how it ended. Raises the error that stopped it, as the job would."""
+    ends: list[End] = []
+    token = _ENDS.set(ends)
+    try:
+        release(
+            policy=str(request.policy),
+            as_of=request.slot,
+            input_path=_text(request.input),
+            to=_text(request.to),
+            ledger=request.ledger,
+            return_state=True,
+        )
+    finally:
+        _ENDS.reset(token)
+    if not ends:
+        raise EnvironmentFault("Prefect did not run the flow; see its own messages above")
+    if isinstance(ends[0], CrowdgateError):
+        raise ends[0]
+    return ends[0]
+
+
+def _state(end: End) -> State[None]:
+    """The terminal state: published is Completed; everything else is Failed under a name of its own."""
+    if isinstance(end, Crashed):
+        return Failed(name="Crashed", message=str(end))
+    if isinstance(end, CrowdgateError):
+        return Failed(name="Refused", message=str(end))
+    _artifact(end)
+    if end.outcome == "withheld":
+        return Failed(name="Withheld", message=f"{end.release_id} was withheld")
+    return Completed(message=f"{end.release_id} was published")
+
+
+def _artifact(result: Result) -> None:
+    """The public verdicts as a table on the run's page."""
+    rows = [f"| {found.gate} | {found.outcome} | {found.reason} |" for found in result.verdicts if found.public]
+    table = ["| gate | outcome | measured |", "|---|---|---|", *rows]
+    text = "\n".join([f"# {result.release_id}: {result.outcome}", "", result.guarantee.words(), "", *table])
+    create_markdown_artifact(markdown=text, key="release-verdicts")
+
+
+def _scheduled_day() -> str:
+    """The day (UTC) that this run was scheduled for: a late or repeated run keeps its slot."""
+    scheduled: datetime = flow_run.scheduled_start_time or datetime.now(UTC)
+    return scheduled.astimezone(UTC).date().isoformat()
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)

@@ -1,0 +1,115 @@
+"""The steps of a release as Prefect tasks. What they do stands in pipeline/jobs/release.py.
+
+Nothing is persisted or cached, nothing is tried twice once the ledger has reserved, and what a task hands on is sealed:
+Prefect neither looks into it nor stores it. An error leaves a task as a coded one, without the chain that led to it.
+"""
+
+from collections.abc import Callable
+from typing import Generic, ParamSpec, TypeVar
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from pipeline.errors import CrowdgateError
+from pipeline.io.entropy import draw_key
+from pipeline.jobs import release as job
+from pipeline.sampling import SecretKey
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Sealed(Generic[T]):
+    """A value that travels between tasks of one process and shows nothing of itself."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: T) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return "Sealed(...)"
+
+    def __reduce__(self) -> str:
+        raise TypeError("a sealed value is not stored")
+
+
+class Fault(CrowdgateError):
+    """A mistake of ours before anything was read; its text could hold anything and is not shown."""
+
+
+def coded(step: Callable[P, T]) -> Callable[P, T]:
+    """Let only Crowdgate's own errors out, without the exceptions that caused them."""
+
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+        failure: CrowdgateError
+        try:
+            return step(*args, **kwargs)
+        except CrowdgateError as error:
+            failure = error.with_traceback(None)
+        except Exception as error:
+            failure = Fault(f"a fault in crowdgate itself: {type(error).__name__}")
+        failure.__context__ = failure.__cause__ = None
+        raise failure
+
+    guarded.__name__ = step.__name__
+    guarded.__doc__ = step.__doc__
+    return guarded
+
+
+def _step(function: Callable[P, T]) -> Callable[P, T]:
+    settings = {"persist_result": False, "cache_policy": NO_CACHE, "retries": 0, "log_prints": False}
+    return task(name=function.__name__, **settings)(coded(function))  # type: ignore[call-overload,no-any-return]
+
+
+@_step
+def prepare(request: Sealed[job.Request]) -> Sealed[job.Run | job.Result]:
+    """Check policy, ledger, destination and the input's form."""
+    return Sealed(job.prepare(request.value))
+
+
+@_step
+def reserve(run: Sealed[job.Run]) -> Sealed[job.Reserved | job.Result]:
+    """Charge the release and judge the gates that read no data."""
+    return Sealed(job.reserve(run.value))
+
+
+@_step
+def draw() -> Sealed[SecretKey]:
+    """Draw the key of this release from the operating system."""
+    return Sealed(draw_key())
+
+
+@_step
+def read(reserved: Sealed[job.Reserved], key: Sealed[SecretKey]) -> Sealed[job.Counted]:
+    """Read the table once."""
+    return Sealed(job.read(reserved.value, key.value))
+
+
+@_step
+def protect(reserved: Sealed[job.Reserved], counted: Sealed[job.Counted], key: Sealed[SecretKey]) -> Sealed[job.Judged]:
+    """Apply the mechanism and judge the remaining gates."""
+    candidate = job.protect(reserved.value, counted.value, key.value)
+    return Sealed(job.judge(reserved.value, counted.value, candidate, key.value))
+
+
+@_step
+def withhold(
+    reserved: Sealed[job.Reserved], counted: Sealed[job.Counted], judged: Sealed[job.Judged]
+) -> Sealed[job.Result]:
+    """Record that nothing is published."""
+    return Sealed(job.withhold(reserved.value, counted.value, judged.value))
+
+
+@_step
+def stage(
+    reserved: Sealed[job.Reserved], counted: Sealed[job.Counted], judged: Sealed[job.Judged]
+) -> Sealed[job.Ready]:
+    """Write the release where only its owner sees it, and commit to it."""
+    return Sealed(job.stage(reserved.value, counted.value, judged.value))
+
+
+@_step
+def publish(reserved: Sealed[job.Reserved], ready: Sealed[job.Ready]) -> Sealed[job.Result]:
+    """Move the committed release to its destination."""
+    return Sealed(job.publish(reserved.value, ready.value))

@@ -1,0 +1,1 @@
+"""Crowdgate's library: releases data about people, and refuses to when it must."""

@@ -1,0 +1,69 @@
+"""Candidate: all that a measure may look at, each part marked static, output or confidential."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from pipeline.contract import Attribute
+from pipeline.guarantee import Guarantee
+from pipeline.hierarchy import Level
+from pipeline.histogram import Histogram
+from pipeline.noise import Noise
+
+Number = Fraction | float | int
+Range = tuple[Number, Number]
+Cost = tuple[Fraction, Fraction]
+"""(epsilon, delta)."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A measured number and the ends of its one-sided 95 % intervals (the number itself when it is exact)."""
+
+    value: Number
+    lower: Number
+    upper: Number
+
+    @classmethod
+    def exact(cls, value: Number) -> "Measurement":
+        """A number without uncertainty."""
+        return cls(value, value, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Static:
+    """Public facts: policy, contract and budget only. `spent` is the population's spend with this release included."""
+
+    guarantee: Guarantee
+    spent: Cost
+    budget: Cost
+    people: int
+    least_class: int
+    levels: Mapping[str, Level]
+    attributes: Mapping[str, Attribute]
+
+    @property
+    def cells(self) -> int:
+        """Number of classes that could occur."""
+        cells = 1
+        for level in self.levels.values():
+            cells *= len(level)
+        return cells
+
+
+@dataclass(frozen=True, eq=False)
+class Confidential:
+    """The input at the released levels and the sample before suppression. Nothing of it is published without noise."""
+
+    full: Histogram
+    sample: Histogram
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A release that is not published yet. `output` is what would be published."""
+
+    static: Static
+    output: Histogram
+    confidential: Confidential
+    noise: Noise

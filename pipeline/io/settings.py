@@ -1,0 +1,37 @@
+"""Where the ledger is: an option, then CROWDGATE_LEDGER, then crowdgate.toml of the working copy."""
+
+import os
+import tomllib
+from pathlib import Path
+
+from pipeline.errors import ConfigurationError, Problem
+
+FILE = "crowdgate.toml"
+PREFIX = "sqlite:///"
+
+
+def ledger_url(root: Path, option: str | None) -> str:
+    """The ledger's URL; a relative path in crowdgate.toml is relative to that file.
+
+    Raises ConfigurationError when no place names a ledger, or the file is wrong.
+    """
+    named = option or os.environ.get("CROWDGATE_LEDGER")
+    if named:
+        return named
+    path = root / FILE
+    url = _settings(path).get("ledger") if path.is_file() else None
+    if not isinstance(url, str) or not url:
+        expected = 'ledger = "sqlite:///FILE", the option --ledger or CROWDGATE_LEDGER'
+        raise ConfigurationError(Problem(str(path), None, "ledger", "no ledger is named", expected))
+    return PREFIX + str((root / url.removeprefix(PREFIX)).resolve()) if url.startswith(PREFIX) else url
+
+
+def _settings(path: Path) -> dict[str, object]:
+    try:
+        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(Problem(str(path), None, "file", str(error), "valid TOML")) from None
+    unknown = [name for name in settings if name != "ledger"]
+    if unknown:
+        raise ConfigurationError(Problem(str(path), None, unknown[0], "unknown setting", "ledger", "ledger"))
+    return settings

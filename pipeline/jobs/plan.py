@@ -1,0 +1,214 @@
+"""What a policy will do, from the files alone: guarantee, class size, gates. No data is read."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from pipeline.candidate import Cost, Measurement, Static
+from pipeline.contract import PrivacyUnit
+from pipeline.errors import ConfigurationError, Problem, nearest
+from pipeline.gate import Outcome, Reach, Verdict, gate_words, judge, limit_words, number_words, reach
+from pipeline.guarantee import Guarantee, Part
+from pipeline.io.documents import Location
+from pipeline.io.policies import Bundle
+from pipeline.measures import MEASURES, Measure, MeasureClass
+from pipeline.mechanisms import MECHANISMS, SafeK
+from pipeline.policy import GateRule
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A policy that can run: its mechanism with numbers, its guarantee, its gates with their measures."""
+
+    bundle: Bundle
+    mechanism: SafeK
+    guarantee: Guarantee
+    gates: tuple[tuple[GateRule, Measure], ...]
+
+    def static(self, people: int, budget: Cost, spent: Cost) -> Static:
+        """The public facts that static measures read."""
+        return Static(
+            guarantee=self.guarantee,
+            spent=spent,
+            budget=budget,
+            people=people,
+            least_class=self.mechanism.k,
+            levels=self.mechanism.levels,
+            attributes=self.bundle.contract.by_name,
+        )
+
+    def alone(self) -> Static:
+        """The public facts when the ledger is not asked: this release is the population's first."""
+        budget = self.bundle.budget.spec
+        this = (self.guarantee.epsilon, self.guarantee.delta)
+        return self.static(budget.people, (budget.epsilon, budget.delta), this)
+
+
+def plan_release(bundle: Bundle) -> Plan:
+    """The plan of a policy. Raises ConfigurationError that lists every problem of policy, contract and budget."""
+    problems = [*_budget_problems(bundle), *_gate_problems(bundle), *_publish_problems(bundle)]
+    spec = bundle.policy.spec
+    charges = sum((rule.charge.epsilon for rule in spec.gates if rule.charge), Fraction(0))
+    part = Part("mechanism", spec.privacy.epsilon - charges, spec.privacy.delta)
+    if part.epsilon <= 0:
+        problems.append(_overcharged(bundle, charges))
+        raise ConfigurationError(problems)
+    mechanism, findings = MECHANISMS[spec.mechanism.kind](spec.mechanism, bundle.contract, part)
+    for at, found, expected, instead in findings:
+        problems.append(_at(bundle, ("spec", "mechanism", *at), found, expected, instead))
+    if problems or mechanism is None:
+        raise ConfigurationError(problems)
+    return Plan(
+        bundle, mechanism, _guarantee(bundle, part), tuple((rule, MEASURES[rule.measure]) for rule in spec.gates)
+    )
+
+
+def _guarantee(bundle: Bundle, mechanism: Part) -> Guarantee:
+    spec = bundle.policy.spec
+    charged = [Part(f"gate {rule.measure}", rule.charge.epsilon, Fraction(0)) for rule in spec.gates if rule.charge]
+    return Guarantee.of((mechanism, *charged), "add-remove", "row" if bundle.contract.unit.person is None else "person")
+
+
+def judge_static(plan: Plan, static: Static) -> list[Verdict]:
+    """The verdicts of the gates that read no data."""
+    return [
+        verdict(rule, measure, measure.of_static(static, rule))
+        for rule, measure in plan.gates
+        if measure.of_static is not None
+    ]
+
+
+def verdict(rule: GateRule, measure: Measure, measured: Measurement | None) -> Verdict:
+    """The verdict of one gate on what was measured (None: it could not be)."""
+    outcome, reason = judge(rule, measured)
+    return Verdict(
+        gate=gate_words(rule),
+        measure=rule.measure,
+        outcome=outcome,
+        blocks=rule.severity == "block",
+        public=measure.kind is not MeasureClass.CONFIDENTIAL,
+        value="none" if measured is None else number_words(measured.value),
+        limit=limit_words(rule),
+        reason=reason,
+    )
+
+
+def gate_reach(plan: Plan, rule: GateRule, measure: Measure) -> Reach:
+    """Whether the gate can decide anything under this policy."""
+    return reach(rule, measure.reach(plan.alone(), rule))
+
+
+def decided(measure: Measure) -> str:
+    """When a gate on the measure is decided, in words."""
+    return {
+        MeasureClass.STATIC: "before any data is read",
+        MeasureClass.OUTPUT: "on the released rows",
+        MeasureClass.CHARGED: "on the table, through noise that the policy's epsilon pays",
+        MeasureClass.CONFIDENTIAL: "never: it advises, in the private record",
+    }[measure.kind]
+
+
+def failed(verdicts: list[Verdict]) -> bool:
+    """Whether some blocking gate did not pass."""
+    return any(found.blocks and found.outcome is not Outcome.PASS for found in verdicts)
+
+
+def _at(bundle: Bundle, at: Location, found: str, expected: str, instead: str | None = None) -> Problem:
+    return bundle.document.problem(at, found, expected, instead)
+
+
+def _overcharged(bundle: Bundle, charges: Fraction) -> Problem:
+    found = f"the charged gates take {float(charges):g} of it"
+    return _at(bundle, ("spec", "privacy", "epsilon"), found, "a total above the sum of all charges")
+
+
+def _budget_problems(bundle: Bundle) -> Iterator[Problem]:
+    contract, budget = bundle.contract, bundle.budget
+    named, unit = budget.metadata.name, _unit_words(contract.unit)
+    if named != contract.population:
+        found = f"{named!r}, but contract {contract.id} is of population {contract.population!r}"
+        yield _at(bundle, ("spec", "budget"), found, "the budget of the contract's population", contract.population)
+    if budget.spec.unit != unit:
+        found, expected = f"{budget.spec.unit!r}", f"the contract's privacy unit {unit!r}"
+        yield bundle.budget_document.problem(("spec", "unit"), found, expected, unit)
+
+
+def _unit_words(unit: PrivacyUnit) -> str:
+    return str(unit)
+
+
+def _publish_problems(bundle: Bundle) -> Iterator[Problem]:
+    at, to = ("spec", "publish", "to"), bundle.policy.spec.publish.to
+    target = (bundle.root / to).resolve()
+    if not to or target == bundle.root or not target.is_relative_to(bundle.root):
+        yield _at(bundle, at, f"{to!r} is not inside the working copy", "a folder below it, such as releases")
+    formats = bundle.policy.spec.publish.formats
+    if len(set(formats)) != len(formats):
+        yield _at(bundle, ("spec", "publish", "formats"), "a format twice", "each format once")
+
+
+def _gate_problems(bundle: Bundle) -> Iterator[Problem]:
+    gates = bundle.policy.spec.gates
+    if not any(rule.severity == "block" for rule in gates):
+        yield _at(bundle, ("spec", "gates"), "no gate blocks", "at least one gate that can withhold the release")
+    seen: Counter[tuple[object, ...]] = Counter()
+    for i, rule in enumerate(gates):
+        at: Location = ("spec", "gates", i)
+        key = (rule.measure, tuple(rule.over or ()), rule.at_most is None, tuple(sorted(rule.options)))
+        seen[key] += 1
+        if seen[key] == 2:
+            yield _at(bundle, at, f"a second gate on {rule.measure} with the same kind of limit", "one gate each")
+        measure = MEASURES.get(rule.measure)
+        if measure is None:
+            expected = f"one of {', '.join(MEASURES)}"
+            meant = nearest(rule.measure, list(MEASURES))
+            yield _at(bundle, (*at, "measure"), f"unknown measure {rule.measure!r}", expected, meant)
+        else:
+            yield from _rule_problems(bundle, at, rule, measure)
+
+
+def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
+    if measure.kind is MeasureClass.CHARGED and rule.charge is None:
+        found = f"{rule.measure} reads the table and has no charge"
+        yield _at(bundle, at, found, "charge: {epsilon: ...}, a part of the policy's epsilon")
+    if measure.kind is not MeasureClass.CHARGED and rule.charge is not None:
+        yield _at(bundle, (*at, "charge"), f"{rule.measure} costs nothing", "no charge")
+    if measure.kind is MeasureClass.CONFIDENTIAL and rule.severity == "block":
+        found = f"{rule.measure} is confidential: withholding by it would tell about the data"
+        yield _at(bundle, at, found, "severity: advise", "advise")
+    for option in rule.options:
+        if option not in measure.options:
+            expected = f"one of {', '.join(measure.options)}" if measure.options else "no options"
+            yield _at(bundle, (*at, "with", option), "unknown option", expected, nearest(option, measure.options))
+    yield from _option_problems(bundle, at, rule)
+    yield from _over_problems(bundle, at, rule, measure)
+
+
+def _option_problems(bundle: Bundle, at: Location, rule: GateRule) -> Iterator[Problem]:
+    weight, people = rule.options.get("weight"), rule.options.get("people")
+    if weight is not None and not 0 < weight <= 1:
+        yield _at(bundle, (*at, "with", "weight"), "out of range", "a weight above 0 and at most 1")
+    if people is not None and (people.denominator != 1 or not 1 <= people <= 10**12):
+        yield _at(bundle, (*at, "with", "people"), "out of range", "a whole number of people from 1 to 1e12")
+
+
+def _over_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
+    released = list(bundle.policy.spec.mechanism.attributes)
+    if rule.over is not None and not measure.over:
+        yield _at(bundle, (*at, "over"), f"{rule.measure} speaks of all released attributes", "no `over`")
+        return
+    for i, name in enumerate(rule.over or ()):
+        if name not in released:
+            yield _at(
+                bundle, (*at, "over", i), f"{name!r} is not released", "a released attribute", nearest(name, released)
+            )
+    if len(set(rule.over or ())) != len(rule.over or ()):
+        yield _at(bundle, (*at, "over"), "an attribute twice", "each attribute once")
+    if rule.measure == "expected_singletons":
+        contract = bundle.contract.by_name
+        for name in rule.over or released:
+            if name in contract and contract[name].margins is None:
+                yield _at(
+                    bundle, at, f"{name!r} has no public margins", "margins in the contract, or `over` without it"
+                )

@@ -1,0 +1,22 @@
+"""Measures: numbers about a candidate release that gates put limits on. A new one is a function and a line here."""
+
+from pipeline.measures import confidential, expected, guarantees, output
+from pipeline.measures.base import Measure, MeasureClass
+
+MEASURES: dict[str, Measure] = {
+    measure.name: measure
+    for measure in (
+        guarantees.EPSILON,
+        guarantees.DELTA,
+        guarantees.PSO_BOUND,
+        expected.EXPECTED_SINGLETONS,
+        output.RELEASED_ROWS,
+        output.RELEASED_CLASSES,
+        output.SMALLEST_CLASS,
+        confidential.SINGLETONS,
+        confidential.SUPPRESSED_SHARE,
+        confidential.SAMPLE_UNIQUES,
+    )
+}
+
+__all__ = ["MEASURES", "Measure", "MeasureClass"]

@@ -1,0 +1,56 @@
+"""What the input and the sample show: charged for through noise, or for the curator's eyes only."""
+
+from math import inf
+
+import numpy as np
+
+from pipeline.candidate import Candidate, Measurement
+from pipeline.measures.base import Measure, MeasureClass
+from pipeline.noise import laplace_quantile
+from pipeline.policy import GateRule
+
+SENSITIVITY = 1
+"""One row added or removed changes the number of classes of exactly one row by at most 1."""
+ALPHA = 0.05
+
+
+def _singletons(candidate: Candidate, rule: GateRule) -> Measurement | None:
+    if rule.charge is None:
+        return None
+    count = int(np.count_nonzero(candidate.confidential.full.counts == 1))
+    noisy = candidate.noise(count, SENSITIVITY, rule.charge.epsilon)
+    margin = laplace_quantile(SENSITIVITY, rule.charge.epsilon, ALPHA)
+    return Measurement(noisy, noisy - margin, noisy + margin)
+
+
+def _suppressed_share(candidate: Candidate, _: GateRule) -> Measurement:
+    sampled = candidate.confidential.sample.rows
+    return Measurement.exact(1 - candidate.output.rows / sampled if sampled else 0)
+
+
+def _sample_uniques(candidate: Candidate, _: GateRule) -> Measurement:
+    counts = candidate.confidential.sample.counts
+    return Measurement.exact(int(np.count_nonzero(counts == 1)) / int(counts.sum()) if len(counts) else 0)
+
+
+SINGLETONS = Measure(
+    "singletons",
+    MeasureClass.CHARGED,
+    "number of classes with exactly one row in the whole table, at the released levels, with discrete Laplace noise",
+    reach=lambda *_: (-inf, inf),
+    of_candidate=_singletons,
+)
+SUPPRESSED_SHARE = Measure(
+    "suppressed_share",
+    MeasureClass.CONFIDENTIAL,
+    "share of the sampled rows that suppression removes",
+    reach=lambda *_: (0, 1),
+    of_candidate=_suppressed_share,
+)
+SAMPLE_UNIQUES = Measure(
+    "sample_uniques",
+    MeasureClass.CONFIDENTIAL,
+    "share of the sampled rows that are alone in their class",
+    reach=lambda *_: (0, 1),
+    of_candidate=_sample_uniques,
+)

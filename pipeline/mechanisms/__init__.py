@@ -1,0 +1,7 @@
+"""Mechanisms: what protects. One file each; a policy names them by `kind`."""
+
+from pipeline.mechanisms.safe_k import SafeK, plan_safe_k
+
+MECHANISMS = {"safe_k_anonymity": plan_safe_k}
+
+__all__ = ["MECHANISMS", "SafeK"]

@@ -1,0 +1,211 @@
+"""ReleasePolicy and PrivacyBudget: strict values of the policy files.
+
+Scalars arrive as text and numbers become exact fractions: `1e-9`, `0.05` and `"0.05"` are read as they are written.
+"""
+
+from datetime import UTC, date, datetime
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema, model_validator
+
+from pipeline.domain import parse_number
+
+API_VERSION = "crowdgate/v1"
+
+
+def _exact(text: Any) -> Fraction:
+    number = parse_number(text) if isinstance(text, str) else None
+    if number is None:
+        raise ValueError("a finite decimal number, such as 0.05 or 1e-9")
+    return number
+
+
+def _whole(text: Any) -> int:
+    number = _exact(text)
+    if number.denominator != 1:
+        raise ValueError("a whole number")
+    return int(number)
+
+
+def _positive(number: Fraction) -> Fraction:
+    if number <= 0:
+        raise ValueError("a number above 0")
+    return number
+
+
+def _probability(number: Fraction) -> Fraction:
+    if not 0 <= number < 1:
+        raise ValueError("a number of at least 0 and below 1")
+    return number
+
+
+def _rate(number: Fraction) -> Fraction:
+    if not 0 < number <= 1:
+        raise ValueError("a number above 0 and at most 1")
+    return number
+
+
+_NUMBER = WithJsonSchema({"type": ["number", "string"]})
+_WHOLE = WithJsonSchema({"type": ["integer", "string"]})
+
+
+def _after(check: Any) -> BeforeValidator:
+    return BeforeValidator(lambda value: check(_exact(value)))
+
+
+Exact = Annotated[Fraction, BeforeValidator(_exact), _NUMBER]
+Positive = Annotated[Fraction, _after(_positive), _NUMBER]
+Probability = Annotated[Fraction, _after(_probability), _NUMBER]
+Rate = Annotated[Fraction, _after(_rate), _NUMBER]
+Whole = Annotated[int, BeforeValidator(_whole), _WHOLE]
+
+
+def _class_size(text: Any) -> int | Literal["least"]:
+    try:
+        number = 1 if text == "least" else _whole(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise ValueError("`least` or a whole number of at least 1")
+    return "least" if text == "least" else number
+
+
+ClassSize = Annotated[
+    int | Literal["least"], PlainValidator(_class_size), WithJsonSchema({"type": ["integer", "string"]})
+]
+Count = Annotated[int, BeforeValidator(_whole), Field(ge=1), _WHOLE]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+"""Becomes a folder of the release, so: lower-case letters, digits and hyphens."""
+
+
+class Strict(BaseModel):
+    """Base of all values read from a policy file: unknown keys are refused, nothing changes after reading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class Metadata(Strict):
+    """Who answers for the file, and its name and version."""
+
+    name: Name
+    version: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.-]{0,30}$"), _NUMBER] = "1"
+    owner: str
+    description: str = ""
+
+
+class Privacy(Strict):
+    """The total of one release: mechanism, choices and charged gates together."""
+
+    epsilon: Positive
+    delta: Probability
+
+
+class Sampling(Strict):
+    """Bernoulli sampling: every row stays with probability beta, decided by secret coins."""
+
+    beta: Rate
+
+
+class SafeKAnonymity(Strict):
+    """Sampling and k-anonymity at levels that do not depend on the sample. `attributes` is all that is published."""
+
+    kind: Literal["safe_k_anonymity"]
+    sampling: Sampling
+    k: ClassSize = "least"
+    attributes: Annotated[dict[str, str], Field(min_length=1)]
+
+
+class Charge(Strict):
+    """What a charged gate costs; part of the policy's total."""
+
+    epsilon: Positive
+
+
+class GateRule(Strict):
+    """One line of `gates`: a measure and the limit it must keep."""
+
+    measure: str
+    at_most: Exact | None = None
+    at_least: Exact | None = None
+    over: Annotated[list[str], Field(min_length=1)] | None = None
+    options: Annotated[dict[str, Exact], Field(alias="with")] = {}
+    charge: Charge | None = None
+    severity: Literal["block", "advise"] = "block"
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> "GateRule":
+        if (self.at_most is None) == (self.at_least is None):
+            raise ValueError("exactly one limit, at_most or at_least")
+        return self
+
+
+class Publish(Strict):
+    """Where the release goes, relative to the working copy, and in which formats."""
+
+    to: str
+    formats: Annotated[list[Literal["parquet", "csv"]], Field(min_length=1)] = ["parquet"]
+
+
+class ReleaseSpec(Strict):
+    """What is released, how it is protected, what it costs and what must hold."""
+
+    enforcement: Literal["enforce"] = "enforce"
+    contract: str
+    budget: str
+    privacy: Privacy
+    mechanism: SafeKAnonymity
+    gates: Annotated[list[GateRule], Field(min_length=1)]
+    publish: Publish
+
+
+class ReleasePolicy(Strict):
+    """One policy file."""
+
+    api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
+    kind: Literal["ReleasePolicy"]
+    metadata: Metadata
+    spec: ReleaseSpec
+
+
+class BudgetSpec(Strict):
+    """The lifetime budget of a population. `people` bounds all who ever are in its inputs; it is public."""
+
+    ledger: Annotated[str, Field(pattern=r"^[a-z0-9-]{1,40}-[0-9a-f]{8}$")]
+    epsilon: Positive
+    delta: Probability
+    people: Count
+    unit: str = "row"
+    relation: Literal["add-remove"] = "add-remove"
+
+
+class BudgetMetadata(Strict):
+    """The population that the budget belongs to, and who answers for it."""
+
+    name: Name
+    owner: str
+    description: str = ""
+
+
+class PrivacyBudget(Strict):
+    """One budget file."""
+
+    api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
+    kind: Literal["PrivacyBudget"]
+    metadata: BudgetMetadata
+    spec: BudgetSpec
+
+
+def parse_slot(text: str) -> str:
+    """A release slot, `YYYY-MM-DD` or `YYYY-MM-DDTHHMMZ`. Raises ValueError for anything else."""
+    try:
+        if len(text) == 10:
+            return date.fromisoformat(text).isoformat()
+        return datetime.strptime(text, "%Y-%m-%dT%H%MZ").replace(tzinfo=UTC).strftime("%Y-%m-%dT%H%MZ")
+    except ValueError:
+        raise ValueError("the slot must be YYYY-MM-DD or YYYY-MM-DDTHHMMZ (UTC)") from None
+
+
+def release_id(policy: ReleasePolicy, slot: str) -> str:
+    """Name, version and slot: the same id never draws or publishes twice."""
+    return f"{policy.metadata.name}/{policy.metadata.version}/{slot}"

@@ -1,0 +1,123 @@
+"""Exact Bernoulli coins from a secret key (AES-256 in counter mode).
+
+A coin with probability beta = a/b compares the base-65536 digits of a uniform number with those of beta, one digit
+after another until they differ: exact for every rational beta, almost always after one digit. Whoever holds the key
+knows who was sampled: it is never logged, stored or used twice.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
+
+from pipeline.errors import EnvironmentFault
+
+KEY_BYTES = 32
+_CHUNK = 1 << 20
+_COINS, _TIES, _PERSONS = 1, 2, 3
+
+
+class SecretKey:
+    """The key of one release. `injected` marks one that was not drawn from the operating system: for tests only."""
+
+    __slots__ = ("_secret", "injected")
+
+    def __init__(self, secret: bytes, *, injected: bool) -> None:
+        if len(secret) != KEY_BYTES:
+            raise ValueError(f"a key has {KEY_BYTES} bytes")
+        _known_answer_test()
+        self._secret = secret
+        self.injected = injected
+
+    def __repr__(self) -> str:
+        return "SecretKey(...)"
+
+    def __reduce__(self) -> str:
+        raise TypeError("a secret key is not stored")
+
+    def stream(self, purpose: int, partition: int) -> CipherContext:
+        """A keystream of its own for every purpose and partition of the rows."""
+        nonce = purpose.to_bytes(4, "big") + partition.to_bytes(4, "big") + bytes(8)
+        return Cipher(algorithms.AES256(self._secret), modes.CTR(nonce)).encryptor()
+
+
+def bernoulli_thinning(
+    key: SecretKey, beta: Fraction, partition: int = 0
+) -> Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]:
+    """A function that keeps each row with probability exactly beta: from class sizes to those of the sampled classes.
+
+    It may be called once: the same coins are never thrown twice. Raises ValueError unless 0 < beta <= 1.
+    """
+    if not 0 < beta <= 1:
+        raise ValueError("beta must be in (0, 1]")
+    coins = _Coins(key, beta, partition)
+
+    def thinning(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        return coins.heads_by_class(counts)
+
+    return thinning
+
+
+def person_words(key: SecretKey, partition: int = 0) -> Callable[[int], npt.NDArray[np.uint64]]:
+    """A source of secret uniform 64-bit words, for choosing the rows of a person."""
+    stream = key.stream(_PERSONS, partition)
+    return lambda count: np.frombuffer(stream.update(bytes(8 * count)), dtype="<u8")
+
+
+class _Coins:
+    def __init__(self, key: SecretKey, beta: Fraction, partition: int) -> None:
+        self._digits = key.stream(_COINS, partition)
+        self._ties = key.stream(_TIES, partition)
+        scaled = beta * 65536
+        self._threshold = int(scaled)
+        self._remainder = scaled - self._threshold
+        self._thrown = False
+
+    def heads_by_class(self, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        if self._thrown:
+            raise RuntimeError("these coins were thrown already")
+        self._thrown = True
+        heads = np.zeros(len(counts), dtype=np.int64)
+        ends = np.cumsum(counts)
+        rows = int(ends[-1]) if len(ends) else 0
+        for start in range(0, rows, _CHUNK):
+            stop = min(start + _CHUNK, rows)
+            first, last = np.searchsorted(ends, [start, stop - 1], side="right")
+            starts = np.maximum(ends[first:last] - start, 0)
+            coins = self.throw(stop - start)
+            heads[first : last + 1] += np.add.reduceat(coins, np.r_[0, starts], dtype=np.int64)
+        return heads
+
+    def throw(self, count: int) -> npt.NDArray[np.bool_]:
+        digits = np.frombuffer(self._digits.update(bytes(2 * count)), dtype="<u2")
+        heads = digits < self._threshold
+        if self._remainder:
+            for i in np.flatnonzero(digits == self._threshold):
+                heads[i] = self._refine()
+        return heads
+
+    def _refine(self) -> bool:
+        """Whether the further digits of a uniform number are below the remaining digits of beta."""
+        remainder = self._remainder
+        while remainder:
+            remainder *= 1 << 64
+            threshold = int(remainder)
+            digit = int.from_bytes(self._ties.update(bytes(8)), "little")
+            if digit != threshold:
+                return digit < threshold
+            remainder -= threshold
+        return False
+
+
+@cache
+def _known_answer_test() -> None:
+    """NIST SP 800-38A, F.5.5: the cipher in use gives the published keystream."""
+    key = bytes.fromhex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4")
+    counter = bytes.fromhex("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff")
+    text = bytes.fromhex("6bc1bee22e409f96e93d7e117393172a")
+    cipher = Cipher(algorithms.AES256(key), modes.CTR(counter)).encryptor().update(text)
+    if cipher != bytes.fromhex("601ec313775789a5b7a7f504bbf3d228"):
+        raise EnvironmentFault("the AES-256 of this machine gives wrong answers; nothing can be sampled")

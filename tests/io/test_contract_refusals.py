@@ -1,0 +1,229 @@
+"""Every refusal of a contract, with the file and line where the mistake stands."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.io.clinic import CONTRACT, line_of, problems_of, write
+
+ROLE = "{property: privacyRole, value: sensitive}"
+AGE = "{from: -10, to: 20, step: 5, top: true, bottom: true, source: book}"
+WARD = "{values: [heart, lung, NO, unknown], source: book}"
+CHEST = "{name: chest, tree: {chest: [heart, lung], other: [NO, unknown]}}"
+KNOWN = "arguments: {validValues: [heart, lung, NO]}, mustBe: 0}"
+MEAN = "{type: expect_column_mean_to_be_between, kwargs: {min_value: 3.5, max_value: 9}}"
+SHARE = "metric: invalidValues, unit: percent, mustBeLessThan: 2.5}"
+DUPLICATES = "{metric: duplicateValues, unit: percent, mustBe: 0}"
+REFUSALS = [
+    # the standard
+    ("v3.1.0", "v3.0.2", "'v3.0.2'", "apiVersion: v3.1.0"),
+    ("kind: DataContract", "kind: Contract", "'Contract'", "DataContract"),
+    ("status: active", "statos: active", "a key that ODCS does not know", "status"),
+    ("logicalType: integer", "logicalType: int", "'int'", "integer"),
+    ("logicalType: integer", "logicalTipe: integer", "a key that ODCS does not know", "logicalType"),
+    ("mustBeBetween: [10, 5000]", "mustBeBetwen: [10, 5000]", "a key that ODCS does not know", "mustBeBetween"),
+    # table
+    ("{property: rowsAtMost, value: 5000}", "{property: rowsAtMot, value: 5000}", "unknown custom", "rowsAtMost"),
+    ("rowsAtMost, value: 5000", "population, value: x", "there twice", "each one once"),
+    ("rowsAtMost, value: 5000", "rowsAtMost, value: 0", "'0'", "1 or more"),
+    ("rowsAtMost, value: 5000", "public, value: yes", "'yes'", "true or false"),
+    ("value: clinic-patients", "value: =patients", "begins with =", "published"),
+    ("{person: patient, rows: 1}", "{person: patient, rows: 3}", "rows: 3", "rows: 1"),
+    ("{person: patient, rows: 1}", "person", "'person'", "row or {person"),
+    ("{person: patient, rows: 1}", "{person: patent}", "no property 'patent'", "patient"),
+    ("{person: patient, rows: 1}", "{person: ward}", "of another role", "direct-identifier"),
+    ("{person: patient, rows: 1}", "{person: patient, row: 1}", "unknown key", "rows"),
+    ("metric: rowCount", "metric: nullValues", "not supported here", "rowCount"),
+    # servers
+    ("format: csv", "format: cvs", "'cvs'", "csv"),
+    ("value: ;", "value: ab", "'ab'", "one character"),
+    ("property: delimiter", "property: delimeter", "unknown custom", "delimiter"),
+    ("path: visits.csv", "path: ''", "''", "the path of the table"),
+    ("format: csv", "format: csv, encoding: ISO-8859-1", "'ISO-8859-1'", "UTF-8"),
+    # properties
+    ("description: Where", "physicalName: w", "another name", "ward"),
+    ("description: Where", "properties: [{name: a, logicalType: string}]", "nested properties", "flat table"),
+    ("name: note", "name: ward", "a second property", "each property once"),
+    ("name: ward\n", "name: '@ward'\n", "begins with =", "published"),
+    (ROLE, "{property: privacyRole, value: quasi}", "'quasi'", "quasi-identifier"),
+    (ROLE, "{property: privacyRoll, value: sensitive}", "unknown custom", "privacyRole"),
+    ("{property: invalid, value: level}", "{property: invalid, value: keep}", "'keep'", "'drop' or 'level'"),
+    # domains
+    (AGE, "{from: -10, to: 20, step: 7, source: book}", "a domain that is none", "end exactly on `to`"),
+    (AGE, "{from: -10, to: 20, step: x, source: book}", "'x'", "a number"),
+    (AGE, "{from: -10, to: x, source: book}", "'x'", "a number"),
+    (AGE, "{from: -10, to: 20}", "nothing", "source"),
+    (AGE, "{from: -10, to: 20, source: ' '}", "' '", "not empty"),
+    (AGE, "{from: -10, source: book}", "a mapping", "either from and to"),
+    (AGE, "{from: -10, to: 20, values: [a], source: book}", "a mapping", "either from and to"),
+    (AGE, "{from: -10, to: 20, stepp: 5, source: book}", "unknown key", "step"),
+    (AGE, "{from: 0, to: 99999999, source: book}", "a domain that is none", "larger step"),
+    (WARD, "{from: 0, to: 9, source: book}", "from and to", "logicalType"),
+    (WARD, "{values: [], source: book}", "a domain that is none", "non-empty"),
+    (WARD, "{values: [heart, heart], source: book}", "'heart' is there twice", "each value once"),
+    (WARD, "{values: {file: towns.csv, column: twn}, source: book}", "no column 'twn'", "town"),
+    (WARD, "{values: {file: gone.csv, column: a}, source: book}", "No such file", "readable CSV"),
+    (WARD, '{values: {file: "a\\0b", column: a}, source: book}', "is no CSV file", "null"),
+    ("{from: 2024-01-01,", "{from: 2024-02-30,", "'2024-02-30'", "a day"),
+    ("{from: 2024-01-01,", "{step: 2, from: 2024-01-01,", "step, top or bottom", "only from, to"),
+    *[
+        (WARD, f"{{values: [heart, lung, NO, {label}], source: book}}", said, "published")
+        for label, said in [
+            *[(f"'{first}a'", "a spreadsheet runs") for first in "=+-@"],
+            *[('"\\ta"', "blank"), ('"\\ra"', "blank"), ("' a'", "blank"), ("'a '", "blank"), ("''", "is empty")],
+            *[('"a\\nb"', "control"), ('"a\\0b"', "control"), ('"a\\u2028b"', "control")],
+            *[("'*'", "reserved"), ("(invalid)", "reserved")],
+        ]
+    ],
+    # levels
+    (CHEST, "{name: chest, tree: {chest: [heart, lung], other: ['NO']}}", "cannot be made", "'unknown' is in no group"),
+    (CHEST, "{name: chest, tree: {a: [heart, lung, NO], b: [NO, unknown]}}", "cannot be made", "'NO' is in two groups"),
+    (CHEST, "{name: chest, tree: {a: [haert, lung, NO, unknown]}}", "'haert'", "heart"),
+    (CHEST, "{name: chest, tree: {'=1': [heart, lung, NO, unknown]}}", "a spreadsheet runs", "published"),
+    (CHEST, "{name: chest, tree: {'*': [heart, lung, NO, unknown]}}", "reserved", "published"),
+    (CHEST, "{name: chest, width: 5}", "cannot be made", "numeric domain"),
+    (CHEST, "{name: chest, part: day}", "cannot be made", "domain of dates"),
+    (CHEST, "{name: chest, prefix: 0}", "'0'", "1 or more"),
+    (CHEST, "{name: chest, prefix: 1, width: 5}", "a mapping", "exactly one of"),
+    (CHEST, "{name: chest}", "a mapping", "exactly one of"),
+    (CHEST, "{name: chest, prefiks: 1}", "unknown key", "prefix"),
+    (CHEST, "{name: chest, file: gone.csv}", "No such file", "readable CSV"),
+    (CHEST, "{name: chest, file: towns.csv, column: half}", "cannot be made", "no row for 'heart'"),
+    *[(CHEST, f"{{name: {name}, prefix: 1}}", "the level name", "another") for name in ("exact", "any", "(invalid)")],
+    (CHEST, "{name: a, prefix: 1}, {name: a, prefix: 1}", "a second level 'a'", "each level name once"),
+    ("{name: letter, prefix: 1}", "{name: a, prefix: 1}, {name: b, prefix: 2}", "splits 'A*****'", "nests in 'a'"),
+    ("{name: month, part: month}", "{name: month, part: week}", "a mapping", "day, month, quarter, year"),
+    ("{name: 10 years, width: 10}", "{name: 10 years, width: 7}", "cannot be made", "multiple of its step"),
+    ("column: half", "column: halb", "no column 'halb'", "half"),
+    # rules
+    ("name: lower", "name: known", "a second rule called 'known'", "a name of its own"),
+    (KNOWN, "arguments: {validValues: [hart]}, mustBe: 0}", "'hart'", "heart"),
+    (KNOWN, "arguments: {validValues: []}, mustBe: 0}", "no value of the domain meets", "accepts some value"),
+    (KNOWN, "arguments: {validValues: [unknown, NO]}, mustBe: 1}", "another limit", "mustBe: 0"),
+    (KNOWN, "arguments: {validValue: [heart]}, mustBe: 0}", "'validValue'", "validValues or pattern"),
+    (KNOWN, "arguments: {pattern: '('}, mustBe: 0}", "'('", "regular expression"),
+    (KNOWN, "arguments: {pattern: '[[a]'}, mustBe: 0}", "'[[a]'", "without a warning"),
+    (SHARE, "metric: invalidValues, mustBeLessThan: 2.5}", "nothing", "unit: percent"),
+    (SHARE, "metric: invalidValues, unit: percent, mustNotBe: 2.5}", "mustNotBe", "exactly one of mustBe"),
+    (SHARE, "metric: invalidValues, unit: percent, mustBe: x}", "'x'", "a number"),
+    (SHARE, "metric: nullValues, unit: percent, arguments: {a: 1}, mustBe: 1}", "arguments", "without arguments"),
+    (SHARE, "metric: duplicateValues, unit: percent, mustBe: 0}", "duplicateValues", "the person column"),
+    (SHARE, "type: text, description: good}", "not supported", "invalidValues"),
+    (DUPLICATES, "{metric: nullValues, unit: percent, mustBe: 0}", "without a domain", "a domain beside"),
+    ("mustBeBetween: [10, 5000]", "mustBeBetween: [5000, 10]", "a list", "the smaller one first"),
+    ("engine: greatExpectations", "engine: soda", "'soda'", "greatExpectations"),
+    (MEAN, "{type: expect_column_max_to_be_between, kwargs: {}}", "'expect_column_max", "expect_column_mean"),
+    (MEAN, "{type: expect_column_mean_to_be_between, kwargs: {}}", "no interval", "min_value"),
+    (MEAN, "{type: expect_column_mean_to_be_between, kwargs: {min: 1}}", "unknown key", "min_value"),
+    ("name: lower, metric: invalidValues, arguments: {pattern: \"[a-z]+\"}, mustBe: 0",
+     f"name: m, type: custom, engine: greatExpectations, implementation: {MEAN}", "a mean", "numeric domain"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found", "expected"), REFUSALS, ids=[f"{new[:50]}" for _, new, _, _ in REFUSALS]
+)
+def test_a_mistake_is_refused_where_it_stands(tmp_path: Path, old: str, new: str, found: str, expected: str) -> None:
+    assert CONTRACT.count(old) >= 1
+    problems = problems_of(write(tmp_path, CONTRACT.replace(old, new, 1)))
+    line = line_of(old)
+    here = [problem for problem in problems if found in problem.found]
+    assert here, "\n".join(map(str, problems))
+    assert (Path(here[0].file).name, here[0].line) == ("clinic.yaml", line), str(here[0])
+    assert expected in f"{here[0].expected} {here[0].instead}"
+
+
+@pytest.mark.parametrize(
+    ("gone", "found", "expected"),
+    [
+        ("      - {property: population, value: clinic-patients}\n", "no population", "population on the table"),
+        ("      - {property: privacyUnit, value: {person: patient, rows: 1}}\n", "no privacyUnit", "privacyUnit"),
+        ("          - {property: privacyRole, value: sensitive}\n", "no privacyRole", "privacyRole"),
+        (f"          - {{property: domain, value: {WARD}}}\n", "levels without a domain", "a domain beside it"),
+        (f"          - {{property: domain, value: {AGE}}}\n", "margins without a domain", "a domain beside it"),
+        (re.search(r"  - \{server: disk.*\n", CONTRACT)[0], "no server of type local", "type: local"),  # type: ignore[index]
+        ("id: clinic\n", "nothing at id", "requires"),
+        ("        logicalType: string\n", "nothing at logicalType", "requires"),
+    ],
+)
+def test_what_a_contract_must_say_is_missed(tmp_path: Path, gone: str, found: str, expected: str) -> None:
+    problems = problems_of(write(tmp_path, CONTRACT.replace(gone, "", 1)))
+    here = [problem for problem in problems if problem.found == found]
+    assert here, "\n".join(map(str, problems))
+    assert expected in here[0].expected
+    assert here[0].line is not None
+
+
+def test_a_second_table_is_refused(tmp_path: Path) -> None:
+    problems = problems_of(write(tmp_path, CONTRACT + "  - name: other\n"))
+    assert [problem.found for problem in problems] == ["2 tables"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line", "found", "expected"),
+    [
+        ("age.csv", "value,count\n0,1\n0,2\n", 3, "'0' for the second time", "each value once"),
+        ("age.csv", "value,count\n0,1\n1,2\n", 3, "'1'", "a value of the domain"),
+        ("age.csv", "value,count\n0,-1\n", 2, "the count '-1'", "0 or more"),
+        ("age.csv", "value,count\n0,1.5\n", 2, "the count '1.5'", "0 or more"),
+        ("age.csv", "value,count\n0,0\n", None, "no counts above 0", "at least one"),
+        ("age.csv", "value,n\n0,1\n", 1, "other columns", "value,count"),
+        ("age.csv", "value,count\n0\n", 2, "1 cells", "2 cells"),
+        ("age.csv", "", 1, "no header", "names each column"),
+        ("towns.csv", "town,town\na,b\n", 1, "no header with distinct names", "names each column"),
+        ("towns.csv", "town,half\nAachen,west,x\n", 2, "3 cells", "2 cells"),
+    ],
+)
+def test_a_mistake_in_a_csv_file_is_refused_there(
+    tmp_path: Path, name: str, text: str, line: int | None, found: str, expected: str
+) -> None:
+    problem = problems_of(write(tmp_path, **{name.replace(".", "_"): text}))[0]
+    assert (Path(problem.file).name, problem.line) == (name, line)
+    assert found in problem.found
+    assert expected in problem.expected
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "expected"),
+    [
+        ("town,half\nAachen,west\nAachen,east\n", "'Aachen' is there twice", "each value once"),
+        ("town,half\nAachen,west\nApolda,east\n", "splits 'A*****'", "nests in 'letter'"),
+        ("town,half\nAachen,@west\n", "'@west' begins with", "published"),
+        ('town,half\n"Aachen,west\n', "'towns.csv' is no CSV file", "unexpected end of data"),
+        ("town,half\nAa\ud800chen,west\n", "'towns.csv' is no CSV file", "UTF-8"),
+    ],
+)
+def test_a_levels_file_that_cannot_serve_is_refused_in_the_contract(
+    tmp_path: Path, text: str, found: str, expected: str
+) -> None:
+    problems = problems_of(write(tmp_path, towns_csv=text))
+    here = [problem for problem in problems if found in problem.found]
+    assert here, "\n".join(map(str, problems))
+    assert (Path(here[0].file).name, here[0].line is not None) == ("clinic.yaml", True)
+    assert expected in here[0].expected
+
+
+def test_all_problems_of_a_contract_come_at_once(tmp_path: Path) -> None:
+    text = CONTRACT
+    for old, new in [
+        ("status:", "statos:"),
+        (AGE, "{from: 1}"),
+        ("column: half", "column: halb"),
+        ("value: ;", "value: ab"),
+    ]:
+        text = text.replace(old, new, 1)
+    problems = problems_of(write(tmp_path, text))
+    lines = [line_of(old) for old in ("status:", "value: ;", AGE, "column: half")]
+    assert sorted(problem.line for problem in problems) == lines
+
+
+@pytest.mark.parametrize(("old", "new"), [(AGE, "{frm: 1}"), (CHEST, "{}"), ("unit: percent", "unitt: percent")])
+def test_what_follows_from_a_slip_is_not_reported(tmp_path: Path, old: str, new: str) -> None:
+    problems = problems_of(write(tmp_path, CONTRACT.replace(old, new, 1)))
+    assert {problem.line for problem in problems} == {line_of(old)}
+
+
+def test_a_message_never_shows_a_whole_value(tmp_path: Path) -> None:
+    problems = problems_of(write(tmp_path, CONTRACT.replace("status: active", "status: [" + "secret, " * 50 + "]")))
+    assert all(len(str(problem)) < 400 and str(problem).count("secret") < 2 for problem in problems)

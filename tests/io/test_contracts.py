@@ -1,0 +1,250 @@
+"""Contracts: what a good one means, and that reading any other ends in a ConfigurationError."""
+
+import csv
+import io
+import random
+import re
+import string
+from fractions import Fraction
+from math import inf, nextafter
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from pipeline.contract import Contract, Fact, Role, RowRule, TableRule
+from pipeline.domain import Domain
+from pipeline.errors import ConfigurationError, Problem
+from pipeline.hierarchy import Hierarchy
+from pipeline.io.contracts import read_contract
+from tests.io.clinic import CONTRACT, write
+from tests.strategies import hierarchies
+
+README = Path(__file__).parents[2] / "data_contracts" / "README.md"
+
+
+@pytest.fixture
+def contract(tmp_path: Path) -> Contract:
+    return read_contract(write(tmp_path))
+
+
+def _labels(contract: Contract, name: str, level: str) -> dict[str, str]:
+    attribute = contract.by_name[name]
+    assert attribute.hierarchy is not None
+    found = attribute.hierarchy.level(level)
+    exact = attribute.hierarchy.level("exact")
+    return {exact.labels[code]: found.labels[above] for code, above in zip(exact.codes, found.codes, strict=True)}
+
+
+shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+PIECES = [
+    *(
+        '"\\ud800"',
+        '"\\0"',
+        "{}",
+        "[]",
+        "",
+        "{a: b}",
+        "[1]",
+        "1e99",
+        "-1",
+        "NaN",
+        '"("',
+        '"a{99999999999}"',
+        "..",
+        "true",
+    ),
+    *(
+        "domain",
+        "levels",
+        "{file: towns.csv, column: 7}",
+        "=cmd",
+        "v3.1.0",
+        "person: ",
+        "\n",
+        "  ",
+        "- ",
+        ", ",
+        "]",
+        "}",
+    ),
+]
+
+
+@shared_folder
+@given(st.integers(0, 2**32), st.integers(1, 6))
+@example(0, 1)
+def test_a_mutated_contract_gives_a_contract_or_a_configuration_error(tmp_path: Path, seed: int, times: int) -> None:
+    chance = random.Random(seed)
+    text = CONTRACT
+    for _ in range(times):
+        spots = [match.span() for match in re.finditer(r"[-\w.]+|\{[^{}]*\}|\[[^\[\]]*\]", text)]
+        start, end = chance.choice(spots)
+        text = text[:start] + chance.choice([*PIECES, text[slice(*chance.choice(spots))]]) + text[end:]
+    _read_or_refuse(write(tmp_path, text))
+
+
+@shared_folder
+@given(
+    st.dictionaries(st.sampled_from(["towns_csv", "age_csv"]), st.text(string.printable + "é\x00\ud800", max_size=40))
+)
+@example({"towns_csv": 'town,half\n"Aachen', "age_csv": "value,count\n1" + "," * 200_000})
+def test_any_levels_and_margins_files_give_a_contract_or_a_configuration_error(
+    tmp_path: Path, files: dict[str, str]
+) -> None:
+    _read_or_refuse(write(tmp_path, **files))
+
+
+def _read_or_refuse(path: Path) -> None:
+    problems: tuple[Problem, ...] = ()
+    try:
+        read_contract(path)
+    except ConfigurationError as error:
+        problems = error.problems
+        assert problems
+        str(error).encode()
+    assert all(len(str(problem).splitlines()) == 1 for problem in problems)
+
+
+ONE_COLUMN = """\
+apiVersion: v3.1.0
+kind: DataContract
+id: one
+version: 1.0.0
+status: active
+servers: [{server: here, type: local, path: t.parquet, format: parquet}]
+schema:
+  - name: t
+    customProperties: [{property: privacyUnit, value: row}, {property: population, value: p}]
+    properties:
+      - name: c
+        logicalType: string
+        customProperties:
+          - {property: privacyRole, value: other}
+          - {property: domain, value: {values: {file: towns.csv, column: exact}, source: book}}
+          - {property: levels, value: %s}
+"""
+
+
+@shared_folder
+@given(hierarchies())
+def test_values_and_levels_in_files_are_read_as_they_were_written(
+    tmp_path: Path, built: tuple[Domain, Hierarchy]
+) -> None:
+    domain, levels = built[0], built[1].levels[:-1]
+    text = io.StringIO()
+    rows = csv.writer(text)
+    rows.writerow(level.name for level in levels)
+    rows.writerows(zip(*([level.labels[code] for code in level.codes[: len(domain)]] for level in levels), strict=True))
+    named = ", ".join(f"{{name: {level.name}, file: towns.csv}}" for level in levels[1:])
+    read = read_contract(write(tmp_path, ONE_COLUMN % f"[{named}]", towns_csv=text.getvalue())).by_name["c"]
+    assert read.domain is not None
+    assert read.hierarchy is not None
+    assert read.domain.labels == domain.labels
+    for level in levels:
+        assert read.hierarchy.level(level.name).codes.tolist() == level.codes[: len(domain)].tolist()
+
+
+def test_a_contract_says_whose_rows_are_where(contract: Contract, tmp_path: Path) -> None:
+    assert (contract.id, contract.version, contract.population) == ("clinic", "1.0.0", "clinic-patients")
+    assert (str(contract.unit), contract.public, contract.rows_at_most) == ("person:patient", False, 5000)
+    source = contract.source
+    assert (source.path, source.format, source.delimiter) == (tmp_path / "visits.csv", "csv", ";")
+    assert [path.name for path in contract.files] == ["clinic.yaml", "age.csv", "towns.csv"]
+
+
+def test_only_attributes_with_a_domain_are_releasable(contract: Contract) -> None:
+    releasable = [attribute.name for attribute in contract.attributes if attribute.releasable]
+    assert releasable == ["age", "dose", "day", "town", "ward"]
+    assert contract.by_name["patient"].role is Role.DIRECT_IDENTIFIER
+    assert contract.by_name["ward"].description == "Where"
+
+
+def test_words_that_yaml_may_take_for_something_else_stay_words(contract: Contract) -> None:
+    assert contract.by_name["ward"].domain is not None
+    assert contract.by_name["ward"].domain.labels == ("heart", "lung", "NO", "unknown")
+
+
+def test_numbers_are_read_exactly(contract: Contract) -> None:
+    dose, age = contract.by_name["dose"].domain, contract.by_name["age"].domain
+    assert dose is not None
+    assert age is not None
+    assert dose.grid is not None
+    assert age.grid is not None
+    assert (dose.grid.step, dose.grid.size, dose.grid.whole) == (Fraction(1, 10), 11, False)
+    assert age.grid.whole
+    assert age.labels == ("−10 or less", "−5", "0", "5", "10", "15", "20+")
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "exact", "label"),
+    [
+        ("age", "10 years", "5", "0 to 5"),
+        ("age", "10 years", "20+", "20+"),
+        ("age", "sign", "−10 or less", "below"),
+        ("day", "month", "2024-02-29", "2024-02"),
+        ("town", "letter", "Apolda", "A*****"),
+        ("town", "side", "Bonn", "west"),
+        ("town", "side", "(invalid)", "(invalid)"),
+        ("town", "any", "(invalid)", "*"),
+        ("ward", "chest", "NO", "other"),
+    ],
+)
+def test_each_level_kind_groups_the_domain(contract: Contract, name: str, level: str, exact: str, label: str) -> None:
+    assert _labels(contract, name, level)[exact] == label
+
+
+def test_margins_count_nothing_where_the_file_has_no_row(contract: Contract) -> None:
+    assert contract.by_name["age"].margins == (1, 0, 5, 0, 0, 0, 7)
+
+
+def test_row_rules_are_worked_out_on_the_domain_and_hold_together(contract: Contract) -> None:
+    known = RowRule("known", "ward", ("heart", "lung", "NO"))
+    assert contract.row_rules == (known, RowRule("lower", "ward", ("heart", "lung", "unknown")))
+    accepted = contract.by_name["ward"].accepted
+    assert accepted is not None
+    assert accepted.tolist() == [True, True, False, False]
+    assert contract.by_name["town"].accepted is None
+
+
+def test_table_rules_carry_their_limits(contract: Contract) -> None:
+    assert set(contract.table_rules) == {
+        TableRule("duplicate_share of patient", Fact.DUPLICATE_SHARE, "patient", 0, 0),
+        TableRule("mean", Fact.MEAN, "age", 3.5, 9),
+        TableRule("share", Fact.INVALID_SHARE, "town", None, nextafter(0.025, -inf)),
+        TableRule("rows", Fact.ROWS, None, 10, 5000),
+        TableRule("rowsAtMost", Fact.ROWS, None, None, 5000),
+    }
+
+
+@pytest.mark.parametrize(
+    ("operator", "low", "high"),
+    [
+        ("mustBe: 7", 7, 7),
+        ("mustBeGreaterThan: 7", nextafter(7, inf), None),
+        ("mustBeGreaterOrEqualTo: 7", 7, None),
+        ("mustBeLessThan: 7", None, nextafter(7, -inf)),
+        ("mustBeLessOrEqualTo: 7", None, 7),
+        ("mustBeBetween: [0, 7]", 0, 7),
+    ],
+)
+def test_each_operator_of_the_standard_has_its_limits(
+    tmp_path: Path, operator: str, low: float | None, high: float | None
+) -> None:
+    rules = read_contract(write(tmp_path, CONTRACT.replace("mustBeBetween: [10, 5000]", operator))).table_rules
+    assert TableRule("rows", Fact.ROWS, None, low, high) in rules
+
+
+def test_custom_properties_of_another_vendor_are_left_alone(tmp_path: Path) -> None:
+    text = CONTRACT.replace(
+        "value: clinic-patients}", "value: clinic-patients}\n      - {property: x, value: 1, vendor: other}"
+    )
+    assert read_contract(write(tmp_path, text)).population == "clinic-patients"
+
+
+def test_the_example_in_the_readme_is_a_contract(tmp_path: Path) -> None:
+    text = README.read_text().split("```yaml\n")[1].split("```")[0]
+    contract = read_contract(write(tmp_path, text))
+    assert (contract.id, len(contract.attributes), len(contract.row_rules)) == ("clinic-visits", 5, 1)
+    assert _labels(contract, "postcode", "area")["2511"] == "25**"

@@ -1,0 +1,44 @@
+import pytest
+
+from pipeline.risk.inference import precision_improvement, prediction_rate
+from pipeline.risk.membership import precision
+from tests.accounting.vectors import of
+
+
+@of("precision", "risk.json")
+def test_membership_precision_has_its_reference_values(entry):
+    i = entry["inputs"]
+    assert precision(i["TPR"], i["FPR"], i["N"] / i["M"]) == pytest.approx(entry["expected"], rel=1e-12)
+
+
+@of("PI", "risk.json")
+def test_precision_improvement_has_its_reference_values(entry):
+    i = entry["inputs"]
+    assert precision_improvement(i["P_atk"], i["P_base"]) == pytest.approx(entry["expected"], abs=1e-12)
+
+
+@of("prediction_rate", "risk.json")
+def test_the_prediction_rate_has_its_reference_value(entry):
+    i = entry["inputs"]
+    assert prediction_rate(i["TP"], i["FP"], i["np"]) == pytest.approx(entry["expected"], abs=1e-12)
+
+
+def test_a_worse_attack_than_guessing_has_negative_improvement():
+    assert precision_improvement(0.25, 0.5) == -0.5
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments", "name"),
+    [
+        (precision_improvement, (0.5, 1), "base"),
+        (precision_improvement, (1.5, 0), "attack"),
+        (prediction_rate, (0, 0, 0), "true_positives"),
+        (prediction_rate, (-1, 0, 0), "true_positives"),
+        (precision, (0, 0, 1), "tpr"),
+        (precision, (0.5, 0.5, 0), "skew"),
+        (precision, (2, 0.5, 1), "tpr"),
+    ],
+)
+def test_an_argument_out_of_range_is_refused_by_name(call, arguments, name):
+    with pytest.raises(ValueError, match=f"^{name}.* must"):
+        call(*arguments)

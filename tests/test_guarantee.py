@@ -1,0 +1,201 @@
+import math
+from fractions import Fraction
+from itertools import product
+
+import mpmath as mp
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.accounting.safe_k import exact_delta
+from pipeline.guarantee import Guarantee, Part, compose, decimal, group, replace_one
+from tests.accounting.enumeration import binomial, divergence, suppressed, together
+from tests.accounting.vectors import is_rounded_up, of
+
+numbers = st.fractions(min_value=0, max_value=5)
+chances = st.fractions(min_value=0, max_value=Fraction(1, 100))
+parts = st.lists(
+    st.builds(Part, st.sampled_from(["levels", "gate", "mechanism"]), numbers, chances), min_size=1, max_size=4
+)
+BUNDLED = (
+    Part("choice of levels", Fraction(1, 10), Fraction(0)),
+    Part("gates", Fraction(1, 20), Fraction(0)),
+    Part("mechanism", Fraction(17, 20), Fraction(1, 10**9)),
+)
+
+
+@of("replace_one_params")
+def test_replace_one_has_its_reference_values(entry):
+    i = entry["inputs"]
+    epsilon, delta = replace_one(i["eps"], exact_delta(i["k"], i["beta"], i["eps"]), i["beta"])
+    assert is_rounded_up(epsilon, entry["expected"]["eps"], 1e-9)
+    assert is_rounded_up(delta, entry["expected"]["delta"], 1e-9)
+
+
+@of("group_m_rows")
+def test_group_has_its_reference_values(entry):
+    i = entry["inputs"]
+    for value, expected in zip(group(i["eps"], i["delta"], i["m"]), entry["expected"], strict=True):
+        assert is_rounded_up(value, expected, 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("k", "beta", "epsilon"), [(2, 0.3, 0.5), (3, 0.5, 0.2), (2, 0.1, 1), (4, 0.3, 1), (1, 0.25, 0)]
+)
+def test_no_replaced_row_exceeds_the_replace_one_form(k, beta, epsilon):
+    """The row leaves a class of n + 1 and joins a class of m."""
+    delta = exact_delta(k, beta, epsilon)
+    stretched, kept = replace_one(epsilon, delta, beta)
+    b = mp.mpf(beta)
+    law = {n: suppressed(binomial(n, b), k) for n in range(2 * k + 8)}
+    for n, m in product(range(2 * k + 7), range(2 * k + 7)):
+        before, after = together(law[n + 1], law[m]), together(law[n], law[m + 1])
+        assert divergence(before, after, stretched) <= kept
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 5])
+@pytest.mark.parametrize(("k", "beta", "epsilon"), [(2, 0.3, 0.5), (3, 0.5, 0.2), (4, 0.1, 1)])
+def test_no_group_of_rows_in_one_class_exceeds_the_group_form(k, beta, epsilon, m):
+    stretched, kept = group(epsilon, exact_delta(k, beta, epsilon), m)
+    b = mp.mpf(beta)
+    for n in range(int(4 * k / beta)):
+        more, less = suppressed(binomial(n + m, b), k), suppressed(binomial(n, b), k)
+        assert divergence(more, less, stretched) <= kept
+        assert divergence(less, more, stretched) <= kept
+
+
+@settings(deadline=None, derandomize=True)
+@given(epsilon=st.floats(0, 3), delta=st.floats(0, 1e-3), m=st.integers(1, 10))
+def test_a_group_grows_by_one_row_at_a_time(epsilon, delta, m):
+    _, some = group(epsilon, delta, m)
+    _, more = group(epsilon, delta, m + 1)
+    step = min(1, some * math.exp(epsilon) + delta)
+    assert more == pytest.approx(step, rel=1e-9)
+    assert group(epsilon, delta, 1) == (epsilon, delta)
+
+
+def test_the_ends_of_group_and_replace_one_are_exact():
+    assert group(0, "1e-9", 5)[1] == pytest.approx(5e-9)
+    assert group(10**6, "1e-9", 5) == (5 * 10**6, 1)
+    assert group(10**6, 0, 5) == (5 * 10**6, 0)
+    assert replace_one(1, "1e-9", 0) == (math.nextafter(1 + 2e-15, 2), 1e-9) or replace_one(1, "1e-9", 0)[0] < 1 + 1e-14
+    assert replace_one(1, "1e-9", "0.5")[0] == pytest.approx(1.6931471805599453)
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments", "name"),
+    [
+        (replace_one, (1, 1e-9, 1), "beta"),
+        (replace_one, (1, 1e-9, Fraction(10**40 - 1, 10**40)), "beta"),
+        (replace_one, (-1, 1e-9, 0.5), "epsilon"),
+        (group, (1, 2, 3), "delta"),
+        (group, (1, 1e-9, 0), "m"),
+        (group, (True, 1e-9, 2), "epsilon"),
+    ],
+)
+def test_an_argument_out_of_range_is_refused_by_name(call, arguments, name):
+    with pytest.raises(ValueError, match=f"^{name} must be"):
+        call(*arguments)
+
+
+@given(parts, parts)
+def test_composition_adds_exactly_and_keeps_every_part(first, second):
+    both = compose(Guarantee.of(tuple(first)), Guarantee.of(tuple(second)))
+    assert both.epsilon == sum(part.epsilon for part in first + second)
+    assert both.delta == sum(part.delta for part in first + second)
+    assert both.parts == tuple(first + second)
+
+
+def test_unlike_guarantees_do_not_add():
+    row = Guarantee.of(BUNDLED)
+    for other in (Guarantee.of(BUNDLED, unit="person"), Guarantee.of(BUNDLED, relation="replace-one")):
+        with pytest.raises(ValueError, match="same relation and unit"):
+            compose(row, other)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"epsilon": Fraction(2)}, "parts must add up"),
+        ({"delta": Fraction(0)}, "parts must add up"),
+        ({"parts": ()}, "parts must add up"),
+        ({"epsilon": 1.0}, "epsilon must be a Fraction"),
+        ({"delta": Fraction(-1)}, "delta must be"),
+        ({"relation": "neighbours"}, "relation must be one of add-remove, replace-one"),
+        ({"unit": "household"}, "unit must be one of row, person"),
+    ],
+)
+def test_a_guarantee_that_is_not_whole_cannot_be_made(changed, message):
+    whole = {
+        "epsilon": Fraction(1),
+        "delta": Fraction(1, 10**9),
+        "relation": "add-remove",
+        "unit": "row",
+        "parts": BUNDLED,
+    }
+    assert Guarantee(**whole).parts == BUNDLED
+    with pytest.raises(ValueError, match=message):
+        Guarantee(**(whole | changed))
+
+
+def test_a_part_has_a_name_and_exact_numbers():
+    with pytest.raises(ValueError, match="name must"):
+        Part("", Fraction(1), Fraction(0))
+    with pytest.raises(ValueError, match="epsilon must be a Fraction"):
+        Part("gates", 0.1, Fraction(0))
+
+
+def test_in_the_replace_one_form_the_mechanism_pays_the_coin_and_every_other_part_pays_twice():
+    form = Guarantee.of(BUNDLED).replace_one_form("0.5")
+    assert form.relation == "replace-one"
+    assert [part.epsilon for part in form.parts[:2]] == [Fraction(1, 5), Fraction(1, 10)]
+    assert float(form.parts[2].epsilon) == pytest.approx(0.85 + math.log(2))
+    assert form.delta == Fraction(form.parts[2].delta) >= Fraction(1, 10**9)
+
+
+def test_the_replace_one_form_of_one_part_needs_no_name():
+    form = Guarantee.of((Part("sample", Fraction(1), Fraction(1, 10**9)),)).replace_one_form(0.5)
+    assert (float(form.epsilon), float(form.delta)) == replace_one(1, "1e-9", 0.5)
+
+
+def test_the_replace_one_form_is_refused_where_it_is_not_clear():
+    with pytest.raises(ValueError, match="sampled must be"):
+        Guarantee.of(BUNDLED).replace_one_form(0.5, sampled="release")
+    with pytest.raises(ValueError, match="relation must be"):
+        Guarantee.of(BUNDLED, relation="replace-one").replace_one_form(0.5)
+
+
+def test_the_words_hold_the_relation_the_unit_and_every_number():
+    assert Guarantee.of(BUNDLED).words() == (
+        "Adding or removing any one row changes the probability of any set of possible releases by a factor of at most "
+        "e^1 = 2.72, but for 1e-9 of probability. Epsilon 1 and delta 1e-9 are the sum of: choice of levels 0.1; "
+        "gates 0.05; mechanism 0.85 and 1e-9."
+    )
+    person = Guarantee.of((Part("mechanism", Fraction(1, 2), Fraction(0)),), "replace-one", "person")
+    assert person.words() == (
+        "Replacing all rows of any one person by other data changes the probability of any set of possible releases "
+        "by a factor of at most e^0.5 = 1.65."
+    )
+
+
+def test_the_words_say_so_when_nothing_is_guaranteed():
+    assert Guarantee.of((Part("mechanism", Fraction(1), Fraction(1)),)).words().startswith("No guarantee")
+    assert "e^1000 changes" not in Guarantee.of((Part("mechanism", Fraction(1000), Fraction(0)),)).words()
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (Fraction(0), "0"),
+        (Fraction(1), "1"),
+        (Fraction(17, 20), "0.85"),
+        (Fraction(100), "100"),
+        (Fraction(1, 10**9), "1e-9"),
+        (Fraction(1, 3), "0.333334"),
+        (Fraction(1, 3 * 10**9), "3.33334e-10"),
+        (Fraction(10**6), "1e+6"),
+    ],
+)
+def test_a_number_is_short_and_never_rounded_down(number, text):
+    assert decimal(number) == text
+    assert Fraction(text) >= number

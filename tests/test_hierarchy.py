@@ -1,0 +1,160 @@
+"""Levels nest: each is a function of the one before it, from `exact` to `any`."""
+
+from datetime import date
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.domain import Domain, categories, dates, number_label, numbers
+from pipeline.hierarchy import (
+    ANY_LABEL,
+    DATE_PARTS,
+    INVALID_LABEL,
+    Hierarchy,
+    by_date_part,
+    by_file,
+    by_prefix,
+    by_tree,
+    by_width,
+    first_split,
+    hierarchy,
+)
+from tests.strategies import category_domains, date_domains, hierarchies, number_domains
+
+AGE = numbers(Fraction(0), Fraction(90), Fraction(1), "a codebook", top=True)
+LETTERS = categories(["a", "b", "c"], "a codebook")
+
+
+@given(hierarchies())
+def test_each_level_is_a_function_of_the_level_before_it(built: tuple[Domain, Hierarchy]) -> None:
+    for finer, coarser in pairwise(built[1].levels):
+        pairs = set(zip(finer.codes.tolist(), coarser.codes.tolist(), strict=True))
+        assert len(pairs) == len(finer)
+        assert len(coarser) <= len(finer)
+
+
+@given(hierarchies())
+def test_levels_run_from_the_domain_to_one_value(built: tuple[Domain, Hierarchy]) -> None:
+    domain, levels = built[0], built[1].levels
+    assert levels[0].labels[: len(domain)] == domain.labels
+    assert (levels[0].name, levels[-1].name, levels[-1].labels) == ("exact", "any", (ANY_LABEL,))
+    assert all(set(level.codes.tolist()) == set(range(len(level))) for level in levels)
+
+
+@given(hierarchies())
+def test_invalid_cells_share_a_group_with_no_value_below_any(built: tuple[Domain, Hierarchy]) -> None:
+    domain, levels = built[0], built[1].levels
+    if len(levels[0].codes) == len(domain):
+        assert all(INVALID_LABEL not in level.labels for level in levels)
+    else:
+        for level in levels[:-1]:
+            assert level.labels[level.codes[-1]] == INVALID_LABEL
+            assert level.codes[-1] not in level.codes[:-1]
+
+
+def test_the_codes_of_a_level_cannot_be_written() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        hierarchy(LETTERS, [], invalid_level=False).level("exact").codes[0] = 1
+
+
+@given(number_domains(), st.integers(1, 15))
+def test_intervals_partition_the_domain_and_contain_their_values(domain: Domain, factor: int) -> None:
+    grid = domain.grid
+    assert grid is not None
+    width = grid.step * factor
+    if grid.top and grid.bottom and grid.first // width == grid.last // width:
+        return
+    cells: dict[str, list[int]] = {}
+    for code, label in enumerate(by_width(domain, width)):
+        cells.setdefault(label, []).append(code)
+    for label, codes in cells.items():
+        assert codes == list(range(codes[0], codes[-1] + 1))
+        assert len(codes) <= factor
+        assert len({(grid.first + grid.step * code) // width for code in codes}) == 1
+        low, high = (number_label(grid.first + grid.step * code) for code in (codes[0], codes[-1]))
+        plain = low if low == high else f"{low} to {high}"
+        assert label in (plain, f"{low}+" * grid.top, f"{high} or less" * grid.bottom)
+
+
+@given(number_domains(), st.integers(1, 6), st.integers(1, 6))
+def test_a_width_nests_in_each_of_its_divisors(domain: Domain, small: int, times: int) -> None:
+    assert domain.grid is not None
+    step = domain.grid.step
+    try:
+        fine, coarse = by_width(domain, step * small), by_width(domain, step * small * times)
+    except ValueError:
+        return
+    assert first_split(fine, coarse) is None
+
+
+@given(date_domains())
+def test_parts_of_a_date_nest(domain: Domain) -> None:
+    parts = [(part, by_date_part(domain, part)) for part in DATE_PARTS]
+    assert hierarchy(domain, parts, invalid_level=True).names == ("exact", *DATE_PARTS, "any")
+
+
+@given(category_domains, st.integers(1, 5))
+def test_prefixes_nest_and_keep_the_length(domain: Domain, length: int) -> None:
+    fine, coarse = by_prefix(domain, length + 1), by_prefix(domain, length)
+    assert all(len(masked) >= len(label) for masked, label in zip(coarse, domain.labels, strict=True))
+    if not any("*" in label for label in domain.labels):
+        assert first_split(fine, coarse) is None
+
+
+def test_the_last_interval_of_a_capped_domain_is_open() -> None:
+    labels = list(dict.fromkeys(by_width(AGE, Fraction(20))))
+    assert labels == ["0 to 19", "20 to 39", "40 to 59", "60 to 79", "80+"]
+
+
+def test_parts_of_a_date_read_as_people_write_them() -> None:
+    day = dates(date(2024, 8, 31), date(2024, 8, 31), "a calendar")
+    assert [by_date_part(day, part) for part in DATE_PARTS] == [["2024-08-31"], ["2024-08"], ["2024 Q3"], ["2024"]]
+
+
+def test_a_level_that_does_not_nest_is_refused_with_the_value_it_splits() -> None:
+    levels = [("10 years", by_width(AGE, Fraction(10))), ("15 years", by_width(AGE, Fraction(15)))]
+    with pytest.raises(ValueError, match=r"'15 years' does not nest in '10 years': it splits '10 to 19'"):
+        hierarchy(AGE, levels, invalid_level=False)
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        ({"x": ["a", "b"]}, r"'c' is in no group$"),
+        ({"x": ["a"]}, r"'b' is in no group \(nor are 1 others\)"),
+        ({"x": ["a", "b", "c"], "y": ["b"]}, "'b' is in two groups"),
+        ({"x": ["a", "b", "c", "d"]}, "'d' is no value"),
+    ],
+)
+def test_a_tree_must_hold_every_value_once(groups: dict[str, list[str]], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        by_tree(LETTERS.labels, groups)
+
+
+def test_a_levels_file_must_hold_every_value() -> None:
+    with pytest.raises(ValueError, match="no row for 'b'"):
+        by_file(LETTERS, {"a": "x", "c": "x"})
+
+
+def test_levels_of_the_wrong_kind_of_domain_are_refused() -> None:
+    with pytest.raises(ValueError, match="numeric domain"):
+        by_width(LETTERS, Fraction(1))
+    with pytest.raises(ValueError, match="domain of dates"):
+        by_date_part(LETTERS, "month")
+    with pytest.raises(ValueError, match="at least 1"):
+        by_prefix(LETTERS, 0)
+
+
+@pytest.mark.parametrize("width", ["0", "-5", "0.5"])
+def test_a_width_must_be_a_multiple_of_the_step(width: str) -> None:
+    with pytest.raises(ValueError, match="multiple of its step"):
+        by_width(AGE, Fraction(width))
+
+
+def test_one_interval_open_at_both_ends_is_refused() -> None:
+    domain = numbers(Fraction(0), Fraction(9), Fraction(1), "a codebook", top=True, bottom=True)
+    with pytest.raises(ValueError, match="hold every number"):
+        by_width(domain, Fraction(10))
