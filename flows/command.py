@@ -1,7 +1,7 @@
 """The command `crowdgate`: the library's command line, with Prefect as the scheduler when one is asked for."""
 
 from pipeline import cli
-from pipeline.jobs.release import Request, Result
+from pipeline.jobs.run import Request, Result
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from flows import tasks
 from flows.tasks import Sealed
 from pipeline.errors import Crashed, CrowdgateError, EnvironmentFault
 from pipeline.gate import blocked
-from pipeline.jobs.release import Request, Result
+from pipeline.jobs.run import Request, Result
 from pipeline.policy import parse_slot
 
 FilePath = Annotated[str, Field(min_length=1, max_length=4096)]

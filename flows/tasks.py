@@ -13,6 +13,7 @@ from prefect.cache_policies import NO_CACHE
 from pipeline.errors import CrowdgateError
 from pipeline.io.entropy import draw_key
 from pipeline.jobs import release as job
+from pipeline.jobs.run import Counted, Judged, Ready, Request, Reserved, Result, Run
 from pipeline.sampling import SecretKey
 
 P = ParamSpec("P")
@@ -63,13 +64,13 @@ def _step(function: Callable[P, T]) -> Callable[P, T]:
 
 
 @_step
-def prepare(request: Sealed[job.Request]) -> Sealed[job.Run | job.Result]:
+def prepare(request: Sealed[Request]) -> Sealed[Run | Result]:
     """Check policy, ledger, destination and the input's form."""
     return Sealed(job.prepare(request.value))
 
 
 @_step
-def reserve(run: Sealed[job.Run]) -> Sealed[job.Reserved | job.Result]:
+def reserve(run: Sealed[Run]) -> Sealed[Reserved | Result]:
     """Charge the release and judge the gates that read no data."""
     return Sealed(job.reserve(run.value))
 
@@ -81,35 +82,31 @@ def draw() -> Sealed[SecretKey]:
 
 
 @_step
-def read(reserved: Sealed[job.Reserved], key: Sealed[SecretKey]) -> Sealed[job.Counted]:
+def read(reserved: Sealed[Reserved], key: Sealed[SecretKey]) -> Sealed[Counted]:
     """Read the table once."""
     return Sealed(job.read(reserved.value, key.value))
 
 
 @_step
-def protect(reserved: Sealed[job.Reserved], counted: Sealed[job.Counted], key: Sealed[SecretKey]) -> Sealed[job.Judged]:
+def protect(reserved: Sealed[Reserved], counted: Sealed[Counted], key: Sealed[SecretKey]) -> Sealed[Judged]:
     """Apply the mechanism and judge the remaining gates."""
     candidate = job.protect(reserved.value, counted.value, key.value)
-    return Sealed(job.judge(reserved.value, counted.value, candidate, key.value))
+    return Sealed(job.judge(reserved.value, candidate, key.value))
 
 
 @_step
-def withhold(
-    reserved: Sealed[job.Reserved], counted: Sealed[job.Counted], judged: Sealed[job.Judged]
-) -> Sealed[job.Result]:
+def withhold(reserved: Sealed[Reserved], counted: Sealed[Counted], judged: Sealed[Judged]) -> Sealed[Result]:
     """Record that nothing is published."""
     return Sealed(job.withhold(reserved.value, counted.value, judged.value))
 
 
 @_step
-def stage(
-    reserved: Sealed[job.Reserved], counted: Sealed[job.Counted], judged: Sealed[job.Judged]
-) -> Sealed[job.Ready]:
+def stage(reserved: Sealed[Reserved], counted: Sealed[Counted], judged: Sealed[Judged]) -> Sealed[Ready]:
     """Write the release where only its owner sees it, and commit to it."""
     return Sealed(job.stage(reserved.value, counted.value, judged.value))
 
 
 @_step
-def publish(reserved: Sealed[job.Reserved], ready: Sealed[job.Ready]) -> Sealed[job.Result]:
+def publish(reserved: Sealed[Reserved], ready: Sealed[Ready]) -> Sealed[Result]:
     """Move the committed release to its destination."""
     return Sealed(job.publish(reserved.value, ready.value))

@@ -65,7 +65,7 @@ def number_words(value: Number | None) -> str:
 def judge(rule: GateRule, measurement: Measurement | None) -> tuple[Outcome, str]:
     """The outcome at the unfavourable end of the measurement, and the reason in words."""
     end = None if measurement is None else _unfavourable(rule, measurement)
-    if measurement is None or end is None or not isfinite(end):
+    if measurement is None or end is None or not (isfinite(end) and isfinite(measurement.value)):
         return Outcome.INCONCLUSIVE, "it could not be measured"
     bound = f" (unfavourable end {number_words(end)})" if end != measurement.value else ""
     stated = f"{number_words(measurement.value)}{bound}, must be {limit_words(rule)}"

@@ -134,7 +134,8 @@ def decimal(number: Fraction, digits: int = 6) -> str:
 
 def _replaced(part: Part, beta: Number | None) -> Part:
     if beta is not None:
-        return Part(part.name, *map(Fraction, replace_one(part.epsilon, part.delta, beta)))
+        step = _replacement(probability("beta", beta, open_high=True))
+        return Part(part.name, part.epsilon + Fraction(step), part.delta)
     twice = raised(1 + math.exp(min(700.0, up(part.epsilon))))
     return Part(part.name, 2 * part.epsilon, min(Fraction(1), part.delta * Fraction(twice)))
 

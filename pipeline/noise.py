@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import exp, inf, nextafter
+from math import ceil, exp, inf, log, log1p, nextafter
 from typing import Any
 
 Noise = Callable[[int, int, Fraction], int]
@@ -38,8 +38,5 @@ def laplace_quantile(sensitivity: int, epsilon: Fraction, alpha: float) -> int:
     P(noise >= m) = a^m / (1 + a) with a = e^(-epsilon/sensitivity). The scale that is used may be larger by some units
     in the last place, hence the slack of 1e-9 in epsilon.
     """
-    a = exp(-float(epsilon / sensitivity) * (1 - 1e-9))
-    q = 0
-    while a ** (q + 1) / (1 + a) > alpha:
-        q += 1
-    return q
+    rate = float(epsilon / sensitivity) * (1 - 1e-9)
+    return max(0, ceil((-log(alpha) - log1p(exp(-rate))) / rate) - 1)

@@ -9,9 +9,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema, model_validator
 
+from pipeline.accounting.numbers import GREATEST_EPSILON
 from pipeline.domain import parse_number
 
 API_VERSION = "crowdgate/v1"
+GREATEST_K = 10**9
+MOST_PEOPLE = 10**12
 
 
 def _exact(text: Any) -> Fraction:
@@ -28,9 +31,9 @@ def _whole(text: Any) -> int:
     return int(number)
 
 
-def _positive(number: Fraction) -> Fraction:
-    if number <= 0:
-        raise ValueError("a number above 0")
+def _epsilon(number: Fraction) -> Fraction:
+    if not 0 < number <= GREATEST_EPSILON:
+        raise ValueError(f"a number above 0 and at most {GREATEST_EPSILON}")
     return number
 
 
@@ -55,7 +58,7 @@ def _after(check: Any) -> BeforeValidator:
 
 
 Exact = Annotated[Fraction, BeforeValidator(_exact), _NUMBER]
-Positive = Annotated[Fraction, _after(_positive), _NUMBER]
+Epsilon = Annotated[Fraction, _after(_epsilon), _NUMBER]
 Probability = Annotated[Fraction, _after(_probability), _NUMBER]
 Rate = Annotated[Fraction, _after(_rate), _NUMBER]
 Whole = Annotated[int, BeforeValidator(_whole), _WHOLE]
@@ -66,15 +69,24 @@ def _class_size(text: Any) -> int | Literal["least"]:
         number = 1 if text == "least" else _whole(text)
     except ValueError:
         number = 0
-    if number < 1:
-        raise ValueError("`least` or a whole number of at least 1")
+    if not 1 <= number <= GREATEST_K:
+        raise ValueError(f"`least` or a whole number from 1 to {GREATEST_K}")
     return "least" if text == "least" else number
 
 
 ClassSize = Annotated[
     int | Literal["least"], PlainValidator(_class_size), WithJsonSchema({"type": ["integer", "string"]})
 ]
-Count = Annotated[int, BeforeValidator(_whole), Field(ge=1), _WHOLE]
+
+
+def _people(text: Any) -> int:
+    number = _whole(text)
+    if not 1 <= number <= MOST_PEOPLE:
+        raise ValueError(f"a whole number from 1 to {MOST_PEOPLE}")
+    return number
+
+
+People = Annotated[int, BeforeValidator(_people), _WHOLE]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 """Becomes a folder of the release, so: lower-case letters, digits and hyphens."""
 
@@ -97,7 +109,7 @@ class Metadata(Strict):
 class Privacy(Strict):
     """The total of one release: mechanism, choices and charged gates together."""
 
-    epsilon: Positive
+    epsilon: Epsilon
     delta: Probability
 
 
@@ -119,7 +131,7 @@ class SafeKAnonymity(Strict):
 class Charge(Strict):
     """What a charged gate costs; part of the policy's total."""
 
-    epsilon: Positive
+    epsilon: Epsilon
 
 
 class GateRule(Strict):
@@ -172,9 +184,9 @@ class BudgetSpec(Strict):
     """The lifetime budget of a population. `people` bounds all who ever are in its inputs; it is public."""
 
     ledger: Annotated[str, Field(pattern=r"^[a-z0-9-]{1,40}-[0-9a-f]{8}$")]
-    epsilon: Positive
+    epsilon: Epsilon
     delta: Probability
-    people: Count
+    people: People
     unit: str = "row"
     relation: Literal["add-remove"] = "add-remove"
 

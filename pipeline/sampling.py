@@ -86,9 +86,9 @@ class _Coins:
         for start in range(0, rows, _CHUNK):
             stop = min(start + _CHUNK, rows)
             first, last = np.searchsorted(ends, [start, stop - 1], side="right")
-            starts = np.maximum(ends[first:last] - start, 0)
-            coins = self.throw(stop - start)
-            heads[first : last + 1] += np.add.reduceat(coins, np.r_[0, starts], dtype=np.int64)
+            totals = np.cumsum(self.throw(stop - start), dtype=np.int64)
+            within = np.append(totals[ends[first:last] - start - 1], totals[-1])
+            heads[first : last + 1] += np.diff(within, prepend=0)
         return heads
 
     def throw(self, count: int) -> npt.NDArray[np.bool_]:

@@ -69,7 +69,7 @@ def _weighted_sum(t: int, rest: int, odds: float, weight: float, step: float) ->
         i = np.arange(done, min(done + chunk, rest), dtype=float)
         with np.errstate(under="ignore"):
             masses = mass * np.cumprod((rest - i) * odds / (t + 1.0 + i))
-            total += float(masses @ (weight + step * (i + 1)))
+            total += float(np.sum(masses * (weight + step * (i + 1))))  # not a dot product: BLAS would start threads
         done += len(i)
         mass = float(masses[-1])
         ratio = (rest - done) * odds / (t + 1.0 + done)

@@ -92,6 +92,8 @@ def greatest_beta(epsilon: Number, delta: Number, k: Number, bound: Bound = "exa
     high = low = min(highest, math.nextafter(target ** (1 / least), 2.0))
     while not delta_up_to(least, low, eps) <= target:
         high, low = low, low / 16
+        if low < LEAST_DELTA:
+            return 0.0
     return _last(lambda b: delta_up_to(least, b, eps) <= target, low, high)
 
 
@@ -101,7 +103,9 @@ def least_epsilon(delta: Number, k: Number, beta: Number, bound: Bound = "exact"
     Raises ValueError if beta^k is above `delta`: then no epsilon is enough.
     """
     target, least, b = _target(delta), whole("k", k, 1, GREATEST_K), up(probability("beta", beta))
-    low = 0.0 if _kind(bound) == "exact" else theorem5_least_epsilon(beta)
+    low = 0.0
+    if _kind(bound) == "theorem5":
+        low = theorem5_least_epsilon(probability("beta", beta, open_low=True, open_high=True))
     delta_for = _delta_of(bound)
     if delta_for(least, b, low) <= target:
         return low

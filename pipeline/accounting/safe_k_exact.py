@@ -15,7 +15,8 @@ and delta is the supremum of both over n. Where it is attained is known, so that
   is convex: it falls.
 
 So the greatest forward delta is at n = max(k, ceil((k - 1) / gamma)). The same two steps put the greatest reverse delta
-at n = ceil((k - 1) / c) if c > 0; without c > 0, which is epsilon >= -ln(1 - beta), the reverse delta is 0.
+at n = ceil((k - 1) / c) if c > 0; otherwise, that is for epsilon >= -ln(1 - beta), the reverse delta is 0. Where it is
+not, it can be the greater: .3484 against .3472 at k = 21, beta = .95, epsilon = .03.
 
 Li, Qardaji and Su (2012, Theorem 5) bound this delta by the whole probability of the outputs on which the ratio exceeds
 e^epsilon, and for epsilon >= -ln(1 - beta) only.
@@ -87,11 +88,14 @@ def delta_of(k: int, b: float, eps: float) -> float:
 
 def log_delta(k: int, b: float, eps: float) -> float:
     """`log_exact_delta` of arguments that are already checked and rounded."""
-    if b <= 0 or b >= 1 or k == 1:
-        return math.log(b) if b > 0 else -math.inf
+    if b <= 0 or b >= 1:
+        return 0.0 if b >= 1 else -math.inf
+    ceiling = math.nextafter(math.log(b), 0.0)
+    if k == 1:
+        return ceiling
     b = max(b, _LEAST_BETA)
     largest = max(_log_greatest_forward(k, b, eps), _log_greatest_reverse(k, b, eps))
-    return min(largest + slack(k, largest), math.log(b))
+    return min(largest + slack(k, largest), ceiling)
 
 
 def slack(k: int, log_value: float) -> float:

@@ -19,7 +19,8 @@ _MOST_BLOCKS = 500
 
 def theorem5_least_epsilon(beta: Number) -> float:
     """-ln(1 - beta): the least epsilon of which Theorem 5 speaks. beta in [0, 1)."""
-    return -math.log1p(-float(probability("beta", beta, open_high=True)))
+    b = probability("beta", beta, open_high=True)
+    return -math.log1p(-float(b)) if 2 * b < 1 else -math.log(max(float(1 - b), 5e-324))
 
 
 def theorem5_greatest_beta(epsilon: Number) -> float:
@@ -71,8 +72,8 @@ def log_theorem5(k: int, b: float, eps: float) -> float:
 def log_theorem5_up_to(k: int, b: float, eps: float) -> float:
     """ln of the greatest `theorem5_delta` at any rate from 0 to b.
 
-    Theorem 5's delta is not monotone in beta: it falls wherever l / gamma passes a whole number for the block
-    l that holds the maximum. In each block the greatest value below b is at b or where that last happened.
+    Theorem 5's delta is not monotone in beta: it falls wherever l / gamma passes a whole number, l being the
+    block that holds the maximum. The greatest value of a block below b is at b or where that last happened.
     """
     log, share = log_theorem5(k, b, eps), gamma_of(eps, b)
     for threshold in range(k, k + _MOST_BLOCKS):

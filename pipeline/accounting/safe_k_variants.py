@@ -10,7 +10,7 @@ from pipeline.accounting.numbers import Number, down, epsilon_of, exp_up, probab
 from pipeline.accounting.safe_k_exact import GREATEST_K, slack
 from pipeline.accounting.safe_k_theorem5 import log_greatest_tail
 
-MOST_OUTCOMES = 10**7
+MOST_ROWS, MOST_OUTCOMES = 1000, 10**8
 
 
 def same_sample_delta(k: Number, beta: Number, epsilon: Number, side_epsilon: Number, schemes: Number) -> float:
@@ -20,8 +20,8 @@ def same_sample_delta(k: Number, beta: Number, epsilon: Number, side_epsilon: Nu
     a fixed scheme). With x = (e^epsilon / (1 - beta) - 1) e^(-2 side_epsilon), it is schemes times the supremum over n
     of P(Bin(n, beta) >= max(k, floor(n x / (1 + x)) + 1)), at most 1, rounded up.
 
-    Adding side_epsilon to the epsilon of a fixed scheme, as Li, Qardaji and Su (2012) state for epsilon-safe
-    generalisations, does not hold on one sample: the choice can follow the classes that were sampled too often.
+    Adding side_epsilon to the epsilon of a fixed scheme, as is stated for epsilon-safe generalisations (Li,
+    Qardaji and Su 2012), does not hold on one sample: the choice can follow the classes that were sampled too often.
     Raises ValueError also unless epsilon >= max(-ln(1 - beta), ln(1 + beta (e^side_epsilon - 1))).
     """
     least, many = whole("k", k, 1, GREATEST_K), whole("schemes", schemes, 1)
@@ -44,16 +44,15 @@ def person_coin_delta(k: Number, beta: Number, epsilon: Number, m: Number, n: Nu
 
     The other rows have coins of their own. The m counts move together, and delta can exceed m times that of one row:
     this is why a person has one row, or each row its own coin and the guarantee of a group. By enumeration of the
-    (n - k + 2)^m outcomes for every size up to n; raises ValueError if they are more than ten million. Rounded up.
+    (n - k + 2)^m outcomes of every size up to n. Rounded up. Raises ValueError for n above 1000 or if the outcomes,
+    (n - k + 2)^(m + 1) in all, are more than a hundred million.
     """
-    least, rows, classes = whole("k", k, 1), whole("n", n, 1), whole("m", m, 1, 64)
+    least, rows, classes = whole("k", k, 1), whole("n", n, 1, MOST_ROWS), whole("m", m, 1, 64)
     b, eps = up(probability("beta", beta)), down(epsilon_of(epsilon))
     if rows < least or b == 0:
         return 0.0
-    if rows > MOST_OUTCOMES or (rows - least + 2) ** classes > MOST_OUTCOMES:
-        raise ValueError(
-            f"n and m must give at most {MOST_OUTCOMES} outcomes, (n - k + 2)^m, not n = {rows}, m = {classes}"
-        )
+    if (rows - least + 2) ** (classes + 1) > MOST_OUTCOMES:
+        raise ValueError(f"n and m must have (n - k + 2)^(m + 1) <= {MOST_OUTCOMES}, not n = {rows}, m = {classes}")
     return min(b, max(_person_coin(size, least, b, eps, classes) for size in range(least, rows + 1)))
 
 

@@ -11,7 +11,7 @@ from pipeline.errors import ConfigurationError, Problem
 from pipeline.jobs.check import Checked
 from pipeline.jobs.check import check as check_policy
 from pipeline.jobs.outlook import Outlook, outlook
-from pipeline.jobs.release import guarantee_lines
+from pipeline.jobs.staging import guarantee_lines
 
 
 def check(

@@ -14,8 +14,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from pipeline.cli.output import print_json, print_verdicts
 from pipeline.errors import ConfigurationError, Problem
 from pipeline.io.entropy import draw_key
-from pipeline.jobs.release import Request, Result
 from pipeline.jobs.release import release as run_release
+from pipeline.jobs.run import Request, Result
 from pipeline.jobs.verify import verify as verify_release
 from pipeline.policy import parse_slot
 

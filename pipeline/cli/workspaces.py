@@ -9,8 +9,8 @@ import typer
 from pipeline.cli.output import print_json
 from pipeline.cli.releases import AsJson, LedgerUrl, progress_bar, show, slot
 from pipeline.io.entropy import draw_key
-from pipeline.jobs.release import Request
 from pipeline.jobs.release import release as run_release
+from pipeline.jobs.run import Request
 from pipeline.jobs.workspace import DEMO_POLICY
 from pipeline.jobs.workspace import init as make_workspace
 

@@ -131,6 +131,8 @@ def _by_arrow(
     block: bytes, delimiter: str, width: int, wanted: Sequence[int], *, quote: bool = False
 ) -> tuple[Any, ...] | None:
     """Columns of bytes, or None when Arrow refuses the block: its message quotes the line, so it stays here."""
+    if block.startswith(_BOM[:1]):
+        block = b"\n" + block  # Arrow takes a byte order mark at a block's start for no part of the first cell
     if not block.strip(b"\r\n"):
         return tuple(pa.array([], pa.binary()) for _ in wanted)
     try:

@@ -25,11 +25,13 @@ class Encoded:
     """A column of codes, and the rows whose cell is invalid (None: no row).
 
     An invalid cell has code `len(domain)` when the attribute has an invalid level; otherwise its row is to be dropped,
-    and its code is 0 so that every code is one of the hierarchy's.
+    and its code is 0 so that every code is one of the hierarchy's. `held` are the codes that valid cells may have: of a
+    dictionary, those of all its valid values, whether or not a row points at them.
     """
 
     column: Column
     invalid: Mask | None
+    held: Codes
 
 
 def invalid_code(attribute: Attribute, domain: Domain) -> int:
@@ -163,10 +165,14 @@ def _by_range(values: npt.NDArray[Any], valid: Mask | None, attribute: Attribute
     codes = np.subtract(values, low, dtype=np.int32, casting="unsafe")
     if attribute.accepted is not None:
         invalid |= ~attribute.accepted[codes]
-    if not invalid.any():
-        return Encoded(Column(codes), None)
+    broken = bool(invalid.any())
+    held = _distinct(codes[~invalid] if broken else codes)
     codes[invalid] = invalid_code(attribute, domain)
-    return Encoded(Column(codes), invalid)
+    return Encoded(Column(codes), invalid if broken else None, held)
+
+
+def _distinct(codes: Codes) -> Codes:
+    return np.flatnonzero(np.bincount(codes)).astype(np.int32)
 
 
 def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain) -> Encoded:
@@ -177,7 +183,7 @@ def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain) -> Encoded:
     bad = codes == INVALID
     invalid = bad[indices] if bad.any() else None
     lookup = np.where(bad, np.int32(invalid_code(attribute, domain)), codes)
-    return Encoded(Column(indices, lookup), invalid if invalid is not None and invalid.any() else None)
+    return Encoded(Column(indices, lookup), invalid if invalid is not None and invalid.any() else None, codes[~bad])
 
 
 def _indices(encoded: Any, codes: Codes) -> tuple[npt.NDArray[Any], Codes]:
@@ -211,6 +217,6 @@ def _spelled(cells: Sequence[str | None], spelling: Callable[[str], str]) -> lis
 
 
 _SPELLINGS: tuple[Callable[[str], str], ...] = (
-    lambda text: text.rstrip("0").rstrip(".") if "." in text else text,
+    lambda text: text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text,
     lambda text: text if "." in text else text + ".0",
 )

@@ -93,8 +93,8 @@ def _answerable(checks: Sequence[_Check], known: Mapping[str, float]) -> list[_C
 
 
 def _labels_frame(distinct: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """A column of distinct labels per attribute, padded with None, of one row at least."""
-    height = max([1, *map(len, distinct.values())])
+    """A column of distinct labels per attribute, padded with None."""
+    height = max(map(len, distinct.values()), default=0)
     columns = {name: [*labels, *[None] * (height - len(labels))] for name, labels in distinct.items()}
     return pd.DataFrame(columns, dtype=object)
 

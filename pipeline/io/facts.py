@@ -1,11 +1,13 @@
 """Facts about a whole table: what table rules speak of. Confidential: they advise, and enter nothing public."""
 
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from pipeline.contract import Attribute, Contract, Fact, TableRule
+from pipeline.hierarchy import INVALID_LABEL
 from pipeline.histogram import Mask
 from pipeline.io.encode import Encoded, invalid_code
 
@@ -22,6 +24,7 @@ class Facts:
         self.rows = self.ragged = self.broken = self.dropped = 0
         self.named = self.people = 0
         self.invalid: Counter[str] = Counter()
+        self._held: dict[str, set[int]] = {}
         self._sums: dict[str, Fraction] = {}
         self._counts: Counter[str] = Counter()
 
@@ -42,6 +45,7 @@ class Facts:
         """Cells of one attribute of a batch."""
         invalid = 0 if encoded.invalid is None else int(np.count_nonzero(encoded.invalid))
         self.invalid[attribute.name] += invalid
+        self._held.setdefault(attribute.name, set()).update(encoded.held.tolist())
         if any(rule.fact is Fact.MEAN and rule.attribute == attribute.name for rule in contract.table_rules):
             self._add_sum(attribute, encoded, invalid)
 
@@ -49,6 +53,11 @@ class Facts:
         """Rows that name a person, and how many people they name."""
         self.named += named
         self.people += people
+
+    def distinct(self, contract: Contract, columns: Sequence[str]) -> dict[str, list[str]]:
+        """Labels that remain in each of the columns after cleaning, in the order of its domain."""
+        read = {name: self._held.get(name, set()) for name in columns}
+        return {name: _labels(contract.by_name[name], held, self.invalid[name]) for name, held in read.items()}
 
     def values(self, contract: Contract) -> dict[str, float]:
         """The facts that the contract's table rules speak of, by `TableRule.column`; what is unknown is absent."""
@@ -85,3 +94,8 @@ class Facts:
         if attribute not in self.invalid:
             return None
         return (self.invalid[attribute] + self.ragged) / self.rows
+
+
+def _labels(attribute: Attribute, held: set[int], invalid: int) -> list[str]:
+    labels = [] if attribute.domain is None else [attribute.domain.labels[code] for code in sorted(held)]
+    return [*labels, INVALID_LABEL] if invalid and attribute.invalid == "level" else labels

@@ -99,10 +99,15 @@ def _named_file(
     found = [path for path, stated in known if stated == name]
     if len(found) == 1:
         return found[0]
-    names = [stated for _, stated in known]
+    names = [] if found else _readable(known, problems)
     what = f"no file has the id {name!r}" if not found else f"{len(found)} files have the id {name!r}"
     problems.append(document.problem(at, what, "the id of exactly one file", None if found else nearest(name, names)))
     return None
+
+
+def _readable(files: Sequence[tuple[Path, str]], problems: list[Problem]) -> list[str]:
+    """The ids of the files that can be read; an unreadable one may be the one that is meant, so its problems count."""
+    return [name for path, name in files if _collect(problems, read_document, path) is not None]
 
 
 def _digest(root: Path, files: Sequence[Path]) -> str:

@@ -1,9 +1,10 @@
 """Publishing: stage privately, sync, rename. Nothing half-written is ever published, nothing there is replaced."""
 
+import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ class Staged:
 
     folder: Path
     manifest_digest: str
+    lock: int | None = None
 
 
 def check_destination(root: Path, destination: Path) -> None:
@@ -29,6 +31,17 @@ def check_destination(root: Path, destination: Path) -> None:
         if destination.exists() or destination.is_symlink():
             raise EnvironmentFault(f"{destination} exists already and is not replaced; use another slot or destination")
         _staging(root)
+
+
+def sweep(root: Path, keep: Container[str]) -> None:
+    """Remove what killed runs left in the staging folder: nobody holds its lock and no ledger committed to it."""
+    with _faults(root):
+        for folder in _staging(root).iterdir():
+            lock = _lock(folder)
+            if lock is not None:
+                if folder.name.replace("~", "/") not in keep:
+                    shutil.rmtree(folder)
+                os.close(lock)
 
 
 def stage(
@@ -44,8 +57,9 @@ def stage(
         if folder.exists():
             shutil.rmtree(folder)
         folder.mkdir()
+        lock = _lock(folder)
         try:
-            return _fill(folder, slot, writers, seal)
+            return Staged(folder, _fill(folder, slot, writers, seal), lock)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -56,7 +70,7 @@ def _fill(
     slot: str,
     writers: Mapping[str, Callable[[Path], None]],
     seal: Callable[[Mapping[str, str]], bytes],
-) -> Staged:
+) -> str:
     for name, write in writers.items():
         write(folder / name)
     sealed = seal({name: file_digest(folder / name) for name in writers})
@@ -64,7 +78,7 @@ def _fill(
     for path in folder.iterdir():
         _settle(path, slot)
     _sync(folder)
-    return Staged(folder, hashlib.sha256(sealed).hexdigest())
+    return hashlib.sha256(sealed).hexdigest()
 
 
 def publish(staged: Staged, destination: Path) -> None:
@@ -79,6 +93,8 @@ def publish(staged: Staged, destination: Path) -> None:
         os.rename(staged.folder, destination)  # fails on anything but nothing or an empty folder
         _sync(destination.parent)
         _sync(staged.folder.parent)
+    if staged.lock is not None:
+        os.close(staged.lock)
 
 
 def recover(root: Path, release_id: str, manifest_digest: str) -> Staged:
@@ -120,6 +136,17 @@ def _staging(root: Path) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
     return folder
+
+
+def _lock(folder: Path) -> int | None:
+    """A lock on the folder for as long as this process lives, or None while another one has it."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        return None
+    return handle
 
 
 def _settle(path: Path, slot: str) -> None:

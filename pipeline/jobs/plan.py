@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 from pipeline.candidate import Cost, Measurement, Static
 from pipeline.contract import PrivacyUnit
@@ -11,6 +12,7 @@ from pipeline.errors import ConfigurationError, Problem, nearest
 from pipeline.gate import Outcome, Reach, Verdict, gate_words, judge, limit_words, number_words, reach
 from pipeline.guarantee import Guarantee, Part
 from pipeline.io.documents import Location
+from pipeline.io.ledger import Budget, Spend
 from pipeline.io.policies import Bundle
 from pipeline.measures import MEASURES, Measure, MeasureClass
 from pipeline.mechanisms import MECHANISMS, SafeK
@@ -50,10 +52,11 @@ def plan_release(bundle: Bundle) -> Plan:
     problems = [*_budget_problems(bundle), *_gate_problems(bundle), *_publish_problems(bundle)]
     spec = bundle.policy.spec
     charges = sum((rule.charge.epsilon for rule in spec.gates if rule.charge), Fraction(0))
-    part = Part("mechanism", spec.privacy.epsilon - charges, spec.privacy.delta)
-    if part.epsilon <= 0:
+    left = spec.privacy.epsilon - charges
+    if left <= 0:
         problems.append(_overcharged(bundle, charges))
-        raise ConfigurationError(problems)
+        left = spec.privacy.epsilon  # the mechanism's own problems belong in the same error
+    part = Part("mechanism", left, spec.privacy.delta)
     mechanism, findings = MECHANISMS[spec.mechanism.kind](spec.mechanism, bundle.contract, part)
     for at, found, expected, instead in findings:
         problems.append(_at(bundle, ("spec", "mechanism", *at), found, expected, instead))
@@ -114,6 +117,13 @@ def failed(verdicts: list[Verdict]) -> bool:
     return any(found.blocks and found.outcome is not Outcome.PASS for found in verdicts)
 
 
+def budget_of(bundle: Bundle) -> Budget:
+    """The budget as its file states it."""
+    stated = bundle.budget.spec
+    cap = Spend(stated.epsilon, stated.delta)
+    return Budget(bundle.budget.metadata.name, cap, stated.people, stated.unit, stated.relation)
+
+
 def _at(bundle: Bundle, at: Location, found: str, expected: str, instead: str | None = None) -> Problem:
     return bundle.document.problem(at, found, expected, instead)
 
@@ -140,12 +150,19 @@ def _unit_words(unit: PrivacyUnit) -> str:
 
 def _publish_problems(bundle: Bundle) -> Iterator[Problem]:
     at, to = ("spec", "publish", "to"), bundle.policy.spec.publish.to
-    target = (bundle.root / to).resolve()
-    if not to or target == bundle.root or not target.is_relative_to(bundle.root):
+    if not to or not _is_below(bundle.root, to):
         yield _at(bundle, at, f"{to!r} is not inside the working copy", "a folder below it, such as releases")
     formats = bundle.policy.spec.publish.formats
     if len(set(formats)) != len(formats):
         yield _at(bundle, ("spec", "publish", "formats"), "a format twice", "each format once")
+
+
+def _is_below(root: Path, to: str) -> bool:
+    try:
+        target = (root / to).resolve()
+    except (ValueError, OSError, RuntimeError):  # a NUL character; a loop of links
+        return False
+    return target != root and target.is_relative_to(root)
 
 
 def _gate_problems(bundle: Bundle) -> Iterator[Problem]:

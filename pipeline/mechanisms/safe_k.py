@@ -16,7 +16,7 @@ from pipeline.errors import nearest
 from pipeline.guarantee import Part
 from pipeline.hierarchy import Level
 from pipeline.histogram import Histogram, Thinning, View, at_least, thin
-from pipeline.policy import SafeKAnonymity
+from pipeline.policy import GREATEST_K, SafeKAnonymity
 
 Finding = tuple[tuple[str | int, ...], str, str, str | None]
 """(place below `mechanism`, what is there, what is expected, the nearest right word)."""
@@ -77,7 +77,11 @@ def _class_size(spec: SafeKAnonymity, part: Part) -> tuple[int | None, Finding |
     if delta == 0 or beta == 1:
         expected = "a delta above 0 and a beta below 1: without them no k reaches a guarantee"
         return None, (("sampling", "beta"), f"no k reaches {target}", expected, None)
-    least = safe_k.least_k(epsilon, delta, beta)
+    try:
+        least = safe_k.least_k(epsilon, delta, beta)
+    except ValueError:
+        expected = f"a smaller beta, or a larger epsilon or delta: k is at most {GREATEST_K}"
+        return None, (("sampling", "beta"), f"no k reaches {target}", expected, None)
     if spec.k == "least":
         return least, None
     if spec.k < least:

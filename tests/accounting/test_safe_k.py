@@ -116,6 +116,20 @@ def test_a_target_that_no_float_holds_is_rounded_down():
     assert least_k(3, "1.0000000001e-5", "0.1") == 5
 
 
+def test_numbers_between_two_floats_are_rounded_to_the_dearer_one(monkeypatch):
+    seen = []
+    monkeypatch.setattr("pipeline.accounting.safe_k.delta_of", lambda *arguments: seen.append(arguments) or 1e-9)
+    epsilon, beta = Fraction(1, 3), Fraction(1, 3)
+    assert Fraction(float(beta)) < beta
+    least_k(epsilon + Fraction(1, 10**9), "1e-8", beta)
+    least_k(Fraction(0.3) - Fraction(1, 10**30), "1e-8", beta)
+    assert seen[0][1] == math.nextafter(float(beta), 1)
+    assert Fraction(seen[0][2]) <= epsilon + Fraction(1, 10**9)
+    assert seen[1][2] == math.nextafter(0.3, 0)
+    with pytest.raises(ValueError, match="none is enough"):
+        least_k(epsilon, Fraction(1e-9) - Fraction(1, 10**30), beta)
+
+
 def test_the_ends_of_the_arguments_have_answers():
     assert least_k(0, 1e-9, 0) == 1
     assert least_k(1, 1, 1) == 1
@@ -137,6 +151,15 @@ def test_what_nothing_reaches_is_refused(bound):
         least_k(1, 1e-9, 0.1, "other")
     with pytest.raises(ValueError, match="epsilon must be"):
         greatest_beta(0 if bound == "theorem5" else -1, 1e-9, 5, bound)
+
+
+def test_theorem_5_is_refused_or_answered_at_the_ends_of_its_arguments():
+    with pytest.raises(ValueError, match="beta must be"):
+        least_epsilon(1e-6, 5, 0, "theorem5")
+    with pytest.raises(ValueError, match="delta must be at least"):
+        least_epsilon(1e-6, 5, 1 - Fraction(1, 10**40), "theorem5")
+    assert greatest_beta(Fraction(1, 10**290), 1e-300, 1, "theorem5") == 0
+    assert 0 < greatest_beta(40, 1e-9, 5, "theorem5") < 1
 
 
 @pytest.mark.parametrize("bound", ["exact", "theorem5"])

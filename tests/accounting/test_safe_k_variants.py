@@ -128,7 +128,7 @@ def test_a_shared_coin_is_worse_than_as_many_single_rows():
 
 
 def test_too_many_outcomes_are_refused():
-    with pytest.raises(ValueError, match="n and m must give"):
+    with pytest.raises(ValueError, match="n and m must have"):
         person_coin_delta(2, 0.1, 1, 10, 100)
 
 

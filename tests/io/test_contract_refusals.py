@@ -96,7 +96,11 @@ REFUSALS = [
     ("{name: month, part: month}", "{name: month, part: week}", "a mapping", "day, month, quarter, year"),
     ("{name: 10 years, width: 10}", "{name: 10 years, width: 7}", "cannot be made", "multiple of its step"),
     ("column: half", "column: halb", "no column 'halb'", "half"),
+    (CHEST, "{name: chest, tree: x}", "'x'", "a mapping"),
+    (CHEST, "{name: [chest], prefix: 1}", "a list", "text"),
+    (f"[{CHEST}]", "5", "'5'", "a list"),
     # rules
+    ("mustBeBetween: [10, 5000]", "unit: percent, mustBe: 1", "a unit or arguments", "rowCount in rows"),
     ("name: lower", "name: known", "a second rule called 'known'", "a name of its own"),
     (KNOWN, "arguments: {validValues: [hart]}, mustBe: 0}", "'hart'", "heart"),
     (KNOWN, "arguments: {validValues: []}, mustBe: 0}", "no value of the domain meets", "accepts some value"),
@@ -153,6 +157,28 @@ def test_what_a_contract_must_say_is_missed(tmp_path: Path, gone: str, found: st
     assert here, "\n".join(map(str, problems))
     assert expected in here[0].expected
     assert here[0].line is not None
+
+
+def test_row_rules_that_exclude_each_other_are_refused(tmp_path: Path) -> None:
+    text = CONTRACT.replace(KNOWN, "arguments: {validValues: ['NO']}, mustBe: 0}")
+    (problem,) = problems_of(write(tmp_path, text))
+    assert (problem.where, problem.line, problem.found) == (
+        "ward.quality",
+        line_of(KNOWN) - 1,
+        "row rules that no value meets together",
+    )
+
+
+def test_a_table_without_properties_is_refused(tmp_path: Path) -> None:
+    text = CONTRACT[: CONTRACT.index("    properties:")]
+    assert "no properties" in [problem.found for problem in problems_of(write(tmp_path, text))]
+
+
+def test_a_levels_file_that_groups_a_value_twice_is_refused(tmp_path: Path) -> None:
+    text = CONTRACT.replace(CHEST, "{name: chest, file: age.csv, column: count}")
+    problems = problems_of(write(tmp_path, text, age_csv="value,count\nheart,1\nheart,2\n"))
+    here = [problem for problem in problems if problem.found == "'heart' is in age.csv twice"]
+    assert [problem.line for problem in here] == [line_of(CHEST)]
 
 
 def test_a_second_table_is_refused(tmp_path: Path) -> None:

@@ -195,6 +195,13 @@ def test_each_level_kind_groups_the_domain(contract: Contract, name: str, level:
     assert _labels(contract, name, level)[exact] == label
 
 
+def test_a_tree_may_group_the_level_before_it(tmp_path: Path) -> None:
+    text = CONTRACT.replace(
+        "other: [NO, unknown]}}", "other: [NO, unknown]}}, {name: all, tree: {ward: [chest, other]}}"
+    )
+    assert set(_labels(read_contract(write(tmp_path, text)), "ward", "all").values()) == {"ward"}
+
+
 def test_margins_count_nothing_where_the_file_has_no_row(contract: Contract) -> None:
     assert contract.by_name["age"].margins == (1, 0, 5, 0, 0, 0, 7)
 

@@ -195,6 +195,12 @@ def test_every_line_end_ends_a_line(end: bytes, last: bool, tmp_path: Path):
     ]
 
 
+def test_only_the_files_own_byte_order_mark_is_left_out():
+    for line in (b"\xef\xbb\xbfa,1", b"\xef,1", b"\xef\xbb\xbf,1", b'\xef\xbb\xbf"a",1'):
+        parsed = parse(line, ",", 2, [0])
+        assert parsed.cells[0].to_pylist() == [line[:-2]]
+
+
 def test_an_open_quote_ends_with_its_line(tmp_path: Path):
     (tmp_path / "t.csv").write_text('x,n\n"a,1\na,2\n7,"3\n"b,c",4\n')
     seen = Facts()

@@ -63,6 +63,13 @@ def test_a_row_rule_holds_exactly_when_every_label_is_allowed(labels: list[str],
     assert row_rules_hold(outcomes) is (in_domain and in_rule)
 
 
+@pytest.mark.parametrize(("invalid", "holds"), [("level", True), ("drop", False)])
+def test_the_invalid_level_is_allowed_only_where_the_contract_keeps_invalid_cells(invalid: str, holds: bool):
+    contract = contract_of([RowRule("some", "sex", ("f",))], invalid=invalid)
+    outcomes = run_rules(contract, {"sex": ["f", INVALID_LABEL]}, {})
+    assert [outcome.passed for outcome in outcomes] == [holds, holds]
+
+
 limits = st.none() | st.integers(-3, 3).map(float)
 facts = st.integers(-3, 3).map(float) | st.sampled_from([0.5, math.nan, math.inf, -math.inf])
 

@@ -32,7 +32,9 @@ def test_the_expected_singletons_have_their_reference_values(entry):
 def test_uniform_grouped_and_listed_bins_are_the_same_bins():
     grouped = Bins.grouped([Fraction(1, 2), 1, 2], [40, 20, 20])
     listed = Bins.of([Fraction(1, 160)] * 40 + [Fraction(1, 80)] * 20 + [Fraction(1, 40)] * 20)
-    assert expected(grouped, 40) == pytest.approx(expected(listed, 40), rel=1e-14) == pytest.approx(21.425825, abs=0.073)
+    assert (
+        expected(grouped, 40) == pytest.approx(expected(listed, 40), rel=1e-14) == pytest.approx(21.425825, abs=0.073)
+    )
     assert expected(Bins.uniform(365), 365) == pytest.approx(134.46023023448166, rel=1e-13)
     assert expected(Bins.grouped([1], [365]), 365) == expected(Bins.uniform(365), 365)
 

@@ -1,0 +1,96 @@
+"""The values that a release passes from step to step."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pipeline import manifest
+from pipeline.candidate import Candidate, Static
+from pipeline.gate import Verdict
+from pipeline.guarantee import Guarantee
+from pipeline.histogram import Histogram
+from pipeline.io.expectations import RuleOutcome
+from pipeline.io.ledger import Ledger
+from pipeline.io.publisher import Staged
+from pipeline.io.tables import Table
+from pipeline.jobs.plan import Plan
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a person or a schedule asks for. Names and paths only."""
+
+    policy: Path
+    slot: str
+    input: Path | None = None
+    to: Path | None = None
+    ledger: str | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a release ended, as anybody may see it."""
+
+    outcome: Literal["published", "withheld"]
+    release_id: str
+    path: Path | None
+    guarantee: Guarantee
+    verdicts: tuple[Verdict, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        return {
+            "outcome": self.outcome,
+            "release_id": self.release_id,
+            "path": None if self.path is None else str(self.path),
+            "guarantee": manifest.guarantee_json(self.guarantee),
+            "verdicts": [manifest.verdict_json(found) for found in self.verdicts if found.public],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A release that may start: everything about it that is public."""
+
+    plan: Plan
+    slot: str
+    id: str
+    ledger: Ledger
+    table: Table
+    root: Path
+    destination: Path
+
+
+@dataclass(frozen=True, eq=False)
+class Reserved:
+    """A run that the ledger has charged."""
+
+    run: Run
+    static: Static
+    verdicts: tuple[Verdict, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The table at the released levels, and what the contract's rules said of it. Confidential."""
+
+    full: Histogram
+    facts: dict[str, float]
+    rules: tuple[RuleOutcome, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A candidate with the verdicts of all gates."""
+
+    candidate: Candidate
+    verdicts: tuple[Verdict, ...]
+    injected: bool
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A staged release that the ledger has committed to."""
+
+    staged: Staged
+    verdicts: tuple[Verdict, ...]

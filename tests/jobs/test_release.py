@@ -1,0 +1,521 @@
+"""A release from its policy file to its end: published, withheld, refused, crashed."""
+
+import json
+import os
+import re
+import resource
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipeline.errors import Crashed, EnvironmentFault, FileFault, LedgerRefused
+from pipeline.io.entropy import draw_key
+from pipeline.io.ledger import State, open_ledger
+from pipeline.io.publisher import STAGING
+from pipeline.jobs import release as job
+from pipeline.jobs.run import Request, Result
+from pipeline.jobs.verify import verify
+from pipeline.sampling import SecretKey
+from tests.workshop import MARK, Row, Workshop, crowdgate, good_rows, make_workshop, write_csv, write_parquet
+
+SLOT = "2030-01-01"
+
+
+@pytest.fixture(autouse=True)
+def quick_rules(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Great Expectations takes a second a run; only tests marked so use it."""
+    if "real_rules" not in request.keywords:
+        monkeypatch.setattr(job, "run_rules", lambda *_: ())
+        monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
+
+
+def run(workshop: Workshop, slot: str = SLOT, **changes: object) -> Result:
+    return job.release(Request(workshop.policy, slot, **changes), draw_key)  # type: ignore[arg-type]
+
+
+def entry_state(workshop: Workshop, slot: str = SLOT) -> State | None:
+    entry = open_ledger(workshop.ledger, None).entry(f"clinic/1/{slot}")
+    return None if entry is None else entry.state
+
+
+def published_files(workshop: Workshop) -> list[str]:
+    root = workshop.root / "releases"
+    return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+
+
+@pytest.mark.real_rules
+def test_a_release_is_published_and_holds_what_its_manifest_claims(workshop: Workshop) -> None:
+    result = run(workshop)
+    assert result.outcome == "published"
+    assert result.path == workshop.release_dir(SLOT)
+    names = ["README.md", "data.csv", "data.parquet", "dictionary.csv", "manifest.json"]
+    assert published_files(workshop) == [f"clinic/1/{SLOT}/{name}" for name in names]
+    claims = verify(result.path, workshop.ledger)
+    assert claims["data"]["rows"] == pq.read_table(result.path / "data.parquet").num_rows > 0
+    assert entry_state(workshop) is State.PUBLISHED
+
+
+def test_a_published_release_is_readable_by_all_and_dated_by_its_slot(workshop: Workshop) -> None:
+    path = run(workshop).path
+    assert path is not None
+    assert all(stat.S_IMODE(file.stat().st_mode) == 0o644 for file in path.iterdir())
+    assert {file.stat().st_mtime for file in path.iterdir()} == {1893456000.0}
+    assert stat.S_IMODE((workshop.root / "releases" / STAGING).stat().st_mode) == 0o700
+    assert list((workshop.root / "releases" / STAGING).iterdir()) == []
+
+
+def test_the_parquet_file_carries_no_index_and_no_label_of_suppressed_rows(workshop: Workshop) -> None:
+    workshop.write([*good_rows(400), {"patient": "p", "age": 3, "ward": "unknown place", "note": ""}])
+    path = run(workshop).path
+    assert path is not None
+    parquet = pq.ParquetFile(path / "data.parquet")
+    assert parquet.schema_arrow.metadata is None
+    assert parquet.schema_arrow.names == ["age", "ward"]
+    raw = (path / "data.parquet").read_bytes()
+    assert b"(invalid)" not in raw
+    assert b"pandas" not in raw
+    assert b"(invalid)" in (path / "dictionary.csv").read_bytes()
+
+
+LIMITS = {
+    "pso_bound": ("pso_bound, at_most: 1", "pso_bound, at_most: 0.001", "void"),
+    "expected_singletons": ("expected_singletons, at_most: 1,", "expected_singletons, at_most: -1,", "void"),
+    "singletons": ("singletons, at_most: 500,", "singletons, at_most: -500,", "charged"),
+    "released_rows": ("released_rows, at_least: 0", "released_rows, at_least: 900", "charged"),
+    "smallest_class": ("smallest_class, at_least: 1", "smallest_class, at_least: 999", "charged"),
+}
+
+
+@pytest.mark.parametrize("measure", LIMITS)
+def test_each_blocking_gate_withholds_when_its_limit_is_tightened(
+    workshop: Workshop, measure: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new, end = LIMITS[measure]
+    workshop.edit(workshop.policy, old, new)
+    assert crowdgate("release", workshop.policy, "--as-of", SLOT) == 3
+    assert published_files(workshop) == []
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.split()[0] == "fail"]
+    assert measure in line
+    assert "must be at" in line
+    spent = open_ledger(workshop.ledger, None).spent("clinic-patients").epsilon
+    assert spent == (0 if end == "void" else 2)
+
+
+def test_a_gate_that_could_not_measure_blocks(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job, "protect", _with_noise(float("nan")))
+    assert run(workshop).outcome == "withheld"
+
+
+def _with_noise(value: float) -> object:
+    original = job.protect
+    return lambda reserved, counted, key: original(reserved, counted, key, noise=lambda *_: value)
+
+
+def test_a_second_run_of_a_published_id_reports_it_and_reads_nothing(workshop: Workshop) -> None:
+    first = run(workshop)
+    workshop.data.unlink()
+    second = run(workshop)
+    assert (second.outcome, second.path) == ("published", first.path)
+    assert open_ledger(workshop.ledger, None).spent("clinic-patients").epsilon == 2
+
+
+def test_a_second_run_of_a_withheld_id_reports_it(workshop: Workshop) -> None:
+    workshop.edit(workshop.policy, *LIMITS["released_rows"][:2])
+    assert run(workshop).outcome == "withheld"
+    workshop.data.unlink()
+    assert run(workshop).outcome == "withheld"
+    assert open_ledger(workshop.ledger, None).spent("clinic-patients").epsilon == 2
+
+
+def test_a_published_release_whose_files_are_gone_is_lost(workshop: Workshop) -> None:
+    path = run(workshop).path
+    assert path is not None
+    (path / "data.csv").unlink()
+    with pytest.raises(LedgerRefused, match="lost") as refused:
+        run(workshop)
+    assert refused.value.code == "lost"
+
+
+def test_another_policy_under_the_same_id_is_refused(workshop: Workshop) -> None:
+    run(workshop)
+    workshop.edit(workshop.policy, "owner: board", "owner: somebody")
+    with pytest.raises(LedgerRefused, match="new version or slot"):
+        run(workshop)
+
+
+def test_releases_end_with_exit_5_when_the_budget_is_spent_before_anything_is_read(workshop: Workshop) -> None:
+    for day in range(1, 4):
+        assert crowdgate("release", workshop.policy, "--as-of", f"2030-01-0{day}") == 0
+    before = workshop.data.stat().st_atime_ns
+    assert crowdgate("release", workshop.policy, "--as-of", "2030-01-04") == 5
+    assert not workshop.release_dir("2030-01-04").exists()
+    assert before == workshop.data.stat().st_atime_ns or entry_state(workshop, "2030-01-04") is None
+
+
+def test_a_deleted_ledger_is_no_new_budget(workshop: Workshop) -> None:
+    (workshop.root / "ledger" / "ledger.db").unlink()
+    assert crowdgate("release", workshop.policy) == 5
+    assert not (workshop.root / "ledger" / "ledger.db").exists()
+
+
+def test_a_ledger_of_another_id_is_refused(workshop: Workshop, tmp_path: Path) -> None:
+    other = make_workshop(tmp_path / "other")
+    assert crowdgate("release", workshop.policy, "--ledger", other.ledger) == 5
+
+
+def test_a_locked_ledger_is_a_fault_of_the_machine(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sqlite3
+
+    monkeypatch.setattr(job, "open_ledger", lambda url, name: open_ledger(url, name, busy_seconds=0))
+    holder = sqlite3.connect(workshop.root / "ledger" / "ledger.db", isolation_level=None)
+    try:
+        holder.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(EnvironmentFault):
+            run(workshop)
+    finally:
+        holder.close()
+
+
+KILL = """
+import os, signal, sys
+from pathlib import Path
+from pipeline.io import entropy, ledger, publisher
+from pipeline.jobs import release as job, guard
+from pipeline.jobs.run import Request
+job.run_rules = lambda *_: ()
+job.row_rules_hold = lambda _: True
+holder, name, when = sys.argv[2:]
+target = {"ledger": ledger.Ledger, "job": job, "publisher": publisher}[holder]
+original = getattr(target, name)
+def killed(*args, **kwargs):
+    if when == "after":
+        original(*args, **kwargs)
+    os.kill(os.getpid(), signal.SIGKILL)
+setattr(target, name, killed)
+job.release(Request(Path(sys.argv[1]), "2030-01-01"), entropy.draw_key)
+"""
+
+STEPS = [
+    ("ledger", "reserve", "before", "free"),
+    ("ledger", "reserve", "after", "spent"),
+    ("ledger", "begin_reading", "before", "spent"),
+    ("ledger", "begin_reading", "after", "spent"),
+    ("job", "protect", "before", "spent"),
+    ("job", "protect", "after", "spent"),
+    ("job", "judge", "after", "spent"),
+    ("publisher", "stage", "before", "spent"),
+    ("publisher", "stage", "after", "spent"),
+    ("ledger", "commit", "before", "spent"),
+    ("ledger", "commit", "after", "published"),
+    ("publisher", "publish", "before", "published"),
+    ("publisher", "publish", "after", "published"),
+    ("ledger", "published", "before", "published"),
+    ("ledger", "published", "after", "published"),
+]
+
+
+@pytest.mark.parametrize(("holder", "name", "when", "end"), STEPS)
+def test_a_run_killed_at_any_step_draws_and_publishes_at_most_once(
+    workshop: Workshop, holder: str, name: str, when: str, end: str
+) -> None:
+    killed = subprocess.run([sys.executable, "-c", KILL, workshop.policy, holder, name, when], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    staged = _staged(workshop)
+    if end == "spent":
+        with pytest.raises(LedgerRefused) as refused:
+            run(workshop)
+        assert refused.value.code == "spent"
+        assert published_files(workshop) == [] or all(STAGING in name for name in published_files(workshop))
+        assert open_ledger(workshop.ledger, None).spent("clinic-patients").epsilon == 2
+        return
+    result = run(workshop)
+    assert result.path is not None
+    verify(result.path, workshop.ledger)
+    assert open_ledger(workshop.ledger, None).spent("clinic-patients").epsilon == 2
+    if staged:
+        assert {file.name: file.read_bytes() for file in result.path.iterdir()} == staged
+
+
+def _staged(workshop: Workshop) -> dict[str, bytes]:
+    root = workshop.root / "releases"
+    found = root.glob(f"{STAGING}/*/*") if root.exists() else []
+    return {path.name: path.read_bytes() for path in found}
+
+
+def test_committed_bytes_that_are_gone_are_lost(workshop: Workshop) -> None:
+    killed = subprocess.run([sys.executable, "-c", KILL, workshop.policy, "ledger", "commit", "after"], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    for path in (workshop.root / "releases" / STAGING).glob("*/data.csv"):
+        path.unlink()
+    with pytest.raises(LedgerRefused) as refused:
+        run(workshop)
+    assert refused.value.code == "lost"
+
+
+def test_leftovers_of_a_killed_run_are_removed_by_the_next_one(workshop: Workshop) -> None:
+    subprocess.run([sys.executable, "-c", KILL, workshop.policy, "publisher", "stage", "after"], check=False)
+    assert _staged(workshop)
+    run(workshop, "2030-01-02")
+    assert not _staged(workshop)
+
+
+FAULTS: dict[str, object] = {
+    "unknown category": "west",
+    "null": None,
+    "not a number": "NaN",
+    "long cell": "x" * 10_000,
+    "infinite": "inf",
+    "formula": "=1+1",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("column", ["age", "ward"])
+def test_one_bad_row_never_changes_the_public_outcome(workshop: Workshop, fault: str, column: str) -> None:
+    rows = good_rows(600)
+    workshop.write(rows)
+    good = run(workshop, "2030-01-01")
+    workshop.write([*rows, {**rows[0], column: FAULTS[fault]}])
+    bad = run(workshop, "2030-01-02")
+    assert bad.outcome == good.outcome == "published"
+    assert [found.outcome for found in bad.verdicts] == [found.outcome for found in good.verdicts]
+
+
+CELLS = st.one_of(st.none(), st.integers(-5, 300), st.sampled_from(["north", "", "NaN", "\x00", '"', "=cmd", "9" * 50]))
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cells=st.lists(st.tuples(CELLS, CELLS), max_size=6), number=st.integers(0, 10**9))
+def test_whatever_a_few_rows_hold_the_run_goes_on(
+    tmp_path_factory: pytest.TempPathFactory, cells: list[tuple[object, object]], number: int
+) -> None:
+    workshop = make_workshop(tmp_path_factory.mktemp(f"w{number}") / "w")
+    rows = [{"patient": i, "age": age, "ward": ward, "note": ""} for i, (age, ward) in enumerate(cells)]
+    workshop.write([*good_rows(300), *rows])
+    assert run(workshop).outcome == "published"
+
+
+@pytest.mark.real_rules
+@pytest.mark.parametrize("rows", [[], good_rows(1), good_rows(5)], ids=["empty", "one row", "all suppressed"])
+def test_a_table_that_leaves_nothing_publishes_an_empty_release(workshop: Workshop, rows: list[Row]) -> None:
+    workshop.write(rows)
+    path = run(workshop).path
+    assert path is not None
+    verify(path, workshop.ledger)
+    assert pq.read_table(path / "data.parquet").num_rows == 0
+    assert (path / "data.csv").read_text() == '"age","ward"\n'
+
+
+def test_a_missing_column_is_a_file_fault_and_costs_nothing(workshop: Workshop) -> None:
+    table = pq.read_table(workshop.data)
+    pq.write_table(table.drop_columns(["ward"]), workshop.data)
+    assert crowdgate("release", workshop.policy, "--as-of", SLOT) == 4
+    assert entry_state(workshop) is None
+
+
+def test_a_truncated_parquet_file_is_a_file_fault_and_costs_nothing(workshop: Workshop) -> None:
+    workshop.data.write_bytes(workshop.data.read_bytes()[:-20])
+    assert crowdgate("release", workshop.policy, "--as-of", SLOT) == 4
+    assert entry_state(workshop) is None
+
+
+def test_an_input_that_changes_while_it_is_read_is_a_file_fault_and_stays_charged(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = job.scan
+
+    def changing(*args: object) -> object:
+        write_parquet(workshop.data, good_rows(601))
+        return original(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(job, "scan", changing)
+    with pytest.raises(FileFault, match="changed while it was read"):
+        run(workshop)
+    assert entry_state(workshop) is State.RESERVED
+
+
+def test_an_existing_destination_is_kept_and_costs_nothing(workshop: Workshop) -> None:
+    workshop.release_dir(SLOT).mkdir(parents=True)
+    (workshop.release_dir(SLOT) / "mine.txt").write_text("kept")
+    assert crowdgate("release", workshop.policy, "--as-of", SLOT) == 1
+    assert published_files(workshop) == [f"clinic/1/{SLOT}/mine.txt"]
+    assert entry_state(workshop) is None
+
+
+def test_a_destination_that_appears_during_the_run_is_kept(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = job.stage
+
+    def racing(*args: object) -> object:
+        ready = original(*args)  # type: ignore[arg-type]
+        workshop.release_dir(SLOT).mkdir(parents=True)
+        (workshop.release_dir(SLOT) / "mine.txt").write_text("kept")
+        return ready
+
+    monkeypatch.setattr(job, "stage", racing)
+    with pytest.raises(EnvironmentFault):
+        run(workshop)
+    assert (workshop.release_dir(SLOT) / "mine.txt").read_text() == "kept"
+    (workshop.release_dir(SLOT) / "mine.txt").unlink()
+    monkeypatch.undo()
+    assert run(workshop).outcome == "published"
+
+
+def test_a_destination_that_can_not_be_written_is_a_fault_before_anything_is_charged(workshop: Workshop) -> None:
+    (workshop.root / "releases").write_text("a file, not a folder")
+    assert crowdgate("release", workshop.policy, "--as-of", SLOT) == 1
+    assert entry_state(workshop) is None
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from pipeline.io import entropy
+from pipeline.jobs import release as job
+from pipeline.jobs.run import Request
+from pipeline.errors import Crashed
+import signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+job.run_rules = lambda *_: ()
+job.row_rules_hold = lambda _: True
+original = job.publisher.stage
+def full(*args):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.RLIM_INFINITY))
+    try:
+        return original(*args)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+job.publisher.stage = full
+try:
+    job.release(Request(Path(sys.argv[1]), "2030-01-01"), entropy.draw_key)
+except Crashed as error:
+    print(error)
+    sys.exit(error.exit_code)
+"""
+
+
+def test_a_full_disk_is_a_crash_that_leaves_nothing_and_stays_charged(workshop: Workshop) -> None:
+    ended = subprocess.run([sys.executable, "-c", FULL, workshop.policy], check=False, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout.split(";")[0]) == (1, "crashed")
+    assert published_files(workshop) == []
+    assert entry_state(workshop) is State.RESERVED
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
+
+
+def test_a_release_with_an_injected_key_is_staged_and_never_published(workshop: Workshop) -> None:
+    with pytest.raises(EnvironmentFault, match="injected"):
+        job.release(Request(workshop.policy, SLOT), lambda: SecretKey(bytes(32), injected=True))
+    assert not workshop.release_dir(SLOT).exists()
+    assert json.loads(_staged(workshop)["manifest.json"])["key"] == "injected"
+
+
+def test_the_same_key_stages_the_same_bytes_from_parquet_and_csv_in_any_row_order(
+    workshop: Workshop, tmp_path: Path
+) -> None:
+    workshop.edit(workshop.policy, "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n", "")
+    other = tmp_path / "patients.csv"
+    write_csv(other, reversed(good_rows(600)))
+    staged = []
+    for slot, path in (("2030-01-01", None), ("2030-01-02", other)):
+        with pytest.raises(EnvironmentFault):
+            job.release(Request(workshop.policy, slot, input=path), lambda: SecretKey(bytes(32), injected=True))
+        folder = workshop.root / "releases" / STAGING / f"clinic~1~{slot}"
+        staged.append({name: (folder / name).read_bytes() for name in ("data.csv", "data.parquet", "dictionary.csv")})
+    assert staged[0] == staged[1]
+
+
+def test_a_crash_after_reading_shows_one_word_and_no_chain(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> object:
+        raise KeyError(MARK)
+
+    monkeypatch.setattr(job, "scan", broken)
+    with pytest.raises(Crashed) as crashed:
+        run(workshop)
+    assert crashed.value.__cause__ is None
+    assert crashed.value.__context__ is None
+    assert crowdgate("release", workshop.policy, "--as-of", "2030-01-02", "--json") == 1
+    said = capsys.readouterr()
+    assert MARK not in said.out + said.err
+    assert json.loads(said.out)["code"] == "crashed"
+    assert MARK in _private_text(workshop)
+
+
+def _private_text(workshop: Workshop) -> str:
+    return "".join(path.read_text() for path in (workshop.root / "ledger" / "private").iterdir())
+
+
+def test_private_records_are_for_their_owner_only_and_the_ledger_holds_their_commitments(workshop: Workshop) -> None:
+    run(workshop)
+    (path,) = (workshop.root / "ledger" / "private").iterdir()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    entry = open_ledger(workshop.ledger, None).entry(f"clinic/1/{SLOT}")
+    import hashlib
+
+    assert entry is not None
+    assert entry.private_commitment == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert "suppressed_share" in path.read_text()
+
+
+@pytest.mark.real_rules
+@pytest.mark.parametrize("end", ["published", "withheld", "refused", "crashed"])
+def test_marked_values_appear_nowhere_but_in_the_private_folder(
+    workshop: Workshop,
+    end: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    rows = good_rows(600)
+    rows += [{**rows[0], "age": f"{MARK} age {i}", "ward": f"{MARK} ward {i}"} for i in range(30)]
+    workshop.write(rows)
+    if end == "withheld":
+        workshop.edit(workshop.policy, *LIMITS["released_rows"][:2])
+    if end == "refused":
+        workshop.edit(workshop.budget, "epsilon: 6", "epsilon: 1")
+    if end == "crashed":
+        monkeypatch.setattr(job, "bernoulli_thinning", _fails)
+    caplog.set_level("DEBUG")
+    expected = {"published": 0, "withheld": 3, "refused": 5, "crashed": 1}[end]
+    assert crowdgate("release", workshop.policy, "--as-of", SLOT, "--json") == expected
+    said = capfd.readouterr()
+    assert MARK not in caplog.text + said.out + said.err
+    assert list(_files_with(MARK, workshop)) == []
+
+
+def _fails(*_: object) -> object:
+    raise RuntimeError(MARK)
+
+
+def _files_with(mark: str, workshop: Workshop) -> Iterator[Path]:
+    for path in workshop.root.rglob("*"):
+        private = "private" in path.parts or path == workshop.data
+        if path.is_file() and not private and mark.encode() in path.read_bytes():
+            yield path
+
+
+def test_public_output_tells_no_count_of_the_table(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    workshop.write(good_rows(587))
+    assert crowdgate("release", workshop.policy, "--as-of", SLOT, "--json") == 0
+    assert not re.search(r"\b587\b", capsys.readouterr().out)
+    public = [path.read_text(errors="ignore") for path in workshop.release_dir(SLOT).iterdir()]
+    assert not any(re.search(r"\b587\b", text) for text in public)
+
+
+def test_temporary_files_stay_inside_the_private_folders(workshop: Workshop, tmp_path: Path) -> None:
+    outside = tmp_path / "tmp"
+    outside.mkdir()
+    code = "import sys; from flows.command import main; main()"
+    environment = {**os.environ, "TMPDIR": str(outside)}
+    arguments = ["release", str(workshop.policy), "--as-of", SLOT]
+    subprocess.run([sys.executable, "-c", code, *arguments], check=True, env=environment, capture_output=True)
+    assert list(outside.rglob("*")) == []

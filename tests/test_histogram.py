@@ -1,0 +1,202 @@
+"""A histogram is what a plain group-by gives, whichever way its keys are made."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline import histogram as h
+from pipeline.histogram import Histogram, Records, View
+from tests.core_strategies import Batches, batches, level_of, levels
+
+Table = dict[tuple[int, ...], int]
+PATHS = {
+    "dense": {},
+    "sparse": {"DENSE_CELLS": 1},
+    "re-ranked": {"DENSE_CELLS": 1, "_KEY_LIMIT": 1},
+    "re-ranked now and then": {"DENSE_CELLS": 1, "_KEY_LIMIT": 12},
+    "merged after every batch": {"DENSE_CELLS": 1, "MOST_PENDING": 0},
+}
+every_path = pytest.mark.parametrize("path", PATHS)
+
+
+@contextmanager
+def taking(path: str) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(h._Dense, "CHUNK", 3)
+        for name, value in PATHS[path].items():
+            patch.setattr(h, name, value)
+        yield
+
+
+def grouped(tuples: list[tuple[int, ...]] | tuple[tuple[int, ...], ...], weights: list[int] | None = None) -> Table:
+    """Tuples and their counts in lexicographic order, as pandas counts them."""
+    frame = pd.DataFrame(list(tuples)).assign(weight=1 if weights is None else weights)
+    by = [name for name in frame.columns if name != "weight"]
+    if not by or not len(frame):
+        return {(): len(tuples) if weights is None else sum(weights)} if len(frame) else {}
+    counts = frame.groupby(by, sort=True)["weight"].sum()
+    return {key if isinstance(key, tuple) else (key,): int(count) for key, count in counts.items()}
+
+
+def listed(histogram: Histogram) -> list[tuple[tuple[int, ...], int]]:
+    assert all(len(column) == len(histogram.counts) for column in histogram.codes)
+    rows = np.column_stack([*histogram.codes, histogram.counts]).tolist()
+    return [(tuple(row[:-1]), row[-1]) for row in rows]
+
+
+def counted(table: Batches, path: str) -> Histogram:
+    with taking(path):
+        return h.scan(table.records, {"it": table.view})["it"]
+
+
+def made(rows: list[tuple[int, ...]], sizes: tuple[int, ...]) -> Histogram:
+    columns = [np.array([row[i] for row in rows], dtype=np.int64) for i in range(len(sizes))]
+    return h.group(tuple(map(str, sizes)), sizes, columns, np.ones(len(rows), dtype=np.int64))
+
+
+@every_path
+@settings(max_examples=40, deadline=None)
+@given(table=batches())
+def test_a_scan_counts_the_kept_rows_as_a_group_by_does_in_lexicographic_order(path: str, table: Batches) -> None:
+    found = counted(table, path)
+    assert listed(found) == list(grouped(table.tuples).items())
+    assert (found.names, found.sizes) == (table.view.names, table.view.sizes)
+    assert found.rows == len(table.tuples)
+
+
+@every_path
+@settings(max_examples=40, deadline=None)
+@given(table=batches())
+def test_merging_the_histograms_of_parts_gives_the_histogram_of_the_whole(path: str, table: Batches) -> None:
+    with taking(path):
+        parts = [h.scan([], {"it": table.view})["it"]]
+        parts += [h.scan([batch], {"it": table.view})["it"] for batch in table.records]
+        assert listed(h.merge(parts)) == list(grouped(table.tuples).items())
+
+
+@every_path
+@settings(max_examples=40, deadline=None)
+@given(table=batches(), data=st.data())
+def test_a_projection_is_the_group_by_of_fewer_columns_in_the_given_order(
+    path: str, table: Batches, data: st.DataObject
+) -> None:
+    at = data.draw(st.permutations(range(len(table.view.names))).map(lambda order: order[: len(order) // 2 + 1]))
+    whole = counted(table, "dense")
+    with taking(path):
+        found = h.project(whole, [table.view.names[i] for i in at])
+    assert listed(found) == list(grouped([tuple(row[i] for i in at) for row in table.tuples]).items())
+    assert found.sizes == tuple(table.view.sizes[i] for i in at)
+
+
+@every_path
+@settings(max_examples=40, deadline=None)
+@given(table=batches(), data=st.data())
+def test_generalising_a_histogram_counts_the_generalised_rows(path: str, table: Batches, data: st.DataObject) -> None:
+    coarser = {
+        name: data.draw(levels(size))
+        for name, size in zip(table.view.names, table.view.sizes, strict=True)
+        if data.draw(st.booleans())
+    }
+    whole = counted(table, "dense")
+    with taking(path):
+        found = h.generalise(whole, coarser)
+    maps = [coarser[name].codes if name in coarser else np.arange(99) for name in table.view.names]
+    rows = [tuple(int(codes[code]) for codes, code in zip(maps, row, strict=True)) for row in table.tuples]
+    assert listed(found) == list(grouped(rows).items())
+    assert all(size == len(coarser[n]) for n, size in zip(found.names, found.sizes, strict=True) if n in coarser)
+
+
+@given(table=batches(), data=st.data())
+def test_thinning_keeps_so_many_rows_of_each_class_and_drops_empty_classes(table: Batches, data: st.DataObject) -> None:
+    whole = counted(table, "dense")
+    heads = [data.draw(st.integers(0, count)) for _, count in listed(whole)]
+    seen: list[list[int]] = []
+
+    def thinning(sizes: h.Counts) -> h.Counts:
+        seen.append(sizes.tolist())
+        return np.array(heads, dtype=np.int64)
+
+    sample = h.thin(whole, thinning)
+    assert seen == [[count for _, count in listed(whole)]]
+    expected = [(row, head) for (row, _), head in zip(listed(whole), heads, strict=True) if head]
+    assert listed(sample) == expected
+
+
+@given(table=batches(), k=st.integers(1, 6))
+def test_suppression_leaves_exactly_the_classes_of_at_least_k_rows(table: Batches, k: int) -> None:
+    whole = counted(table, "dense")
+    assert listed(h.at_least(whole, k)) == [(row, count) for row, count in listed(whole) if count >= k]
+
+
+@given(table=batches())
+def test_expanding_gives_the_rows_back_in_sorted_order(table: Batches) -> None:
+    whole = counted(table, "dense")
+    columns = [h.expand(whole, name).tolist() for name in table.view.names]
+    if columns:
+        assert list(zip(*columns, strict=True)) == sorted(table.tuples)
+
+
+@every_path
+@settings(max_examples=40, deadline=None)
+@given(rows=st.lists(st.tuples(*[st.integers(0, 2)] * 3), max_size=30), data=st.data())
+def test_equal_tuples_add_their_counts_and_distinct_ones_never_collide(
+    path: str, rows: list[tuple[int, ...]], data: st.DataObject
+) -> None:
+    weights = [data.draw(st.integers(1, 9)) for _ in rows]
+    columns = [np.array([row[i] for row in rows], dtype=np.int32) for i in range(3)]
+    with taking(path):
+        found = h.group(("x", "y", "z"), (3, 3, 3), columns, np.array(weights, dtype=np.int64))
+    assert listed(found) == list(grouped(rows, weights).items())
+
+
+WIDE = (1 << 21,) * 4
+wide_rows = st.lists(
+    st.tuples(*[st.one_of(st.integers(0, (1 << 21) - 1), st.sampled_from([0, 1, 2, (1 << 21) - 1]))] * 4), max_size=12
+)
+
+
+@given(wide_rows)
+def test_keys_wider_than_63_bits_stay_exact(rows: list[tuple[int, ...]]) -> None:
+    assert listed(made(rows, WIDE)) == list(grouped(rows).items())
+
+
+def test_a_key_of_84_bits_that_is_not_re_ranked_would_mix_two_tuples(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [(0, 0, 0, 0), (2, 0, 0, 0), (1, 0, 0, 0)]
+    assert len(made(rows, WIDE)) == 3
+    monkeypatch.setattr(h, "_KEY_LIMIT", 1 << 100)
+    assert len(made(rows, WIDE)) == 2
+
+
+def test_one_scan_fills_views_of_any_kind_in_the_same_pass() -> None:
+    level, constant = level_of([0, 1, 1]), level_of([0, 0, 0])
+    views = {"fine": View({"a": level}), "one label": View({"a": constant}), "no column": View({})}
+    batch = Records(4, {"a": h.Column(np.array([0, 1, 2, 1]))})
+    found = h.scan(iter([batch, batch]), views)
+    assert {name: listed(one) for name, one in found.items()} == {
+        "fine": [((0,), 2), ((1,), 6)],
+        "one label": [((0,), 8)],
+        "no column": [((), 8)],
+    }
+
+
+@every_path
+@pytest.mark.parametrize("empty", [[], [Records(0, {"a": h.Column(np.zeros(0, dtype=np.int32))})]])
+def test_an_empty_table_has_an_empty_histogram_that_every_operation_takes(path: str, empty: list[Records]) -> None:
+    view = View({"a": level_of([0, 1])})
+    with taking(path):
+        found = h.scan(empty, {"it": view})["it"]
+        made_of_it = [h.merge([found, found]), h.project(found, ["a"]), h.generalise(found, {"a": level_of([0, 0])})]
+    made_of_it += [h.thin(found, lambda sizes: sizes), h.at_least(found, 3)]
+    assert [len(one) for one in (found, *made_of_it)] == [0] * 6
+    assert (found.rows, h.expand(found, "a").tolist()) == (0, [])
+
+
+def test_a_column_has_one_domain_code_a_row_with_and_without_lookup() -> None:
+    lookup = np.array([5, -1], dtype=np.int32)
+    assert h.Column(np.array([1, 0, 1]), lookup).codes.tolist() == [-1, 5, -1]
+    assert h.Column(np.array([1, 0, 1])).codes.tolist() == [1, 0, 1]
