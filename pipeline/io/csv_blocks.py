@@ -153,7 +153,6 @@ def _options(size: int, delimiter: str, width: int, wanted: Sequence[int], quote
             check_utf8=False,
             include_columns=[str(column) for column in wanted],
             column_types={str(column): pa.binary() for column in wanted},
-            null_values=[],
             strings_can_be_null=False,
         ),
     )

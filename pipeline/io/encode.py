@@ -4,7 +4,6 @@ What the domain does not hold, or a row rule does not accept, is invalid: it bec
 its row is dropped. Nothing that a cell can hold raises.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -178,7 +177,7 @@ def _distinct(codes: Codes) -> Codes:
 def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain) -> Encoded:
     """Codes by a lookup from the batch's distinct values, each mapped once."""
     encoded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
-    codes = _accepted(_codes(plain(encoded.dictionary), domain), attribute)
+    codes = _accepted(domain.codes(texts(plain(encoded.dictionary))), attribute)
     indices, codes = _indices(encoded, codes)
     bad = codes == INVALID
     invalid = bad[indices] if bad.any() else None
@@ -200,23 +199,3 @@ def _accepted(codes: Codes, attribute: Attribute) -> Codes:
         return codes
     accepted = np.append(attribute.accepted, False)
     return np.where(accepted[codes], codes, np.int32(INVALID))
-
-
-def _codes(values: Any, domain: Domain) -> Codes:
-    """Codes of distinct values. Categories may spell a number `1`, `1.0` or `1.00`, whatever the column's type says."""
-    cells = texts(values)
-    codes = domain.codes(cells)
-    if domain.grid is None and (pa.types.is_floating(values.type) or pa.types.is_decimal(values.type)):
-        for spelling in _SPELLINGS:
-            codes = np.where(codes == INVALID, domain.codes(_spelled(cells, spelling)), codes)
-    return codes
-
-
-def _spelled(cells: Sequence[str | None], spelling: Callable[[str], str]) -> list[str | None]:
-    return [None if cell is None else spelling(cell) for cell in cells]
-
-
-_SPELLINGS: tuple[Callable[[str], str], ...] = (
-    lambda text: text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text,
-    lambda text: text if "." in text else text + ".0",
-)

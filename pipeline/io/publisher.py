@@ -33,27 +33,25 @@ def check_destination(root: Path, destination: Path) -> None:
         _staging(root)
 
 
-def sweep(root: Path, keep: Container[str]) -> None:
-    """Remove what killed runs left in the staging folder: nobody holds its lock and no ledger committed to it."""
+def sweep(root: Path, owner: str, keep: Container[str]) -> None:
+    """Remove what killed runs of one ledger left: nobody holds its lock, and the ledger committed to nothing of it."""
     with _faults(root):
-        for folder in _staging(root).iterdir():
+        for folder in _staging(root).glob(f"{owner}~*"):
             lock = _lock(folder)
             if lock is not None:
-                if folder.name.replace("~", "/") not in keep:
+                if folder.name not in keep:
                     shutil.rmtree(folder)
                 os.close(lock)
 
 
 def stage(
-    root: Path,
-    release_id: str,
+    folder: Path,
     slot: str,
     writers: Mapping[str, Callable[[Path], None]],
     seal: Callable[[Mapping[str, str]], bytes],
 ) -> Staged:
     """Write the files, then the manifest that `seal` makes from their digests, and sync everything."""
-    with _faults(root):
-        folder = staged_folder(root, release_id)
+    with _faults(folder.parent):
         if folder.exists():
             shutil.rmtree(folder)
         folder.mkdir()
@@ -97,12 +95,11 @@ def publish(staged: Staged, destination: Path) -> None:
         os.close(staged.lock)
 
 
-def recover(root: Path, release_id: str, manifest_digest: str) -> Staged:
+def recover(folder: Path, manifest_digest: str) -> Staged:
     """The staged bytes of a committed release. Raises LedgerRefused (lost) when they are gone or changed."""
-    staged = Staged(staged_folder(root, release_id), manifest_digest)
-    if not complete(staged.folder, manifest_digest):
-        raise LedgerRefused(f"{release_id} was committed but its staged files are lost; use a new slot", "lost")
-    return staged
+    if not complete(folder, manifest_digest):
+        raise LedgerRefused("the release was committed but its staged files are lost; use a new slot", "lost")
+    return Staged(folder, manifest_digest)
 
 
 def complete(folder: Path, manifest_digest: str) -> bool:
@@ -120,9 +117,9 @@ def complete(folder: Path, manifest_digest: str) -> bool:
         return False
 
 
-def staged_folder(root: Path, release_id: str) -> Path:
-    """Where a release is staged: on the destination's file system, in a folder only its owner can enter."""
-    return _staging(root) / release_id.replace("/", "~")
+def staged_folder(root: Path, owner: str, release_id: str) -> Path:
+    """Where a release of the ledger `owner` is staged: beside its destination, in a folder only its user can enter."""
+    return root / STAGING / f"{owner}~{release_id.replace('/', '~')}"
 
 
 def file_digest(path: Path) -> str:

@@ -9,7 +9,7 @@ from pipeline.jobs.plan import Plan
 from pipeline.jobs.run import Result
 
 
-def recorded(plan: Plan, ledger: Ledger, entry: Entry, root: Path) -> Result:
+def recorded(plan: Plan, ledger: Ledger, entry: Entry) -> Result:
     """The end of a release that ran before; publishes what was committed and not yet moved."""
     if entry.policy_digest != plan.bundle.digest:
         raise LedgerRefused(f"{entry.release_id} was used with other policy files; use a new version or slot")
@@ -18,11 +18,19 @@ def recorded(plan: Plan, ledger: Ledger, entry: Entry, root: Path) -> Result:
     if entry.state is State.RESERVED or entry.manifest_digest is None or entry.destination is None:
         message = f"{entry.release_id} has started and not ended: it crashed or still runs; use a new slot"
         raise LedgerRefused(message, "spent")
-    destination = Path(entry.destination)
+    destination = plan.bundle.root / entry.destination
+    root = destination.parents[entry.release_id.count("/")]
     if not publisher.complete(destination, entry.manifest_digest):
         if entry.state is State.PUBLISHED:
             raise LedgerRefused(f"{entry.release_id} was published and its files are lost or changed", "lost")
-        publisher.publish(publisher.recover(root, entry.release_id, entry.manifest_digest), destination)
+        folder = publisher.staged_folder(root, ledger.id, entry.release_id)
+        publisher.publish(publisher.recover(folder, entry.manifest_digest), destination)
     if entry.state is State.COMMITTED:
         ledger.published(entry.release_id)
     return Result("published", entry.release_id, destination, plan.guarantee, ())
+
+
+def committed_folders(ledger: Ledger, root: Path) -> set[str]:
+    """Names of the staging folders that hold committed releases."""
+    committed = (entry for entry in ledger.entries() if entry.state is State.COMMITTED)
+    return {publisher.staged_folder(root, ledger.id, entry.release_id).name for entry in committed}

@@ -20,7 +20,7 @@ from pipeline.io.tables import Facts, choose_rows, open_table, read_records
 from pipeline.jobs import staging
 from pipeline.jobs.guard import after_reading
 from pipeline.jobs.plan import Plan, budget_of, failed, judge_static, plan_release, verdict
-from pipeline.jobs.recorded import recorded
+from pipeline.jobs.recorded import committed_folders, recorded
 from pipeline.jobs.run import Counted, Judged, Ready, Request, Reserved, Result, Run
 from pipeline.noise import Noise, discrete_laplace
 from pipeline.policy import parse_slot, release_id
@@ -57,9 +57,9 @@ def prepare(request: Request) -> Run | Result:
     ledger.check(bundle.contract.id, budget_of(bundle))
     entry = ledger.entry(name)
     if entry is not None:
-        return recorded(plan, ledger, entry, root)
+        return recorded(plan, ledger, entry)
     publisher.check_destination(root, root / name)
-    publisher.sweep(root, {found.release_id for found in ledger.entries() if found.state is State.COMMITTED})
+    publisher.sweep(root, ledger.id, committed_folders(ledger, root))
     table = open_table(bundle.contract, columns_read(plan), request.input)
     return Run(plan, slot, name, ledger, table, root, root / name)
 
@@ -130,10 +130,10 @@ def stage(reserved: Reserved, counted: Counted, judged: Judged) -> Ready:
     """Write the release where only its owner sees it, and commit the ledger to its digest."""
     run = reserved.run
     staged = publisher.stage(
-        run.root, run.id, run.slot, staging.writers(run, judged), lambda files: staging.seal(run, judged, files)
+        run.staged, run.slot, staging.writers(run, judged), lambda files: staging.seal(run, judged, files)
     )
     commitment = write_private(run.ledger.path, run.id, staging.private("published", counted, judged))
-    run.ledger.commit(run.id, State.COMMITTED, staged.manifest_digest, str(run.destination), commitment)
+    run.ledger.commit(run.id, State.COMMITTED, staged.manifest_digest, run.place, commitment)
     return Ready(staged, judged.verdicts)
 
 

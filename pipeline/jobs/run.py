@@ -11,7 +11,7 @@ from pipeline.guarantee import Guarantee
 from pipeline.histogram import Histogram
 from pipeline.io.expectations import RuleOutcome
 from pipeline.io.ledger import Ledger
-from pipeline.io.publisher import Staged
+from pipeline.io.publisher import Staged, staged_folder
 from pipeline.io.tables import Table
 from pipeline.jobs.plan import Plan
 
@@ -59,6 +59,18 @@ class Run:
     table: Table
     root: Path
     destination: Path
+
+    @property
+    def place(self) -> str:
+        """The destination as the ledger keeps it: relative to the working copy where it can be, which may be moved."""
+        home = self.plan.bundle.root
+        inside = self.destination.is_relative_to(home)
+        return self.destination.relative_to(home).as_posix() if inside else str(self.destination)
+
+    @property
+    def staged(self) -> Path:
+        """Where the release is staged."""
+        return staged_folder(self.root, self.ledger.id, self.id)
 
 
 @dataclass(frozen=True, eq=False)

@@ -209,6 +209,26 @@ def test_an_open_quote_ends_with_its_line(tmp_path: Path):
     assert (seen.rows, seen.ragged) == (4, 1)
 
 
+HALF_QUOTED = [
+    b'"a,1\nb",2',
+    b'"a\n",1',
+    b'1,"a\r\nb"',
+    b'a"b,c",1',
+    b'"a""b",1',
+    b'"a"b,1',
+    b'"","',
+    b'"a",1\n"b,2\n"c",3',
+]
+
+
+@pytest.mark.parametrize("body", HALF_QUOTED)
+def test_the_fast_way_through_quotes_takes_no_line_that_it_would_read_otherwise(body: bytes):
+    parsed = parse(body, ",", 2, [0, 1])
+    rows, ragged = reference(body, 2)
+    assert sorted(zip(*(column.to_pylist() for column in parsed.cells), strict=True)) == sorted(map(tuple, rows))
+    assert parsed.ragged == ragged
+
+
 def test_a_ragged_line_is_dropped_and_counted_even_where_cells_may_be_invalid(tmp_path: Path):
     (tmp_path / "t.csv").write_bytes(b"x,n\na,1\na\na,1,2\n\xff\xff\n,\na,2")
     seen = Facts()

@@ -26,6 +26,7 @@ from pipeline.domain import INVALID, Domain, categories, dates, numbers
 from pipeline.errors import FileFault
 from pipeline.hierarchy import hierarchy
 from pipeline.histogram import Records
+from pipeline.io import people
 from pipeline.io.people import number_people, one_row_each
 from pipeline.io.tables import Facts, choose_rows, open_table, read_records
 
@@ -82,11 +83,10 @@ def read(contract: Contract, seen: Facts | None = None) -> list[tuple[int, ...]]
     return all_rows(read_records(open_table(contract, names), contract, seen))
 
 
-def expected_code(text: str | None, spec: Attribute, *spellings: str) -> int | None:
+def expected_code(text: str | None, spec: Attribute) -> int | None:
     """What the contract says of a cell's text: a code, or None for a row that is dropped."""
     assert spec.domain is not None
-    codes = [spec.domain.code(each) for each in (text, *spellings)]
-    code = next((code for code in codes if code != INVALID), INVALID)
+    code = spec.domain.code(text)
     if code != INVALID and (spec.accepted is None or spec.accepted[code]):
         return code
     return len(spec.domain) if spec.invalid == "level" else None
@@ -125,13 +125,6 @@ KINDS: dict[str, tuple[Any, st.SearchStrategy[Any], Callable[[Any], str | None]]
 }
 
 
-def also_spelled(kind: str, text: str | None) -> list[str]:
-    """Other texts of the same number, which categories may use for floats and decimals."""
-    if kind not in ("double", "float", "half", "decimal") or text is None:
-        return []
-    return [text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text, text + ".0"]
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @quick
 @given(data=st.data())
@@ -143,8 +136,7 @@ def test_a_parquet_cell_has_the_code_of_its_text_whatever_its_type(kind: str, da
     spec = attribute("x", domain, data.draw(st.sampled_from(["level", "drop"])), accepted)
     path = write(tmp_path / "t.parquet", {"x": pa.array(cells, arrow)}, data.draw(st.integers(1, 13)))
     texts = [None if cell is None else text(cell) for cell in cells]
-    others = also_spelled if domain is WORDS else lambda *_: []
-    expected = [expected_code(each, spec, *others(kind, each)) for each in texts]
+    expected = [expected_code(each, spec) for each in texts]
     assert read(contract_of(path, spec)) == [(code,) for code in expected if code is not None]
 
 
@@ -210,9 +202,9 @@ def usable(person: bytes | None) -> bool:
 
 @pytest.mark.parametrize("ids", [["a", "b", "a", None, "a", ""], ["a"] * 5, ["a", "b", "c"], [None, ""], []])
 def test_each_row_of_a_person_is_chosen_with_the_same_probability(ids: list[str | None]):
-    people = number_people([pa.array(ids[:2], pa.string()), pa.array(ids[2:], pa.string())])
+    rows = number_people([pa.array(ids[:2], pa.string()), pa.array(ids[2:], pa.string())])
     orders = list(itertools.permutations(range(len(ids))))
-    masks = np.array([one_row_each(people, np.array(order, dtype=np.uint64)) for order in orders])
+    masks = np.array([one_row_each(rows, np.array(order, dtype=np.uint64)) for order in orders])
     rows_of = Counter(ids)
     for row, person in enumerate(ids):
         share = Fraction(1, rows_of[person]) if person else 0
@@ -220,9 +212,16 @@ def test_each_row_of_a_person_is_chosen_with_the_same_probability(ids: list[str 
     assert (masks.sum(axis=1) == len({person for person in ids if person})).all()
 
 
+def test_usable_ids_are_told_from_others_in_every_slice(monkeypatch):
+    ids = [b"a", b"b", b"", b"c", b"\xff", b"dd", b"e", b"a"]
+    monkeypatch.setattr(people, "_SLICE", 2)
+    numbered = number_people([pa.array(ids, pa.binary())])
+    assert [number != people.NOBODY for number in numbered] == [usable(each) for each in ids]
+
+
 def test_of_equal_words_the_first_row_wins():
-    people = number_people([pa.array(["b", "a", "b", "a"])])
-    assert one_row_each(people, np.full(4, 2**64 - 1, dtype=np.uint64)).tolist() == [True, True, False, False]
+    rows = number_people([pa.array(["b", "a", "b", "a"])])
+    assert one_row_each(rows, np.full(4, 2**64 - 1, dtype=np.uint64)).tolist() == [True, True, False, False]
 
 
 @pytest.mark.parametrize("words", [np.zeros(3, dtype=np.uint64), np.zeros(2, dtype=np.int64)])
@@ -391,6 +390,16 @@ def test_facts_speak_of_the_table_as_it_stands(tmp_path: Path):
         "duplicate_share": pytest.approx(2 / 3),
     }
     assert (seen.broken, seen.dropped) == (3, 2)
+
+
+@pytest.mark.parametrize(("invalid", "rest"), [("drop", []), ("level", ["(invalid)"])])
+def test_the_labels_that_remain_are_the_accepted_ones_that_occur(invalid: str, rest: list[str], tmp_path: Path):
+    path = write(tmp_path / "t.parquet", {"n": [3, 5, 4, None], "s": ["é", "a", "1", MARK]}, 2)
+    specs = attribute("n", DOMAINS[1], invalid, [3, 4]), attribute("s", WORDS, invalid, [0, 7])
+    contract, seen = contract_of(path, *specs), Facts()
+    read(contract, seen)
+    assert seen.distinct(contract, ["n", "s"]) == {"n": ["3", "4", *rest], "s": ["1", "é", *rest]}
+    assert Facts().distinct(contract, ["n"]) == {"n": []}
 
 
 def test_facts_of_nothing_are_absent():

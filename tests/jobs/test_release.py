@@ -127,6 +127,18 @@ def test_a_second_run_of_a_published_id_reports_it_and_reads_nothing(workshop: W
     assert open_ledger(workshop.ledger, None).spent("clinic-patients").epsilon == 2
 
 
+def test_a_working_copy_may_be_moved(workshop: Workshop, tmp_path: Path) -> None:
+    run(workshop)
+    moved = Workshop(workshop.root.rename(tmp_path / "elsewhere"))
+    assert run(moved).path == moved.release_dir(SLOT)
+
+
+def test_a_release_published_elsewhere_is_found_again(workshop: Workshop, tmp_path: Path) -> None:
+    killed = [sys.executable, "-c", KILL.replace('"2030-01-01")', f'"{SLOT}", to=Path({str(tmp_path / "to")!r}))')]
+    subprocess.run([*killed, workshop.policy, "publisher", "publish", "before"], check=False)
+    assert run(workshop).path == tmp_path / "to" / "clinic" / "1" / SLOT
+
+
 def test_a_second_run_of_a_withheld_id_reports_it(workshop: Workshop) -> None:
     workshop.edit(workshop.policy, *LIMITS["released_rows"][:2])
     assert run(workshop).outcome == "withheld"
@@ -426,7 +438,7 @@ def test_the_same_key_stages_the_same_bytes_from_parquet_and_csv_in_any_row_orde
     for slot, path in (("2030-01-01", None), ("2030-01-02", other)):
         with pytest.raises(EnvironmentFault):
             job.release(Request(workshop.policy, slot, input=path), lambda: SecretKey(bytes(32), injected=True))
-        folder = workshop.root / "releases" / STAGING / f"clinic~1~{slot}"
+        (folder,) = (workshop.root / "releases" / STAGING).glob(f"*~clinic~1~{slot}")
         staged.append({name: (folder / name).read_bytes() for name in ("data.csv", "data.parquet", "dictionary.csv")})
     assert staged[0] == staged[1]
 
