@@ -1,5 +1,6 @@
 """The Prefect flow `release`: the same steps as the command, scheduled, observed, and as silent about the data."""
 
+from contextlib import suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,14 +15,13 @@ from pydantic import Field
 
 from flows import tasks
 from flows.tasks import Sealed
-from pipeline.errors import Crashed, CrowdgateError, EnvironmentFault
+from pipeline.errors import ConfigurationError, Crashed, CrowdgateError, EnvironmentFault, Problem
 from pipeline.gate import blocked
 from pipeline.jobs.run import Request, Result
 from pipeline.policy import parse_slot
 
 FilePath = Annotated[str, Field(min_length=1, max_length=4096)]
 Slot = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}(T\d{4}Z)?$")]
-
 
 End = Result | CrowdgateError
 _ENDS: ContextVar[list[End] | None] = ContextVar("ends", default=None)
@@ -36,9 +36,8 @@ def release(
     ledger: FilePath | None = None,
 ) -> State[None]:
     """One release. Parameters are names, paths and a slot; without a slot, the day the run was scheduled for."""
-    slot = parse_slot(as_of) if as_of else _scheduled_day()
-    request = Request(Path(policy), slot, _path(input_path), _path(to), ledger)
     try:
+        request = Request(Path(policy), _slot(as_of), _path(input_path), _path(to), ledger)
         end: End = steps(Sealed(request)).value
     except CrowdgateError as error:
         end = error
@@ -68,6 +67,7 @@ def run_release(request: Request) -> Result:
     """Run the flow in this process and return how it ended. Raises the error that stopped it, as the job would."""
     ends: list[End] = []
     token = _ENDS.set(ends)
+    trouble = "see its own messages above"
     try:
         release(
             policy=str(request.policy),
@@ -77,10 +77,12 @@ def run_release(request: Request) -> Result:
             ledger=request.ledger,
             return_state=True,
         )
+    except Exception as error:  # Prefect's own, such as a server out of reach; the flow's errors are in `ends`
+        trouble = type(error).__name__
     finally:
         _ENDS.reset(token)
     if not ends:
-        raise EnvironmentFault("Prefect did not run the flow; see its own messages above")
+        raise EnvironmentFault(f"Prefect did not run the flow to its end: {trouble}")
     if isinstance(ends[0], CrowdgateError):
         raise ends[0]
     return ends[0]
@@ -103,11 +105,17 @@ def _artifact(result: Result) -> None:
     rows = [f"| {found.gate} | {found.outcome} | {found.reason} |" for found in result.verdicts if found.public]
     table = ["| gate | outcome | measured |", "|---|---|---|", *rows]
     text = "\n".join([f"# {result.release_id}: {result.outcome}", "", result.guarantee.words(), "", *table])
-    create_markdown_artifact(markdown=text, key="release-verdicts")
+    with suppress(Exception):  # the release has ended, whether or not the server takes its page
+        create_markdown_artifact(markdown=text, key="release-verdicts")
 
 
-def _scheduled_day() -> str:
-    """The day (UTC) that this run was scheduled for: a late or repeated run keeps its slot."""
+def _slot(as_of: str | None) -> str:
+    """The slot asked for, by default the day (UTC) that this run was scheduled for: a late run keeps its slot."""
+    if as_of is not None:
+        try:
+            return parse_slot(as_of)
+        except ValueError as error:
+            raise ConfigurationError(Problem("parameters", None, "as_of", repr(as_of), str(error))) from None
     scheduled: datetime = flow_run.scheduled_start_time or datetime.now(UTC)
     return scheduled.astimezone(UTC).date().isoformat()
 

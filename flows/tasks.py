@@ -5,6 +5,7 @@ Prefect neither looks into it nor stores it. An error leaves a task as a coded o
 """
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Generic, ParamSpec, TypeVar
 
 from prefect import task
@@ -42,6 +43,7 @@ class Fault(CrowdgateError):
 def coded(step: Callable[P, T]) -> Callable[P, T]:
     """Let only Crowdgate's own errors out, without the exceptions that caused them."""
 
+    @wraps(step)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
         failure: CrowdgateError
         try:
@@ -53,8 +55,6 @@ def coded(step: Callable[P, T]) -> Callable[P, T]:
         failure.__context__ = failure.__cause__ = None
         raise failure
 
-    guarded.__name__ = step.__name__
-    guarded.__doc__ = step.__doc__
     return guarded
 
 

@@ -4,7 +4,7 @@ When every released column is part of the class key (it must be for the guarante
 release. Histograms of disjoint groups of rows merge by addition, so a table is counted in one pass and bounded memory.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -232,6 +232,18 @@ def _select(histogram: Histogram, counts: Counts, least: int) -> Histogram:
     stays = counts >= least
     codes = tuple(column[stays] for column in histogram.codes)
     return Histogram(histogram.names, histogram.sizes, codes, counts[stays])
+
+
+def cut(histogram: Histogram, rows: int) -> Iterator[Histogram]:
+    """The histogram in consecutive parts of at most `rows` rows, whose expansions follow each other."""
+    ends = np.cumsum(histogram.counts)
+    for start in range(0, histogram.rows, rows):
+        stop = min(start + rows, histogram.rows)
+        first, last = np.searchsorted(ends, [start, stop - 1], side="right")
+        inside = slice(first, last + 1)
+        counts = np.minimum(ends[inside], stop) - np.maximum(ends[inside] - histogram.counts[inside], start)
+        codes = tuple(column[inside] for column in histogram.codes)
+        yield Histogram(histogram.names, histogram.sizes, codes, counts)
 
 
 def expand(histogram: Histogram, name: str) -> Integers:

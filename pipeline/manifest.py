@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.errors import VerificationFailed
 from pipeline.gate import Verdict
-from pipeline.guarantee import Guarantee
+from pipeline.guarantee import Guarantee, Part
 from pipeline.policy import API_VERSION
 
 NAME = "manifest.json"
@@ -60,6 +60,18 @@ def statement(
         "key": key,
         "software": dict(software),
     }
+
+
+def guarantee_words(guarantee: Guarantee, beta: Fraction) -> list[str]:
+    """The guarantee in words, and its form for users who take the number of people as known."""
+    return [guarantee.words(), guarantee.replace_one_form(beta).words()]
+
+
+def guarantee_of(stated: Mapping[str, Any]) -> Guarantee:
+    """The guarantee that a manifest states. Raises ValueError when its parts do not add up to its totals."""
+    parts = tuple(Part(part["name"], Fraction(part["epsilon"]), Fraction(part["delta"])) for part in stated["parts"])
+    totals = Fraction(stated["epsilon"]), Fraction(stated["delta"])
+    return Guarantee(*totals, stated["relation"], stated["unit"], parts)
 
 
 def guarantee_json(guarantee: Guarantee) -> dict[str, Any]:

@@ -49,8 +49,12 @@ def _rate(number: Fraction) -> Fraction:
     return number
 
 
-_NUMBER = WithJsonSchema({"type": ["number", "string"]})
-_WHOLE = WithJsonSchema({"type": ["integer", "string"]})
+def _schema(kind: str, **limits: int) -> WithJsonSchema:
+    """For editors: a number may be quoted; its limits are checked where it is not."""
+    return WithJsonSchema({"type": [kind, "string"], **limits})
+
+
+_NUMBER = _schema("number")
 
 
 def _after(check: Any) -> BeforeValidator:
@@ -58,10 +62,9 @@ def _after(check: Any) -> BeforeValidator:
 
 
 Exact = Annotated[Fraction, BeforeValidator(_exact), _NUMBER]
-Epsilon = Annotated[Fraction, _after(_epsilon), _NUMBER]
-Probability = Annotated[Fraction, _after(_probability), _NUMBER]
-Rate = Annotated[Fraction, _after(_rate), _NUMBER]
-Whole = Annotated[int, BeforeValidator(_whole), _WHOLE]
+Epsilon = Annotated[Fraction, _after(_epsilon), _schema("number", exclusiveMinimum=0, maximum=GREATEST_EPSILON)]
+Probability = Annotated[Fraction, _after(_probability), _schema("number", minimum=0, exclusiveMaximum=1)]
+Rate = Annotated[Fraction, _after(_rate), _schema("number", exclusiveMinimum=0, maximum=1)]
 
 
 def _class_size(text: Any) -> int | Literal["least"]:
@@ -75,7 +78,7 @@ def _class_size(text: Any) -> int | Literal["least"]:
 
 
 ClassSize = Annotated[
-    int | Literal["least"], PlainValidator(_class_size), WithJsonSchema({"type": ["integer", "string"]})
+    int | Literal["least"], PlainValidator(_class_size), _schema("integer", minimum=1, maximum=GREATEST_K)
 ]
 
 
@@ -86,7 +89,7 @@ def _people(text: Any) -> int:
     return number
 
 
-People = Annotated[int, BeforeValidator(_people), _WHOLE]
+People = Annotated[int, BeforeValidator(_people), _schema("integer", minimum=1, maximum=MOST_PEOPLE)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 """Becomes a folder of the release, so: lower-case letters, digits and hyphens."""
 
@@ -136,6 +139,8 @@ class Charge(Strict):
 
 class GateRule(Strict):
     """One line of `gates`: a measure and the limit it must keep."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["at_most"]}, {"required": ["at_least"]}]})
 
     measure: str
     at_most: Exact | None = None

@@ -14,15 +14,15 @@ from scipy.stats import binomtest
 from pipeline import noise
 from pipeline.noise import discrete_laplace, laplace_quantile
 
-epsilons = st.fractions(Fraction(1, 500), 30, max_denominator=10**6)
+epsilons = st.fractions(Fraction(1, 40), 30, max_denominator=10**6)
 
 
 def tail(q: int, sensitivity: int, epsilon: Fraction) -> mp.mpf:
     """P(noise > q), summed term by term."""
-    with mp.workdps(40):
+    with mp.workdps(30):
         a = mp.exp(-mp.mpf(epsilon.numerator) / epsilon.denominator / sensitivity)
         total, term = mp.mpf(0), (1 - a) / (1 + a) * a ** (q + 1)
-        while term > 1e-35:
+        while term > 1e-25:
             total, term = total + term, term * a
         return total
 

@@ -16,11 +16,9 @@ from pipeline.errors import EnvironmentFault
 from pipeline.sampling import SecretKey, _Coins, bernoulli_thinning, person_words
 
 ONE = Fraction(1)
-BETAS = [
-    Fraction(text)
-    for text in "1/2 1/3 2/3 1/1000 1/65536 1/65537 65535/65536 65536/65537 1/1048576 1/10 0.0000001 1 1/4722366482869645213696"
-    .split()
-]  # fmt: skip
+BETAS = [Fraction(text) for text in ("1/2", "1/3", "2/3", "1/10", "1/1000", "0.0000001", "1")]
+BETAS += [Fraction(1, 65536), Fraction(1, 65537), Fraction(65535, 65536), Fraction(65536, 65537), Fraction(1, 1 << 20)]
+BETAS += [Fraction(1, 1 << 72), 1 - Fraction(1, 3 << 30)]
 rates = st.sampled_from(BETAS) | st.fractions(0, 1, max_denominator=10**9).filter(lambda beta: beta > 0)
 KEY = SecretKey(bytes(range(32)), injected=True)
 
@@ -111,7 +109,9 @@ def test_a_coin_is_heads_exactly_when_its_uniform_number_is_below_beta(beta: Fra
     bases = [1 << 16, 1 << 64, 1 << 64]
     for base in bases:
         digit = min(int(rest * base), base - 1)
-        near.append(data.draw(st.sampled_from([digit] * 4 + [max(0, digit - 1), min(base - 1, digit + 1), base - 1, 0])))
+        near.append(
+            data.draw(st.sampled_from([digit] * 4 + [max(0, digit - 1), min(base - 1, digit + 1), base - 1, 0]))
+        )
         rest = rest * base - digit
     digits = [*near, data.draw(st.integers(0, (1 << 64) - 1))]
     uniform, scale = Fraction(0), ONE
@@ -147,7 +147,9 @@ def test_coins_are_a_function_of_key_and_partition_and_of_nothing_else() -> None
 
 
 def test_every_purpose_has_a_keystream_of_its_own() -> None:
-    streams = {KEY.stream(purpose, 0).update(bytes(32)) for purpose in (sampling._COINS, sampling._TIES, sampling._PERSONS)}
+    streams = {
+        KEY.stream(purpose, 0).update(bytes(32)) for purpose in (sampling._COINS, sampling._TIES, sampling._PERSONS)
+    }
     assert len(streams) == 3
     assert person_words(KEY)(4).tobytes() in streams
 

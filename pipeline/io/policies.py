@@ -135,9 +135,8 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
     if detail["type"] == "missing":
         return document.problem(at, "the key is missing", f"a value for {at[-1]}")
     expected = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    options = [
-        word.strip("' ") for word in str(detail.get("ctx", {}).get("expected", "")).replace(" or ", ",").split(",")
-    ]
+    literals = str(detail.get("ctx", {}).get("expected", "")).replace(" or ", ",").split(",")
+    options = [word for literal in literals if (word := literal.strip("' "))]
     found = _found(document, at)
     return document.problem(at, found, expected, nearest(found.strip("'"), options))
 
@@ -167,7 +166,9 @@ def _found(document: Document, at: Location) -> str:
     for part in at:
         known = isinstance(value, list) or (isinstance(value, dict) and part in value)
         value = value[part] if known else None
-    return repr(value) if isinstance(value, str) and len(value) < 80 else f"a {type(value).__name__}"
+    if isinstance(value, str):
+        return repr(value) if len(value) < 80 else "a long text"
+    return "a list" if isinstance(value, list) else "keys with values" if isinstance(value, dict) else "nothing"
 
 
 def _keys(model: type[BaseModel], at: Location) -> list[str]:

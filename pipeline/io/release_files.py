@@ -1,7 +1,8 @@
 """The files of a release, made from its histogram and public levels alone: the same release gives the same bytes."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pyarrow.parquet as pq
 
 from pipeline.contract import Attribute
 from pipeline.hierarchy import Level
-from pipeline.histogram import Histogram, expand
+from pipeline.histogram import Histogram, Integers, cut, expand
 
 ROW_GROUP = 1 << 20
 DICTIONARY_COLUMNS = ("column", "level", "code", "label", "description")
@@ -20,16 +21,17 @@ DICTIONARY_COLUMNS = ("column", "level", "code", "label", "description")
 
 def write_parquet(histogram: Histogram, levels: Mapping[str, Level], path: Path) -> None:
     """The rows as Parquet. Dictionaries hold only labels that occur; no index, no pandas metadata, no times."""
-    table = _table(histogram, levels)
-    pq.write_table(
-        table, path, compression="zstd", row_group_size=ROW_GROUP, store_schema=False, write_page_index=False
-    )
+    with pq.ParquetWriter(path, _schema(histogram), compression="zstd", store_schema=False) as out:
+        for table in _tables(histogram, levels):
+            out.write_table(table, ROW_GROUP)
 
 
 def write_csv(histogram: Histogram, levels: Mapping[str, Level], path: Path) -> None:
     """The rows as CSV with a header, quoted where needed."""
     options = pyarrow.csv.WriteOptions(quoting_style="needed")
-    pyarrow.csv.write_csv(_table(histogram, levels), path, options)
+    with pyarrow.csv.CSVWriter(path, _schema(histogram), write_options=options) as out:
+        for table in _tables(histogram, levels):
+            out.write_table(table)
 
 
 WRITERS: dict[str, Any] = {"parquet": write_parquet, "csv": write_csv}
@@ -45,14 +47,21 @@ def write_dictionary(attributes: Sequence[tuple[Attribute, Level]], path: Path) 
                 out.writerow((attribute.name, level.name, code, label, attribute.description))
 
 
-def _table(histogram: Histogram, levels: Mapping[str, Level]) -> pa.Table:
-    columns = [_column(expand(histogram, name), levels[name]) for name in histogram.names]
-    return pa.table(columns, names=list(histogram.names))
+def _schema(histogram: Histogram) -> pa.Schema:
+    return pa.schema([(name, pa.dictionary(pa.int32(), pa.string())) for name in histogram.names])
 
 
-def _column(codes: "np.typing.NDArray[np.integer]", level: Level) -> pa.DictionaryArray:
-    occurring = np.flatnonzero(np.bincount(codes, minlength=len(level)))
-    rank = np.zeros(len(level), dtype=np.int32)
-    rank[occurring] = np.arange(len(occurring), dtype=np.int32)
-    labels = pa.array([level.labels[code] for code in occurring], type=pa.string())
-    return pa.DictionaryArray.from_arrays(pa.array(rank[codes]), labels)
+def _tables(histogram: Histogram, levels: Mapping[str, Level]) -> Iterator[pa.Table]:
+    """The rows in row groups, so that memory does not grow with their number."""
+    for part in cut(histogram, ROW_GROUP):
+        found = [np.unique(codes, return_inverse=True) for codes in part.codes]
+        ranked = replace(part, codes=tuple(rank.astype(np.int32) for _, rank in found))
+        columns = [
+            pa.DictionaryArray.from_arrays(pa.array(expand(ranked, name)), _labels(occurring, levels[name]))
+            for name, (occurring, _) in zip(part.names, found, strict=True)
+        ]
+        yield pa.table(columns, schema=_schema(histogram))
+
+
+def _labels(codes: Integers, level: Level) -> pa.Array:
+    return pa.array([level.labels[code] for code in codes], type=pa.string())

@@ -54,7 +54,7 @@ def _page(run: Run, judged: Judged) -> str:
 
 def guarantee_lines(plan: Plan) -> list[str]:
     """The guarantee in words: total, parts, and the form for users who take the number of people as known."""
-    return [plan.guarantee.words(), plan.guarantee.replace_one_form(plan.mechanism.beta).words()]
+    return manifest.guarantee_words(plan.guarantee, plan.mechanism.beta)
 
 
 def seal(run: Run, judged: Judged, files: Any) -> bytes:

@@ -4,6 +4,7 @@ import csv
 import hashlib
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -55,23 +56,26 @@ def _problems(folder: Path, claims: dict[str, Any]) -> Iterator[str]:
         return
     domains = _domains(folder / "dictionary.csv")
     yield from _schema_problems(claims, domains)
-    tables = {name: table for name in sorted(files) if (table := _read(folder / name)) is not None}
+    tables = {name: table for name in sorted(present & set(files)) if (table := _read(folder / name)) is not None}
     for name, table in tables.items():
         yield from _data_problems(name, table, claims, domains)
-    first, *others = tables.values()
-    if not all(_same_rows(first, other) for other in others):
+    if not all(_same_rows(*pair) for pair in pairwise(tables.values())):
         yield "the data files do not hold the same rows"
 
 
 def _guarantee_problems(claims: dict[str, Any]) -> Iterator[str]:
     stated, mechanism = claims["guarantee"], claims["mechanism"]
-    parts = stated["parts"]
-    for name in ("epsilon", "delta"):
-        if sum(Fraction(part[name]) for part in parts) != Fraction(stated[name]):
-            yield f"guarantee: the parts do not add up to its {name}"
-    own = next(part for part in parts if part["name"] == "mechanism")
-    delta = safe_k.exact_delta(mechanism["k"], Fraction(mechanism["beta"]), Fraction(own["epsilon"]))
-    if mechanism["kind"] != "safe_k_anonymity" or not delta <= Fraction(own["delta"]):
+    try:
+        guarantee = manifest.guarantee_of(stated)
+    except ValueError:
+        yield "guarantee: its parts do not add up to its totals"
+        return
+    beta = Fraction(mechanism["beta"])
+    if stated["words"] != " ".join(manifest.guarantee_words(guarantee, beta)):
+        yield "guarantee: its words are not its numbers"
+    own = next(part for part in guarantee.parts if part.name == "mechanism")
+    delta = safe_k.exact_delta(mechanism["k"], beta, own.epsilon)
+    if mechanism["kind"] != "safe_k_anonymity" or not delta <= own.delta:
         yield f"guarantee: k {mechanism['k']} does not reach the stated delta"
 
 

@@ -408,6 +408,16 @@ def test_facts_of_nothing_are_absent():
     assert Facts().values(contract) == {}
 
 
+@pytest.mark.parametrize("invalid", ["drop", "level"])
+def test_invalid_cells_do_not_enter_the_mean_and_ragged_lines_have_no_valid_cell(invalid: str, tmp_path: Path):
+    (tmp_path / "t.csv").write_text("n,s\n2,a\n99,a\n5,a\n7\n")
+    rules = [TableRule("m", Fact.MEAN, "n", 0, 9), TableRule("b", Fact.INVALID_SHARE, "n", 0, 1)]
+    specs = attribute("n", DOMAINS[1], invalid), attribute("s", WORDS)
+    contract, seen = contract_of(tmp_path / "t.csv", *specs, kind="csv", rules=rules), Facts()
+    read(contract, seen)
+    assert seen.values(contract) == {"mean of n": 3.5, "invalid_share of n": 0.5}
+
+
 @pytest.mark.parametrize("value", [3, 3.0, "3", " 3.00", "3e0", True])
 def test_the_mean_counts_lower_ends_of_cells(value: Any, tmp_path: Path):
     path = write(tmp_path / "t.parquet", {"n": [value]})

@@ -110,7 +110,9 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize(("k", "beta", "ratio"), SETTINGS, ids=lambda value: str(value))
-def test_the_worst_class_reaches_the_stated_delta_and_no_class_exceeds_it(k: int, beta: Fraction, ratio: Fraction) -> None:
+def test_the_worst_class_reaches_the_stated_delta_and_no_class_exceeds_it(
+    k: int, beta: Fraction, ratio: Fraction
+) -> None:
     safe = mechanism(k, beta, (EXACT2,))
     sizes = range(1, min(int((k + 2) / beta) + 3, 24 if ratio > 1 else 45))
     reached = max(delta_of(safe, [(0,)] * size, ratio) for size in sizes)
@@ -199,7 +201,13 @@ TWO = Fraction(2)
 FAULTS: dict[str, tuple[Release, Callable, list[Row], Fraction, int]] = {
     "suppression at k - 1": (below_k, all_coins, ONE_CLASS[:2], TWO, 1),
     "one coin for two rows": (honest, twin_coins, [(0, 0)] * 4, TWO, 1),
-    "a second release from the same sample": (and_again_coarser_from_the_same_sample, all_coins, LONE_AND_CROWD, TWO, 2),
+    "a second release from the same sample": (
+        and_again_coarser_from_the_same_sample,
+        all_coins,
+        LONE_AND_CROWD,
+        TWO,
+        2,
+    ),
     "a column outside the class key": (with_a_column_outside_the_key, all_coins, LONE_IN_COLUMN, TWO, 1),
     "the sample's size published": (and_the_sample_size, all_coins, ONE_CLASS[:1], TWO, 1),
     "the number of suppressed rows published": (and_the_suppressed_rows, all_coins, ONE_CLASS[:1], TWO, 1),

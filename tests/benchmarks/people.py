@@ -1,0 +1,155 @@
+"""Generated people for benchmarks: a table of 12 columns, and a working copy that releases it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.io import ledger
+
+ROW_GROUP = 1_000_000
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of `size` values, released in groups of `width` of them (0: at `any`)."""
+
+    name: str
+    size: int
+    width: int
+    number: bool = False
+
+
+COLUMNS = (
+    Column("age", 91, 10, number=True),
+    Column("sex", 2, 1),
+    Column("race", 5, 1),
+    Column("education", 17, 3),
+    Column("marital_status", 7, 2),
+    Column("state", 50, 6),
+    Column("income", 2, 1),
+    Column("union", 2, 1),
+    Column("occupation", 15, 3),
+    Column("citizenship", 5, 0),
+    Column("weeks", 53, 0, number=True),
+    Column("household", 8, 0, number=True),
+)
+"""10 x 2 x 5 x 6 x 4 x 9 x 2 x 2 x 5 = 432,000 classes that could occur."""
+
+
+def write_people(path: Path, rows: int, seed: int = 1) -> None:
+    """Rows drawn independently; in every column a value is likelier the earlier it comes."""
+    random = np.random.default_rng(seed)
+    schema = pa.schema([(column.name, pa.int64() if column.number else pa.string()) for column in COLUMNS])
+    with pq.ParquetWriter(path, schema, compression="snappy") as out:
+        for start in range(0, rows, ROW_GROUP):
+            count = min(ROW_GROUP, rows - start)
+            out.write_table(pa.table([_cells(column, count, random) for column in COLUMNS], schema=schema), ROW_GROUP)
+
+
+def _cells(column: Column, count: int, random: np.random.Generator) -> pa.Array:
+    weights = 0.75 ** np.arange(column.size) if not column.number else np.ones(column.size)
+    codes = random.choice(column.size, count, p=weights / weights.sum()).astype(np.int32)
+    if column.number:
+        return pa.array(codes.astype(np.int64))
+    return pa.DictionaryArray.from_arrays(codes, pa.array(_labels(column))).cast(pa.string())
+
+
+def _labels(column: Column) -> list[str]:
+    return [f"{column.name} {i}" for i in range(column.size)]
+
+
+def make_people_workshop(root: Path, data: Path, beta: str) -> Path:
+    """A working copy that releases the table; returns its policy."""
+    for folder in ("policies/budgets", "data_contracts", "ledger"):
+        (root / folder).mkdir(parents=True)
+    url = f"sqlite:///{root / 'ledger' / 'ledger.db'}"
+    ledger_id = ledger.create(url, "bench")
+    (root / "crowdgate.toml").write_text(f'ledger = "{url}"\n')
+    (root / "data_contracts" / "people.yaml").write_text(_contract(data))
+    (root / "policies" / "budgets" / "people.yaml").write_text(_BUDGET.format(ledger=ledger_id))
+    policy = root / "policies" / "people.yaml"
+    policy.write_text(_policy(beta))
+    return policy
+
+
+def _contract(data: Path) -> str:
+    head = _CONTRACT.format(data=data)
+    return head + "".join(_attribute(column) for column in COLUMNS)
+
+
+def _attribute(column: Column) -> str:
+    labels = _labels(column)
+    groups = {f"{column.name} group {i // max(column.width, 1)}": [] for i in range(column.size)}
+    for i, label in enumerate(labels):
+        groups[f"{column.name} group {i // max(column.width, 1)}"].append(label)
+    if column.number:
+        domain = f"{{from: 0, to: {column.size - 1}, top: true, source: generated}}"
+        levels = f"[{{name: grouped, width: {column.width or 10}}}]"
+    else:
+        domain = f"{{values: [{', '.join(labels)}], source: generated}}"
+        members = ", ".join(f"{name}: [{', '.join(held)}]" for name, held in groups.items())
+        levels = f"[{{name: grouped, tree: {{{members}}}}}]"
+    kind = "integer" if column.number else "string"
+    return _ATTRIBUTE.format(name=column.name, kind=kind, domain=domain, levels=levels)
+
+
+def _policy(beta: str) -> str:
+    attributes = "".join(f"      {column.name}: {'grouped' if column.width else 'any'}\n" for column in COLUMNS)
+    return _POLICY.format(beta=beta, attributes=attributes)
+
+
+_CONTRACT = """\
+apiVersion: v3.1.0
+kind: DataContract
+id: people
+version: 1.0.0
+status: active
+servers: [{{server: local, type: local, path: {data}, format: parquet}}]
+schema:
+  - name: people
+    customProperties:
+      - {{property: privacyUnit, value: row}}
+      - {{property: population, value: people}}
+    properties:
+"""
+_ATTRIBUTE = """\
+      - name: {name}
+        logicalType: {kind}
+        customProperties:
+          - {{property: privacyRole, value: quasi-identifier}}
+          - {{property: domain, value: {domain}}}
+          - {{property: levels, value: {levels}}}
+"""
+_BUDGET = """\
+apiVersion: crowdgate/v1
+kind: PrivacyBudget
+metadata: {{name: people, owner: bench}}
+spec: {{ledger: {ledger}, epsilon: 1000, delta: 0.001, people: 1000000000}}
+"""
+_POLICY = """\
+apiVersion: crowdgate/v1
+kind: ReleasePolicy
+metadata: {{name: people, version: 1, owner: bench}}
+spec:
+  contract: people
+  budget: people
+  privacy: {{epsilon: 1, delta: 1e-6}}
+  mechanism:
+    kind: safe_k_anonymity
+    sampling: {{beta: {beta}}}
+    attributes:
+{attributes}
+  gates:
+    - {{measure: guarantee_epsilon, at_most: 1}}
+    - {{measure: pso_bound, at_most: 1}}
+    - {{measure: singletons, at_most: 1000000, charge: {{epsilon: 0.05}}}}
+    - {{measure: released_rows, at_least: 0}}
+    - {{measure: released_classes, at_least: 0}}
+    - {{measure: smallest_class, at_least: 1}}
+    - {{measure: suppressed_share, at_most: 1, severity: advise}}
+    - {{measure: sample_uniques, at_most: 1, severity: advise}}
+  publish: {{to: releases, formats: [parquet]}}
+"""

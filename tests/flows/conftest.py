@@ -1,0 +1,66 @@
+"""One Prefect server for all flow tests, in a folder of its own."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+HOME = Path(tempfile.mkdtemp(prefix="prefect-home-"))
+"""Prefect reads its settings when it is imported, so they are set before: nothing touches the user's home."""
+os.environ |= {
+    "PREFECT_HOME": str(HOME),
+    "PREFECT_LOGGING_LEVEL": "DEBUG",
+    "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_FLUSH_INTERVAL": "0.5",
+    "PREFECT_LOGGING_TO_API_BATCH_INTERVAL": "0.2",
+}
+
+from pipeline.jobs import release as job  # noqa: E402
+from tests.flows.server import Server  # noqa: E402
+from tests.workshop import Workshop  # noqa: E402
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker of a distributed run takes all flow tests, so that one server serves them."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("flows"))
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """Starts in half a minute; a flow then takes a second."""
+    from prefect.logging.configuration import setup_logging
+    from prefect.settings import PREFECT_API_URL, PREFECT_LOCAL_STORAGE_PATH, PREFECT_SERVER_DATABASE_CONNECTION_URL
+    from prefect.testing.utilities import prefect_test_harness
+
+    with prefect_test_harness(server_startup_timeout=120):
+        setup_logging()  # resets the root logger's handlers, once: before a test listens
+        database = Path(str(PREFECT_SERVER_DATABASE_CONNECTION_URL.value()).partition("///")[2])
+        yield Server(PREFECT_API_URL.value(), database, PREFECT_LOCAL_STORAGE_PATH.value())
+    shutil.rmtree(HOME, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def quick_rules(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Great Expectations takes a second a run; only tests marked so use it."""
+    if "real_rules" not in request.keywords:
+        monkeypatch.setattr(job, "run_rules", lambda *_: ())
+        monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
+
+
+@pytest.fixture
+def again(workshop: Workshop, tmp_path: Path) -> Callable[[], None]:
+    """Puts the working copy back to what it was when this fixture was called first: same paths, ledger and files."""
+    kept = tmp_path / "kept"
+
+    def restore() -> None:
+        if kept.exists():
+            shutil.rmtree(workshop.root)
+            shutil.copytree(kept, workshop.root)
+        else:
+            shutil.copytree(workshop.root, kept)
+
+    return restore

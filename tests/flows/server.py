@@ -1,0 +1,77 @@
+"""What a Prefect server has stored, looked at from outside."""
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running Prefect server, looked at from outside."""
+
+    url: str
+    database: Path
+    storage: Path
+
+    def query(self, sql: str, *values: object) -> list[sqlite3.Row]:
+        """Rows of the server's database."""
+        connection = sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)
+        try:
+            connection.row_factory = sqlite3.Row
+            return connection.execute(sql, values).fetchall()
+        finally:
+            connection.close()
+
+    def texts(self) -> Iterator[str]:
+        """Every cell of every table, as text."""
+        for (table,) in self.query("SELECT name FROM sqlite_master WHERE type = 'table'"):
+            for row in self.query(f'SELECT * FROM "{table}"'):
+                for cell in row:
+                    yield cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
+
+    def raw(self) -> bytes:
+        """The database's files as they are on disk."""
+        return b"".join(path.read_bytes() for path in self.database.parent.glob(self.database.name + "*"))
+
+    def last_run(self) -> "Seen":
+        """The flow run that was created last."""
+        (row,) = self.query("SELECT id, parameters FROM flow_run ORDER BY created DESC LIMIT 1")
+        (state,) = self.query(
+            "SELECT s.type, s.name, s.message, s.data FROM flow_run r JOIN flow_run_state s ON r.state_id = s.id "
+            "WHERE r.id = ?",
+            row["id"],
+        )
+        artifacts = self.query(
+            "SELECT data FROM artifact WHERE key = 'release-verdicts' AND flow_run_id = ?", row["id"]
+        )
+        return Seen(row["id"], row["parameters"], state, {found["key"]: found["data"] for found in artifacts})
+
+    def settle(self, runs: list["Seen"]) -> None:
+        """Wait until logs, events and task runs of these runs have reached the database."""
+        events = "SELECT 1 FROM events WHERE resource_id = 'prefect.flow-run.' || ? AND event LIKE ?"
+        logs = "SELECT 1 FROM log WHERE flow_run_id = ? AND message LIKE 'Finished in %'"
+        for run in runs:
+            _until(lambda run=run: self.query(logs, run.id))
+            _until(lambda run=run: self.query(events, str(UUID(run.id)), f"prefect.flow-run.{run.state['name']}"))
+        _until(lambda: not self.query("SELECT 1 FROM task_run WHERE state_type IN ('PENDING', 'RUNNING')"))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the server knows of one flow run."""
+
+    id: str
+    parameters: str
+    state: sqlite3.Row
+    artifacts: dict[str, str]
+
+
+def _until(condition: Callable[[], Any], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "the server did not store the run in time"
+        time.sleep(0.1)

@@ -1,0 +1,260 @@
+"""The flow `release`: the same release as the job, under names that say how it ended."""
+
+import json
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import cloudpickle
+import pytest
+from prefect import Task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.orchestration import get_client
+from prefect.exceptions import ParameterTypeError
+from prefect.flow_engine import run_flow
+from prefect.states import Scheduled
+from prefect.utilities.collections import visit_collection
+
+from flows import release as flow_file
+from flows import tasks
+from flows.tasks import Sealed
+from pipeline.cli import releases
+from pipeline.errors import EnvironmentFault
+from pipeline.io.publisher import STAGING
+from pipeline.jobs import release as job
+from pipeline.jobs.run import Request
+from pipeline.sampling import SecretKey
+from tests.flows.server import Server
+from tests.workshop import Workshop, crowdgate
+
+SLOT = "2030-01-01"
+CHARGED = "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n"
+TASKS = [value for value in vars(tasks).values() if isinstance(value, Task)]
+
+
+def fails(*_: object) -> object:
+    raise RuntimeError("a reason that nobody may see")
+
+
+def _withheld(workshop: Workshop, _: pytest.MonkeyPatch) -> None:
+    workshop.edit(workshop.policy, "released_rows, at_least: 0", "released_rows, at_least: 900")
+
+
+def _spent(workshop: Workshop, _: pytest.MonkeyPatch) -> None:
+    workshop.edit(workshop.budget, "epsilon: 6", "epsilon: 1")
+
+
+def _wrong(workshop: Workshop, _: pytest.MonkeyPatch) -> None:
+    workshop.edit(workshop.policy, "released_rows", "released_row")
+
+
+def _missing(workshop: Workshop, _: pytest.MonkeyPatch) -> None:
+    workshop.data.unlink()
+
+
+def _crashing(_: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job, "bernoulli_thinning", fails)
+
+
+def _nothing(_: Workshop, __: pytest.MonkeyPatch) -> None:
+    pass
+
+
+ENDS: dict[str, tuple[Callable[[Workshop, pytest.MonkeyPatch], None], int, tuple[str, str]]] = {
+    "published": (_nothing, 0, ("COMPLETED", "Completed")),
+    "withheld": (_withheld, 3, ("FAILED", "Withheld")),
+    "budget spent": (_spent, 5, ("FAILED", "Refused")),
+    "wrong policy": (_wrong, 2, ("FAILED", "Refused")),
+    "file fault": (_missing, 4, ("FAILED", "Refused")),
+    "crashed": (_crashing, 1, ("FAILED", "Crashed")),
+}
+
+
+@pytest.mark.parametrize("asked", ["--prefect", "PREFECT_API_URL"])
+@pytest.mark.parametrize("end", ENDS)
+def test_a_release_ends_under_prefect_as_it_does_without(
+    workshop: Workshop,
+    again: Callable[[], None],
+    server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    end: str,
+    asked: str,
+) -> None:
+    if asked == "PREFECT_API_URL" and end not in ("published", "file fault"):
+        pytest.skip("the way to ask is decided before the release starts")
+    prepare, exit_code, state = ENDS[end]
+    prepare(workshop, monkeypatch)
+    workshop.edit(workshop.policy, CHARGED, "")
+    for place in (tasks, releases):
+        monkeypatch.setattr(place, "draw_key", lambda: SecretKey(bytes(32), injected=False))
+    again()
+    arguments = ("release", workshop.policy, "--as-of", SLOT, "--json")
+    assert crowdgate(*arguments) == exit_code
+    inline, files = json.loads(capfd.readouterr().out), _published(workshop)
+    again()
+    if asked == "PREFECT_API_URL":
+        monkeypatch.setenv("PREFECT_API_URL", server.url)
+    assert crowdgate(*arguments, *(["--prefect"] if asked == "--prefect" else [])) == exit_code
+    said = capfd.readouterr()
+    assert json.loads(said.out) == inline
+    assert _published(workshop) == files
+    assert bool(files) == (end == "published")
+
+    seen = server.last_run()
+    assert (seen.state["type"], seen.state["name"]) == state
+    assert list(seen.artifacts) == (["release-verdicts"] if end in ("published", "withheld") else [])
+    for text in seen.artifacts.values():
+        assert all(found["gate"] in text and found["reason"] in text for found in inline["verdicts"])
+        assert "suppressed_share" not in text
+    assert set(json.loads(seen.parameters)) == {"policy", "as_of", "input_path", "to", "ledger"}
+
+
+def _published(workshop: Workshop) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in workshop.release_dir(SLOT).glob("*")}
+
+
+def test_the_flow_stages_the_same_bytes_as_the_job(
+    workshop: Workshop, again: Callable[[], None], server: Server
+) -> None:
+    del server
+    workshop.edit(workshop.policy, CHARGED, "")
+    again()
+    request = Request(workshop.policy, SLOT)
+    staged = []
+    for run in (lambda: job.release(request, _injected), lambda: flow_file.run_release(request)):
+        again()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tasks, "draw_key", _injected)
+            with pytest.raises(EnvironmentFault, match="injected"):
+                run()
+        (folder,) = (workshop.root / "releases" / STAGING).glob(f"*~clinic~1~{SLOT}")
+        staged.append({path.name: path.read_bytes() for path in folder.iterdir()})
+        assert not workshop.release_dir(SLOT).exists()
+    assert staged[0] == staged[1]
+    assert set(staged[0]) == {"README.md", "data.csv", "data.parquet", "dictionary.csv", "manifest.json"}
+
+
+def _injected() -> SecretKey:
+    return SecretKey(bytes(32), injected=True)
+
+
+def test_a_step_that_fails_is_not_tried_again(
+    workshop: Workshop, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del server
+    tries: list[object] = []
+    monkeypatch.setenv("PREFECT_TASKS_DEFAULT_RETRIES", "3")
+
+    def failing(*_: object) -> object:
+        tries.append(_)
+        return fails()
+
+    monkeypatch.setattr(job, "scan", failing)
+    assert crowdgate("release", workshop.policy, "--prefect") == 1
+    assert len(tries) == 1
+
+
+@pytest.mark.parametrize("step", TASKS, ids=lambda step: step.name)
+def test_no_task_is_persisted_cached_printed_or_tried_again(step: Task[..., object]) -> None:
+    assert (step.persist_result, step.cache_policy, step.retries, step.log_prints) == (False, NO_CACHE, 0, False)
+    assert (step.retry_condition_fn, step.cache_key_fn, step.result_storage_key) == (None, None, None)
+
+
+def test_every_step_is_a_task_of_its_own_and_the_flow_keeps_nothing() -> None:
+    names = ["prepare", "reserve", "draw", "read", "protect", "withhold", "stage", "publish"]
+    assert [step.name for step in TASKS] == names
+    assert len({step.task_key for step in TASKS}) == len(names)
+    flow = flow_file.release
+    assert (flow.persist_result, flow.retries, flow.log_prints, flow.should_validate_parameters) == (
+        False,
+        0,
+        False,
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"policy": ""},
+        {"policy": "x" * 4097},
+        {"policy": "p.yaml", "as_of": "yesterday"},
+        {"policy": "p.yaml", "as_of": "2030-01-01T06:00"},
+        {"policy": "p.yaml", "as_of": ""},
+        {"policy": "p.yaml", "to": ""},
+        {"policy": "p.yaml", "input_path": "x" * 4097},
+        {"policy": "p.yaml", "ledger": ""},
+        {"policy": ["p.yaml"]},
+    ],
+    ids=str,
+)
+def test_parameters_are_names_paths_and_a_slot(wrong: dict[str, object]) -> None:
+    with pytest.raises(ParameterTypeError):
+        flow_file.release.validate_parameters(wrong)
+
+
+def test_a_slot_that_is_no_day_is_refused(server: Server) -> None:
+    flow_file.release("p.yaml", as_of="2030-02-31", return_state=True)
+    seen = server.last_run()
+    assert (seen.state["name"], "YYYY-MM-DD" in seen.state["message"]) == ("Refused", True)
+
+
+@pytest.mark.parametrize(("as_of", "slot"), [(None, "2029-12-31"), ("2029-06-01T0600Z", "2029-06-01T0600Z")])
+def test_a_late_run_keeps_the_day_it_was_scheduled_for_unless_a_slot_is_given(
+    workshop: Workshop, server: Server, as_of: str | None, slot: str
+) -> None:
+    del server
+    scheduled = Scheduled(scheduled_time=datetime.fromisoformat("2029-12-31T23:30:00-00:00").astimezone(UTC))
+    parameters = {"policy": str(workshop.policy), **({} if as_of is None else {"as_of": as_of})}
+    with get_client(sync_client=True) as client:
+        run = client.create_flow_run(flow_file.release, parameters=parameters, state=scheduled)
+    run_flow(flow_file.release, flow_run=run, parameters=parameters, return_type="state")
+    assert workshop.release_dir(slot).is_dir()
+
+
+def test_a_server_out_of_reach_is_a_fault_of_the_machine(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def unreachable(*_: object, **__: object) -> None:
+        raise ConnectionError("http://somewhere")
+
+    monkeypatch.setattr(flow_file, "release", unreachable)
+    assert crowdgate("release", workshop.policy, "--prefect", "--json") == 1
+    assert json.loads(capfd.readouterr().out)["code"] == "environment"
+
+
+def test_an_end_stands_even_if_the_server_is_lost_afterwards(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = Request(workshop.policy, SLOT)
+    result = job.release(request, lambda: SecretKey(bytes(32), injected=False))
+
+    def lost(**_: object) -> None:
+        ends = flow_file._ENDS.get()
+        assert ends is not None
+        ends.append(result)
+        raise ConnectionError
+
+    monkeypatch.setattr(flow_file, "release", lost)
+    assert flow_file.run_release(request) == result
+
+
+def test_a_sealed_value_shows_nothing_and_is_not_stored() -> None:
+    secret = {"age": 1}
+    sealed = Sealed(secret)
+    assert (repr(sealed), str(sealed)) == ("Sealed(...)", "Sealed(...)")
+    for dump in (pickle.dumps, cloudpickle.dumps):
+        with pytest.raises(TypeError, match="not stored"):
+            dump(sealed)
+    seen: list[object] = []
+    visit_collection({"value": [sealed]}, visit_fn=seen.append)
+    assert not any(found is secret for found in seen)
+
+
+def test_the_command_does_not_import_prefect_before_it_is_asked_to() -> None:
+    code = "import sys, flows.command; sys.exit('prefect' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])

@@ -1,0 +1,164 @@
+"""Verification finds any change of a published release."""
+
+import csv
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline import manifest
+from pipeline.errors import VerificationFailed
+from pipeline.io.entropy import draw_key
+from pipeline.io.publisher import file_digest
+from pipeline.jobs import release as job
+from pipeline.jobs.run import Request
+from pipeline.jobs.verify import verify
+from tests.workshop import Workshop, crowdgate, make_workshop
+
+FILES = ("data.parquet", "data.csv", "dictionary.csv", "README.md")
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workshop, Path]:
+    workshop = make_workshop(tmp_path_factory.mktemp("verify") / "w")
+    result = job.release(Request(workshop.policy, "2030-01-01"), draw_key)
+    assert result.path is not None
+    return workshop, result.path
+
+
+@pytest.fixture
+def copy(published: tuple[Workshop, Path], tmp_path: Path) -> Path:
+    return Path(shutil.copytree(published[1], tmp_path / "copy"))
+
+
+def test_an_untouched_release_verifies(published: tuple[Workshop, Path]) -> None:
+    workshop, path = published
+    assert crowdgate("verify", path) == 0
+    assert crowdgate("verify", path, "--ledger", workshop.ledger) == 0
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("at", [0, 0.5, 1])
+def test_one_changed_byte_in_any_file_is_found(copy: Path, name: str, at: float) -> None:
+    data = bytearray((copy / name).read_bytes())
+    data[int(at * (len(data) - 1))] ^= 1
+    (copy / name).write_bytes(data)
+    assert crowdgate("verify", copy) == 6
+
+
+def test_any_changed_byte_of_the_manifest_is_found_with_the_ledger(
+    published: tuple[Workshop, Path], copy: Path
+) -> None:
+    sealed = (copy / "manifest.json").read_bytes()
+    for at in range(0, len(sealed), 97):
+        (copy / "manifest.json").write_bytes(sealed[:at] + bytes([sealed[at] ^ 1]) + sealed[at + 1 :])
+        assert crowdgate("verify", copy, "--ledger", published[0].ledger) == 6
+
+
+def test_a_release_that_the_ledger_does_not_know_fails(copy: Path, tmp_path: Path) -> None:
+    other = make_workshop(tmp_path / "other")
+    with pytest.raises(VerificationFailed, match="knows no release"):
+        verify(copy, other.ledger)
+
+
+def test_missing_and_additional_files_are_found(copy: Path) -> None:
+    (copy / "data.csv").unlink()
+    (copy / "extra.txt").write_text("x")
+    with pytest.raises(VerificationFailed) as failed:
+        verify(copy)
+    assert "data.csv: missing" in str(failed.value)
+    assert "extra.txt: not in the manifest" in str(failed.value)
+
+
+def reseal(copy: Path, change: Callable[[dict[str, Any]], None] = lambda _: None) -> None:
+    """Give the manifest the digests of the files as they are now: a careful forger without the ledger."""
+    claims = json.loads((copy / "manifest.json").read_text())
+    claims["files"] = {name: file_digest(copy / name) for name in claims["files"]}
+    change(claims)
+    (copy / "manifest.json").write_bytes(manifest.canonical(claims))
+
+
+def rewrite(copy: Path, change: Callable[[list[list[str]]], list[list[str]]]) -> None:
+    """Change the rows of both data files."""
+    with (copy / "data.csv").open(newline="") as file:
+        header, *rows = list(csv.reader(file))
+    rows = change(rows)
+    with (copy / "data.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    columns = [pa.array([row[i] for row in rows], pa.string()) for i in range(len(header))]
+    pq.write_table(pa.table(columns, names=header), copy / "data.parquet", store_schema=False)
+
+
+def test_a_resealed_copy_without_changes_verifies(copy: Path) -> None:
+    reseal(copy)
+    assert verify(copy)
+
+
+def _small_class(rows: list[list[str]]) -> list[list[str]]:
+    first = [row for row in rows if row == rows[0]]
+    return first[:2] + rows[len(first) :]
+
+
+def _recount(claims: dict[str, Any], rows: int, classes: int) -> None:
+    claims["data"].update(rows=rows, classes=classes)
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (_small_class, "fewer than"),
+        (lambda rows: [["17", rows[0][1]], *rows[1:]], "does not list"),
+        (lambda rows: rows[::-1], "canonical order"),
+        (lambda rows: rows[1:], "not as many"),
+    ],
+    ids=["small class", "foreign value", "order", "row missing"],
+)
+def test_a_forged_table_is_found_even_when_the_manifest_is_resealed(
+    copy: Path, change: Callable[[list[list[str]]], list[list[str]]], found: str
+) -> None:
+    rewrite(copy, change)
+    reseal(copy)
+    with pytest.raises(VerificationFailed, match=found):
+        verify(copy)
+
+
+def test_data_files_that_differ_are_found(copy: Path) -> None:
+    table = pq.read_table(copy / "data.parquet")
+    rewrite(copy, lambda rows: rows[1:])
+    pq.write_table(table, copy / "data.parquet", store_schema=False)
+    reseal(copy, lambda claims: _recount(claims, claims["data"]["rows"] - 1, claims["data"]["classes"]))
+    with pytest.raises(VerificationFailed, match="same rows"):
+        verify(copy)
+
+
+CLAIMS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "k": lambda claims: claims["mechanism"].update(k=3),
+    "beta": lambda claims: claims["mechanism"].update(beta="9/10"),
+    "epsilon": lambda claims: claims["guarantee"].update(epsilon="1"),
+    "parts": lambda claims: claims["guarantee"]["parts"][0].update(epsilon="0.5"),
+    "key": lambda claims: claims.update(key="injected"),
+    "columns": lambda claims: claims["data"]["columns"].pop(),
+    "level": lambda claims: claims["mechanism"]["attributes"].update(age="exact"),
+    "no parts": lambda claims: claims["guarantee"].pop("parts"),
+    "words": lambda claims: claims["guarantee"].update(words="nothing can be learnt"),
+}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_claims_that_do_not_fit_together_are_found(copy: Path, name: str) -> None:
+    reseal(copy, CLAIMS[name])
+    with pytest.raises(VerificationFailed):
+        verify(copy)
+
+
+def test_what_is_no_release_fails_with_exit_6(tmp_path: Path) -> None:
+    assert crowdgate("verify", tmp_path) == 6
+    (tmp_path / "manifest.json").write_text("[" * 100_000)
+    assert crowdgate("verify", tmp_path) == 6
+    (tmp_path / "manifest.json").write_bytes(b"\xff\xfe")
+    assert crowdgate("verify", tmp_path) == 6

@@ -1,0 +1,327 @@
+"""Measures on small candidates, against listing every case."""
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.accounting import pso
+from pipeline.candidate import Candidate, Confidential, Measurement, Static
+from pipeline.contract import Attribute, Role
+from pipeline.gate import Outcome, Reach, judge, reach
+from pipeline.guarantee import Guarantee, Part
+from pipeline.hierarchy import Level
+from pipeline.histogram import Histogram, at_least, group
+from pipeline.io.policies import read_bundle
+from pipeline.jobs.plan import plan_release
+from pipeline.measures import MEASURES, MeasureClass
+from pipeline.measures.confidential import ALPHA, SENSITIVITY
+from pipeline.noise import laplace_quantile
+from pipeline.policy import GateRule
+
+ROOT = Path(__file__).parents[2]
+NAMES = ("x", "y")
+SIZES = (3, 2)
+NONE: dict[tuple[int, ...], int] = {}
+
+
+def attribute(name: str, margins: tuple[int, ...] | None) -> Attribute:
+    return Attribute(name, Role.QUASI_IDENTIFIER, margins=margins)
+
+
+def level(codes: list[int]) -> Level:
+    return Level("a level", tuple(map(str, range(max(codes) + 1))), np.array(codes, dtype=np.int32))
+
+
+def static(
+    margins: dict[str, tuple[int, ...] | None] | None = None,
+    levels: dict[str, Level] | None = None,
+    *,
+    people: int = 100,
+    k: int = 3,
+    spent: tuple[str, str] = ("1", "1e-6"),
+    budget: tuple[str, str] = ("4", "1e-5"),
+) -> Static:
+    parts = (Part("mechanism", Fraction("0.75"), Fraction("1e-6")), Part("gate", Fraction("0.25"), Fraction(0)))
+    found = margins or {"x": (1, 2, 3), "y": (1, 1)}
+    return Static(
+        guarantee=Guarantee.of(parts),
+        spent=(Fraction(spent[0]), Fraction(spent[1])),
+        budget=(Fraction(budget[0]), Fraction(budget[1])),
+        people=people,
+        least_class=k,
+        levels=levels or {"x": level([0, 1, 2]), "y": level([0, 1])},
+        attributes={name: attribute(name, counts) for name, counts in found.items()},
+    )
+
+
+def histogram(counts: dict[tuple[int, ...], int]) -> Histogram:
+    columns = [np.array([row[i] for row in counts], dtype=np.int64) for i in range(len(SIZES))]
+    return group(NAMES, SIZES, columns, np.array(list(counts.values()), dtype=np.int64))
+
+
+def candidate(
+    full: dict[tuple[int, ...], int], sample: dict[tuple[int, ...], int], noise: Any = lambda count, *_: count
+) -> Candidate:
+    found = static()
+    output = at_least(histogram(sample), found.least_class)
+    return Candidate(found, output, Confidential(histogram(full), histogram(sample)), noise)
+
+
+def gate(measure: str, side: str = "at_most", limit: str = "1", **more: Any) -> GateRule:
+    return GateRule.model_validate({"measure": measure, side: limit, **more})
+
+
+def of_candidate(name: str, found: Candidate, **more: Any) -> Measurement | None:
+    measured = MEASURES[name].of_candidate
+    assert measured is not None
+    return measured(found, gate(name, **more))
+
+
+def of_static(name: str, found: Static, **more: Any) -> Measurement | None:
+    measured = MEASURES[name].of_static
+    assert measured is not None
+    return measured(found, gate(name, **more))
+
+
+FULL = {(0, 0): 9, (1, 0): 1, (1, 1): 1, (2, 1): 6}
+SAMPLE = {(0, 0): 5, (1, 0): 1, (2, 1): 3}
+tables = st.dictionaries(st.tuples(st.integers(0, 2), st.integers(0, 1)), st.integers(1, 9))
+
+
+def test_every_measure_is_decided_on_static_facts_or_on_the_candidate_and_listed_under_its_name() -> None:
+    for name, measure in MEASURES.items():
+        assert name == measure.name
+        assert (measure.of_static is None) == (measure.kind is not MeasureClass.STATIC)
+        assert (measure.of_static is None) != (measure.of_candidate is None)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "empty"),
+    [
+        ("released_rows", 8, 0),
+        ("released_classes", 2, 0),
+        ("smallest_class", 3, 3),
+        ("suppressed_share", 1 / 9, 0),
+        ("sample_uniques", 1 / 9, 0),
+    ],
+)
+def test_a_measure_has_its_value_on_a_candidate_and_on_an_empty_one(name: str, value: float, empty: float) -> None:
+    assert of_candidate(name, candidate(FULL, SAMPLE)) == Measurement.exact(pytest.approx(value))
+    assert of_candidate(name, candidate(NONE, NONE)) == Measurement.exact(empty)
+
+
+@given(full=tables, other=tables, sample=tables)
+def test_output_measures_read_nothing_but_the_output(full: Any, other: Any, sample: Any) -> None:
+    kept = {row: count for row, count in sample.items() if count >= 3}
+    for name, measure in MEASURES.items():
+        if measure.kind is MeasureClass.OUTPUT:
+            assert of_candidate(name, candidate(full, sample)) == of_candidate(name, candidate(other, kept))
+
+
+@settings(deadline=None)
+@given(sample=tables, limit=st.integers(0, 70), side=st.sampled_from(["at_most", "at_least"]))
+def test_what_cannot_fail_never_fails_and_what_cannot_pass_never_passes(sample: Any, limit: int, side: str) -> None:
+    found = candidate(sample, sample)
+    for name, measure in MEASURES.items():
+        if measure.of_candidate is not None and name != "singletons":
+            rule = gate(name, side, str(limit))
+            outcome = judge(rule, measure.of_candidate(found, rule))[0]
+            stated = reach(rule, measure.reach(found.static, rule))
+            assert not (stated is Reach.CANNOT_FAIL and outcome is not Outcome.PASS), name
+            assert not (stated is Reach.CANNOT_PASS and outcome is Outcome.PASS), name
+
+
+@settings(deadline=None)
+@given(
+    limit=st.sampled_from(["0", "1e-7", "1e-4", "0.0011", "0.4", "1", "2", "10"]),
+    side=st.sampled_from(["at_most", "at_least"]),
+    releases=st.integers(1, 4),
+)
+def test_static_measures_stay_within_their_reach_for_every_spend_of_the_budget(
+    limit: str, side: str, releases: int
+) -> None:
+    found = static(spent=(str(releases), f"{releases}e-6"))
+    for name, measure in MEASURES.items():
+        if measure.of_static is not None:
+            rule = gate(name, side, limit)
+            outcome = judge(rule, measure.of_static(found, rule))[0]
+            stated = reach(rule, measure.reach(found, rule))
+            assert not (stated is Reach.CANNOT_FAIL and outcome is not Outcome.PASS), name
+            assert not (stated is Reach.CANNOT_PASS and outcome is Outcome.PASS), name
+
+
+@pytest.mark.parametrize(
+    ("name", "side", "limit", "expected"),
+    [
+        ("smallest_class", "at_least", "3", Reach.CANNOT_FAIL),
+        ("smallest_class", "at_least", "4", Reach.OPEN),
+        ("smallest_class", "at_most", "2", Reach.CANNOT_PASS),
+        ("released_rows", "at_least", "100", Reach.OPEN),
+        ("released_rows", "at_least", "101", Reach.CANNOT_PASS),
+        ("released_classes", "at_least", "7", Reach.CANNOT_PASS),
+        ("released_classes", "at_most", "6", Reach.CANNOT_FAIL),
+        ("suppressed_share", "at_most", "1", Reach.CANNOT_FAIL),
+        ("guarantee_epsilon", "at_most", "1", Reach.CANNOT_FAIL),
+        ("guarantee_epsilon", "at_most", "0.99", Reach.CANNOT_PASS),
+        ("guarantee_delta", "at_most", "1e-6", Reach.CANNOT_FAIL),
+        ("singletons", "at_most", "0", Reach.OPEN),
+        ("pso_bound", "at_most", "0.0011", Reach.CANNOT_FAIL),
+        ("pso_bound", "at_most", "0.0005", Reach.OPEN),
+        ("pso_bound", "at_most", "1e-4", Reach.CANNOT_PASS),
+    ],
+)
+def test_reaches_have_their_known_values(name: str, side: str, limit: str, expected: Reach) -> None:
+    rule = gate(name, side, limit)
+    assert reach(rule, MEASURES[name].reach(static(), rule)) is expected
+
+
+def test_classes_cannot_outnumber_people_over_k() -> None:
+    rule = gate("released_classes", "at_least", "4")
+    assert reach(rule, MEASURES["released_classes"].reach(static(people=11), rule)) is Reach.CANNOT_PASS
+
+
+# --- singletons ---
+
+
+def test_one_row_changes_the_number_of_singletons_by_at_most_one_and_by_one_somewhere() -> None:
+    changes = set()
+    for counts in product(range(4), repeat=3):
+        for i in range(3):
+            more = [count + (j == i) for j, count in enumerate(counts)]
+            changes.add(abs(_singletons_of(more) - _singletons_of(list(counts))))
+    assert max(changes) == SENSITIVITY == 1
+
+
+def _singletons_of(counts: list[int]) -> int:
+    full = {(i, 0): count for i, count in enumerate(counts) if count}
+    found = of_candidate("singletons", candidate(full, NONE), charge={"epsilon": "1"})
+    assert found is not None
+    return int(found.value)
+
+
+@given(full=tables, shift=st.integers(-40, 40), epsilon=st.sampled_from(["0.05", "0.1", "1"]))
+def test_singletons_are_counted_on_the_whole_table_through_noise_of_the_charged_epsilon(
+    full: Any, shift: int, epsilon: str
+) -> None:
+    asked: list[tuple[int, int, Fraction]] = []
+
+    def noise(*arguments: Any) -> int:
+        asked.append(arguments)
+        return int(arguments[0]) + shift
+
+    found = of_candidate("singletons", candidate(full, NONE, noise), charge={"epsilon": epsilon})
+    ones = list(full.values()).count(1)
+    margin = laplace_quantile(1, Fraction(epsilon), ALPHA)
+    assert asked == [(ones, 1, Fraction(epsilon))]
+    assert found == Measurement(ones + shift, ones + shift - margin, ones + shift + margin)
+
+
+def test_without_a_charge_singletons_are_not_measured_and_no_noise_is_drawn() -> None:
+    def noise(*_: Any) -> int:
+        raise AssertionError("the table was read without a charge")
+
+    assert of_candidate("singletons", candidate(FULL, NONE, noise)) is None
+
+
+# --- expected singletons ---
+
+
+def listed_expectation(shares: list[list[Fraction]], people: int) -> Fraction:
+    """The expected number of singletons over every way in which the people can fall into the classes."""
+    classes = [math.prod(cell, start=Fraction(1)) for cell in product(*shares)]
+    total = Fraction(0)
+    for places in product(range(len(classes)), repeat=people):
+        chance = math.prod((classes[place] for place in places), start=Fraction(1))
+        total += chance * sum(places.count(place) == 1 for place in range(len(classes)))
+    return total
+
+
+def some_margins() -> Iterator[tuple[dict[str, tuple[int, ...]], dict[str, Level], int]]:
+    plain = {"x": level([0, 1, 2]), "y": level([0, 1])}
+    coarse = {"x": level([0, 0, 1]), "y": level([0, 1])}
+    for people in (1, 2, 4):
+        yield {"x": (1, 2, 3), "y": (1, 1)}, plain, people
+        yield {"x": (5, 0, 1), "y": (3, 1)}, plain, people
+        yield {"x": (1, 2, 3), "y": (7, 2)}, coarse, people
+
+
+@pytest.mark.parametrize("case", list(some_margins()), ids=lambda case: f"{case[0]} among {case[2]}")
+def test_expected_singletons_are_the_sum_over_all_ways_to_fall_into_the_product_of_the_margins(case: Any) -> None:
+    margins, levels, people = case
+    shares = [
+        [
+            Fraction(sum(c for c, code in zip(margins[n], levels[n].codes, strict=True) if code == at), sum(margins[n]))
+            for at in range(len(levels[n]))
+        ]
+        for n in levels
+    ]
+    found = of_static("expected_singletons", static(margins, levels), **{"with": {"people": str(people)}})
+    expected = listed_expectation(shares, people)
+    assert found is not None
+    assert found.lower <= expected <= found.upper
+    assert found.value == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_expected_singletons_over_some_attributes_ignore_the_others() -> None:
+    found = of_static(
+        "expected_singletons", static({"x": (1, 2, 3), "y": None}), over=["x"], **{"with": {"people": "3"}}
+    )
+    assert found is not None
+    assert found.value == pytest.approx(float(listed_expectation([[Fraction(n, 6) for n in (1, 2, 3)]], 3)))
+
+
+def test_expected_singletons_are_about_all_people_of_the_budget_unless_told_otherwise() -> None:
+    people = of_static("expected_singletons", static(people=7))
+    assert people == of_static("expected_singletons", static(people=9), **{"with": {"people": "7"}})
+
+
+def test_expected_singletons_without_margins_cannot_be_measured_and_their_gate_is_open() -> None:
+    found = static({"x": (1, 2, 3), "y": None})
+    rule = gate("expected_singletons")
+    assert of_static("expected_singletons", found) is None
+    assert reach(rule, MEASURES["expected_singletons"].reach(found, rule)) is Reach.OPEN
+
+
+def test_too_many_classes_are_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.measures.expected.MOST_CLASSES", 5)
+    assert of_static("expected_singletons", static()) is None
+
+
+# --- the guarantee ---
+
+
+def test_epsilon_and_delta_are_those_of_the_whole_release() -> None:
+    assert of_static("guarantee_epsilon", static()) == Measurement.exact(Fraction(1))
+    assert of_static("guarantee_delta", static()) == Measurement.exact(Fraction("1e-6"))
+
+
+def test_the_bound_on_singling_out_uses_all_that_the_population_has_spent() -> None:
+    found = of_static("pso_bound", static(people=1000, spent=("3", "2e-6")), **{"with": {"weight": "1e-5"}})
+    assert found == Measurement.exact(pso.bound(1000, "1e-5", 3, "2e-6"))
+
+
+def test_the_bundled_budget_allows_four_releases_with_these_bounds_on_singling_out() -> None:
+    plan = plan_release(read_bundle(ROOT / "policies" / "census_income.yaml"))
+    rule, measure = next(found for found in plan.gates if found[0].measure == "pso_bound")
+    budget = plan.bundle.budget.spec
+    once = plan.guarantee
+    assert min(budget.epsilon // once.epsilon, budget.delta // once.delta) == 4
+    bounds = []
+    for count in range(1, 5):
+        spent = (count * once.epsilon, count * once.delta)
+        facts = plan.static(budget.people, (budget.epsilon, budget.delta), spent)
+        assert measure.of_static is not None
+        found = measure.of_static(facts, rule)
+        assert found is not None
+        assert judge(rule, found)[0] is Outcome.PASS
+        bounds.append(round(float(found.value), 4))
+    assert bounds == [0.0011, 0.0028, 0.0069, 0.0176]
+    assert reach(rule, measure.reach(plan.alone(), rule)) is Reach.CANNOT_FAIL

@@ -1,0 +1,125 @@
+"""Gates: pass, fail or inconclusive at the unfavourable end; anything that is not a finite number blocks."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.candidate import Measurement, Number, Range
+from pipeline.gate import Outcome, Reach, Verdict, blocked, gate_words, judge, limit_words, number_words, reach
+from pipeline.policy import GateRule
+
+numbers = st.one_of(
+    st.integers(-50, 50),
+    st.fractions(-50, 50, max_denominator=20),
+    st.floats(-50, 50),
+)
+decimals = st.decimals(-50, 50, places=2).map(str)
+sides = st.sampled_from(["at_most", "at_least"])
+
+
+def rule(side: str, limit: str, **more: object) -> GateRule:
+    return GateRule.model_validate({"measure": "released_rows", side: limit, **more})
+
+
+def verdict(outcome: Outcome, blocks: bool) -> Verdict:
+    return Verdict("a gate", "a measure", outcome, blocks, True, "1", "at most 1", "")
+
+
+@given(value=numbers, side=sides, limit=decimals)
+def test_an_exact_number_passes_exactly_when_it_keeps_the_limit(value: Number, side: str, limit: str) -> None:
+    keeps = Fraction(value) <= Fraction(limit) if side == "at_most" else Fraction(value) >= Fraction(limit)
+    outcome, reason = judge(rule(side, limit), Measurement.exact(value))
+    assert outcome is (Outcome.PASS if keeps else Outcome.FAIL)
+    assert f"must be {side.replace('_', ' ')}" in reason
+
+
+@given(ends=st.lists(numbers, min_size=3, max_size=3).map(sorted), side=sides, limit=decimals)
+def test_an_uncertain_number_is_judged_at_its_unfavourable_end(ends: list[Number], side: str, limit: str) -> None:
+    lower, value, upper = ends
+    found = judge(rule(side, limit), Measurement(value, lower, upper))[0]
+    worst = upper if side == "at_most" else lower
+    assert found is judge(rule(side, limit), Measurement.exact(worst))[0]
+
+
+NO_NUMBER = [math.nan, math.inf, -math.inf]
+UNMEASURED = [
+    None,
+    *map(Measurement.exact, NO_NUMBER),
+    *[Measurement(value, 0, 0) for value in NO_NUMBER],
+    Measurement(0, -math.inf, math.inf),
+    Measurement(0, math.nan, math.nan),
+]
+
+
+@pytest.mark.parametrize("side", ["at_most", "at_least"])
+@pytest.mark.parametrize("measured", UNMEASURED, ids=str)
+def test_what_is_missing_or_not_finite_is_inconclusive_and_blocks(side: str, measured: Measurement | None) -> None:
+    outcome, reason = judge(rule(side, "0"), measured)
+    assert (outcome, reason) == (Outcome.INCONCLUSIVE, "it could not be measured")
+    assert blocked([verdict(outcome, blocks=True), verdict(Outcome.PASS, blocks=True)])
+
+
+@given(st.lists(st.tuples(st.sampled_from(Outcome), st.booleans())))
+def test_a_release_goes_out_only_if_some_gate_blocks_and_all_such_gates_pass(found: list[tuple[Outcome, bool]]) -> None:
+    blocking = {outcome for outcome, blocks in found if blocks}
+    assert blocked([verdict(*one) for one in found]) == (blocking != {Outcome.PASS})
+
+
+spans = st.tuples(numbers | st.just(-math.inf), numbers | st.just(math.inf)).map(lambda ends: tuple(sorted(ends)))
+
+
+@given(span=spans, side=sides, limit=decimals, parts=st.lists(st.fractions(0, 1), max_size=5))
+def test_no_value_in_range_contradicts_the_stated_reach(
+    span: Range, side: str, limit: str, parts: list[Fraction]
+) -> None:
+    found, low, high = reach(rule(side, limit), span), *span
+    finite = [Fraction(end) for end in span if math.isfinite(end)] or [Fraction(0)]
+    within = [finite[0] + part * (finite[-1] - finite[0]) for part in parts]
+    values = [*finite, *within] if low <= finite[0] <= high else finite[:0]
+    if len(finite) == 1:
+        values += [value for value in (Fraction(-99), Fraction(99)) if low <= value <= high]
+    outcomes = {judge(rule(side, limit), Measurement.exact(value))[0] for value in values}
+    if found is Reach.CANNOT_FAIL:
+        assert Outcome.FAIL not in outcomes
+    if found is Reach.CANNOT_PASS:
+        assert Outcome.PASS not in outcomes
+    if len(finite) == 2 and values:
+        assert (found is Reach.OPEN) == (len(outcomes) == 2)
+
+
+@pytest.mark.parametrize(
+    ("side", "limit", "span", "expected"),
+    [
+        ("at_most", "10", (0, 10), Reach.CANNOT_FAIL),
+        ("at_most", "10", (0, 11), Reach.OPEN),
+        ("at_most", "10", (11, 12), Reach.CANNOT_PASS),
+        ("at_most", "10", (-math.inf, math.inf), Reach.OPEN),
+        ("at_least", "10", (10, 20), Reach.CANNOT_FAIL),
+        ("at_least", "10", (0, 10), Reach.OPEN),
+        ("at_least", "10", (0, 9), Reach.CANNOT_PASS),
+        ("at_most", "10", (math.nan, math.nan), Reach.CANNOT_PASS),
+        ("at_least", "10", (math.nan, math.nan), Reach.CANNOT_PASS),
+    ],
+)
+def test_the_reach_of_a_gate_is_read_off_both_ends_of_its_range(
+    side: str, limit: str, span: Range, expected: Reach
+) -> None:
+    assert reach(rule(side, limit), span) is expected
+
+
+def test_a_gate_and_its_reason_are_said_in_words() -> None:
+    gate = rule("at_least", "0.0123456", over=["age", "sex"])
+    assert gate_words(gate) == "released_rows over age, sex at least 0.01235"
+    assert limit_words(rule("at_most", "1e6")) == "at most 1000000"
+    assert judge(rule("at_most", "10"), Measurement(7, 3, 11))[1] == "7 (unfavourable end 11), must be at most 10"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(None, "none"), (100000, "100000"), (Fraction(1, 3), "0.3333"), (1e-9, "1e-09"), (math.nan, "nan"), (-2.0, "-2")],
+)
+def test_numbers_are_shown_whole_or_with_four_digits(value: Number | None, words: str) -> None:
+    assert number_words(value) == words

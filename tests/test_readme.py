@@ -1,0 +1,89 @@
+"""What the READMEs say is what the commands do."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pipeline.cli.app import app
+from pipeline.jobs.workspace import bundled
+from pipeline.measures import MEASURES
+
+ROOT = bundled()
+README = (ROOT / "README.md").read_text(encoding="utf-8") if (ROOT / "README.md").exists() else ""
+BLOCKS = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
+SET_UP, TESTS, USE = BLOCKS if len(BLOCKS) == 3 else ("", "", "")
+BIN = Path(sys.executable).parent
+
+
+def run(line: str, folder: Path) -> str:
+    words = line.split("#")[0].replace(".venv/bin/", f"{BIN}/").split()
+    ended = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, f"{line}\n{ended.stdout}{ended.stderr}"
+    return ended.stdout
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    folder = tmp_path_factory.mktemp("readme")
+    return folder, run(SET_UP.strip().split(" && ")[-1], folder)
+
+
+def test_the_two_set_up_commands_differ_only_in_what_they_run_at_the_end() -> None:
+    first, second = (block.strip().split(" && ") for block in (SET_UP, TESTS))
+    assert first[:-1] == second[:-1]
+    assert (first[-1], second[-1]) == (".venv/bin/crowdgate demo", ".venv/bin/pytest")
+
+
+def test_the_demo_ends_with_the_path_of_a_published_release(demo: tuple[Path, str]) -> None:
+    path = Path(demo[1].strip().splitlines()[-1])
+    assert (path / "manifest.json").is_file()
+
+
+def test_a_second_demo_reports_the_same_release(demo: tuple[Path, str]) -> None:
+    folder, said = demo
+    again = run(SET_UP.strip().split(" && ")[-1], folder)
+    assert again.splitlines()[-1] == said.splitlines()[-1]
+
+
+def test_every_command_of_the_readme_runs(demo: tuple[Path, str]) -> None:
+    for line in USE.strip().splitlines():
+        assert run(line, demo[0])
+
+
+def test_the_bundled_release_is_as_large_as_promised(demo: tuple[Path, str]) -> None:
+    import json
+
+    path = Path(demo[1].strip().splitlines()[-1])
+    claims = json.loads((path / "manifest.json").read_text())
+    assert len(claims["data"]["columns"]) >= 6
+    assert claims["data"]["classes"] >= 500
+    assert claims["data"]["rows"] >= 100_000
+    assert claims["mechanism"]["k"] == 62
+
+
+def test_every_command_is_named_in_a_readme() -> None:
+    texts = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("*/README.md")) + README
+    for command in app.registered_commands:
+        assert command.callback is not None
+        assert f"crowdgate {command.callback.__name__}" in texts
+
+
+def test_every_measure_is_described_for_policy_owners() -> None:
+    text = (ROOT / "policies" / "README.md").read_text(encoding="utf-8")
+    for name, measure in MEASURES.items():
+        assert re.search(rf"\| `{name}` \| {measure.kind} \|", text), name
+
+
+def test_examples_in_the_policy_readme_are_the_bundled_files_or_valid_yaml() -> None:
+    text = (ROOT / "policies" / "README.md").read_text(encoding="utf-8")
+    for block in re.findall(r"```yaml\n(.*?)```", text, flags=re.DOTALL):
+        assert yaml.safe_load(block)
+
+
+def test_links_between_readmes_lead_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target
