@@ -67,8 +67,9 @@ def judge(rule: GateRule, measurement: Measurement | None) -> tuple[Outcome, str
     end = None if measurement is None else _unfavourable(rule, measurement)
     if measurement is None or end is None or not (isfinite(end) and isfinite(measurement.value)):
         return Outcome.INCONCLUSIVE, "it could not be measured"
-    bound = f" (unfavourable end {number_words(end)})" if end != measurement.value else ""
-    stated = f"{number_words(measurement.value)}{bound}, must be {limit_words(rule)}"
+    value, worst = number_words(measurement.value), number_words(end)
+    bound = "" if worst == value else f" (unfavourable end {worst})"
+    stated = f"{value}{bound}, must be {limit_words(rule)}"
     return (Outcome.PASS if _holds(rule, end) else Outcome.FAIL), stated
 
 

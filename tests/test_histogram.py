@@ -154,6 +154,18 @@ def test_equal_tuples_add_their_counts_and_distinct_ones_never_collide(
     assert listed(found) == list(grouped(rows, weights).items())
 
 
+@given(table=batches(), rows=st.integers(1, 9))
+def test_parts_cut_from_a_histogram_expand_one_after_another_to_the_whole(table: Batches, rows: int) -> None:
+    whole = counted(table, "dense")
+    parts = list(h.cut(whole, rows))
+    assert [part.rows for part in parts[:-1]] == [rows] * (len(parts) - 1)
+    assert sum(part.rows for part in parts) == whole.rows
+    assert all(0 < part.rows <= rows and part.counts.min() > 0 for part in parts)
+    for name in table.view.names:
+        pieces = [code for part in parts for code in h.expand(part, name).tolist()]
+        assert pieces == h.expand(whole, name).tolist()
+
+
 WIDE = (1 << 21,) * 4
 wide_rows = st.lists(
     st.tuples(*[st.one_of(st.integers(0, (1 << 21) - 1), st.sampled_from([0, 1, 2, (1 << 21) - 1]))] * 4), max_size=12

@@ -43,7 +43,7 @@ def _show_check(found: Checked) -> None:
         typer.echo(f"  {line}")
     for gate in found.gates:
         role = "blocks" if gate.blocks else "advises"
-        typer.echo(f"  gate {gate.gate} ({gate.kind}, {role}): decided {gate.decided}")
+        typer.echo(f"  gate {gate.gate}: {gate.kind}, {role}, {gate.decided}")
         if gate.warning:
             typer.echo(f"    note: {gate.warning}")
     print_verdicts(found.verdicts)

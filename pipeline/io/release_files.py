@@ -1,14 +1,15 @@
 """The files of a release, made from its histogram and public levels alone: the same release gives the same bytes."""
 
 import csv
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet as pq
 
 from pipeline.contract import Attribute
@@ -27,11 +28,16 @@ def write_parquet(histogram: Histogram, levels: Mapping[str, Level], path: Path)
 
 
 def write_csv(histogram: Histogram, levels: Mapping[str, Level], path: Path) -> None:
-    """The rows as CSV with a header, quoted where needed."""
-    options = pyarrow.csv.WriteOptions(quoting_style="needed")
-    with pyarrow.csv.CSVWriter(path, _schema(histogram), write_options=options) as out:
-        for table in _tables(histogram, levels):
-            out.write_table(table)
+    """The rows as CSV with a header, quoted where needed. Equal rows follow each other, so each line is made once."""
+    line = io.StringIO(newline="")
+    out = csv.writer(line, lineterminator="\n")
+    labels = [levels[name].labels for name in histogram.names]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerow(histogram.names)
+        for *codes, count in zip(*histogram.codes, histogram.counts, strict=True):
+            out.writerow([held[code] for held, code in zip(labels, codes, strict=True)])
+            file.writelines(repeat(line.getvalue(), count))
+            line.seek(line.truncate(0))
 
 
 WRITERS: dict[str, Any] = {"parquet": write_parquet, "csv": write_csv}

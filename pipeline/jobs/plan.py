@@ -105,10 +105,10 @@ def gate_reach(plan: Plan, rule: GateRule, measure: Measure) -> Reach:
 def decided(measure: Measure) -> str:
     """When a gate on the measure is decided, in words."""
     return {
-        MeasureClass.STATIC: "before any data is read",
-        MeasureClass.OUTPUT: "on the released rows",
-        MeasureClass.CHARGED: "on the table, through noise that the policy's epsilon pays",
-        MeasureClass.CONFIDENTIAL: "never: it advises, in the private record",
+        MeasureClass.STATIC: "decided before any data is read",
+        MeasureClass.OUTPUT: "decided on the released rows",
+        MeasureClass.CHARGED: "decided on the table, through noise that the policy's epsilon pays",
+        MeasureClass.CONFIDENTIAL: "shown in the private record only",
     }[measure.kind]
 
 

@@ -1,8 +1,8 @@
 """A whole release beside reading and writing the same file with pyarrow, in turn: `python -m tests.benchmarks.release`.
 
-Each run is a process of its own, warmed up on a small table first; CPU seconds are user + system of the part that counts,
-memory is the process's peak. Imports and the contract's rules in Great Expectations are timed apart. The figure to quote
-is the ratio of the minima.
+Each run is a process of its own, warmed up on a small table first; CPU seconds are user + system of the part that
+counts, memory is the process's peak. Imports and the contract's rules in Great Expectations are timed apart. The floor
+reads text columns as dictionaries, the fastest way there is. The figure to quote is the ratio of the minima.
 """
 
 import argparse
@@ -58,9 +58,11 @@ def _floor(data: Path, small: Path, scratch: Path) -> dict[str, float]:
 
 
 def _copy(source: Path, target: Path) -> None:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(source)
+    text = [field.name for field in pq.read_schema(source) if pa.types.is_string(field.type)]
+    file = pq.ParquetFile(source, read_dictionary=text)
     with pq.ParquetWriter(target, file.schema_arrow, compression="snappy") as out:
         for i in range(file.num_row_groups):
             out.write_table(file.read_row_group(i))

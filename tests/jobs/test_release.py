@@ -323,7 +323,7 @@ def test_a_table_that_leaves_nothing_publishes_an_empty_release(workshop: Worksh
     assert path is not None
     verify(path, workshop.ledger)
     assert pq.read_table(path / "data.parquet").num_rows == 0
-    assert (path / "data.csv").read_text() == '"age","ward"\n'
+    assert (path / "data.csv").read_text() == "age,ward\n"
 
 
 def test_a_missing_column_is_a_file_fault_and_costs_nothing(workshop: Workshop) -> None:
@@ -531,3 +531,29 @@ def test_temporary_files_stay_inside_the_private_folders(workshop: Workshop, tmp
     arguments = ["release", str(workshop.policy), "--as-of", SLOT]
     subprocess.run([sys.executable, "-c", code, *arguments], check=True, env=environment, capture_output=True)
     assert list(outside.rglob("*")) == []
+
+
+@pytest.mark.parametrize("name", ['a, "b"', "line\nend", "\u202eright to left", "pipe | bar"])
+def test_a_released_column_may_have_any_name_of_one_line(
+    workshop: Workshop, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = pq.read_table(workshop.data)
+    pq.write_table(table.rename_columns([name if column == "ward" else column for column in table.column_names]),
+                   workshop.data)  # fmt: skip
+    workshop.edit(workshop.contract, "name: ward", f"name: {json.dumps(name)}")
+    workshop.edit(workshop.policy, "ward: exact", f"{json.dumps(name)}: exact")
+    workshop.edit(workshop.policy, "over: [ward]", f"over: [{json.dumps(name)}]")
+    code = crowdgate("release", workshop.policy, "--as-of", SLOT)
+    if "\n" not in name:
+        assert code == 0
+        verify(workshop.release_dir(SLOT), workshop.ledger)
+    else:
+        assert code == 2
+        assert "clinic.yaml:" in capsys.readouterr().err
+
+
+def test_odd_names_of_columns_that_are_not_read_do_not_matter(workshop: Workshop) -> None:
+    table = pq.read_table(workshop.data)
+    names = ['line\nend, "quoted" \u202e' if column == "note" else column for column in table.column_names]
+    pq.write_table(table.rename_columns(names), workshop.data)
+    assert run(workshop).outcome == "published"

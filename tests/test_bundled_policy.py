@@ -1,0 +1,94 @@
+"""The bundled policy on the bundled data: it publishes, each gate can withhold, and the budget ends."""
+
+import csv
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline.io.ledger import open_ledger
+from pipeline.jobs import release as job
+from pipeline.jobs.workspace import DEMO_POLICY, init
+from tests.workshop import crowdgate
+
+POPULATION = "us-cps-1994-95"
+
+
+@pytest.fixture(autouse=True)
+def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo in the README test runs the contract's rules; here they only take time."""
+    monkeypatch.setattr(job, "run_rules", lambda *_: ())
+    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    return init(tmp_path / "copy", "test")
+
+
+def spent(copy: Path) -> float:
+    return float(open_ledger(f"sqlite:///{copy / 'ledger' / 'ledger.db'}", None).spent(POPULATION).epsilon)
+
+
+TIGHTER = {
+    "guarantee_epsilon": ("guarantee_epsilon, at_most: 1}", "guarantee_epsilon, at_most: 0.99}", 0),
+    "guarantee_delta": ("guarantee_delta, at_most: 1e-9}", "guarantee_delta, at_most: 9e-10}", 0),
+    "pso_bound": ("pso_bound, at_most: 0.02", "pso_bound, at_most: 0.0011", 0),
+    "expected_singletons": ("expected_singletons, at_most: 500", "expected_singletons, at_most: 399", 0),
+    "singletons": ("singletons, at_most: 1000", "singletons, at_most: 200", 1),
+    "released_rows": ("released_rows, at_least: 100000", "released_rows, at_least: 140000", 1),
+    "released_classes": ("released_classes, at_least: 500", "released_classes, at_least: 800", 1),
+}
+
+
+@pytest.mark.parametrize("measure", TIGHTER)
+def test_every_blocking_gate_of_the_bundled_policy_can_withhold(
+    copy: Path, measure: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = copy / DEMO_POLICY
+    text = policy.read_text()
+    old, new, cost = TIGHTER[measure]
+    assert old in text
+    policy.write_text(text.replace(old, new))
+    assert crowdgate("release", policy, "--as-of", "2030-01-01", "--json") == 3
+    ended = json.loads(capsys.readouterr().out)
+    assert (ended["outcome"], ended["path"]) == ("withheld", None)
+    (failed,) = [verdict for verdict in ended["verdicts"] if verdict["outcome"] != "pass"]
+    assert failed["gate"].startswith(measure)
+    assert "must be at" in failed["reason"]
+    assert [path for path in (copy / "releases").rglob("*") if path.is_file()] == []
+    assert spent(copy) == cost
+
+
+def test_the_bundled_table_names_every_blocking_gate() -> None:
+    import yaml
+
+    from pipeline.jobs.workspace import bundled
+
+    gates = yaml.safe_load((bundled() / DEMO_POLICY).read_text())["spec"]["gates"]
+    assert [gate["measure"] for gate in gates if gate.get("severity") != "advise"] == list(TIGHTER)
+
+
+def test_the_bundled_budget_allows_four_releases(copy: Path) -> None:
+    codes = [crowdgate("release", copy / DEMO_POLICY, "--as-of", f"2030-01-0{day}") for day in range(1, 7)]
+    assert codes == [0, 0, 0, 0, 5, 5]
+    assert spent(copy) == 4
+
+
+def test_no_cell_of_a_bundled_release_runs_in_a_spreadsheet(copy: Path) -> None:
+    assert crowdgate("release", copy / DEMO_POLICY, "--as-of", "2030-01-01") == 0
+    folder = copy / "releases" / "census-income" / "1" / "2030-01-01"
+    for name in ("data.csv", "dictionary.csv"):
+        with (folder / name).open(newline="") as file:
+            assert not any(cell.startswith(tuple("=+-@\t\r")) for row in csv.reader(file) for cell in row)
+
+
+def test_both_formats_hold_the_same_rows(copy: Path) -> None:
+    assert crowdgate("release", copy / DEMO_POLICY, "--as-of", "2030-01-01") == 0
+    folder = copy / "releases" / "census-income" / "1" / "2030-01-01"
+    with (folder / "data.csv").open(newline="") as file:
+        header, *rows = list(csv.reader(file))
+    table = pq.read_table(folder / "data.parquet")
+    assert table.column_names == header
+    assert list(zip(*(column.to_pylist() for column in table.columns), strict=True)) == [tuple(row) for row in rows]
