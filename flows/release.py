@@ -16,7 +16,6 @@ from pydantic import Field
 from flows import tasks
 from flows.tasks import Sealed
 from pipeline.errors import ConfigurationError, Crashed, CrowdgateError, EnvironmentFault, Problem
-from pipeline.gate import blocked
 from pipeline.jobs.run import Request, Result
 from pipeline.policy import parse_slot
 
@@ -55,12 +54,11 @@ def steps(request: Sealed[Request]) -> Sealed[Result]:
     reserved = tasks.reserve(Sealed(run.value))
     if isinstance(reserved.value, Result):
         return Sealed(reserved.value)
-    held, key = Sealed(reserved.value), tasks.draw()
-    counted = tasks.read(held, key)
-    judged = tasks.protect(held, counted, key)
-    if blocked(judged.value.verdicts):
-        return tasks.withhold(held, counted, judged)
-    return tasks.publish(held, tasks.stage(held, counted, judged))
+    held = Sealed(reserved.value)
+    ended = tasks.protect(held)
+    if isinstance(ended.value, Result):
+        return Sealed(ended.value)
+    return tasks.publish(held, Sealed(ended.value))
 
 
 def run_release(request: Request) -> Result:
@@ -82,7 +80,7 @@ def run_release(request: Request) -> Result:
     finally:
         _ENDS.reset(token)
     if not ends:
-        raise EnvironmentFault(f"Prefect did not run the flow to its end: {trouble}")
+        raise EnvironmentFault(f"Prefect did not run the flow to its end ({trouble}); does the server answer?")
     if isinstance(ends[0], CrowdgateError):
         raise ends[0]
     return ends[0]
@@ -94,7 +92,8 @@ def _state(end: End) -> State[None]:
         return Failed(name="Crashed", message=str(end))
     if isinstance(end, CrowdgateError):
         return Failed(name="Refused", message=str(end))
-    _artifact(end)
+    if end.verdicts:  # a release that ended in an earlier run has its page there
+        _artifact(end)
     if end.outcome == "withheld":
         return Failed(name="Withheld", message=f"{end.release_id} was withheld")
     return Completed(message=f"{end.release_id} was published")

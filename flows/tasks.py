@@ -12,10 +12,10 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 
 from pipeline.errors import CrowdgateError
+from pipeline.gate import blocked
 from pipeline.io.entropy import draw_key
 from pipeline.jobs import release as job
-from pipeline.jobs.run import Counted, Judged, Ready, Request, Reserved, Result, Run
-from pipeline.sampling import SecretKey
+from pipeline.jobs.run import Ready, Request, Reserved, Result, Run
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -76,34 +76,13 @@ def reserve(run: Sealed[Run]) -> Sealed[Reserved | Result]:
 
 
 @_step
-def draw() -> Sealed[SecretKey]:
-    """Draw the key of this release from the operating system."""
-    return Sealed(draw_key())
-
-
-@_step
-def read(reserved: Sealed[Reserved], key: Sealed[SecretKey]) -> Sealed[Counted]:
-    """Read the table once."""
-    return Sealed(job.read(reserved.value, key.value))
-
-
-@_step
-def protect(reserved: Sealed[Reserved], counted: Sealed[Counted], key: Sealed[SecretKey]) -> Sealed[Judged]:
-    """Apply the mechanism and judge the remaining gates."""
-    candidate = job.protect(reserved.value, counted.value, key.value)
-    return Sealed(job.judge(reserved.value, candidate, key.value))
-
-
-@_step
-def withhold(reserved: Sealed[Reserved], counted: Sealed[Counted], judged: Sealed[Judged]) -> Sealed[Result]:
-    """Record that nothing is published."""
-    return Sealed(job.withhold(reserved.value, counted.value, judged.value))
-
-
-@_step
-def stage(reserved: Sealed[Reserved], counted: Sealed[Counted], judged: Sealed[Judged]) -> Sealed[Ready]:
-    """Write the release where only its owner sees it, and commit to it."""
-    return Sealed(job.stage(reserved.value, counted.value, judged.value))
+def protect(reserved: Sealed[Reserved]) -> Sealed[Ready | Result]:
+    """Everything between reading and the ledger's commitment, as one task: a crash must not show how far it came."""
+    held, key = reserved.value, draw_key()
+    counted = job.read(held, key)
+    judged = job.judge(held, job.protect(held, counted, key), key)
+    withheld = blocked(judged.verdicts)
+    return Sealed(job.withhold(held, counted, judged) if withheld else job.stage(held, counted, judged))
 
 
 @_step

@@ -32,7 +32,10 @@ class Measurement:
 
 @dataclass(frozen=True, eq=False)
 class Static:
-    """Public facts: policy, contract and budget only. `spent` is the population's spend with this release included."""
+    """Public facts: policy, contract and budget only. `spent` is the population's spend with this release included.
+
+    `levels` are the released ones; before levels are chosen, the finest candidates.
+    """
 
     guarantee: Guarantee
     spent: Cost

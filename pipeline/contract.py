@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -11,6 +12,15 @@ import numpy.typing as npt
 
 from pipeline.domain import Domain
 from pipeline.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True)
+class InheritedSample:
+    """What the contract attests of a table that is a sample already: Bernoulli at rate `beta`, its draw secret and its
+    size unpublished. One sample composes with nothing: it serves one release for life."""
+
+    name: str
+    beta: Fraction
 
 
 class Role(StrEnum):
@@ -106,6 +116,7 @@ class Contract:
     source: Source
     attributes: tuple[Attribute, ...]
     public: bool = False
+    sample: InheritedSample | None = None
     rows_at_most: int | None = None
     row_rules: tuple[RowRule, ...] = ()
     table_rules: tuple[TableRule, ...] = ()

@@ -51,7 +51,8 @@ def limit_words(rule: GateRule) -> str:
 def gate_words(rule: GateRule) -> str:
     """The gate in one phrase, e.g. `released_rows at least 100000`."""
     over = "" if rule.over is None else f" over {', '.join(rule.over)}"
-    return f"{rule.measure}{over} {limit_words(rule)}"
+    of = "" if rule.of is None else f" of {rule.of}"
+    return f"{rule.measure}{of}{over} {limit_words(rule)}"
 
 
 def number_words(value: Number | None) -> str:

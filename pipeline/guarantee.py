@@ -56,16 +56,17 @@ class Guarantee:
         """The guarantee of these parts together."""
         return cls(*_total(parts), relation, unit, parts)
 
-    def replace_one_form(self, beta: Number, sampled: str = "mechanism") -> "Guarantee":
+    def replace_one_form(self, beta: Number | None, sampled: str = "mechanism") -> "Guarantee":
         """The same for tables in which one unit is replaced by another.
 
         A part with the name `sampled`, or the only part, is a release by sampling at rate `beta` (`replace_one`); any
-        other part counts twice, as a removal and an addition. Raises ValueError if it is not clear which part it is.
+        other part counts twice, as a removal and an addition, and so does every part if `beta` is None. Raises
+        ValueError if it is not clear which part it is.
         """
         if self.relation != "add-remove":
             raise ValueError("relation must be 'add-remove' to be turned into 'replace-one'")
         names = [part.name for part in self.parts]
-        if sampled not in names and len(names) != 1:
+        if beta is not None and sampled not in names and len(names) != 1:
             raise ValueError(f"sampled must be the name of a part, one of {', '.join(names)}, not {sampled!r}")
         parts = (_replaced(p, beta if p.name == sampled or len(names) == 1 else None) for p in self.parts)
         return Guarantee.of(tuple(parts), "replace-one", self.unit)

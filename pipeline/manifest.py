@@ -63,8 +63,12 @@ def statement(
 
 
 def guarantee_words(guarantee: Guarantee, beta: Fraction) -> list[str]:
-    """The guarantee in words, and its form for users who take the number of people as known."""
-    return [guarantee.words(), guarantee.replace_one_form(beta).words()]
+    """The guarantee in words, and its form for users who take the number of people as known.
+
+    Levels chosen on the released sample leave no part that is the mechanism alone: all parts then count twice.
+    """
+    alone = any(part.name == "mechanism" for part in guarantee.parts)
+    return [guarantee.words(), guarantee.replace_one_form(beta if alone else None).words()]
 
 
 def guarantee_of(stated: Mapping[str, Any]) -> Guarantee:

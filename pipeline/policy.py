@@ -7,7 +7,17 @@ from datetime import UTC, date, datetime
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainValidator,
+    Tag,
+    WithJsonSchema,
+    model_validator,
+)
 
 from pipeline.accounting.numbers import GREATEST_EPSILON
 from pipeline.domain import parse_number
@@ -15,6 +25,8 @@ from pipeline.domain import parse_number
 API_VERSION = "crowdgate/v1"
 GREATEST_K = 10**9
 MOST_PEOPLE = 10**12
+MOST_CANDIDATES = 100_000
+GREATEST_WEIGHT = 10**6
 
 
 def _exact(text: Any) -> Fraction:
@@ -49,6 +61,12 @@ def _rate(number: Fraction) -> Fraction:
     return number
 
 
+def _weight(number: Fraction) -> Fraction:
+    if not 0 <= number <= GREATEST_WEIGHT:
+        raise ValueError(f"a number from 0 to {GREATEST_WEIGHT}")
+    return number
+
+
 def _schema(kind: str, **limits: int) -> WithJsonSchema:
     """For editors: a number may be quoted; its limits are checked where it is not."""
     return WithJsonSchema({"type": [kind, "string"], **limits})
@@ -64,6 +82,7 @@ def _after(check: Any) -> BeforeValidator:
 Exact = Annotated[Fraction, BeforeValidator(_exact), _NUMBER]
 Epsilon = Annotated[Fraction, _after(_epsilon), _schema("number", exclusiveMinimum=0, maximum=GREATEST_EPSILON)]
 Probability = Annotated[Fraction, _after(_probability), _schema("number", minimum=0, exclusiveMaximum=1)]
+Weight = Annotated[Fraction, _after(_weight), _schema("number", minimum=0, maximum=GREATEST_WEIGHT)]
 Rate = Annotated[Fraction, _after(_rate), _schema("number", exclusiveMinimum=0, maximum=1)]
 
 
@@ -122,13 +141,46 @@ class Sampling(Strict):
     beta: Rate
 
 
+class Candidates(Strict):
+    """Levels of one attribute among which the release chooses."""
+
+    choose: Annotated[list[str], Field(min_length=1)]
+
+
+def _level(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError("the name of a level, or {choose: [...]} with the names of several")
+    return value
+
+
+LevelOrCandidates = Annotated[
+    Annotated[str, BeforeValidator(_level), Tag("level")] | Annotated[Candidates, Tag("candidates")],
+    Discriminator(lambda value: "candidates" if isinstance(value, dict | Candidates) else "level"),
+]
+
+
+class LevelChoice(Strict):
+    """How levels are chosen: a private selection of the scheme with a high score, at the price of epsilon.
+
+    On the full table the choice and the release compose. On the very sample that is released they do not, and the delta
+    of both together holds for all candidates at once, which asks for a larger k.
+    """
+
+    epsilon: Epsilon
+    score: Literal["expected_kept_rows", "expected_kept_information", "classification"] = "expected_kept_rows"
+    on: Literal["full", "sample"] = "full"
+    target: str | None = None
+    weights: dict[str, Weight] = {}
+
+
 class SafeKAnonymity(Strict):
-    """Sampling and k-anonymity at levels that do not depend on the sample. `attributes` is all that is published."""
+    """Sampling and k-anonymity at fixed or privately chosen levels. `attributes` is all that is published."""
 
     kind: Literal["safe_k_anonymity"]
     sampling: Sampling
     k: ClassSize = "least"
-    attributes: Annotated[dict[str, str], Field(min_length=1)]
+    attributes: Annotated[dict[str, LevelOrCandidates], Field(min_length=1)]
+    choose: LevelChoice | None = None
 
 
 class Charge(Strict):
@@ -146,6 +198,7 @@ class GateRule(Strict):
     at_most: Exact | None = None
     at_least: Exact | None = None
     over: Annotated[list[str], Field(min_length=1)] | None = None
+    of: str | None = None
     options: Annotated[dict[str, Exact], Field(alias="with")] = {}
     charge: Charge | None = None
     severity: Literal["block", "advise"] = "block"

@@ -8,10 +8,12 @@ import typer
 from pipeline.cli.output import print_json, print_verdicts
 from pipeline.cli.releases import WITHHELD, AsJson
 from pipeline.errors import ConfigurationError, Problem
+from pipeline.io.pages import write_page
 from pipeline.jobs.check import Checked
 from pipeline.jobs.check import check as check_policy
 from pipeline.jobs.outlook import Outlook, outlook
-from pipeline.jobs.staging import guarantee_lines
+from pipeline.jobs.staging import choice_lines, guarantee_lines
+from pipeline.report.plan_page import plan_page
 
 
 def check(
@@ -41,6 +43,8 @@ def _show_check(found: Checked) -> None:
     typer.echo(f"{found.policy}: {'allowed' if found.allowed else 'would be withheld'}")
     for line in guarantee_lines(found.plan):
         typer.echo(f"  {line}")
+    for line in choice_lines(found.plan):
+        typer.echo(f"  {line}")
     for gate in found.gates:
         role = "blocks" if gate.blocks else "advises"
         typer.echo(f"  gate {gate.gate}: {gate.kind}, {role}, {gate.decided}")
@@ -51,10 +55,16 @@ def _show_check(found: Checked) -> None:
 
 def plan(
     policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Write an HTML page with a chart.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a policy promises and costs; no data is read."""
+    """Show what a policy promises and costs, and its alternatives; no data is read."""
     found = outlook(policy)
+    if page is not None:
+        title = found.plan.bundle.policy.metadata.name
+        write_page(page, plan_page(title, guarantee_lines(found.plan), found.to_json()))
     if as_json:
         print_json(found.to_json())
     else:
@@ -65,6 +75,8 @@ def _show_plan(found: Outlook) -> None:
     mechanism, budget = found.plan.mechanism, found.plan.bundle.budget
     for line in guarantee_lines(found.plan):
         typer.echo(line)
+    for line in choice_lines(found.plan):
+        typer.echo(line)
     theorem5 = "not reachable" if found.least_k_theorem5 is None else str(found.least_k_theorem5)
     typer.echo(f"k {mechanism.k} at beta {float(mechanism.beta):g}: exact delta {found.exact_delta:.4g}")
     typer.echo(f"least k: {found.least_k_exact} exactly, {theorem5} by Theorem 5 of Li, Qardaji, Su (2012)")
@@ -73,3 +85,20 @@ def _show_plan(found: Outlook) -> None:
         typer.echo(
             f"  after {count}: predicate singling out succeeds with probability at most {bound:.4g} (weight 1e-9)"
         )
+    _show_kept(found)
+
+
+def _show_kept(found: Outlook) -> None:
+    typer.echo("least k at this delta (Theorem 5 in brackets)")
+    betas = sorted({row.beta for row in found.trade_offs})
+    typer.echo("  epsilon \\ beta " + "".join(f"{float(beta):>12g}" for beta in betas))
+    for epsilon in sorted({row.epsilon for row in found.trade_offs}):
+        rows = [row for row in found.trade_offs if row.epsilon == epsilon]
+        cells = (f"{row.exact} ({row.theorem5 if row.theorem5 is not None else 'none'})" for row in rows)
+        typer.echo(f"  {float(epsilon):<14g} " + "".join(f"{cell:>12}" for cell in cells))
+    for title, kept in (("as planned", found.kept), ("recommended", found.recommended)):
+        if kept is not None:
+            levels = ", ".join(f"{name}: {level}" for name, level in kept.levels.items())
+            typer.echo(
+                f"{title}: about {kept.share:.0%} of the sampled rows stay if attributes are independent ({levels})"
+            )

@@ -152,6 +152,11 @@ def _whole(text: str) -> int | None:
     return int(text) if re.fullmatch("[0-9]{1,18}", text) else None
 
 
+def _rate(text: str) -> Fraction | None:
+    rate = parse_number(text)
+    return rate if rate is not None and 0 < rate < 1 else None
+
+
 def _filled(text: str) -> str:
     if not text.strip():
         raise ValueError("text that is not empty")
@@ -174,6 +179,10 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
+_FIXED_SIZE = "bernoulli: a sample of fixed size, or by any rule that links its rows, has delta of at least its share"
+_UNPUBLISHED = "unpublished: once the size of the sample is known, delta is beta whatever k is"
+
+
 class UnitModel(_Strict):
     """`row`, or {person: COLUMN, rows: 1}."""
 
@@ -188,6 +197,16 @@ class UnitModel(_Strict):
         if not isinstance(value, dict) or "person" not in value:
             raise ValueError("row or {person: COLUMN, rows: 1}")
         return value
+
+
+class SampleModel(_Strict):
+    """What is attested of a table that is a sample: only secret Bernoulli samples of unknown size have a guarantee."""
+
+    name: Text
+    method: Annotated[Literal["bernoulli"], PlainValidator(_said({"bernoulli": "bernoulli"}.get, _FIXED_SIZE))]
+    beta: Annotated[Fraction, PlainValidator(_said(_rate, "a rate above 0 and below 1"))]
+    secret: Annotated[Literal[True], PlainValidator(_said({"true": True}.get, "true: who was drawn must be secret"))]
+    size: Annotated[Literal["unpublished"], PlainValidator(_said({"unpublished": "unpublished"}.get, _UNPUBLISHED))]
 
 
 class ValuesFile(_Strict):
@@ -257,6 +276,7 @@ TABLE_FACTS: dict[str, TypeAdapter[Any]] = {
     "privacyUnit": TypeAdapter(UnitModel),
     "population": TypeAdapter(Text),
     "public": TypeAdapter(Flag),
+    "sample": TypeAdapter(SampleModel),
     "rowsAtMost": TypeAdapter(Positive),
 }
 PROPERTY_FACTS: dict[str, TypeAdapter[Any]] = {
@@ -268,6 +288,7 @@ PROPERTY_FACTS: dict[str, TypeAdapter[Any]] = {
 }
 _MODELS: dict[str, type[BaseModel]] = {
     "privacyUnit": UnitModel,
+    "sample": SampleModel,
     "domain": DomainModel,
     "values": ValuesFile,
     "implementation": ExpectationModel,

@@ -12,16 +12,18 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.contract import Attribute, Contract, Fact, PrivacyUnit, Role, RowRule, Source, TableRule
+from pipeline.contract import Attribute, Contract, Fact, InheritedSample, PrivacyUnit, Role, RowRule, Source, TableRule
 from pipeline.domain import Domain
 from pipeline.errors import ConfigurationError, nearest
 from pipeline.hierarchy import Hierarchy
 from pipeline.io.contract_domains import build_domain, build_hierarchy, check_labels, label_fault, read_margins
-from pipeline.io.contract_models import PROPERTY_FACTS, TABLE_FACTS, Place, UnitModel, facts, parse, shown
+from pipeline.io.contract_models import PROPERTY_FACTS, TABLE_FACTS, Place, SampleModel, UnitModel, facts, parse, shown
 from pipeline.io.contract_rules import accepts_all, property_rule, refuse_repeated_names, table_rule
 from pipeline.io.contract_standard import check_standard
 from pipeline.io.documents import read_document
 
+MOST_ROWS = 1000
+"""More rows of one person than this leave no useful guarantee for a person."""
 Rules = list[tuple[Place, RowRule | TableRule]]
 
 
@@ -65,6 +67,7 @@ def _contract(root: Place) -> Contract | None:
         source=source,
         attributes=tuple(attributes.values()),
         public=bool(stated.get("public")),
+        sample=_sample(stated.get("sample")),
         rows_at_most=stated.get("rowsAtMost"),
         row_rules=tuple(rule for _, rule in rules if isinstance(rule, RowRule)),
         table_rules=tuple(rule for _, rule in rules if isinstance(rule, TableRule)),
@@ -115,11 +118,14 @@ def _table(root: Place) -> Place | None:
 def _unit(places: dict[str, Place], model: UnitModel | None) -> PrivacyUnit | None:
     if model is None:
         return None
-    if model.rows != 1:
-        expected = "rows: 1, the only bound on a person's rows that is supported so far"
-        (places["privacyUnit"] / "rows").refuse(f"rows: {model.rows}", expected, "1")
+    if model.rows > MOST_ROWS:
+        (places["privacyUnit"] / "rows").refuse(f"rows: {model.rows}", f"at most {MOST_ROWS} rows a person")
         return None
-    return PrivacyUnit(model.person)
+    return PrivacyUnit(model.person, model.rows)
+
+
+def _sample(model: SampleModel | None) -> InheritedSample | None:
+    return None if model is None else InheritedSample(model.name, model.beta)
 
 
 def _table_rules(table: Place, places: dict[str, Place], rows_at_most: int | None) -> Rules:

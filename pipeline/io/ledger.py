@@ -123,12 +123,21 @@ class Ledger:
         with self._reading() as connection:
             return _in_force(connection, contract_id, budget)
 
-    def reserve(self, release_id: str, policy_digest: str, contract_id: str, budget: Budget, spend: Spend) -> Spend:
+    def reserve(
+        self,
+        release_id: str,
+        policy_digest: str,
+        contract_id: str,
+        budget: Budget,
+        spend: Spend,
+        sample: str | None = None,
+    ) -> Spend:
         """Charges `spend` to the budget in force and returns what the population has lost, this included.
 
         The first reservation registers the budget and binds the contract to its population, for life. Raises
         LedgerRefused as `check` does, if the budget does not allow it, if the id was used with another policy digest,
-        or with code "exists" if the same release has its reservation already. A refusal leaves nothing behind.
+        or with code "exists" if the same release has its reservation already. `sample` names an inherited sample, which
+        one release uses up for life. A refusal leaves nothing behind.
         """
         row = {
             "release_id": label("release id", release_id),
@@ -137,10 +146,12 @@ class Ledger:
             **amounts(spend),
             "state": State.RESERVED.value,
             "reading": False,
+            "sample": optional("sample", sample),
         }
         registration, contract = schema.budget_row(budget), label("contract id", contract_id)
         with self._writing() as connection:
             _refuse_used(schema.live(connection, release_id), release_id, policy_digest)
+            _refuse_used_sample(connection, budget.population, sample)
             cap, before = _in_force(connection, contract, budget).cap, schema.spent(connection, budget.population)
             if not (before + spend).within(cap):
                 raise LedgerRefused(
@@ -284,6 +295,12 @@ def _refuse_used(entry: Entry | None, release_id: str, policy_digest: str) -> No
         raise LedgerRefused(f"{release_id} was used with another policy digest; give a new version or slot")
     if entry is not None:
         raise LedgerRefused(f"{release_id} is {entry.state} already; the same id is never drawn twice", "exists")
+
+
+def _refuse_used_sample(connection: Connection, population: str, sample: str | None) -> None:
+    user = None if sample is None else schema.user_of(connection, population, sample)
+    if user is not None:
+        raise LedgerRefused(f"the sample {sample} was used up by {user}: one sample serves one release for life")
 
 
 def _in_force(connection: Connection, contract_id: str, stated: Budget) -> Budget:

@@ -101,7 +101,10 @@ class Budget:
 
 @dataclass(frozen=True)
 class Entry:
-    """One release as the ledger remembers it. `reading`: data may have been read, so it can't be void any more."""
+    """One release as the ledger remembers it. `reading`: data may have been read, so it can't be void any more.
+
+    `sample` names the inherited sample that it used up, if any.
+    """
 
     release_id: str
     policy_digest: str
@@ -112,6 +115,7 @@ class Entry:
     destination: str | None
     private_commitment: str | None
     reading: bool = False
+    sample: str | None = None
 
 
 def label(name: str, text: str, most: int = 300) -> str:
@@ -205,11 +209,21 @@ entries = Table(
     Column("manifest_digest", Text),
     Column("destination", Text),
     Column("private_commitment", Text),
+    Column("sample", String(300)),
 )
 # The database itself refuses a second live entry of an id.
 Index(
     "one_live_entry",
     entries.c.release_id,
+    unique=True,
+    sqlite_where=entries.c.state != State.VOID.value,
+    postgresql_where=entries.c.state != State.VOID.value,
+)
+# One sample serves one release, for life.
+Index(
+    "one_live_sample",
+    entries.c.population,
+    entries.c.sample,
     unique=True,
     sqlite_where=entries.c.state != State.VOID.value,
     postgresql_where=entries.c.state != State.VOID.value,
@@ -241,6 +255,7 @@ def entry_of(row: RowMapping) -> Entry:
         "destination",
         "private_commitment",
         "reading",
+        "sample",
     )
     return Entry(spend=_spend_of(row), state=State(row["state"]), **{name: row[name] for name in same})
 
@@ -267,6 +282,12 @@ def spent(connection: Connection, population: str) -> Spend:
     charged = select(entries).where(entries.c.population == population, entries.c.state != State.VOID.value)
     spends = (entry_of(row).spend for row in connection.execute(charged).mappings())
     return sum(spends, start=ZERO)
+
+
+def user_of(connection: Connection, population: str, sample: str) -> str | None:
+    """The release that used up an inherited sample, or None."""
+    used = (entries.c.population == population, entries.c.sample == sample, entries.c.state != State.VOID.value)
+    return connection.execute(select(entries.c.release_id).where(*used)).scalar_one_or_none()
 
 
 def live(connection: Connection, release_id: str) -> Entry | None:

@@ -1,4 +1,4 @@
-"""The person bound: of each person's rows exactly one stays, chosen by secret coins."""
+"""The person bound: of each person's rows only so many stay, chosen by secret coins."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -27,19 +27,17 @@ def number_people(batches: Iterable[Any]) -> People:
     return people.astype(np.int32, copy=False)
 
 
-def one_row_each(people: People, words: npt.NDArray[np.uint64]) -> Mask:
-    """For each person the row with the smallest word; of equal words the first. Raises ValueError for missing words."""
+def rows_each(people: People, words: npt.NDArray[np.uint64], most: int) -> Mask:
+    """For each person the `most` rows with the smallest words; of equal words the first ones. Raises ValueError for
+    missing words."""
     if words.shape != people.shape or words.dtype != np.uint64:
         raise ValueError("random_words must give one 64-bit word per row")
     rows = np.flatnonzero(people != NOBODY)
-    owner, word = people[rows], words[rows]
-    least = np.full(int(owner.max(initial=NOBODY)) + 1, np.iinfo(np.uint64).max, dtype=np.uint64)
-    np.minimum.at(least, owner, word)
-    smallest = np.flatnonzero(word == least[owner])[::-1]
-    winner = np.full(len(least), NOBODY, dtype=np.int64)
-    winner[owner[smallest]] = rows[smallest]  # of repeated indices the last assignment stays: the first row
+    order = rows[np.lexsort((words[rows], people[rows]))]
+    owner = people[order]
+    first = np.searchsorted(owner, owner, side="left")  # where the rows of this person begin
     chosen = np.zeros(len(people), dtype=np.bool_)
-    chosen[winner[winner != NOBODY]] = True
+    chosen[order[np.arange(len(order)) - first < most]] = True
     return chosen
 
 

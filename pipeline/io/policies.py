@@ -174,10 +174,13 @@ def _found(document: Document, at: Location) -> str:
 def _keys(model: type[BaseModel], at: Location) -> list[str]:
     """The keys that the model knows at a place of the file."""
     current: Any = model
+    any_key = False
     for part in at:
-        if isinstance(part, int):
+        if isinstance(part, int) or any_key:
+            any_key = False
             continue
         fields = {field.alias or name: field.annotation for name, field in current.model_fields.items()}
+        any_key = get_origin(fields.get(str(part))) is dict
         current = _model_inside(fields.get(str(part)))
         if current is None:
             return []

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
@@ -15,9 +15,11 @@ import pyarrow.parquet as pq
 from pipeline.contract import Attribute
 from pipeline.hierarchy import Level
 from pipeline.histogram import Histogram, Integers, cut, expand
+from pipeline.measures.estimates import Estimate
 
 ROW_GROUP = 1 << 20
 DICTIONARY_COLUMNS = ("column", "level", "code", "label", "description")
+ESTIMATE_COLUMNS = ("column", "label", "count", "estimate", "standard_error")
 
 
 def write_parquet(histogram: Histogram, levels: Mapping[str, Level], path: Path) -> None:
@@ -51,6 +53,14 @@ def write_dictionary(attributes: Sequence[tuple[Attribute, Level]], path: Path) 
         for attribute, level in attributes:
             for code, label in enumerate(level.labels):
                 out.writerow((attribute.name, level.name, code, label, attribute.description))
+
+
+def write_estimates(found: Iterable[Estimate], path: Path) -> None:
+    """Every published value of every column, with the number of persons that it stands for."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(ESTIMATE_COLUMNS)
+        out.writerows((each.column, each.label, each.count, each.persons, each.error) for each in found)
 
 
 def _schema(histogram: Histogram) -> pa.Schema:

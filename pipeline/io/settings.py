@@ -17,13 +17,20 @@ def ledger_url(root: Path, option: str | None) -> str:
     """
     named = option or os.environ.get("CROWDGATE_LEDGER")
     if named:
-        return named
+        return _checked("--ledger or CROWDGATE_LEDGER", named)
     path = root / FILE
     url = _settings(path).get("ledger") if path.is_file() else None
     if not isinstance(url, str) or not url:
         expected = 'ledger = "sqlite:///FILE", the option --ledger or CROWDGATE_LEDGER'
         raise ConfigurationError(Problem(str(path), None, "ledger", "no ledger is named", expected))
-    return PREFIX + str((root / url.removeprefix(PREFIX)).resolve()) if url.startswith(PREFIX) else url
+    return PREFIX + str((root / _checked(str(path), url).removeprefix(PREFIX)).resolve())
+
+
+def _checked(place: str, url: str) -> str:
+    """The URL if it names a file. The message never shows it: it may hold a password."""
+    if not url.startswith(PREFIX) or not url.removeprefix(PREFIX):
+        raise ConfigurationError(Problem(place, None, "ledger", "not the URL of a SQLite file", f"{PREFIX}FILE"))
+    return url
 
 
 def _settings(path: Path) -> dict[str, object]:

@@ -19,7 +19,7 @@ from pipeline.histogram import Column, Mask, Records
 from pipeline.io import csv_blocks, parquet_batches
 from pipeline.io.encode import Encoded, encode
 from pipeline.io.facts import Facts
-from pipeline.io.people import NOBODY, number_people, one_row_each
+from pipeline.io.people import NOBODY, number_people, rows_each
 
 __all__ = ["Facts", "SourceFile", "Table", "choose_rows", "open_table", "read_records"]
 
@@ -104,16 +104,16 @@ def read_records(table: Table, contract: Contract, seen: Facts | None, chosen: M
 
 def choose_rows(table: Table, contract: Contract, random_words: Callable[[int], npt.NDArray[np.uint64]],
                 seen: Facts | None = None) -> Mask:  # fmt: skip
-    """The person bound: which rows stay, exactly one per person, each of a person's rows with the same probability.
+    """The person bound: which rows stay, at most `unit.rows` per person, each row equally likely.
 
-    `random_words(n)` gives n secret uniform 64-bit words, one per row; the smallest word of a person's rows wins. Rows
+    `random_words(n)` gives n secret uniform 64-bit words, one per row; the smallest words of a person's rows win. Rows
     without a usable person id are dropped. Ids are compared by their exact bytes, numbers by their text.
     """
     person = contract.unit.person
     if person is None:
         raise ValueError("the contract's privacy unit is a row: there is no person to choose rows by")
     people = number_people(batch.cells[person] for batch in _batches(table, (person,), dictionaries=False))
-    chosen = one_row_each(people, random_words(len(people)))
+    chosen = rows_each(people, random_words(len(people)), contract.unit.rows)
     if seen is not None:
         seen.add_people(int(np.count_nonzero(people != NOBODY)), int(np.count_nonzero(chosen)))
     return chosen

@@ -15,7 +15,7 @@ from pipeline.io.documents import Location
 from pipeline.io.ledger import Budget, Spend
 from pipeline.io.policies import Bundle
 from pipeline.measures import MEASURES, Measure, MeasureClass
-from pipeline.mechanisms import MECHANISMS, SafeK
+from pipeline.mechanisms import MECHANISMS, SafeK, choice_parts
 from pipeline.policy import GateRule
 
 
@@ -52,25 +52,27 @@ def plan_release(bundle: Bundle) -> Plan:
     problems = [*_budget_problems(bundle), *_gate_problems(bundle), *_publish_problems(bundle)]
     spec = bundle.policy.spec
     charges = sum((rule.charge.epsilon for rule in spec.gates if rule.charge), Fraction(0))
+    choice = spec.mechanism.choose
     left = spec.privacy.epsilon - charges
-    if left <= 0:
+    if left - (choice.epsilon if choice else 0) <= 0:
         problems.append(_overcharged(bundle, charges))
-        left = spec.privacy.epsilon  # the mechanism's own problems belong in the same error
-    part = Part("mechanism", left, spec.privacy.delta)
-    mechanism, findings = MECHANISMS[spec.mechanism.kind](spec.mechanism, bundle.contract, part)
+        # the mechanism's own problems belong in the same error
+        choice, left = (choice if choice and choice.on == "sample" else None), spec.privacy.epsilon
+    parts = choice_parts(choice, left, spec.privacy.delta)
+    mechanism, findings = MECHANISMS[spec.mechanism.kind](spec.mechanism, bundle.contract, parts[0])
     for at, found, expected, instead in findings:
         problems.append(_at(bundle, ("spec", "mechanism", *at), found, expected, instead))
     if problems or mechanism is None:
         raise ConfigurationError(problems)
     return Plan(
-        bundle, mechanism, _guarantee(bundle, part), tuple((rule, MEASURES[rule.measure]) for rule in spec.gates)
+        bundle, mechanism, _guarantee(bundle, parts), tuple((rule, MEASURES[rule.measure]) for rule in spec.gates)
     )
 
 
-def _guarantee(bundle: Bundle, mechanism: Part) -> Guarantee:
+def _guarantee(bundle: Bundle, parts: tuple[Part, ...]) -> Guarantee:
     spec = bundle.policy.spec
     charged = [Part(f"gate {rule.measure}", rule.charge.epsilon, Fraction(0)) for rule in spec.gates if rule.charge]
-    return Guarantee.of((mechanism, *charged), "add-remove", "row" if bundle.contract.unit.person is None else "person")
+    return Guarantee.of((*parts, *charged), "add-remove", "row" if bundle.contract.unit.person is None else "person")
 
 
 def judge_static(plan: Plan, static: Static) -> list[Verdict]:
@@ -129,7 +131,10 @@ def _at(bundle: Bundle, at: Location, found: str, expected: str, instead: str | 
 
 
 def _overcharged(bundle: Bundle, charges: Fraction) -> Problem:
-    found = f"the charged gates take {float(charges):g} of it"
+    choice = bundle.policy.spec.mechanism.choose
+    taken = charges + (choice.epsilon if choice else 0)
+    by = "the charged gates take" if choice is None else "the choice of levels and the charged gates take"
+    found = f"{by} {float(taken):g} of it"
     return _at(bundle, ("spec", "privacy", "epsilon"), found, "a total above the sum of all charges")
 
 
@@ -172,7 +177,7 @@ def _gate_problems(bundle: Bundle) -> Iterator[Problem]:
     seen: Counter[tuple[object, ...]] = Counter()
     for i, rule in enumerate(gates):
         at: Location = ("spec", "gates", i)
-        key = (rule.measure, tuple(rule.over or ()), rule.at_most is None, tuple(sorted(rule.options)))
+        key = (rule.measure, rule.of, tuple(rule.over or ()), rule.at_most is None, tuple(sorted(rule.options)))
         seen[key] += 1
         if seen[key] == 2:
             yield _at(bundle, at, f"a second gate on {rule.measure} with the same kind of limit", "one gate each")
@@ -200,6 +205,7 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
             yield _at(bundle, (*at, "with", option), "unknown option", expected, nearest(option, measure.options))
     yield from _option_problems(bundle, at, rule)
     yield from _over_problems(bundle, at, rule, measure)
+    yield from _of_problems(bundle, at, rule, measure)
 
 
 def _option_problems(bundle: Bundle, at: Location, rule: GateRule) -> Iterator[Problem]:
@@ -208,6 +214,17 @@ def _option_problems(bundle: Bundle, at: Location, rule: GateRule) -> Iterator[P
         yield _at(bundle, (*at, "with", "weight"), "out of range", "a weight above 0 and at most 1")
     if people is not None and (people.denominator != 1 or not 1 <= people <= 10**12):
         yield _at(bundle, (*at, "with", "people"), "out of range", "a whole number of people from 1 to 1e12")
+
+
+def _of_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
+    released = list(bundle.policy.spec.mechanism.attributes)
+    if rule.of is not None and not measure.of:
+        yield _at(bundle, (*at, "of"), f"{rule.measure} speaks of all released attributes", "no `of`")
+    elif measure.of and rule.of is None:
+        yield _at(bundle, at, f"{rule.measure} needs `of`", "of: a released attribute, the sensitive one")
+    elif rule.of is not None and rule.of not in released:
+        found, expected = f"{rule.of!r} is not released", "a released attribute"
+        yield _at(bundle, (*at, "of"), found, expected, nearest(rule.of, released))
 
 
 def _over_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:

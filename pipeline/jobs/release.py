@@ -6,6 +6,7 @@ has committed to its digest, so the same id never draws or publishes twice.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from pipeline.candidate import Candidate, Confidential
 from pipeline.gate import blocked
@@ -22,7 +23,7 @@ from pipeline.jobs.guard import after_reading
 from pipeline.jobs.plan import Plan, budget_of, failed, judge_static, plan_release, verdict
 from pipeline.jobs.recorded import committed_folders, recorded
 from pipeline.jobs.run import Counted, Judged, Ready, Request, Reserved, Result, Run
-from pipeline.noise import Noise, discrete_laplace
+from pipeline.noise import Noise, Selector, discrete_laplace, noisy_max
 from pipeline.policy import parse_slot, release_id
 from pipeline.sampling import SecretKey, bernoulli_thinning, person_words
 
@@ -97,12 +98,18 @@ def read(reserved: Reserved, key: SecretKey, progress: Progress | None = None) -
 
 
 @after_reading
-def protect(reserved: Reserved, counted: Counted, key: SecretKey, noise: Noise = discrete_laplace) -> Candidate:
-    """Apply the mechanism with fresh coins."""
+def protect(
+    reserved: Reserved,
+    counted: Counted,
+    key: SecretKey,
+    noise: Noise = discrete_laplace,
+    select: Selector = noisy_max,
+) -> Candidate:
+    """Apply the mechanism with fresh coins, and choose the levels where the policy leaves them open."""
     mechanism = reserved.run.plan.mechanism
-    protected = mechanism.protect(counted.full, bernoulli_thinning(key, mechanism.beta))
-    confidential = Confidential(counted.full, protected.sample)
-    return Candidate(reserved.static, protected.output, confidential, noise)
+    protected = mechanism.protect(counted.full, bernoulli_thinning(key, mechanism.beta), select)
+    static = replace(reserved.static, levels=protected.levels)
+    return Candidate(static, protected.output, Confidential(protected.full, protected.sample), noise)
 
 
 @after_reading
@@ -120,7 +127,8 @@ def judge(reserved: Reserved, candidate: Candidate, key: SecretKey) -> Judged:
 def withhold(reserved: Reserved, counted: Counted, judged: Judged) -> Result:
     """Record that nothing is published."""
     run = reserved.run
-    commitment = write_private(run.ledger.path, run.id, staging.private("withheld", counted, judged))
+    record = staging.private("withheld", counted, judged, run.plan.mechanism)
+    commitment = write_private(run.ledger.path, run.id, record)
     run.ledger.commit(run.id, State.WITHHELD, None, None, commitment)
     return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts)
 
@@ -132,7 +140,8 @@ def stage(reserved: Reserved, counted: Counted, judged: Judged) -> Ready:
     staged = publisher.stage(
         run.staged, run.slot, staging.writers(run, judged), lambda files: staging.seal(run, judged, files)
     )
-    commitment = write_private(run.ledger.path, run.id, staging.private("published", counted, judged))
+    record = staging.private("published", counted, judged, run.plan.mechanism)
+    commitment = write_private(run.ledger.path, run.id, record)
     run.ledger.commit(run.id, State.COMMITTED, staged.manifest_digest, run.place, commitment)
     return Ready(staged, judged.verdicts)
 

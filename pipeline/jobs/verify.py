@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
@@ -16,8 +17,10 @@ import pyarrow.parquet as pq
 from pipeline import manifest
 from pipeline.accounting import safe_k
 from pipeline.errors import VerificationFailed
+from pipeline.guarantee import Part
 from pipeline.io.ledger import open_ledger
 from pipeline.io.publisher import file_digest
+from pipeline.mechanisms import CHOICE_PART, JOINT_PART, joint_delta
 
 
 def verify(folder: Path, ledger: str | None = None) -> dict[str, Any]:
@@ -59,6 +62,8 @@ def _problems(folder: Path, claims: dict[str, Any]) -> Iterator[str]:
     tables = {name: table for name in sorted(present & set(files)) if (table := _read(folder / name)) is not None}
     for name, table in tables.items():
         yield from _data_problems(name, table, claims, domains)
+    if tables:
+        yield from _estimate_problems(folder / "estimates.csv", next(iter(tables.values())), claims, domains)
     if not all(_same_rows(*pair) for pair in pairwise(tables.values())):
         yield "the data files do not hold the same rows"
 
@@ -73,10 +78,28 @@ def _guarantee_problems(claims: dict[str, Any]) -> Iterator[str]:
     beta = Fraction(mechanism["beta"])
     if stated["words"] != " ".join(manifest.guarantee_words(guarantee, beta)):
         yield "guarantee: its words are not its numbers"
-    own = next(part for part in guarantee.parts if part.name == "mechanism")
-    delta = safe_k.exact_delta(mechanism["k"], beta, own.epsilon)
+    parts = {part.name: part for part in guarantee.parts}
+    choice = mechanism.get("choice")
+    joint = choice is not None and choice["on"] == "sample"
+    own = parts[JOINT_PART if joint else "mechanism"]
+    if joint:
+        delta = joint_delta(mechanism["k"], beta, own.epsilon, Fraction(choice["epsilon"]), choice["candidates"])
+    else:
+        delta = safe_k.exact_delta(mechanism["k"], beta, own.epsilon)
     if mechanism["kind"] != "safe_k_anonymity" or not delta <= own.delta:
         yield f"guarantee: k {mechanism['k']} does not reach the stated delta"
+    if not _choice_is_paid(choice, parts):
+        yield "guarantee: the choice of levels is not paid as the mechanism says"
+
+
+def _choice_is_paid(choice: Any, parts: dict[str, Part]) -> bool:
+    """Whether the parts say of the choice what the mechanism says: none, one on the full table, one on the sample."""
+    names = {CHOICE_PART, JOINT_PART} & set(parts)
+    if choice is None or choice["on"] not in ("full", "sample") or choice["candidates"] < 1:
+        return choice is None and not names
+    if choice["on"] == "sample":
+        return names == {JOINT_PART} and "mechanism" not in parts
+    return names == {CHOICE_PART} and parts[CHOICE_PART].epsilon == Fraction(choice["epsilon"]) > 0
 
 
 def _domains(path: Path) -> dict[str, dict[str, list[str]]]:
@@ -148,6 +171,42 @@ def _sorted(table: pa.Table, columns: list[str], domains: Any) -> bool:
 
 def _same_rows(a: pa.Table, b: pa.Table) -> bool:
     return bool(a.column_names == b.column_names and a.columns == b.columns)
+
+
+def _estimate_problems(path: Path, table: pa.Table, claims: dict[str, Any], domains: Any) -> Iterator[str]:
+    """Recounts every column of the data, and checks each rounded figure against its square in exact fractions."""
+    if path.name not in claims["files"] or not path.exists():
+        yield f"{path.name}: there are no estimates"
+        return
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *lines = list(csv.reader(file, strict=True)) or [[]]
+    listed = [tuple(line[:3]) for line in lines]
+    if header != ["column", "label", "count", "estimate", "standard_error"] or any(len(line) != 5 for line in lines):
+        yield f"{path.name}: its columns are not those of estimates"
+    elif listed != [(name, *cell) for name in table.column_names for cell in _margin(table[name], domains[name])]:
+        yield f"{path.name}: its cells or counts are not those of the data"
+    elif not all(_estimated(int(line[2]), line[3], line[4], Fraction(claims["mechanism"]["beta"])) for line in lines):
+        yield f"{path.name}: an estimate or standard error does not follow from its count and beta"
+
+
+def _margin(column: pa.ChunkedArray, levels: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
+    """Labels that occur in the column, in the order of dictionary.csv, with their counts."""
+    counted = {found["values"]: found["counts"] for found in pc.value_counts(column).to_pylist()}
+    (labels,) = levels.values()
+    return ((label, str(counted[label])) for label in labels if label in counted)
+
+
+def _estimated(count: int, estimate: str, error: str, beta: Fraction) -> bool:
+    """Whether both figures are the nearest hundredths to count / beta and sqrt(count (1 - beta)) / beta."""
+    squares = (count / beta) ** 2, count * (1 - beta) / beta**2
+    return all(_nearest(text, square) for text, square in zip((estimate, error), squares, strict=True))
+
+
+def _nearest(text: str, square: Fraction) -> bool:
+    if not re.fullmatch(r"(0|[1-9]\d*)\.\d\d", text, re.ASCII):
+        return False
+    low, high = Fraction(text) - Fraction(1, 200), Fraction(text) + Fraction(1, 200)
+    return (low <= 0 or low**2 <= square) and square < high**2
 
 
 def _ledger_problems(claims: dict[str, Any], digest: str, ledger: str) -> list[str]:

@@ -12,6 +12,7 @@ from pipeline.io.settings import FILE, PREFIX
 
 FOLDERS = ("policies", "data_contracts")
 LEDGER = "ledger/ledger.db"
+DEPLOYMENTS = Path("flows/prefect.yaml")
 DEMO_POLICY = "policies/census_income.yaml"
 _LEDGER_KEY = re.compile(r"(?<=\bledger: )[a-z0-9-]{1,40}-[0-9a-f]{8}\b")
 
@@ -41,7 +42,7 @@ def bundled() -> Path:
 
 
 def _refuse_existing(folder: Path, url: str | None) -> None:
-    for name in (*FOLDERS, FILE, *([] if url else [Path(LEDGER).parts[0]])):
+    for name in (*FOLDERS, FILE, DEPLOYMENTS.name, *([] if url else [Path(LEDGER).parts[0]])):
         if (folder / name).exists():
             raise EnvironmentFault(f"{folder / name} exists already and is not replaced; give another folder")
 
@@ -54,6 +55,7 @@ def _build(scratch: Path, name: str, url: str | None) -> list[Path]:
         ledger_id = ledger.create(f"{PREFIX}{scratch / LEDGER}", name)
     else:
         ledger_id = ledger.open_ledger(url, None).id
+    shutil.copy(Path(pipeline.__file__).parent.parent / DEPLOYMENTS, scratch / DEPLOYMENTS.name)
     for budget in (scratch / "policies" / "budgets").glob("*.yaml"):
         budget.write_text(_LEDGER_KEY.sub(ledger_id, budget.read_text(encoding="utf-8")), encoding="utf-8")
     (scratch / FILE).write_text(f'ledger = "{url or PREFIX + LEDGER}"\n', encoding="utf-8")

@@ -1,6 +1,6 @@
 """Measures: numbers about a candidate release that gates put limits on. A new one is a function and a line here."""
 
-from pipeline.measures import confidential, expected, guarantees, output
+from pipeline.measures import conditions, confidential, expected, guarantees, output
 from pipeline.measures.base import Measure, MeasureClass
 
 MEASURES: dict[str, Measure] = {
@@ -13,6 +13,11 @@ MEASURES: dict[str, Measure] = {
         output.RELEASED_ROWS,
         output.RELEASED_CLASSES,
         output.SMALLEST_CLASS,
+        conditions.DISTINCT_DIVERSITY,
+        conditions.ENTROPY_DIVERSITY,
+        conditions.T_CLOSENESS,
+        conditions.BETA_LIKENESS,
+        conditions.DELTA_DISCLOSURE,
         confidential.SINGLETONS,
         confidential.SUPPRESSED_SHARE,
         confidential.SAMPLE_UNIQUES,

@@ -33,3 +33,4 @@ class Measure:
     of_candidate: Callable[[Candidate, GateRule], Measurement | None] | None = None
     options: tuple[str, ...] = ()
     over: bool = False
+    of: bool = False

@@ -1,11 +1,12 @@
 """The README of a release: for the people who use the data."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from pipeline.gate import Verdict
 from pipeline.hierarchy import Level
+from pipeline.measures.estimates import Estimate
 
 
 def release_page(
@@ -16,11 +17,13 @@ def release_page(
     release_id: str,
     attribution: str,
     levels: Mapping[str, Level],
+    choice: Sequence[str],
     beta: Fraction,
     k: int,
     guarantee: Iterable[str],
     verdicts: Iterable[Verdict],
     formats: Iterable[str],
+    examples: Sequence[Estimate],
 ) -> str:
     """Markdown: what the files hold, how to use them, what suppression biases, what is and is not protected."""
     weight = float(1 / beta)
@@ -38,6 +41,7 @@ def release_page(
             for name in formats
         ),
         "- `dictionary.csv`: every column with every value it may hold, whether or not it occurs.",
+        "- `estimates.csv`: every published value of every column, with the number of persons that it stands for.",
         "- `manifest.json`: what was done, with which guarantee, and the digests of these files.",
         "",
         "## Columns",
@@ -48,12 +52,14 @@ def release_page(
         "",
         "## What was done",
         "",
-        _DONE.format(**numbers),
+        _DONE.format(**numbers, levels=_CHOSEN if choice else _FIXED),
+        *(["", *choice] if choice else []),
         "",
         "## How to use it",
         "",
         _USE.format(**numbers, error=f"{float(1 - beta):g}"),
         "",
+        *_worked_example(examples),
         "## What is promised",
         "",
         *guarantee,
@@ -70,6 +76,30 @@ def release_page(
     return "\n".join(lines)
 
 
+def _worked_example(examples: Sequence[Estimate]) -> list[str]:
+    """The commonest values of this release with what they stand for; nothing when the release is empty."""
+    if not examples:
+        return []
+    return [
+        "### With the numbers of this release",
+        "",
+        _EXAMPLE,
+        "",
+        "| cell | rows c | persons, estimated | standard error | about 95 % |",
+        "|---|---|---|---|---|",
+        *map(_example_line, examples),
+        "",
+        _BIAS,
+        "",
+    ]
+
+
+def _example_line(each: Estimate) -> str:
+    middle, half = each.persons_hundredths / 100, 1.96 * each.error_hundredths / 100
+    cell = f"{_cell(each.column)} = {_cell(each.label)}"
+    return f"| {cell} | {each.count} | {each.persons} | {each.error} | {middle - half:.0f} to {middle + half:.0f} |"
+
+
 def _cell(text: str) -> str:
     """Text for a Markdown table: column names may hold bars and line ends."""
     return " ".join(text.replace("\\", "\\\\").replace("|", "\\|").split())
@@ -77,9 +107,12 @@ def _cell(text: str) -> str:
 
 _DONE = """\
 Every person of the source table was kept with probability {beta}, independently, by secret coins. The values were
-replaced by the levels above, which were fixed before the data were seen. Persons whose combination of all values was
-shared by fewer than {k} persons of the sample were then left out. Neither the size of the sample nor the number of
-those left out is published: the guarantee depends on that."""
+replaced by the levels above, {levels}.
+Persons whose combination of all values was shared by fewer than {k} persons of the sample were then left out. Neither
+the size of the sample nor the number of those left out is published: the guarantee depends on that."""
+
+_FIXED = "which were fixed before the data were seen"
+_CHOSEN = "some of which were chosen from the data by a private selection"
 
 _USE = """\
 - Each row stands for {weight} persons. Estimate the number of persons in a cell that counts c rows as {weight} c.
@@ -88,6 +121,15 @@ _USE = """\
   totals are too small, and small groups may be absent although they exist. A missing combination does not mean that
   nobody has it. Shares among the published rows lean towards common combinations.
 - Several releases of the same people hold samples of their own: their estimates may be averaged."""
+
+_EXAMPLE = """\
+The commonest value of each of the columns with the largest ones, as in `estimates.csv`: c rows estimate c / beta
+persons, with standard error sqrt(c (1 - beta)) / beta. The last column is 1.96 standard errors to either side."""
+
+_BIAS = """\
+These intervals are about sampling alone. Suppressed rows are missing from every cell, so each estimate is too small by
+what was suppressed of it, the estimates of a column add up to fewer persons than the source table has, and the true
+number lies above the interval more often than below it. How many rows were suppressed is not published."""
 
 _NOT = """\
 Not promised: that nothing can be learnt about groups (a value that most persons of a class share is a fact about the

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+# Prefect reads its settings when it is imported, so they are set before: nothing touches the user's home.
 HOME = Path(tempfile.mkdtemp(prefix="prefect-home-"))
-"""Prefect reads its settings when it is imported, so they are set before: nothing touches the user's home."""
 os.environ |= {
     "PREFECT_HOME": str(HOME),
     "PREFECT_LOGGING_LEVEL": "DEBUG",
@@ -29,9 +29,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("flows"))
 
 
+def pytest_unconfigure() -> None:
+    """The folder goes with the tests."""
+    shutil.rmtree(HOME, ignore_errors=True)
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    """Starts in half a minute; a flow then takes a second."""
+    """Starts in ten seconds on an idle machine; a flow then takes one."""
     from prefect.logging.configuration import setup_logging
     from prefect.settings import PREFECT_API_URL, PREFECT_LOCAL_STORAGE_PATH, PREFECT_SERVER_DATABASE_CONNECTION_URL
     from prefect.testing.utilities import prefect_test_harness
@@ -40,7 +45,6 @@ def server() -> Iterator[Server]:
         setup_logging()  # resets the root logger's handlers, once: before a test listens
         database = Path(str(PREFECT_SERVER_DATABASE_CONNECTION_URL.value()).partition("///")[2])
         yield Server(PREFECT_API_URL.value(), database, PREFECT_LOCAL_STORAGE_PATH.value())
-    shutil.rmtree(HOME, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)

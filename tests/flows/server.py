@@ -45,9 +45,7 @@ class Server:
             "WHERE r.id = ?",
             row["id"],
         )
-        artifacts = self.query(
-            "SELECT data FROM artifact WHERE key = 'release-verdicts' AND flow_run_id = ?", row["id"]
-        )
+        artifacts = self.query("SELECT key, data FROM artifact WHERE flow_run_id = ?", row["id"])
         return Seen(row["id"], row["parameters"], state, {found["key"]: found["data"] for found in artifacts})
 
     def settle(self, runs: list["Seen"]) -> None:

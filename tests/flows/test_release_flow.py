@@ -73,8 +73,10 @@ ENDS: dict[str, tuple[Callable[[Workshop, pytest.MonkeyPatch], None], int, tuple
 }
 
 
-@pytest.mark.parametrize("asked", ["--prefect", "PREFECT_API_URL"])
-@pytest.mark.parametrize("end", ENDS)
+ASKED = [*((end, "--prefect") for end in ENDS), ("published", "PREFECT_API_URL"), ("file fault", "PREFECT_API_URL")]
+
+
+@pytest.mark.parametrize(("end", "asked"), ASKED)
 def test_a_release_ends_under_prefect_as_it_does_without(
     workshop: Workshop,
     again: Callable[[], None],
@@ -84,8 +86,6 @@ def test_a_release_ends_under_prefect_as_it_does_without(
     end: str,
     asked: str,
 ) -> None:
-    if asked == "PREFECT_API_URL" and end not in ("published", "file fault"):
-        pytest.skip("the way to ask is decided before the release starts")
     prepare, exit_code, state = ENDS[end]
     prepare(workshop, monkeypatch)
     workshop.edit(workshop.policy, CHARGED, "")
@@ -142,20 +142,30 @@ def _injected() -> SecretKey:
     return SecretKey(bytes(32), injected=True)
 
 
-def test_a_step_that_fails_is_not_tried_again(
+def test_a_second_run_reports_the_first_one_and_leaves_its_page_alone(workshop: Workshop, server: Server) -> None:
+    request = Request(workshop.policy, SLOT)
+    first = flow_file.run_release(request)
+    assert list(server.last_run().artifacts) == ["release-verdicts"]
+    workshop.data.unlink()
+    assert flow_file.run_release(request).path == first.path
+    assert server.last_run().artifacts == {}
+    assert server.last_run().state["name"] == "Completed"
+
+
+def test_a_release_that_fails_after_its_draw_does_not_draw_again(
     workshop: Workshop, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    del server
-    tries: list[object] = []
-    monkeypatch.setenv("PREFECT_TASKS_DEFAULT_RETRIES", "3")
+    keys: list[SecretKey] = []
 
-    def failing(*_: object) -> object:
-        tries.append(_)
-        return fails()
+    def drawn() -> SecretKey:
+        keys.append(SecretKey(bytes(32), injected=False))
+        return keys[-1]
 
-    monkeypatch.setattr(job, "scan", failing)
+    monkeypatch.setattr(tasks, "draw_key", drawn)
+    monkeypatch.setattr(job, "scan", fails)
     assert crowdgate("release", workshop.policy, "--prefect") == 1
-    assert len(tries) == 1
+    assert len(keys) == 1
+    assert server.last_run().state["name"] == "Crashed"
 
 
 @pytest.mark.parametrize("step", TASKS, ids=lambda step: step.name)
@@ -165,7 +175,7 @@ def test_no_task_is_persisted_cached_printed_or_tried_again(step: Task[..., obje
 
 
 def test_every_step_is_a_task_of_its_own_and_the_flow_keeps_nothing() -> None:
-    names = ["prepare", "reserve", "draw", "read", "protect", "withhold", "stage", "publish"]
+    names = ["prepare", "reserve", "protect", "publish"]
     assert [step.name for step in TASKS] == names
     assert len({step.task_key for step in TASKS}) == len(names)
     flow = flow_file.release
@@ -203,12 +213,12 @@ def test_a_slot_that_is_no_day_is_refused(server: Server) -> None:
     assert (seen.state["name"], "YYYY-MM-DD" in seen.state["message"]) == ("Refused", True)
 
 
-@pytest.mark.parametrize(("as_of", "slot"), [(None, "2029-12-31"), ("2029-06-01T0600Z", "2029-06-01T0600Z")])
+@pytest.mark.parametrize(("as_of", "slot"), [(None, "2024-02-29"), ("2029-06-01T0600Z", "2029-06-01T0600Z")])
 def test_a_late_run_keeps_the_day_it_was_scheduled_for_unless_a_slot_is_given(
     workshop: Workshop, server: Server, as_of: str | None, slot: str
 ) -> None:
     del server
-    scheduled = Scheduled(scheduled_time=datetime.fromisoformat("2029-12-31T23:30:00-00:00").astimezone(UTC))
+    scheduled = Scheduled(scheduled_time=datetime(2024, 2, 29, 23, 30, tzinfo=UTC))
     parameters = {"policy": str(workshop.policy), **({} if as_of is None else {"as_of": as_of})}
     with get_client(sync_client=True) as client:
         run = client.create_flow_run(flow_file.release, parameters=parameters, state=scheduled)

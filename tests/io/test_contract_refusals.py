@@ -15,6 +15,8 @@ KNOWN = "arguments: {validValues: [heart, lung, NO]}, mustBe: 0}"
 MEAN = "{type: expect_column_mean_to_be_between, kwargs: {min_value: 3.5, max_value: 9}}"
 SHARE = "metric: invalidValues, unit: percent, mustBeLessThan: 2.5}"
 DUPLICATES = "{metric: duplicateValues, unit: percent, mustBe: 0}"
+ROWS = "rowsAtMost, value: 5000"
+SAMPLE = "{{name: spring, method: {}, beta: 0.1, secret: {}, size: {}}}"
 REFUSALS = [
     # the standard
     ("v3.1.0", "v3.0.2", "'v3.0.2'", "apiVersion: v3.1.0"),
@@ -29,7 +31,12 @@ REFUSALS = [
     ("rowsAtMost, value: 5000", "rowsAtMost, value: 0", "'0'", "1 or more"),
     ("rowsAtMost, value: 5000", "public, value: yes", "'yes'", "true or false"),
     ("value: clinic-patients", "value: =patients", "begins with =", "published"),
-    ("{person: patient, rows: 1}", "{person: patient, rows: 3}", "rows: 3", "rows: 1"),
+    ("{person: patient, rows: 1}", "{person: patient, rows: 1001}", "rows: 1001", "at most 1000 rows"),
+    (ROWS, f"sample, value: {SAMPLE.format('fixed-size', 'true', 'unpublished')}", "fixed-size",
+     "delta of at least its share"),
+    (ROWS, f"sample, value: {SAMPLE.format('bernoulli', 'false', 'unpublished')}", "false", "secret"),
+    (ROWS, f"sample, value: {SAMPLE.format('bernoulli', 'true', 'published')}", "published", "delta is"),
+    (ROWS, "sample, value: {name: s, beta: 1}", "'1'", "below 1"),
     ("{person: patient, rows: 1}", "person", "'person'", "row or {person"),
     ("{person: patient, rows: 1}", "{person: patent}", "no property 'patent'", "patient"),
     ("{person: patient, rows: 1}", "{person: ward}", "of another role", "direct-identifier"),

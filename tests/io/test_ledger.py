@@ -824,3 +824,17 @@ def test_an_amount_of_too_many_digits_is_refused_before_anything_is_written(ledg
     with pytest.raises(ValueError, match="digits"):
         reserve(ledger, "r", Spend(Fraction(1, 10**300), Fraction(0)))
     assert ledger.entries() == []
+
+
+def test_an_inherited_sample_serves_one_release_for_life(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'samples.db'}"
+    ledger = open_ledger(url, create(url, "test"))
+    budget = Budget("p", Spend(Fraction(9), Fraction(1, 10)), 10, "row", "add-remove")
+    once = Spend(Fraction(1), Fraction(0))
+    ledger.reserve("a/1/2030-01-01", "d", "c", budget, once, sample="spring")
+    ledger.void("a/1/2030-01-01")
+    ledger.reserve("a/1/2030-01-02", "d", "c", budget, once, sample="spring")
+    with pytest.raises(LedgerRefused, match="used up by a/1/2030-01-02"):
+        ledger.reserve("a/1/2030-01-03", "d", "c", budget, once, sample="spring")
+    ledger.reserve("a/1/2030-01-04", "d", "c", budget, once, sample="autumn")
+    assert ledger.spent("p").epsilon == 2

@@ -27,7 +27,7 @@ from pipeline.errors import FileFault
 from pipeline.hierarchy import hierarchy
 from pipeline.histogram import Records
 from pipeline.io import people
-from pipeline.io.people import number_people, one_row_each
+from pipeline.io.people import number_people, rows_each
 from pipeline.io.tables import Facts, choose_rows, open_table, read_records
 
 MARK = "ZZMARKZZ"
@@ -204,7 +204,7 @@ def usable(person: bytes | None) -> bool:
 def test_each_row_of_a_person_is_chosen_with_the_same_probability(ids: list[str | None]):
     rows = number_people([pa.array(ids[:2], pa.string()), pa.array(ids[2:], pa.string())])
     orders = list(itertools.permutations(range(len(ids))))
-    masks = np.array([one_row_each(rows, np.array(order, dtype=np.uint64)) for order in orders])
+    masks = np.array([rows_each(rows, np.array(order, dtype=np.uint64), 1) for order in orders])
     rows_of = Counter(ids)
     for row, person in enumerate(ids):
         share = Fraction(1, rows_of[person]) if person else 0
@@ -221,13 +221,13 @@ def test_usable_ids_are_told_from_others_in_every_slice(monkeypatch):
 
 def test_of_equal_words_the_first_row_wins():
     rows = number_people([pa.array(["b", "a", "b", "a"])])
-    assert one_row_each(rows, np.full(4, 2**64 - 1, dtype=np.uint64)).tolist() == [True, True, False, False]
+    assert rows_each(rows, np.full(4, 2**64 - 1, dtype=np.uint64), 1).tolist() == [True, True, False, False]
 
 
 @pytest.mark.parametrize("words", [np.zeros(3, dtype=np.uint64), np.zeros(2, dtype=np.int64)])
 def test_a_row_without_its_own_word_is_refused(words: np.ndarray):
     with pytest.raises(ValueError, match="one 64-bit word per row"):
-        one_row_each(number_people([pa.array(["a", "b"])]), words)
+        rows_each(number_people([pa.array(["a", "b"])]), words, 1)
 
 
 def test_a_person_is_the_same_in_a_file_whose_ids_one_null_turned_into_floats(tmp_path: Path):

@@ -4,6 +4,7 @@ import csv
 import json
 import shutil
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from pipeline.jobs.run import Request
 from pipeline.jobs.verify import verify
 from tests.workshop import Workshop, crowdgate, make_workshop
 
-FILES = ("data.parquet", "data.csv", "dictionary.csv", "README.md")
+FILES = ("data.parquet", "data.csv", "dictionary.csv", "estimates.csv", "README.md")
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +134,49 @@ def test_data_files_that_differ_are_found(copy: Path) -> None:
     pq.write_table(table, copy / "data.parquet", store_schema=False)
     reseal(copy, lambda claims: _recount(claims, claims["data"]["rows"] - 1, claims["data"]["classes"]))
     with pytest.raises(VerificationFailed, match="same rows"):
+        verify(copy)
+
+
+Lines = list[list[str]]
+ESTIMATES: dict[str, tuple[Callable[[Lines], Lines], str]] = {
+    "an estimate": (lambda lines: _with(lines, 3, "0.01"), "does not follow"),
+    "a smaller estimate": (lambda lines: _with(lines, 3, "-0.01"), "does not follow"),
+    "an error": (lambda lines: _with(lines, 4, "0.01"), "does not follow"),
+    "a count": (lambda lines: _with(lines, 2, "1"), "not those of the data"),
+    "a label": (lambda lines: [lines[0], [lines[1][0], "x", *lines[1][2:]], *lines[2:]], "not those of the data"),
+    "a line missing": (lambda lines: lines[:-1], "not those of the data"),
+    "a line more": (lambda lines: [*lines, lines[-1]], "not those of the data"),
+    "order": (lambda lines: [lines[0], *lines[:0:-1]], "not those of the data"),
+    "a cell missing": (lambda lines: [line[:4] for line in lines], "its columns"),
+    "another form": (lambda lines: [lines[0], [*lines[1][:3], f"+{lines[1][3]}", lines[1][4]], *lines[2:]], "does not"),
+    "no lines": (lambda _: [], "its columns"),
+}
+
+
+def _with(lines: Lines, at: int, more: str) -> Lines:
+    """One figure of the first cell a little larger."""
+    changed = Decimal(lines[1][at]) + Decimal(more)
+    return [lines[0], [*lines[1][:at], str(changed), *lines[1][at + 1 :]], *lines[2:]]
+
+
+@pytest.mark.parametrize("name", ESTIMATES)
+def test_forged_estimates_are_found_even_when_the_manifest_is_resealed(copy: Path, name: str) -> None:
+    change, found = ESTIMATES[name]
+    with (copy / "estimates.csv").open(newline="") as file:
+        lines = list(csv.reader(file))
+    with (copy / "estimates.csv").open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(change(lines))
+    reseal(copy)
+    with pytest.raises(VerificationFailed, match=found):
+        verify(copy)
+
+
+def test_a_release_without_estimates_is_found(copy: Path) -> None:
+    (copy / "estimates.csv").unlink()
+    claims = json.loads((copy / "manifest.json").read_text())
+    del claims["files"]["estimates.csv"]
+    (copy / "manifest.json").write_bytes(manifest.canonical(claims))
+    with pytest.raises(VerificationFailed, match="there are no estimates"):
         verify(copy)
 
 

@@ -123,7 +123,10 @@ def test_output_measures_read_nothing_but_the_output(full: Any, other: Any, samp
     kept = {row: count for row, count in sample.items() if count >= 3}
     for name, measure in MEASURES.items():
         if measure.kind is MeasureClass.OUTPUT:
-            assert of_candidate(name, candidate(full, sample)) == of_candidate(name, candidate(other, kept))
+            of = {"of": "y"} if measure.of else {}
+            found = of_candidate(name, candidate(full, sample), **of)
+            assert found is not None
+            assert found == of_candidate(name, candidate(other, kept), **of)
 
 
 @settings(deadline=None)
@@ -132,7 +135,7 @@ def test_what_cannot_fail_never_fails_and_what_cannot_pass_never_passes(sample: 
     found = candidate(sample, sample)
     for name, measure in MEASURES.items():
         if measure.of_candidate is not None and name != "singletons":
-            rule = gate(name, side, str(limit))
+            rule = gate(name, side, str(limit), **({"of": "y"} if measure.of else {}))
             outcome = judge(rule, measure.of_candidate(found, rule))[0]
             stated = reach(rule, measure.reach(found.static, rule))
             assert not (stated is Reach.CANNOT_FAIL and outcome is not Outcome.PASS), name

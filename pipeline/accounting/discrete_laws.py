@@ -1,0 +1,137 @@
+"""The laws of integer noise: discrete Laplace and discrete Gaussian, with the exact probability of every interval.
+
+Laplace of scale s: P(x) = (1 - a) / (1 + a) a^|x|, a = e^(-1/s). Gaussian of parameter sigma^2: P(x) is proportional to
+e^(-x^2 / (2 sigma^2)) on the integers, and its variance is at most sigma^2 (Canonne, Kamath, Steinke 2020).
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtr, ndtri
+
+Floats = npt.NDArray[np.float64]
+_WIDE = 10_000.0
+"""From this sigma on the discrete Gaussian's tails are taken from the normal law, which bounds them from above."""
+
+
+@dataclass(frozen=True)
+class DiscreteLaplace:
+    """Noise of a pure-epsilon release: scale = L1 sensitivity / epsilon."""
+
+    scale: Fraction
+
+    @property
+    def variance(self) -> float:
+        """2a / (1 - a)^2."""
+        rate = float(1 / self.scale)
+        return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
+
+    def mass(self, x: int) -> float:
+        """P(noise = x)."""
+        rate = float(1 / self.scale)
+        return math.tanh(rate / 2) * math.exp(-rate * abs(x))
+
+    def tail(self, q: int) -> float:
+        """P(noise > q), for every integer q."""
+        if q < 0:
+            return 1 - self.tail(-q - 1)
+        rate = float(1 / self.scale)
+        return math.exp(-rate * (q + 1)) / (1 + math.exp(-rate))
+
+    def half_width(self, confidence: float = 0.95) -> int:
+        """The least q with P(|noise| <= q) of at least `confidence`."""
+        rate, alpha = float(1 / self.scale), (1 - confidence) / 2
+        q = max(0, math.ceil((-math.log(alpha) - math.log1p(math.exp(-rate))) / rate) - 1)
+        return _least(self, q, confidence)
+
+    def coverage(self, q: int) -> float:
+        """P(|noise| <= q): how often value +- q holds the truth."""
+        return 1 - 2 * self.tail(q)
+
+
+@dataclass(frozen=True)
+class DiscreteGaussian:
+    """Noise of a zCDP release: squared_sigma = squared L2 sensitivity / (2 rho)."""
+
+    squared_sigma: Fraction
+
+    @property
+    def sigma(self) -> float:
+        """The parameter, a little above the standard deviation."""
+        return math.sqrt(self.squared_sigma)
+
+    @cached_property
+    def _masses(self) -> Floats:
+        """Unnormalised masses of 0, 1, 2, ... until they vanish."""
+        x = np.arange(math.ceil(40 * self.sigma) + 2, dtype=np.float64)
+        return np.exp(-x * x / (2 * float(self.squared_sigma)))
+
+    @cached_property
+    def _total(self) -> float:
+        return float(self._masses[0] + 2 * self._masses[1:].sum())
+
+    @property
+    def variance(self) -> float:
+        """The variance; sigma^2 where sigma is so large that they do not differ."""
+        if self.sigma > _WIDE:
+            return float(self.squared_sigma)
+        x = np.arange(len(self._masses), dtype=np.float64)
+        return float(2 * (x * x * self._masses).sum() / self._total)
+
+    def mass(self, x: int) -> float:
+        """P(noise = x)."""
+        total = self._total if self.sigma <= _WIDE else self.sigma * math.sqrt(2 * math.pi)
+        return math.exp(-x * x / (2 * float(self.squared_sigma))) / total
+
+    def tail(self, q: int) -> float:
+        """P(noise > q), for every integer q; an upper bound for q >= 0 where sigma is above 10,000."""
+        if q < 0:
+            return 1 - self.tail(-q - 1)
+        if self.sigma > _WIDE:
+            return float(ndtr(-q / self.sigma))
+        return float(self._masses[q + 1 :].sum() / self._total)
+
+    def half_width(self, confidence: float = 0.95) -> int:
+        """The least q with P(|noise| <= q) of at least `confidence`."""
+        return _least(self, max(0, round(self.sigma * float(-ndtri((1 - confidence) / 2)))), confidence)
+
+    def coverage(self, q: int) -> float:
+        """P(|noise| <= q): how often value +- q holds the truth."""
+        return 1 - 2 * self.tail(q)
+
+    def renyi(self, order: float, shift: int) -> float:
+        """The Renyi divergence of order > 1 between the noise and the noise moved by `shift`.
+
+        order shift^2 / (2 sigma^2) + ln(S(order shift) / S(0)) / (order - 1), S(c) = sum over integers x of
+        e^(-(x - c)^2 / (2 sigma^2)): at most the first term (Poisson summation), and exactly that where order shift is
+        whole. The zCDP curve is met.
+        """
+        squared = float(self.squared_sigma)
+        reach = math.ceil(40 * self.sigma) + 2
+        x = np.arange(-reach, reach + 1, dtype=np.float64)
+        moved = math.fsum(np.exp(-((x - math.fmod(order * shift, 1.0)) ** 2) / (2 * squared)))
+        still = math.fsum(np.exp(-x * x / (2 * squared)))
+        return order * shift * shift / (2 * squared) + math.log(moved / still) / (order - 1)
+
+    def delta(self, shift: int, epsilon: float) -> float:
+        """The exact delta at `epsilon` when one count changes by `shift`: sum of max(P(x) - e^epsilon P(x - shift), 0).
+
+        Canonne, Kamath, Steinke 2020, Theorem 7: P(x < c) - e^epsilon P(x < c - shift).
+        """
+        last = math.ceil(shift / 2 - epsilon * float(self.squared_sigma) / shift) - 1
+        return max(0.0, self.tail(-last - 1) - math.exp(epsilon) * self.tail(shift - last - 1))
+
+
+Law = DiscreteLaplace | DiscreteGaussian
+
+
+def _least(law: Law, q: int, confidence: float) -> int:
+    while law.coverage(q) < confidence:
+        q += 1
+    while q and law.coverage(q - 1) >= confidence:
+        q -= 1
+    return q

@@ -1,0 +1,34 @@
+"""What a row is granted keeps what a person is promised."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.accounting.person import per_row
+from pipeline.guarantee import group
+
+
+@given(
+    epsilon=st.fractions(Fraction(1, 100), 20),
+    delta=st.fractions(Fraction(1, 10**12), Fraction(1, 2)),
+    rows=st.integers(1, 50),
+)
+def test_group_privacy_of_what_a_row_is_granted_is_within_the_promise(
+    epsilon: Fraction, delta: Fraction, rows: int
+) -> None:
+    whole = group(*per_row(epsilon, delta, rows), rows)
+    # `group` rounds up by a few units in the last place, and what a row is granted is 1e-12 too small
+    assert float(epsilon) * (1 - 1e-11) <= whole[0] <= float(epsilon) * (1 + 1e-12)
+    assert float(delta) * (1 - 1e-10) <= whole[1] <= float(delta) * (1 + 1e-12)
+
+
+def test_one_row_is_granted_all() -> None:
+    assert per_row("0.95", "1e-9", 1) == (Fraction("0.95"), Fraction("1e-9"))
+
+
+@pytest.mark.parametrize("rows", [0, -1, 1.5, "many"])
+def test_a_person_has_a_whole_number_of_rows(rows: object) -> None:
+    with pytest.raises(ValueError, match="rows"):
+        per_row(1, "1e-9", rows)  # type: ignore[arg-type]

@@ -1,0 +1,109 @@
+"""What a workload costs: sensitivities by brute force, exact splits, and sampling that amplifies once."""
+
+import math
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.accounting.amplification import amplify
+from pipeline.accounting.tables_plan import (
+    Query,
+    l1_sensitivity,
+    law_of,
+    split_budget,
+    squared_l2_sensitivity,
+    stated_guarantee,
+    tables_budget,
+)
+from pipeline.accounting.zcdp import zcdp_epsilon
+
+queries = st.lists(
+    st.builds(Query, st.text(max_size=3), st.integers(1, 5000), st.integers(1, 90)), min_size=1, max_size=6
+)
+totals = st.fractions(Fraction(1, 1000), 10)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_the_sensitivities_are_the_greatest_changes_that_rows_of_one_person_make(rows):
+    """Two tables of 2 and 3 cells and a sum over {-1, 0, 2}: every way to place that many rows, enumerated."""
+    worst_l1, worst_l2 = 0, 0
+    kinds = [(a, b, v) for a, b, v in product(range(2), range(3), (-1, 0, 2))]
+    for count in range(rows + 1):
+        for chosen in combinations_with_replacement(kinds, count):
+            cells = [sum(a == i for a, _, _ in chosen) for i in range(2)]
+            cells += [sum(b == i for _, b, _ in chosen) for i in range(3)] + [sum(v for *_, v in chosen)]
+            worst_l1 = max(worst_l1, sum(map(abs, cells)))
+            worst_l2 = max(worst_l2, sum(cell**2 for cell in cells))
+    workload = [Query("a", 2), Query("b", 3), Query("sum", 1, 2)]
+    assert l1_sensitivity(workload, rows) == worst_l1
+    assert squared_l2_sensitivity(workload, rows) == worst_l2
+
+
+@settings(deadline=None, derandomize=True)
+@given(queries=queries, total=totals, noise=st.sampled_from(["laplace", "gaussian"]))
+@pytest.mark.parametrize("how", ["equal", "least-variance"])
+def test_the_parts_add_up_to_the_total_exactly(how, queries, total, noise):
+    assert sum(split_budget(queries, total, noise, how)) == total
+
+
+@settings(deadline=None, derandomize=True)
+@given(queries=queries, total=totals, tilt=st.floats(0.5, 2), noise=st.sampled_from(["laplace", "gaussian"]))
+def test_no_other_split_has_a_smaller_sum_of_variances(queries, total, tilt, noise):
+    power = 2 if noise == "laplace" else 1
+
+    def error(parts):
+        return sum(q.cells / float(part) ** power for q, part in zip(queries, parts, strict=True))
+
+    best = error(split_budget(queries, total, noise, "least-variance"))
+    tilted = [float(part) * tilt**i for i, part in enumerate(split_budget(queries, total, noise, "least-variance"))]
+    others = [part * float(total) / sum(tilted) for part in tilted]
+    assert best <= error(others) * (1 + 1e-6)
+    assert best <= error(split_budget(queries, total, noise, "equal")) * (1 + 1e-6)
+
+
+def test_stated_shares_are_kept_and_the_rest_is_split():
+    workload = [Query("a", 1, share=Fraction(1, 3)), Query("b", 1), Query("c", 1)]
+    assert split_budget(workload, Fraction(3), "laplace", "equal") == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [((0, None), "share 0"), (("2/3", "2/3"), "add up to 4/3"), ((1, None), "no budget left"), ((-1, 1), "share -1")],
+)
+def test_shares_that_do_not_fit_are_refused(shares, words):
+    workload = [Query(str(i), 1, 1, None if s is None else Fraction(s)) for i, s in enumerate(shares)]
+    with pytest.raises(ValueError, match=words):
+        split_budget(workload, Fraction(1), "laplace", "equal")
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+@pytest.mark.parametrize("beta", ["1", "0.5", "0.01"])
+@pytest.mark.parametrize("epsilon", ["0.01", "1", "8"])
+def test_the_budget_is_used_up_and_not_exceeded(noise, beta, epsilon):
+    found = tables_budget(epsilon, "1e-6", noise, beta)
+    assert Fraction(epsilon) * Fraction(1 - 1e-9) <= found.epsilon <= Fraction(epsilon)
+    assert found.delta == (0 if noise == "laplace" else Fraction("1e-6"))
+
+
+def test_zcdp_is_converted_before_it_is_amplified_and_amplified_once():
+    """Scaling rho by beta, or amplifying twice, would allow more noise budget: both exceed the stated epsilon."""
+    found = tables_budget(1, "1e-6", "gaussian", "0.1")
+    inner = zcdp_epsilon(found.spend, "1e-5")
+    assert float(found.epsilon) == pytest.approx(math.log1p(0.1 * math.expm1(inner)), rel=1e-12)
+    twice = tables_budget(found.epsilon, "1e-6", "gaussian", "0.01")
+    assert twice.spend > found.spend
+    assert stated_guarantee("gaussian", twice.spend, "1e-5", Fraction(1, 10))[0] > found.epsilon
+    assert amplify(*amplify(inner, "1e-5", "0.1"), "0.1")[0] < found.epsilon / 5
+
+
+def test_gaussian_noise_without_delta_is_refused():
+    with pytest.raises(ValueError, match="delta must"):
+        tables_budget(1, 0, "gaussian")
+
+
+def test_noise_scales_with_what_a_person_can_add():
+    assert law_of(Query("a", 1), Fraction(1, 2), 3, "laplace").scale == 6
+    assert law_of(Query("s", 1, 90), Fraction(1, 2), 1, "gaussian").squared_sigma == 8100

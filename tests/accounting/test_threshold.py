@@ -1,0 +1,63 @@
+"""Thresholds on unknown keys: delta by enumeration of how a person's rows lie, strictly above, never off by one."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.accounting.discrete_laws import DiscreteLaplace
+from pipeline.accounting.threshold import least_threshold, threshold_delta
+
+
+def partitions(rows, largest):
+    if rows == 0:
+        yield ()
+    for first in range(min(rows, largest), 0, -1):
+        for rest in partitions(rows - first, first):
+            yield first, *rest
+
+
+def enumerated(threshold, epsilon, rows, strictly=True):
+    """The greatest probability that a key of one person appears, over all ways to spread the rows over keys."""
+    law = DiscreteLaplace(Fraction(rows) / epsilon)
+    limit = threshold if strictly else threshold - 1
+    return max(
+        1 - math.prod(1 - law.tail(limit - count) for count in spread)
+        for held in range(1, rows + 1)
+        for spread in partitions(held, held)
+    )
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(rows=st.integers(1, 8), above=st.integers(0, 30), epsilon=st.fractions(Fraction(1, 10), 12, max_denominator=20))
+def test_delta_is_the_worst_way_to_spread_the_rows(rows, above, epsilon):
+    exact = enumerated(rows + above, epsilon, rows)
+    assert exact * (1 - 1e-9) - 1e-15 <= threshold_delta(rows + above, epsilon, rows) <= exact * (1 + 1e-9) + 1e-15
+
+
+def test_keys_of_one_row_each_give_the_formula_where_epsilon_is_small():
+    """m = 4, epsilon 1: 1 - (1 - p)^4 with p of one row; at epsilon 12 four rows in one key are worse."""
+    p = DiscreteLaplace(Fraction(4)).tail(49)
+    assert threshold_delta(50, 1, 4) == pytest.approx(1 - (1 - p) ** 4, rel=1e-9)
+    p = DiscreteLaplace(Fraction(4, 12)).tail(9)
+    assert threshold_delta(10, 12, 4) > 1000 * (1 - (1 - p) ** 4)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "5"])
+@pytest.mark.parametrize("delta", ["1e-3", "1e-9"])
+def test_the_least_threshold_keeps_delta_and_one_less_or_equality_does_not(rows, epsilon, delta):
+    limit = least_threshold(epsilon, delta, rows)
+    assert threshold_delta(limit, epsilon, rows) <= float(delta)
+    assert limit == rows or threshold_delta(limit - 1, epsilon, rows) > float(delta)
+    if limit > rows:
+        assert enumerated(limit, Fraction(epsilon), rows, strictly=False) > float(delta), "release at the threshold"
+
+
+def test_a_threshold_below_the_rows_is_refused():
+    with pytest.raises(ValueError, match="^threshold must"):
+        threshold_delta(2, 1, 3)
+    with pytest.raises(ValueError, match="^delta must"):
+        least_threshold(1, 0, 1)

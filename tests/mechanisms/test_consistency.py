@@ -1,0 +1,211 @@
+"""Consistency is the best linear unbiased estimate, never worse in any cell; rounding keeps what it promises."""
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.accounting.discrete_laws import DiscreteGaussian
+from pipeline.hierarchy import Level
+from pipeline.mechanisms import consistency
+from pipeline.mechanisms.consistency import agree, cells_of, disagreement, margin, variances_after
+from pipeline.mechanisms.rounding import largest_remainder, parent, round_tables
+from pipeline.noise import gaussian_vector
+
+
+def level(name, codes):
+    return Level(name, tuple(f"{name} {i}" for i in range(max(codes) + 1)), np.array(codes, dtype=np.int32))
+
+
+AGE = {
+    "exact": level("exact", [0, 1, 2, 3, 4]),
+    "pairs": level("pairs", [0, 0, 1, 1, 2]),
+    "young": level("y", [0, 0, 0, 0, 1]),
+}
+SEX = {"exact": level("exact", [0, 1])}
+RACE = {"exact": level("exact", [0, 1, 2]), "swapped": level("swapped", [2, 0, 1]), "two": level("two", [0, 1, 1])}
+KNOWN = {"age": AGE, "sex": SEX, "race": RACE}
+FINE = {name: levels["exact"] for name, levels in KNOWN.items()}
+
+
+@st.composite
+def table_axes(draw):
+    names = draw(st.lists(st.sampled_from(sorted(KNOWN)), unique=True, max_size=3))
+    return {name: KNOWN[name][draw(st.sampled_from(sorted(KNOWN[name])))] for name in names}
+
+
+workloads = st.lists(table_axes(), min_size=1, max_size=5)
+
+
+def shape(axes):
+    return tuple(len(found) for found in axes.values())
+
+
+def margins_matrix(axes):
+    """Every table as a linear function of the full table of 5 x 2 x 3 cells."""
+    size = math.prod(shape(FINE))
+    parts = []
+    for levels in axes:
+        matrix = np.zeros((math.prod(shape(levels)), size))
+        matrix[cells_of(FINE, levels), np.arange(size)] = 1
+        parts.append(matrix)
+    return np.vstack(parts)
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(axes=workloads, seed=st.integers(0, 10**6), data=st.data())
+def test_it_is_the_least_squares_estimate_over_all_full_tables(axes, seed, data):
+    """Against lstsq on an explicit common table, and its covariance X (X' W X)^+ X'."""
+    spread = data.draw(st.lists(st.floats(0.1, 50), min_size=len(axes), max_size=len(axes)))
+    random = np.random.default_rng(seed)
+    noisy = [random.normal(50, 20, shape(levels)) for levels in axes]
+    x, y = margins_matrix(axes), np.concatenate([table.reshape(-1) for table in noisy])
+    weights = 1 / np.repeat(spread, [table.size for table in noisy])
+    expected = x @ np.linalg.lstsq(x * np.sqrt(weights)[:, None], y * np.sqrt(weights), rcond=None)[0]
+    covariance = x @ np.linalg.pinv(x.T @ (x * weights[:, None])) @ x.T
+    found = agree(axes, noisy, spread, non_negative=False)
+    assert found.exact
+    assert np.concatenate([table.reshape(-1) for table in found.tables]) == pytest.approx(expected, abs=1e-6)
+    variances = np.concatenate([table.reshape(-1) for table in found.variances])
+    assert variances == pytest.approx(np.diag(covariance), abs=1e-7)
+    assert np.all(variances <= np.repeat(spread, [table.size for table in noisy]) * (1 + 1e-12))
+    assert disagreement(axes, found.tables) < 1e-6
+    planned, exact = variances_after(axes, spread)
+    assert exact
+    assert np.concatenate([table.reshape(-1) for table in planned]) == pytest.approx(variances)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(axes=workloads, seed=st.integers(0, 10**6), people=st.integers(0, 200))
+def test_non_negative_tables_agree_and_are_no_further_from_the_truth(axes, seed, people):
+    """The weighted squared error does not grow, in any draw: the truth is one of the points projected on."""
+    random = np.random.default_rng(seed)
+    full = random.multinomial(people, random.dirichlet(np.full(30, 0.2))).reshape(shape(FINE)).astype(float)
+    true = [margin(FINE, full, levels).reshape(shape(levels)) for levels in axes]
+    spread = random.uniform(1, 30, len(axes))
+    noisy = [t + random.normal(0, np.sqrt(s), t.shape) for t, s in zip(true, spread, strict=True)]
+    found = agree(axes, noisy, spread)
+
+    def error(tables):
+        return sum(float(((t - e) ** 2).sum()) / s for t, e, s in zip(true, tables, spread, strict=True))
+
+    assert all((table >= 0).all() for table in found.tables)
+    assert found.gap <= 0.01 * math.sqrt(spread.min())
+    assert disagreement(axes, found.tables) <= 60 * found.gap + 1e-9
+    assert error(found.tables) <= error(noisy) + 0.05
+
+
+def test_tables_that_agree_already_stay_as_they_are():
+    full = np.arange(30, dtype=float).reshape(shape(FINE))
+    axes = [{"age": AGE["exact"]}, {"sex": SEX["exact"], "age": AGE["pairs"]}, {}]
+    tables = [margin(FINE, full, levels).reshape(shape(levels)) for levels in axes]
+    for before, after in zip(tables, agree(axes, tables, [1.0, 2.0, 3.0]).tables, strict=True):
+        assert after == pytest.approx(before, abs=1e-9)
+
+
+def test_one_table_alone_keeps_its_variance_and_a_zero_variance_is_refused():
+    found = agree([FINE], [np.zeros(shape(FINE))], [2.0])
+    assert (found.variances[0] == 2).all()
+    assert found.exact
+    with pytest.raises(ValueError, match="variances must be positive"):
+        agree([FINE], [np.zeros(shape(FINE))], [0.0])
+
+
+def test_too_many_equations_are_solved_by_conjugate_gradients_with_variances_from_before(monkeypatch):
+    axes = [{n: FINE[n] for n in pair} for pair in combinations(FINE, 2)]
+    noisy = [np.random.default_rng(3).normal(20, 5, shape(levels)) for levels in axes]
+    direct = agree(axes, noisy, [1.0, 2.0, 3.0], non_negative=False)
+    monkeypatch.setattr(consistency, "MOST_CONSTRAINTS", 1)
+    found = agree(axes, noisy, [1.0, 2.0, 3.0], non_negative=False)
+    assert not found.exact
+    assert [float(v.max()) for v in found.variances] == [1, 2, 3]
+    for left, right in zip(direct.tables, found.tables, strict=True):
+        assert right == pytest.approx(left, abs=1e-6)
+
+
+def test_a_swapped_order_of_codes_is_seen_through():
+    """Two levels of one size hold the same groups under other codes."""
+    axes = [{"race": RACE["exact"]}, {"race": RACE["swapped"]}]
+    found = agree(axes, [np.array([30.0, 10, 20]), np.array([12.0, 22, 32])], [1.0, 1.0])
+    assert found.tables[0] == pytest.approx([31, 11, 21])
+    assert found.tables[1] == pytest.approx([11, 21, 31])
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(axes=workloads, seed=st.integers(0, 10**6))
+def test_whole_tables_share_the_total_and_add_up_along_their_parents(axes, seed):
+    random = np.random.default_rng(seed)
+    full = random.exponential(3, shape(FINE)) * (random.random(shape(FINE)) < 0.6)
+    tables = [margin(FINE, full, levels).reshape(shape(levels)) for levels in axes]
+    whole = round_tables(axes, tables)
+    for at, (table, real) in enumerate(zip(whole, tables, strict=True)):
+        assert table.dtype == np.int64
+        assert (table >= 0).all()
+        assert table.sum() == round(float(np.mean([t.sum() for t in tables])))
+        assert np.abs(table - real).max() < 1 + 1e-6
+        others = [i for i in range(len(axes)) if axes[i] and tables[i].size < real.size]
+        above = parent(axes, at, others)
+        if above is not None and sum(tables[i].size == tables[above].size for i in others) == 1:
+            assert (margin(axes[at], table.astype(float), axes[above]) == whole[above].reshape(-1)).all()
+
+
+def test_a_chain_of_levels_is_consistent_in_whole_numbers():
+    full = np.random.default_rng(8).exponential(4, shape(FINE))
+    axes = [FINE, {"age": AGE["exact"]}, {"age": AGE["pairs"]}, {"age": AGE["young"]}, {}]
+    tables = [margin(FINE, full, levels).reshape(shape(levels)) for levels in axes]
+    assert disagreement(axes, round_tables(axes, tables)) == 0
+    naive = [np.round(table) for table in tables]
+    assert disagreement(axes, naive) > 0, "plain rounding breaks the totals"
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(data=st.data(), groups=st.lists(st.integers(0, 3), min_size=4, max_size=12))
+def test_the_largest_remainder_meets_every_target(data, groups):
+    values = np.array(data.draw(st.lists(st.floats(0, 9), min_size=len(groups), max_size=len(groups))))
+    targets = np.array(data.draw(st.lists(st.integers(0, 60), min_size=4, max_size=4)))
+    at = np.array([0, 1, 2, 3, *groups])
+    out = largest_remainder(np.concatenate([np.zeros(4), values]), at, targets)
+    assert (np.bincount(at, weights=out, minlength=4) == targets).all()
+    assert (out >= 0).all()
+
+
+# OpenDP cannot be seeded. N = 1,000 draws of 30 + 10 + 3 + 3 + 1 = 47 cells. A cell's squared errors over its stated
+# variance are chi-square of N degrees to a good approximation: seven standard errors (sqrt(2/N) each) give a false-alarm
+# rate below 1e-8 in all. Power: with one variance taken a thousand times too small the errors of some cell are more than
+# twice the stated ones, 23 standard errors.
+@pytest.mark.statistical
+def test_consistency_never_increases_the_mean_squared_error_of_a_cell():
+    axes = [FINE, {"age": AGE["exact"], "sex": SEX["exact"]}, {"age": AGE["pairs"]}, {"race": RACE["exact"]}, {}]
+    rhos = [Fraction(1, 50), Fraction(1, 400), Fraction(1, 60), Fraction(1, 30), Fraction(1, 500)]
+    spread = [DiscreteGaussian(1 / (2 * rho)).variance for rho in rhos]
+    full = np.random.default_rng(5).poisson(40, shape(FINE))
+    true = [margin(FINE, full.astype(float), levels).reshape(shape(levels)).astype(np.int64) for levels in axes]
+    draws = 1000
+    noisy = [
+        gaussian_vector(np.tile(table.reshape(-1), draws), 1, rho).reshape(draws, *table.shape)
+        for table, rho in zip(true, rhos, strict=True)
+    ]
+
+    def errors(weights):
+        """Mean squared error of every cell, of all tables one after another."""
+        total = 0.0
+        for i in range(draws):
+            found = agree(axes, [table[i] for table in noisy], weights, non_negative=False)
+            pairs = zip(found.tables, true, strict=True)
+            total = total + np.concatenate([((z - t) ** 2).reshape(-1) for z, t in pairs])
+        return total / draws
+
+    after, _ = variances_after(axes, spread)
+    stated = np.concatenate([v.reshape(-1) for v in after])
+    before = np.repeat(spread, [table.size for table in true])
+    noise = 7 * math.sqrt(2 / draws)
+    right = errors(spread)
+    assert (stated <= before).all()
+    assert (np.abs(right / stated - 1) < noise).all(), "the propagated variances are the errors"
+    assert (right < before * (1 + noise)).all()
+    wrong = errors([spread[0] * 1e-3, *spread[1:]])
+    assert (wrong / stated).max() > 2, "wrong weights are seen"

@@ -1,0 +1,163 @@
+"""What users read: exact intervals before consistency, means, quantiles, suppression, keys above a threshold."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.accounting.discrete_laws import DiscreteLaplace
+from pipeline.guarantee import Part
+from pipeline.mechanisms.consistency import disagreement
+from pipeline.mechanisms.dp_accuracy import trusted_share
+from pipeline.mechanisms.dp_answers import consistent_answers, raw_answers
+from pipeline.mechanisms.dp_keys import KeySelection, plan_keys
+from pipeline.mechanisms.dp_sums import quantile_bins
+from pipeline.mechanisms.dp_workload import Mean, Quantiles, Sum, Table
+from pipeline.noise import NoiseSource
+from tests.mechanisms.tables import plan, records
+
+ITEMS = (
+    Table(), Table({"sex": "exact"}), Table({"sex": "exact", "town": "grouped"}), Table({"town": "exact"}),
+    Sum("hours"), Mean("hours"), Mean("pay", {"sex": "exact"}), Quantiles("hours", "ones", by={"sex": "exact"}),
+)  # fmt: skip
+SILENT = NoiseSource(lambda values, *_: values, lambda values, *_: values)
+TENTH = Fraction(1, 10)
+
+
+def people(count=3000):
+    random = np.random.default_rng(4)
+    columns = (random.integers(0, size, count) for size in (2, 4, 11, 12))
+    return np.column_stack(list(columns))
+
+
+def answers(read, source=SILENT, epsilon="5", **how):
+    mechanism = plan(ITEMS, epsilon, **how)
+    noisy = mechanism.protect(mechanism.count([records(people())]), source)
+    return mechanism, noisy, read(mechanism, noisy, TENTH)
+
+
+def test_without_noise_every_answer_is_the_truth():
+    rows = people()
+    _, _, found = answers(consistent_answers)
+    hours = -1 + rows[:, 2] / 2
+    assert found[0].cells.value == 3000
+    assert found[1].cells.value.tolist() == np.bincount(rows[:, 0]).tolist()
+    assert found[4].cells.value == pytest.approx(hours.sum())
+    assert found[5].cells.value == pytest.approx(hours.mean())
+    for sex in range(2):
+        valid = rows[(rows[:, 0] == sex) & (rows[:, 3] < 11)]
+        assert found[6].cells.value[sex] == pytest.approx((-1 + valid[:, 3] / 2).mean())
+        bins = np.sort(np.floor(hours[rows[:, 0] == sex])).astype(int) + 1
+        assert found[7].bins[sex].tolist() == [bins[math.ceil(len(bins) * p) - 1] for p in (0.25, 0.5, 0.75)]
+
+
+def test_consistent_answers_add_up_and_raw_ones_do_not():
+    mechanism, noisy, found = answers(consistent_answers, source=_opendp(), epsilon="0.5")
+    axes = [linear.levels for linear in mechanism.queries[:4]]
+    assert disagreement(axes, noisy[:4]) > 0
+    totals = {float(found[i].cells.value.sum()) for i in range(4)}
+    assert len(totals) == 1
+    assert all((found[i].cells.value >= 0).all() for i in range(4))
+    raw = raw_answers(mechanism, noisy, TENTH)
+    assert (raw[1].cells.value == noisy[1]).all()
+    for i in range(4):
+        assert (found[i].cells.error <= raw[i].cells.error * (1 + 1e-9)).all()
+
+
+def _opendp():
+    from pipeline.noise import OPENDP
+
+    return OPENDP
+
+
+def test_raw_intervals_are_those_of_the_law_and_ends_hold_the_truth_as_often_as_it_says():
+    mechanism, _, found = answers(raw_answers, epsilon="1")
+    for i in (0, 1, 2, 3, 4):
+        law, cells = mechanism.laws[i], found[i].cells
+        unit = 0.5 if i == 4 else 1
+        q = law.half_width()
+        assert cells.upper - cells.value == pytest.approx(q * unit)
+        assert cells.value - cells.lower == pytest.approx(q * unit)
+        assert cells.error == pytest.approx(math.sqrt(law.variance) * unit)
+        assert math.fsum(law.mass(x) for x in range(-q, q + 1)) >= 0.95
+        assert math.fsum(law.mass(x) for x in range(-q + 1, q)) < 0.95
+
+
+def test_trust_and_suppression_come_from_noisy_numbers_alone():
+    _, _, found = answers(raw_answers, source=NoiseSource(lambda v, *_: v * 0 + 7, lambda v, *_: v * 0 + 7))
+    for answer in found[:4]:
+        cells = answer.cells
+        assert (cells.trustworthy == (cells.error <= 0.7)).all()
+        assert np.isnan(cells.suppressed().value[~cells.trustworthy]).all()
+        assert (cells.suppressed().value[cells.trustworthy] == 7).all()
+    assert trusted_share([]) == 0
+    assert 0 <= trusted_share([answer.cells for answer in found[:4]]) <= 1
+
+
+def test_a_sample_is_scaled_up_and_its_coins_are_in_the_error():
+    mechanism = plan((Table({"sex": "exact"}), Sum("hours")), "5", beta=Fraction(1, 4))
+    heads = np.random.default_rng(3)
+    counted = mechanism.count([records(people())], lambda _: lambda n: (heads.random(len(n)) < 0.25).astype(np.int64))
+    noisy = mechanism.protect(counted, SILENT)
+    table, total = raw_answers(mechanism, noisy, TENTH)
+    assert (table.cells.value == 4 * noisy[0]).all()
+    noise = mechanism.laws[0].variance
+    assert table.cells.error == pytest.approx(4 * np.sqrt(noise + 0.75 * noisy[0]))
+    assert np.isinf(total.cells.error), "rows of either sign: the sampled sum does not bound its own error"
+    assert np.abs(table.cells.value - np.bincount(people()[:, 0])).max() < 5 * table.cells.error.max()
+
+
+def test_a_mean_over_nobody_is_not_stated():
+    mechanism = plan([Mean("hours")])
+    (answer,) = raw_answers(mechanism, (np.array(5), np.array(0)), TENTH)
+    assert np.isnan(answer.cells.value)
+    assert not answer.cells.trustworthy
+
+
+def test_a_mean_stays_within_its_bounds():
+    mechanism = plan([Mean("hours")])
+    (answer,) = raw_answers(mechanism, (np.array(5000), np.array(3)), TENTH)
+    assert answer.cells.value == answer.cells.upper == 4
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(counts=st.lists(st.integers(-3, 40), min_size=1, max_size=12), p=st.floats(0.05, 0.95))
+def test_a_quantile_is_the_first_bin_that_reaches_its_share(counts, p):
+    found, low, high = quantile_bins(np.array(counts, dtype=float), p, 2.0)
+    positive = [max(0, count) for count in counts]
+    if not sum(positive):
+        assert found == low == high == -1
+        return
+    reached = [i for i in range(len(counts)) if sum(positive[: i + 1]) >= p * sum(positive) - 1e-9]
+    assert abs(found - reached[0]) == 0 or sum(positive[: found + 1]) == pytest.approx(p * sum(positive))
+    assert low <= found <= high
+
+
+def select(selection, counts, noise):
+    return selection.select(counts, NoiseSource(lambda values, *_: values + noise, lambda values, *_: values))
+
+
+def test_keys_appear_strictly_above_the_threshold_only():
+    selection = plan_keys(Part("keys", Fraction(1), Fraction(1, 10**6)), 1)
+    limit = selection.threshold
+    counts = {"b": limit + 1, "a": limit, "c": limit - 1, "none": 0}
+    assert select(selection, counts, 0) == {"b": limit + 1}
+    assert list(select(selection, counts, 2)) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_mechanism_of_keys_reaches_its_delta_and_a_threshold_off_by_one_is_caught(rows):
+    """Which noise lets a key of a single person appear, asked of `select` itself; `>=` would add one value more."""
+    part = Part("keys", Fraction(1), Fraction(1, 10**4))
+    selection = plan_keys(part, rows)
+    law = DiscreteLaplace(rows / part.epsilon)
+    window = range(-5, selection.threshold + 200)
+    p = math.fsum(law.mass(x) for x in window if select(selection, {"only": 1}, x))
+    assert 1 - (1 - p) ** rows <= float(part.delta) * (1 + 1e-9)
+    at_or_above = law.tail(selection.threshold - 2)
+    assert 1 - (1 - at_or_above) ** rows > float(part.delta)
+    with pytest.raises(ValueError, match="threshold must be larger"):
+        KeySelection(selection.threshold - 1, rows, part)

@@ -1,0 +1,343 @@
+"""The mechanism's law, exactly: masses of the released vector under neighbouring tables, and planted faults."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
+from pipeline.mechanisms.dp_counting import answer, cover
+from pipeline.mechanisms.dp_tables import DpTables, expected, plan_dp_tables
+from pipeline.mechanisms.dp_workload import Mean, Quantiles, Sum, Table, all_ways
+from pipeline.noise import OPENDP, NoiseSource, gaussian_vector, laplace_vector
+from tests.mechanisms.tables import NUMERIC, contract, plan, records
+
+ROWS = [(0, 0, 0, 0), (1, 2, 10, 11), (1, 3, 4, 5)]
+"""sex, town, hours, pay; code 11 of pay is the invalid level."""
+KINDS = [(s, t, h, p) for s in range(2) for t in (0, 3) for h, p in ((0, 0), (10, 10), (3, 11))]
+SMALL = (Table(), Table({"sex": "exact"}), Table({"town": "grouped", "sex": "exact"}), Sum("hours"))
+HALF = Fraction(1, 2)
+
+
+class Recorder:
+    """A noise source without noise that remembers what it was asked for: the released vector's law."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[np.ndarray, int, Fraction]] = []
+        self.source = NoiseSource(self.draw, self.draw)
+
+    def draw(self, values, sensitivity, budget):
+        self.calls.append((values, sensitivity, budget))
+        return values
+
+
+def asked(mechanism: DpTables, rows: Sequence[tuple[int, ...]]) -> list[tuple[np.ndarray, int, Fraction]]:
+    recorder = Recorder()
+    mechanism.protect(mechanism.count([records(rows)]), recorder.source)
+    return recorder.calls
+
+
+def laws(mechanism: DpTables, rows: Sequence[tuple[int, ...]]) -> list[tuple[int, object]]:
+    """Truth and law of every released number, from what the mechanism asks of its noise source."""
+    make = (
+        (lambda s, b: DiscreteLaplace(s / b))
+        if mechanism.budget.noise == "laplace"
+        else (lambda s, b: DiscreteGaussian(s**2 / (2 * b)))
+    )
+    return [(int(v), make(s, b)) for values, s, b in asked(mechanism, rows) for v in values.reshape(-1)]
+
+
+def worst_ratio(left: list, right: list) -> float:
+    """ln of the greatest ratio of the masses of any vector: numbers are independent, so the greatest of each add up."""
+    total = 0.0
+    for (x, law), (y, _) in zip(left, right, strict=True):
+        window = range(min(x, y) - 3, max(x, y) + 4)
+        total += max(math.log(law.mass(z - x)) - math.log(law.mass(z - y)) for z in window)
+    return total
+
+
+def loss(mechanism: DpTables, held: int = 1) -> float:
+    """The epsilon that is reached when one person with up to `held` rows comes or goes."""
+    base = laws(mechanism, ROWS)
+    worst = 0.0
+    for count in range(1, held + 1):
+        for more in combinations_with_replacement(KINDS, count):
+            other = laws(mechanism, [*ROWS, *more])
+            worst = max(worst, worst_ratio(base, other), worst_ratio(other, base))
+    return worst
+
+
+@pytest.mark.parametrize("split", ["equal", "least-variance"])
+@pytest.mark.parametrize("epsilon", ["0.3", "1", "4"])
+def test_the_released_vector_has_ratio_at_most_e_to_the_epsilon_and_reaches_it(epsilon, split):
+    assert loss(plan(SMALL, epsilon, split=split)) == pytest.approx(float(epsilon), rel=1e-9)
+
+
+def test_a_person_with_three_rows_is_within_epsilon_and_reaches_it():
+    assert loss(plan(SMALL[:2], rows=3), 3) == pytest.approx(1, rel=1e-9)
+
+
+def test_the_whole_joint_law_of_a_small_release_enumerated():
+    """Three numbers, every vector of a window of 21^3, no use of independence; both directions; it adds up to 1."""
+    mechanism = plan(SMALL[:2], "1.5", split="equal")
+    joint = []
+    for rows in (ROWS, [*ROWS, KINDS[0]]):
+        found = laws(mechanism, rows)
+        cells = [np.array([law.mass(z - x) for z in range(-40, 46)]) for x, law in found]
+        joint.append(np.einsum("i,j,k->ijk", *cells))
+    assert joint[0].sum() == pytest.approx(1, abs=1e-6)
+    ratios = np.abs(np.log(joint[0] / joint[1]))
+    assert ratios.max() == pytest.approx(1.5, rel=1e-9)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_gaussian_noise_meets_the_zcdp_curve(rows):
+    """Renyi divergences of independent numbers add up: at most order * rho, equal to it at whole orders for some row."""
+    mechanism = plan((*SMALL[:2], Sum("hours")), "2", rows=rows, noise="gaussian")
+    base, rho = laws(mechanism, ROWS), float(mechanism.budget.spend)
+    for order in (1.5, 2.0, 3.0, 7.0):
+        curves = [
+            sum(
+                law.renyi(order, x - y)
+                for (x, law), (y, _) in zip(laws(mechanism, [*ROWS, *[kind] * rows]), base, strict=True)
+            )
+            for kind in KINDS
+        ]
+        assert max(curves) <= order * rho * (1 + 1e-9)
+        assert order % 1 or max(curves) == pytest.approx(order * rho, rel=1e-9)
+
+
+@pytest.mark.parametrize("beta", [HALF, Fraction(1, 10)])
+def test_with_sampling_the_ratio_is_reached_once_and_amplifying_twice_is_caught(beta):
+    """One number: its law is that of the table without the row, mixed with the one with it at rate beta."""
+
+    def reached(mechanism, rate):
+        ((values, sensitivity, budget),) = asked(replace_beta(mechanism), ROWS)
+        law, n = DiscreteLaplace(sensitivity / budget), int(values)
+        ratios = [((1 - rate) * law.mass(z - n) + rate * law.mass(z - n - 1)) / law.mass(z - n) for z in range(-40, 40)]
+        return max(max(map(math.log, ratios)), -min(map(math.log, ratios)))
+
+    once = plan([Table()], beta=beta)
+    assert reached(once, float(beta)) == pytest.approx(1, rel=1e-9)
+    twice = plan([Table()], beta=beta**2)
+    assert reached(twice, float(beta)) > 1.3
+
+
+def replace_beta(mechanism):
+    """The same noise, to be asked for on a table that is not sampled."""
+    return replace(mechanism, budget=replace(mechanism.budget, beta=Fraction(1)))
+
+
+def test_a_wrong_sensitivity_is_caught():
+    """Noise for one row, where a person has three."""
+    wrong = replace(plan(SMALL[:2], rows=3), rows=1)
+    assert loss(wrong, 3) == pytest.approx(3, rel=1e-9)
+
+
+def test_a_sum_with_the_sensitivity_of_a_count_is_caught():
+    mechanism = plan([Sum("hours")])
+    linear = mechanism.queries[0]
+    forgot = replace(linear, query=replace(linear.query, contribution=1))
+    wrong = replace(mechanism, workload=replace(mechanism.workload, queries=(forgot,)))
+    assert loss(wrong) == pytest.approx(8, rel=1e-9)
+
+
+def test_a_person_with_more_rows_than_stated_is_caught():
+    assert loss(plan(SMALL[:2], rows=1), 3) == pytest.approx(3, rel=1e-9)
+
+
+def test_a_forgotten_table_is_caught_and_refused():
+    """A table that the split does not know of, noised with the part of another."""
+    mechanism, full = plan(SMALL[:1]), plan(SMALL[:2])
+    with pytest.raises(ValueError, match="every query must have its part"):
+        replace(full, spends=mechanism.spends)
+    with pytest.raises(ValueError, match="not be over the budget"):
+        replace(full, spends=(*mechanism.spends, mechanism.spends[0]))
+    wrong = replace(full, spends=(*mechanism.spends, mechanism.spends[0]), part=replace(full.part, epsilon=Fraction(2)),
+                    budget=replace(full.budget, spend=Fraction(2)))  # fmt: skip
+    assert loss(wrong) == pytest.approx(2, rel=1e-9)
+
+
+def test_a_part_below_what_the_noise_spends_is_refused():
+    mechanism = plan(SMALL[:1])
+    with pytest.raises(ValueError, match="within the part"):
+        replace(mechanism, part=replace(mechanism.part, epsilon=HALF))
+
+
+def test_sums_are_integers_that_no_order_of_rows_changes_and_floats_are_refused():
+    """In floats .1 + .2 + .3 depends on the order of rows, so one row could change a sum by more than its bound."""
+    mechanism = plan([Sum("hours"), Sum("pay", {"sex": "exact"})])
+    rows = [(s, 0, h, p) for s, h, p in product(range(2), range(11), range(12))]
+    for order in (rows, rows[::-1]):
+        (total, _, _), (by_sex, _, _) = asked(mechanism, order)
+        assert total.dtype == by_sex.dtype == np.int64
+        assert total == 2 * 12 * sum(-2 + h for h in range(11))
+        assert by_sex.tolist() == [11 * sum(-2 + p for p in range(11))] * 2
+    for draw in (laplace_vector, gaussian_vector):
+        with pytest.raises(ValueError, match="sums of floats"):
+            draw(np.array([0.1 + 0.2]), 1, Fraction(1))
+
+
+def test_the_noise_source_is_asked_for_the_planned_sensitivity_and_budget():
+    mechanism = plan((Table({"sex": "exact"}), Sum("hours"), Mean("pay")), "1", rows=2)
+    calls = asked(mechanism, ROWS)
+    assert [s for _, s, _ in calls] == [2, 16, 10, 2]
+    assert sum((b for *_, b in calls), Fraction(0)) == 1
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 1), st.integers(0, 3), st.integers(0, 10), st.integers(0, 11)), max_size=30),
+    most=st.sampled_from([1, 30, 200, 10**6]),
+    cut=st.integers(0, 30),
+)
+def test_every_answer_is_a_projection_of_a_covering_view(rows, most, cut):
+    items = (
+        *all_ways(2, {"sex": "exact", "town": "grouped", "hours": "ones"}),
+        *all_ways(1, {"town": "exact", "pay": "exact", "hours": "any"}),
+        Table(), Sum("pay", {"town": "grouped", "sex": "exact"}), Sum("hours", low=Fraction(0), high=Fraction(2)),
+    )  # fmt: skip
+    mechanism = plan(items)
+    views = cover(mechanism.queries, most)
+    from pipeline.histogram import scan
+
+    found = answer(mechanism.queries, views, scan([records(rows[:cut]), records(rows[cut:])], views))
+    for linear, values in zip(mechanism.queries, found, strict=True):
+        assert values.dtype == np.int64
+        assert values.shape == linear.shape
+        assert (values == brute(linear, rows)).all()
+
+
+def brute(linear, rows):
+    out = np.zeros(linear.shape, dtype=np.int64)
+    for row in rows:
+        codes = dict(zip(("sex", "town", "hours", "pay"), row, strict=True))
+        cell = tuple(int(level.codes[codes[name]]) for name, level in linear.levels.items())
+        out[cell] += 1 if linear.grid is None else linear.grid.integers[codes[linear.grid.column]]
+    return out
+
+
+def test_clamped_bounds_lower_the_sensitivity():
+    assert plan([Sum("hours")]).queries[0].query.contribution == 8
+    clamped = plan([Sum("hours", low=Fraction(0), high=Fraction(2))]).queries[0]
+    assert clamped.query.contribution == 4
+    assert clamped.grid.integers[:4] == (0, 0, 0, 1)
+
+
+def test_sampling_throws_one_coin_for_all_views():
+    """Every table then counts the same sample: its total is that of each other table."""
+    mechanism = plan((Table({"town": "exact", "hours": "exact"}), Table({"sex": "exact", "pay": "exact"})), beta=HALF)
+    mechanism.__dict__["views"] = cover(mechanism.queries, 1)
+    heads = np.random.default_rng(2)
+    rows = [KINDS[i % len(KINDS)] for i in range(200)]
+    thrown = mechanism.count([records(rows)] * 2, lambda _: lambda ones: heads.integers(0, 2, len(ones)))
+    totals = {histogram.rows for histogram in thrown.values()}
+    assert len(thrown) == 2
+    assert len(totals) == 1
+    assert 100 < totals.pop() < 300
+    with pytest.raises(ValueError, match="coins must be given"):
+        mechanism.count([records(rows)])
+
+
+def test_the_plan_tells_errors_and_cells_before_any_data_is_read():
+    found = expected(plan((*SMALL, Mean("pay")), "1"))
+    assert [e.cells for e in found] == [1, 2, 4, 1, 1, 1]
+    assert all(0.95 <= e.coverage <= 1 and e.error > 0 for e in found)
+    assert all(e.consistent_error < e.error for e in found[:3])
+    assert [e.consistent_error for e in found[3:]] == [None] * 3
+
+
+def test_the_manifest_says_what_the_noise_spent_and_that_nothing_is_invariant():
+    told = plan(SMALL, "1", noise="gaussian", beta=HALF).parameters()
+    assert told["invariants"] == []
+    assert sum(Fraction(query["rho"]) for query in told["queries"]) == Fraction(told["rho"])
+    assert told["queries"][2]["levels"] == {"town": "grouped", "sex": "exact"}
+
+
+GOOD = Table({"sex": "exact"})
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        (Table({"sexx": "exact"}), "unknown attribute 'sexx'"),
+        (Table({"sex": "exakt"}), "unknown level 'exakt'"),
+        (Table({"name": "exact"}), "direct identifier"),
+        (Table({"note": "exact"}), "without a public domain"),
+        (Sum("sex"), "not numeric"),
+        (Sum("ours"), "unknown attribute 'ours'"),
+        (Sum("hours", {"hours": "ones"}), "itself"),
+        (Sum("hours", low=Fraction(2), high=Fraction(0)), "bounds 2 to 0"),
+        (Mean("hours", low=Fraction(1, 3)), "bounds 1/3 to 4"),
+        (Mean("hours", low=Fraction(-9)), "bounds -9 to 4"),
+        (Quantiles("hours", "one"), "unknown level 'one'"),
+        (Quantiles("hours", "ones", (Fraction(1),)), "'1'"),
+        (Quantiles("sex", "exact"), "not numeric"),
+        (Table({"town": "exact"}, share=Fraction(0)), "share 0"),
+        (Table({"town": "exact"}, share=Fraction(3, 2)), "more than the whole"),
+        (Table({"town": "exact"}, share=Fraction(1)), "no budget left"),
+        (Table({"sex": "exact"}), "a second time"),
+    ],
+)
+def test_a_bad_workload_is_refused(item, words):
+    found, findings = plan_dp_tables([GOOD, item], contract(), plan([GOOD]).part, noise="laplace")
+    assert found is None
+    assert any(words in finding[1] for finding in findings), findings
+
+
+def test_all_faults_of_a_workload_are_told_together():
+    items = [Table({"sexx": "exact", "town": "exakt"}), Sum("hours", low=Fraction(9), share=Fraction(2)), Mean("name")]
+    found, findings = plan_dp_tables(items, contract(), plan([GOOD]).part, noise="laplace")
+    assert found is None
+    assert {finding[0][0] for finding in findings if finding[0]} >= {0, 1, 2}
+    assert len(findings) >= 5
+    assert findings[0][3] == "sex"
+
+
+def test_too_many_cells_are_refused_with_their_number_before_data_are_read():
+    items = [Table({"town": "exact", "hours": "exact", "sex": "exact"}), Table()]
+    found, findings = plan_dp_tables(items, contract(), plan([GOOD]).part, noise="laplace", most_cells=88)
+    assert found is None
+    assert findings == [((), "89 cells", "at most 88 in all tables together", None)]
+
+
+def test_a_grid_that_overflows_is_refused():
+    found, findings = plan_dp_tables([Sum("hours")], contract(rows_at_most=1 << 60), plan([GOOD]).part, noise="laplace")
+    assert found is None
+    assert "overflow" in findings[0][1]
+
+
+def test_several_rows_of_a_person_are_not_sampled_row_by_row():
+    found, findings = plan_dp_tables([GOOD], contract(2), plan([GOOD]).part, noise="laplace", beta=HALF)
+    assert found is None
+    assert "one row each" in findings[0][2]
+
+
+def test_gaussian_noise_without_delta_is_refused():
+    part = replace(plan([GOOD]).part, delta=Fraction(0))
+    found, findings = plan_dp_tables([GOOD], contract(), part, noise="gaussian")
+    assert found is None
+    assert findings[0][0] == ("noise",)
+
+
+def test_all_ways_are_all_combinations():
+    assert [t.name for t in all_ways(2, {"sex": "exact", "town": "grouped", "hours": "any"})] == [
+        "count by sex (exact), town (grouped)",
+        "count by sex (exact), hours (any)",
+        "count by town (grouped), hours (any)",
+    ]
+    assert all_ways(0, {"sex": "exact"}) == (Table(),)
+    with pytest.raises(ValueError, match="k must"):
+        all_ways(2, {"sex": "exact"})
+
+
+def test_the_numeric_domain_of_these_tests_has_halves():
+    assert NUMERIC.grid is not None
+    assert len(NUMERIC) == 11
+    assert OPENDP.laplace is laplace_vector
