@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from pipeline.hierarchy import Level
 from pipeline.mechanisms.dp_counting import lookup
+from pipeline.mechanisms.orthogonal import Orthogonal, orthogonal
 
 Floats = npt.NDArray[np.float64]
 Axes = Mapping[str, Level]
@@ -163,7 +164,11 @@ class _Plane:
         return np.maximum(self.spread - gain, 0.0), True
 
 
-def _plane(axes: Sequence[Axes], spread: Floats) -> _Plane:
+def _plane(axes: Sequence[Axes], spread: Floats) -> "_Plane | Orthogonal":
+    return orthogonal(axes, spread) or _general_plane(axes, spread)
+
+
+def _general_plane(axes: Sequence[Axes], spread: Floats) -> _Plane:
     equations = _equations(axes, len(spread))
     if not 0 < equations.shape[0] <= MOST_CONSTRAINTS:
         return _Plane(equations, spread, None)
@@ -232,7 +237,7 @@ def _unite(root: list[int], left: int, right: int) -> None:
     root[_find(root, left)] = _find(root, right)
 
 
-def _without_negatives(plane: _Plane, z: Floats, tolerance: float) -> tuple[Floats, float]:
+def _without_negatives(plane: "_Plane | Orthogonal", z: Floats, tolerance: float) -> tuple[Floats, float]:
     """Dykstra: projections in turn on the consistent tables and on those without negative cells."""
     correction = np.zeros_like(z)
     clipped, gap = np.maximum(z, 0.0), float(-min(0.0, z.min(initial=0.0)))

@@ -57,7 +57,7 @@ def test_the_least_threshold_keeps_delta_and_one_less_or_equality_does_not(rows,
 
 
 def test_a_threshold_below_the_rows_is_refused():
-    with pytest.raises(ValueError, match="^threshold must"):
+    with pytest.raises(ValueError, match=r"^threshold must"):
         threshold_delta(2, 1, 3)
-    with pytest.raises(ValueError, match="^delta must"):
+    with pytest.raises(ValueError, match=r"^delta must"):
         least_threshold(1, 0, 1)

@@ -98,7 +98,7 @@ def test_the_whole_joint_law_of_a_small_release_enumerated():
 
 @pytest.mark.parametrize("rows", [1, 3])
 def test_gaussian_noise_meets_the_zcdp_curve(rows):
-    """Renyi divergences of independent numbers add up: at most order * rho, equal to it at whole orders for some row."""
+    """Renyi divergences of independent numbers add up: at most order * rho, and that at whole orders."""
     mechanism = plan((*SMALL[:2], Sum("hours")), "2", rows=rows, noise="gaussian")
     base, rho = laws(mechanism, ROWS), float(mechanism.budget.spend)
     for order in (1.5, 2.0, 3.0, 7.0):

@@ -17,6 +17,7 @@ from pipeline.histogram import Histogram, generalise, group
 from pipeline.mechanisms import lattice as lattices
 from pipeline.mechanisms.lattice import Lattice, between, roll_up, totals
 from pipeline.mechanisms.scores import SCORES, SENSITIVITY, information, kept_rows
+from tests.benchmarks.lattice import adult, adult_folder
 
 Row = tuple[int, ...]
 HALF = Fraction(1, 2)
@@ -215,3 +216,22 @@ def test_an_empty_table_and_attributes_of_one_value_have_scores() -> None:
     nothing = {"a": Fraction(1), "b": Fraction(0)}
     coarse = Lattice({"a": BINARY[1:], "b": BINARY})
     assert SCORES["expected_kept_information"](coarse, counted(coarse, [(0, 0)]), kept, nothing) == [0, 0]
+
+
+# --- a lattice of real size ---
+
+
+def test_schemes_of_the_adult_rows_are_scored_as_if_grouped_one_by_one() -> None:
+    folder = adult_folder()
+    if folder is None:
+        pytest.skip("no folder with arx_adult_30162.csv.gz and adult_hierarchies (CROWDGATE_BENCHMARK_DATA)")
+    lattice, columns = adult(folder)
+    rows = np.column_stack(columns)
+    full = counted(lattice, rows.tolist())
+    assert (full.rows, len(full), len(lattice)) == (30162, 19502, 12960)
+    kept = kept_rows(69, HALF, full.rows)
+    scores = SCORES["expected_kept_rows"](lattice, full, kept, {})
+    for i in np.random.default_rng(1).choice(len(lattice), 40, replace=False).tolist():
+        codes = [found.codes[rows[:, j]] for j, found in enumerate(lattice.scheme(i).values())]
+        sizes = np.unique(np.column_stack(codes), axis=0, return_counts=True)[1]
+        assert scores[i] == kept.total(sizes, full.rows)
