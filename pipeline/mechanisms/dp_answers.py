@@ -60,7 +60,9 @@ def consistent_answers(
 ) -> tuple[Answer | QuantileAnswer, ...]:
     """All counts consistent and without negative cells; in whole numbers if `whole` (see rounding for what holds then).
 
-    With sampling they are consistent on the sample and then scaled by 1/beta. Sums and means are as drawn.
+    With sampling they are consistent on the sample and then scaled by 1/beta. Sums and means are as drawn. Standard
+    errors are those of least squares, before non-negativity and rounding; where they were too costly to compute, those
+    of the noise, which are larger.
     """
     counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy))}

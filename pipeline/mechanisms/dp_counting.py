@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.hierarchy import Level
-from pipeline.histogram import Histogram, Records, Thinning, View
+from pipeline.histogram import DENSE_CELLS, Histogram, Records, Thinning, View
 from pipeline.mechanisms.dp_workload import LinearQuery
 
 Vector = npt.NDArray[np.int64]
@@ -57,6 +57,10 @@ def answer(
     answers: list[Vector | None] = [None] * len(queries)
     for name, members in _members(queries, views).items():
         axes = dict(views[name].levels)
+        if views[name].cells > DENSE_CELLS:
+            for at in members:
+                answers[at] = _tuple_by_tuple(histograms[name], axes, queries[at])
+            continue
         wanted = {at: tuple(n for n in axes if n in needed(queries[at])) for at in members}
         for at, (array, kept) in _margins(_dense(histograms[name]), tuple(axes), wanted).items():
             answers[at] = _finish(array, {n: axes[n] for n in kept}, queries[at])
@@ -118,6 +122,21 @@ def lookup(finer: Level, coarser: Level) -> npt.NDArray[np.int64]:
     codes = np.zeros(len(finer), dtype=np.int64)
     codes[finer.codes] = coarser.codes
     return codes
+
+
+def _tuple_by_tuple(histogram: Histogram, axes: Mapping[str, Level], query: LinearQuery) -> Vector:
+    """An answer out of the distinct tuples of a view that has more cells than an array should."""
+    codes = dict(zip(histogram.names, histogram.codes, strict=True))
+    cell = np.zeros(len(histogram), dtype=np.int64)
+    for name, level in query.levels.items():
+        cell = cell * len(level) + lookup(axes[name], level)[codes[name]]
+    grid, amounts = query.grid, histogram.counts
+    if grid is not None:
+        column = lookup(axes[grid.column], grid.level)[codes[grid.column]]
+        amounts = amounts * np.array(grid.integers, dtype=np.int64)[column]
+    out = np.zeros(query.query.cells, dtype=np.int64)
+    np.add.at(out, cell, amounts)
+    return out.reshape(query.shape)
 
 
 def _coarsened(array: Vector, axis: int, codes: npt.NDArray[np.int64], size: int) -> Vector:

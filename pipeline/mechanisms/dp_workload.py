@@ -10,6 +10,8 @@ from fractions import Fraction
 from itertools import combinations
 from math import prod
 
+import numpy as np
+
 from pipeline.accounting.tables_plan import Query, share_faults
 from pipeline.contract import Contract, Role
 from pipeline.domain import Grid
@@ -58,8 +60,10 @@ class Sum:
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean of a numeric column: a noisy sum around the middle of its bounds over a noisy count, half the share
-    each."""
+    """The mean of a numeric column: a noisy sum around the middle of its bounds over a noisy count.
+
+    Two queries: half of a stated share each, or each its own part of what others leave.
+    """
 
     column: str
     by: Names = field(default_factory=dict)
@@ -222,9 +226,18 @@ def _bound_findings(at: int, item: Sum | Mean, grid: Grid, contract: Contract, m
 
 
 def _quantile_findings(at: int, item: Quantiles, contract: Contract) -> Iterator[Finding]:
-    yield from _level_findings((at, "level"), {item.column: item.level}, contract)
+    unknown = list(_level_findings((at, "level"), {item.column: item.level}, contract))
+    yield from unknown
+    if not unknown and not _ordered(item, contract):
+        yield (at, "level"), f"level {item.level!r} is not made of intervals", "a level of intervals, in order", None
     if not item.probabilities or not all(0 < p < 1 for p in item.probabilities):
         yield (at, "probabilities"), f"{[str(p) for p in item.probabilities]}", "numbers above 0 and below 1", None
+
+
+def _ordered(item: Quantiles, contract: Contract) -> bool:
+    """Whether the codes of the level rise with the column's values."""
+    (level,) = _levels({item.column: item.level}, contract).values()
+    return bool((np.diff(level.codes) >= 0).all())
 
 
 def _level_findings(place: tuple[str | int, ...], names: Names, contract: Contract) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """Scoring all 12,960 schemes of nine attributes: `python -m tests.benchmarks.lattice`.
 
-Two tables: the 30,162 Adult rows that ARX ships, with its hierarchies (from the folder in CROWDGATE_BENCHMARK_DATA, or
+Two tables: the 30,162 Adult rows that ARX ships, with its hierarchies (from the folder in CROWDGATE_ADULT, or
 shared/data beside the working copy; left out, with a word, where there is none), and a million generated rows with
 hierarchies of the same shape. Each run is a process of its own, the kinds in turn; CPU seconds are user + system of
 collapsing the rows to distinct tuples and of scoring, apart. Beside it stands one grouping of the distinct tuples per
@@ -27,7 +27,7 @@ from pipeline.histogram import Histogram, group
 from pipeline.mechanisms.lattice import Lattice, roll_up
 from pipeline.mechanisms.scores import SCORES, kept_rows
 
-DATA = "CROWDGATE_BENCHMARK_DATA"
+DATA = "CROWDGATE_ADULT"
 BESIDE = Path(__file__).parents[3] / "shared" / "data"
 K, BETA = 69, Fraction(1, 2)
 SOME = 60

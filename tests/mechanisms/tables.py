@@ -23,7 +23,9 @@ def _category(name, values, role=Role.QUASI_IDENTIFIER, grouped=None, invalid=Fa
 
 
 def _numeric(name, domain, invalid=False):
-    levels = hierarchy(domain, [("ones", by_width(domain, Fraction(1)))], invalid_level=invalid)
+    ends = ["end" if code in (0, len(domain) - 1) else "middle" for code in range(len(domain))]
+    named = [("ones", by_width(domain, Fraction(1)))] if name == "hours" else [("ends", ends)]
+    levels = hierarchy(domain, named, invalid_level=invalid)
     return Attribute(name, Role.OTHER, domain=domain, hierarchy=levels, invalid="level" if invalid else "drop")
 
 

@@ -12,10 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
+from pipeline.histogram import scan
+from pipeline.mechanisms import dp_counting
 from pipeline.mechanisms.dp_counting import answer, cover
 from pipeline.mechanisms.dp_tables import DpTables, expected, plan_dp_tables
 from pipeline.mechanisms.dp_workload import Mean, Quantiles, Sum, Table, all_ways
 from pipeline.noise import OPENDP, NoiseSource, gaussian_vector, laplace_vector
+from pipeline.sampling import SecretKey, bernoulli_thinning
 from tests.mechanisms.tables import NUMERIC, contract, plan, records
 
 ROWS = [(0, 0, 0, 0), (1, 2, 10, 11), (1, 3, 4, 5)]
@@ -205,13 +208,15 @@ def test_every_answer_is_a_projection_of_a_covering_view(rows, most, cut):
     )  # fmt: skip
     mechanism = plan(items)
     views = cover(mechanism.queries, most)
-    from pipeline.histogram import scan
-
-    found = answer(mechanism.queries, views, scan([records(rows[:cut]), records(rows[cut:])], views))
-    for linear, values in zip(mechanism.queries, found, strict=True):
-        assert values.dtype == np.int64
-        assert values.shape == linear.shape
-        assert (values == brute(linear, rows)).all()
+    counted = scan([records(rows[:cut]), records(rows[cut:])], views)
+    for dense in (dp_counting.DENSE_CELLS, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(dp_counting, "DENSE_CELLS", dense)
+            found = answer(mechanism.queries, views, counted)
+        for linear, values in zip(mechanism.queries, found, strict=True):
+            assert values.dtype == np.int64
+            assert values.shape == linear.shape
+            assert (values == brute(linear, rows)).all()
 
 
 def brute(linear, rows):
@@ -228,6 +233,17 @@ def test_clamped_bounds_lower_the_sensitivity():
     clamped = plan([Sum("hours", low=Fraction(0), high=Fraction(2))]).queries[0]
     assert clamped.query.contribution == 4
     assert clamped.grid.integers[:4] == (0, 0, 0, 1)
+
+
+def test_coins_of_a_secret_key_sample_every_batch_on_its_own():
+    mechanism = plan((Table({"sex": "exact"}), Table({"town": "exact"})), beta=HALF)
+    mechanism.__dict__["views"] = cover(mechanism.queries, 1)
+    key = SecretKey(bytes(32), injected=True)
+    batches = [records([KINDS[i % len(KINDS)] for i in range(500)])] * 2
+    thrown = mechanism.count(batches, lambda number: bernoulli_thinning(key, HALF, number))
+    totals = [histogram.rows for histogram in thrown.values()]
+    assert totals[0] == totals[1]
+    assert abs(totals[0] - 500) < 5 * math.sqrt(250)
 
 
 def test_sampling_throws_one_coin_for_all_views():
@@ -277,6 +293,7 @@ GOOD = Table({"sex": "exact"})
         (Mean("hours", low=Fraction(1, 3)), "bounds 1/3 to 4"),
         (Mean("hours", low=Fraction(-9)), "bounds -9 to 4"),
         (Quantiles("hours", "one"), "unknown level 'one'"),
+        (Quantiles("pay", "ends"), "not made of intervals"),
         (Quantiles("hours", "ones", (Fraction(1),)), "'1'"),
         (Quantiles("sex", "exact"), "not numeric"),
         (Table({"town": "exact"}, share=Fraction(0)), "share 0"),

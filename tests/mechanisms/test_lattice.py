@@ -224,7 +224,7 @@ def test_an_empty_table_and_attributes_of_one_value_have_scores() -> None:
 def test_schemes_of_the_adult_rows_are_scored_as_if_grouped_one_by_one() -> None:
     folder = adult_folder()
     if folder is None:
-        pytest.skip("no folder with arx_adult_30162.csv.gz and adult_hierarchies (CROWDGATE_BENCHMARK_DATA)")
+        pytest.skip("no folder with arx_adult_30162.csv.gz and adult_hierarchies (CROWDGATE_ADULT)")
     lattice, columns = adult(folder)
     rows = np.column_stack(columns)
     full = counted(lattice, rows.tolist())

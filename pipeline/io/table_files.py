@@ -1,0 +1,92 @@
+"""The files of a release of tables: one tidy table each for every count, sum, mean and quantile, and a list of them."""
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from pipeline.hierarchy import Level
+from pipeline.mechanisms.dp_answers import Answer, QuantileAnswer
+
+NUMBERS = ("value", "standard_error", "lower", "upper", "trustworthy")
+QUANTILE_COLUMNS = ("probability", "bin", "lower", "upper")
+RESERVED = frozenset((*NUMBERS, *QUANTILE_COLUMNS))
+"""Names that a released attribute can't have: they are columns of the tables."""
+LISTING = "tables.csv"
+LISTING_COLUMNS = ("file", "table", "kind", "column", "level", "cells", "noise_error")
+RAW = "-raw"
+
+
+def file_names(answers: Sequence[Answer | QuantileAnswer]) -> list[str]:
+    """A name for each table, without ending: its number and its words, in plain letters."""
+    width = len(str(len(answers)))
+    return [f"{at:0{width}d}-{_slug(answer.item.name)}" for at, answer in enumerate(answers, start=1)]
+
+
+def table_writers(
+    answers: Sequence[Answer | QuantileAnswer], formats: Sequence[str], suffix: str = ""
+) -> Iterator[tuple[str, Callable[[Path], None]]]:
+    """A writer for each table in each format."""
+    for name, answer in zip(file_names(answers), answers, strict=True):
+        table = tidy(answer)
+        for kind in formats:
+            yield f"{name}{suffix}.{kind}", _writer(table, kind)
+
+
+def tidy(answer: Answer | QuantileAnswer) -> pa.Table:
+    """One row a cell: the labels of its axes, then the numbers (empty where a number is withheld)."""
+    return _quantiles(answer) if isinstance(answer, QuantileAnswer) else _numbers(answer)
+
+
+def write_listing(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Which file holds which table, at which levels, and how large its noise is."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        out = csv.DictWriter(file, LISTING_COLUMNS, lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+
+
+def _writer(table: pa.Table, kind: str) -> Callable[[Path], None]:
+    if kind == "parquet":
+        return lambda path: pq.write_table(table, path, compression="zstd", store_schema=False)
+    return lambda path: pyarrow.csv.write_csv(table, path, pyarrow.csv.WriteOptions(quoting_style="needed"))
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60].strip("-") or "table"
+
+
+def _numbers(answer: Answer) -> pa.Table:
+    cells = answer.cells
+    columns = _axes(answer.levels, cells.value.shape)
+    for name, values in zip(NUMBERS[:-1], (cells.value, cells.error, cells.lower, cells.upper), strict=True):
+        columns[name] = pa.array(values.ravel(), mask=~np.isfinite(values.ravel()))
+    columns["trustworthy"] = pa.array(cells.trustworthy.ravel())
+    return pa.table(columns)
+
+
+def _quantiles(answer: QuantileAnswer) -> pa.Table:
+    probabilities = [f"{float(p):g}" for p in answer.item.probabilities]
+    columns = _axes(answer.levels, answer.bins.shape)
+    columns["probability"] = pa.array(np.tile(probabilities, answer.bins.size // max(len(probabilities), 1)))
+    labels = answer.column.labels
+    for name, codes in (("bin", answer.bins), ("lower", answer.lower), ("upper", answer.upper)):
+        columns[name] = pa.array([labels[code] if code >= 0 else None for code in codes.ravel()], pa.string())
+    return pa.table(columns)
+
+
+def _axes(levels: Mapping[str, Level], shape: tuple[int, ...]) -> dict[str, pa.Array]:
+    """The labels of every cell in the order of the array (further axes repeat them)."""
+    columns: dict[str, pa.Array] = {}
+    for axis, (name, level) in enumerate(levels.items()):
+        codes = np.broadcast_to(
+            np.arange(len(level)).reshape([-1 if i == axis else 1 for i in range(len(shape))]), shape
+        )
+        columns[name] = pa.array(np.asarray(level.labels, dtype=object)[codes.ravel()], pa.string())
+    return columns
