@@ -1,6 +1,8 @@
 """Commands that read policies and no data."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from typing import Annotated
 
 import typer
@@ -11,6 +13,8 @@ from pipeline.errors import ConfigurationError, Problem
 from pipeline.io.pages import write_page
 from pipeline.jobs.check import Checked
 from pipeline.jobs.check import check as check_policy
+from pipeline.jobs.compare import ASSUMED, Comparison
+from pipeline.jobs.compare import compare as compare_tables
 from pipeline.jobs.outlook import Outlook, outlook
 from pipeline.jobs.staging import choice_lines, guarantee_lines
 from pipeline.jobs.tables_outlook import TablesOutlook
@@ -60,19 +64,23 @@ def plan(
     page: Annotated[
         Path | None, typer.Option("--page", metavar="FILE", help="Write an HTML page with a chart.")
     ] = None,
+    compare: Annotated[bool, typer.Option("--compare", help="Tables beside safe k-anonymity, cell by cell.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what a policy promises and costs, and its alternatives; no data is read."""
     found = outlook(policy)
+    beside = compare_tables(found.plan) if compare else None
     if page is not None and isinstance(found, TablesOutlook):
         raise ConfigurationError(Problem("command line", None, "--page", "a policy of tables", "one of microdata"))
     if page is not None:
         title = found.plan.bundle.policy.metadata.name
         write_page(page, plan_page(title, guarantee_lines(found.plan), found.to_json()))
     if as_json:
-        print_json(found.to_json())
+        print_json({**found.to_json(), **({"compared": beside.to_json()} if beside else {})})
     elif isinstance(found, TablesOutlook):
         _show_tables(found)
+        if beside is not None:
+            _show_comparison(beside)
     else:
         _show_plan(found)
 
@@ -85,6 +93,23 @@ def _show_tables(found: TablesOutlook) -> None:
     for row in found.expected:
         after = "" if row.consistent_error is None else f"{row.consistent_error:.4g}"
         typer.echo(f"  {row.cells:>8} {row.error:>10.4g} {row.half_width:>10.4g} {after:>10}  {row.name}")
+
+
+def _show_comparison(found: Comparison) -> None:
+    rate = f"beta {float(found.beta):g}, k {found.k}"
+    typer.echo(f"beside safe_k_anonymity at the same epsilon and delta ({rate}): error of a cell, median and greatest")
+    typer.echo(f"  {ASSUMED}")
+    typer.echo(f"  {'cells':>6} {'tables':>18} {'safe_k_anonymity':>22} {'lost rows':>10}")
+    for table in found.tables:
+        tables = "not in workload" if table.noise is None else _middle_and_most(table.noise.tolist())
+        rows = _middle_and_most(table.suppressed.tolist())
+        lost = f"{table.loss.sum() / table.counts.sum():.0%}"
+        names = ", ".join(f"{name} ({level.name})" for name, level in table.levels.items())
+        typer.echo(f"  {len(table.counts):>6} {tables:>18} {rows:>22} {lost:>10}  {names}")
+
+
+def _middle_and_most(errors: Sequence[float]) -> str:
+    return f"{median(errors):.4g} / {max(errors):.4g}"
 
 
 def _show_promise(found: Outlook | TablesOutlook) -> None:

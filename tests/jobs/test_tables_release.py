@@ -4,6 +4,7 @@ import csv
 import json
 import shutil
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -441,6 +442,26 @@ def test_all_problems_stand_in_one_error_before_data_are_read(
     said = capsys.readouterr().err
     assert said.count(str(workshop.policy)) == 7
     assert not open_ledger(workshop.ledger, None).entries()
+
+
+def test_a_comparison_sets_both_mechanisms_beside_each_other_without_data(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workshop.data.unlink()
+    assert crowdgate("plan", workshop.policy, "--compare") == 2
+    assert "'age' has no public margins" in capsys.readouterr().err
+    workshop.edit(workshop.policy, "levels: {age: 10 years, ward", "levels: {ward")
+    workshop.edit(workshop.policy, "      - {all: 2, share: 0.3}\n", "")
+    assert crowdgate("plan", workshop.policy, "--compare", "--json") == 0
+    compared = json.loads(capsys.readouterr().out)["compared"]
+    (table,) = compared["tables"]
+    assert table["levels"] == {"ward": "exact"}
+    beta = float(Fraction(compared["safe_k_anonymity"]["beta"]))
+    for cell, share in zip(table["cells"], (0.5, 0.3, 0.2, 0), strict=True):
+        assert cell["expected_count"] == pytest.approx(1000 * share)
+        assert cell["sampling"] == pytest.approx((1000 * share * (1 - beta)) ** 0.5 / beta)
+        assert 0 < cell["dp_tables"] < 10
+        assert cell["safe_k_anonymity"] == pytest.approx((cell["sampling"] ** 2 + cell["suppression"] ** 2) ** 0.5)
 
 
 def test_too_many_cells_are_refused_with_their_number(workshop: Workshop) -> None:
