@@ -9,7 +9,8 @@ import pytest
 
 from pipeline.io.ledger import open_ledger
 from pipeline.jobs import release as job
-from pipeline.jobs.workspace import DEMO_POLICY, init
+from pipeline.jobs.verify import verify
+from pipeline.jobs.workspace import DEMO_POLICY, DEMO_TABLES, init
 from tests.workshop import crowdgate
 
 POPULATION = "us-cps-1994-95"
@@ -92,3 +93,30 @@ def test_both_formats_hold_the_same_rows(copy: Path) -> None:
     table = pq.read_table(folder / "data.parquet")
     assert table.column_names == header
     assert list(zip(*(column.to_pylist() for column in table.columns), strict=True)) == [tuple(row) for row in rows]
+
+
+TIGHTER_TABLES = {
+    "guarantee_epsilon": ("guarantee_epsilon, at_most: 1}", "guarantee_epsilon, at_most: 0.99}", 0),
+    "pso_bound": ("pso_bound, at_most: 0.02", "pso_bound, at_most: 0.0011", 0),
+    "trusted_share": ("trusted_share, at_least: 0.6", "trusted_share, at_least: 0.99", 1),
+    "total_relative_error": ("total_relative_error, at_most: 0.001", "total_relative_error, at_most: 0.00001", 1),
+}
+
+
+@pytest.mark.parametrize("measure", TIGHTER_TABLES)
+def test_every_blocking_gate_of_the_bundled_tables_can_withhold(copy: Path, measure: str) -> None:
+    old, new, cost = TIGHTER_TABLES[measure]
+    text = (copy / DEMO_TABLES).read_text()
+    assert old in text
+    (copy / DEMO_TABLES).write_text(text.replace(old, new))
+    assert crowdgate("release", copy / DEMO_TABLES, "--as-of", "2030-01-01") == 3
+    assert spent(copy) == cost
+
+
+def test_the_bundled_tables_are_published_and_verify(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crowdgate("demo", "--tables", copy) == 0
+    path = Path(capsys.readouterr().out.strip().splitlines()[-1])
+    claims = verify(path, f"sqlite:///{copy / 'ledger' / 'ledger.db'}")
+    assert len(claims["data"]["tables"]) == 24
+    total = pq.read_table(path / "01-count.parquet")["value"][0].as_py()
+    assert abs(total - 299_285) < 200  # the standard error is 18

@@ -16,11 +16,12 @@ Writer = Callable[[Path], None]
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of release as functions; those of `verify` and `words` need no run.
+    """One kind of release as functions.
 
     `columns`: what is read. `count`: the views that are counted in one scan. `protect`: the candidate. `writers`: the
-    published files. `mechanism`, `data`: sections of the manifest. `private`: figures for the private record. `words`:
-    the guarantee and what else a person should read of a plan. `verify`: what does not hold of a published folder.
+    published files. `mechanism`, `data`: sections of the manifest. `private`: figures for the private record.
+    `guarantee`, `choice`: the promise, and what else a person should read of a plan, in words. `verify`: what does not
+    hold of a published folder.
     """
 
     columns: Callable[[Any], Iterable[str]]

@@ -1,0 +1,57 @@
+"""Measures of published tables: their values, and what can't be measured."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline.candidate import Measurement, PublishedCells, TablesCandidate
+from pipeline.measures import MEASURES, MeasureClass
+
+NONE: Any = None
+
+
+def cells(
+    kind: str, values: list[float], errors: list[float], flags: list[bool], total: bool = False
+) -> PublishedCells:
+    return PublishedCells(kind, np.array(values), np.array(errors), np.array(flags), total)
+
+
+def measured(name: str, *tables: PublishedCells) -> Measurement | None:
+    of_candidate = MEASURES[name].of_candidate
+    assert of_candidate is not None
+    return of_candidate(TablesCandidate(NONE, tables), NONE)
+
+
+TOTAL = cells("count", [100.0], [5.0], [True], total=True)
+COUNTS = cells("count", [60.0, 9.0, 40.0], [5.0, 5.0, 5.0], [True, False, True])
+MEANS = cells("mean", [1.0, np.nan], [0.01, np.nan], [True, False])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("trusted_share", 4 / 6), ("total_relative_error", 0.05), ("smallest_trusted_cell", 40)]
+)
+def test_a_measure_of_tables_has_its_value(name: str, value: float) -> None:
+    assert measured(name, TOTAL, COUNTS, MEANS) == Measurement.exact(pytest.approx(value))
+
+
+@pytest.mark.parametrize(
+    ("name", "tables"),
+    [
+        ("trusted_share", ()),
+        ("total_relative_error", (COUNTS, MEANS)),
+        ("total_relative_error", (cells("count", [0.0], [5.0], [False], total=True),)),
+        ("total_relative_error", (cells("count", [np.nan], [np.nan], [False], total=True),)),
+        ("smallest_trusted_cell", (MEANS,)),
+        ("smallest_trusted_cell", (cells("count", [9.0], [5.0], [False]),)),
+    ],
+)
+def test_what_tables_do_not_hold_is_not_measured(name: str, tables: tuple[PublishedCells, ...]) -> None:
+    assert measured(name, *tables) is None
+
+
+def test_every_measure_speaks_of_a_mechanism_and_only_static_ones_of_all() -> None:
+    for measure in MEASURES.values():
+        assert set(measure.mechanisms) <= {"safe_k_anonymity", "dp_tables"}
+        assert measure.mechanisms
+        assert len(measure.mechanisms) == 1 or measure.kind is MeasureClass.STATIC
