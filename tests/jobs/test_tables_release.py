@@ -503,3 +503,26 @@ def test_a_plan_tells_cells_and_errors_without_data(workshop: Workshop, capsys: 
     assert crowdgate("plan", workshop.policy) == 0
     assert "count by age (10 years), ward (exact)" in capsys.readouterr().out
     assert crowdgate("check", workshop.policy) == 0
+
+
+def by_person(workshop: Workshop, rows: int) -> None:
+    unit = f"{{property: privacyUnit, value: {{person: patient, rows: {rows}}}}}"
+    workshop.edit(workshop.contract, "{property: privacyUnit, value: row}", unit)
+    workshop.edit(workshop.budget, "unit: row", "unit: 'person:patient'")
+
+
+def test_several_rows_of_a_person_enlarge_the_noise_and_verify(workshop: Workshop) -> None:
+    once: Any = outlook(workshop.policy)
+    by_person(workshop, 3)
+    thrice: Any = outlook(workshop.policy)
+    for row, other in zip(once.expected, thrice.expected, strict=True):
+        assert other.error == pytest.approx(3 * row.error, rel=0.05)
+    claims = verify(path_of(run(workshop)), workshop.ledger)
+    assert (claims["mechanism"]["rows_per_unit"], claims["guarantee"]["unit"]) == (3, "person")
+
+
+def test_several_rows_of_a_person_are_not_sampled_row_by_row(workshop: Workshop) -> None:
+    by_person(workshop, 3)
+    workshop.edit(workshop.policy, "noise: gaussian", "sampling: {beta: 0.5}")
+    (problem,) = problems(workshop)
+    assert problem[:1] + problem[2:3] == ("spec.mechanism.sampling", "3 rows of a person")
