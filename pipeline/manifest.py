@@ -62,13 +62,13 @@ def statement(
     }
 
 
-def guarantee_words(guarantee: Guarantee, beta: Fraction) -> list[str]:
+def guarantee_words(guarantee: Guarantee, beta: Fraction, rows: int = 1) -> list[str]:
     """The guarantee in words, and its form for users who take the number of people as known.
 
     Levels chosen on the released sample leave no part that is the mechanism alone: all parts then count twice.
     """
     alone = any(part.name == "mechanism" for part in guarantee.parts)
-    return [guarantee.words(), guarantee.replace_one_form(beta if alone else None).words()]
+    return [guarantee.words(), guarantee.replace_one_form(beta if alone else None, rows=rows).words()]
 
 
 def guarantee_of(stated: Mapping[str, Any]) -> Guarantee:

@@ -136,9 +136,32 @@ class Privacy(Strict):
 
 
 class Sampling(Strict):
-    """Bernoulli sampling: every row stays with probability beta, decided by secret coins."""
+    """Bernoulli sampling: every row stays with probability beta, decided by secret coins.
 
-    beta: Rate
+    Or `inherited`: the table is a sample already, and the contract attests how it was drawn.
+    """
+
+    beta: Rate | None = None
+    inherited: str | None = None
+
+    @model_validator(mode="after")
+    def _one_mode(self) -> "Sampling":
+        if (self.beta is None) == (self.inherited is None):
+            raise ValueError("either a beta above 0 and at most 1, or the name of an inherited sample")
+        return self
+
+
+def _only(word: str, reason: str) -> BeforeValidator:
+    def check(value: Any) -> Any:
+        if value != word:
+            raise ValueError(f"{word}: {reason}")
+        return value
+
+    return BeforeValidator(check)
+
+
+_CELLS = "leaving out single cells depends on the sample, and then no delta is known; list the attribute at `any`"
+_LOCAL = "levels that differ from class to class depend on the sample; let `choose` choose them privately"
 
 
 class Candidates(Strict):
@@ -181,6 +204,8 @@ class SafeKAnonymity(Strict):
     k: ClassSize = "least"
     attributes: Annotated[dict[str, LevelOrCandidates], Field(min_length=1)]
     choose: LevelChoice | None = None
+    suppression: Annotated[Literal["class"], _only("class", _CELLS)] = "class"
+    recoding: Annotated[Literal["global"], _only("global", _LOCAL)] = "global"
 
 
 class Charge(Strict):

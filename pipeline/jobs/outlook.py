@@ -87,7 +87,7 @@ class Outlook:
 def outlook(policy: Path) -> Outlook:
     """The outlook of a policy. Raises ConfigurationError for wrong files. Reads no data."""
     plan = plan_release(read_bundle(policy))
-    part, beta = plan.mechanism.part, plan.mechanism.beta
+    part, beta = plan.mechanism.row_part, plan.mechanism.beta
     releases = _releases(plan)
     names = {name: level.name for name, level in plan.mechanism.levels.items()}
     return Outlook(
@@ -113,7 +113,7 @@ def _theorem5(epsilon: Fraction, delta: Fraction, beta: Fraction) -> int | None:
 
 
 def _trade_offs(plan: Plan) -> Iterator[TradeOff]:
-    part = plan.mechanism.part
+    part = plan.mechanism.row_part
     for epsilon in sorted({*EPSILONS, part.epsilon}):
         for beta in sorted({*BETAS, plan.mechanism.beta}):
             exact = safe_k.least_k(epsilon, part.delta, beta)

@@ -39,12 +39,16 @@ def release(request: Request, draw_key: Callable[[], SecretKey], progress: Progr
     reserved = reserve(run)
     if isinstance(reserved, Result):
         return reserved
-    key = draw_key()
+    ready = conclude(reserved, draw_key(), progress)
+    return ready if isinstance(ready, Result) else publish(reserved, ready)
+
+
+def conclude(reserved: Reserved, key: SecretKey, progress: Progress | None = None) -> Ready | Result:
+    """Everything between reading and the ledger's commitment: a staged release, or a withheld one."""
     counted = read(reserved, key, progress)
     judged = judge(reserved, protect(reserved, counted, key), key)
-    if blocked(judged.verdicts):
-        return withhold(reserved, counted, judged)
-    return publish(reserved, stage(reserved, counted, judged))
+    end = withhold if blocked(judged.verdicts) else stage
+    return end(reserved, counted, judged)
 
 
 def prepare(request: Request) -> Run | Result:
@@ -70,7 +74,8 @@ def reserve(run: Run) -> Reserved | Result:
     bundle, guarantee = run.plan.bundle, run.plan.guarantee
     stated = budget_of(bundle)
     spend = Spend(guarantee.epsilon, guarantee.delta)
-    spent = run.ledger.reserve(run.id, bundle.digest, bundle.contract.id, stated, spend)
+    sample = None if bundle.contract.sample is None else bundle.contract.sample.name
+    spent = run.ledger.reserve(run.id, bundle.digest, bundle.contract.id, stated, spend, sample)
     budget = run.ledger.check(bundle.contract.id, stated)
     static = run.plan.static(budget.people, (budget.cap.epsilon, budget.cap.delta), (spent.epsilon, spent.delta))
     verdicts = judge_static(run.plan, static)
@@ -107,7 +112,7 @@ def protect(
 ) -> Candidate:
     """Apply the mechanism with fresh coins, and choose the levels where the policy leaves them open."""
     mechanism = reserved.run.plan.mechanism
-    protected = mechanism.protect(counted.full, bernoulli_thinning(key, mechanism.beta), select)
+    protected = mechanism.protect(counted.full, mechanism.thinning(bernoulli_thinning(key, mechanism.beta)), select)
     static = replace(reserved.static, levels=protected.levels)
     return Candidate(static, protected.output, Confidential(protected.full, protected.sample), noise)
 

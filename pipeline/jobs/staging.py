@@ -61,7 +61,7 @@ def _page(run: Run, judged: Judged, examples: Sequence[Estimate]) -> str:
 
 def guarantee_lines(plan: Plan) -> list[str]:
     """The guarantee in words: total, parts, and the form for users who take the number of people as known."""
-    return manifest.guarantee_words(plan.guarantee, plan.mechanism.beta)
+    return manifest.guarantee_words(plan.guarantee, plan.mechanism.beta, plan.mechanism.rows)
 
 
 def choice_lines(plan: Plan) -> list[str]:
