@@ -33,13 +33,14 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class QuantileAnswer:
-    """Bins of the column's level (codes; -1: nothing to count) that hold the quantiles, with approximate 95 % limits.
+    """Bins of `column` (codes; -1: nothing to count) that hold the quantiles, with approximate 95 % limits.
 
     Shape: the cells of `levels`, then the item's probabilities. A quantile is known to its bin at best.
     """
 
     item: Quantiles
     levels: Mapping[str, Level]
+    column: Level
     bins: Vector
     lower: Vector
     upper: Vector
@@ -117,4 +118,4 @@ def _quantiles(
     counts = np.moveaxis(np.asarray(values, dtype=np.float64), list(levels).index(item.column), -1)
     valid = counts[..., : len(column) - (column.labels[-1] == INVALID_LABEL)]
     found = [quantile_bins(valid, float(p), variance) for p in item.probabilities]
-    return QuantileAnswer(item, others, *(np.stack(part, axis=-1) for part in zip(*found, strict=True)))
+    return QuantileAnswer(item, others, column, *(np.stack(part, axis=-1) for part in zip(*found, strict=True)))

@@ -89,7 +89,7 @@ class Row:
     beta: float
     by: str
     k: int
-    kept_expected: float
+    kept_expected: float | None
     kept_drawn: float
     loss: float
     loss_geometric: float
@@ -197,7 +197,7 @@ def measure_chosen(
         kept.append(made.output.rows / made.full.rows)
         losses.append(list(information_loss(made.output, made.levels, made.sample.rows).values()))
     geometric = [math.prod(1 + loss for loss in each) ** (1 / len(each)) - 1 for each in losses]
-    return Row("chosen", float(epsilon), float(delta), float(beta), "exact", safe.k, float("nan"),
+    return Row("chosen", float(epsilon), float(delta), float(beta), "exact", safe.k, None,
                float(np.mean(kept)), float(np.mean(losses)), float(np.mean(geometric)))  # fmt: skip
 
 
@@ -255,11 +255,15 @@ def _report(size: int, rows: list[Row], draws: int, cpu: float) -> None:
         beside = _beside(row) if row.by == "ARX" else ""
         if row.scheme == "chosen":
             beside = f"searched: kept {ARX_SEARCHED[row.epsilon]}"
-        print(f"{row.scheme:<11} {target:<12} {row.beta:>7.4f} {row.by:<9} {row.k:>4} {row.kept_expected:>7.2%}"
+        print(f"{row.scheme:<11} {target:<12} {row.beta:>7.4f} {row.by:<9} {row.k:>4} {_share(row.kept_expected):>7}"
               f" {row.kept_drawn:>7.2%} {row.loss:>6.3f} {row.loss_geometric:>9.3f}  {beside}")  # fmt: skip
     print(f"whole process with imports, one release in memory: {cpu:.2f} CPU s"
           f" (ARX, whole JVM: {ARX_CPU[1.0]} at epsilon 1, {ARX_CPU[2.0]} at epsilon 2)")  # fmt: skip
     print(json.dumps({"rows": [asdict(row) for row in rows], "cpu": cpu}))
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.2%}"
 
 
 def _beside(row: Row) -> str:
