@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+import numpy.typing as npt
+
 from pipeline.contract import Attribute
 from pipeline.guarantee import Guarantee
 from pipeline.hierarchy import Level
@@ -76,3 +79,26 @@ class Candidate:
     output: Histogram
     confidential: Confidential
     noise: Noise
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedCells:
+    """Numbers of one published table (`kind`: count, sum or mean), flat: value, standard error, and whether it is
+    trustworthy. `total` marks the count of all rows."""
+
+    kind: str
+    values: npt.NDArray[np.float64]
+    errors: npt.NDArray[np.float64]
+    trustworthy: npt.NDArray[np.bool_]
+    total: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class TablesCandidate:
+    """Tables that are not published yet: made of noisy numbers and the plan, so nothing in it is confidential."""
+
+    static: Static
+    output: tuple[PublishedCells, ...]
+
+
+AnyCandidate = Candidate | TablesCandidate

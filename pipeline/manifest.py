@@ -38,9 +38,7 @@ def statement(
     guarantee: Guarantee,
     guarantee_words: str,
     verdicts: Iterable[Verdict],
-    columns: Iterable[Mapping[str, Any]],
-    rows: int,
-    classes: int,
+    data: Mapping[str, Any],
     files: Mapping[str, str],
     key: str,
     software: Mapping[str, str],
@@ -55,17 +53,18 @@ def statement(
         "mechanism": dict(mechanism),
         "guarantee": {**guarantee_json(guarantee), "words": guarantee_words},
         "verdicts": [verdict_json(verdict) for verdict in verdicts if verdict.public],
-        "data": {"columns": [dict(column) for column in columns], "rows": rows, "classes": classes},
+        "data": dict(data),
         "files": dict(files),
         "key": key,
         "software": dict(software),
     }
 
 
-def guarantee_words(guarantee: Guarantee, beta: Fraction, rows: int = 1) -> list[str]:
+def guarantee_words(guarantee: Guarantee, beta: Fraction | None, rows: int = 1) -> list[str]:
     """The guarantee in words, and its form for users who take the number of people as known.
 
-    Levels chosen on the released sample leave no part that is the mechanism alone: all parts then count twice.
+    `beta` is the rate of safe k-anonymity's sample. Without it, and where levels chosen on that sample leave no part
+    that is the mechanism alone, all parts count twice.
     """
     alone = any(part.name == "mechanism" for part in guarantee.parts)
     return [guarantee.words(), guarantee.replace_one_form(beta if alone else None, rows=rows).words()]

@@ -1,94 +1,32 @@
-"""ReleasePolicy and PrivacyBudget: strict values of the policy files.
-
-Scalars arrive as text and numbers become exact fractions: `1e-9`, `0.05` and `"0.05"` are read as they are written.
-"""
+"""ReleasePolicy and PrivacyBudget: strict values of the policy files."""
 
 from datetime import UTC, date, datetime
-from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    PlainValidator,
-    Tag,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, PlainValidator, Tag, model_validator
 
-from pipeline.accounting.numbers import GREATEST_EPSILON
-from pipeline.domain import parse_number
+from pipeline.policy_tables import DpTablesSpec
+from pipeline.policy_values import (
+    NUMBER,
+    Epsilon,
+    Exact,
+    Probability,
+    Rate,
+    Strict,
+    Weight,
+    schema_of,
+    whole_number,
+)
 
 API_VERSION = "crowdgate/v1"
 GREATEST_K = 10**9
 MOST_PEOPLE = 10**12
 MOST_CANDIDATES = 100_000
-GREATEST_WEIGHT = 10**6
-
-
-def _exact(text: Any) -> Fraction:
-    number = parse_number(text) if isinstance(text, str) else None
-    if number is None:
-        raise ValueError("a finite decimal number, such as 0.05 or 1e-9")
-    return number
-
-
-def _whole(text: Any) -> int:
-    number = _exact(text)
-    if number.denominator != 1:
-        raise ValueError("a whole number")
-    return int(number)
-
-
-def _epsilon(number: Fraction) -> Fraction:
-    if not 0 < number <= GREATEST_EPSILON:
-        raise ValueError(f"a number above 0 and at most {GREATEST_EPSILON}")
-    return number
-
-
-def _probability(number: Fraction) -> Fraction:
-    if not 0 <= number < 1:
-        raise ValueError("a number of at least 0 and below 1")
-    return number
-
-
-def _rate(number: Fraction) -> Fraction:
-    if not 0 < number <= 1:
-        raise ValueError("a number above 0 and at most 1")
-    return number
-
-
-def _weight(number: Fraction) -> Fraction:
-    if not 0 <= number <= GREATEST_WEIGHT:
-        raise ValueError(f"a number from 0 to {GREATEST_WEIGHT}")
-    return number
-
-
-def _schema(kind: str, **limits: int) -> WithJsonSchema:
-    """For editors: a number may be quoted; its limits are checked where it is not."""
-    return WithJsonSchema({"type": [kind, "string"], **limits})
-
-
-_NUMBER = _schema("number")
-
-
-def _after(check: Any) -> BeforeValidator:
-    return BeforeValidator(lambda value: check(_exact(value)))
-
-
-Exact = Annotated[Fraction, BeforeValidator(_exact), _NUMBER]
-Epsilon = Annotated[Fraction, _after(_epsilon), _schema("number", exclusiveMinimum=0, maximum=GREATEST_EPSILON)]
-Probability = Annotated[Fraction, _after(_probability), _schema("number", minimum=0, exclusiveMaximum=1)]
-Weight = Annotated[Fraction, _after(_weight), _schema("number", minimum=0, maximum=GREATEST_WEIGHT)]
-Rate = Annotated[Fraction, _after(_rate), _schema("number", exclusiveMinimum=0, maximum=1)]
 
 
 def _class_size(text: Any) -> int | Literal["least"]:
     try:
-        number = 1 if text == "least" else _whole(text)
+        number = 1 if text == "least" else whole_number(text)
     except ValueError:
         number = 0
     if not 1 <= number <= GREATEST_K:
@@ -97,33 +35,27 @@ def _class_size(text: Any) -> int | Literal["least"]:
 
 
 ClassSize = Annotated[
-    int | Literal["least"], PlainValidator(_class_size), _schema("integer", minimum=1, maximum=GREATEST_K)
+    int | Literal["least"], PlainValidator(_class_size), schema_of("integer", minimum=1, maximum=GREATEST_K)
 ]
 
 
 def _people(text: Any) -> int:
-    number = _whole(text)
+    number = whole_number(text)
     if not 1 <= number <= MOST_PEOPLE:
         raise ValueError(f"a whole number from 1 to {MOST_PEOPLE}")
     return number
 
 
-People = Annotated[int, BeforeValidator(_people), _schema("integer", minimum=1, maximum=MOST_PEOPLE)]
+People = Annotated[int, BeforeValidator(_people), schema_of("integer", minimum=1, maximum=MOST_PEOPLE)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 """Becomes a folder of the release, so: lower-case letters, digits and hyphens."""
-
-
-class Strict(BaseModel):
-    """Base of all values read from a policy file: unknown keys are refused, nothing changes after reading."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 class Metadata(Strict):
     """Who answers for the file, and its name and version."""
 
     name: Name
-    version: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.-]{0,30}$"), _NUMBER] = "1"
+    version: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.-]{0,30}$"), NUMBER] = "1"
     owner: str
     description: str = ""
 
@@ -135,7 +67,7 @@ class Privacy(Strict):
     delta: Probability
 
 
-class Sampling(Strict):
+class SampleSource(Strict):
     """Bernoulli sampling: every row stays with probability beta, decided by secret coins.
 
     Or `inherited`: the table is a sample already, and the contract attests how it was drawn.
@@ -145,7 +77,7 @@ class Sampling(Strict):
     inherited: str | None = None
 
     @model_validator(mode="after")
-    def _one_mode(self) -> "Sampling":
+    def _one_mode(self) -> "SampleSource":
         if (self.beta is None) == (self.inherited is None):
             raise ValueError("either a beta above 0 and at most 1, or the name of an inherited sample")
         return self
@@ -193,14 +125,14 @@ class LevelChoice(Strict):
     score: Literal["expected_kept_rows", "expected_kept_information", "classification"] = "expected_kept_rows"
     on: Literal["full", "sample"] = "full"
     target: str | None = None
-    weights: dict[str, Weight] = {}
+    weights: dict[str, Weight] = Field(default_factory=dict)
 
 
 class SafeKAnonymity(Strict):
     """Sampling and k-anonymity at fixed or privately chosen levels. `attributes` is all that is published."""
 
     kind: Literal["safe_k_anonymity"]
-    sampling: Sampling
+    sampling: SampleSource
     k: ClassSize = "least"
     attributes: Annotated[dict[str, LevelOrCandidates], Field(min_length=1)]
     choose: LevelChoice | None = None
@@ -224,7 +156,7 @@ class GateRule(Strict):
     at_least: Exact | None = None
     over: Annotated[list[str], Field(min_length=1)] | None = None
     of: str | None = None
-    options: Annotated[dict[str, Exact], Field(alias="with")] = {}
+    options: Annotated[dict[str, Exact], Field(alias="with", default_factory=dict)]
     charge: Charge | None = None
     severity: Literal["block", "advise"] = "block"
 
@@ -239,7 +171,7 @@ class Publish(Strict):
     """Where the release goes, relative to the working copy, and in which formats."""
 
     to: str
-    formats: Annotated[list[Literal["parquet", "csv"]], Field(min_length=1)] = ["parquet"]
+    formats: Annotated[list[Literal["parquet", "csv"]], Field(min_length=1, default_factory=lambda: ["parquet"])]
 
 
 class ReleaseSpec(Strict):
@@ -249,7 +181,7 @@ class ReleaseSpec(Strict):
     contract: str
     budget: str
     privacy: Privacy
-    mechanism: SafeKAnonymity
+    mechanism: Annotated[SafeKAnonymity | DpTablesSpec, Field(discriminator="kind")]
     gates: Annotated[list[GateRule], Field(min_length=1)]
     publish: Publish
 

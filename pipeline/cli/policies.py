@@ -13,6 +13,8 @@ from pipeline.jobs.check import Checked
 from pipeline.jobs.check import check as check_policy
 from pipeline.jobs.outlook import Outlook, outlook
 from pipeline.jobs.staging import choice_lines, guarantee_lines
+from pipeline.jobs.tables_outlook import TablesOutlook
+from pipeline.mechanisms import SafeK
 from pipeline.report.plan_page import plan_page
 
 
@@ -62,30 +64,51 @@ def plan(
 ) -> None:
     """Show what a policy promises and costs, and its alternatives; no data is read."""
     found = outlook(policy)
+    if page is not None and isinstance(found, TablesOutlook):
+        raise ConfigurationError(Problem("command line", None, "--page", "a policy of tables", "one of microdata"))
     if page is not None:
         title = found.plan.bundle.policy.metadata.name
         write_page(page, plan_page(title, guarantee_lines(found.plan), found.to_json()))
     if as_json:
         print_json(found.to_json())
+    elif isinstance(found, TablesOutlook):
+        _show_tables(found)
     else:
         _show_plan(found)
 
 
+def _show_tables(found: TablesOutlook) -> None:
+    _show_promise(found)
+    _show_budget(found)
+    typer.echo(f"expected errors of the {found.cells} noisy numbers (95 %: half the width of the interval as drawn)")
+    typer.echo(f"  {'cells':>8} {'error':>10} {'95 %':>10} {'consistent':>10}")
+    for row in found.expected:
+        after = "" if row.consistent_error is None else f"{row.consistent_error:.4g}"
+        typer.echo(f"  {row.cells:>8} {row.error:>10.4g} {row.half_width:>10.4g} {after:>10}  {row.name}")
+
+
+def _show_promise(found: Outlook | TablesOutlook) -> None:
+    for line in (*guarantee_lines(found.plan), *choice_lines(found.plan)):
+        typer.echo(line)
+
+
 def _show_plan(found: Outlook) -> None:
-    mechanism, budget = found.plan.mechanism, found.plan.bundle.budget
-    for line in guarantee_lines(found.plan):
-        typer.echo(line)
-    for line in choice_lines(found.plan):
-        typer.echo(line)
+    mechanism = found.plan.mechanism
+    assert isinstance(mechanism, SafeK)
+    _show_promise(found)
     theorem5 = "not reachable" if found.least_k_theorem5 is None else str(found.least_k_theorem5)
     typer.echo(f"k {mechanism.k} at beta {float(mechanism.beta):g}: exact delta {found.exact_delta:.4g}")
     typer.echo(f"least k: {found.least_k_exact} exactly, {theorem5} by Theorem 5 of Li, Qardaji, Su (2012)")
-    typer.echo(f"budget {budget.metadata.name}: {found.releases} such releases for life")
+    _show_budget(found)
+    _show_kept(found)
+
+
+def _show_budget(found: Outlook | TablesOutlook) -> None:
+    typer.echo(f"budget {found.plan.bundle.budget.metadata.name}: {found.releases} such releases for life")
     for count, bound in enumerate(found.pso_bounds, start=1):
         typer.echo(
             f"  after {count}: predicate singling out succeeds with probability at most {bound:.4g} (weight 1e-9)"
         )
-    _show_kept(found)
 
 
 def _show_kept(found: Outlook) -> None:

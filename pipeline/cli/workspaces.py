@@ -11,7 +11,7 @@ from pipeline.cli.releases import AsJson, LedgerUrl, progress_bar, show, slot
 from pipeline.io.entropy import draw_key
 from pipeline.jobs.release import release as run_release
 from pipeline.jobs.run import Request
-from pipeline.jobs.workspace import DEMO_POLICY
+from pipeline.jobs.workspace import DEMO_POLICY, DEMO_TABLES
 from pipeline.jobs.workspace import init as make_workspace
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the working copy.")]
@@ -26,13 +26,17 @@ def init(folder: Folder, ledger: LedgerUrl = None, as_json: AsJson = False) -> N
         typer.echo(f"next: crowdgate release {root / DEMO_POLICY}")
 
 
-def demo(folder: Folder = Path("crowdgate-demo"), as_json: AsJson = False) -> None:
+def demo(
+    folder: Folder = Path("crowdgate-demo"),
+    tables: Annotated[bool, typer.Option("--tables", help="Release tables with noise instead of rows.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """Release the bundled census data once: make a working copy (unless it is there), then publish from it."""
-    root = folder.resolve()
+    root, policy = folder.resolve(), DEMO_TABLES if tables else DEMO_POLICY
     if not (root / DEMO_POLICY).is_file():
         root = make_workspace(folder, "demo")
     with progress_bar(as_json) as progress:
-        result = run_release(Request(root / DEMO_POLICY, slot(None)), draw_key, progress)
+        result = run_release(Request(root / policy, slot(None)), draw_key, progress)
     show(result, as_json)
 
 

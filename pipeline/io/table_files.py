@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from pipeline.contract import Attribute
 from pipeline.hierarchy import Level
 from pipeline.mechanisms.dp_answers import Answer, QuantileAnswer
+from pipeline.mechanisms.dp_counting import lookup
+from pipeline.mechanisms.dp_workload import Item, Mean, Quantiles, Sum
 
 NUMBERS = ("value", "standard_error", "lower", "upper", "trustworthy")
 QUANTILE_COLUMNS = ("probability", "bin", "lower", "upper")
@@ -20,7 +23,16 @@ RESERVED = frozenset((*NUMBERS, *QUANTILE_COLUMNS))
 """Names that a released attribute can't have: they are columns of the tables."""
 LISTING = "tables.csv"
 LISTING_COLUMNS = ("file", "table", "kind", "column", "level", "cells", "noise_error")
+COARSER = "levels.csv"
+COARSER_COLUMNS = ("column", "level", "label", "coarser_level", "coarser_label")
 RAW = "-raw"
+
+
+def kind_name(item: Item) -> str:
+    """What a table holds: counts, sums, means or quantiles."""
+    if isinstance(item, Sum):
+        return "sum"
+    return "mean" if isinstance(item, Mean) else "quantiles" if isinstance(item, Quantiles) else "count"
 
 
 def file_names(answers: Sequence[Answer | QuantileAnswer]) -> list[str]:
@@ -44,12 +56,25 @@ def tidy(answer: Answer | QuantileAnswer) -> pa.Table:
     return _quantiles(answer) if isinstance(answer, QuantileAnswer) else _numbers(answer)
 
 
-def write_listing(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+def write_listing(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
     """Which file holds which table, at which levels, and how large its noise is."""
     with path.open("w", encoding="utf-8", newline="") as file:
         out = csv.DictWriter(file, LISTING_COLUMNS, lineterminator="\n")
         out.writeheader()
         out.writerows(rows)
+
+
+def write_coarser(levels: Sequence[tuple[Attribute, Level]], path: Path) -> None:
+    """For attributes that tables use at several levels: which value of a level belongs to which of a coarser one."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(COARSER_COLUMNS)
+        for at, (attribute, finer) in enumerate(levels):
+            for other, coarser in levels[at + 1 :]:
+                if other.name == attribute.name:
+                    above = lookup(finer, coarser)
+                    for code, label in enumerate(finer.labels):
+                        out.writerow((attribute.name, finer.name, label, coarser.name, coarser.labels[above[code]]))
 
 
 def _writer(table: pa.Table, kind: str) -> Callable[[Path], None]:

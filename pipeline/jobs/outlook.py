@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline import manifest
-from pipeline.accounting import pso, safe_k
+from pipeline.accounting import safe_k
 from pipeline.hierarchy import Level
 from pipeline.io.policies import read_bundle
 from pipeline.jobs.plan import Plan, plan_release
-from pipeline.measures.guarantees import DEFAULT_WEIGHT
+from pipeline.jobs.tables_outlook import TablesOutlook, pso_bound, releases_in_budget, tables_outlook
+from pipeline.mechanisms import SafeK
 from pipeline.risk.kept_share import expected_kept_share
 
 EPSILONS = tuple(Fraction(text) for text in ("0.25", "0.5", "1", "2"))
@@ -84,19 +85,23 @@ class Outlook:
         }
 
 
-def outlook(policy: Path) -> Outlook:
+def outlook(policy: Path) -> Outlook | TablesOutlook:
     """The outlook of a policy. Raises ConfigurationError for wrong files. Reads no data."""
     plan = plan_release(read_bundle(policy))
-    part, beta = plan.mechanism.row_part, plan.mechanism.beta
-    releases = _releases(plan)
-    names = {name: level.name for name, level in plan.mechanism.levels.items()}
+    return _outlook(plan, plan.mechanism) if isinstance(plan.mechanism, SafeK) else tables_outlook(plan)
+
+
+def _outlook(plan: Plan, mechanism: SafeK) -> Outlook:
+    part, beta = mechanism.row_part, mechanism.beta
+    releases = releases_in_budget(plan)
+    names = {name: level.name for name, level in mechanism.levels.items()}
     return Outlook(
         plan=plan,
-        least_k_exact=plan.mechanism.least_k,
+        least_k_exact=mechanism.least_k,
         least_k_theorem5=_theorem5(part.epsilon, part.delta, beta),
-        exact_delta=plan.mechanism.delta,
+        exact_delta=mechanism.delta,
         releases=releases,
-        pso_bounds=tuple(_pso_bound(plan, count) for count in range(1, min(releases, 12) + 1)),
+        pso_bounds=tuple(pso_bound(plan, count) for count in range(1, min(releases, 12) + 1)),
         trade_offs=tuple(_trade_offs(plan)),
         kept=_kept(plan, names),
         neighbours=tuple(_neighbours(plan, names)),
@@ -113,21 +118,12 @@ def _theorem5(epsilon: Fraction, delta: Fraction, beta: Fraction) -> int | None:
 
 
 def _trade_offs(plan: Plan) -> Iterator[TradeOff]:
+    assert isinstance(plan.mechanism, SafeK)
     part = plan.mechanism.row_part
     for epsilon in sorted({*EPSILONS, part.epsilon}):
         for beta in sorted({*BETAS, plan.mechanism.beta}):
             exact = safe_k.least_k(epsilon, part.delta, beta)
             yield TradeOff(epsilon, beta, exact, _theorem5(epsilon, part.delta, beta))
-
-
-def _releases(plan: Plan) -> int:
-    budget, once = plan.bundle.budget.spec, plan.guarantee
-    return min(int(budget.epsilon / once.epsilon), int(budget.delta / once.delta))
-
-
-def _pso_bound(plan: Plan, count: int) -> float:
-    people = plan.bundle.budget.spec.people
-    return pso.bound(people, DEFAULT_WEIGHT, count * plan.guarantee.epsilon, count * plan.guarantee.delta)
 
 
 def _neighbours(plan: Plan, names: Mapping[str, str]) -> Iterator[KeptShare]:
@@ -167,6 +163,7 @@ def _kept(plan: Plan, names: Mapping[str, str]) -> KeptShare | None:
             return None
         shares = np.outer(shares, margin).ravel()
     people = plan.bundle.budget.spec.people
+    assert isinstance(plan.mechanism, SafeK)
     share = expected_kept_share(shares, people, plan.mechanism.k, plan.mechanism.beta)
     return KeptShare(
         dict(names), len(shares), share, sum(_information(plan, name, level) for name, level in found.items())

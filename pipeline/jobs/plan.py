@@ -14,9 +14,11 @@ from pipeline.guarantee import Guarantee, Part
 from pipeline.io.documents import Location
 from pipeline.io.ledger import Budget, Spend
 from pipeline.io.policies import Bundle
+from pipeline.io.table_files import RESERVED
 from pipeline.measures import MEASURES, Measure, MeasureClass
-from pipeline.mechanisms import MECHANISMS, SafeK, choice_parts
-from pipeline.policy import GateRule
+from pipeline.mechanisms import MECHANISMS, Mechanism, SafeK, choice_parts
+from pipeline.policy import GateRule, LevelChoice, SafeKAnonymity
+from pipeline.policy_tables import DpTablesSpec, stated_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,19 +26,20 @@ class Plan:
     """A policy that can run: its mechanism with numbers, its guarantee, its gates with their measures."""
 
     bundle: Bundle
-    mechanism: SafeK
+    mechanism: Mechanism
     guarantee: Guarantee
     gates: tuple[tuple[GateRule, Measure], ...]
 
     def static(self, people: int, budget: Cost, spent: Cost) -> Static:
         """The public facts that static measures read."""
+        classes = self.mechanism if isinstance(self.mechanism, SafeK) else None
         return Static(
             guarantee=self.guarantee,
             spent=spent,
             budget=budget,
             people=people,
-            least_class=self.mechanism.k,
-            levels=self.mechanism.levels,
+            least_class=classes.k if classes else 1,
+            levels=classes.levels if classes else {},
             attributes=self.bundle.contract.by_name,
             rows_per_unit=self.bundle.contract.unit.rows,
         )
@@ -51,9 +54,10 @@ class Plan:
 def plan_release(bundle: Bundle) -> Plan:
     """The plan of a policy. Raises ConfigurationError that lists every problem of policy, contract and budget."""
     problems = [*_budget_problems(bundle), *_gate_problems(bundle), *_publish_problems(bundle)]
+    problems += _name_problems(bundle)
     spec = bundle.policy.spec
     charges = sum((rule.charge.epsilon for rule in spec.gates if rule.charge), Fraction(0))
-    choice = spec.mechanism.choose
+    choice = _choice(bundle)
     left = spec.privacy.epsilon - charges
     if left - (choice.epsilon if choice else 0) <= 0:
         problems.append(_overcharged(bundle, charges))
@@ -65,6 +69,7 @@ def plan_release(bundle: Bundle) -> Plan:
         problems.append(_at(bundle, ("spec", "mechanism", *at), found, expected, instead))
     if problems or mechanism is None:
         raise ConfigurationError(problems)
+    parts = (mechanism.part, *parts[1:])
     return Plan(
         bundle, mechanism, _guarantee(bundle, parts), tuple((rule, MEASURES[rule.measure]) for rule in spec.gates)
     )
@@ -131,8 +136,28 @@ def _at(bundle: Bundle, at: Location, found: str, expected: str, instead: str | 
     return bundle.document.problem(at, found, expected, instead)
 
 
+def _choice(bundle: Bundle) -> LevelChoice | None:
+    mechanism = bundle.policy.spec.mechanism
+    return mechanism.choose if isinstance(mechanism, SafeKAnonymity) else None
+
+
+def _released(bundle: Bundle) -> list[str]:
+    """The attributes that microdata publish."""
+    mechanism = bundle.policy.spec.mechanism
+    return list(mechanism.attributes) if isinstance(mechanism, SafeKAnonymity) else []
+
+
+def _name_problems(bundle: Bundle) -> Iterator[Problem]:
+    """Attributes that would be taken for the numbers of a table."""
+    mechanism = bundle.policy.spec.mechanism
+    for name in stated_names(mechanism) if isinstance(mechanism, DpTablesSpec) else ():
+        if name in RESERVED:
+            found = f"{name!r} is a column that every table has"
+            yield _at(bundle, ("spec", "mechanism"), found, "attributes of other names")
+
+
 def _overcharged(bundle: Bundle, charges: Fraction) -> Problem:
-    choice = bundle.policy.spec.mechanism.choose
+    choice = _choice(bundle)
     taken = charges + (choice.epsilon if choice else 0)
     by = "the charged gates take" if choice is None else "the choice of levels and the charged gates take"
     found = f"{by} {float(taken):g} of it"
@@ -192,6 +217,12 @@ def _gate_problems(bundle: Bundle) -> Iterator[Problem]:
 
 
 def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
+    kind = bundle.policy.spec.mechanism.kind
+    if kind not in measure.mechanisms:
+        found = f"{rule.measure} does not speak of a release by {kind}"
+        fitting = ", ".join(name for name, known in MEASURES.items() if kind in known.mechanisms)
+        yield _at(bundle, (*at, "measure"), found, f"one of {fitting}")
+        return
     if measure.kind is MeasureClass.CHARGED and rule.charge is None:
         found = f"{rule.measure} reads the table and has no charge"
         yield _at(bundle, at, found, "charge: {epsilon: ...}, a part of the policy's epsilon")
@@ -221,7 +252,7 @@ def _option_problems(bundle: Bundle, at: Location, rule: GateRule) -> Iterator[P
 
 
 def _of_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
-    released = list(bundle.policy.spec.mechanism.attributes)
+    released = _released(bundle)
     if rule.of is not None and not measure.of:
         yield _at(bundle, (*at, "of"), f"{rule.measure} speaks of all released attributes", "no `of`")
     elif measure.of and rule.of is None:
@@ -232,7 +263,7 @@ def _of_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure)
 
 
 def _over_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
-    released = list(bundle.policy.spec.mechanism.attributes)
+    released = _released(bundle)
     if rule.over is not None and not measure.over:
         yield _at(bundle, (*at, "over"), f"{rule.measure} speaks of all released attributes", "no `over`")
         return

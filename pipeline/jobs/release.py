@@ -6,11 +6,9 @@ has committed to its digest, so the same id never draws or publishes twice.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from pipeline.candidate import Candidate, Confidential
+from pipeline.candidate import AnyCandidate
 from pipeline.gate import blocked
-from pipeline.histogram import scan
 from pipeline.io import publisher
 from pipeline.io.expectations import row_rules_hold, run_rules
 from pipeline.io.ledger import Spend, State, open_ledger
@@ -20,10 +18,11 @@ from pipeline.io.settings import ledger_url
 from pipeline.io.tables import Facts, choose_rows, open_table, read_records
 from pipeline.jobs import staging
 from pipeline.jobs.guard import after_reading
+from pipeline.jobs.kinds import kind_of
 from pipeline.jobs.plan import Plan, budget_of, failed, judge_static, plan_release, verdict
 from pipeline.jobs.recorded import committed_folders, recorded
-from pipeline.jobs.run import Counted, Judged, Ready, Request, Reserved, Result, Run
-from pipeline.noise import Noise, Selector, discrete_laplace, noisy_max
+from pipeline.jobs.run import Coins, Counted, Judged, Ready, Request, Reserved, Result, Run, Sources
+from pipeline.noise import OPENDP, Noise, NoiseSource, Selector, discrete_laplace, noisy_max
 from pipeline.policy import parse_slot, release_id
 from pipeline.sampling import SecretKey, bernoulli_thinning, person_words
 
@@ -90,16 +89,16 @@ def read(reserved: Reserved, key: SecretKey, progress: Progress | None = None) -
     """Read the table once into a histogram at the released levels; bad rows are invalid or dropped, never a refusal."""
     run, contract = reserved.run, reserved.run.plan.bundle.contract
     run.ledger.begin_reading(run.id)
-    chosen = choose_rows(run.table, contract, person_words(key)) if contract.unit.person else None
     facts = Facts()
+    chosen = choose_rows(run.table, contract, person_words(key), facts) if contract.unit.person else None
     shown = None if progress is None else (lambda done: progress(done, run.table.bytes_total))
     batches = read_records(run.table, contract, facts, chosen, shown)
-    full = scan(batches, {"release": run.plan.mechanism.view})["release"]
+    views = kind_of(run.plan).count(run.plan.mechanism, batches, _coins(reserved, key))
     values = facts.values(contract)
     rules = run_rules(contract, facts.distinct(contract, run.table.columns), values)
     if not row_rules_hold(rules):
         raise AssertionError("a row rule of the contract does not hold after cleaning")
-    return Counted(full, dict(values), rules)
+    return Counted(views, dict(values), rules)
 
 
 @after_reading
@@ -109,16 +108,20 @@ def protect(
     key: SecretKey,
     noise: Noise = discrete_laplace,
     select: Selector = noisy_max,
-) -> Candidate:
-    """Apply the mechanism with fresh coins, and choose the levels where the policy leaves them open."""
-    mechanism = reserved.run.plan.mechanism
-    protected = mechanism.protect(counted.full, mechanism.thinning(bernoulli_thinning(key, mechanism.beta)), select)
-    static = replace(reserved.static, levels=protected.levels)
-    return Candidate(static, protected.output, Confidential(protected.full, protected.sample), noise)
+    tables: NoiseSource = OPENDP,
+) -> AnyCandidate:
+    """Apply the mechanism with fresh coins and noise, and choose the levels where the policy leaves them open."""
+    sources = Sources(noise, select, tables)
+    return kind_of(reserved.run.plan).protect(reserved, counted.views, _coins(reserved, key), sources)
+
+
+def _coins(reserved: Reserved, key: SecretKey) -> Coins:
+    beta = reserved.run.plan.mechanism.beta
+    return lambda number: bernoulli_thinning(key, beta, number)
 
 
 @after_reading
-def judge(reserved: Reserved, candidate: Candidate, key: SecretKey) -> Judged:
+def judge(reserved: Reserved, candidate: AnyCandidate, key: SecretKey) -> Judged:
     """Measure what the remaining gates ask for, and judge it."""
     verdicts = [
         verdict(rule, measure, measure.of_candidate(candidate, rule))
@@ -132,7 +135,7 @@ def judge(reserved: Reserved, candidate: Candidate, key: SecretKey) -> Judged:
 def withhold(reserved: Reserved, counted: Counted, judged: Judged) -> Result:
     """Record that nothing is published."""
     run = reserved.run
-    record = staging.private("withheld", counted, judged, run.plan.mechanism)
+    record = staging.private("withheld", run.plan, counted, judged)
     commitment = write_private(run.ledger.path, run.id, record)
     run.ledger.commit(run.id, State.WITHHELD, None, None, commitment)
     return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts)
@@ -143,9 +146,9 @@ def stage(reserved: Reserved, counted: Counted, judged: Judged) -> Ready:
     """Write the release where only its owner sees it, and commit the ledger to its digest."""
     run = reserved.run
     staged = publisher.stage(
-        run.staged, run.slot, staging.writers(run, judged), lambda files: staging.seal(run, judged, files)
+        run.staged, run.slot, kind_of(run.plan).writers(run, judged), lambda files: staging.seal(run, judged, files)
     )
-    record = staging.private("published", counted, judged, run.plan.mechanism)
+    record = staging.private("published", run.plan, counted, judged)
     commitment = write_private(run.ledger.path, run.id, record)
     run.ledger.commit(run.id, State.COMMITTED, staged.manifest_digest, run.place, commitment)
     return Ready(staged, judged.verdicts)
@@ -163,4 +166,5 @@ def columns_read(plan: Plan) -> list[str]:
     """The columns that a release reads: what it publishes, and what the contract's rules speak of."""
     contract = plan.bundle.contract
     ruled = {rule.attribute for rule in contract.table_rules if rule.attribute} - {contract.unit.person}
-    return [name for name in contract.by_name if name in plan.mechanism.levels or name in ruled]
+    counted = set(kind_of(plan).columns(plan.mechanism))
+    return [name for name in contract.by_name if name in counted or name in ruled]

@@ -1,19 +1,24 @@
 """The values that a release passes from step to step."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from pipeline import manifest
-from pipeline.candidate import Candidate, Static
+from pipeline.candidate import AnyCandidate, Static
 from pipeline.gate import Verdict
 from pipeline.guarantee import Guarantee
-from pipeline.histogram import Histogram
+from pipeline.histogram import Histogram, Thinning
 from pipeline.io.expectations import RuleOutcome
 from pipeline.io.ledger import Ledger
 from pipeline.io.publisher import Staged, staged_folder
 from pipeline.io.tables import Table
 from pipeline.jobs.plan import Plan
+from pipeline.noise import Noise, NoiseSource, Selector
+
+Coins = Callable[[int], Thinning]
+"""Fresh coins of the mechanism's rate for every number; none is thrown twice."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +87,20 @@ class Reserved:
     verdicts: tuple[Verdict, ...]
 
 
+@dataclass(frozen=True)
+class Sources:
+    """Where randomness other than coins comes from: of a count, of a choice, of tables."""
+
+    noise: Noise
+    select: Selector
+    tables: NoiseSource
+
+
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """The table at the released levels, and what the contract's rules said of it. Confidential."""
+    """The table in the views that its kind of release needs, and what the contract's rules said. Confidential."""
 
-    full: Histogram
+    views: Mapping[str, Histogram]
     facts: dict[str, float]
     rules: tuple[RuleOutcome, ...]
 
@@ -95,7 +109,7 @@ class Counted:
 class Judged:
     """A candidate with the verdicts of all gates."""
 
-    candidate: Candidate
+    candidate: AnyCandidate
     verdicts: tuple[Verdict, ...]
     injected: bool
 

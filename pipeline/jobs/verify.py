@@ -1,26 +1,15 @@
 """Verify a published release from its files alone: an independent recount that shares no code with what made it."""
 
-import csv
 import hashlib
-import re
 from collections.abc import Iterator
-from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.parquet as pq
-
 from pipeline import manifest
-from pipeline.accounting import safe_k
 from pipeline.errors import VerificationFailed
-from pipeline.guarantee import Part
 from pipeline.io.ledger import open_ledger
 from pipeline.io.publisher import file_digest
-from pipeline.mechanisms import CHOICE_PART, JOINT_PART, joint_delta, row_part
+from pipeline.jobs.kinds import KINDS
 
 
 def verify(folder: Path, ledger: str | None = None) -> dict[str, Any]:
@@ -51,164 +40,13 @@ def _problems(folder: Path, claims: dict[str, Any]) -> Iterator[str]:
     for name, digest in sorted(files.items()):
         if name in present and file_digest(folder / name) != digest:
             yield f"{name}: its digest is not the manifest's"
-    yield from _guarantee_problems(claims)
     if claims["key"] != "operating system":
         yield "the key was injected: this is no release"
-    if not any(name.startswith("data.") for name in files) or "dictionary.csv" not in present:
-        yield "there are no data or no dictionary"
-        return
-    domains = _domains(folder / "dictionary.csv")
-    yield from _schema_problems(claims, domains)
-    tables = {name: table for name in sorted(present & set(files)) if (table := _read(folder / name)) is not None}
-    for name, table in tables.items():
-        yield from _data_problems(name, table, claims, domains)
-    if tables:
-        yield from _estimate_problems(folder / "estimates.csv", next(iter(tables.values())), claims, domains)
-    if not all(_same_rows(*pair) for pair in pairwise(tables.values())):
-        yield "the data files do not hold the same rows"
-
-
-def _guarantee_problems(claims: dict[str, Any]) -> Iterator[str]:
-    stated, mechanism = claims["guarantee"], claims["mechanism"]
-    try:
-        guarantee = manifest.guarantee_of(stated)
-    except ValueError:
-        yield "guarantee: its parts do not add up to its totals"
-        return
-    beta = Fraction(mechanism["beta"])
-    rows = mechanism.get("rows", 1)
-    if stated["words"] != " ".join(manifest.guarantee_words(guarantee, beta, rows)):
-        yield "guarantee: its words are not its numbers"
-    parts = {part.name: part for part in guarantee.parts}
-    choice = mechanism.get("choice")
-    joint = choice is not None and choice["on"] == "sample"
-    own = parts[JOINT_PART if joint else "mechanism"]
-    if joint:
-        delta = joint_delta(mechanism["k"], beta, own.epsilon, Fraction(choice["epsilon"]), choice["candidates"])
+    kind = KINDS.get(claims["mechanism"]["kind"])
+    if kind is None:
+        yield f"manifest.json: the mechanism {claims['mechanism']['kind']!r} is none of {', '.join(KINDS)}"
     else:
-        own = row_part(own, rows)
-        delta = safe_k.exact_delta(mechanism["k"], beta, own.epsilon)
-    if mechanism["kind"] != "safe_k_anonymity" or not delta <= own.delta:
-        yield f"guarantee: k {mechanism['k']} does not reach the stated delta"
-    if not _choice_is_paid(choice, parts):
-        yield "guarantee: the choice of levels is not paid as the mechanism says"
-
-
-def _choice_is_paid(choice: Any, parts: dict[str, Part]) -> bool:
-    """Whether the parts say of the choice what the mechanism says: none, one on the full table, one on the sample."""
-    names = {CHOICE_PART, JOINT_PART} & set(parts)
-    if choice is None or choice["on"] not in ("full", "sample") or choice["candidates"] < 1:
-        return choice is None and not names
-    if choice["on"] == "sample":
-        return names == {JOINT_PART} and "mechanism" not in parts
-    return names == {CHOICE_PART} and parts[CHOICE_PART].epsilon == Fraction(choice["epsilon"]) > 0
-
-
-def _domains(path: Path) -> dict[str, dict[str, list[str]]]:
-    """Labels by column and level, as dictionary.csv lists them."""
-    domains: dict[str, dict[str, list[str]]] = {}
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file, strict=True):
-            domains.setdefault(row["column"], {}).setdefault(row["level"], []).append(row["label"])
-    return domains
-
-
-def _schema_problems(claims: dict[str, Any], domains: dict[str, dict[str, list[str]]]) -> Iterator[str]:
-    columns = claims["data"]["columns"]
-    stated = {column["name"]: {column["level"]: column["values"]} for column in columns}
-    listed = {name: {level: len(set(labels)) for level, labels in levels.items()} for name, levels in domains.items()}
-    if stated != listed or list(stated) != list(listed):
-        yield "dictionary.csv: its columns, levels or numbers of values are not the manifest's"
-    if claims["mechanism"]["attributes"] != {column["name"]: column["level"] for column in columns}:
-        yield "manifest.json: the columns of the data are not the mechanism's"
-
-
-def _read(path: Path) -> pa.Table | None:
-    try:
-        if path.name == "data.parquet":
-            return pq.read_table(path)
-        if path.name == "data.csv":
-            return _read_csv(path)
-    except (pa.ArrowException, OSError):
-        raise VerificationFailed(f"{path.name}: unreadable") from None
-    return None
-
-
-def _read_csv(path: Path) -> pa.Table:
-    with path.open(encoding="utf-8", newline="") as file:
-        header = next(csv.reader(file, strict=True))
-    convert = pyarrow.csv.ConvertOptions(column_types={name: pa.string() for name in header}, strings_can_be_null=False)
-    parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
-    return pyarrow.csv.read_csv(path, convert_options=convert, parse_options=parse)
-
-
-def _data_problems(name: str, table: pa.Table, claims: dict[str, Any], domains: Any) -> Iterator[str]:
-    columns = [column["name"] for column in claims["data"]["columns"]]
-    if table.column_names != columns or any(field.type != pa.string() for field in table.schema):
-        yield f"{name}: its columns are not the manifest's text columns"
-        return
-    if table.schema.metadata:
-        yield f"{name}: it carries metadata beside its schema"
-    for column in columns:
-        (labels,) = domains[column].values()
-        if not pc.all(pc.is_in(table[column], pa.array(labels, pa.string())), min_count=0).as_py():
-            yield f"{name}: column {column!r} holds a value that dictionary.csv does not list"
-    classes = table.group_by(columns).aggregate([([], "count_all")])["count_all"]
-    data, k = claims["data"], claims["mechanism"]["k"]
-    if len(classes) and pc.min(classes).as_py() < k:
-        yield f"{name}: a class has fewer than {k} rows"
-    if table.num_rows != data["rows"] or len(classes) != data["classes"]:
-        yield f"{name}: its rows or classes are not as many as the manifest says"
-    if not _sorted(table, columns, domains):
-        yield f"{name}: its rows are not in canonical order"
-
-
-def _sorted(table: pa.Table, columns: list[str], domains: Any) -> bool:
-    """Whether rows are ordered by their codes, column after column."""
-    codes = [pc.index_in(table[name], pa.array(next(iter(domains[name].values())), pa.string())) for name in columns]
-    coded = pa.table(codes, names=[str(i) for i in range(len(codes))])
-    order = pc.sort_indices(coded, sort_keys=[(str(i), "ascending") for i in range(len(codes))])
-    return bool(coded.equals(coded.take(order)))
-
-
-def _same_rows(a: pa.Table, b: pa.Table) -> bool:
-    return bool(a.column_names == b.column_names and a.columns == b.columns)
-
-
-def _estimate_problems(path: Path, table: pa.Table, claims: dict[str, Any], domains: Any) -> Iterator[str]:
-    """Recounts every column of the data, and checks each rounded figure against its square in exact fractions."""
-    if path.name not in claims["files"] or not path.exists():
-        yield f"{path.name}: there are no estimates"
-        return
-    with path.open(encoding="utf-8", newline="") as file:
-        header, *lines = list(csv.reader(file, strict=True)) or [[]]
-    listed = [tuple(line[:3]) for line in lines]
-    if header != ["column", "label", "count", "estimate", "standard_error"] or any(len(line) != 5 for line in lines):
-        yield f"{path.name}: its columns are not those of estimates"
-    elif listed != [(name, *cell) for name in table.column_names for cell in _margin(table[name], domains[name])]:
-        yield f"{path.name}: its cells or counts are not those of the data"
-    elif not all(_estimated(int(line[2]), line[3], line[4], Fraction(claims["mechanism"]["beta"])) for line in lines):
-        yield f"{path.name}: an estimate or standard error does not follow from its count and beta"
-
-
-def _margin(column: pa.ChunkedArray, levels: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
-    """Labels that occur in the column, in the order of dictionary.csv, with their counts."""
-    counted = {found["values"]: found["counts"] for found in pc.value_counts(column).to_pylist()}
-    (labels,) = levels.values()
-    return ((label, str(counted[label])) for label in labels if label in counted)
-
-
-def _estimated(count: int, estimate: str, error: str, beta: Fraction) -> bool:
-    """Whether both figures are the nearest hundredths to count / beta and sqrt(count (1 - beta)) / beta."""
-    squares = (count / beta) ** 2, count * (1 - beta) / beta**2
-    return all(_nearest(text, square) for text, square in zip((estimate, error), squares, strict=True))
-
-
-def _nearest(text: str, square: Fraction) -> bool:
-    if not re.fullmatch(r"(0|[1-9]\d*)\.\d\d", text, re.ASCII):
-        return False
-    low, high = Fraction(text) - Fraction(1, 200), Fraction(text) + Fraction(1, 200)
-    return (low <= 0 or low**2 <= square) and square < high**2
+        yield from kind.verify(folder, claims)
 
 
 def _ledger_problems(claims: dict[str, Any], digest: str, ledger: str) -> list[str]:

@@ -14,6 +14,7 @@ FOLDERS = ("policies", "data_contracts")
 LEDGER = "ledger/ledger.db"
 DEPLOYMENTS = Path("flows/prefect.yaml")
 DEMO_POLICY = "policies/census_income.yaml"
+DEMO_TABLES = "policies/census_income_tables.yaml"
 _LEDGER_KEY = re.compile(r"(?<=\bledger: )[a-z0-9-]{1,40}-[0-9a-f]{8}\b")
 
 

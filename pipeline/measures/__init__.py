@@ -1,6 +1,6 @@
 """Measures: numbers about a candidate release that gates put limits on. A new one is a function and a line here."""
 
-from pipeline.measures import conditions, confidential, expected, guarantees, output
+from pipeline.measures import conditions, confidential, expected, guarantees, output, tables
 from pipeline.measures.base import Measure, MeasureClass
 
 MEASURES: dict[str, Measure] = {
@@ -18,6 +18,9 @@ MEASURES: dict[str, Measure] = {
         conditions.T_CLOSENESS,
         conditions.BETA_LIKENESS,
         conditions.DELTA_DISCLOSURE,
+        tables.TRUSTED_SHARE,
+        tables.TOTAL_RELATIVE_ERROR,
+        tables.SMALLEST_TRUSTED_CELL,
         confidential.SINGLETONS,
         confidential.SUPPRESSED_SHARE,
         confidential.SAMPLE_UNIQUES,

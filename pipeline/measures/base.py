@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
-from pipeline.candidate import Candidate, Measurement, Range, Static
+from pipeline.candidate import Measurement, Range, Static
 from pipeline.policy import GateRule
 
 
@@ -21,16 +22,23 @@ class MeasureClass(StrEnum):
     """The input or the sample: advises only, and stays in the private record."""
 
 
+EVERY_MECHANISM = ("safe_k_anonymity", "dp_tables")
+
+
 @dataclass(frozen=True)
 class Measure:
-    """A number that gates speak of. `reach` is the range of values it can take under the mechanism."""
+    """A number that gates speak of. `reach` is the range of values it can take under the mechanism.
+
+    `mechanisms` are the kinds that it speaks of; `of_candidate` is given a candidate of one of these.
+    """
 
     name: str
     kind: MeasureClass
     summary: str
     reach: Callable[[Static, GateRule], Range]
     of_static: Callable[[Static, GateRule], Measurement | None] | None = None
-    of_candidate: Callable[[Candidate, GateRule], Measurement | None] | None = None
+    of_candidate: Callable[[Any, GateRule], Measurement | None] | None = None
     options: tuple[str, ...] = ()
     over: bool = False
     of: bool = False
+    mechanisms: tuple[str, ...] = ("safe_k_anonymity",)

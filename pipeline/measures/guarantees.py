@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from pipeline.accounting import pso
 from pipeline.candidate import Measurement, Range, Static
-from pipeline.measures.base import Measure, MeasureClass
+from pipeline.measures.base import EVERY_MECHANISM, Measure, MeasureClass
 from pipeline.policy import GateRule
 
 DEFAULT_WEIGHT = Fraction(1, 10**9)
@@ -41,6 +41,7 @@ def _fixed(measure: str) -> Measure:
         f"{measure.removeprefix('guarantee_')} of the whole release: mechanism and charged gates",
         reach=lambda static, rule: (of_static(static, rule).value, of_static(static, rule).value),
         of_static=of_static,
+        mechanisms=EVERY_MECHANISM,
     )
 
 
@@ -54,4 +55,5 @@ PSO_BOUND = Measure(
     reach=_pso_reach,
     of_static=_pso_bound,
     options=("weight",),
+    mechanisms=EVERY_MECHANISM,
 )

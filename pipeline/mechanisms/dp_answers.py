@@ -33,7 +33,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class QuantileAnswer:
-    """Bins of `column` (codes; -1: nothing to count) that hold the quantiles, with approximate 95 % limits.
+    """Bins of `column` (codes of that level; -1: nothing to count) that hold the quantiles, with about 95 % limits.
 
     Shape: the cells of `levels`, then the item's probabilities. A quantile is known to its bin at best.
     """

@@ -50,6 +50,11 @@ class DpTables:
         """The noisy vectors of the release."""
         return self.workload.queries
 
+    @property
+    def beta(self) -> Fraction:
+        """The rate of the Bernoulli sample; 1 without one."""
+        return self.budget.beta
+
     @cached_property
     def views(self) -> dict[str, View]:
         """What to count in one scan; every query is a projection of one of them."""

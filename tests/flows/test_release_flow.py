@@ -24,6 +24,7 @@ from flows.tasks import Sealed
 from pipeline.cli import releases
 from pipeline.errors import EnvironmentFault
 from pipeline.io.publisher import STAGING
+from pipeline.jobs import microdata
 from pipeline.jobs import release as job
 from pipeline.jobs.run import Request
 from pipeline.sampling import SecretKey
@@ -163,7 +164,7 @@ def test_a_release_that_fails_after_its_draw_does_not_draw_again(
         return keys[-1]
 
     monkeypatch.setattr(tasks, "draw_key", drawn)
-    monkeypatch.setattr(job, "scan", fails)
+    monkeypatch.setattr(microdata, "scan", fails)
     assert crowdgate("release", workshop.policy, "--prefect") == 1
     assert len(keys) == 1
     assert server.last_run().state["name"] == "Crashed"

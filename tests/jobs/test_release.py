@@ -20,6 +20,7 @@ from pipeline.errors import Crashed, EnvironmentFault, FileFault, LedgerRefused
 from pipeline.io.entropy import draw_key
 from pipeline.io.ledger import State, open_ledger
 from pipeline.io.publisher import STAGING
+from pipeline.jobs import microdata
 from pipeline.jobs import release as job
 from pipeline.jobs.run import Request, Result
 from pipeline.jobs.verify import verify
@@ -342,13 +343,13 @@ def test_a_truncated_parquet_file_is_a_file_fault_and_costs_nothing(workshop: Wo
 def test_an_input_that_changes_while_it_is_read_is_a_file_fault_and_stays_charged(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = job.scan
+    original = microdata.scan
 
     def changing(*args: object) -> object:
         write_parquet(workshop.data, good_rows(601))
         return original(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(job, "scan", changing)
+    monkeypatch.setattr(microdata, "scan", changing)
     with pytest.raises(FileFault, match="changed while it was read"):
         run(workshop)
     assert entry_state(workshop) is State.RESERVED
@@ -449,7 +450,7 @@ def test_a_crash_after_reading_shows_one_word_and_no_chain(
     def broken(*_: object) -> object:
         raise KeyError(MARK)
 
-    monkeypatch.setattr(job, "scan", broken)
+    monkeypatch.setattr(microdata, "scan", broken)
     with pytest.raises(Crashed) as crashed:
         run(workshop)
     assert crashed.value.__cause__ is None

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pipeline.io.entropy import draw_key
+from pipeline.jobs import microdata
 from pipeline.jobs import release as job
-from pipeline.jobs import staging
 from pipeline.jobs.run import Request
 from tests.workshop import Workshop, crowdgate, good_rows
 
@@ -87,7 +87,7 @@ def test_a_fault_in_the_figures_decides_nothing(workshop: Workshop, end: str, mo
     def faulty(*_: object) -> object:
         raise ZeroDivisionError("a secret")
 
-    monkeypatch.setattr(staging, "utility", faulty)
+    monkeypatch.setattr(microdata, "utility", faulty)
     if end == "withheld":
         withheld(workshop)
     assert job.release(Request(workshop.policy, SLOT), draw_key).outcome == end

@@ -47,7 +47,7 @@ def test_every_cell_of_every_margin_is_estimated_to_the_nearest_hundredth(
 def _rounded(count: int, beta: Fraction) -> tuple[str, str]:
     with localcontext(prec=80):
         share = Decimal(beta.numerator) / beta.denominator
-        persons, error = count / share, (count * (1 - share)).sqrt() / share
+        persons, error = count * Decimal(beta.denominator) / beta.numerator, (count * (1 - share)).sqrt() / share
         hundredth = Decimal("0.01")
         return str(persons.quantize(hundredth, ROUND_HALF_UP)), str(error.quantize(hundredth, ROUND_HALF_UP))
 
