@@ -155,11 +155,11 @@ def _cells(answers: Sequence[Answer | QuantileAnswer]) -> Iterator[PublishedCell
 
 
 def _described(each: Answer | QuantileAnswer) -> dict[str, Any]:
-    levels = {name: level.name for name, level in each.levels.items()}
+    axes = [{"column": name, "level": level.name} for name, level in each.levels.items()]
     of = {"column": each.item.column} if isinstance(each.item, Sum | Mean | Quantiles) else {}
     at = {"level": each.item.level} if isinstance(each.item, Quantiles) else {}
     probabilities = {"at": [str(p) for p in each.item.probabilities]} if isinstance(each.item, Quantiles) else {}
-    return {"table": each.item.name, "kind": kind_name(each.item), **of, **at, **probabilities, "levels": levels}
+    return {"table": each.item.name, "kind": kind_name(each.item), **of, **at, **probabilities, "axes": axes}
 
 
 def _listing(plan: Plan, answers: Sequence[Answer | QuantileAnswer]) -> Iterator[dict[str, Any]]:
@@ -168,7 +168,7 @@ def _listing(plan: Plan, answers: Sequence[Answer | QuantileAnswer]) -> Iterator
         law, grid = found.laws[own[0]], found.queries[own[0]].grid
         unit = float((1 if grid is None else grid.unit) / found.beta)
         size = each.cells.value.size if isinstance(each, Answer) else each.bins.size
-        described = {key: value for key, value in _described(each).items() if key not in ("levels", "at")}
+        described = {key: value for key, value in _described(each).items() if key not in ("axes", "at")}
         error = "" if isinstance(each.item, Mean) else f"{law.variance**0.5 * unit:.6g}"
         yield {"file": stem, **described, "cells": size, "noise_error": error}
 

@@ -34,7 +34,7 @@ class Line:
 
 def plan_tables(spec: DpTablesSpec, contract: Contract, part: Part) -> tuple[DpTables | None, list[Finding]]:
     """The mechanism that keeps `part` of the guarantee, or what stands against it in the policy. Reads no data."""
-    lines, findings = _lines(spec)
+    lines, findings = _lines(spec, contract)
     findings += list(_level_findings(spec, contract))
     if contract.sample is not None:
         taken = f"tables of the inherited sample {contract.sample.name!r}"
@@ -49,7 +49,7 @@ def plan_tables(spec: DpTablesSpec, contract: Contract, part: Part) -> tuple[DpT
     return (None if findings else mechanism), findings
 
 
-def _lines(spec: DpTablesSpec) -> tuple[list[Line], list[Finding]]:
+def _lines(spec: DpTablesSpec, contract: Contract) -> tuple[list[Line], list[Finding]]:
     lines: list[Line] = []
     findings: list[Finding] = []
     seen: dict[object, int] = {}
@@ -57,7 +57,7 @@ def _lines(spec: DpTablesSpec) -> tuple[list[Line], list[Finding]]:
         try:
             found = [Line(item, at, stated) for item in _items(spec, stated)]
         except _Misnamed as wrong:
-            findings += list(wrong.findings(at))
+            findings += list(wrong.findings(at, contract))
             continue
         for line in found:
             first = seen.setdefault(_same(line.item), at)
@@ -87,11 +87,12 @@ class _Misnamed(Exception):
     def __init__(self, key: str, wrong: Sequence[tuple[int, str]], known: Sequence[str]) -> None:
         self.key, self.wrong, self.known = key, wrong, known
 
-    def findings(self, at: int) -> Iterator[Finding]:
+    def findings(self, at: int, contract: Contract) -> Iterator[Finding]:
         expected = "an attribute of `levels`, or attributes with levels, such as {age: 10 years}"
         for i, name in self.wrong:
-            place = ("tables", at, self.key, i)
-            yield place, f"{name!r} has no level", expected, nearest(name, self.known)
+            meant = nearest(name, self.known)
+            if meant is None or meant in contract.by_name:  # else the slip is in `levels`, and told there
+                yield ("tables", at, self.key, i), f"{name!r} has no level", expected, meant
 
 
 def _items(spec: DpTablesSpec, stated: TableItem) -> Sequence[Item]:

@@ -13,6 +13,7 @@ import pytest
 
 from flows import release as flow_file
 from pipeline.errors import Crashed, CrowdgateError
+from pipeline.jobs import microdata
 from pipeline.jobs import release as job
 from pipeline.jobs.run import Request
 from tests.flows.server import Seen, Server
@@ -125,7 +126,7 @@ def test_a_process_of_its_own_prints_one_object_and_no_mark_even_at_debug(worksh
 
 
 STEPS = {
-    "reading": (job, "scan"),
+    "reading": (microdata, "scan"),
     "protecting": (job, "bernoulli_thinning"),
     "staging": (job.publisher, "stage"),
     "withholding": (job.staging, "private"),

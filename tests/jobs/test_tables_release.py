@@ -1,0 +1,484 @@
+"""A release of tables from its policy file to its end: published, verified, withheld, refused; forgeries found."""
+
+import csv
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline import manifest
+from pipeline.errors import ConfigurationError, Crashed, VerificationFailed
+from pipeline.io.entropy import draw_key
+from pipeline.io.ledger import State, open_ledger
+from pipeline.io.policies import read_bundle
+from pipeline.io.publisher import file_digest
+from pipeline.jobs import release as job
+from pipeline.jobs import tables as tables_job
+from pipeline.jobs.outlook import outlook
+from pipeline.jobs.plan import plan_release
+from pipeline.jobs.run import Request, Result
+from pipeline.jobs.verify import verify
+from pipeline.noise import NoiseSource
+from pipeline.sampling import SecretKey
+from tests.workshop import MARK, Workshop, crowdgate, make_workshop
+
+SLOT = "2030-01-01"
+POLICY = """\
+apiVersion: crowdgate/v1
+kind: ReleasePolicy
+metadata: {name: clinic, version: 1, owner: board, description: Patients by age and ward.}
+spec:
+  contract: clinic
+  budget: clinic-patients
+  privacy: {epsilon: 2, delta: 0.01}
+  mechanism:
+    kind: dp_tables
+    noise: gaussian
+    levels: {age: 10 years, ward: exact}
+    tables:
+      - {total: true, share: 0.1}
+      - {all: 1}
+      - {all: 2, share: 0.3}
+      - {attributes: {age: 50 years}}
+      - {sum: age, by: [ward], low: 10, high: 60}
+      - {mean: age, by: {ward: exact}}
+      - {quantiles: age, level: 10 years, at: [0.75, 0.5], by: [ward]}
+    relative_error: 0.2
+    raw: true
+  gates:
+    - {measure: guarantee_epsilon, at_most: 2}
+    - {measure: pso_bound, at_most: 1}
+    - {measure: trusted_share, at_least: 0.05}
+    - {measure: total_relative_error, at_most: 0.9}
+    - {measure: smallest_trusted_cell, at_least: 0}
+  publish: {to: releases, formats: [parquet, csv]}
+"""
+
+
+@pytest.fixture(autouse=True)
+def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Great Expectations takes a second a run."""
+    monkeypatch.setattr(job, "run_rules", lambda *_: ())
+    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
+
+
+def tables_workshop(root: Path, **changes: str) -> Workshop:
+    workshop = make_workshop(root)
+    text = POLICY
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    workshop.policy.write_text(text, encoding="utf-8")
+    return workshop
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Workshop:
+    return tables_workshop(tmp_path / "w")
+
+
+def run(workshop: Workshop, slot: str = SLOT) -> Result:
+    return job.release(Request(workshop.policy, slot), draw_key)
+
+
+def path_of(result: Result) -> Path:
+    assert result.path is not None
+    return result.path
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("relative_error", "relative_error"),
+        ("noise: gaussian", "noise: laplace"),
+        ("noise: gaussian", "sampling: {beta: 0.5}"),
+        ("noise: gaussian", "noise: laplace\n    sampling: {beta: 0.25}\n    suppress: true"),
+        ("raw: true", "suppress: true"),
+        ("    raw: true\n", "    split: equal\n"),
+        ("formats: [parquet, csv]", "formats: [csv]"),
+        ("levels: {age: 10 years, ward: exact}", "levels: {age: any, ward: exact}"),
+    ],
+)
+def test_every_kind_of_tables_is_published_and_verifies(workshop: Workshop, old: str, new: str) -> None:
+    workshop.edit(workshop.policy, old, new)
+    claims = verify(path_of(run(workshop)), workshop.ledger)
+    assert claims["mechanism"]["kind"] == "dp_tables"
+    assert claims["mechanism"]["invariants"] == []
+    assert len(claims["data"]["tables"]) == 8
+    laplace = claims["mechanism"]["noise"] == "discrete laplace"
+    assert claims["guarantee"]["delta"] == ("0" if laplace else "0.01")
+    assert run(workshop).path == workshop.release_dir(SLOT)
+
+
+def test_a_release_holds_every_cell_and_no_true_number_without_noise(workshop: Workshop) -> None:
+    path = path_of(run(workshop))
+    table = pq.read_table(path / "4-count-by-age-10-years-ward-exact.parquet")
+    assert table.column_names == ["age", "ward", "value", "standard_error", "lower", "upper", "trustworthy"]
+    assert table.num_rows == 10 * 4
+    assert "(invalid)" in table["ward"].to_pylist()
+    total = pq.read_table(path / "1-count.parquet")
+    assert total["standard_error"][0].as_py() > 0
+    assert {"README.md", "dictionary.csv", "levels.csv", "tables.csv", "1-count-raw.csv"} <= {
+        file.name for file in path.iterdir()
+    }
+    with (path / "tables.csv").open(newline="") as file:
+        assert [row["kind"] for row in csv.DictReader(file)] == [*["count"] * 5, "sum", "mean", "quantiles"]
+
+
+def test_an_empty_table_publishes_tables_of_noise(workshop: Workshop) -> None:
+    workshop.edit(workshop.policy, "    - {measure: trusted_share, at_least: 0.05}\n", "")
+    workshop.edit(workshop.policy, "    - {measure: total_relative_error, at_most: 0.9}\n", "")
+    workshop.edit(workshop.policy, "    - {measure: smallest_trusted_cell, at_least: 0}\n", "")
+    workshop.write([])
+    assert verify(path_of(run(workshop)))
+
+
+def test_a_release_without_a_total_is_withheld_where_a_gate_asks_for_it(workshop: Workshop) -> None:
+    workshop.edit(workshop.policy, "      - {total: true, share: 0.1}\n", "")
+    result = run(workshop)
+    assert result.outcome == "withheld"
+    assert [(v.measure, v.outcome) for v in result.verdicts if v.outcome != "pass"] == [
+        ("total_relative_error", "inconclusive")
+    ]
+
+
+LIMITS = {
+    "guarantee_epsilon": ("guarantee_epsilon, at_most: 2", "guarantee_epsilon, at_most: 1.9", 0),
+    "pso_bound": ("pso_bound, at_most: 1", "pso_bound, at_most: 0.001", 0),
+    "trusted_share": ("trusted_share, at_least: 0.05", "trusted_share, at_least: 1", 2),
+    "total_relative_error": ("total_relative_error, at_most: 0.9", "total_relative_error, at_most: 0.000001", 2),
+    "smallest_trusted_cell": ("smallest_trusted_cell, at_least: 0", "smallest_trusted_cell, at_least: 9999", 2),
+}
+
+
+@pytest.mark.parametrize("measure", LIMITS)
+def test_each_blocking_gate_withholds_when_its_limit_is_tightened(workshop: Workshop, measure: str) -> None:
+    old, new, cost = LIMITS[measure]
+    workshop.edit(workshop.policy, old, new)
+    result = run(workshop)
+    assert result.outcome == "withheld"
+    assert [found.measure for found in result.verdicts if found.outcome != "pass"] == [measure]
+    assert not list((workshop.root / "releases").rglob("*.csv"))
+    assert open_ledger(workshop.ledger, None).spent("clinic-patients").epsilon == cost
+
+
+def test_nothing_confidential_is_seen_of_a_release_or_a_crash(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert crowdgate("release", workshop.policy, "--as-of", SLOT, "--json") == 0
+
+    def broken(*_: object) -> object:
+        raise KeyError(MARK)
+
+    monkeypatch.setattr(tables_job, "consistent_answers", broken)
+    with pytest.raises(Crashed) as crashed:
+        run(workshop, "2030-01-02")
+    assert crashed.value.__cause__ is None
+    assert crashed.value.__context__ is None
+    said = capfd.readouterr()
+    assert MARK not in said.out + said.err + str(crashed.value)
+    for file in (workshop.root / "releases").rglob("*"):
+        assert not file.is_file() or MARK.encode() not in file.read_bytes()
+    entry = open_ledger(workshop.ledger, None).entry("clinic/1/2030-01-02")
+    assert entry is not None
+    assert entry.state is State.RESERVED
+
+
+def test_the_private_record_says_how_far_counts_are_from_the_truth(workshop: Workshop) -> None:
+    run(workshop)
+    (record,) = [json.loads(file.read_text()) for file in (workshop.root / "ledger").rglob("*.json")]
+    assert record["rows"] == {"counted": 600}
+    assert record["utility"]["errors of counts"][0]["table"] == "count"
+
+
+def test_the_same_key_and_noise_stage_the_same_bytes(tmp_path: Path) -> None:
+    silent = NoiseSource(lambda values, *_: values + 1, lambda values, *_: values + 1)
+    staged = []
+    for name in ("a", "b"):
+        workshop = tables_workshop(tmp_path / name, **{"noise: gaussian": "sampling: {beta: 0.5}"})
+        reserved = job.reserve(job.prepare(Request(workshop.policy, SLOT)))  # type: ignore[arg-type]
+        key = SecretKey(bytes(32), injected=True)
+        counted = job.read(reserved, key)  # type: ignore[arg-type]
+        judged = job.judge(reserved, job.protect(reserved, counted, key, tables=silent), key)  # type: ignore[arg-type]
+        folder = job.stage(reserved, counted, judged).staged.folder  # type: ignore[arg-type]
+        staged.append({file.name: file.read_bytes() for file in folder.iterdir() if file.name != "manifest.json"})
+    assert staged[0] == staged[1]
+
+
+# forgeries
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(job, "run_rules", lambda *_: ())
+        patch.setattr(job, "row_rules_hold", lambda _: True)
+        return path_of(run(tables_workshop(tmp_path_factory.mktemp("verify") / "w")))
+
+
+@pytest.fixture
+def copy(published: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(published, tmp_path / "copy"))
+
+
+def reseal(copy: Path, change: Callable[[dict[str, Any]], object] = lambda _: None) -> None:
+    claims = json.loads((copy / "manifest.json").read_text())
+    claims["files"] = {name: file_digest(copy / name) for name in claims["files"]}
+    change(claims)
+    (copy / "manifest.json").write_bytes(manifest.canonical(claims))
+
+
+def forge(copy: Path, stem: str, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
+    """Change the rows of a table in both formats."""
+    table = pq.read_table(copy / f"{stem}.parquet")
+    forged = pa.Table.from_pylist(change(table.to_pylist()), schema=table.schema)
+    pq.write_table(forged, copy / f"{stem}.parquet", compression="zstd", store_schema=False)
+    options = pyarrow.csv.WriteOptions(quoting_style="needed")
+    pyarrow.csv.write_csv(forged, copy / f"{stem}.csv", options)
+
+
+def moved(rows: list[dict[str, Any]], by: float = 1) -> list[dict[str, Any]]:
+    """The first cell and its whole interval, larger."""
+    return [{**rows[0], **{name: rows[0][name] + by for name in ("value", "lower", "upper")}}, *rows[1:]]
+
+
+WARDS, BOTH = "3-count-by-ward-exact", "4-count-by-age-10-years-ward-exact"
+QUANTILES = "8-quantiles-of-age-at-10-years-by-ward-exact"
+TABLES: dict[str, tuple[str, Callable[[list[dict[str, Any]]], list[dict[str, Any]]], str]] = {
+    "a cell of a margin": (WARDS, moved, "add up|different totals"),
+    "a cell of a larger table": (BOTH, moved, "add up|different totals|interval"),
+    "a half": (WARDS, lambda rows: moved(rows, 0.5), "no whole number"),
+    "the total": ("1-count", moved, "different totals"),
+    "a row missing": (WARDS, lambda rows: rows[1:], "not all cells"),
+    "a row more": (WARDS, lambda rows: [*rows, rows[-1]], "not all cells"),
+    "another label": (WARDS, lambda rows: [{**rows[0], "ward": "west"}, *rows[1:]], "not all cells"),
+    "order": (WARDS, lambda rows: rows[::-1], "not all cells"),
+    "a flag": (WARDS, lambda rows: [{**rows[0], "trustworthy": not rows[0]["trustworthy"]}, *rows[1:]], "a flag"),
+    "an empty cell": (WARDS, lambda rows: [{**rows[0], "value": None, "trustworthy": False}, *rows[1:]], "empty"),
+    "a smaller interval": (WARDS, lambda rows: [{**rows[0], "lower": rows[0]["value"]}, *rows[1:]], "interval"),
+    "a value outside": (WARDS, lambda rows: [{**rows[0], "value": rows[0]["upper"] + 1}, *rows[1:]], "outside"),
+    "a larger error": (WARDS, lambda rows: [{**rows[0], "standard_error": 1e6}, *rows[1:]], "not that of the noise"),
+    "a raw error": (f"{WARDS}-raw", lambda rows: [{**rows[0], "standard_error": 0.5}, *rows[1:]], "of the noise"),
+    "a foreign bin": (
+        QUANTILES, lambda rows: [{**rows[0], "bin": "none"}, *rows[1:]], "does not list",
+    ),
+    "a far bin": (
+        QUANTILES, lambda rows: [{**rows[0], "upper": "0 to 9", "bin": "90+"}, *rows[1:]],
+        "outside its interval",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_forged_table_is_found_even_when_the_manifest_is_resealed(copy: Path, name: str) -> None:
+    stem, change, found = TABLES[name]
+    forge(copy, stem, change)
+    reseal(copy)
+    with pytest.raises(VerificationFailed, match=found):
+        verify(copy)
+
+
+def test_a_resealed_copy_without_changes_verifies_and_a_changed_byte_is_found(copy: Path) -> None:
+    forge(copy, BOTH, lambda rows: rows)
+    reseal(copy)
+    assert verify(copy)
+    for name in [file.name for file in copy.iterdir()]:
+        data = bytearray((copy / name).read_bytes())
+        data[len(data) // 2] ^= 1
+        kept = (copy / name).read_bytes()
+        (copy / name).write_bytes(data)
+        assert crowdgate("verify", copy) == 6, name
+        (copy / name).write_bytes(kept)
+
+
+def test_files_that_differ_are_found(copy: Path) -> None:
+    kept = (copy / f"{WARDS}.csv").read_bytes()
+    forge(copy, WARDS, moved)
+    (copy / f"{WARDS}.csv").write_bytes(kept)
+    reseal(copy)
+    with pytest.raises(VerificationFailed, match="same rows"):
+        verify(copy)
+
+
+CLAIMS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "more rho": lambda claims: claims["mechanism"].update(rho="1/2"),
+    "a query's rho": lambda claims: claims["mechanism"]["queries"][0].update(rho="1/2"),
+    "noise": lambda claims: claims["mechanism"].update(noise="discrete laplace"),
+    "no noise": lambda claims: claims["mechanism"].update(noise="none"),
+    "beta": lambda claims: claims["mechanism"].update(beta="1/2"),
+    "sensitivity": lambda claims: claims["mechanism"]["queries"][0].update(sensitivity=0),
+    "rows": lambda claims: claims["mechanism"].update(rows_per_unit=2),
+    "levels": lambda claims: claims["mechanism"]["queries"][1]["levels"].update(age="exact"),
+    "relative error": lambda claims: claims["mechanism"].update(relative_error="1/100000"),
+    "suppressed": lambda claims: claims["mechanism"].update(suppress=True),
+    "invariants": lambda claims: claims["mechanism"].update(invariants=["total"]),
+    "no raw": lambda claims: claims["mechanism"].update(raw=False),
+    "a table less": lambda claims: claims["data"]["tables"].pop(),
+    "another kind": lambda claims: claims["mechanism"].update(kind="safe_k_anonymity"),
+    "an unknown kind": lambda claims: claims["mechanism"].update(kind="magic"),
+    "parts": lambda claims: claims["guarantee"]["parts"][0].update(name="rest"),
+    "words": lambda claims: claims["guarantee"].update(words="nothing can be learnt"),
+    "key": lambda claims: claims.update(key="injected"),
+}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_claims_that_do_not_fit_together_are_found(copy: Path, name: str) -> None:
+    reseal(copy, CLAIMS[name])
+    with pytest.raises(VerificationFailed):
+        verify(copy)
+
+
+@pytest.mark.parametrize("name", ["tables.csv", "dictionary.csv", "levels.csv"])
+def test_a_forged_list_is_found_even_when_the_manifest_is_resealed(copy: Path, name: str) -> None:
+    with (copy / name).open(newline="") as file:
+        lines = list(csv.reader(file))
+    at = {"tables.csv": 6, "dictionary.csv": 3, "levels.csv": 4}[name]
+    lines[1][at] = "0.001" if name == "tables.csv" else lines[-1][at]
+    with (copy / name).open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(lines)
+    reseal(copy)
+    with pytest.raises(VerificationFailed):
+        verify(copy)
+
+
+# what is refused before anything is read
+
+
+def problems(workshop: Workshop) -> list[tuple[str, int | None, str, str, str | None]]:
+    with pytest.raises(ConfigurationError) as caught:
+        plan_release(read_bundle(workshop.policy))
+    return [(p.where, p.line, p.found, p.expected, p.instead) for p in caught.value.problems]
+
+
+LINES = POLICY.splitlines()
+WRONG: dict[str, tuple[str, str, str, str, str | None]] = {
+    # what the policy says, what it says instead; where, what is found, the right word
+    "level": ("levels: {age: 10 years,", "levels: {age: 10 yers,", "levels.age", "unknown level '10 yers'",
+              "10 years"),
+    "attribute": ("levels: {age: 10 years, ward", "levels: {age: 10 years, wad", "levels.wad",
+                  "unknown attribute 'wad'", "ward"),
+    "direct": ("levels: {age", "levels: {patient: exact, age", "levels.patient", "a direct identifier", None),
+    "own level": ("{age: 50 years}", "{age: 51 years}", "tables.3.attributes.age", "unknown level '51 years'",
+                  "50 years"),
+    "own attribute": ("{age: 50 years}", "{aeg: 50 years}", "tables.3.attributes.aeg", "unknown attribute 'aeg'",
+                      "age"),
+    "not in levels": ("sum: age, by: [ward]", "sum: age, by: [wrd]", "tables.4.by.0", "'wrd' has no level", "ward"),
+    "column": ("sum: age,", "sum: aeg,", "tables.4.sum", "unknown attribute 'aeg'", "age"),
+    "not numeric": ("mean: age, by: {ward: exact}", "mean: ward", "tables.5.mean", "'ward' is not numeric", None),
+    "itself": ("mean: age, by: {ward: exact}", "mean: age, by: {age: exact}", "tables.5.by", "'age' itself", None),
+    "quantile level": ("level: 10 years, at", "level: 11 years, at", "tables.6.level", "unknown level '11 years'",
+                       "10 years"),
+    "probability": ("at: [0.75, 0.5]", "at: [0.75, 1]", "tables.6.at", "['3/4', '1']", None),
+    "bounds reversed": ("low: 10, high: 60", "low: 60, high: 10", "tables.4.low", "bounds 60 to 10", None),
+    "bounds off the grid": ("low: 10, high: 60", "low: 10.5, high: 60", "tables.4.low", "bounds 21/2 to 60", None),
+    "share 0": ("share: 0.1}", "share: 0}", "tables.0.share", "share 0", None),
+    "share over": ("share: 0.1}", "share: 0.8}", "tables", "add up to 11/10, more than the whole", None),
+    "nothing left": ("share: 0.1}", "share: 0.7}", "tables.1", "no budget left", None),
+    "twice": ("{attributes: {age: 50 years}}", "{attributes: [ward, age]}", "tables.3", "'count by ward (exact), age",
+              None),
+    "all twice": ("{all: 1}", "{all: 2}", "tables.2", "which line 2 of `tables` holds", None),
+    "too many ways": ("{all: 1}", "{all: 3}", "tables.1.all", "3 of the 2 attributes", None),
+    "delta": ("delta: 0.01}", "delta: 0}", "noise", "delta must be a number in (0, 1)", None),
+    "gate": ("trusted_share, at_least: 0.05", "released_rows, at_least: 1", "gates.2.measure",
+             "released_rows does not speak of a release by dp_tables", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_workload_is_refused_with_its_place(workshop: Workshop, name: str) -> None:
+    old, new, where, found, instead = WRONG[name]
+    workshop.edit(workshop.policy, old, new)
+    text = workshop.policy.read_text().splitlines()
+    (problem,) = problems(workshop)
+    assert problem[0] == ("spec." if where.startswith("gates") else "spec.mechanism.") + where
+    assert found in problem[2]
+    assert problem[4] == instead
+    assert problem[1] is not None
+    assert new.split("\n")[0] in text[problem[1] - 1] or where in ("tables", "noise", "tables.1", "tables.2")
+
+
+SLIPS = [
+    ("{all: 1}", "{all: 1, total: true}", "tables.1", "exactly one of the keys attributes, all, total"),
+    ("{all: 1}", "{share: 0.1}", "tables.1", "exactly one of the keys"),
+    ("{all: 1}", "{all: 1, shar: 0.1}", "tables.1.shar", "one of share, all"),
+    ("{all: 1}", "{all: one}", "tables.1.all", "a finite decimal number"),
+    ("{all: 1}", "{attributes: [age, age]}", "tables.1.attributes", "a list of attributes, each once"),
+    ("{all: 1}", "{total: false}", "tables.1.total", "true"),
+    ("level: 10 years, at", "at", "tables.6.level", "a value for level"),
+    ("sum: age,", "sum: age, lo: 3,", "tables.4.lo", "one of share, sum, by, low, high"),
+    ("noise: gaussian", "noise: gausian", "noise", "'laplace' or 'gaussian'"),
+    ("raw: true", "raw: perhaps", "raw", "true or false"),
+    ("raw: true", "row: true", "row", "one of kind, noise, sampling, levels, tables"),
+    ("relative_error: 0.2", "relative_error: 0", "relative_error", "a number above 0 and at most 1"),
+    ("kind: dp_tables", "kind: dp_table", "kind", "'safe_k_anonymity' or 'dp_tables'"),
+    ("kind: dp_tables", "mind: dp_tables", "kind", "a value for kind"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "where", "expected"), SLIPS)
+def test_a_slip_is_one_problem_with_its_line(workshop: Workshop, old: str, new: str, where: str, expected: str) -> None:
+    workshop.edit(workshop.policy, old, new)
+    (problem,) = problems(workshop)
+    assert problem[0] == f"spec.mechanism.{where}"
+    assert problem[3].startswith(expected)
+    assert problem[1] is not None
+
+
+def test_all_problems_stand_in_one_error_before_data_are_read(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workshop.data.unlink()
+    for name in ("own level", "column", "itself", "probability", "share 0", "too many ways", "gate"):
+        workshop.edit(workshop.policy, *WRONG[name][:2])
+    assert len(problems(workshop)) == 7
+    assert crowdgate("release", workshop.policy) == 2
+    said = capsys.readouterr().err
+    assert said.count(str(workshop.policy)) == 7
+    assert not open_ledger(workshop.ledger, None).entries()
+
+
+def test_too_many_cells_are_refused_with_their_number(workshop: Workshop) -> None:
+    workshop.edit(workshop.contract, "{from: 0, to: 99, top: true", "{from: 0, to: 999999, top: true")
+    workshop.edit(workshop.policy, "{attributes: {age: 50 years}}", "{attributes: {age: exact}}")
+    (problem,) = problems(workshop)
+    assert problem[0] == "spec.mechanism.tables"
+    assert problem[2].endswith("cells")
+    assert int(problem[2].split()[0]) > 1_000_000
+
+
+WIDE = "width: 1000000}, {name: 50 years, width: 5000000}"
+
+
+def test_a_grid_whose_sums_overflow_is_refused(workshop: Workshop) -> None:
+    workshop.edit(workshop.contract, "rowsAtMost, value: 1000", "rowsAtMost, value: 1000000000000")
+    workshop.edit(workshop.contract, "{from: 0, to: 99, top: true", "{from: 1, to: 9900001, step: 100000, top: true")
+    workshop.edit(workshop.contract, "width: 10}, {name: 50 years, width: 50}", WIDE)
+    workshop.edit(workshop.policy, ", low: 10, high: 60", "")
+    found = problems(workshop)
+    assert ("spec.mechanism.tables.4.sum", "a grid whose sums overflow 62 bits") in [(p[0], p[2]) for p in found]
+
+
+def test_an_attribute_named_like_a_number_of_the_tables_is_refused(workshop: Workshop) -> None:
+    for path in (workshop.contract, workshop.policy):
+        path.write_text(path.read_text().replace("ward", "value").replace("value.csv", "ward.csv"), encoding="utf-8")
+    assert any("'value' is a column that every table has" in p[2] for p in problems(workshop))
+
+
+def test_a_plan_tells_cells_and_errors_without_data(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    workshop.data.unlink()
+    found: Any = outlook(workshop.policy)
+    assert found.cells == 1 + 10 + 4 + 40 + 2 + 4 + 2 * 4 + 40
+    assert all(row.half_width > row.error > 0 and row.coverage >= 0.95 for row in found.expected)
+    assert found.releases == 3
+    assert crowdgate("plan", workshop.policy, "--json") == 0
+    stated = json.loads(capsys.readouterr().out)
+    assert [row["cells"] for row in stated["expected"]] == [row.cells for row in found.expected]
+    assert crowdgate("plan", workshop.policy) == 0
+    assert "count by age (10 years), ward (exact)" in capsys.readouterr().out
+    assert crowdgate("check", workshop.policy) == 0
