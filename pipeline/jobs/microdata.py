@@ -83,6 +83,8 @@ def _page(run: Run, judged: Judged, examples: Sequence[Estimate]) -> str:
         choice=choice_lines(plan),
         beta=_safe(plan).beta,
         k=_safe(plan).k,
+        rows=_safe(plan).rows,
+        inherited=_safe(plan).inherited,
         guarantee=guarantee_lines(plan),
         verdicts=judged.verdicts,
         formats=policy.spec.publish.formats,

@@ -32,6 +32,7 @@ def test_an_inherited_sample_is_released_once_for_life(inherited: Workshop, caps
     assert crowdgate("release", inherited.policy, "--as-of", "2030-01-01") == 0
     claims = verify(inherited.release_dir("2030-01-01"), inherited.ledger)
     assert claims["mechanism"]["inherited"] == "spring"
+    assert "nothing was sampled again" in (inherited.release_dir("2030-01-01") / "README.md").read_text()
     assert claims["data"]["rows"] == 600  # nothing is sampled again: all classes are large
     assert crowdgate("release", inherited.policy, "--as-of", "2030-01-02") == 5
     assert "used up by clinic/1/2030-01-01" in capsys.readouterr().err
@@ -86,6 +87,7 @@ def test_several_rows_of_a_person_are_bounded_and_priced(people: Workshop, capsy
     claims = verify(Path(said["path"]), people.ledger)
     assert claims["mechanism"]["rows"] == 2
     assert "any one person" in claims["guarantee"]["words"]
+    assert "at most 2 rows" in (Path(said["path"]) / "README.md").read_text()
     private = json.loads(next((people.root / "ledger" / "private").iterdir()).read_text())
     assert private["rows"]["table"] == 600  # 300 people with two of their three rows each
     people.edit(people.contract, "rows: 2", "rows: 1")
