@@ -12,7 +12,6 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 
 from pipeline.errors import CrowdgateError
-from pipeline.gate import blocked
 from pipeline.io.entropy import draw_key
 from pipeline.jobs import release as job
 from pipeline.jobs.run import Ready, Request, Reserved, Result, Run
@@ -78,11 +77,7 @@ def reserve(run: Sealed[Run]) -> Sealed[Reserved | Result]:
 @_step
 def protect(reserved: Sealed[Reserved]) -> Sealed[Ready | Result]:
     """Everything between reading and the ledger's commitment, as one task: a crash must not show how far it came."""
-    held, key = reserved.value, draw_key()
-    counted = job.read(held, key)
-    judged = job.judge(held, job.protect(held, counted, key), key)
-    withheld = blocked(judged.verdicts)
-    return Sealed(job.withhold(held, counted, judged) if withheld else job.stage(held, counted, judged))
+    return Sealed(job.conclude(reserved.value, draw_key()))
 
 
 @_step

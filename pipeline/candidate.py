@@ -47,6 +47,12 @@ class Static:
     least_class: int
     levels: Mapping[str, Level]
     attributes: Mapping[str, Attribute]
+    rows_per_unit: int = 1
+
+    @property
+    def most_rows(self) -> int:
+        """A public bound on the rows of the table."""
+        return self.people * self.rows_per_unit
 
     @property
     def cells(self) -> int:

@@ -52,7 +52,9 @@ def gate_words(rule: GateRule) -> str:
     """The gate in one phrase, e.g. `released_rows at least 100000`."""
     over = "" if rule.over is None else f" over {', '.join(rule.over)}"
     of = "" if rule.of is None else f" of {rule.of}"
-    return f"{rule.measure}{of}{over} {limit_words(rule)}"
+    stated = ", ".join(f"{name} {number_words(value)}" for name, value in rule.options.items())
+    options = f" with {stated}" if stated else ""
+    return f"{rule.measure}{of}{over}{options} {limit_words(rule)}"
 
 
 def number_words(value: Number | None) -> str:

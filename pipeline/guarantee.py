@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from pipeline.accounting.numbers import Number, down, epsilon_of, exact, probability, raised, up, whole
+from pipeline.accounting.person import per_row
 
 Relation = Literal["add-remove", "replace-one"]
 Unit = Literal["row", "person"]
@@ -56,19 +57,20 @@ class Guarantee:
         """The guarantee of these parts together."""
         return cls(*_total(parts), relation, unit, parts)
 
-    def replace_one_form(self, beta: Number | None, sampled: str = "mechanism") -> "Guarantee":
+    def replace_one_form(self, beta: Number | None, sampled: str = "mechanism", rows: int = 1) -> "Guarantee":
         """The same for tables in which one unit is replaced by another.
 
         A part with the name `sampled`, or the only part, is a release by sampling at rate `beta` (`replace_one`); any
-        other part counts twice, as a removal and an addition, and so does every part if `beta` is None. Raises
-        ValueError if it is not clear which part it is.
+        other part counts twice, as a removal and an addition, and so does every part if `beta` is None. A unit of
+        several `rows` with coins of their own is replaced row by row. Raises ValueError if it is not clear which part
+        it is.
         """
         if self.relation != "add-remove":
             raise ValueError("relation must be 'add-remove' to be turned into 'replace-one'")
         names = [part.name for part in self.parts]
         if beta is not None and sampled not in names and len(names) != 1:
             raise ValueError(f"sampled must be the name of a part, one of {', '.join(names)}, not {sampled!r}")
-        parts = (_replaced(p, beta if p.name == sampled or len(names) == 1 else None) for p in self.parts)
+        parts = (_replaced(p, beta if p.name == sampled or len(names) == 1 else None, rows) for p in self.parts)
         return Guarantee.of(tuple(parts), "replace-one", self.unit)
 
     def words(self) -> str:
@@ -133,10 +135,13 @@ def decimal(number: Fraction, digits: int = 6) -> str:
     return f"{text:e}" if number and not Fraction(1, 10**4) <= number < 10**digits else f"{text:f}"
 
 
-def _replaced(part: Part, beta: Number | None) -> Part:
+def _replaced(part: Part, beta: Number | None, rows: int) -> Part:
     if beta is not None:
-        step = _replacement(probability("beta", beta, open_high=True))
-        return Part(part.name, part.epsilon + Fraction(step), part.delta)
+        step = Fraction(_replacement(probability("beta", beta, open_high=True)))
+        if rows == 1:
+            return Part(part.name, part.epsilon + step, part.delta)
+        epsilon, delta = per_row(part.epsilon, part.delta, rows)
+        return Part(part.name, part.epsilon + rows * step, Fraction(group(epsilon + step, delta, rows)[1]))
     twice = raised(1 + math.exp(min(700.0, up(part.epsilon))))
     return Part(part.name, 2 * part.epsilon, min(Fraction(1), part.delta * Fraction(twice)))
 

@@ -109,6 +109,9 @@ def gaussian_vector(values: Vector, sensitivity: int, rho: Fraction) -> Vector:
     return _noisy(_gaussian_on_vectors(sensitivity, rho), values)
 
 
+_MOST_STEPS = 1000
+"""Units in the last place by which a scale may grow until OpenDP's map, which rounds up, agrees with the plan."""
+
 OPENDP = NoiseSource(laplace_vector, gaussian_vector)
 
 
@@ -146,8 +149,9 @@ def _least_scale(make: Callable[..., Any], metric: Any, scale: float, sensitivit
 
     dp.enable_features("contrib")
     limit = down(budget)
-    while True:
+    for _ in range(_MOST_STEPS):
         mechanism = make(dp.vector_domain(dp.atom_domain(T=dp.i64)), metric, scale=scale)
         if mechanism.map(sensitivity) <= limit:
             return mechanism
         scale = nextafter(scale, inf)
+    raise AssertionError("the planned scale does not keep the budget by OpenDP's map: the plan is wrong")

@@ -11,7 +11,7 @@ from pipeline.policy_values import (
     Epsilon,
     Exact,
     Probability,
-    Sampling,
+    Rate,
     Strict,
     Weight,
     schema_of,
@@ -67,6 +67,35 @@ class Privacy(Strict):
     delta: Probability
 
 
+class SampleSource(Strict):
+    """Bernoulli sampling: every row stays with probability beta, decided by secret coins.
+
+    Or `inherited`: the table is a sample already, and the contract attests how it was drawn.
+    """
+
+    beta: Rate | None = None
+    inherited: str | None = None
+
+    @model_validator(mode="after")
+    def _one_mode(self) -> "SampleSource":
+        if (self.beta is None) == (self.inherited is None):
+            raise ValueError("either a beta above 0 and at most 1, or the name of an inherited sample")
+        return self
+
+
+def _only(word: str, reason: str) -> BeforeValidator:
+    def check(value: Any) -> Any:
+        if value != word:
+            raise ValueError(f"{word}: {reason}")
+        return value
+
+    return BeforeValidator(check)
+
+
+_CELLS = "leaving out single cells depends on the sample, and then no delta is known; list the attribute at `any`"
+_LOCAL = "levels that differ from class to class depend on the sample; let `choose` choose them privately"
+
+
 class Candidates(Strict):
     """Levels of one attribute among which the release chooses."""
 
@@ -103,10 +132,12 @@ class SafeKAnonymity(Strict):
     """Sampling and k-anonymity at fixed or privately chosen levels. `attributes` is all that is published."""
 
     kind: Literal["safe_k_anonymity"]
-    sampling: Sampling
+    sampling: SampleSource
     k: ClassSize = "least"
     attributes: Annotated[dict[str, LevelOrCandidates], Field(min_length=1)]
     choose: LevelChoice | None = None
+    suppression: Annotated[Literal["class"], _only("class", _CELLS)] = "class"
+    recoding: Annotated[Literal["global"], _only("global", _LOCAL)] = "global"
 
 
 class Charge(Strict):

@@ -37,6 +37,13 @@ def test_the_scale_is_never_below_what_the_budget_asks_for_and_hardly_above(kind
     assert Fraction(mechanism.map(sensitivity)) <= budget
 
 
+def test_a_scale_that_is_not_the_plans_is_an_error_not_a_search():
+    import opendp.prelude as dp
+
+    with pytest.raises(AssertionError, match="the plan is wrong"):
+        noise._least_scale(dp.m.make_laplace, dp.l1_distance(T=dp.i64), 1.0, 2, Fraction(1))
+
+
 @pytest.mark.parametrize("draw", [laplace_vector, gaussian_vector])
 def test_the_shape_stays_and_the_input_is_not_changed(draw):
     values = np.arange(6, dtype=np.int64).reshape(2, 3)

@@ -56,11 +56,6 @@ def working_copy(path: Path) -> Path:
     raise ConfigurationError(Problem(str(path), None, "file", found, expected))
 
 
-def budget_files(root: Path) -> dict[Path, str]:
-    """The budget files of a working copy with the population each names."""
-    return dict(_budgets(root))
-
-
 def _collect(problems: list[Problem], read: Any, argument: Any) -> Any:
     """The result of `read`, or None with its problems added."""
     if argument is None:

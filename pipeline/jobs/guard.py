@@ -22,7 +22,7 @@ def after_reading(step: Step[P, T]) -> Step[P, T]:
             fault, reason = isinstance(error, FileFault), f"{type(error).__name__}: {error}"
         # raised outside the except block: a chained exception would carry the confidential reason along
         _note_crash(reserved.run, step.__name__, reason)
-        raise FileFault("the input changed while it was read") if fault else Crashed()
+        raise FileFault("the input changed while it was read, or cannot be read to its end") if fault else Crashed()
 
     guarded.__name__, guarded.__doc__ = step.__name__, step.__doc__
     return guarded

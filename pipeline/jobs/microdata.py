@@ -31,7 +31,8 @@ def count(safe: SafeK, batches: Iterable[Records], _: Coins) -> Mapping[str, His
 
 def protect(reserved: Reserved, views: Mapping[str, Histogram], coins: Coins, sources: Sources) -> Candidate:
     """Choose the levels if they are open, sample with fresh coins, suppress."""
-    protected = _safe(reserved.run.plan).protect(views[VIEW], coins(0), sources.select)
+    safe = _safe(reserved.run.plan)
+    protected = safe.protect(views[VIEW], safe.thinning(coins(0)), sources.select)
     static = replace(reserved.static, levels=protected.levels)
     return Candidate(static, protected.output, Confidential(protected.full, protected.sample), sources.noise)
 
@@ -82,6 +83,8 @@ def _page(run: Run, judged: Judged, examples: Sequence[Estimate]) -> str:
         choice=choice_lines(plan),
         beta=_safe(plan).beta,
         k=_safe(plan).k,
+        rows=_safe(plan).rows,
+        inherited=_safe(plan).inherited,
         guarantee=guarantee_lines(plan),
         verdicts=judged.verdicts,
         formats=policy.spec.publish.formats,
@@ -91,7 +94,7 @@ def _page(run: Run, judged: Judged, examples: Sequence[Estimate]) -> str:
 
 def guarantee_lines(plan: Plan) -> list[str]:
     """The guarantee in words: total, parts, and the form for users who take the number of people as known."""
-    return manifest.guarantee_words(plan.guarantee, _safe(plan).beta)
+    return manifest.guarantee_words(plan.guarantee, _safe(plan).beta, _safe(plan).rows)
 
 
 def choice_lines(plan: Plan) -> list[str]:

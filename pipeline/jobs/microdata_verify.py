@@ -17,7 +17,7 @@ from pipeline import manifest
 from pipeline.accounting import safe_k
 from pipeline.errors import VerificationFailed
 from pipeline.guarantee import Part
-from pipeline.mechanisms import CHOICE_PART, JOINT_PART, joint_delta
+from pipeline.mechanisms import CHOICE_PART, JOINT_PART, joint_delta, row_part
 
 
 def problems(folder: Path, claims: dict[str, Any]) -> Iterator[str]:
@@ -47,7 +47,8 @@ def _guarantee_problems(claims: dict[str, Any]) -> Iterator[str]:
         yield "guarantee: its parts do not add up to its totals"
         return
     beta = Fraction(mechanism["beta"])
-    if stated["words"] != " ".join(manifest.guarantee_words(guarantee, beta)):
+    rows = mechanism.get("rows", 1)
+    if stated["words"] != " ".join(manifest.guarantee_words(guarantee, beta, rows)):
         yield "guarantee: its words are not its numbers"
     parts = {part.name: part for part in guarantee.parts}
     choice = mechanism.get("choice")
@@ -56,6 +57,7 @@ def _guarantee_problems(claims: dict[str, Any]) -> Iterator[str]:
     if joint:
         delta = joint_delta(mechanism["k"], beta, own.epsilon, Fraction(choice["epsilon"]), choice["candidates"])
     else:
+        own = row_part(own, rows)
         delta = safe_k.exact_delta(mechanism["k"], beta, own.epsilon)
     if mechanism["kind"] != "safe_k_anonymity" or not delta <= own.delta:
         yield f"guarantee: k {mechanism['k']} does not reach the stated delta"

@@ -92,7 +92,7 @@ def outlook(policy: Path) -> Outlook | TablesOutlook:
 
 
 def _outlook(plan: Plan, mechanism: SafeK) -> Outlook:
-    part, beta = mechanism.part, mechanism.beta
+    part, beta = mechanism.row_part, mechanism.beta
     releases = releases_in_budget(plan)
     names = {name: level.name for name, level in mechanism.levels.items()}
     return Outlook(
@@ -118,7 +118,8 @@ def _theorem5(epsilon: Fraction, delta: Fraction, beta: Fraction) -> int | None:
 
 
 def _trade_offs(plan: Plan) -> Iterator[TradeOff]:
-    part = plan.mechanism.part
+    assert isinstance(plan.mechanism, SafeK)
+    part = plan.mechanism.row_part
     for epsilon in sorted({*EPSILONS, part.epsilon}):
         for beta in sorted({*BETAS, plan.mechanism.beta}):
             exact = safe_k.least_k(epsilon, part.delta, beta)

@@ -41,6 +41,7 @@ class Plan:
             least_class=classes.k if classes else 1,
             levels=classes.levels if classes else {},
             attributes=self.bundle.contract.by_name,
+            rows_per_unit=self.bundle.contract.unit.rows,
         )
 
     def alone(self) -> Static:
@@ -202,7 +203,7 @@ def _gate_problems(bundle: Bundle) -> Iterator[Problem]:
     seen: Counter[tuple[object, ...]] = Counter()
     for i, rule in enumerate(gates):
         at: Location = ("spec", "gates", i)
-        key = (rule.measure, rule.of, tuple(rule.over or ()), rule.at_most is None, tuple(sorted(rule.options)))
+        key = (rule.measure, rule.of, tuple(rule.over or ()), rule.at_most is None, tuple(sorted(rule.options.items())))
         seen[key] += 1
         if seen[key] == 2:
             yield _at(bundle, at, f"a second gate on {rule.measure} with the same kind of limit", "one gate each")
@@ -225,6 +226,9 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
     if measure.kind is MeasureClass.CHARGED and rule.charge is None:
         found = f"{rule.measure} reads the table and has no charge"
         yield _at(bundle, at, found, "charge: {epsilon: ...}, a part of the policy's epsilon")
+    if measure.kind is MeasureClass.CHARGED and bundle.contract.sample is not None:
+        found = f"{rule.measure} would read an inherited sample a second time"
+        yield _at(bundle, at, found, "no charged gate: one sample serves one release and nothing else")
     if measure.kind is not MeasureClass.CHARGED and rule.charge is not None:
         yield _at(bundle, (*at, "charge"), f"{rule.measure} costs nothing", "no charge")
     if measure.kind is MeasureClass.CONFIDENTIAL and rule.severity == "block":

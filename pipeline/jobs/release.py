@@ -38,12 +38,16 @@ def release(request: Request, draw_key: Callable[[], SecretKey], progress: Progr
     reserved = reserve(run)
     if isinstance(reserved, Result):
         return reserved
-    key = draw_key()
+    ready = conclude(reserved, draw_key(), progress)
+    return ready if isinstance(ready, Result) else publish(reserved, ready)
+
+
+def conclude(reserved: Reserved, key: SecretKey, progress: Progress | None = None) -> Ready | Result:
+    """Everything between reading and the ledger's commitment: a staged release, or a withheld one."""
     counted = read(reserved, key, progress)
     judged = judge(reserved, protect(reserved, counted, key), key)
-    if blocked(judged.verdicts):
-        return withhold(reserved, counted, judged)
-    return publish(reserved, stage(reserved, counted, judged))
+    end = withhold if blocked(judged.verdicts) else stage
+    return end(reserved, counted, judged)
 
 
 def prepare(request: Request) -> Run | Result:
@@ -69,7 +73,8 @@ def reserve(run: Run) -> Reserved | Result:
     bundle, guarantee = run.plan.bundle, run.plan.guarantee
     stated = budget_of(bundle)
     spend = Spend(guarantee.epsilon, guarantee.delta)
-    spent = run.ledger.reserve(run.id, bundle.digest, bundle.contract.id, stated, spend)
+    sample = None if bundle.contract.sample is None else bundle.contract.sample.name
+    spent = run.ledger.reserve(run.id, bundle.digest, bundle.contract.id, stated, spend, sample)
     budget = run.ledger.check(bundle.contract.id, stated)
     static = run.plan.static(budget.people, (budget.cap.epsilon, budget.cap.delta), (spent.epsilon, spent.delta))
     verdicts = judge_static(run.plan, static)
@@ -84,8 +89,8 @@ def read(reserved: Reserved, key: SecretKey, progress: Progress | None = None) -
     """Read the table once into a histogram at the released levels; bad rows are invalid or dropped, never a refusal."""
     run, contract = reserved.run, reserved.run.plan.bundle.contract
     run.ledger.begin_reading(run.id)
-    chosen = choose_rows(run.table, contract, person_words(key)) if contract.unit.person else None
     facts = Facts()
+    chosen = choose_rows(run.table, contract, person_words(key), facts) if contract.unit.person else None
     shown = None if progress is None else (lambda done: progress(done, run.table.bytes_total))
     batches = read_records(run.table, contract, facts, chosen, shown)
     views = kind_of(run.plan).count(run.plan.mechanism, batches, _coins(reserved, key))

@@ -201,7 +201,7 @@ def _trivial(static: Static, sensitive: str) -> bool:
 
 def _share(static: Static) -> Fraction:
     """The least share of the release that one class can be: it has at least k rows, the release at most `people`."""
-    return Fraction(static.least_class, max(static.people, static.least_class))
+    return Fraction(static.least_class, max(static.most_rows, static.least_class))
 
 
 def _closeness_reach(static: Static, sensitive: str) -> Range:

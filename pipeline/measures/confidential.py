@@ -10,7 +10,7 @@ from pipeline.noise import laplace_quantile
 from pipeline.policy import GateRule
 
 SENSITIVITY = 1
-"""One row added or removed changes the number of classes of exactly one row by at most 1."""
+"""One row added or removed changes the number of classes of exactly one row by at most 1; m rows by at most m."""
 ALPHA = 0.05
 
 
@@ -18,8 +18,9 @@ def _singletons(candidate: Candidate, rule: GateRule) -> Measurement | None:
     if rule.charge is None:
         return None
     count = int(np.count_nonzero(candidate.confidential.full.counts == 1))
-    noisy = candidate.noise(count, SENSITIVITY, rule.charge.epsilon)
-    margin = laplace_quantile(SENSITIVITY, rule.charge.epsilon, ALPHA)
+    sensitivity = SENSITIVITY * candidate.static.rows_per_unit
+    noisy = candidate.noise(count, sensitivity, rule.charge.epsilon)
+    margin = laplace_quantile(sensitivity, rule.charge.epsilon, ALPHA)
     return Measurement(noisy, noisy - margin, noisy + margin)
 
 

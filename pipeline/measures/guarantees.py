@@ -30,7 +30,7 @@ def _pso_reach(static: Static, rule: GateRule) -> Range:
 
 
 def _bound(static: Static, rule: GateRule, spent: tuple[Fraction, Fraction]) -> float:
-    return pso.bound(static.people, rule.options.get("weight", DEFAULT_WEIGHT), *spent)
+    return pso.bound(static.most_rows, rule.options.get("weight", DEFAULT_WEIGHT), *spent)
 
 
 def _fixed(measure: str) -> Measure:

@@ -20,18 +20,18 @@ def _smallest(candidate: Candidate, _: GateRule) -> Measurement:
 
 
 def _classes_reach(static: Static, _: GateRule) -> Range:
-    return 0, min(static.cells, static.people // static.least_class)
+    return 0, min(static.cells, static.most_rows // static.least_class)
 
 
 def _smallest_reach(static: Static, _: GateRule) -> Range:
-    return static.least_class, max(static.people, static.least_class)
+    return static.least_class, max(static.most_rows, static.least_class)
 
 
 RELEASED_ROWS = Measure(
     "released_rows",
     MeasureClass.OUTPUT,
     "number of rows in the release",
-    reach=lambda static, _: (0, static.people),
+    reach=lambda static, _: (0, static.most_rows),
     of_candidate=_rows,
 )
 RELEASED_CLASSES = Measure(

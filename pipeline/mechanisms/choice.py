@@ -38,6 +38,7 @@ class Choice:
     score: str
     on: Literal["full", "sample"]
     weights: Mapping[str, Fraction]
+    rows: int = 1
 
     @property
     def chosen(self) -> list[str]:
@@ -52,7 +53,7 @@ class Choice:
         rate = beta if self.on == "full" else Fraction(1)
         kept = kept_rows(k, rate, int(table.counts.sum()))
         scores = SCORES[self.score](self.lattice, table, kept, self.weights)
-        return self.lattice.scheme(select(scores, SENSITIVITY, self.epsilon))
+        return self.lattice.scheme(select(scores, SENSITIVITY * self.rows, self.epsilon))
 
     def parameters(self) -> dict[str, Any]:
         """What the manifest says of the choice; the candidates are in the policy."""
@@ -85,7 +86,9 @@ def plan_choice(spec: SafeKAnonymity, contract: Contract) -> Choice | None:
         return None
     candidates = {name: candidate_levels(contract, name, stated) for name, stated in spec.attributes.items()}
     lattice = Lattice(candidates, spec.choose.target if spec.choose.score == "classification" else None)
-    return Choice(lattice, spec.choose.epsilon, spec.choose.score, spec.choose.on, spec.choose.weights)
+    return Choice(
+        lattice, spec.choose.epsilon, spec.choose.score, spec.choose.on, spec.choose.weights, contract.unit.rows
+    )
 
 
 def candidate_levels(contract: Contract, name: str, stated: str | Candidates) -> tuple[Level, ...]:

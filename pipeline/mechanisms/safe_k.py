@@ -12,9 +12,10 @@ from fractions import Fraction
 from typing import Any
 
 from pipeline.accounting import safe_k
+from pipeline.accounting.person import per_row
 from pipeline.contract import Attribute, Contract, Role
 from pipeline.errors import nearest
-from pipeline.guarantee import Part
+from pipeline.guarantee import Part, group
 from pipeline.hierarchy import Level
 from pipeline.histogram import Histogram, Thinning, View, at_least, thin
 from pipeline.mechanisms.choice import (
@@ -49,7 +50,8 @@ class Protected:
 class SafeK:
     """The mechanism with its numbers: keep with probability beta, publish classes of at least k.
 
-    `levels` are those that the table is counted at: the released ones, or the finest candidates of a choice.
+    `levels` are those that the table is counted at: the released ones, or the finest candidates of a choice. A unit
+    has at most `rows` rows, each with a coin of its own. An `inherited` sample is not sampled again.
     """
 
     beta: Fraction
@@ -57,6 +59,8 @@ class SafeK:
     levels: Mapping[str, Level]
     part: Part
     choice: Choice | None = None
+    rows: int = 1
+    inherited: str | None = None
 
     @property
     def view(self) -> View:
@@ -68,14 +72,24 @@ class SafeK:
         """The delta that is reached at the part's epsilon."""
         if self.choice is not None and self.choice.on == "sample":
             return joint_delta(self.k, self.beta, self.part.epsilon, self.choice.epsilon, len(self.choice.lattice))
-        return safe_k.exact_delta(self.k, self.beta, self.part.epsilon)
+        row = safe_k.exact_delta(self.k, self.beta, self.row_part.epsilon)
+        return group(self.row_part.epsilon, row, self.rows)[1]
 
     @property
     def least_k(self) -> int:
         """The smallest k that keeps the part."""
         if self.choice is not None and self.choice.on == "sample":
             return joint_least_k(self.part, self.beta, self.choice.epsilon, len(self.choice.lattice))
-        return safe_k.least_k(self.part.epsilon, self.part.delta, self.beta)
+        return safe_k.least_k(self.row_part.epsilon, self.row_part.delta, self.beta)
+
+    @property
+    def row_part(self) -> Part:
+        """What one row is granted, so that all rows of a unit together keep the part."""
+        return row_part(self.part, self.rows)
+
+    def thinning(self, coins: Thinning) -> Thinning:
+        """The sampling of this release: fresh coins, or none where the table is a sample already."""
+        return coins if self.inherited is None else lambda counts: counts
 
     def protect(self, full: Histogram, thinning: Thinning, select: Selector = noisy_max) -> Protected:
         """Choose the levels if they are to be chosen, sample the rows that `full` counts, suppress classes below k."""
@@ -95,7 +109,11 @@ class SafeK:
     def parameters(self, released: Mapping[str, Level] | None = None) -> dict[str, Any]:
         """What the manifest says of the mechanism; before a release, what may be chosen stands for the level."""
         levels = {name: level.name for name, level in (released or self.levels).items()}
-        stated = {"kind": "safe_k_anonymity", "beta": str(self.beta), "k": self.k}
+        stated: dict[str, Any] = {"kind": "safe_k_anonymity", "beta": str(self.beta), "k": self.k}
+        if self.rows != 1:
+            stated["rows"] = self.rows
+        if self.inherited is not None:
+            stated["inherited"] = self.inherited
         if self.choice is None:
             return {**stated, "attributes": levels}
         open_ = self.choice.chosen if released is None else []
@@ -105,31 +123,62 @@ class SafeK:
 
 def plan_safe_k(spec: SafeKAnonymity, contract: Contract, part: Part) -> tuple[SafeK | None, list[Finding]]:
     """The mechanism that keeps `part` of the guarantee, or what stands against it in the policy."""
-    findings = [*_attribute_findings(spec, contract), *choice_problems(spec)]
-    k, finding = _class_size(spec, part)
+    findings = [*_attribute_findings(spec, contract), *choice_problems(spec), *_sampling_findings(spec, contract)]
+    beta = _beta(spec, contract)
+    k, finding = (None, None) if beta is None else _class_size(spec, beta, contract.unit.rows, part)
     findings += [finding] if finding else []
-    if findings or k is None:
+    if findings or k is None or beta is None:
         return None, findings
     levels = {name: candidate_levels(contract, name, stated)[0] for name, stated in spec.attributes.items()}
-    return SafeK(spec.sampling.beta, k, levels, part, plan_choice(spec, contract)), []
+    choice = plan_choice(spec, contract)
+    return SafeK(beta, k, levels, part, choice, contract.unit.rows, spec.sampling.inherited), []
 
 
-def _least_k(spec: SafeKAnonymity, part: Part) -> int:
+def row_part(part: Part, rows: int) -> Part:
+    """What one row of a unit with that many rows is granted."""
+    return Part(part.name, *per_row(part.epsilon, part.delta, rows))
+
+
+def _beta(spec: SafeKAnonymity, contract: Contract) -> Fraction | None:
+    attested = None if contract.sample is None else contract.sample.beta
+    return attested if spec.sampling.inherited is not None else spec.sampling.beta
+
+
+def _sampling_findings(spec: SafeKAnonymity, contract: Contract) -> Iterator[Finding]:
+    """A table is sampled either here or before, never both, and an inherited sample serves fixed levels only."""
+    named, sample = spec.sampling.inherited, contract.sample
+    if named is None and sample is not None:
+        found = f"beta, but the table is the sample {sample.name!r} already"
+        yield ("sampling",), found, f"inherited: {sample.name}", f"inherited: {sample.name}"
+    if named is not None and (sample is None or named != sample.name):
+        expected = "beta: the contract attests no sample" if sample is None else "the sample that the contract attests"
+        yield ("sampling", "inherited"), f"{named!r}", expected, None if sample is None else sample.name
+    if named is not None and spec.choose is not None:
+        found = "levels chosen where the sample is inherited: there is no full table to choose on"
+        yield ("choose",), found, "fixed levels", None
+    if contract.unit.rows > 1 and (named is not None or (spec.choose is not None and spec.choose.on == "sample")):
+        found = f"{contract.unit.rows} rows of a person with {'an inherited sample' if named else 'on: sample'}"
+        yield ("sampling",), found, "one row a person, or fresh coins and a choice on the full table", None
+
+
+def _least_k(spec: SafeKAnonymity, beta: Fraction, part: Part) -> int:
     if spec.choose is None or spec.choose.on == "full":
-        return safe_k.least_k(part.epsilon, part.delta, spec.sampling.beta)
-    return joint_least_k(part, spec.sampling.beta, spec.choose.epsilon, candidate_count(spec))
+        return safe_k.least_k(part.epsilon, part.delta, beta)
+    return joint_least_k(part, beta, spec.choose.epsilon, candidate_count(spec))
 
 
-def _class_size(spec: SafeKAnonymity, part: Part) -> tuple[int | None, Finding | None]:
-    epsilon, delta, beta = part.epsilon, part.delta, spec.sampling.beta
+def _class_size(spec: SafeKAnonymity, beta: Fraction, rows: int, whole: Part) -> tuple[int | None, Finding | None]:
+    part = row_part(whole, rows)
+    epsilon, delta = part.epsilon, part.delta
     joint = spec.choose is not None and spec.choose.on == "sample"
     target = f"(epsilon {float(epsilon):g}, delta {float(delta):g}) at beta {float(beta):g}"
+    target += f" for each of {rows} rows of a person" if rows > 1 else ""
     target += " with the choice of levels on the same sample" if joint else ""
     if delta == 0 or beta == 1:
         expected = "a delta above 0 and a beta below 1: without them no k reaches a guarantee"
         return None, (("sampling", "beta"), f"no k reaches {target}", expected, None)
     try:
-        least = _least_k(spec, part)
+        least = _least_k(spec, beta, part)
     except ValueError:
         if joint:
             expected = "a smaller beta, a smaller epsilon of the choice, or `on: full`"

@@ -36,6 +36,9 @@ def plan_tables(spec: DpTablesSpec, contract: Contract, part: Part) -> tuple[DpT
     """The mechanism that keeps `part` of the guarantee, or what stands against it in the policy. Reads no data."""
     lines, findings = _lines(spec, contract)
     findings += list(_level_findings(spec, contract))
+    if contract.sample is not None:
+        taken = f"tables of the inherited sample {contract.sample.name!r}"
+        findings.append((("kind",), taken, "safe_k_anonymity, the one release that a sample serves", None))
     beta = Fraction(1) if spec.sampling is None else spec.sampling.beta
     items = [line.item for line in lines]
     if not items:

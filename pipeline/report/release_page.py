@@ -19,6 +19,8 @@ def release_page(
     levels: Mapping[str, Level],
     choice: Sequence[str],
     beta: Fraction,
+    rows: int,
+    inherited: str | None,
     k: int,
     guarantee: Iterable[str],
     verdicts: Iterable[Verdict],
@@ -52,7 +54,7 @@ def release_page(
         "",
         "## What was done",
         "",
-        _DONE.format(**numbers, levels=_CHOSEN if choice else _FIXED),
+        _DONE.format(**numbers, drawn=_drawn(rows, inherited, numbers["beta"]), levels=_CHOSEN if choice else _FIXED),
         *(["", *choice] if choice else []),
         "",
         "## How to use it",
@@ -100,13 +102,24 @@ def _example_line(each: Estimate) -> str:
     return f"| {cell} | {each.count} | {each.persons} | {each.error} | {middle - half:.0f} to {middle + half:.0f} |"
 
 
+def _drawn(rows: int, inherited: str | None, beta: str) -> str:
+    if inherited is not None:
+        return f"The source table is the Bernoulli sample {inherited} of rate {beta}; nothing was sampled again."
+    if rows == 1:
+        return f"Every person of the source table was kept with probability {beta}, independently, by secret coins."
+    return (
+        f"Of every person at most {rows} rows were taken, chosen by secret coins, and each of them was kept with"
+        f" probability {beta}, independently. A row of the release is such a row, not a person."
+    )
+
+
 def _cell(text: str) -> str:
     """Text for a Markdown table: column names may hold bars and line ends."""
     return " ".join(text.replace("\\", "\\\\").replace("|", "\\|").split())
 
 
 _DONE = """\
-Every person of the source table was kept with probability {beta}, independently, by secret coins. The values were
+{drawn} The values were
 replaced by the levels above, {levels}.
 Persons whose combination of all values was shared by fewer than {k} persons of the sample were then left out. Neither
 the size of the sample nor the number of those left out is published: the guarantee depends on that."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import nnls
 
 from pipeline.accounting.discrete_laws import DiscreteGaussian
 from pipeline.hierarchy import Level
@@ -97,6 +98,21 @@ def test_non_negative_tables_agree_and_are_no_further_from_the_truth(axes, seed,
     assert found.gap <= 0.01 * math.sqrt(spread.min())
     assert disagreement(axes, found.tables) <= 60 * found.gap + 1e-9
     assert error(found.tables) <= error(noisy) + 0.05
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_non_negative_tables_are_the_nearest_ones(seed):
+    """Against a general solver. Projections in turn without Dykstra's correction end elsewhere."""
+    random = np.random.default_rng(seed)
+    axes = [{"age": AGE["exact"], "sex": SEX["exact"]}, {"age": AGE["exact"]}, {"sex": SEX["exact"]}]
+    spread, noisy = [1.0, 9.0, 0.5], [random.normal(1, 6, shape(levels)) for levels in axes]
+    found = agree(axes, noisy, spread, tolerance=1e-6).tables
+    parts = [np.eye(math.prod(shape(levels)))[cells_of(axes[0], levels)].T for levels in axes]
+    maps = np.vstack(parts)
+    weights = 1 / np.sqrt(np.repeat(spread, [table.size for table in noisy]))
+    target = np.concatenate([table.reshape(-1) for table in noisy])
+    nearest = maps @ nnls(maps * weights[:, None], target * weights)[0]
+    assert np.concatenate([table.reshape(-1) for table in found]) == pytest.approx(nearest, abs=1e-3)
 
 
 def test_tables_that_agree_already_stay_as_they_are():

@@ -246,6 +246,13 @@ def test_coins_of_a_secret_key_sample_every_batch_on_its_own():
     assert abs(totals[0] - 500) < 5 * math.sqrt(250)
 
 
+def test_rows_that_are_no_part_of_the_table_are_not_sampled():
+    mechanism = plan([Table()], beta=HALF)
+    batch = replace(records(ROWS), keep=np.array([True, False, True]))
+    heads = np.array([1, 1, 0])
+    assert mechanism.count([batch], lambda _: lambda _: heads)["view 0"].rows == 1
+
+
 def test_sampling_throws_one_coin_for_all_views():
     """Every table then counts the same sample: its total is that of each other table."""
     mechanism = plan((Table({"town": "exact", "hours": "exact"}), Table({"sex": "exact", "pay": "exact"})), beta=HALF)
