@@ -11,6 +11,10 @@ from pipeline.guarantee import Guarantee, Part
 from pipeline.policy import API_VERSION
 
 NAME = "manifest.json"
+SECTIONS = frozenset(
+    ("apiVersion", "kind", "release", "policyDigest", "contract", "mechanism", "guarantee", "verdicts", "data")
+) | {"files", "key", "software"}
+"""All that a manifest holds: a number more could be one that must not be published."""
 
 
 def canonical(value: Any) -> bytes:
@@ -93,8 +97,14 @@ def guarantee_json(guarantee: Guarantee) -> dict[str, Any]:
 
 def verdict_json(verdict: Verdict) -> dict[str, str]:
     """A public verdict."""
-    role = "blocks" if verdict.blocks else "advises"
-    return {"gate": verdict.gate, "outcome": str(verdict.outcome), "reason": verdict.reason, "severity": role}
+    return {
+        "gate": verdict.gate,
+        "measure": verdict.measure,
+        "value": verdict.value,
+        "outcome": str(verdict.outcome),
+        "reason": verdict.reason,
+        "severity": "blocks" if verdict.blocks else "advises",
+    }
 
 
 def exact_text(number: Fraction) -> str:

@@ -33,13 +33,13 @@ def check_destination(root: Path, destination: Path) -> None:
         _staging(root)
 
 
-def sweep(root: Path, owner: str, keep: Container[str]) -> None:
+def sweep(root: Path, owner: str, kept: Callable[[], Container[str]]) -> None:
     """Remove what killed runs of one ledger left: nobody holds its lock, and the ledger committed to nothing of it."""
     with _faults(root):
         for folder in _staging(root).glob(f"{owner}~*"):
             lock = _lock(folder)
             if lock is not None:
-                if folder.name not in keep:
+                if folder.name not in kept():  # asked under the lock: its run may have committed until now
                     shutil.rmtree(folder)
                 os.close(lock)
 
@@ -56,6 +56,8 @@ def stage(
             shutil.rmtree(folder)
         folder.mkdir()
         lock = _lock(folder)
+        if lock is None:
+            raise EnvironmentFault(f"{folder}: another run holds it")
         try:
             return Staged(folder, _fill(folder, slot, writers, seal), lock)
         except BaseException:
@@ -81,6 +83,8 @@ def _fill(
 
 def publish(staged: Staged, destination: Path) -> None:
     """Move a staged release to its place, at once. Refuses one whose key was not drawn from the operating system."""
+    if not complete(staged.folder, staged.manifest_digest):
+        raise EnvironmentFault(f"{destination}: its staged files are not what was committed; nothing is published")
     statement = manifest.parse((staged.folder / manifest.NAME).read_bytes())
     if statement["key"] != "operating system":
         raise EnvironmentFault("this release was made with an injected key and is never published")
@@ -136,8 +140,11 @@ def _staging(root: Path) -> Path:
 
 
 def _lock(folder: Path) -> int | None:
-    """A lock on the folder for as long as this process lives, or None while another one has it."""
-    handle = os.open(folder, os.O_RDONLY)
+    """A lock on the folder for as long as this process lives, or None while another one has it or it is gone."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

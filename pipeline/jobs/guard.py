@@ -30,7 +30,9 @@ def after_reading(step: Step[P, T]) -> Step[P, T]:
 
 def _note_crash(run: Run, step: str, reason: str) -> None:
     try:
-        commitment = write_private(run.ledger.path, run.id, {"outcome": "crashed", "step": step, "reason": reason})
+        commitment = write_private(
+            run.ledger.path, run.ledger.id, run.id, {"outcome": "crashed", "step": step, "reason": reason}
+        )
         run.ledger.note_private(run.id, commitment)
     except Exception:  # the disk may be full: the reservation stays charged all the same
         return

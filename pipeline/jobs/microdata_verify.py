@@ -28,6 +28,9 @@ def problems(folder: Path, claims: dict[str, Any]) -> Iterator[str]:
     if not any(name.startswith("data.") for name in files) or "dictionary.csv" not in present:
         yield "there are no data or no dictionary"
         return
+    if set(claims["data"]) != {"columns", "rows", "classes"}:
+        yield "manifest.json: it says more or less of the data than their columns, rows and classes"
+    yield from _counted_problems(claims)
     domains = _domains(folder / "dictionary.csv")
     yield from _schema_problems(claims, domains)
     tables = {name: table for name in sorted(present & set(files)) if (table := _read(folder / name)) is not None}
@@ -37,6 +40,14 @@ def problems(folder: Path, claims: dict[str, Any]) -> Iterator[str]:
         yield from _estimate_problems(folder / "estimates.csv", next(iter(tables.values())), claims, domains)
     if not all(_same_rows(*pair) for pair in pairwise(tables.values())):
         yield "the data files do not hold the same rows"
+
+
+def _counted_problems(claims: dict[str, Any]) -> Iterator[str]:
+    """Verdicts on what can be counted say what the manifest says of the data, which is recounted."""
+    stated = {"released_rows": claims["data"]["rows"], "released_classes": claims["data"]["classes"]}
+    for verdict in claims["verdicts"]:
+        if verdict["measure"] in stated and verdict["value"] != str(stated[verdict["measure"]]):
+            yield f"verdicts: {verdict['measure']} is not what the data hold"
 
 
 def _guarantee_problems(claims: dict[str, Any]) -> Iterator[str]:
@@ -50,6 +61,8 @@ def _guarantee_problems(claims: dict[str, Any]) -> Iterator[str]:
     rows = mechanism.get("rows", 1)
     if stated["words"] != " ".join(manifest.guarantee_words(guarantee, beta, rows)):
         yield "guarantee: its words are not its numbers"
+    if rows != 1 and guarantee.unit == "row":
+        yield "guarantee: several rows of a unit that is a row"
     parts = {part.name: part for part in guarantee.parts}
     choice = mechanism.get("choice")
     joint = choice is not None and choice["on"] == "sample"

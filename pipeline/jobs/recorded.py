@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pipeline.errors import LedgerRefused
+from pipeline.errors import CrowdgateError, LedgerRefused
 from pipeline.io import publisher
 from pipeline.io.ledger import Entry, Ledger, State
 from pipeline.jobs.plan import Plan
@@ -23,11 +23,19 @@ def recorded(plan: Plan, ledger: Ledger, entry: Entry) -> Result:
     if not publisher.complete(destination, entry.manifest_digest):
         if entry.state is State.PUBLISHED:
             raise LedgerRefused(f"{entry.release_id} was published and its files are lost or changed", "lost")
-        folder = publisher.staged_folder(root, ledger.id, entry.release_id)
-        publisher.publish(publisher.recover(folder, entry.manifest_digest), destination)
+        _publish_staged(publisher.staged_folder(root, ledger.id, entry.release_id), entry.manifest_digest, destination)
     if entry.state is State.COMMITTED:
         ledger.published(entry.release_id)
     return Result("published", entry.release_id, destination, plan.guarantee, ())
+
+
+def _publish_staged(folder: Path, digest: str, destination: Path) -> None:
+    """Publish what was committed, unless the run that committed it does so at this moment."""
+    try:
+        publisher.publish(publisher.recover(folder, digest), destination)
+    except CrowdgateError:
+        if not publisher.complete(destination, digest):
+            raise
 
 
 def committed_folders(ledger: Ledger, root: Path) -> set[str]:

@@ -63,7 +63,7 @@ def prepare(request: Request) -> Run | Result:
     if entry is not None:
         return recorded(plan, ledger, entry)
     publisher.check_destination(root, root / name)
-    publisher.sweep(root, ledger.id, committed_folders(ledger, root))
+    publisher.sweep(root, ledger.id, lambda: committed_folders(ledger, root))
     table = open_table(bundle.contract, columns_read(plan), request.input)
     return Run(plan, slot, name, ledger, table, root, root / name)
 
@@ -75,9 +75,13 @@ def reserve(run: Run) -> Reserved | Result:
     spend = Spend(guarantee.epsilon, guarantee.delta)
     sample = None if bundle.contract.sample is None else bundle.contract.sample.name
     spent = run.ledger.reserve(run.id, bundle.digest, bundle.contract.id, stated, spend, sample)
-    budget = run.ledger.check(bundle.contract.id, stated)
-    static = run.plan.static(budget.people, (budget.cap.epsilon, budget.cap.delta), (spent.epsilon, spent.delta))
-    verdicts = judge_static(run.plan, static)
+    try:
+        budget = run.ledger.check(bundle.contract.id, stated)
+        static = run.plan.static(budget.people, (budget.cap.epsilon, budget.cap.delta), (spent.epsilon, spent.delta))
+        verdicts = judge_static(run.plan, static)
+    except BaseException:
+        run.ledger.void(run.id)  # nothing was read
+        raise
     if failed(verdicts):
         run.ledger.void(run.id)
         return Result("withheld", run.id, None, guarantee, tuple(verdicts))
@@ -136,7 +140,7 @@ def withhold(reserved: Reserved, counted: Counted, judged: Judged) -> Result:
     """Record that nothing is published."""
     run = reserved.run
     record = staging.private("withheld", run.plan, counted, judged)
-    commitment = write_private(run.ledger.path, run.id, record)
+    commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
     run.ledger.commit(run.id, State.WITHHELD, None, None, commitment)
     return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts)
 
@@ -149,7 +153,7 @@ def stage(reserved: Reserved, counted: Counted, judged: Judged) -> Ready:
         run.staged, run.slot, kind_of(run.plan).writers(run, judged), lambda files: staging.seal(run, judged, files)
     )
     record = staging.private("published", run.plan, counted, judged)
-    commitment = write_private(run.ledger.path, run.id, record)
+    commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
     run.ledger.commit(run.id, State.COMMITTED, staged.manifest_digest, run.place, commitment)
     return Ready(staged, judged.verdicts)
 

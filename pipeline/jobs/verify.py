@@ -2,14 +2,19 @@
 
 import hashlib
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from pipeline import manifest
 from pipeline.errors import VerificationFailed
-from pipeline.io.ledger import open_ledger
+from pipeline.io.ledger import State, open_ledger
 from pipeline.io.publisher import file_digest
 from pipeline.jobs.kinds import KINDS
+from pipeline.measures import MEASURES, MeasureClass
+from pipeline.mechanisms import CHOICE_PART, JOINT_PART
+
+OWN_PARTS = ("mechanism", CHOICE_PART, JOINT_PART)
 
 
 def verify(folder: Path, ledger: str | None = None) -> dict[str, Any]:
@@ -42,6 +47,8 @@ def _problems(folder: Path, claims: dict[str, Any]) -> Iterator[str]:
             yield f"{name}: its digest is not the manifest's"
     if claims["key"] != "operating system":
         yield "the key was injected: this is no release"
+    yield from _identity_problems(claims)
+    yield from _verdict_problems(claims)
     kind = KINDS.get(claims["mechanism"]["kind"])
     if kind is None:
         yield f"manifest.json: the mechanism {claims['mechanism']['kind']!r} is none of {', '.join(KINDS)}"
@@ -49,8 +56,38 @@ def _problems(folder: Path, claims: dict[str, Any]) -> Iterator[str]:
         yield from kind.verify(folder, claims)
 
 
-def _ledger_problems(claims: dict[str, Any], digest: str, ledger: str) -> list[str]:
-    entry = open_ledger(ledger, None).entry(str(claims["release"]["id"]))
-    if entry is None:
-        return ["the ledger knows no release of this id"]
-    return [] if entry.manifest_digest == digest else ["manifest.json: its digest is not the one in the ledger"]
+def _identity_problems(claims: dict[str, Any]) -> Iterator[str]:
+    release = claims["release"]
+    if set(claims) != manifest.SECTIONS or set(release) != {"id", "policy", "version", "slot"}:
+        yield "manifest.json: it holds more or less than a manifest does"
+    if release["id"] != f"{release['policy']}/{release['version']}/{release['slot']}":
+        yield "manifest.json: its release id is not its policy, version and slot"
+
+
+def _verdict_problems(claims: dict[str, Any]) -> Iterator[str]:
+    """Every blocking gate passed, and each charged one is a part of the guarantee; nothing else is."""
+    verdicts = claims["verdicts"]
+    blocking = [verdict for verdict in verdicts if verdict["severity"] == "blocks"]
+    if not blocking or any(verdict["outcome"] != "pass" for verdict in blocking):
+        yield "verdicts: a gate that blocks did not pass, or there is none"
+    if any(verdict["measure"] not in MEASURES for verdict in verdicts):
+        yield "verdicts: a measure that there is not"
+        return
+    charged = [f"gate {v['measure']}" for v in verdicts if MEASURES[v["measure"]].kind is MeasureClass.CHARGED]
+    names = [part["name"] for part in claims["guarantee"]["parts"]]
+    if len(set(names)) != len(names) or sorted(n for n in names if n not in OWN_PARTS) != sorted(charged):
+        yield "guarantee: its parts are not the mechanism's and the charged gates'"
+
+
+def _ledger_problems(claims: dict[str, Any], digest: str, url: str) -> Iterator[str]:
+    ledger = open_ledger(url, None)
+    ledger.verify()
+    entry = ledger.entry(str(claims["release"]["id"]))
+    if entry is None or entry.state not in (State.COMMITTED, State.PUBLISHED):
+        yield "the ledger knows no published release of this id"
+        return
+    if entry.manifest_digest != digest:
+        yield "manifest.json: its digest is not the one in the ledger"
+    stated = Fraction(claims["guarantee"]["epsilon"]), Fraction(claims["guarantee"]["delta"])
+    if stated != (entry.spend.epsilon, entry.spend.delta) or claims["policyDigest"] != entry.policy_digest:
+        yield "manifest.json: its guarantee or policy is not what the ledger charged"

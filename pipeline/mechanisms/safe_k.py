@@ -156,9 +156,17 @@ def _sampling_findings(spec: SafeKAnonymity, contract: Contract) -> Iterator[Fin
     if named is not None and spec.choose is not None:
         found = "levels chosen where the sample is inherited: there is no full table to choose on"
         yield ("choose",), found, "fixed levels", None
-    if contract.unit.rows > 1 and (named is not None or (spec.choose is not None and spec.choose.on == "sample")):
-        found = f"{contract.unit.rows} rows of a person with {'an inherited sample' if named else 'on: sample'}"
-        yield ("sampling",), found, "one row a person, or fresh coins and a choice on the full table", None
+    if named is not None and contract.unit.person is not None:
+        found = "an inherited sample of a table with a person column: a person with several rows was likelier drawn"
+        yield (
+            ("sampling", "inherited"),
+            found,
+            "a sample of a table of one row each (privacyUnit: row), or fresh coins",
+            None,
+        )
+    if contract.unit.rows > 1 and spec.choose is not None and spec.choose.on == "sample":
+        found = f"{contract.unit.rows} rows of a person with a choice on the sample"
+        yield ("choose", "on"), found, "one row a person, or a choice on the full table", "full"
 
 
 def _least_k(spec: SafeKAnonymity, beta: Fraction, part: Part) -> int:

@@ -63,6 +63,15 @@ def test_what_would_use_an_inherited_sample_twice_is_refused(
     assert "clinic.yaml:" in error
 
 
+def test_an_inherited_sample_of_people_with_several_rows_is_refused(
+    inherited: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inherited.edit(inherited.contract, "value: row}", "value: {person: patient, rows: 1}}")
+    inherited.edit(inherited.budget, "unit: row", 'unit: "person:patient"')
+    assert crowdgate("check", inherited.policy) == 2
+    assert "likelier drawn" in capsys.readouterr().err
+
+
 def test_a_sample_that_nobody_attests_is_refused(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     workshop.edit(workshop.policy, "sampling: {beta: 0.5}", "sampling: {inherited: spring}")
     assert crowdgate("check", workshop.policy) == 2

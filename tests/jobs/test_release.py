@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import Crashed, EnvironmentFault, FileFault, LedgerRefused
+from pipeline.io import publisher
 from pipeline.io.entropy import draw_key
 from pipeline.io.ledger import State, open_ledger
 from pipeline.io.publisher import STAGING
@@ -558,3 +559,48 @@ def test_odd_names_of_columns_that_are_not_read_do_not_matter(workshop: Workshop
     names = ['line\nend, "quoted" \u202e' if column == "note" else column for column in table.column_names]
     pq.write_table(table.rename_columns(names), workshop.data)
     assert run(workshop).outcome == "published"
+
+
+def test_a_sweep_asks_under_the_lock_whether_a_run_has_committed_meanwhile(tmp_path: Path) -> None:
+    folder = tmp_path / STAGING / "ledger~a~1~2030-01-01"
+    folder.mkdir(parents=True)
+    publisher.sweep(tmp_path, "ledger", lambda: {folder.name})
+    assert folder.exists()
+    publisher.sweep(tmp_path, "ledger", set)
+    assert not folder.exists()
+
+
+def test_staged_files_that_changed_before_publishing_are_not_published(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = job.stage
+
+    def damaging(*args: object) -> object:
+        ready = original(*args)  # type: ignore[arg-type]
+        (ready.staged.folder / "data.csv").unlink()
+        return ready
+
+    monkeypatch.setattr(job, "stage", damaging)
+    with pytest.raises(EnvironmentFault, match="not what was committed"):
+        run(workshop)
+    assert not workshop.release_dir(SLOT).exists()
+
+
+def test_a_fault_between_charging_and_reading_gives_the_charge_back(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> object:
+        raise MemoryError
+
+    monkeypatch.setattr(job, "judge_static", broken)
+    with pytest.raises(MemoryError):
+        run(workshop)
+    assert open_ledger(workshop.ledger, None).spent("clinic-patients").epsilon == 0
+
+
+def test_private_records_of_two_ledgers_in_one_folder_are_kept_apart(tmp_path: Path) -> None:
+    from pipeline.io.private_record import write_private
+
+    write_private(tmp_path / "a.db", "a-1", "clinic/1/2030-01-01", {})
+    write_private(tmp_path / "b.db", "b-1", "clinic/1/2030-01-01", {})
+    assert len(list((tmp_path / "private").iterdir())) == 2

@@ -5,6 +5,7 @@ import json
 import shutil
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def test_any_changed_byte_of_the_manifest_is_found_with_the_ledger(
 
 def test_a_release_that_the_ledger_does_not_know_fails(copy: Path, tmp_path: Path) -> None:
     other = make_workshop(tmp_path / "other")
-    with pytest.raises(VerificationFailed, match="knows no release"):
+    with pytest.raises(VerificationFailed, match="knows no published release"):
         verify(copy, other.ledger)
 
 
@@ -180,6 +181,20 @@ def test_a_release_without_estimates_is_found(copy: Path) -> None:
         verify(copy)
 
 
+def _verdict(claims: dict[str, Any], measure: str) -> dict[str, str]:
+    (found,) = (verdict for verdict in claims["verdicts"] if verdict["measure"] == measure)
+    return found
+
+
+def _without_charge(claims: dict[str, Any]) -> None:
+    """The charged gate's part left out of the guarantee, everything else made to fit."""
+    stated = claims["guarantee"]
+    stated["parts"] = [part for part in stated["parts"] if part["name"] == "mechanism"]
+    stated["epsilon"] = stated["parts"][0]["epsilon"]
+    words = manifest.guarantee_words(manifest.guarantee_of(stated), Fraction(claims["mechanism"]["beta"]))
+    stated["words"] = " ".join(words)
+
+
 CLAIMS: dict[str, Callable[[dict[str, Any]], None]] = {
     "k": lambda claims: claims["mechanism"].update(k=3),
     "beta": lambda claims: claims["mechanism"].update(beta="9/10"),
@@ -189,6 +204,14 @@ CLAIMS: dict[str, Callable[[dict[str, Any]], None]] = {
     "columns": lambda claims: claims["data"]["columns"].pop(),
     "level": lambda claims: claims["mechanism"]["attributes"].update(age="exact"),
     "no parts": lambda claims: claims["guarantee"].pop("parts"),
+    "charge removed": lambda claims: _without_charge(claims),
+    "failed gate": lambda claims: claims["verdicts"][0].update(outcome="fail"),
+    "no gates": lambda claims: claims.update(verdicts=[]),
+    "rows in a verdict": lambda claims: _verdict(claims, "released_rows").update(value="999999"),
+    "another id": lambda claims: claims["release"].update(id="other/9/2030-01-01"),
+    "a further section": lambda claims: claims.update(note="hello"),
+    "a further number": lambda claims: claims["data"].update(sample_rows=300),
+    "rows of a row": lambda claims: claims["mechanism"].update(rows=2),
     "words": lambda claims: claims["guarantee"].update(words="nothing can be learnt"),
 }
 
@@ -206,3 +229,19 @@ def test_what_is_no_release_fails_with_exit_6(tmp_path: Path) -> None:
     assert crowdgate("verify", tmp_path) == 6
     (tmp_path / "manifest.json").write_bytes(b"\xff\xfe")
     assert crowdgate("verify", tmp_path) == 6
+
+
+def test_an_edited_ledger_vouches_for_nothing(published: tuple[Workshop, Path], copy: Path, tmp_path: Path) -> None:
+    import hashlib
+    import sqlite3
+
+    edited = tmp_path / "edited.db"
+    shutil.copy(published[0].root / "ledger" / "ledger.db", edited)
+    reseal(copy, _without_charge)
+    digest = hashlib.sha256((copy / "manifest.json").read_bytes()).hexdigest()
+    connection = sqlite3.connect(edited)
+    connection.execute("UPDATE entries SET manifest_digest = ?", (digest,))
+    connection.commit()
+    connection.close()
+    with pytest.raises(VerificationFailed, match="differ from its journal"):
+        verify(copy, f"sqlite:///{edited}")
