@@ -14,6 +14,7 @@ single cells gain a bias, upwards where most cells of a table are empty.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from math import prod
 from typing import Any
@@ -34,6 +35,10 @@ MOST_WORK = 4e10
 """Multiplications that the exact variances may cost (a few seconds); above, the same."""
 _RANK = 1e-9
 _ROUNDS = 3000
+_ROUNDS_WORK = 6e9
+"""Multiplications of all rounds together (some seconds); where they end early, `gap` says how far it came."""
+_ITERATIONS = 300
+"""Of conjugate gradients, about."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,12 +144,25 @@ class _Plane:
 
     def _solve(self, right: Floats) -> Floats:
         from scipy.linalg import cho_solve
+        from scipy.sparse import diags_array
         from scipy.sparse.linalg import cg
 
         if self.factor is not None:
             return np.asarray(cho_solve((self.factor, True), right, check_finite=False))
-        matrix = self.equations.multiply(self.spread) @ self.equations.T
-        return np.asarray(cg(matrix, right, rtol=1e-12, maxiter=20_000)[0])
+        smoothed = diags_array(1 / self.normal.diagonal())
+        return np.asarray(cg(self.normal, right, rtol=1e-10, maxiter=5_000, M=smoothed)[0])
+
+    @cached_property
+    def normal(self) -> Any:
+        """C D C', sparse."""
+        return self.equations.multiply(self.spread) @ self.equations.T
+
+    @property
+    def rounds(self) -> int:
+        """How often to project, by what a projection costs."""
+        rows = self.equations.shape[0]
+        cost = 2 * rows * rows if self.factor is not None else _ITERATIONS * self.normal.nnz
+        return max(20, min(_ROUNDS, int(_ROUNDS_WORK / max(cost, 1))))
 
     def variances(self) -> tuple[Floats, bool]:
         """Variances after projection, and whether they are exact."""
@@ -241,7 +259,7 @@ def _without_negatives(plane: "_Plane | Orthogonal", z: Floats, tolerance: float
     """Dykstra: projections in turn on the consistent tables and on those without negative cells."""
     correction = np.zeros_like(z)
     clipped, gap = np.maximum(z, 0.0), float(-min(0.0, z.min(initial=0.0)))
-    for _ in range(_ROUNDS):
+    for _ in range(plane.rounds):
         if gap <= tolerance:
             break
         clipped = np.maximum(z + correction, 0.0)

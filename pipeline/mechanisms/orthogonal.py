@@ -30,6 +30,7 @@ class Orthogonal:
     ids: Indices
     stretch: Floats
     spread: Floats
+    rounds: int = 3000
 
     def project(self, z: Floats) -> Floats:
         """The nearest consistent tables in the distance weighted by 1/variance."""

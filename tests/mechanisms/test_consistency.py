@@ -230,3 +230,18 @@ def test_consistency_never_increases_the_mean_squared_error_of_a_cell():
     assert (right < before * (1 + noise)).all()
     wrong = errors([spread[0] * 1e-3, *spread[1:]])
     assert (wrong / stated).max() > 2, "wrong weights are seen"
+
+
+def test_rounds_end_early_where_they_cost_much_and_the_gap_says_so(monkeypatch):
+    ages = Level("exact", tuple(map(str, range(12))), np.arange(12, dtype=np.int32))
+    pairs = Level("pairs", tuple(map(str, range(6))), np.arange(12, dtype=np.int32) // 2)
+    other = Level("exact", ("a", "b", "c"), np.arange(3, dtype=np.int32))
+    axes = [{"age": ages, "x": other}, {"age": pairs}, {"x": other}]
+    noisy = [np.random.default_rng(7).integers(-20, 5, tuple(map(len, levels.values()))) for levels in axes]
+    patient = agree(axes, noisy, [100.0] * 3)
+    monkeypatch.setattr(consistency, "_ROUNDS_WORK", 1.0)
+    hasty = agree(axes, noisy, [100.0] * 3, tolerance=0.0)
+    assert patient.gap <= 0.1  # a hundredth of the standard error of 10
+    assert hasty.gap > 0
+    assert all((table >= 0).all() for table in (*patient.tables, *hasty.tables))
+    assert len({int(table.sum()) for table in round_tables(axes, hasty.tables)}) == 1
