@@ -604,3 +604,36 @@ def test_private_records_of_two_ledgers_in_one_folder_are_kept_apart(tmp_path: P
     write_private(tmp_path / "a.db", "a-1", "clinic/1/2030-01-01", {})
     write_private(tmp_path / "b.db", "b-1", "clinic/1/2030-01-01", {})
     assert len(list((tmp_path / "private").iterdir())) == 2
+
+
+def test_a_folder_that_goes_away_during_a_sweep_is_nobodys_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / STAGING / "ledger~gone"
+    monkeypatch.setattr(Path, "glob", lambda *_: iter([gone]))
+    publisher.sweep(tmp_path, "ledger", set)
+    assert (tmp_path / STAGING).is_dir()
+
+
+def test_nothing_is_staged_in_a_folder_that_another_run_holds(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publisher, "_lock", lambda _: None)
+    with pytest.raises(Crashed):
+        run(workshop)
+    assert "another run holds it" in _private_text(workshop)
+    assert not workshop.release_dir(SLOT).exists()
+
+
+def test_two_runs_that_publish_one_committed_release_both_report_it(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run([sys.executable, "-c", KILL, workshop.policy, "ledger", "commit", "after"], check=False)
+    original = publisher.recover
+
+    def overtaken(folder: Path, digest: str) -> publisher.Staged:
+        publisher.publish(original(folder, digest), workshop.release_dir(SLOT))
+        return original(folder, digest)  # the other run has moved it: lost, unless one looks again
+
+    monkeypatch.setattr(publisher, "recover", overtaken)
+    assert run(workshop).path == workshop.release_dir(SLOT)
