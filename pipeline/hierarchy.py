@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from math import lcm
 
 import numpy as np
 
@@ -90,7 +91,12 @@ def by_width(domain: Domain, width: Fraction) -> list[str]:
         raise ValueError("width needs a numeric domain and a positive multiple of its step")
     if grid.top and grid.bottom and grid.first // width == grid.last // width:
         raise ValueError("width must be smaller: one interval, open at both ends, would hold every number")
-    return [_interval(domain, grid.first + grid.step * code, width) for code in range(grid.size)]
+    start, step = grid.first / width, grid.step / width
+    unit = lcm(start.denominator, step.denominator)
+    first, each = int(start * unit), int(step * unit)
+    intervals = [(first + each * code) // unit for code in range(grid.size)]  # whole numbers: a million in a second
+    labels = {j: _interval(domain, max(j * width, grid.first), width) for j in dict.fromkeys(intervals)}
+    return [labels[j] for j in intervals]
 
 
 def _interval(domain: Domain, value: Fraction, width: Fraction) -> str:
