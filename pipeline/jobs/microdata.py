@@ -78,7 +78,6 @@ def _page(run: Run, judged: Judged, examples: Sequence[Estimate]) -> str:
         description=policy.metadata.description,
         owner=policy.metadata.owner,
         release_id=run.id,
-        attribution="",
         levels=judged.candidate.static.levels,
         choice=choice_lines(plan),
         beta=_safe(plan).beta,

@@ -7,6 +7,7 @@ from typing import Any
 from pipeline.gate import Verdict
 from pipeline.hierarchy import Level
 from pipeline.measures.estimates import Estimate
+from pipeline.report.markdown import cell, gates_section
 
 
 def release_page(
@@ -15,7 +16,6 @@ def release_page(
     description: str,
     owner: str,
     release_id: str,
-    attribution: str,
     levels: Mapping[str, Level],
     choice: Sequence[str],
     beta: Fraction,
@@ -34,7 +34,7 @@ def release_page(
         f"# {title}",
         "",
         *([description, ""] if description else []),
-        f"Release {release_id}. Responsible: {owner}.{attribution}",
+        f"Release {release_id}. Responsible: {owner}.",
         "",
         "## Files",
         "",
@@ -50,7 +50,7 @@ def release_page(
         "",
         "| column | level | values |",
         "|---|---|---|",
-        *(f"| {_cell(name)} | {_cell(level.name)} | {len(level)} |" for name, level in levels.items()),
+        *(f"| {cell(name)} | {cell(level.name)} | {len(level)} |" for name, level in levels.items()),
         "",
         "## What was done",
         "",
@@ -68,12 +68,7 @@ def release_page(
         "",
         _NOT,
         "",
-        "## Gates",
-        "",
-        "| gate | outcome | measured |",
-        "|---|---|---|",
-        *(f"| {_cell(found.gate)} | {found.outcome} | {_cell(found.reason)} |" for found in verdicts if found.public),
-        "",
+        *gates_section(verdicts),
     ]
     return "\n".join(lines)
 
@@ -98,8 +93,8 @@ def _worked_example(examples: Sequence[Estimate]) -> list[str]:
 
 def _example_line(each: Estimate) -> str:
     middle, half = each.persons_hundredths / 100, 1.96 * each.error_hundredths / 100
-    cell = f"{_cell(each.column)} = {_cell(each.label)}"
-    return f"| {cell} | {each.count} | {each.persons} | {each.error} | {middle - half:.0f} to {middle + half:.0f} |"
+    place = f"{cell(each.column)} = {cell(each.label)}"
+    return f"| {place} | {each.count} | {each.persons} | {each.error} | {middle - half:.0f} to {middle + half:.0f} |"
 
 
 def _drawn(rows: int, inherited: str | None, beta: str) -> str:
@@ -111,11 +106,6 @@ def _drawn(rows: int, inherited: str | None, beta: str) -> str:
         f"Of every person at most {rows} rows were taken, chosen by secret coins, and each of them was kept with"
         f" probability {beta}, independently. A row of the release is such a row, not a person."
     )
-
-
-def _cell(text: str) -> str:
-    """Text for a Markdown table: column names may hold bars and line ends."""
-    return " ".join(text.replace("\\", "\\\\").replace("|", "\\|").split())
 
 
 _DONE = """\

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from pipeline.gate import Verdict
+from pipeline.report.markdown import cell, gates_section
 
 
 def tables_page(
@@ -42,7 +43,7 @@ def tables_page(
         "",
         "| file | table | cells |",
         "|---|---|---|",
-        *(f"| {_cell(file)} | {_cell(table)} | {cells} |" for file, table, cells in tables),
+        *(f"| {cell(file)} | {cell(table)} | {cells} |" for file, table, cells in tables),
         "",
         "## What was done",
         "",
@@ -64,19 +65,9 @@ def tables_page(
         "",
         _NOT,
         "",
-        "## Gates",
-        "",
-        "| gate | outcome | measured |",
-        "|---|---|---|",
-        *(f"| {_cell(found.gate)} | {found.outcome} | {_cell(found.reason)} |" for found in verdicts if found.public),
-        "",
+        *gates_section(verdicts),
     ]
     return "\n".join(lines)
-
-
-def _cell(text: str) -> str:
-    """Text for a Markdown table: column names may hold bars and line ends."""
-    return " ".join(text.replace("\\", "\\\\").replace("|", "\\|").split())
 
 
 _RAW_FILES = (
