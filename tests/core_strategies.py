@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from pipeline.hierarchy import Level
-from pipeline.histogram import Column, Records, View
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Column, Records, View
 
 NAMES = ("a", "a,b", "b", "", "c d")
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.contract import Attribute, Contract
-from pipeline.domain import INVALID
-from pipeline.io.contracts import read_contract
+from crowdgate.contracts.contract import Attribute, Contract
+from crowdgate.domain import INVALID
+from crowdgate.contracts.reading import read_contract
 
 ROOM = Path(__file__).parent.parent / "data_contracts"
 ROWS = 299_285

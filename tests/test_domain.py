@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domain import INVALID, Domain, categories, dates, number_label, numbers, parse_date, parse_number
+from crowdgate.domain import INVALID, Domain, categories, dates, number_label, numbers, parse_date, parse_number
 from tests.strategies import category_domains, date_domains, domains, number_domains
 
 AGE = numbers(Fraction(0), Fraction(90), Fraction(1), "a codebook", top=True)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.candidate import Measurement, Number, Range
-from pipeline.gate import Outcome, Reach, Verdict, blocked, gate_words, judge, limit_words, number_words, reach
-from pipeline.policy import GateRule
+from crowdgate.candidate import Measurement, Number, Range
+from crowdgate.gate import Outcome, Reach, Verdict, blocked, gate_words, judge, limit_words, number_words, reach
+from crowdgate.policy.policy import GateRule
 
 numbers = st.one_of(
     st.integers(-50, 50),

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.safe_k import exact_delta
-from pipeline.guarantee import Guarantee, Part, compose, decimal, group, replace_one
+from crowdgate.accounting.safe_k import exact_delta
+from crowdgate.guarantee import Guarantee, Part, compose, decimal, group, replace_one
 from tests.accounting.enumeration import binomial, divergence, suppressed, together
 from tests.accounting.vectors import is_rounded_up, of
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domain import Domain, categories, dates, number_label, numbers
-from pipeline.hierarchy import (
+from crowdgate.domain import Domain, categories, dates, number_label, numbers
+from crowdgate.hierarchy import (
     ANY_LABEL,
     DATE_PARTS,
     INVALID_LABEL,

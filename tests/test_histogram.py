@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline import histogram as h
-from pipeline.histogram import Histogram, Records, View
+from crowdgate import histogram as h
+from crowdgate.histogram import Histogram, Records, View
 from tests.core_strategies import Batches, batches, level_of, levels
 
 Table = dict[tuple[int, ...], int]

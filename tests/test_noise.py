@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from pipeline import noise
-from pipeline.noise import discrete_laplace, laplace_quantile
+from crowdgate import noise
+from crowdgate.noise import discrete_laplace, laplace_quantile
 
 epsilons = st.fractions(Fraction(1, 40), 30, max_denominator=10**6)
 

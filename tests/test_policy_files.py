@@ -15,16 +15,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline.contract import Contract
-from pipeline.errors import ConfigurationError, Problem
-from pipeline.io import policies
-from pipeline.io.contracts import read_contract
-from pipeline.io.documents import read_document
-from pipeline.io.policies import read_bundle
-from pipeline.jobs.check import check
-from pipeline.jobs.outlook import outlook
-from pipeline.jobs.plan import Plan, plan_release
-from pipeline.jobs.schemas import schemas
+from crowdgate.contracts.contract import Contract
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.policy import files as policies
+from crowdgate.contracts.reading import read_contract
+from crowdgate.documents import read_document
+from crowdgate.policy.files import read_bundle
+from crowdgate.jobs.check import check
+from crowdgate.kinds.rows.outlook import outlook
+from crowdgate.jobs.plan import Plan, plan_release
+from crowdgate.jobs.schemas import schemas
 
 ROOT = Path(__file__).parent.parent
 POLICY, BUDGET = "policies/census_income.yaml", "policies/budgets/us_cps_1994_95.yaml"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pipeline.cli.app import app
-from pipeline.jobs.workspace import bundled
-from pipeline.measures import MEASURES
+from crowdgate.cli.app import app
+from crowdgate.jobs.workspace import bundled
+from crowdgate.measures import MEASURES
 
 ROOT = bundled()
 README = (ROOT / "README.md").read_text(encoding="utf-8") if (ROOT / "README.md").exists() else ""

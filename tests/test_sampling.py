@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from pipeline import sampling
-from pipeline.errors import EnvironmentFault
-from pipeline.sampling import SecretKey, _Coins, bernoulli_thinning, person_words
+from crowdgate import sampling
+from crowdgate.errors import EnvironmentFault
+from crowdgate.sampling import SecretKey, _Coins, bernoulli_thinning, person_words
 
 ONE = Fraction(1)
 BETAS = [Fraction(text) for text in ("1/2", "1/3", "2/3", "1/10", "1/1000", "0.0000001", "1")]

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from pipeline import noise
-from pipeline.noise import noisy_max
+from crowdgate import noise
+from crowdgate.noise import noisy_max
 from tests.mechanisms.choosing import permute_and_flip
 
 

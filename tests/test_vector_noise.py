@@ -9,9 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from pipeline import noise
-from pipeline.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
-from pipeline.noise import gaussian_vector, laplace_vector
+from crowdgate import noise
+from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
+from crowdgate.noise import gaussian_vector, laplace_vector
 
 budgets = st.fractions(Fraction(1, 1000), 30, max_denominator=10**6)
 

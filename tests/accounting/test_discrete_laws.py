@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
+from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
 
 scales = st.fractions(Fraction(1, 5), 30, max_denominator=40)
 laws = st.one_of(scales.map(DiscreteLaplace), scales.map(lambda s: DiscreteGaussian(s**2)))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.accounting.numbers import down, exact, exp_up, probability, raised, up, whole
+from crowdgate.accounting.numbers import down, exact, exp_up, probability, raised, up, whole
 
 fractions = st.fractions(min_value=0, max_value=10**6)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.accounting.person import per_row
-from pipeline.guarantee import group
+from crowdgate.accounting.person import per_row
+from crowdgate.guarantee import group
 
 
 @given(

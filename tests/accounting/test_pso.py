@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.pso import baseline, bound, bound_in_sample, counts_bound, most_counts, theorem_6_2
+from crowdgate.accounting.pso import baseline, bound, bound_in_sample, counts_bound, most_counts, theorem_6_2
 from tests.accounting.vectors import is_rounded_up, of
 
 rows = st.integers(1, 10**7)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.safe_k import (
+from crowdgate.accounting.safe_k import (
     exact_delta,
     greatest_beta,
     least_epsilon,
@@ -118,7 +118,7 @@ def test_a_target_that_no_float_holds_is_rounded_down():
 
 def test_numbers_between_two_floats_are_rounded_to_the_dearer_one(monkeypatch):
     seen = []
-    monkeypatch.setattr("pipeline.accounting.safe_k.delta_of", lambda *arguments: seen.append(arguments) or 1e-9)
+    monkeypatch.setattr("crowdgate.accounting.safe_k.delta_of", lambda *arguments: seen.append(arguments) or 1e-9)
     epsilon, beta = Fraction(1, 3), Fraction(1, 3)
     assert Fraction(float(beta)) < beta
     least_k(epsilon + Fraction(1, 10**9), "1e-8", beta)

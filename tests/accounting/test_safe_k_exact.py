@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.safe_k import delta_at, exact_delta, gamma, log_binomial_tail, log_exact_delta, theorem5_delta
+from crowdgate.accounting.safe_k import delta_at, exact_delta, gamma, log_binomial_tail, log_exact_delta, theorem5_delta
 from tests.accounting.enumeration import binomial, deltas, divergence, suppressed, together
 from tests.accounting.vectors import is_rounded_up, of
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.safe_k import chernoff_delta, theorem5_delta, theorem5_greatest_beta, theorem5_least_epsilon
+from crowdgate.accounting.safe_k import chernoff_delta, theorem5_delta, theorem5_greatest_beta, theorem5_least_epsilon
 from tests.accounting.enumeration import binomial
 from tests.accounting.vectors import is_rounded_up, of
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.safe_k import (
+from crowdgate.accounting.safe_k import (
     delta_at,
     delta_sizes_published,
     exact_delta,

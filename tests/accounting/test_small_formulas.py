@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.amplification import amplify
-from pipeline.accounting.membership import greatest_precision, greatest_true_positive_rate
-from pipeline.accounting.sensitivity import expected_kept_rows
+from crowdgate.accounting.amplification import amplify
+from crowdgate.accounting.membership import greatest_precision, greatest_true_positive_rate
+from crowdgate.accounting.sensitivity import expected_kept_rows
 from tests.accounting.vectors import is_rounded_up, of
 
 

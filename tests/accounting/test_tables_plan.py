@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.amplification import amplify
-from pipeline.accounting.tables_plan import (
+from crowdgate.accounting.amplification import amplify
+from crowdgate.accounting.tables_plan import (
     Query,
     l1_sensitivity,
     law_of,
@@ -18,7 +18,7 @@ from pipeline.accounting.tables_plan import (
     stated_guarantee,
     tables_budget,
 )
-from pipeline.accounting.zcdp import zcdp_epsilon
+from crowdgate.accounting.zcdp import zcdp_epsilon
 
 queries = st.lists(
     st.builds(Query, st.text(max_size=3), st.integers(1, 5000), st.integers(1, 90)), min_size=1, max_size=6

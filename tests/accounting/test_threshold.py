@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.discrete_laws import DiscreteLaplace
-from pipeline.accounting.threshold import least_threshold, threshold_delta
+from crowdgate.accounting.discrete_laws import DiscreteLaplace
+from crowdgate.accounting.threshold import least_threshold, threshold_delta
 
 
 def partitions(rows, largest):

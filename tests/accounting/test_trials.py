@@ -5,8 +5,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.intervals import clopper_pearson
-from pipeline.accounting.pso import trials_to_certify, trials_to_pass, trials_to_refute
+from crowdgate.accounting.intervals import clopper_pearson
+from crowdgate.accounting.pso import trials_to_certify, trials_to_pass, trials_to_refute
 from tests.accounting.vectors import of
 
 

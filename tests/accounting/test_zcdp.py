@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.discrete_laws import DiscreteGaussian
-from pipeline.accounting.zcdp import compose, gaussian_rho, greatest_rho, squared_sigma, zcdp_delta, zcdp_epsilon
+from crowdgate.accounting.discrete_laws import DiscreteGaussian
+from crowdgate.accounting.zcdp import compose, gaussian_rho, greatest_rho, squared_sigma, zcdp_delta, zcdp_epsilon
 
 rhos = st.floats(1e-6, 50)
 deltas = st.floats(1e-15, 0.3)

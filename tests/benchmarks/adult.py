@@ -34,17 +34,17 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import binom
 
-from pipeline.accounting import safe_k
-from pipeline.domain import categories
-from pipeline.guarantee import Part
-from pipeline.hierarchy import Hierarchy, Level, hierarchy
-from pipeline.histogram import Histogram, generalise, group
-from pipeline.io.entropy import draw_key
-from pipeline.measures.utility import information_loss
-from pipeline.mechanisms import SafeK
-from pipeline.mechanisms.choice import Choice
-from pipeline.mechanisms.lattice import Lattice
-from pipeline.sampling import bernoulli_thinning
+from crowdgate.accounting import safe_k
+from crowdgate.domain import categories
+from crowdgate.guarantee import Part
+from crowdgate.hierarchy import Hierarchy, Level, hierarchy
+from crowdgate.histogram import Histogram, generalise, group
+from crowdgate.ledger.key import draw_key
+from crowdgate.measures.utility import information_loss
+from crowdgate.mechanisms import SafeK
+from crowdgate.mechanisms.rows.choice import Choice
+from crowdgate.mechanisms.rows.lattice import Lattice
+from crowdgate.sampling import bernoulli_thinning
 
 VARIABLE = "CROWDGATE_ADULT"
 BESIDE = Path(__file__).parents[3] / "shared" / "data"

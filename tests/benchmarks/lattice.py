@@ -22,10 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.hierarchy import Level
-from pipeline.histogram import Histogram, group
-from pipeline.mechanisms.lattice import Lattice, roll_up
-from pipeline.mechanisms.scores import SCORES, kept_rows
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Histogram, group
+from crowdgate.mechanisms.rows.lattice import Lattice, roll_up
+from crowdgate.mechanisms.rows.scores import SCORES, kept_rows
 
 DATA = "CROWDGATE_ADULT"
 BESIDE = Path(__file__).parents[3] / "shared" / "data"

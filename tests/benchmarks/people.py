@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.io import ledger
+from crowdgate.ledger import ledger
 
 ROW_GROUP = 1_000_000
 

@@ -11,14 +11,14 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.accounting.tables_plan import Query
-from pipeline.hierarchy import Level
-from pipeline.histogram import Column, Records, scan
-from pipeline.mechanisms.consistency import Axes, Consistent, agree
-from pipeline.mechanisms.dp_counting import answer, cover
-from pipeline.mechanisms.dp_workload import LinearQuery, all_ways
-from pipeline.mechanisms.rounding import round_tables
-from pipeline.noise import OPENDP
+from crowdgate.accounting.tables_plan import Query
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Column, Records, scan
+from crowdgate.mechanisms.tables.consistency import Axes, Consistent, agree
+from crowdgate.mechanisms.tables.counting import answer, cover
+from crowdgate.mechanisms.tables.workload import LinearQuery, all_ways
+from crowdgate.mechanisms.tables.rounding import round_tables
+from crowdgate.noise import OPENDP
 
 Table = npt.NDArray[np.int64]
 SIGMA = 37.0

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.accounting import safe_k
-from pipeline.histogram import generalise, group
+from crowdgate.accounting import safe_k
+from crowdgate.histogram import generalise, group
 from tests.benchmarks import adult
 
 COLUMNS = {

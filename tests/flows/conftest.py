@@ -17,7 +17,7 @@ os.environ |= {
     "PREFECT_LOGGING_TO_API_BATCH_INTERVAL": "0.2",
 }
 
-from pipeline.jobs import release as job  # noqa: E402
+from crowdgate.jobs import release as job  # noqa: E402
 from tests.flows.server import Server  # noqa: E402
 from tests.workshop import Workshop  # noqa: E402
 

@@ -12,7 +12,7 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import WorkPoolCreate
 from prefect.flows import load_flow_from_entrypoint
 
-from flows import release as flow_file
+from crowdgate_flows import release as flow_file
 from tests.flows.server import Server
 
 ROOT = Path(__file__).parents[2]

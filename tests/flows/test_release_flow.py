@@ -18,16 +18,16 @@ from prefect.flow_engine import run_flow
 from prefect.states import Scheduled
 from prefect.utilities.collections import visit_collection
 
-from flows import release as flow_file
-from flows import tasks
-from flows.tasks import Sealed
-from pipeline.cli import releases
-from pipeline.errors import EnvironmentFault
-from pipeline.io.publisher import STAGING
-from pipeline.jobs import microdata
-from pipeline.jobs import release as job
-from pipeline.jobs.run import Request
-from pipeline.sampling import SecretKey
+from crowdgate_flows import release as flow_file
+from crowdgate_flows import tasks
+from crowdgate_flows.tasks import Sealed
+from crowdgate.cli import releases
+from crowdgate.errors import EnvironmentFault
+from crowdgate.publish.publisher import STAGING
+from crowdgate.kinds.rows import microdata
+from crowdgate.jobs import release as job
+from crowdgate.kind.run import Request
+from crowdgate.sampling import SecretKey
 from tests.flows.server import Server
 from tests.workshop import Workshop, crowdgate
 
@@ -268,5 +268,5 @@ def test_a_sealed_value_shows_nothing_and_is_not_stored() -> None:
 
 
 def test_the_command_does_not_import_prefect_before_it_is_asked_to() -> None:
-    code = "import sys, flows.command; sys.exit('prefect' in sys.modules)"
+    code = "import sys, crowdgate_flows.command; sys.exit('prefect' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])

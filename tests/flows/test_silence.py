@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from flows import release as flow_file
-from pipeline.errors import Crashed, CrowdgateError
-from pipeline.jobs import microdata
-from pipeline.jobs import release as job
-from pipeline.jobs.run import Request
+from crowdgate_flows import release as flow_file
+from crowdgate.errors import Crashed, CrowdgateError
+from crowdgate.kinds.rows import microdata
+from crowdgate.jobs import release as job
+from crowdgate.kind.run import Request
 from tests.flows.server import Seen, Server
 from tests.workshop import MARK, Workshop, good_rows, make_workshop
 
@@ -105,8 +105,8 @@ def _all_of(error: BaseException | None) -> Iterator[str]:
 
 
 CRASH = f"""
-from flows.command import main
-from pipeline.jobs import release as job
+from crowdgate_flows.command import main
+from crowdgate.jobs import release as job
 job.run_rules, job.row_rules_hold = (lambda *_: ()), (lambda _: True)
 def fails(*_):
     raise RuntimeError("{MARK}")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.errors import ConfigurationError, Problem
-from pipeline.io.contracts import read_contract
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.contracts.reading import read_contract
 
 CONTRACT = """\
 apiVersion: v3.1.0

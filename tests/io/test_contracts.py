@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from pipeline.contract import Contract, Fact, Role, RowRule, TableRule
-from pipeline.domain import Domain
-from pipeline.errors import ConfigurationError, Problem
-from pipeline.hierarchy import Hierarchy
-from pipeline.io.contracts import read_contract
+from crowdgate.contracts.contract import Contract, Fact, Role, RowRule, TableRule
+from crowdgate.domain import Domain
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.hierarchy import Hierarchy
+from crowdgate.contracts.reading import read_contract
 from tests.io.clinic import CONTRACT, write
 from tests.strategies import hierarchies
 

@@ -16,12 +16,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.contract import Attribute, Contract, PrivacyUnit, Role, Source
-from pipeline.domain import Domain, categories, numbers
-from pipeline.errors import FileFault
-from pipeline.io import csv_blocks
-from pipeline.io.csv_blocks import parse, read_blocks, read_header
-from pipeline.io.tables import Facts, choose_rows, open_table, read_records
+from crowdgate.contracts.contract import Attribute, Contract, PrivacyUnit, Role, Source
+from crowdgate.domain import Domain, categories, numbers
+from crowdgate.errors import FileFault
+from crowdgate.sources import csv_blocks
+from crowdgate.sources.csv_blocks import parse, read_blocks, read_header
+from crowdgate.sources.tables import Facts, choose_rows, open_table, read_records
 
 MARK = "ZZMARKZZ"
 quick = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

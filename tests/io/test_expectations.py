@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.contract import Attribute, Contract, Fact, PrivacyUnit, Role, RowRule, Source, TableRule
-from pipeline.domain import categories, numbers
-from pipeline.hierarchy import INVALID_LABEL
-from pipeline.io import expectations
-from pipeline.io.expectations import RuleOutcome, row_rules_hold, run_rules
+from crowdgate.contracts.contract import Attribute, Contract, Fact, PrivacyUnit, Role, RowRule, Source, TableRule
+from crowdgate.domain import categories, numbers
+from crowdgate.hierarchy import INVALID_LABEL
+from crowdgate.sources import expectations
+from crowdgate.sources.expectations import RuleOutcome, row_rules_hold, run_rules
 
 MARK = "ZZMARKZZ"
 SEX = categories(["f", "m", "a,b", '"', "\u200fx"], "test")

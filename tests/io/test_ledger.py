@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from pipeline.errors import EnvironmentFault, LedgerRefused, VerificationFailed
-from pipeline.io import ledger_schema
-from pipeline.io.ledger import Budget, Entry, Ledger, Spend, State, create, open_ledger, path_of
+from crowdgate.errors import EnvironmentFault, LedgerRefused, VerificationFailed
+from crowdgate.ledger import schema as ledger_schema
+from crowdgate.ledger.ledger import Budget, Entry, Ledger, Spend, State, create, open_ledger, path_of
 
 
 def spend(epsilon: str | int, delta: str | int = 0) -> Spend:
@@ -201,8 +201,8 @@ def test_a_budget_is_spent_to_exactly_its_cap_and_not_beyond(costs: list[Fractio
 SPEND_MANY = """
 import sys
 from fractions import Fraction
-from pipeline.errors import LedgerRefused
-from pipeline.io.ledger import Budget, Spend, open_ledger
+from crowdgate.errors import LedgerRefused
+from crowdgate.ledger.ledger import Budget, Spend, open_ledger
 url, worker, common = sys.argv[1:]
 ledger = open_ledger(url, None)
 budget = Budget("p", Spend(Fraction(50), Fraction(0)), 1, "row", "add-remove")
@@ -272,7 +272,7 @@ RESERVE_AND_WAIT = """
 import sys
 from fractions import Fraction
 from sqlalchemy import Engine, event
-from pipeline.io.ledger import Budget, Spend, open_ledger
+from crowdgate.ledger.ledger import Budget, Spend, open_ledger
 def wait(*_):
     print("here", flush=True)
     sys.stdin.read()

@@ -21,14 +21,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.contract import Attribute, Contract, Fact, PrivacyUnit, Role, Source, TableRule
-from pipeline.domain import INVALID, Domain, categories, dates, numbers
-from pipeline.errors import FileFault
-from pipeline.hierarchy import hierarchy
-from pipeline.histogram import Records
-from pipeline.io import people
-from pipeline.io.people import number_people, rows_each
-from pipeline.io.tables import Facts, choose_rows, open_table, read_records
+from crowdgate.contracts.contract import Attribute, Contract, Fact, PrivacyUnit, Role, Source, TableRule
+from crowdgate.domain import INVALID, Domain, categories, dates, numbers
+from crowdgate.errors import FileFault
+from crowdgate.hierarchy import hierarchy
+from crowdgate.histogram import Records
+from crowdgate.sources import people
+from crowdgate.sources.people import number_people, rows_each
+from crowdgate.sources.tables import Facts, choose_rows, open_table, read_records
 
 MARK = "ZZMARKZZ"
 quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -9,17 +9,17 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline import manifest
-from pipeline.errors import ConfigurationError, VerificationFailed
-from pipeline.io.entropy import draw_key
-from pipeline.io.policies import read_bundle
-from pipeline.jobs import release as job
-from pipeline.jobs.plan import Plan, plan_release
-from pipeline.jobs.release import prepare, protect, read, reserve
-from pipeline.jobs.run import Request, Reserved, Run
-from pipeline.jobs.verify import verify
-from pipeline.mechanisms.scores import SENSITIVITY
-from pipeline.noise import discrete_laplace
+from crowdgate import manifest
+from crowdgate.errors import ConfigurationError, VerificationFailed
+from crowdgate.ledger.key import draw_key
+from crowdgate.policy.files import read_bundle
+from crowdgate.jobs import release as job
+from crowdgate.jobs.plan import Plan, plan_release
+from crowdgate.jobs.release import prepare, protect, read, reserve
+from crowdgate.kind.run import Request, Reserved, Run
+from crowdgate.verify.verify import verify
+from crowdgate.mechanisms.rows.scores import SENSITIVITY
+from crowdgate.noise import discrete_laplace
 from tests.workshop import Workshop, crowdgate
 
 SLOT = "2030-01-01"
@@ -228,7 +228,7 @@ def test_parts_that_exceed_the_total_are_one_problem(workshop: Workshop) -> None
 
 
 def test_too_many_candidates_are_refused(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipeline.mechanisms import choice
+    from crowdgate.mechanisms.rows import choice
 
     monkeypatch.setattr(choice, "MOST_CANDIDATES", 5)
     choosing(workshop)

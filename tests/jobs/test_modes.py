@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.jobs import release as job
-from pipeline.jobs.verify import verify
+from crowdgate.jobs import release as job
+from crowdgate.verify.verify import verify
 from tests.workshop import Workshop, crowdgate, good_rows
 
 SAMPLE = "{name: spring, method: bernoulli, beta: 0.5, secret: true, size: unpublished}"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.jobs.outlook import GOOD_SHARE, outlook
-from pipeline.jobs.workspace import DEMO_POLICY, bundled
+from crowdgate.kinds.rows.outlook import GOOD_SHARE, outlook
+from crowdgate.jobs.workspace import DEMO_POLICY, bundled
 from tests.workshop import Workshop, crowdgate
 
 POLICY = bundled() / DEMO_POLICY

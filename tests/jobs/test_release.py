@@ -16,16 +16,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.errors import Crashed, EnvironmentFault, FileFault, LedgerRefused
-from pipeline.io import publisher
-from pipeline.io.entropy import draw_key
-from pipeline.io.ledger import State, open_ledger
-from pipeline.io.publisher import STAGING
-from pipeline.jobs import microdata
-from pipeline.jobs import release as job
-from pipeline.jobs.run import Request, Result
-from pipeline.jobs.verify import verify
-from pipeline.sampling import SecretKey
+from crowdgate.errors import Crashed, EnvironmentFault, FileFault, LedgerRefused
+from crowdgate.publish import publisher
+from crowdgate.ledger.key import draw_key
+from crowdgate.ledger.ledger import State, open_ledger
+from crowdgate.publish.publisher import STAGING
+from crowdgate.kinds.rows import microdata
+from crowdgate.jobs import release as job
+from crowdgate.kind.run import Request, Result
+from crowdgate.verify.verify import verify
+from crowdgate.sampling import SecretKey
 from tests.workshop import MARK, Row, Workshop, crowdgate, good_rows, make_workshop, write_csv, write_parquet
 
 SLOT = "2030-01-01"
@@ -201,9 +201,12 @@ def test_a_locked_ledger_is_a_fault_of_the_machine(workshop: Workshop, monkeypat
 KILL = """
 import os, signal, sys
 from pathlib import Path
-from pipeline.io import entropy, ledger, publisher
-from pipeline.jobs import release as job, guard
-from pipeline.jobs.run import Request
+from crowdgate.ledger import key as entropy
+from crowdgate.ledger import ledger
+from crowdgate.publish import publisher
+from crowdgate.jobs import release as job
+from crowdgate.jobs import guard
+from crowdgate.kind.run import Request
 job.run_rules = lambda *_: ()
 job.row_rules_hold = lambda _: True
 holder, name, when = sys.argv[2:]
@@ -391,10 +394,10 @@ def test_a_destination_that_can_not_be_written_is_a_fault_before_anything_is_cha
 FULL = """
 import resource, sys
 from pathlib import Path
-from pipeline.io import entropy
-from pipeline.jobs import release as job
-from pipeline.jobs.run import Request
-from pipeline.errors import Crashed
+from crowdgate.ledger import key as entropy
+from crowdgate.jobs import release as job
+from crowdgate.kind.run import Request
+from crowdgate.errors import Crashed
 import signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 job.run_rules = lambda *_: ()
@@ -528,7 +531,7 @@ def test_public_output_tells_no_count_of_the_table(workshop: Workshop, capsys: p
 def test_temporary_files_stay_inside_the_private_folders(workshop: Workshop, tmp_path: Path) -> None:
     outside = tmp_path / "tmp"
     outside.mkdir()
-    code = "import sys; from flows.command import main; main()"
+    code = "import sys; from crowdgate_flows.command import main; main()"
     environment = {**os.environ, "TMPDIR": str(outside)}
     arguments = ["release", str(workshop.policy), "--as-of", SLOT]
     subprocess.run([sys.executable, "-c", code, *arguments], check=True, env=environment, capture_output=True)
@@ -599,7 +602,7 @@ def test_a_fault_between_charging_and_reading_gives_the_charge_back(
 
 
 def test_private_records_of_two_ledgers_in_one_folder_are_kept_apart(tmp_path: Path) -> None:
-    from pipeline.io.private_record import write_private
+    from crowdgate.ledger.private import write_private
 
     write_private(tmp_path / "a.db", "a-1", "clinic/1/2030-01-01", {})
     write_private(tmp_path / "b.db", "b-1", "clinic/1/2030-01-01", {})

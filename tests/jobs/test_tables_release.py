@@ -13,20 +13,20 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline import manifest
-from pipeline.errors import ConfigurationError, Crashed, VerificationFailed
-from pipeline.io.entropy import draw_key
-from pipeline.io.ledger import State, open_ledger
-from pipeline.io.policies import read_bundle
-from pipeline.io.publisher import file_digest
-from pipeline.jobs import release as job
-from pipeline.jobs import tables as tables_job
-from pipeline.jobs.outlook import outlook
-from pipeline.jobs.plan import plan_release
-from pipeline.jobs.run import Request, Result
-from pipeline.jobs.verify import verify
-from pipeline.noise import NoiseSource
-from pipeline.sampling import SecretKey
+from crowdgate import manifest
+from crowdgate.errors import ConfigurationError, Crashed, VerificationFailed
+from crowdgate.ledger.key import draw_key
+from crowdgate.ledger.ledger import State, open_ledger
+from crowdgate.policy.files import read_bundle
+from crowdgate.publish.publisher import file_digest
+from crowdgate.jobs import release as job
+from crowdgate.kinds.tables import tables as tables_job
+from crowdgate.kinds.rows.outlook import outlook
+from crowdgate.jobs.plan import plan_release
+from crowdgate.kind.run import Request, Result
+from crowdgate.verify.verify import verify
+from crowdgate.noise import NoiseSource
+from crowdgate.sampling import SecretKey
 from tests.workshop import MARK, Workshop, crowdgate, make_workshop
 
 SLOT = "2030-01-01"

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.io.entropy import draw_key
-from pipeline.jobs import microdata
-from pipeline.jobs import release as job
-from pipeline.jobs.run import Request
+from crowdgate.ledger.key import draw_key
+from crowdgate.kinds.rows import microdata
+from crowdgate.jobs import release as job
+from crowdgate.kind.run import Request
 from tests.workshop import Workshop, crowdgate, good_rows
 
 SLOT = "2030-01-01"

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline import manifest
-from pipeline.errors import VerificationFailed
-from pipeline.io.entropy import draw_key
-from pipeline.io.publisher import file_digest
-from pipeline.jobs import release as job
-from pipeline.jobs.run import Request
-from pipeline.jobs.verify import verify
+from crowdgate import manifest
+from crowdgate.errors import VerificationFailed
+from crowdgate.ledger.key import draw_key
+from crowdgate.publish.publisher import file_digest
+from crowdgate.jobs import release as job
+from crowdgate.kind.run import Request
+from crowdgate.verify.verify import verify
 from tests.workshop import Workshop, crowdgate, make_workshop
 
 FILES = ("data.parquet", "data.csv", "dictionary.csv", "estimates.csv", "README.md")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pipeline.io.ledger import open_ledger
-from pipeline.jobs.workspace import DEMO_POLICY, FOLDERS, init
+from crowdgate.ledger.ledger import open_ledger
+from crowdgate.jobs.workspace import DEMO_POLICY, FOLDERS, init
 from tests.workshop import Workshop, crowdgate
 
 FILES = {"crowdgate.toml", "data_contracts", "ledger", "policies", "prefect.yaml"}

@@ -12,15 +12,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline.candidate import Candidate, Confidential, Static
-from pipeline.contract import Attribute, Role
-from pipeline.domain import Domain, categories, numbers
-from pipeline.gate import Outcome, Reach, gate_words, judge, reach
-from pipeline.guarantee import Guarantee, Part
-from pipeline.hierarchy import Level
-from pipeline.histogram import Histogram, group
-from pipeline.measures import MEASURES, conditions
-from pipeline.policy import GateRule
+from crowdgate.candidate import Candidate, Confidential, Static
+from crowdgate.contracts.contract import Attribute, Role
+from crowdgate.domain import Domain, categories, numbers
+from crowdgate.gate import Outcome, Reach, gate_words, judge, reach
+from crowdgate.guarantee import Guarantee, Part
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Histogram, group
+from crowdgate.measures import MEASURES
+from crowdgate.measures import conditions
+from crowdgate.policy.policy import GateRule
 from tests.workshop import Workshop, crowdgate
 
 Table = dict[tuple[int, int, int], int]
@@ -265,7 +266,7 @@ GATES: dict[str, tuple[str, str]] = {
 
 @pytest.fixture
 def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipeline.jobs import release as job
+    from crowdgate.jobs import release as job
 
     monkeypatch.setattr(job, "run_rules", lambda *_: ())
     monkeypatch.setattr(job, "row_rules_hold", lambda _: True)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.hierarchy import Level
-from pipeline.histogram import Histogram, group
-from pipeline.measures.estimates import Estimate, estimates, largest
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Histogram, group
+from crowdgate.kinds.rows.estimates import Estimate, estimates, largest
 
 LEVELS = {
     name: Level("exact", tuple(f"{name},{i}" for i in range(size)), np.arange(size, dtype=np.int32))

@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting import pso
-from pipeline.candidate import Candidate, Confidential, Measurement, Static
-from pipeline.contract import Attribute, Role
-from pipeline.gate import Outcome, Reach, judge, reach
-from pipeline.guarantee import Guarantee, Part
-from pipeline.hierarchy import Level
-from pipeline.histogram import Histogram, at_least, group
-from pipeline.io.policies import read_bundle
-from pipeline.jobs.plan import plan_release
-from pipeline.measures import MEASURES, MeasureClass
-from pipeline.measures.confidential import ALPHA, SENSITIVITY
-from pipeline.noise import laplace_quantile
-from pipeline.policy import GateRule
+from crowdgate.accounting import pso
+from crowdgate.candidate import Candidate, Confidential, Measurement, Static
+from crowdgate.contracts.contract import Attribute, Role
+from crowdgate.gate import Outcome, Reach, judge, reach
+from crowdgate.guarantee import Guarantee, Part
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Histogram, at_least, group
+from crowdgate.policy.files import read_bundle
+from crowdgate.jobs.plan import plan_release
+from crowdgate.measures import MEASURES, MeasureClass
+from crowdgate.measures.confidential import ALPHA, SENSITIVITY
+from crowdgate.noise import laplace_quantile
+from crowdgate.policy.policy import GateRule
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("x", "y")
@@ -297,7 +297,7 @@ def test_expected_singletons_without_margins_cannot_be_measured_and_their_gate_i
 
 
 def test_too_many_classes_are_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.measures.expected.MOST_CLASSES", 5)
+    monkeypatch.setattr("crowdgate.measures.expected.MOST_CLASSES", 5)
     assert of_static("expected_singletons", static()) is None
 
 

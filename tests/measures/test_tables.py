@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.candidate import Measurement, PublishedCells, TablesCandidate
-from pipeline.measures import MEASURES, MeasureClass
+from crowdgate.candidate import Measurement, PublishedCells, TablesCandidate
+from crowdgate.measures import MEASURES, MeasureClass
 
 NONE: Any = None
 

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.candidate import Candidate, Confidential, Static
-from pipeline.contract import Attribute, Role
-from pipeline.guarantee import Guarantee, Part
-from pipeline.hierarchy import Level
-from pipeline.histogram import Histogram, group, project
-from pipeline.jobs.utility import utility
-from pipeline.measures import naive_bayes
-from pipeline.measures import utility as worth
-from pipeline.mechanisms import SafeK
+from crowdgate.candidate import Candidate, Confidential, Static
+from crowdgate.contracts.contract import Attribute, Role
+from crowdgate.guarantee import Guarantee, Part
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Histogram, group, project
+from crowdgate.kinds.rows.utility import utility
+from crowdgate.measures import naive_bayes
+from crowdgate.measures import utility as worth
+from crowdgate.mechanisms import SafeK
 
 Cell = tuple[int, ...]
 Cases = dict[Cell, tuple[int, int]]
@@ -206,5 +206,5 @@ def test_only_sensitive_attributes_with_several_values_are_predicted() -> None:
 
 
 def test_a_classifier_that_would_not_fit_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.jobs.utility.MOST_TABLE", 3)
+    monkeypatch.setattr("crowdgate.kinds.rows.utility.MOST_TABLE", 3)
     assert utility(candidate({(0, 0, 0, 0): (9, 5), (1, 0, 1, 1): (9, 5)}), safe())["classifiers"] == {}

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.guarantee import Part
-from pipeline.hierarchy import Level
-from pipeline.histogram import Column, Histogram, Records, scan
-from pipeline.mechanisms import SafeK
-from pipeline.mechanisms.choice import Choice, joint_delta
-from pipeline.mechanisms.lattice import Lattice
+from crowdgate.guarantee import Part
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Column, Histogram, Records, scan
+from crowdgate.mechanisms import SafeK
+from crowdgate.mechanisms.rows.choice import Choice, joint_delta
+from crowdgate.mechanisms.rows.lattice import Lattice
 
 Row = tuple[int, ...]
 Law = dict[object, float]

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.contract import Attribute, Contract, PrivacyUnit, Role, Source
-from pipeline.domain import categories, numbers
-from pipeline.guarantee import Part
-from pipeline.hierarchy import by_width, hierarchy
-from pipeline.histogram import Column, Records
-from pipeline.mechanisms.dp_tables import plan_dp_tables
+from crowdgate.contracts.contract import Attribute, Contract, PrivacyUnit, Role, Source
+from crowdgate.domain import categories, numbers
+from crowdgate.guarantee import Part
+from crowdgate.hierarchy import by_width, hierarchy
+from crowdgate.histogram import Column, Records
+from crowdgate.mechanisms.tables.dp_tables import plan_dp_tables
 
 NUMERIC = numbers(Fraction(-1), Fraction(4), Fraction(1, 2), "a codebook")
 

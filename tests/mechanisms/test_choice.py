@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.safe_k import exact_delta, theorem5_delta
-from pipeline.histogram import Histogram
-from pipeline.mechanisms import SafeK
-from pipeline.mechanisms.scores import SENSITIVITY, kept_rows
+from crowdgate.accounting.safe_k import exact_delta, theorem5_delta
+from crowdgate.histogram import Histogram
+from crowdgate.mechanisms import SafeK
+from crowdgate.mechanisms.rows.scores import SENSITIVITY, kept_rows
 from tests.mechanisms.choosing import (
     Row,
     chooser,

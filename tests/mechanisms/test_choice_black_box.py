@@ -13,17 +13,17 @@ from math import exp
 import numpy as np
 import pytest
 
-from pipeline.accounting.intervals import clopper_pearson
-from pipeline.accounting.safe_k import least_k
-from pipeline.guarantee import Part
-from pipeline.hierarchy import Level
-from pipeline.histogram import Histogram, group
-from pipeline.mechanisms import SafeK
-from pipeline.mechanisms.choice import Choice
-from pipeline.mechanisms.lattice import Lattice
-from pipeline.mechanisms.scores import kept_rows
-from pipeline.noise import Selector, noisy_max
-from pipeline.sampling import SecretKey, bernoulli_thinning
+from crowdgate.accounting.intervals import clopper_pearson
+from crowdgate.accounting.safe_k import least_k
+from crowdgate.guarantee import Part
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Histogram, group
+from crowdgate.mechanisms import SafeK
+from crowdgate.mechanisms.rows.choice import Choice
+from crowdgate.mechanisms.rows.lattice import Lattice
+from crowdgate.mechanisms.rows.scores import kept_rows
+from crowdgate.noise import Selector, noisy_max
+from crowdgate.sampling import SecretKey, bernoulli_thinning
 from tests.mechanisms.choosing import permute_and_flip
 
 BETA, TOTAL, PRICE, DELTA = Fraction(3, 4), Fraction(1), Fraction(1, 2), Fraction(1, 200)

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from pipeline.accounting.discrete_laws import DiscreteGaussian
-from pipeline.hierarchy import Level
-from pipeline.mechanisms import consistency
-from pipeline.mechanisms.consistency import agree, cells_of, disagreement, margin, variances_after
-from pipeline.mechanisms.rounding import largest_remainder, parent, round_tables
-from pipeline.noise import gaussian_vector
+from crowdgate.accounting.discrete_laws import DiscreteGaussian
+from crowdgate.hierarchy import Level
+from crowdgate.mechanisms.tables import consistency
+from crowdgate.mechanisms.tables.consistency import agree, cells_of, disagreement, margin, variances_after
+from crowdgate.mechanisms.tables.rounding import largest_remainder, parent, round_tables
+from crowdgate.noise import gaussian_vector
 
 
 def level(name, codes):

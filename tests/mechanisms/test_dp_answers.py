@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.discrete_laws import DiscreteLaplace
-from pipeline.guarantee import Part
-from pipeline.mechanisms.consistency import disagreement
-from pipeline.mechanisms.dp_accuracy import trusted_share
-from pipeline.mechanisms.dp_answers import consistent_answers, raw_answers
-from pipeline.mechanisms.dp_keys import KeySelection, plan_keys
-from pipeline.mechanisms.dp_sums import quantile_bins
-from pipeline.mechanisms.dp_workload import Mean, Quantiles, Sum, Table
-from pipeline.noise import NoiseSource
+from crowdgate.accounting.discrete_laws import DiscreteLaplace
+from crowdgate.guarantee import Part
+from crowdgate.mechanisms.tables.consistency import disagreement
+from crowdgate.mechanisms.tables.accuracy import trusted_share
+from crowdgate.mechanisms.tables.answers import consistent_answers, raw_answers
+from crowdgate.mechanisms.tables.keys import KeySelection, plan_keys
+from crowdgate.mechanisms.tables.sums import quantile_bins
+from crowdgate.mechanisms.tables.workload import Mean, Quantiles, Sum, Table
+from crowdgate.noise import NoiseSource
 from tests.mechanisms.tables import plan, records
 
 ITEMS = (
@@ -68,7 +68,7 @@ def test_consistent_answers_add_up_and_raw_ones_do_not():
 
 
 def _opendp():
-    from pipeline.noise import OPENDP
+    from crowdgate.noise import OPENDP
 
     return OPENDP
 

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
-from pipeline.histogram import scan
-from pipeline.mechanisms import dp_counting
-from pipeline.mechanisms.dp_counting import answer, cover
-from pipeline.mechanisms.dp_tables import DpTables, expected, plan_dp_tables
-from pipeline.mechanisms.dp_workload import Mean, Quantiles, Sum, Table, all_ways
-from pipeline.noise import OPENDP, NoiseSource, gaussian_vector, laplace_vector
-from pipeline.sampling import SecretKey, bernoulli_thinning
+from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
+from crowdgate.histogram import scan
+from crowdgate.mechanisms.tables import counting as dp_counting
+from crowdgate.mechanisms.tables.counting import answer, cover
+from crowdgate.mechanisms.tables.dp_tables import DpTables, expected, plan_dp_tables
+from crowdgate.mechanisms.tables.workload import Mean, Quantiles, Sum, Table, all_ways
+from crowdgate.noise import OPENDP, NoiseSource, gaussian_vector, laplace_vector
+from crowdgate.sampling import SecretKey, bernoulli_thinning
 from tests.mechanisms.tables import NUMERIC, contract, plan, records
 
 ROWS = [(0, 0, 0, 0), (1, 2, 10, 11), (1, 3, 4, 5)]

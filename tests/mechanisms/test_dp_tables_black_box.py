@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, norm
 
-from pipeline.accounting.discrete_laws import Law
-from pipeline.mechanisms.dp_answers import raw_answers
-from pipeline.mechanisms.dp_tables import DpTables
-from pipeline.mechanisms.dp_workload import Sum, Table
-from pipeline.noise import OPENDP, NoiseSource
+from crowdgate.accounting.discrete_laws import Law
+from crowdgate.mechanisms.tables.answers import raw_answers
+from crowdgate.mechanisms.tables.dp_tables import DpTables
+from crowdgate.mechanisms.tables.workload import Sum, Table
+from crowdgate.noise import OPENDP, NoiseSource
 from tests.mechanisms.tables import plan, records
 
 DRAWS = 100_000

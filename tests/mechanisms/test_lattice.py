@@ -11,12 +11,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.sensitivity import expected_kept_rows
-from pipeline.hierarchy import Level
-from pipeline.histogram import Histogram, generalise, group
-from pipeline.mechanisms import lattice as lattices
-from pipeline.mechanisms.lattice import Lattice, between, roll_up, totals
-from pipeline.mechanisms.scores import SCORES, SENSITIVITY, information, kept_rows
+from crowdgate.accounting.sensitivity import expected_kept_rows
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Histogram, generalise, group
+from crowdgate.mechanisms.rows import lattice as lattices
+from crowdgate.mechanisms.rows.lattice import Lattice, between, roll_up, totals
+from crowdgate.mechanisms.rows.scores import SCORES, SENSITIVITY, information, kept_rows
 from tests.benchmarks.lattice import adult, adult_folder
 
 Row = tuple[int, ...]

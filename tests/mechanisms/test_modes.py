@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.safe_k import exact_delta
-from pipeline.guarantee import group
-from pipeline.histogram import at_least, thin
+from crowdgate.accounting.safe_k import exact_delta
+from crowdgate.guarantee import group
+from crowdgate.histogram import at_least, thin
 from tests.mechanisms.test_safe_k import (
     EXACT3,
     HALF,

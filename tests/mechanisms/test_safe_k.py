@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting.safe_k import exact_delta
-from pipeline.guarantee import Part
-from pipeline.hierarchy import Level
-from pipeline.histogram import Column, Histogram, Records, at_least, generalise, project, scan, thin
-from pipeline.mechanisms import SafeK
+from crowdgate.accounting.safe_k import exact_delta
+from crowdgate.guarantee import Part
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Column, Histogram, Records, at_least, generalise, project, scan, thin
+from crowdgate.mechanisms import SafeK
 
 Row = tuple[int, ...]
 Law = dict[object, Fraction]

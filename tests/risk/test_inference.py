@@ -1,7 +1,7 @@
 import pytest
 
-from pipeline.risk.inference import precision_improvement, prediction_rate
-from pipeline.risk.membership import precision
+from crowdgate.risk.inference import precision_improvement, prediction_rate
+from crowdgate.risk.membership import precision
 from tests.accounting.vectors import of
 
 

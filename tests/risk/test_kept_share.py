@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.risk.kept_share import expected_kept_share
+from crowdgate.risk.kept_share import expected_kept_share
 
 
 def by_enumeration(shares: list[Fraction], people: int, k: int, beta: Fraction) -> Fraction:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.risk.singletons import Bins, expected
+from crowdgate.risk.singletons import Bins, expected
 from tests.accounting.vectors import of
 
 weights = st.lists(st.integers(0, 6), min_size=1, max_size=5).filter(any)

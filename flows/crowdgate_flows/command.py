@@ -1,0 +1,15 @@
+"""The command `crowdgate`: the library's command line, with Prefect as the scheduler when one is asked for."""
+
+from crowdgate import cli
+from crowdgate.kind.run import Request, Result
+
+
+def main() -> None:
+    """Entry point of the command."""
+    cli.main(_run_flow)
+
+
+def _run_flow(request: Request) -> Result:
+    from crowdgate_flows.release import run_release  # Prefect takes a second to import
+
+    return run_release(request)

@@ -1,0 +1,132 @@
+"""The Prefect flow `release`: the same steps as the command, scheduled, observed, and as silent about the data."""
+
+from contextlib import suppress
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, EnvironmentFault, Problem
+from crowdgate.kind.run import Request, Result
+from crowdgate.policy.policy import parse_slot
+from prefect import flow
+from prefect.artifacts import create_markdown_artifact
+from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
+from prefect.states import Completed, Failed
+from pydantic import Field
+
+from crowdgate_flows import tasks
+from crowdgate_flows.tasks import Sealed
+
+FilePath = Annotated[str, Field(min_length=1, max_length=4096)]
+Slot = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}(T\d{4}Z)?$")]
+
+End = Result | CrowdgateError
+_ENDS: ContextVar[list[End] | None] = ContextVar("ends", default=None)
+
+
+@flow(name="release", persist_result=False, log_prints=False, retries=0, validate_parameters=True)
+def release(
+    policy: FilePath,
+    as_of: Slot | None = None,
+    input_path: FilePath | None = None,
+    to: FilePath | None = None,
+    ledger: FilePath | None = None,
+    working_copy: FilePath | None = None,
+) -> State[None]:
+    """One release. Parameters are names, paths and a slot; without a slot, the day the run was scheduled for.
+
+    Paths are relative to `working_copy`, by default to the folder that the run works in.
+    """
+    try:
+        home = Path(working_copy or "")
+        request = Request(home / policy, _slot(as_of), _path(home, input_path), _path(home, to), ledger)
+        end: End = steps(Sealed(request)).value
+    except CrowdgateError as error:
+        end = error
+    ends = _ENDS.get()
+    if ends is not None:
+        ends.append(end)
+    return _state(end)
+
+
+def steps(request: Sealed[Request]) -> Sealed[Result]:
+    """All tasks of a release in their order."""
+    run = tasks.prepare(request)
+    if isinstance(run.value, Result):
+        return Sealed(run.value)
+    reserved = tasks.reserve(Sealed(run.value))
+    if isinstance(reserved.value, Result):
+        return Sealed(reserved.value)
+    held = Sealed(reserved.value)
+    ended = tasks.protect(held)
+    if isinstance(ended.value, Result):
+        return Sealed(ended.value)
+    return tasks.publish(held, Sealed(ended.value))
+
+
+def run_release(request: Request) -> Result:
+    """Run the flow in this process and return how it ended. Raises the error that stopped it, as the job would."""
+    ends: list[End] = []
+    token = _ENDS.set(ends)
+    trouble = "see its own messages above"
+    try:
+        release(
+            policy=str(request.policy),
+            as_of=request.slot,
+            input_path=_text(request.input),
+            to=_text(request.to),
+            ledger=request.ledger,
+            return_state=True,
+        )
+    except Exception as error:  # Prefect's own, such as a server out of reach; the flow's errors are in `ends`
+        trouble = type(error).__name__
+    finally:
+        _ENDS.reset(token)
+    if not ends:
+        raise EnvironmentFault(f"Prefect did not run the flow to its end ({trouble}); does the server answer?")
+    if isinstance(ends[0], CrowdgateError):
+        raise ends[0]
+    return ends[0]
+
+
+def _state(end: End) -> State[None]:
+    """The terminal state: published is Completed; everything else is Failed under a name of its own."""
+    if isinstance(end, Crashed):
+        return Failed(name="Crashed", message=str(end))
+    if isinstance(end, CrowdgateError):
+        return Failed(name="Refused", message=str(end))
+    if end.verdicts:  # a release that ended in an earlier run has its page there
+        _artifact(end)
+    if end.outcome == "withheld":
+        return Failed(name="Withheld", message=f"{end.release_id} was withheld")
+    return Completed(message=f"{end.release_id} was published")
+
+
+def _artifact(result: Result) -> None:
+    """The public verdicts as a table on the run's page."""
+    rows = [f"| {found.gate} | {found.outcome} | {found.reason} |" for found in result.verdicts if found.public]
+    table = ["| gate | outcome | measured |", "|---|---|---|", *rows]
+    text = "\n".join([f"# {result.release_id}: {result.outcome}", "", result.guarantee.words(), "", *table])
+    with suppress(Exception):  # the release has ended, whether or not the server takes its page
+        create_markdown_artifact(markdown=text, key="release-verdicts")
+
+
+def _slot(as_of: str | None) -> str:
+    """The slot asked for, by default the day (UTC) that this run was scheduled for: a late run keeps its slot."""
+    if as_of is not None:
+        try:
+            return parse_slot(as_of)
+        except ValueError as error:
+            raise ConfigurationError(Problem("parameters", None, "as_of", repr(as_of), str(error))) from None
+    scheduled: datetime = flow_run.scheduled_start_time or datetime.now(UTC)
+    return scheduled.astimezone(UTC).date().isoformat()
+
+
+def _path(home: Path, text: str | None) -> Path | None:
+    return None if text is None else home / text
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)

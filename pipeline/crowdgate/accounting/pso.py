@@ -1,0 +1,99 @@
+"""Predicate singling out: bounds on the attacker's success, and how many trials show them.
+
+A. Cohen, K. Nissim, Towards formalizing the GDPR's notion of singling out, PNAS 2020 (and its arXiv version). A
+predicate of weight w isolates when exactly one of n rows satisfies it. Their relation is replace-one; the bounds here
+hold for add or remove one row as well: x_i is independent of what is computed from the others, so that
+P(p(x_i) = 1) <= e^epsilon E w(p) + delta, and the n rows add up.
+"""
+
+import math
+from fractions import Fraction
+
+from crowdgate.accounting.numbers import Number, epsilon_of, exp_up, probability, raised, up, whole
+from crowdgate.accounting.trials import trials_to_certify, trials_to_pass, trials_to_refute
+
+__all__ = [
+    "baseline",
+    "bound",
+    "bound_in_sample",
+    "counts_bound",
+    "most_counts",
+    "theorem_6_2",
+    "trials_to_certify",
+    "trials_to_pass",
+    "trials_to_refute",
+]
+
+_EDGE = 1e-12  # a tie within it counts as reached
+_GREATEST_EXPONENT = 700.0
+
+
+def baseline(n: Number, w: Number) -> float:
+    """B(n, w) = n w (1 - w)^(n - 1): isolation by a predicate of weight `w` chosen without looking."""
+    rows, weight = whole("n", n, 1), float(probability("w", w))
+    if weight in (0.0, 1.0):
+        return float(rows == 1 and weight == 1.0)
+    return rows * weight * math.exp((rows - 1) * math.log1p(-weight))
+
+
+def bound(n: Number, w: Number, epsilon: Number, delta: Number) -> float:
+    """n (e^epsilon w + delta), at most 1, rounded up: success against an (epsilon, delta)-DP output about `n` rows.
+
+    It grows with n, so that a public bound on the rows serves; epsilon and delta are those of all releases together.
+    """
+    return _success(n, w, epsilon, delta, 1)
+
+
+def bound_in_sample(n: Number, w: Number, epsilon: Number, delta: Number, beta: Number) -> float:
+    """n ((e^epsilon - 1 + beta) w + delta), at most 1, rounded up: isolation among the sampled rows of the `n`.
+
+    For a mechanism that samples at rate `beta` and is (epsilon, delta)-DP for all n rows.
+    """
+    return _success(n, w, epsilon, delta, beta)
+
+
+def theorem_6_2(n: Number, w_max: Number, epsilon: Number, delta: Number) -> tuple[float, float]:
+    """(epsilon + (n - 1) ln(1 / (1 - w_max)), n delta), rounded up: security against singling out (Theorem 6.2).
+
+    Success is at most e^epsilon' B(n, w) + delta' for predicates of weight up to `w_max` < 1. n delta is not clipped.
+    """
+    rows, weight = whole("n", n, 1), up(probability("w_max", w_max, open_high=True))
+    if weight >= 1:
+        raise ValueError("w_max must be a number in [0, 1), not one that rounds to 1")
+    extra = -(rows - 1) * math.log1p(-weight)
+    return raised(up(epsilon_of(epsilon)) + extra), up(rows * probability("delta", delta))
+
+
+def counts_bound(n: Number, w: Number, counts: Number) -> float:
+    """(n + 1)^counts B(n, w), at most 1, rounded up: success against that many exact counts of `n` rows."""
+    log = _log_counts(whole("n", n, 1), probability("w", w), whole("counts", counts, 0))
+    return 1.0 if log >= 0 else exp_up(log + _EDGE)
+
+
+def most_counts(n: Number, w: Number, target: Number) -> int:
+    """The most exact counts for which (n + 1)^counts B(n, w) stays at or below `target`.
+
+    Raises ValueError if target is below B(n, w), which no count reaches, or if B(n, w) = 0, where any number does.
+    """
+    rows, weight = whole("n", n, 1), probability("w", w)
+    goal = math.log(probability("target", target, open_low=True))
+    alone = _log_counts(rows, weight, 0)
+    if alone == -math.inf:
+        raise ValueError("w must be a number with B(n, w) > 0; otherwise every number of counts stays below the target")
+    if alone > goal + _EDGE:
+        raise ValueError(f"target must be a number in [B(n, w), 1] = [{baseline(n, w):.6g}, 1]")
+    return max(0, math.floor((goal - alone) / math.log(rows + 1) + _EDGE))
+
+
+def _success(n: Number, w: Number, epsilon: Number, delta: Number, beta: Number) -> float:
+    rows, weight, spent = whole("n", n, 1), up(probability("w", w)), up(probability("delta", delta))
+    eps, b = up(epsilon_of(epsilon)), up(probability("beta", beta))
+    growth = math.expm1(min(eps, _GREATEST_EXPONENT)) + b
+    return min(1.0, raised(rows * (growth * weight + spent))) if eps <= _GREATEST_EXPONENT or weight == 0 else 1.0
+
+
+def _log_counts(n: int, weight: Fraction, counts: int) -> float:
+    w = float(weight)
+    if w in (0.0, 1.0):
+        return counts * math.log(n + 1) if n == 1 and w == 1.0 else -math.inf
+    return counts * math.log(n + 1) + math.log(n) + math.log(w) + (n - 1) * math.log1p(-w)

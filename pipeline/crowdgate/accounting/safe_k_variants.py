@@ -1,0 +1,86 @@
+"""What the delta of sampling and suppression becomes when something else is done with the same coins."""
+
+import math
+
+import numpy as np
+
+from crowdgate.accounting.amplification import sampled
+from crowdgate.accounting.binomial import log_mass
+from crowdgate.accounting.numbers import Number, down, epsilon_of, exp_up, probability, raised, up, whole
+from crowdgate.accounting.safe_k_exact import slack
+from crowdgate.accounting.safe_k_theorem5 import log_greatest_tail
+from crowdgate.limits import GREATEST_K
+
+MOST_ROWS, MOST_OUTCOMES = 1000, 10**8
+
+
+def same_sample_delta(k: Number, beta: Number, epsilon: Number, side_epsilon: Number, schemes: Number) -> float:
+    """Delta at the total `epsilon` when a side_epsilon-DP output is computed on the very sample that is released.
+
+    The side output may be the choice among `schemes` generalisations (the number of distinct ones a row can get; 1 for
+    a fixed scheme). With x = (e^epsilon / (1 - beta) - 1) e^(-2 side_epsilon), it is schemes times the supremum over n
+    of P(Bin(n, beta) >= max(k, floor(n x / (1 + x)) + 1)), at most 1, rounded up.
+
+    Adding side_epsilon to the epsilon of a fixed scheme, as is stated for epsilon-safe generalisations (Li,
+    Qardaji and Su 2012), does not hold on one sample: the choice can follow the classes that were sampled too often.
+    Raises ValueError also unless epsilon >= max(-ln(1 - beta), ln(1 + beta (e^side_epsilon - 1))).
+    """
+    least, many = whole("k", k, 1, GREATEST_K), whole("schemes", schemes, 1)
+    b, eps = up(probability("beta", beta, open_high=True)), down(epsilon_of(epsilon))
+    side = up(epsilon_of(side_epsilon, "side_epsilon"))
+    needed = math.inf if b >= 1 else max(-math.log1p(-b), sampled(side, b))
+    if eps < needed * (1 - 1e-14):
+        raise ValueError(f"epsilon must be at least {needed:.6g} for this beta and side_epsilon, not {eps:.6g}")
+    if b == 0:
+        return 0.0
+    ratio = eps - math.log1p(-b)
+    log_odds = ratio + math.log(-math.expm1(-ratio)) - 2 * side
+    share = 1 / (1 + math.exp(-log_odds)) if log_odds > -700 else 0.0
+    log = log_greatest_tail(least, b, share)
+    return min(1.0, exp_up(log + slack(least, log) + math.log(many)))
+
+
+def person_coin_delta(k: Number, beta: Number, epsilon: Number, m: Number, n: Number) -> float:
+    """Delta when one coin decides over all `m` rows of a person, in m classes of the same size, at most `n` rows each.
+
+    The other rows have coins of their own. The m counts move together, and delta can exceed m times that of one row:
+    this is why a person has one row, or each row its own coin and the guarantee of a group. By enumeration of the
+    (n - k + 2)^m outcomes of every size up to n. Rounded up. Raises ValueError for n above 1000 or if the outcomes,
+    (n - k + 2)^(m + 1) in all, are more than a hundred million.
+    """
+    least, rows, classes = whole("k", k, 1), whole("n", n, 1, MOST_ROWS), whole("m", m, 1, 64)
+    b, eps = up(probability("beta", beta)), down(epsilon_of(epsilon))
+    if rows < least or b == 0:
+        return 0.0
+    if (rows - least + 2) ** (classes + 1) > MOST_OUTCOMES:
+        raise ValueError(f"n and m must have (n - k + 2)^(m + 1) <= {MOST_OUTCOMES}, not n = {rows}, m = {classes}")
+    return min(b, max(_person_coin(size, least, b, eps, classes) for size in range(least, rows + 1)))
+
+
+def delta_sizes_published(k: Number, beta: Number, epsilon: Number) -> float:
+    """Delta when the size of the sample, or the number of suppressed rows, is published too: beta, whatever k is.
+
+    A lone row, all others being published, shows whether it was sampled. Sampling a fixed number of rows is the same.
+    """
+    whole("k", k, 1)
+    epsilon_of(epsilon)
+    return up(probability("beta", beta))
+
+
+def _person_coin(n: int, k: int, b: float, eps: float, m: int) -> float:
+    others = np.exp([log_mass(j, n - 1 - j, b, 1 - b) for j in range(n)])
+    without = _product(np.concatenate([[others[:k].sum()], others[k:], [0.0]]), m)
+    with_row = _product(np.concatenate([[others[: k - 1].sum()], others[k - 1 :]]), m)
+    mixed = (1 - b) * without + b * with_row
+    shrink = math.exp(-eps)
+    forward = np.maximum(mixed * shrink - without, 0).sum() / shrink if shrink > 0 else with_row[without == 0].sum() * b
+    reverse = np.maximum(without * shrink - mixed, 0).sum() / shrink if shrink > 0 else 0.0
+    return raised(float(max(forward, reverse)), 1e-12)
+
+
+def _product(law: np.ndarray, m: int) -> np.ndarray:
+    joint = law
+    with np.errstate(under="ignore"):
+        for _ in range(m - 1):
+            joint = np.multiply.outer(joint, law).ravel()
+    return joint

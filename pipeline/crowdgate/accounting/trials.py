@@ -1,0 +1,96 @@
+"""How many trials an audit needs. One-sided exact binomial tests; the number of trials is fixed beforehand."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, betaincc
+
+from crowdgate.accounting.numbers import Number, probability, whole
+
+_MOST_TRIALS = 10**12
+_MOST_SUCCESSES = 1 << 15
+_FIRST_CHUNK, _LARGEST_CHUNK = 64, 4096
+
+Counts = NDArray[np.float64]
+
+
+def trials_to_certify(limit: Number, alpha: Number) -> int:
+    """The least T with (1 - limit)^T <= alpha: no success in T trials shows, at level `alpha`, a rate below `limit`."""
+    bound = probability("limit", limit, open_low=True)
+    level = probability("alpha", alpha, open_low=True, open_high=True)
+    if bound == 1:
+        return 1
+    ratio = math.log(level) / math.log1p(-float(bound))
+    trials = max(1, round(ratio))
+    if abs(ratio - trials) > 1e-9 * trials or trials > 1000:
+        return whole("trials", math.ceil(ratio), 1)
+    return trials if (1 - bound) ** trials <= level else trials + 1
+
+
+def trials_to_refute(limit: Number, true_rate: Number, alpha: Number, power: Number) -> tuple[int, int]:
+    """(T, s): the first T at which s successes refute a rate of `limit` at level `alpha` and have probability `power`.
+
+    s is the least number of successes with P(Bin(T, limit) >= s) <= alpha. true_rate > limit. A greater T may have less
+    power for a while. Raises ValueError also if the rates are so close that more than 32,768 successes are needed.
+    """
+    low, high, level, sure = _rates(limit, true_rate, alpha, power)
+    if not high > low:
+        raise ValueError(f"true_rate must be a number in (limit, 1] = ({low:.6g}, 1], not {high:.6g}")
+
+    def feasible(s: Counts) -> tuple[Counts, Counts]:
+        last = _first(s, lambda trials: betainc(s, trials - s + 1, low) > level) - 1
+        return _first(s, lambda trials: betainc(s, trials - s + 1, high) >= sure), last
+
+    return _search(feasible, 1)
+
+
+def trials_to_pass(limit: Number, true_rate: Number, alpha: Number, power: Number) -> int:
+    """The first T at which, with probability `power`, the upper limit of level `alpha` is at most `limit`.
+
+    true_rate < limit. Raises ValueError also if the rates are so close that more than 32,768 successes are seen.
+    """
+    low, true, level, sure = _rates(limit, true_rate, alpha, power)
+    if not true < low:
+        raise ValueError(f"true_rate must be a number in [0, limit) = [0, {low:.6g}), not {true:.6g}")
+
+    def feasible(s: Counts) -> tuple[Counts, Counts]:
+        last = _first(s + 1, lambda trials: betaincc(s + 1, trials - s, true) < sure) - 1
+        return _first(s + 1, lambda trials: betaincc(s + 1, trials - s, low) <= level), last
+
+    return _search(feasible, 0)[0]
+
+
+def _rates(limit: Number, true_rate: Number, alpha: Number, power: Number) -> tuple[float, float, float, float]:
+    rates = probability("limit", limit), probability("true_rate", true_rate)
+    errors = (
+        probability(name, value, open_low=True, open_high=True) for name, value in (("alpha", alpha), ("power", power))
+    )
+    low, true, level, sure = (float(number) for number in (*rates, *errors))
+    return low, true, level, sure
+
+
+def _search(feasible: Callable[[Counts], tuple[Counts, Counts]], start: int) -> tuple[int, int]:
+    """The first number of trials, over s from `start`: both ends of the interval of trials that suits s grow with s."""
+    size = _FIRST_CHUNK
+    while start < _MOST_SUCCESSES:
+        s = np.arange(start, start + size, dtype=float)
+        first, last = feasible(s)
+        suits = np.flatnonzero((first <= last) & (first < _MOST_TRIALS))
+        if suits.size:
+            return int(first[suits[0]]), int(s[suits[0]])
+        start, size = start + size, min(2 * size, _LARGEST_CHUNK)
+    raise ValueError(f"true_rate must differ more from limit: more than {_MOST_SUCCESSES} successes would be needed")
+
+
+def _first(least: Counts, reached: Callable[[Counts], NDArray[np.bool_]]) -> Counts:
+    """For each element the least whole number of trials from `least` on that has reached it, or 10^12."""
+    low, high = least - 1, np.full_like(least, _MOST_TRIALS)
+    while np.any(high - low > 1):
+        middle = np.maximum(
+            np.floor((low + high) / 2), least
+        )  # a finished element stays: middle is its high or its low
+        done = reached(middle)
+        low, high = np.where(done, low, middle), np.where(done, middle, high)
+    return high

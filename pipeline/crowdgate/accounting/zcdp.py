@@ -1,0 +1,104 @@
+"""Zero-concentrated differential privacy: rho of discrete Gaussian noise, composition, conversion to (epsilon, delta).
+
+M is rho-zCDP if the Renyi divergence of order a between its outputs on neighbouring tables is at most rho a for every
+a > 1 (Bun, Steinke 2016). rho adds up under adaptive composition. The conversion is that of Canonne, Kamath, Steinke
+2020 ("The discrete Gaussian for differential privacy", Proposition 12): for every a > 1,
+delta = e^((a - 1)(a rho - epsilon)) / (a - 1) (1 - 1/a)^a. Below a = 1 + t, and t is the best one; as every t is valid,
+an inexact t costs accuracy only, never the guarantee.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+
+from crowdgate.accounting.numbers import Number, down, epsilon_of, exact, exp_up, probability, raised, up, whole
+
+GREATEST_RHO = 10**6
+_SLACK = 1e-14
+_STEPS = 200
+
+
+def gaussian_rho(sensitivity: Number, squared_sigma: Number) -> Fraction:
+    """sensitivity^2 / (2 sigma^2), exactly: rho of discrete Gaussian noise on an integer vector with that L2 change."""
+    change = whole("sensitivity", sensitivity, 0)
+    return change**2 / (2 * exact("squared_sigma", squared_sigma, 0, 10**60, open_low=True))
+
+
+def squared_sigma(sensitivity: Number, rho: Number) -> Fraction:
+    """The least sigma^2 at which discrete Gaussian noise is rho-zCDP: sensitivity^2 / (2 rho), exactly."""
+    change = whole("sensitivity", sensitivity, 1)
+    return change**2 / (2 * _rho(rho, open_low=True))
+
+
+def compose(rhos: Iterable[Number]) -> Fraction:
+    """The rho of all of them together, with independent noise: their exact sum."""
+    return sum((_rho(rho) for rho in rhos), Fraction(0))
+
+
+def zcdp_delta(rho: Number, epsilon: Number) -> float:
+    """A delta for which rho-zCDP implies (epsilon, delta)-DP, rounded up; at most 1."""
+    r, eps = up(_rho(rho)), down(epsilon_of(epsilon))
+    if r == 0:
+        return 0.0
+    t = _root(lambda t: (1 + 2 * t) * r - eps + math.log(t / (1 + t)))
+    terms = (t * (1 + t) * r, -t * eps, *_shape(t))
+    return min(1.0, exp_up(_sum_up(terms)))
+
+
+def zcdp_epsilon(rho: Number, delta: Number) -> float:
+    """The least epsilon for which this conversion gives (epsilon, delta)-DP, rounded up. delta in (0, 1)."""
+    r = up(_rho(rho))
+    log = -math.log(down(probability("delta", delta, open_low=True, open_high=True)))
+    if r == 0:
+        return 0.0
+    t = _root(lambda t: r * t * t + math.log1p(t) - log)
+    terms = ((1 + t) * r, log / t, *(term / t for term in _shape(t)))
+    return max(0.0, _sum_up(terms))
+
+
+def greatest_rho(epsilon: Number, delta: Number) -> Fraction:
+    """The greatest rho (a float, as a Fraction) whose (epsilon, delta)-DP `zcdp_epsilon` confirms.
+
+    delta in (0, 1). Raises ValueError also where no positive rho is confirmed.
+    """
+    limit = epsilon_of(epsilon)
+    spent = probability("delta", delta, open_low=True, open_high=True)
+
+    def within(rho: float) -> bool:
+        return Fraction(zcdp_epsilon(rho, spent)) <= limit
+
+    low, high = 0.0, 1.0
+    while high < GREATEST_RHO / 2 and within(high):
+        low, high = high, 2 * high
+    for _ in range(_STEPS):
+        middle = (low + high) / 2 if low else high / 16
+        if not low < middle < high or middle < 1e-300:
+            break
+        low, high = (middle, high) if within(middle) else (low, middle)
+    if not low:
+        raise ValueError("epsilon must be larger: no rho above 0 is within it at this delta")
+    return Fraction(low)
+
+
+def _rho(rho: Number, *, open_low: bool = False) -> Fraction:
+    return exact("rho", rho, 0, GREATEST_RHO, open_low=open_low)
+
+
+def _shape(t: float) -> tuple[float, float]:
+    """t ln t and -(1 + t) ln(1 + t): the logarithm of (1 - 1/a)^a / (a - 1), at a = 1 + t."""
+    return t * math.log(t), -(1 + t) * math.log1p(t)
+
+
+def _sum_up(terms: tuple[float, ...]) -> float:
+    """The sum, with room for the rounding of every term."""
+    total = math.fsum(terms) + _SLACK * math.fsum(map(abs, terms))
+    return raised(total) if total > 0 else total
+
+
+def _root(rising: Callable[[float], float]) -> float:
+    """Where a rising function of t > 0 crosses 0, by bisection of ln t."""
+    low, high = -200.0, 200.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rising(math.exp(middle)) < 0 else (low, middle)
+    return math.exp((low + high) / 2)

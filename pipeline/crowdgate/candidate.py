@@ -1,0 +1,116 @@
+"""Candidate: all that a measure may look at, each part marked static, output or confidential."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.contracts.contract import Attribute
+from crowdgate.guarantee import Guarantee
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Histogram
+from crowdgate.noise import CountNoise
+
+Number = Fraction | float | int
+Range = tuple[Number, Number]
+Cost = tuple[Fraction, Fraction]
+"""(epsilon, delta)."""
+
+
+class Shape(StrEnum):
+    """What of a candidate a measure speaks of. A kind of release says which shapes its candidates have."""
+
+    FACTS = "facts"
+    """Public facts; every candidate has them."""
+    ROWS = "rows"
+    """Output: distinct rows with counts."""
+    CELLS = "cells"
+    """Output: numbers with standard errors."""
+    TABLE = "table"
+    """Confidential: the whole table at the released levels."""
+    SAMPLE = "sample"
+    """Confidential: the sample before suppression, beside the released rows."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A measured number and the ends of its one-sided 95 % intervals (the number itself when it is exact)."""
+
+    value: Number
+    lower: Number
+    upper: Number
+
+    @classmethod
+    def exact(cls, value: Number) -> "Measurement":
+        """A number without uncertainty."""
+        return cls(value, value, value)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a mechanism says of its classes before any data are read: the least size that is published, and the levels
+    (the finest candidates, before levels are chosen; none where no rows are published)."""
+
+    least_class: int
+    levels: Mapping[str, Level]
+
+
+@dataclass(frozen=True, eq=False)
+class Static:
+    """Public facts: policy, contract and budget only. `spent` is the population's spend with this release included.
+
+    `levels` are the released ones; before levels are chosen, the finest candidates.
+    """
+
+    guarantee: Guarantee
+    spent: Cost
+    budget: Cost
+    people: int
+    least_class: int
+    levels: Mapping[str, Level]
+    attributes: Mapping[str, Attribute]
+    rows_per_unit: int = 1
+
+    @property
+    def most_rows(self) -> int:
+        """A public bound on the rows of the table."""
+        return self.people * self.rows_per_unit
+
+    @property
+    def cells(self) -> int:
+        """Number of classes that could occur."""
+        cells = 1
+        for level in self.levels.values():
+            cells *= len(level)
+        return cells
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedCells:
+    """Numbers of one published table (`statistic`: count, sum or mean), flat: value, standard error, and whether it is
+    trustworthy. `total` marks the count of all rows."""
+
+    statistic: str
+    values: npt.NDArray[np.float64]
+    errors: npt.NDArray[np.float64]
+    trustworthy: npt.NDArray[np.bool_]
+    total: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Candidate:
+    """A release that is not published yet. A shape that it does not have is None, and what reads it can't measure.
+
+    `rows` and `cells` are what would be published. `table` and `sample` are confidential: nothing of them leaves
+    without `noise` that was paid for.
+    """
+
+    static: Static
+    rows: Histogram | None = None
+    cells: tuple[PublishedCells, ...] | None = None
+    table: Histogram | None = None
+    sample: Histogram | None = None
+    noise: CountNoise | None = None

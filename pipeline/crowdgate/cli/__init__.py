@@ -1,0 +1,22 @@
+"""The command `crowdgate`: thin, one file for a group of commands. What a command does stands in pipeline/jobs."""
+
+import sys
+
+from crowdgate.cli.app import Runner, app
+from crowdgate.cli.output import report_error, report_fault
+from crowdgate.errors import CrowdgateError
+
+__all__ = ["Runner", "app", "main"]
+
+
+def main(scheduler: Runner, arguments: list[str] | None = None) -> None:
+    """Run the command line. `scheduler` runs a release under a Prefect server, when one is asked for."""
+    as_json = "--json" in (sys.argv if arguments is None else arguments)
+    try:
+        app(args=arguments, obj=scheduler, prog_name="crowdgate")
+    except CrowdgateError as error:
+        report_error(error, as_json)
+        sys.exit(error.exit_code)
+    except Exception as error:
+        report_fault(error, as_json)
+        sys.exit(1)

@@ -1,0 +1,45 @@
+"""All commands together."""
+
+from typing import Annotated
+
+import typer
+
+from crowdgate.cli import ledgers, policies, releases, workspaces
+from crowdgate.cli.releases import Runner
+
+__all__ = ["Runner", "app"]
+
+app = typer.Typer(
+    name="crowdgate",
+    help="Release data about people with exact privacy guarantees, and refuse to when it must.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (
+    workspaces.demo,
+    workspaces.init,
+    releases.release,
+    policies.check,
+    policies.plan,
+    releases.verify,
+):
+    app.command()(command)
+app.add_typer(ledgers.app, name="ledger")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(version("crowdgate"))
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    del version

@@ -1,0 +1,105 @@
+"""Commands on the ledger."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from crowdgate.cli.output import print_json
+from crowdgate.cli.releases import AsJson, LedgerUrl
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.jobs.budgets import budgets_json, raise_budget
+from crowdgate.ledger import ledger as ledgers
+from crowdgate.manifest import exact_text
+from crowdgate.settings import ledger_url
+
+app = typer.Typer(help="Create and show the ledger, raise a budget.", no_args_is_help=True)
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Argument(help="Lower-case letters, digits and hyphens.")],
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Create a new ledger, once, and print the id that budget files name."""
+    try:
+        ledger_id = ledgers.create(_url(ledger), name)
+    except ValueError as error:
+        raise ConfigurationError(Problem("command line", None, "NAME or --ledger", "not usable", str(error))) from None
+    if as_json:
+        print_json({"outcome": "created", "ledger": ledger_id})
+    else:
+        typer.echo(ledger_id)
+
+
+@app.command()
+def show(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
+    """Show every release and what each population has left."""
+    opened = ledgers.open_ledger(_url(ledger), None)
+    listing: dict[str, Any] = {"ledger": opened.id, "budgets": budgets_json(opened), "releases": _releases(opened)}
+    if as_json:
+        print_json(listing)
+        return
+    typer.echo(opened.id)
+    for budget in listing["budgets"]:
+        typer.echo(
+            f"  {budget['population']}: left epsilon {budget['left']['epsilon']}, delta {budget['left']['delta']}"
+        )
+    for entry in listing["releases"]:
+        typer.echo(f"  {entry['state']:<10} {entry['release_id']} epsilon {entry['epsilon']}, delta {entry['delta']}")
+
+
+@app.command()
+def verify(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
+    """Check the ledger against its own journal (exit 6 if it was edited); prints the digest to keep elsewhere."""
+    opened = ledgers.open_ledger(_url(ledger), None)
+    digest = opened.verify()
+    if as_json:
+        print_json({"outcome": "verified", "ledger": opened.id, "digest": digest})
+    else:
+        typer.echo(f"{opened.id} agrees with its journal: {digest}")
+
+
+@app.command()
+def budget(
+    population: Annotated[str, typer.Argument(help="The population, as its budget file names it.")],
+    raise_it: Annotated[bool, typer.Option("--raise", help="Raise what is registered.")] = False,
+    epsilon: Annotated[str | None, typer.Option(help="The new total epsilon.")] = None,
+    delta: Annotated[str | None, typer.Option(help="The new total delta.")] = None,
+    people: Annotated[int | None, typer.Option(help="The new bound on people.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Why; kept in the journal.")] = None,
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a registered budget, or raise it (which is recorded, with its reason)."""
+    opened = ledgers.open_ledger(_url(ledger), None)
+    if raise_it:
+        raise_budget(opened, population, epsilon, delta, people, reason)
+    found = [entry for entry in budgets_json(opened) if entry["population"] == population]
+    if as_json:
+        print_json({"outcome": "raised" if raise_it else "shown", "budgets": found})
+    elif not found:
+        typer.echo(f"{population} is not registered yet; its first release registers it")
+    for entry in [] if as_json else found:
+        for name in ("registered", "spent", "left"):
+            typer.echo(f"  {name:<10} epsilon {entry[name]['epsilon']}, delta {entry[name]['delta']}")
+
+
+def _url(option: str | None) -> str:
+    return ledger_url(Path.cwd(), option)
+
+
+def _releases(opened: ledgers.Ledger) -> list[dict[str, Any]]:
+    return [
+        {
+            "release_id": entry.release_id,
+            "state": str(entry.state),
+            "population": entry.population,
+            "epsilon": exact_text(entry.spend.epsilon),
+            "delta": exact_text(entry.spend.delta),
+            "policy_digest": entry.policy_digest,
+            "manifest_digest": entry.manifest_digest,
+        }
+        for entry in opened.entries()
+    ]

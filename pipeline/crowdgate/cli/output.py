@@ -1,0 +1,62 @@
+"""What the commands print: public words only."""
+
+import json
+import sys
+import traceback
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import typer
+
+from crowdgate.errors import ConfigurationError, CrowdgateError
+from crowdgate.gate import Verdict
+
+WIDE = 200
+"""Columns where no terminal says how wide it is."""
+
+
+def print_json(value: Any) -> None:
+    """One JSON object on standard output."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def print_verdicts(verdicts: Iterable[Verdict]) -> None:
+    """One line per public verdict."""
+    for found in verdicts:
+        if found.public:
+            role = "" if found.blocks else " (advice)"
+            typer.echo(f"  {found.outcome:<12} {found.gate}{role}: {found.reason}")
+
+
+def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]], left: Iterable[int] = ()) -> None:
+    """Rows under titles, numbers to the right; the columns in `left` hold text."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table, words = Table(box=box.SIMPLE_HEAD), set(left)
+    for at, title in enumerate(titles):
+        table.add_column(Text(title), justify="left" if at in words else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console = Console(file=sys.stdout, highlight=False)
+    console.print(table, width=None if console.is_terminal else WIDE)
+
+
+def report_error(error: CrowdgateError, as_json: bool) -> None:
+    """An error that was raised on purpose: its message on standard error, an object on standard output if asked."""
+    typer.echo(f"crowdgate: {error}", err=True)
+    if as_json:
+        problems = [vars(problem) for problem in error.problems] if isinstance(error, ConfigurationError) else []
+        print_json({"outcome": "error", "code": error.code, "message": str(error), "problems": problems})
+
+
+def report_fault(error: Exception, as_json: bool) -> None:
+    """A mistake of ours: its type and place, never its text, which could hold anything."""
+    frames = traceback.extract_tb(sys.exc_info()[2])
+    place = f" at {frames[-1].name}:{frames[-1].lineno}" if frames else ""
+    message = f"a fault in crowdgate itself: {type(error).__name__}{place}"
+    typer.echo(f"crowdgate: {message}", err=True)
+    if as_json:
+        print_json({"outcome": "error", "code": "fault", "message": message, "problems": []})

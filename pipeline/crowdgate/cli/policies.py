@@ -1,0 +1,129 @@
+"""Commands that read policies and no data."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Annotated
+
+import typer
+
+from crowdgate.cli.output import print_json, print_table, print_verdicts
+from crowdgate.cli.releases import WITHHELD, AsJson
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.jobs.check import Checked
+from crowdgate.jobs.check import check as check_policy
+from crowdgate.jobs.compare import ASSUMED, Comparison
+from crowdgate.jobs.compare import compare as compare_kinds
+from crowdgate.jobs.outlook import Outlook, outlook
+from crowdgate.jobs.plan_page import write_plan_page
+from crowdgate.kind.forecast import CellErrors, Listing
+from crowdgate.report.numbers import listed, shown
+
+
+def check(
+    policies: Annotated[list[Path], typer.Argument(help="Policy files.")],
+    as_json: AsJson = False,
+) -> None:
+    """Check policies: exit 2 for wrong files, 3 when a static gate fails or a gate can't pass, otherwise 0."""
+    checked: list[Checked] = []
+    problems: list[Problem] = []
+    for policy in policies:
+        try:
+            checked.append(check_policy(policy))
+        except ConfigurationError as error:
+            problems += error.problems
+    if not as_json:
+        for found in checked:
+            _show_check(found)
+    elif not problems:
+        print_json({"policies": [found.to_json() for found in checked]})
+    if problems:
+        raise ConfigurationError(problems)
+    if not all(found.allowed for found in checked):
+        raise typer.Exit(WITHHELD)
+
+
+def _show_check(found: Checked) -> None:
+    typer.echo(f"{found.policy}: {'allowed' if found.allowed else 'would be withheld'}")
+    for line in (*found.plan.promise(), *found.plan.protection.notes()):
+        typer.echo(f"  {line}")
+    for gate in found.gates:
+        role = "blocks" if gate.blocks else "advises"
+        typer.echo(f"  gate {gate.gate}: {gate.reads}, {role}, {gate.decided}")
+        if gate.warning:
+            typer.echo(f"    note: {gate.warning}")
+    print_verdicts(found.verdicts)
+
+
+def plan(
+    policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Write a page: HTML with a chart, or Markdown (.md).")
+    ] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="The policy beside other kinds of release, table by table.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a policy promises and costs, and its alternatives; no data is read."""
+    found = outlook(policy)
+    beside = compare_kinds(found.plan) if compare else None
+    if page is not None:
+        write_plan_page(found, page)
+    if as_json:
+        print_json({**found.to_json(), **({"compared": beside.to_json()} if beside else {})})
+        return
+    _show_plan(found)
+    if beside is not None:
+        _show_comparison(beside)
+
+
+def _show_plan(found: Outlook) -> None:
+    for line in (*found.plan.promise(), *found.plan.protection.notes()):
+        typer.echo(line)
+    for figure in found.forecast.figures:
+        typer.echo(f"{figure.label}: {shown(figure.value)}")
+    typer.echo(f"budget {found.plan.bundle.budget.metadata.name}: {found.releases} such releases for life")
+    for count, bound in enumerate(found.pso_bounds, start=1):
+        typer.echo(
+            f"  after {count}: predicate singling out succeeds with probability at most {bound:.4g} (weight 1e-9)"
+        )
+    for listing in found.forecast.listings:
+        if listing.rows:
+            _show_listing(listing)
+
+
+def _show_listing(listing: Listing) -> None:
+    typer.echo(listing.title + (f" ({listing.note})" if listing.note else ""))
+    rows = list(listed(listing))
+    words = [
+        at
+        for at, column in enumerate(listing.columns)
+        if any(isinstance(row[column.key], str | dict) for row in listing.rows)
+    ]
+    print_table([column.title for column in listing.columns], rows, words)
+
+
+def _show_comparison(found: Comparison) -> None:
+    for rival in found.rivals:
+        figures = ", ".join(f"{figure.name} {shown(figure.value)}" for figure in rival.forecast.figures)
+        typer.echo(f"beside {rival.kind} at the same epsilon and delta ({figures})")
+    typer.echo(f"error of a cell, median / greatest: {ASSUMED}")
+    every = (found.own, *found.rivals)
+    titles = ["table", "cells", *(rival.kind for rival in every), *(f"{rival.kind}: lost rows" for rival in every)]
+    print_table(titles, _compared(found), [0])
+
+
+def _compared(found: Comparison) -> Iterator[list[str]]:
+    every = (found.own, *found.rivals)
+    for at, levels in enumerate(found.tables):
+        names = ", ".join(f"{name} ({level.name})" for name, level in levels.items())
+        errors = [rival.errors[at] for rival in every]
+        lost = ["" if each is None else f"{each.lost:.0%}" for each in errors]
+        yield [names, str(len(found.counts[at])), *map(_middle_and_most, errors), *lost]
+
+
+def _middle_and_most(errors: CellErrors | None) -> str:
+    if errors is None:
+        return "not told"
+    return f"{median(errors.error.tolist()):.4g} / {max(errors.error.tolist()):.4g}"

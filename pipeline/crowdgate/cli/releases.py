@@ -1,0 +1,98 @@
+"""Commands that make and verify releases."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+from crowdgate.cli.output import print_json, print_verdicts
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.jobs.release import release as run_release
+from crowdgate.jobs.verify import verify as verify_release
+from crowdgate.kind.run import Request, Result
+from crowdgate.ledger.key import draw_key
+from crowdgate.policy.policy import parse_slot
+
+Runner = Callable[[Request], Result]
+WITHHELD = 3
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+LedgerUrl = Annotated[str | None, typer.Option("--ledger", metavar="URL", help="The ledger, e.g. sqlite:///ledger.db.")]
+
+
+def release(
+    context: typer.Context,
+    policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="SLOT", help="YYYY-MM-DD or YYYY-MM-DDTHHMMZ.")
+    ] = None,
+    input_path: Annotated[Path | None, typer.Option("--input", help="Instead of the contract's path.")] = None,
+    to: Annotated[Path | None, typer.Option("--to", help="Instead of the policy's folder.")] = None,
+    ledger: LedgerUrl = None,
+    prefect: Annotated[bool, typer.Option("--prefect", help="Run as a Prefect flow.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make one release: published (exit 0) or withheld (exit 3)."""
+    request = Request(policy, slot(as_of), input_path, to, ledger)
+    if prefect or os.environ.get("PREFECT_API_URL"):
+        scheduler: Runner = context.obj
+        show(scheduler(request), as_json)
+    else:
+        with progress_bar(as_json) as progress:
+            result = run_release(request, draw_key, progress)
+        show(result, as_json)
+
+
+def verify(
+    folder: Annotated[Path, typer.Argument(metavar="RELEASE_DIR", help="The folder of one release.")],
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recount a release and compare it with its manifest (exit 6 if anything differs)."""
+    claims = verify_release(folder, ledger)
+    if as_json:
+        print_json({"outcome": "verified", "release_id": claims["release"]["id"], "guarantee": claims["guarantee"]})
+    else:
+        against = "its manifest and the ledger" if ledger else "its manifest"
+        typer.echo(f"{folder} holds what {against} claims: {claims['release']['id']}")
+        typer.echo(claims["guarantee"]["words"])
+
+
+def slot(as_of: str | None) -> str:
+    """The slot asked for, by default today (UTC): the one clock reading of a release."""
+    try:
+        return parse_slot(as_of) if as_of is not None else datetime.now(UTC).date().isoformat()
+    except ValueError as error:
+        raise ConfigurationError(Problem("command line", None, "--as-of", f"{as_of!r}", str(error))) from None
+
+
+def show(result: Result, as_json: bool) -> None:
+    """Print how a release ended; a withheld one exits with 3. The last line of a published one is its path."""
+    if as_json:
+        print_json(result.to_json())
+    else:
+        typer.echo(f"{result.outcome} {result.release_id}")
+        typer.echo(result.guarantee.words())
+        print_verdicts(result.verdicts)
+        if result.path is not None:
+            typer.echo(str(result.path))
+    if result.outcome == "withheld":
+        raise typer.Exit(WITHHELD)
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """Percent of the input's bytes on standard error, for people at a terminal. No durations, no counts."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("reading"), BarColumn(), TaskProgressColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("reading", total=1.0)
+        yield lambda done, total: bar.update(task, completed=done / total if total else 1.0)

@@ -1,0 +1,44 @@
+"""Commands that make a working copy."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crowdgate.cli.output import print_json
+from crowdgate.cli.releases import AsJson, LedgerUrl, progress_bar, show, slot
+from crowdgate.jobs.release import release as run_release
+from crowdgate.jobs.workspace import DEMO_POLICY, DEMO_TABLES
+from crowdgate.jobs.workspace import init as make_workspace
+from crowdgate.kind.run import Request
+from crowdgate.ledger.key import draw_key
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the working copy.")]
+
+
+def init(folder: Folder, ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
+    """Make a working copy: the bundled policies and contracts, and a new ledger."""
+    root = make_workspace(folder, _ledger_name(folder), ledger)
+    if as_json:
+        print_json({"outcome": "created", "path": str(root)})
+    else:
+        typer.echo(f"next: crowdgate release {root / DEMO_POLICY}")
+
+
+def demo(
+    folder: Folder = Path("crowdgate-demo"),
+    tables: Annotated[bool, typer.Option("--tables", help="Release tables with noise instead of rows.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Release the bundled census data once: make a working copy (unless it is there), then publish from it."""
+    root, policy = folder.resolve(), DEMO_TABLES if tables else DEMO_POLICY
+    if not (root / DEMO_POLICY).is_file():
+        root = make_workspace(folder, "demo")
+    with progress_bar(as_json) as progress:
+        result = run_release(Request(root / policy, slot(None)), draw_key, progress)
+    show(result, as_json)
+
+
+def _ledger_name(folder: Path) -> str:
+    return re.sub(r"[^a-z0-9-]", "-", folder.resolve().name.lower())[:40] or "ledger"

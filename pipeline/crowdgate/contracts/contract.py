@@ -1,0 +1,134 @@
+"""The contract: what a table holds, whose rows it holds, and which facts about it are public."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.domain import Domain
+from crowdgate.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True)
+class InheritedSample:
+    """What the contract attests of a table that is a sample already: Bernoulli at rate `beta`, its draw secret and its
+    size unpublished. One sample composes with nothing: it serves one release for life."""
+
+    name: str
+    beta: Fraction
+
+
+class Role(StrEnum):
+    """What an attribute means for privacy."""
+
+    DIRECT_IDENTIFIER = "direct-identifier"
+    QUASI_IDENTIFIER = "quasi-identifier"
+    SENSITIVE = "sensitive"
+    OTHER = "other"
+
+
+@dataclass(frozen=True)
+class PrivacyUnit:
+    """Whose presence is protected: a row (one person each), or a person named by a column, with at most `rows` rows."""
+
+    person: str | None = None
+    rows: int = 1
+
+    def __str__(self) -> str:
+        return "row" if self.person is None else f"person:{self.person}"
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """One column. `accepted` marks the domain codes that the row rules accept; `margins` are public counts per code."""
+
+    name: str
+    role: Role
+    description: str = ""
+    domain: Domain | None = None
+    hierarchy: Hierarchy | None = None
+    invalid: Literal["drop", "level"] = "drop"
+    accepted: npt.NDArray[np.bool_] | None = None
+    margins: tuple[int, ...] | None = None
+
+    @property
+    def releasable(self) -> bool:
+        """Whether a policy may publish it: it has a public domain and is no direct identifier."""
+        return self.domain is not None and self.role is not Role.DIRECT_IDENTIFIER
+
+
+@dataclass(frozen=True)
+class RowRule:
+    """A rule that reads one cell: it must be one of `labels`. Broken cells are invalid, so after cleaning it holds."""
+
+    name: str
+    attribute: str
+    labels: tuple[str, ...]
+
+
+class Fact(StrEnum):
+    """What a table rule may speak of."""
+
+    ROWS = "rows"
+    INVALID_SHARE = "invalid_share"
+    DUPLICATE_SHARE = "duplicate_share"
+    MEAN = "mean"
+
+
+@dataclass(frozen=True)
+class TableRule:
+    """A rule about the whole table: low <= fact <= high (None: no limit). It advises; it never decides a release."""
+
+    name: str
+    fact: Fact
+    attribute: str | None
+    low: float | None
+    high: float | None
+
+    @property
+    def column(self) -> str:
+        """Name of the fact in the frame of facts."""
+        return self.fact if self.attribute is None else f"{self.fact} of {self.attribute}"
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where the table is, as the contract states it. `reader` names its source, `base` is the contract's folder."""
+
+    reader: str
+    settings: Mapping[str, str]
+    base: Path
+
+    @property
+    def path(self) -> Path:
+        """The path that it states, which is relative to the contract."""
+        return self.base / self.settings["path"]
+
+
+@dataclass(frozen=True, eq=False)
+class Contract:
+    """A validated contract. `files` are all files it was read from, for the policy digest."""
+
+    id: str
+    version: str
+    population: str
+    unit: PrivacyUnit
+    server: Server
+    attributes: tuple[Attribute, ...]
+    public: bool = False
+    sample: InheritedSample | None = None
+    rows_at_most: int | None = None
+    row_rules: tuple[RowRule, ...] = ()
+    table_rules: tuple[TableRule, ...] = ()
+    files: tuple[Path, ...] = ()
+
+    @cached_property
+    def by_name(self) -> dict[str, Attribute]:
+        """Attributes by column name."""
+        return {attribute.name: attribute for attribute in self.attributes}

@@ -1,0 +1,284 @@
+"""Domains, levels and margins of a contract: from its text and its CSV files to lookup tables, all slips reported."""
+
+import csv
+import io
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from crowdgate import hierarchy as levels_of
+from crowdgate.contracts.models import (
+    DAY,
+    NUMBER,
+    VALUES_FILE,
+    VALUES_LIST,
+    DomainModel,
+    LevelModel,
+    Place,
+    parse,
+    shown,
+)
+from crowdgate.domain import Domain, categories, dates, numbers, parse_date, parse_number
+from crowdgate.errors import Problem, nearest
+from crowdgate.hierarchy import ANY, ANY_LABEL, EXACT, INVALID_LABEL, Hierarchy
+
+MOST_BYTES = 1 << 26
+MOST_FAULTS = 10
+"""At most this many problems of one list of labels or one CSV file are shown."""
+
+
+@dataclass(frozen=True)
+class CsvFile:
+    """A CSV file with a header; each row with its line number."""
+
+    path: Path
+    header: tuple[str, ...]
+    rows: tuple[tuple[int, tuple[str, ...]], ...]
+
+    def problem(self, line: int | None, found: str, expected: str, instead: str | None = None) -> Problem:
+        """A problem in this file."""
+        return Problem(str(self.path), line, "row", found, expected, instead)
+
+
+def read_csv(place: Place, name: str) -> CsvFile | None:
+    """The CSV file called `name` beside the contract, or None after its problems were added."""
+    path = place.document.path.parent / name
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise ValueError("a file of at most 64 MiB")
+        lines = csv.reader(io.StringIO(path.read_text("utf-8-sig"), newline=""), strict=True)
+        rows = [(lines.line_num, tuple(row)) for row in lines]
+    except OSError as error:
+        place.refuse(
+            f"{shown(name)}: {error.strerror or 'unreadable'}", "a readable CSV file, relative to the contract"
+        )
+        return None
+    except (ValueError, csv.Error) as error:
+        expected = "UTF-8 text" if isinstance(error, UnicodeError) else str(error)
+        place.refuse(f"{shown(name)} is no CSV file", expected)
+        return None
+    if path not in place.files:
+        place.files.append(path)
+    return _table(place, path, rows)
+
+
+def _table(place: Place, path: Path, rows: list[tuple[int, tuple[str, ...]]]) -> CsvFile | None:
+    filled = [(line, row) for line, row in rows if row]
+    header = filled[0][1] if filled else ()
+    file = CsvFile(path, header, tuple(filled[1:]))
+    faults = [(line, row) for line, row in file.rows if len(row) != len(header)]
+    if not header or len(set(header)) != len(header):
+        place.problems.append(file.problem(1, "no header with distinct names", "a first line that names each column"))
+        return None
+    for line, row in faults[:MOST_FAULTS]:
+        place.problems.append(file.problem(line, f"{len(row)} cells", f"{len(header)} cells, as in the header"))
+    return None if faults else file
+
+
+def label_fault(label: str) -> str | None:
+    """Why a label (or a column's name) cannot be published, or None. Spreadsheets run cells that begin with = + - @."""
+    if not label:
+        return "is empty"
+    if label != label.strip():
+        return "begins or ends with a blank"
+    if label[0] in "=+-@":
+        return "begins with = + - or @, which a spreadsheet runs"
+    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in label):
+        return "contains a control character"
+    return "is reserved" if label in (ANY_LABEL, INVALID_LABEL) else None
+
+
+def check_labels(place: Place, labels: Iterable[str]) -> bool:
+    """Whether every label can be published; adds a problem for each that cannot."""
+    faults = [(label, fault) for label in dict.fromkeys(labels) if (fault := label_fault(label))]
+    for label, fault in faults[:MOST_FAULTS]:
+        place.refuse(f"{shown(label)} {fault}", "a label that can be published")
+    return not faults
+
+
+def label_of(domain: Domain, text: str) -> str | None:
+    """The label that a contract's text means: the label itself, or the number or day it stands for."""
+    code = domain.code(text)
+    if code < 0 or domain.labels[code] == text:
+        return None if code < 0 else text
+    if domain.grid is not None and parse_number(text) == domain.grid.first + domain.grid.step * code:
+        return domain.labels[code]
+    return domain.labels[code] if domain.first_day is not None and parse_date(text) else None
+
+
+def build_domain(place: Place, model: DomainModel, logical: str | None) -> Domain | None:
+    """The domain that the contract states, or None after its problems were added."""
+    try:
+        if model.values is not None:
+            return _categories(place, model)
+        if logical == "date":
+            return _dates(place, model)
+        if logical not in ("integer", "number"):
+            place.refuse("from and to", "logicalType integer, number or date beside them, or a list of values")
+            return None
+        return _numbers(place, model, whole=logical == "integer")
+    except ValueError as error:
+        place.refuse("a domain that is none", str(error))
+        return None
+
+
+def _categories(place: Place, model: DomainModel) -> Domain | None:
+    at = place / "values"
+    values = _values_in_file(at) if isinstance(at.value, dict) else parse(VALUES_LIST, at)
+    if values is None or not check_labels(at, values):
+        return None
+    twice = _repeated(values)
+    if twice is not None:
+        at.refuse(f"{shown(twice)} is there twice", "each value once")
+        return None
+    return categories(values, model.source)
+
+
+def _values_in_file(at: Place) -> list[str] | None:
+    model = parse(VALUES_FILE, at)
+    file = None if model is None else read_csv(at, model.file)
+    column = None if model is None or file is None else _column(at, file, model.column)
+    return None if file is None or column is None else [row[column] for _, row in file.rows]
+
+
+def _column(at: Place, file: CsvFile, name: str) -> int | None:
+    if name in file.header:
+        return file.header.index(name)
+    at.refuse(f"no column {shown(name)} in {file.path.name}", "a column of that file", nearest(name, file.header))
+    return None
+
+
+def _repeated(values: Iterable[str]) -> str | None:
+    return next((value for value, times in Counter(values).items() if times > 1), None)
+
+
+def _numbers(place: Place, model: DomainModel, *, whole: bool) -> Domain | None:
+    first, last = parse(NUMBER, place / "from"), parse(NUMBER, place / "to")
+    if first is None or last is None:
+        return None
+    step = parse_number("1") if model.step is None else model.step
+    assert step is not None
+    return numbers(first, last, step, model.source, top=bool(model.top), bottom=bool(model.bottom), whole=whole)
+
+
+def _dates(place: Place, model: DomainModel) -> Domain | None:
+    if model.model_fields_set & {"step", "top", "bottom"}:
+        place.refuse("step, top or bottom", "only from, to and source for a domain of dates")
+        return None
+    first, last = parse(DAY, place / "from"), parse(DAY, place / "to")
+    return None if first is None or last is None else dates(first, last, model.source)
+
+
+def build_hierarchy(place: Place, models: Sequence[LevelModel], domain: Domain, *, invalid_level: bool) -> Hierarchy:
+    """The levels of an attribute; a level with a problem is left out after the problem was added."""
+    named: list[tuple[str, Sequence[str]]] = [(EXACT, domain.labels)]
+    names: set[str] = set()
+    for i, model in enumerate(models):
+        at = (place / i).called(*place.names, model.name if label_fault(model.name) is None else str(i))
+        if _name_is_good(at, model.name, names):
+            labels = _level(at, model, domain, named[-1])
+            if labels is not None and check_labels(at, labels):
+                named.append((model.name, labels))
+    return levels_of.hierarchy(domain, named[1:], invalid_level=invalid_level)
+
+
+def _name_is_good(at: Place, name: str, names: set[str]) -> bool:
+    if name in names:
+        at.refuse(f"a second level {shown(name)}", "each level name once")
+    elif name in (EXACT, ANY, INVALID_LABEL):
+        at.refuse(f"the level name {shown(name)}", "another name: exact, any and (invalid) are there already")
+    elif check_labels(at, [name]):
+        names.add(name)
+        return True
+    return False
+
+
+def _level(at: Place, model: LevelModel, domain: Domain, before: tuple[str, Sequence[str]]) -> Sequence[str] | None:
+    try:
+        labels = _labels(at, model, domain, before[1])
+    except ValueError as error:
+        at.refuse("a level that cannot be made", str(error))
+        return None
+    split = None if labels is None else levels_of.first_split(before[1], labels)
+    if split is not None:
+        at.refuse(f"the level splits {shown(split)}", f"a level that nests in {before[0]!r}, the level before it")
+        return None
+    return labels
+
+
+def _labels(at: Place, model: LevelModel, domain: Domain, finer: Sequence[str]) -> Sequence[str] | None:
+    if model.width is not None:
+        return levels_of.by_width(domain, model.width)
+    if model.prefix is not None:
+        return levels_of.by_prefix(domain, model.prefix)
+    if model.part is not None:
+        return levels_of.by_date_part(domain, model.part)
+    if model.file is not None:
+        return _labels_in_file(at, model.file, model.column or model.name, domain)
+    return _labels_in_tree(at / "tree", model.tree or {}, domain, finer)
+
+
+def _labels_in_tree(
+    at: Place, tree: dict[str, list[str]], domain: Domain, finer: Sequence[str]
+) -> Sequence[str] | None:
+    """A tree groups the values of the level before it or, when it speaks of those, of the domain."""
+    members = [member for group in tree.values() for member in group]
+    if set(members) <= set(finer):
+        return levels_of.by_tree(finer, tree)
+    meant = {member: label_of(domain, member) for member in members}
+    unknown = [member for member, label in meant.items() if label is None]
+    for member in unknown[:MOST_FAULTS]:
+        known = list(dict.fromkeys([*finer, *domain.labels]))[:1000]
+        at.refuse(shown(member), "values of the level before it, or values of the domain", nearest(member, known))
+    if unknown:
+        return None
+    groups = {group: [label for m in inside if (label := meant[m])] for group, inside in tree.items()}
+    return levels_of.by_tree(domain.labels, groups)
+
+
+def _labels_in_file(at: Place, name: str, column: str, domain: Domain) -> Sequence[str] | None:
+    file = read_csv(at, name)
+    chosen = None if file is None else _column(at, file, column)
+    if file is None or chosen is None:
+        return None
+    twice = _repeated(row[0] for _, row in file.rows)
+    if twice is not None:
+        at.refuse(f"{shown(twice)} is in {file.path.name} twice", "each value in one row")
+        return None
+    rows = {label_of(domain, row[0]) or row[0]: row[chosen] for _, row in file.rows}
+    return levels_of.by_file(domain, rows)
+
+
+def read_margins(place: Place, name: str, domain: Domain) -> tuple[int, ...] | None:
+    """Public counts per domain value from a CSV file with columns value,count; a value without a row counts 0."""
+    file = read_csv(place, name)
+    if file is None:
+        return None
+    if file.header != ("value", "count"):
+        place.problems.append(file.problem(1, "other columns", "the header value,count"))
+        return None
+    counts, faults = _counts(file, domain)
+    if not faults and not sum(counts.values()):
+        faults = [file.problem(None, "no counts above 0", "at least one count above 0")]
+    place.problems.extend(faults[:MOST_FAULTS])
+    return None if faults else tuple(counts.get(label, 0) for label in domain.labels)
+
+
+def _counts(file: CsvFile, domain: Domain) -> tuple[dict[str, int], list[Problem]]:
+    counts: dict[str, int] = {}
+    faults: list[Problem] = []
+    for line, (value, count) in file.rows:
+        label = label_of(domain, value)
+        if label is None:
+            near = nearest(value, domain.labels[:1000])
+            faults.append(file.problem(line, shown(value), "a value of the domain", near))
+        elif label in counts:
+            faults.append(file.problem(line, f"{shown(value)} for the second time", "each value once"))
+        elif not re.fullmatch("[0-9]{1,15}", count):
+            faults.append(file.problem(line, f"the count {shown(count)}", "a whole number, 0 or more"))
+        else:
+            counts[label] = int(count)
+    return counts, faults

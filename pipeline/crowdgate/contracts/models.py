@@ -1,0 +1,301 @@
+"""Strict models of the facts a contract states in customProperties, and the place in the file where each one stands.
+
+Every scalar arrives as text and is parsed here; what a model does not know is refused.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+
+from crowdgate.contracts.contract import Role
+from crowdgate.documents import Document, Location
+from crowdgate.domain import parse_date, parse_number
+from crowdgate.errors import Problem, nearest
+from crowdgate.hierarchy import DATE_PARTS
+
+T = TypeVar("T")
+LEVEL_KINDS = ("width", "tree", "prefix", "part", "file")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A value of the contract with its location. `value` is None where the file says nothing (scalars are text).
+
+    All places of one contract share the lists `problems` and `files`, which reading fills.
+    """
+
+    document: Document
+    value: Any
+    problems: list[Problem]
+    files: list[Path]
+    location: Location = ()
+    names: tuple[str, ...] = ()
+
+    def __truediv__(self, key: str | int) -> "Place":
+        inside = isinstance(self.value, dict) and key in self.value
+        inside = inside or (isinstance(self.value, list) and isinstance(key, int) and key < len(self.value))
+        value = self.value[key] if inside else None
+        return replace(
+            self, value=value, location=(*self.location, key), names=(*self.names, repr(str(key))[1:-1][:60])
+        )
+
+    def items(self) -> list["Place"]:
+        """The items of a list (none where there is no list: the JSON Schema reports that)."""
+        return [self / i for i in range(len(self.value))] if isinstance(self.value, list) else []
+
+    def text(self, key: str) -> str | None:
+        """The text at `key`, if there is one."""
+        value = (self / key).value
+        return value if isinstance(value, str) else None
+
+    def called(self, *names: str) -> "Place":
+        """The same place under the names that a reader knows it by, e.g. `age.levels`."""
+        return replace(self, names=names)
+
+    def refuse(self, found: str, expected: str, instead: str | None = None) -> None:
+        """Adds a problem at this place."""
+        where = ".".join(self.names) or "document"
+        line = self.document.line(self.location)
+        self.problems.append(Problem(str(self.document.path), line, where, found, expected, instead))
+
+
+def shown(value: object) -> str:
+    """A value as a message may quote it: short, on one line."""
+    if isinstance(value, str):
+        return repr(value[:60])[:80] + ("..." if len(value) > 60 else "")
+    return {list: "a list", dict: "a mapping", type(None): "nothing"}.get(type(value), "another kind of value")
+
+
+def facts(place: Place, known: Mapping[str, object]) -> dict[str, Place]:
+    """The customProperties of an element by name. Entries of another `vendor` are not ours to read."""
+    found: dict[str, Place] = {}
+    for item in (place / "customProperties").items():
+        name = item.text("property")
+        if name is None or item.text("vendor") not in (None, "crowdgate"):
+            continue
+        value = (item / "value").called(*place.names, name)
+        if name not in known:
+            expected = "one of " + ", ".join(known) if known else "no custom property here (or one with a vendor)"
+            value.refuse("an unknown custom property", expected, nearest(name, list(known)))
+        elif name in found:
+            value.refuse("the custom property is there twice", "each one once")
+        else:
+            found[name] = value
+    return found
+
+
+def parse(kind: TypeAdapter[T], place: Place) -> T | None:
+    """The value at a place as `kind`, or None after its problems were added."""
+    try:
+        return kind.validate_python(place.value)
+    except ValidationError as error:
+        for slip in error.errors(include_input=False, include_url=False):
+            _refuse_slip(place, slip)
+        return None
+
+
+def _refuse_slip(place: Place, slip: Any) -> None:
+    around, at = place, place
+    for part in slip["loc"]:
+        around, at = at, at / part
+    match slip["type"]:
+        case "missing":
+            at.refuse("nothing", f"the key {slip['loc'][-1]}")
+        case "extra_forbidden":
+            known = _keys_at(slip["loc"], around)
+            at.refuse("an unknown key", "one of " + ", ".join(known), nearest(str(slip["loc"][-1]), known))
+        case "value_error":
+            at.refuse(shown(at.value), str(slip["ctx"]["error"]))
+        case "string_type":
+            at.refuse(shown(at.value), "text")
+        case "model_type" | "dict_type" | "model_attributes_type":
+            at.refuse(shown(at.value), "a mapping")
+        case "list_type":
+            at.refuse(shown(at.value), "a list")
+        case _:
+            at.refuse(shown(at.value), slip["msg"].removeprefix("Input should be "))
+
+
+def _keys_at(location: tuple[str | int, ...], around: Place) -> list[str]:
+    """The keys of the model that met an unknown one."""
+    in_list = len(location) == 2 and isinstance(location[0], int)
+    model: type[BaseModel] = LevelModel if in_list else _MODELS.get(around.names[-1], DomainModel)
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _said(test: Callable[[str], T | None], expected: str) -> Callable[[object], T]:
+    def read(value: object) -> T:
+        result = test(value) if isinstance(value, str) else None
+        if result is None:
+            raise ValueError(expected)
+        return result
+
+    return read
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if re.fullmatch("[0-9]{1,18}", text) else None
+
+
+def _rate(text: str) -> Fraction | None:
+    rate = parse_number(text)
+    return rate if rate is not None and 0 < rate < 1 else None
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError("text that is not empty")
+    return text
+
+
+def _role(text: str) -> Role | None:
+    return Role(text) if text in set(Role) else None
+
+
+Number = Annotated[Fraction, PlainValidator(_said(parse_number, "a number such as 5 or 0.5"))]
+Whole = Annotated[int, PlainValidator(_said(_whole, "a whole number, 0 or more"))]
+Positive = Annotated[int, PlainValidator(_said(lambda text: _whole(text) or None, "a whole number, 1 or more"))]
+Flag = Annotated[bool, PlainValidator(_said({"true": True, "false": False}.get, "true or false"))]
+Day = Annotated[date, PlainValidator(_said(parse_date, "a day such as 2024-12-31"))]
+Text = Annotated[str, AfterValidator(_filled)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+_FIXED_SIZE = "bernoulli: a sample of fixed size, or by any rule that links its rows, has delta of at least its share"
+_UNPUBLISHED = "unpublished: once the size of the sample is known, delta is beta whatever k is"
+
+
+class UnitModel(_Strict):
+    """`row`, or {person: COLUMN, rows: 1}."""
+
+    person: Text | None = None
+    rows: Positive = 1
+
+    @model_validator(mode="before")
+    @classmethod
+    def _row_or_person(cls, value: object) -> object:
+        if value == "row":
+            return {}
+        if not isinstance(value, dict) or "person" not in value:
+            raise ValueError("row or {person: COLUMN, rows: 1}")
+        return value
+
+
+class SampleModel(_Strict):
+    """What is attested of a table that is a sample: only secret Bernoulli samples of unknown size have a guarantee."""
+
+    name: Text
+    method: Annotated[Literal["bernoulli"], PlainValidator(_said({"bernoulli": "bernoulli"}.get, _FIXED_SIZE))]
+    beta: Annotated[Fraction, PlainValidator(_said(_rate, "a rate above 0 and below 1"))]
+    secret: Annotated[Literal[True], PlainValidator(_said({"true": True}.get, "true: who was drawn must be secret"))]
+    size: Annotated[Literal["unpublished"], PlainValidator(_said({"unpublished": "unpublished"}.get, _UNPUBLISHED))]
+
+
+class ValuesFile(_Strict):
+    """Domain values in a column of a CSV file."""
+
+    file: Text
+    column: Text
+
+
+class DomainModel(_Strict):
+    """A numeric or date range, or values: one model, so that one slip gives one problem."""
+
+    first: Text | None = Field(None, alias="from")
+    last: Text | None = Field(None, alias="to")
+    step: Number | None = None
+    top: Flag | None = None
+    bottom: Flag | None = None
+    values: Any = None
+    source: Text
+
+    @model_validator(mode="after")
+    def _one_form(self) -> "DomainModel":
+        is_range = {"first", "last"} <= self.model_fields_set and self.values is None
+        is_values = self.values is not None and self.model_fields_set <= {"values", "source"}
+        if not is_range and not is_values:
+            raise ValueError("either from and to (with step, top, bottom), or values")
+        return self
+
+
+class LevelModel(_Strict):
+    """One named level of exactly one kind."""
+
+    name: Text
+    width: Number | None = None
+    tree: dict[str, list[str]] | None = None
+    prefix: Positive | None = None
+    part: str | None = None
+    file: Text | None = None
+    column: Text | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "LevelModel":
+        if len(self.model_fields_set & set(LEVEL_KINDS)) != 1:
+            raise ValueError("exactly one of " + ", ".join(LEVEL_KINDS))
+        if self.column is not None and self.file is None:
+            raise ValueError("column only beside file")
+        if self.part is not None and self.part not in DATE_PARTS:
+            raise ValueError("part: one of " + ", ".join(DATE_PARTS))
+        return self
+
+
+class MeanModel(_Strict):
+    """The limits of a mean."""
+
+    min_value: Number | None = None
+    max_value: Number | None = None
+
+
+class ExpectationModel(_Strict):
+    """The one expectation that a contract may name: a mean between two limits."""
+
+    type: Literal["expect_column_mean_to_be_between"]
+    kwargs: MeanModel
+
+
+TABLE_FACTS: dict[str, TypeAdapter[Any]] = {
+    "privacyUnit": TypeAdapter(UnitModel),
+    "population": TypeAdapter(Text),
+    "public": TypeAdapter(Flag),
+    "sample": TypeAdapter(SampleModel),
+    "rowsAtMost": TypeAdapter(Positive),
+}
+PROPERTY_FACTS: dict[str, TypeAdapter[Any]] = {
+    "privacyRole": TypeAdapter(Annotated[Role, PlainValidator(_said(_role, "one of " + ", ".join(Role)))]),
+    "domain": TypeAdapter(DomainModel),
+    "levels": TypeAdapter(list[LevelModel]),
+    "invalid": TypeAdapter(Literal["drop", "level"]),
+    "margins": TypeAdapter(Text),
+}
+_MODELS: dict[str, type[BaseModel]] = {
+    "privacyUnit": UnitModel,
+    "sample": SampleModel,
+    "domain": DomainModel,
+    "values": ValuesFile,
+    "implementation": ExpectationModel,
+    "kwargs": MeanModel,
+}
+NUMBER: TypeAdapter[Fraction] = TypeAdapter(Number)
+DAY: TypeAdapter[date] = TypeAdapter(Day)
+VALUES_LIST: TypeAdapter[list[str]] = TypeAdapter(list[str])
+VALUES_FILE: TypeAdapter[ValuesFile] = TypeAdapter(ValuesFile)
+EXPECTATION: TypeAdapter[ExpectationModel] = TypeAdapter(ExpectationModel)

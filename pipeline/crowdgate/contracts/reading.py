@@ -1,0 +1,218 @@
+"""Reads a contract: Open Data Contract Standard v3.1 with the privacy facts that it states in customProperties.
+
+The file is checked twice, first against the standard's JSON Schema and then strictly by our own models, and every
+problem of both is in one ConfigurationError.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.contracts.contract import (
+    Attribute,
+    Contract,
+    Fact,
+    InheritedSample,
+    PrivacyUnit,
+    Role,
+    RowRule,
+    TableRule,
+)
+from crowdgate.contracts.domains import build_domain, build_hierarchy, check_labels, label_fault, read_margins
+from crowdgate.contracts.models import PROPERTY_FACTS, TABLE_FACTS, Place, SampleModel, UnitModel, facts, parse, shown
+from crowdgate.contracts.rules import accepts_all, property_rule, refuse_repeated_names, table_rule
+from crowdgate.contracts.servers import ServerRule, read_server
+from crowdgate.contracts.standard import check_standard
+from crowdgate.documents import read_document
+from crowdgate.domain import Domain
+from crowdgate.errors import ConfigurationError, nearest
+from crowdgate.hierarchy import Hierarchy
+from crowdgate.limits import MOST_ROWS_EACH
+
+Rules = list[tuple[Place, RowRule | TableRule]]
+
+
+def read_contract(path: Path, servers: Mapping[str, ServerRule]) -> Contract:
+    """The contract in `path`, whose table lies on one of these servers (by the name of their source).
+
+    Raises ConfigurationError that lists every problem of it and of the files it names.
+    """
+    document = read_document(path)
+    root = Place(document, document.data, [], [path])
+    check_standard(root)
+    contract = _contract(root, servers)
+    if contract is None or root.problems:
+        own = str(path)
+        problems = dict.fromkeys(root.problems)
+        raise ConfigurationError(sorted(problems, key=lambda problem: (problem.file != own, problem.line or 0)))
+    return contract
+
+
+def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None:
+    facts(root, {})
+    server, identity, version = read_server(root, servers), _name(root / "id"), _name(root / "version")
+    table = _table(root)
+    if table is None:
+        return None
+    places = facts(table, TABLE_FACTS)
+    stated = {name: parse(TABLE_FACTS[name], place) for name, place in places.items()}
+    for name in ("privacyUnit", "population"):
+        if name not in places:
+            table.refuse(f"no {name}", f"the custom property {name} on the table")
+    unit = _unit(places, stated.get("privacyUnit"))
+    population = _name(places["population"]) if stated.get("population") else None
+    attributes, rules = _attributes(table, unit)
+    _check_person(places, unit, attributes)
+    rules += _table_rules(table, places, stated.get("rowsAtMost"))
+    refuse_repeated_names(rules)
+    if server is None or unit is None or identity is None or version is None or population is None:
+        return None
+    return Contract(
+        id=identity,
+        version=version,
+        population=population,
+        unit=unit,
+        server=server,
+        attributes=tuple(attributes.values()),
+        public=bool(stated.get("public")),
+        sample=_sample(stated.get("sample")),
+        rows_at_most=stated.get("rowsAtMost"),
+        row_rules=tuple(rule for _, rule in rules if isinstance(rule, RowRule)),
+        table_rules=tuple(rule for _, rule in rules if isinstance(rule, TableRule)),
+        files=tuple(root.files),
+    )
+
+
+def _name(at: Place) -> str | None:
+    return at.value if isinstance(at.value, str) and check_labels(at, [at.value]) else None
+
+
+def _table(root: Place) -> Place | None:
+    tables = (root / "schema").items()
+    if len(tables) == 1:
+        return tables[0].called(tables[0].text("name") or "schema")
+    (root / "schema").refuse(f"{len(tables)} tables", "exactly one table a contract")
+    return None
+
+
+def _unit(places: dict[str, Place], model: UnitModel | None) -> PrivacyUnit | None:
+    if model is None:
+        return None
+    if model.rows > MOST_ROWS_EACH:
+        (places["privacyUnit"] / "rows").refuse(f"rows: {model.rows}", f"at most {MOST_ROWS_EACH} rows a person")
+        return None
+    return PrivacyUnit(model.person, model.rows)
+
+
+def _sample(model: SampleModel | None) -> InheritedSample | None:
+    return None if model is None else InheritedSample(model.name, model.beta)
+
+
+def _table_rules(table: Place, places: dict[str, Place], rows_at_most: int | None) -> Rules:
+    rules: Rules = [(place, rule) for place in (table / "quality").items() if (rule := table_rule(place))]
+    if rows_at_most is not None:
+        bound = TableRule("rowsAtMost", Fact.ROWS, None, None, float(rows_at_most))
+        rules.append((places["rowsAtMost"], bound))
+    return rules
+
+
+def _attributes(table: Place, unit: PrivacyUnit | None) -> tuple[dict[str, Attribute], Rules]:
+    person = None if unit is None else unit.person
+    attributes: dict[str, Attribute] = {}
+    rules: Rules = []
+    for place in (table / "properties").items():
+        name = place.text("name")
+        if name is None:
+            continue
+        at = place.called(name if label_fault(name) is None else shown(name))
+        if name in attributes:
+            at.refuse("a second property of this name", "each property once")
+            continue
+        attributes[name] = _attribute(at, name, person, rules)
+    if not attributes:
+        table.refuse("no properties", "a property for each column")
+    return attributes, rules
+
+
+def _check_person(places: dict[str, Place], unit: PrivacyUnit | None, attributes: dict[str, Attribute]) -> None:
+    if unit is None or unit.person is None:
+        return
+    at = places["privacyUnit"] / "person"
+    if unit.person not in attributes:
+        at.refuse(f"no property {shown(unit.person)}", "the name of a property", nearest(unit.person, list(attributes)))
+    elif attributes[unit.person].role is not Role.DIRECT_IDENTIFIER:
+        at.refuse(f"{shown(unit.person)} of another role", f"a person column of role {Role.DIRECT_IDENTIFIER}")
+
+
+def _attribute(at: Place, name: str, person: str | None, rules: Rules) -> Attribute:
+    places = facts(at, PROPERTY_FACTS)
+    stated = {key: parse(PROPERTY_FACTS[key], place) for key, place in places.items()}
+    if "privacyRole" not in places:
+        at.refuse("no privacyRole", "the custom property privacyRole: " + ", ".join(Role))
+    _check_flat(at, name)
+    role = stated.get("privacyRole") or Role.OTHER
+    model = stated.get("domain")
+    domain = None if model is None else build_domain(places["domain"], model, at.text("logicalType"))
+    if role is not Role.DIRECT_IDENTIFIER and domain is not None:
+        check_labels(at / "name", [name])
+    invalid: Literal["drop", "level"] = "level" if stated.get("invalid") == "level" else "drop"
+    own = _rules(at, name, domain, person, failed="domain" in places and domain is None)
+    rules += own
+    return Attribute(
+        name,
+        role,
+        description=at.text("description") or "",
+        domain=domain,
+        hierarchy=_hierarchy(places, stated, domain, invalid_level=invalid == "level"),
+        invalid=invalid,
+        accepted=_accepted(at, domain, [rule for _, rule in own if isinstance(rule, RowRule)]),
+        margins=_margins(places, stated, domain),
+    )
+
+
+def _check_flat(at: Place, name: str) -> None:
+    """A property is one column of that name: what is inside it, or called otherwise in the file, is not supported."""
+    for key in ("properties", "items"):
+        if (at / key).value is not None:
+            (at / key).refuse(f"nested {key}", "a flat table: one property for each column")
+    if at.text("physicalName") not in (None, name):
+        (at / "physicalName").refuse("another name", "the name of the column in the file, as name", name)
+
+
+def _rules(at: Place, name: str, domain: Domain | None, person: str | None, *, failed: bool) -> Rules:
+    """The attribute's rules; none while its domain is wrong, which is reported already."""
+    if failed:
+        return []
+    entries = (at / "quality").items()
+    return [(entry, rule) for entry in entries if (rule := property_rule(entry, name, domain, person))]
+
+
+def _hierarchy(
+    places: dict[str, Place], stated: dict[str, Any], domain: Domain | None, *, invalid_level: bool
+) -> Hierarchy | None:
+    if domain is None:
+        for key in ("levels", "invalid", "margins"):
+            if key in places and "domain" not in places:
+                places[key].refuse(f"{key} without a domain", "a domain beside it")
+        return None
+    place = places.get("levels", places["domain"])
+    return build_hierarchy(place, stated.get("levels") or [], domain, invalid_level=invalid_level)
+
+
+def _margins(places: dict[str, Place], stated: dict[str, Any], domain: Domain | None) -> tuple[int, ...] | None:
+    name = stated.get("margins")
+    return None if name is None or domain is None else read_margins(places["margins"], name, domain)
+
+
+def _accepted(at: Place, domain: Domain | None, rules: Sequence[RowRule]) -> npt.NDArray[np.bool_] | None:
+    """Marks the domain codes that all row rules accept."""
+    if domain is None or not rules:
+        return None
+    mask = np.array([accepts_all(rules, label) for label in domain.labels], dtype=np.bool_)
+    mask.flags.writeable = False
+    if not mask.any():
+        (at / "quality").refuse("row rules that no value meets together", "rules that accept some value")
+    return mask

@@ -1,0 +1,187 @@
+"""ODCS quality rules of a contract: rules about one cell become RowRules, rules about the table TableRules.
+
+A row rule is evaluated on the public labels of a domain, once, before any data is read. Whatever a contract asks that
+neither kind can hold is refused: a rule that nobody checks is worse than none.
+"""
+
+import math
+import re
+import warnings
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from crowdgate.contracts.contract import Fact, RowRule, TableRule
+from crowdgate.contracts.domains import label_of
+from crowdgate.contracts.models import EXPECTATION, NUMBER, VALUES_LIST, Place, parse, shown
+from crowdgate.domain import Domain
+from crowdgate.errors import nearest
+
+LOW = ("mustBe", "mustBeGreaterThan", "mustBeGreaterOrEqualTo")
+HIGH = ("mustBe", "mustBeLessThan", "mustBeLessOrEqualTo")
+OPERATORS = tuple(dict.fromkeys((*LOW, *HIGH, "mustBeBetween")))
+REFUSED_OPERATORS = ("mustNotBe", "mustNotBeBetween")
+SHARES = ("nullValues", "missingValues", "invalidValues")
+SUPPORTED = (
+    "invalidValues with validValues or pattern (mustBe: 0); nullValues, missingValues or invalidValues in percent; "
+    "duplicateValues in percent on the person column; rowCount on the table; a greatExpectations mean"
+)
+Limits = tuple[float | None, float | None]
+
+
+def table_rule(place: Place) -> TableRule | None:
+    """The rule about the number of rows that one quality entry of the table states."""
+    if place.text("metric") != "rowCount" or place.text("type") not in (None, "library"):
+        place.refuse("a rule that is not supported here", "metric: rowCount on the table")
+        return None
+    if place.text("unit") == "percent" or (place / "arguments").value is not None:
+        place.refuse("a unit or arguments", "rowCount in rows, without arguments")
+        return None
+    return _limited(place, Fact.ROWS, None, Fraction(1))
+
+
+def property_rule(
+    place: Place, attribute: str, domain: Domain | None, person: str | None
+) -> RowRule | TableRule | None:
+    """The rule that one quality entry of a property states, or None after its problem was added."""
+    kind, metric = place.text("type") or "library", place.text("metric")
+    if kind == "custom":
+        return _mean(place, attribute, domain)
+    if kind != "library" or metric not in (*SHARES, "duplicateValues"):
+        near = nearest(metric, [*SHARES, "duplicateValues"]) if metric else None
+        place.refuse("a rule that is not supported", SUPPORTED, near)
+        return None
+    if metric == "invalidValues" and (place / "arguments").value is not None:
+        return _row_rule(place, attribute, domain)
+    return _share(place, metric, attribute, domain, person)
+
+
+def _share(place: Place, metric: str, attribute: str, domain: Domain | None, person: str | None) -> TableRule | None:
+    duplicates = metric == "duplicateValues"
+    if (place / "arguments").value is not None:
+        (place / "arguments").refuse("arguments", f"{metric} without arguments")
+    elif place.text("unit") != "percent":
+        (place / "unit").refuse(shown((place / "unit").value), "unit: percent", "percent")
+    elif duplicates and attribute != person:
+        place.refuse("duplicateValues", "the person column of the privacy unit: no other column is checked for it")
+    elif not duplicates and domain is None:
+        place.refuse(f"{metric} on an attribute without a domain", "a domain beside the rule")
+    else:
+        fact = Fact.DUPLICATE_SHARE if duplicates else Fact.INVALID_SHARE
+        return _limited(place, fact, attribute, Fraction(1, 100))
+    return None
+
+
+def _limited(place: Place, fact: Fact, attribute: str | None, scale: Fraction) -> TableRule | None:
+    limits = _limits(place, scale)
+    default = str(fact) if attribute is None else f"{fact} of {attribute}"
+    return None if limits is None else TableRule(place.text("name") or default, fact, attribute, *limits)
+
+
+def _limits(place: Place, scale: Fraction) -> Limits | None:
+    """Lower and upper limit of the one operator there; strict operators exclude the limit itself."""
+    operators = [key for key in (*OPERATORS, *REFUSED_OPERATORS) if (place / key).value is not None]
+    if len(operators) != 1 or operators[0] in REFUSED_OPERATORS:
+        found = " and ".join(operators) or "no operator"
+        place.refuse(found, "exactly one of " + ", ".join(OPERATORS))
+        return None
+    operator = operators[0]
+    at = place / operator
+    if operator == "mustBeBetween":
+        return _between(at, scale)
+    number = parse(NUMBER, at)
+    if number is None:
+        return None
+    limit = float(number * scale)
+    low = math.nextafter(limit, math.inf) if operator == "mustBeGreaterThan" else limit
+    high = math.nextafter(limit, -math.inf) if operator == "mustBeLessThan" else limit
+    return low if operator in LOW else None, high if operator in HIGH else None
+
+
+def _between(at: Place, scale: Fraction) -> Limits | None:
+    ends = [parse(NUMBER, end) for end in at.items()]
+    if len(ends) != 2 or ends[0] is None or ends[1] is None or ends[0] > ends[1]:
+        at.refuse(shown(at.value), "two numbers, the smaller one first")
+        return None
+    return float(ends[0] * scale), float(ends[1] * scale)
+
+
+def _mean(place: Place, attribute: str, domain: Domain | None) -> TableRule | None:
+    if place.text("engine") != "greatExpectations":
+        (place / "engine").refuse(shown((place / "engine").value), "engine: greatExpectations", "greatExpectations")
+        return None
+    model = parse(EXPECTATION, place / "implementation")
+    if model is None:
+        return None
+    if domain is None or domain.grid is None:
+        place.refuse("a mean", "a numeric domain (from, to) beside it")
+        return None
+    low, high = model.kwargs.min_value, model.kwargs.max_value
+    if (low is None and high is None) or (low is not None and high is not None and low > high):
+        (place / "implementation").refuse("no interval", "min_value, max_value or both, the smaller one first")
+        return None
+    limits = (None if low is None else float(low), None if high is None else float(high))
+    return TableRule(place.text("name") or f"mean of {attribute}", Fact.MEAN, attribute, *limits)
+
+
+def _row_rule(place: Place, attribute: str, domain: Domain | None) -> RowRule | None:
+    if domain is None:
+        place.refuse("a row rule on an attribute without a domain", "a domain beside the rule")
+        return None
+    operators = [key for key in (*OPERATORS, *REFUSED_OPERATORS) if (place / key).value is not None]
+    if operators != ["mustBe"] or parse(NUMBER, place / "mustBe") != 0:
+        place.refuse("a row rule with another limit", "mustBe: 0 (a cell that breaks the rule is invalid)")
+        return None
+    labels = _accepted(place / "arguments", domain)
+    if labels is None:
+        return None
+    if not labels:
+        (place / "arguments").refuse("a rule that no value of the domain meets", "a rule that accepts some value")
+        return None
+    return RowRule(place.text("name") or f"valid values of {attribute}", attribute, labels)
+
+
+def _accepted(at: Place, domain: Domain) -> tuple[str, ...] | None:
+    keys = list(at.value) if isinstance(at.value, dict) else []
+    if keys == ["validValues"]:
+        return _valid_values(at / "validValues", domain)
+    if keys == ["pattern"]:
+        return _matching(at / "pattern", domain)
+    at.refuse(shown(", ".join(keys)), "validValues or pattern")
+    return None
+
+
+def _valid_values(at: Place, domain: Domain) -> tuple[str, ...] | None:
+    values = parse(VALUES_LIST, at)
+    if values is None:
+        return None
+    labels = {value: label_of(domain, value) for value in values}
+    for i, value in enumerate(values):
+        if labels[value] is None:
+            (at / i).refuse(shown(value), "values of the domain", nearest(value, domain.labels[:1000]))
+    accepted = set(labels.values())
+    return None if None in accepted else tuple(label for label in domain.labels if label in accepted)
+
+
+def _matching(at: Place, domain: Domain) -> tuple[str, ...] | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            pattern = re.compile(at.value)
+    except (re.error, TypeError, OverflowError, RecursionError, Warning):
+        at.refuse(shown(at.value), "a regular expression that Python's re accepts without a warning")
+        return None
+    return tuple(label for label in domain.labels if pattern.fullmatch(label))
+
+
+def refuse_repeated_names(rules: Iterable[tuple[Place, RowRule | TableRule]]) -> None:
+    """Adds a problem for each rule whose name another one bears."""
+    seen: set[str] = set()
+    for place, rule in rules:
+        if rule.name in seen:
+            place.refuse(f"a second rule called {shown(rule.name)}", "a name of its own for each rule")
+        seen.add(rule.name)
+
+
+def accepts_all(rules: Sequence[RowRule], label: str) -> bool:
+    """Whether every rule accepts a label."""
+    return all(label in rule.labels for rule in rules)

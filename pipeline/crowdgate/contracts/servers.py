@@ -1,0 +1,76 @@
+"""Where a contract says its table is: a server of the standard, read strictly by the rule of its source."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from crowdgate.contracts.contract import Server
+from crowdgate.contracts.models import Place, facts, shown
+from crowdgate.errors import nearest
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One thing that a server states: the pattern that its text has, what is expected of it, and the value without it
+    (None: it must be there)."""
+
+    pattern: str
+    expected: str
+    default: str | None = None
+
+
+@dataclass(frozen=True)
+class ServerRule:
+    """What may be said of a server of this type and format: `keys` of the standard, `properties` of our own."""
+
+    type: str
+    format: str
+    keys: Mapping[str, Setting] = field(default_factory=dict)
+    properties: Mapping[str, Setting] = field(default_factory=dict)
+
+
+PATH = Setting(r"[^\0]+", "the path of the table, relative to the contract")
+
+
+def read_server(root: Place, rules: Mapping[str, ServerRule]) -> Server | None:
+    """The first server of a type that some source reads, or None after problems were added."""
+    types = sorted({rule.type for rule in rules.values()})
+    known = [server for server in (root / "servers").items() if server.text("type") in types]
+    if not known:
+        wanted = " or ".join(types)
+        (root / "servers").refuse(f"no server of type {wanted}", f"a server with type: {wanted}, path and format")
+        return None
+    server = known[0]
+    if (server.text("encoding") or "UTF-8").upper() not in ("UTF-8", "UTF8"):
+        (server / "encoding").refuse(shown((server / "encoding").value), "UTF-8", "UTF-8")
+    own = {name: rule for name, rule in rules.items() if rule.type == server.text("type")}
+    found = next((name for name, rule in own.items() if rule.format == server.text("format")), None)
+    settings = _settings(server, own[found] if found else _common(list(own.values())))
+    if found is None:
+        formats, said = [rule.format for rule in own.values()], server.text("format")
+        (server / "format").refuse(shown(said), " or ".join(formats), nearest(said or "", formats))
+    if found is None or settings is None:
+        return None
+    return Server(found, settings, root.document.path.parent)
+
+
+def _common(rules: Sequence[ServerRule]) -> ServerRule:
+    """What all of them ask for, where the format is wrong and it can't be told which is meant."""
+    keys = {name: setting for name, setting in rules[0].keys.items() if all(name in rule.keys for rule in rules)}
+    properties = {name: setting for rule in rules for name, setting in rule.properties.items()}
+    return ServerRule(rules[0].type, "", keys, properties)
+
+
+def _settings(server: Place, rule: ServerRule) -> dict[str, str] | None:
+    every = {name: Setting("", "") for name in rule.properties}
+    stated = {name: server / name for name in rule.keys} | facts(server, every)
+    known, found = {**rule.keys, **rule.properties}, {}
+    for name, setting in known.items():
+        value = stated[name].value if name in stated else None
+        if value is None and setting.default is not None:
+            found[name] = setting.default
+        elif isinstance(value, str) and re.fullmatch(setting.pattern, value):
+            found[name] = value
+        else:
+            stated.get(name, server / name).refuse(shown(value), setting.expected)
+    return found if len(found) == len(known) else None

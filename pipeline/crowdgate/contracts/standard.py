@@ -1,0 +1,123 @@
+"""The JSON Schema of the Open Data Contract Standard v3.1, and its errors as short problems.
+
+The schema travels in the package open_data_contract_standard. A message never shows the instance, only its keys.
+"""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from crowdgate.contracts.models import Place, shown
+from crowdgate.errors import nearest
+
+VERSION = "v3.1.0"
+UNKNOWN_KEYS = ("additionalProperties", "unevaluatedProperties")
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    text = resources.files("open_data_contract_standard").joinpath("schema.json").read_text("utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def check_standard(root: Place) -> None:
+    """Adds a problem for everything in the document that the standard does not allow."""
+    from jsonschema import Draft201909Validator
+
+    version = root.text("apiVersion")
+    if version != VERSION:
+        (root / "apiVersion").refuse(shown(version), f"apiVersion: {VERSION}", VERSION)
+    for error in _leaves(Draft201909Validator(_schema()).iter_errors(root.document.typed)):
+        _refuse(root, error)
+
+
+def _leaves(errors: Any) -> Iterator[Any]:
+    """Errors without those that only repeat another one: a part that fails leaves its keys unevaluated."""
+    from jsonschema.exceptions import best_match
+
+    flat = [best_match([error]) for error in errors]
+    for error in flat:
+        path = tuple(error.absolute_path)
+        others = [tuple(other.absolute_path) for other in flat if other.validator not in UNKNOWN_KEYS]
+        below = any(other[: len(path)] == path for other in others)
+        if error.validator not in UNKNOWN_KEYS or _unknown(error) or not below:
+            yield error
+
+
+def _refuse(root: Place, error: Any) -> None:
+    at = root
+    for part in error.absolute_path:
+        at = at / part
+    at = at.called(*_readable(root, tuple(error.absolute_path)))
+    if error.validator in UNKNOWN_KEYS:
+        known = sorted(_known(error.schema, set()))
+        for key in _unknown(error) or ["a key"]:
+            item = at / key if key in error.instance else at
+            item.refuse("a key that ODCS does not know here", "a key of the standard", nearest(key, known))
+    elif error.validator == "required":
+        missing = [key for key in error.validator_value if key not in error.instance]
+        # without a logicalType every condition on it holds, the one that asks for `map` among them
+        missing = ["logicalType"] if missing == ["map"] and "logicalType" not in error.instance else missing
+        at.refuse("nothing at " + ", ".join(missing), "the key that ODCS requires")
+    else:
+        at.refuse(shown(at.value), _expected(error))
+
+
+def _expected(error: Any) -> str:
+    value = error.validator_value
+    match error.validator:
+        case "enum":
+            return "one of " + ", ".join(map(str, value))
+        case "const":
+            return str(value)
+        case "type":
+            return " or ".join([value] if isinstance(value, str) else value)
+        case "pattern":
+            return f"text of the form {value}"
+        case "oneOf" | "anyOf":
+            return "exactly one of the forms of ODCS"
+        case _:
+            return f"what ODCS allows ({error.validator})"
+
+
+def _unknown(error: Any) -> list[str]:
+    if error.validator not in UNKNOWN_KEYS:
+        return []
+    known = _known(error.schema, set())
+    return [key for key in error.instance if key not in known]
+
+
+def _known(schema: Any, seen: set[str]) -> set[str]:
+    """All keys that a part of the schema speaks of, through its references and conditions."""
+    if not isinstance(schema, dict):
+        return set()
+    known = set(schema.get("properties", {}))
+    reference = schema.get("$ref")
+    if reference is not None and reference not in seen:
+        seen.add(reference)
+        known |= _known(_referred(reference), seen)
+    parts = [schema.get("then"), schema.get("else")]
+    parts += [part for key in ("allOf", "anyOf", "oneOf") for part in schema.get(key, [])]
+    return known.union(*(_known(part, seen) for part in parts))
+
+
+def _referred(reference: str) -> Any:
+    part: Any = _schema()
+    for key in reference.removeprefix("#/").split("/"):
+        part = part[key]
+    return part
+
+
+def _readable(root: Place, path: tuple[str | int, ...]) -> list[str]:
+    """A path with the names of its items in place of their numbers: `age.quality.0`, not `schema.0.properties.3...`."""
+    names: list[str] = []
+    at = root
+    for i, part in enumerate(path):
+        at = at / part
+        name = next((text for key in ("name", "property", "server") if (text := at.text(key))), None)
+        is_list_of_named = isinstance(part, int) and name is not None and path[i - 1 : i] != ("quality",)
+        names[-1 if is_list_of_named else len(names) :] = [repr(name)[1:-1][:60] if is_list_of_named else str(part)]
+    return names[1:] if len(path) > 2 and path[2] == "properties" else names

@@ -1,0 +1,107 @@
+"""What can go wrong, one class per thing a person would do about it.
+
+CrowdgateError
+├── ConfigurationError   the policy, contract, budget or command line is wrong: mend the file     exit 2
+├── FileFault            an input file is missing, unreadable or not of the contract's shape      exit 4
+├── LedgerRefused        the ledger says no: budget spent, other id, run spent or lost            exit 5
+├── VerificationFailed   a published release is not what its manifest says                        exit 6
+├── EnvironmentFault     disk, permissions, an existing destination, a locked ledger              exit 1
+└── Crashed              a run stopped after it had read data; the reason is in the private record exit 1
+
+A message names the column, gate, file and line, what was expected and what to write instead. It never holds a record's
+value or an exact count of the input: messages reach logs, schedulers and people who may not see the data.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import ClassVar
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One mistake in one file: where it stands, what is there, what was expected."""
+
+    file: str
+    line: int | None
+    where: str
+    found: str
+    expected: str
+    instead: str | None = None
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        hint = "" if self.instead is None else f"; write {self.instead!r}"
+        return f"{place}: {self.where}: {self.found}; expected {self.expected}{hint}"
+
+
+Finding = tuple[tuple[str | int, ...], str, str, str | None]
+"""A problem whose file is not known where it is found: (place below what was checked, what is there, what is expected,
+the nearest right word)."""
+
+
+def nearest(word: str, words: Sequence[str]) -> str | None:
+    """The word that was probably meant, or None."""
+    found = get_close_matches(word, words, n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+class CrowdgateError(Exception):
+    """Base of all errors that Crowdgate raises on purpose."""
+
+    exit_code: ClassVar[int] = 1
+    code: str = "fault"
+
+
+class ConfigurationError(CrowdgateError):
+    """The policy, contract, budget or command line is wrong. Lists every problem found, not only the first."""
+
+    exit_code = 2
+    code = "configuration"
+
+    def __init__(self, problems: Sequence[Problem] | Problem) -> None:
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    def __reduce__(self) -> tuple[type, tuple[tuple[Problem, ...]]]:
+        return type(self), (self.problems,)
+
+
+class FileFault(CrowdgateError):
+    """An input file cannot serve as the contract's table, whatever its rows hold."""
+
+    exit_code = 4
+    code = "file-fault"
+
+
+class LedgerRefused(CrowdgateError):
+    """The ledger refuses. `code` is refused, spent (an earlier run crashed) or lost (its staged bytes are gone)."""
+
+    exit_code = 5
+    code = "refused"
+
+    def __init__(self, message: str, code: str = "refused") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class VerificationFailed(CrowdgateError):
+    """A published release does not hold what its manifest claims."""
+
+    exit_code = 6
+    code = "verification-failed"
+
+
+class EnvironmentFault(CrowdgateError):
+    """The machine, not the files a user writes: disk, permissions, an existing destination, a locked ledger."""
+
+    code = "environment"
+
+
+class Crashed(CrowdgateError):
+    """A run stopped after it had read data. One public word: the stage and the reason could tell about a row."""
+
+    code = "crashed"
+
+    def __init__(self) -> None:
+        super().__init__("crashed; the budget stays charged and the reason is in the private record beside the ledger")

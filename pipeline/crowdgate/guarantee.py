@@ -1,0 +1,169 @@
+"""What a release guarantees: epsilon, delta, the neighbouring relation and the privacy unit, which travel together.
+
+A mechanism M is (epsilon, delta)-differentially private if P(M(D) in S) <= e^epsilon P(M(D') in S) + delta for every
+set S of releases and every two neighbouring tables: D' has one unit more or less than D (add-remove), or one unit's
+rows replaced by other ones (replace-one). Numbers for one relation or unit say nothing about another: they never add.
+"""
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import Literal, get_args
+
+from crowdgate.accounting.numbers import Number, down, epsilon_of, exact, probability, raised, up, whole
+from crowdgate.accounting.person import per_row
+
+Relation = Literal["add-remove", "replace-one"]
+Unit = Literal["row", "person"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one step of a release spends: choice of levels, charged gates, mechanism."""
+
+    name: str
+    epsilon: Fraction
+    delta: Fraction
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise ValueError("name must say which step this part pays for")
+        _check_numbers(self.epsilon, self.delta)
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """(epsilon, delta)-differential privacy of one release or several, and the parts that it is the exact sum of.
+
+    Raises ValueError if the parts do not add up to epsilon and delta. delta can exceed 1: the guarantee is then empty.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    relation: Relation
+    unit: Unit
+    parts: tuple[Part, ...]
+
+    def __post_init__(self) -> None:
+        _check_numbers(self.epsilon, self.delta)
+        _check_word("relation", self.relation, get_args(Relation))
+        _check_word("unit", self.unit, get_args(Unit))
+        if (self.epsilon, self.delta) != _total(self.parts):
+            raise ValueError("parts must add up to epsilon and delta exactly")
+
+    @classmethod
+    def of(cls, parts: tuple[Part, ...], relation: Relation = "add-remove", unit: Unit = "row") -> "Guarantee":
+        """The guarantee of these parts together."""
+        return cls(*_total(parts), relation, unit, parts)
+
+    def replace_one_form(self, beta: Number | None, sampled: str = "mechanism", rows: int = 1) -> "Guarantee":
+        """The same for tables in which one unit is replaced by another.
+
+        A part with the name `sampled`, or the only part, is a release by sampling at rate `beta` (`replace_one`); any
+        other part counts twice, as a removal and an addition, and so does every part if `beta` is None. A unit of
+        several `rows` with coins of their own is replaced row by row. Raises ValueError if it is not clear which part
+        it is.
+        """
+        if self.relation != "add-remove":
+            raise ValueError("relation must be 'add-remove' to be turned into 'replace-one'")
+        names = [part.name for part in self.parts]
+        if beta is not None and sampled not in names and len(names) != 1:
+            raise ValueError(f"sampled must be the name of a part, one of {', '.join(names)}, not {sampled!r}")
+        parts = (_replaced(p, beta if p.name == sampled or len(names) == 1 else None, rows) for p in self.parts)
+        return Guarantee.of(tuple(parts), "replace-one", self.unit)
+
+    def words(self) -> str:
+        """One or two plain sentences with the numbers; what is not a short decimal is rounded up."""
+        if self.delta >= 1:
+            return f"No guarantee: delta is {decimal(self.delta)}, and a probability is at most 1 anyway."
+        what = f"any one {self.unit}" if self.unit == "row" else "all rows of any one person"
+        how = f"Adding or removing {what}" if self.relation == "add-remove" else f"Replacing {what} by other data"
+        factor = "" if self.epsilon > 300 else f" = {decimal(Fraction(raised(math.exp(up(self.epsilon)))), 3)}"
+        but = f", but for {decimal(self.delta)} of probability" if self.delta else ""
+        limit = f"by a factor of at most e^{decimal(self.epsilon)}{factor}{but}"
+        return f"{how} changes the probability of any set of possible releases {limit}.{self._parts_in_words()}"
+
+    def _parts_in_words(self) -> str:
+        if len(self.parts) < 2:
+            return ""
+        spent = (f"{p.name} {decimal(p.epsilon)}" + (f" and {decimal(p.delta)}" if p.delta else "") for p in self.parts)
+        return f" Epsilon {decimal(self.epsilon)} and delta {decimal(self.delta)} are the sum of: {'; '.join(spent)}."
+
+
+def compose(first: Guarantee, second: Guarantee) -> Guarantee:
+    """What both releases guarantee together when their randomness is independent, also if the second saw the first.
+
+    Two releases from one sample do not compose. Raises ValueError for unlike relations or units.
+    """
+    if (first.relation, first.unit) != (second.relation, second.unit):
+        likes = f"{first.relation} of a {first.unit} and {second.relation} of a {second.unit}"
+        raise ValueError(f"guarantees must have the same relation and unit, not {likes}")
+    return Guarantee.of(first.parts + second.parts, first.relation, first.unit)
+
+
+def replace_one(epsilon: Number, delta: Number, beta: Number) -> tuple[float, float]:
+    """(epsilon - ln(1 - beta), delta), rounded up: an add-or-remove guarantee of `safe_k`, for replacing one row.
+
+    A replacement removes a row from one class and adds one to another. One of the two classes costs (epsilon, delta),
+    the other, in its favourable direction, (-ln(1 - beta), 0): less than the (2 epsilon, (1 + e^epsilon) delta) of any
+    mechanism. For epsilon of at least -ln(1 - beta) or not; beta in [0, 1).
+    """
+    step = _replacement(probability("beta", beta, open_high=True))
+    return raised(up(epsilon_of(epsilon)) + step), up(probability("delta", delta))
+
+
+def group(epsilon: Number, delta: Number, m: Number) -> tuple[float, float]:
+    """(m epsilon, delta (e^(m epsilon) - 1) / (e^epsilon - 1)), rounded up, delta at most 1: for `m` rows at once.
+
+    For rows with coins of their own; m rows of one person that share a coin are not protected by it.
+    """
+    eps, rows = epsilon_of(epsilon), whole("m", m, 1)
+    spent, together = probability("delta", delta), up(rows * eps)
+    if rows == 1 or spent == 0:
+        return together, up(spent)
+    if together > 700:
+        return together, 1.0
+    factor = math.expm1(together) / math.expm1(down(eps)) if down(eps) > 0 else float(rows)
+    return together, min(1.0, raised(up(spent) * factor))
+
+
+def decimal(number: Fraction, digits: int = 6) -> str:
+    """`number` in at most that many significant digits, rounded up where they do not hold it."""
+    value = Context(prec=digits, rounding=ROUND_CEILING).divide(Decimal(number.numerator), Decimal(number.denominator))
+    text = value.normalize(Context(prec=digits))
+    return f"{text:e}" if number and not Fraction(1, 10**4) <= number < 10**digits else f"{text:f}"
+
+
+def _replaced(part: Part, beta: Number | None, rows: int) -> Part:
+    if beta is not None:
+        step = Fraction(_replacement(probability("beta", beta, open_high=True)))
+        if rows == 1:
+            return Part(part.name, part.epsilon + step, part.delta)
+        epsilon, delta = per_row(part.epsilon, part.delta, rows)
+        return Part(part.name, part.epsilon + rows * step, Fraction(group(epsilon + step, delta, rows)[1]))
+    twice = raised(1 + math.exp(min(700.0, up(part.epsilon))))
+    return Part(part.name, 2 * part.epsilon, min(Fraction(1), part.delta * Fraction(twice)))
+
+
+def _replacement(beta: Fraction) -> float:
+    b = up(beta)
+    if b >= 1:
+        raise ValueError("beta must be a number in [0, 1), not one that rounds to 1")
+    return raised(-math.log1p(-b)) if b > 0 else 0.0
+
+
+def _total(parts: tuple[Part, ...]) -> tuple[Fraction, Fraction]:
+    return sum((p.epsilon for p in parts), Fraction(0)), sum((p.delta for p in parts), Fraction(0))
+
+
+def _check_numbers(epsilon: object, delta: object) -> None:
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if not isinstance(value, Fraction):
+            raise ValueError(f"{name} must be a Fraction of at least 0, not {type(value).__name__}")
+        exact(name, value, 0, 10**6)
+
+
+def _check_word(name: str, word: object, words: tuple[str, ...]) -> None:
+    if word not in words:
+        raise ValueError(f"{name} must be one of {', '.join(words)}, not {word!r}")

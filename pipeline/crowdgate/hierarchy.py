@@ -1,0 +1,169 @@
+"""Generalisation hierarchies: named levels of one attribute, each a lookup table from domain codes to level codes.
+
+The levels `exact` (the domain) and `any` (one value) exist for every attribute. Levels are public: they never depend on
+the data, and each is a function of the level before it (they nest).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import lcm
+
+import numpy as np
+
+from crowdgate.domain import Codes, Domain, number_label
+
+EXACT, ANY = "exact", "any"
+ANY_LABEL = "*"
+INVALID_LABEL = "(invalid)"
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """One level: `labels` of its codes, and for every domain code the level code it belongs to."""
+
+    name: str
+    labels: tuple[str, ...]
+    codes: Codes
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """The levels of one attribute, from `exact` to `any`."""
+
+    levels: tuple[Level, ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Level names, finest first."""
+        return tuple(level.name for level in self.levels)
+
+    def level(self, name: str) -> Level:
+        """The level called `name`. Raises KeyError when there is none."""
+        return {level.name: level for level in self.levels}[name]
+
+
+def hierarchy(domain: Domain, named: Sequence[tuple[str, Sequence[str]]], *, invalid_level: bool) -> Hierarchy:
+    """A hierarchy from the labels that each level gives to every domain value, finest level first.
+
+    With `invalid_level` every level but `any` carries one further value for cells outside the domain. Raises
+    ValueError when a level does not nest in the one before it.
+    """
+    extra = [INVALID_LABEL] if invalid_level else []
+    columns = [(EXACT, domain.labels), *named, (ANY, [ANY_LABEL] * len(domain))]
+    for (finer_name, finer), (name, coarser) in pairwise(columns):
+        split = first_split(finer, coarser)
+        if split is not None:
+            raise ValueError(f"level {name!r} does not nest in {finer_name!r}: it splits {split!r}")
+    levels = [_level(name, [*labels, *(extra if name != ANY else extra and [ANY_LABEL])]) for name, labels in columns]
+    return Hierarchy(tuple(levels))
+
+
+def first_split(finer: Sequence[str], coarser: Sequence[str]) -> str | None:
+    """The first label of the finer level whose values the coarser one tears apart, or None when the levels nest."""
+    parent: dict[str, str] = {}
+    for label, above in zip(finer, coarser, strict=True):
+        if parent.setdefault(label, above) != above:
+            return label
+    return None
+
+
+def _level(name: str, labels: Sequence[str]) -> Level:
+    index: dict[str, int] = {}
+    codes = np.fromiter((index.setdefault(label, len(index)) for label in labels), dtype=np.int32, count=len(labels))
+    codes.flags.writeable = False
+    return Level(name, tuple(index), codes)
+
+
+def above(finer: Level, coarser: Level) -> Codes:
+    """The coarser code of every finer code. Levels of one attribute nest, so any domain value of the code tells."""
+    codes = np.zeros(len(finer), dtype=np.int32)
+    codes[finer.codes] = coarser.codes
+    return codes
+
+
+def by_width(domain: Domain, width: Fraction) -> list[str]:
+    """Intervals [j * width, (j + 1) * width) of a numeric domain; the end of a capped domain stays open (`90+`).
+
+    Raises ValueError when the domain is not numeric or the width is no multiple of its step.
+    """
+    grid = domain.grid
+    if grid is None or width <= 0 or width % grid.step:
+        raise ValueError("width needs a numeric domain and a positive multiple of its step")
+    if grid.top and grid.bottom and grid.first // width == grid.last // width:
+        raise ValueError("width must be smaller: one interval, open at both ends, would hold every number")
+    start, step = grid.first / width, grid.step / width
+    unit = lcm(start.denominator, step.denominator)
+    first, each = int(start * unit), int(step * unit)
+    intervals = [(first + each * code) // unit for code in range(grid.size)]  # whole numbers: a million in a second
+    labels = {j: _interval(domain, max(j * width, grid.first), width) for j in dict.fromkeys(intervals)}
+    return [labels[j] for j in intervals]
+
+
+def _interval(domain: Domain, value: Fraction, width: Fraction) -> str:
+    grid = domain.grid
+    assert grid is not None
+    low = value // width * width
+    high = low + width - grid.step
+    if grid.bottom and low <= grid.first:
+        return f"{number_label(min(high, grid.last))} or less"
+    low = max(low, grid.first)
+    if grid.top and high >= grid.last:
+        return f"{number_label(low)}+"
+    high = min(high, grid.last)
+    return number_label(low) if high == low else f"{number_label(low)} to {number_label(high)}"
+
+
+def by_prefix(domain: Domain, length: int) -> list[str]:
+    """The first `length` characters of each label, the rest masked with `*`."""
+    if length < 1:
+        raise ValueError("prefix is the number of characters that stay, at least 1")
+    return [label[:length] + "*" * max(0, len(label) - length) for label in domain.labels]
+
+
+def by_date_part(domain: Domain, part: str) -> list[str]:
+    """Days as day, month, quarter or year, e.g. `2024-03`, `2024 Q1`, `2024`."""
+    if domain.first_day is None:
+        raise ValueError("part needs a domain of dates")
+    return [_DATE_PARTS[part](domain.first_day + timedelta(days=i)) for i in range(len(domain))]
+
+
+_DATE_PARTS: dict[str, Callable[[date], str]] = {
+    "day": lambda day: day.isoformat(),
+    "month": lambda day: f"{day:%Y-%m}",
+    "quarter": lambda day: f"{day.year} Q{(day.month + 2) // 3}",
+    "year": lambda day: str(day.year),
+}
+DATE_PARTS = tuple(_DATE_PARTS)
+
+
+def by_tree(finer: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[str]:
+    """The group of each value of the finer level. Raises ValueError naming a value in no group, or in two."""
+    group_of: dict[str, str] = {}
+    known = set(finer)
+    for group, members in groups.items():
+        for member in members:
+            if member not in known:
+                raise ValueError(f"{member!r} is no value of the level before it")
+            if group_of.setdefault(member, group) != group:
+                raise ValueError(f"{member!r} is in two groups")
+    missing = [label for label in dict.fromkeys(finer) if label not in group_of]
+    if missing:
+        raise ValueError(
+            f"{missing[0]!r} is in no group" + (f" (nor are {len(missing) - 1} others)" if missing[1:] else "")
+        )
+    return [group_of[label] for label in finer]
+
+
+def by_file(domain: Domain, rows: Mapping[str, str]) -> list[str]:
+    """The group that a levels file gives to each domain value. Raises ValueError naming a value that it lacks."""
+    missing = [label for label in domain.labels if label not in rows]
+    if missing:
+        raise ValueError(f"the levels file has no row for {missing[0]!r}")
+    return [rows[label] for label in domain.labels]

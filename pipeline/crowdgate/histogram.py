@@ -1,0 +1,309 @@
+"""Records and Histogram: a table as row codes, and as distinct tuples with counts. All work on data is done on these.
+
+When every released column is part of the class key (it must be for the guarantee), the filtered histogram is the
+release. Histograms of disjoint groups of rows merge by addition, so a table is counted in one pass and bounded memory.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.domain import Codes
+from crowdgate.hierarchy import Level, above
+from crowdgate.keys import Packing, Word, collapsed
+from crowdgate.limits import DENSE_CELLS
+
+Mask = npt.NDArray[np.bool_]
+Integers = npt.NDArray[np.integer]
+Counts = npt.NDArray[np.int64]
+Subsampler = Callable[[Counts], Counts]
+"""Given class sizes, how many rows of each class the sample keeps."""
+
+FEW_CELLS = 1 << 12
+LEAST_PENDING = 1 << 20
+"""Keys that are not merged yet wait until they are as many as this, and as those that are merged."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Codes of one attribute on its domain: `lookup[indices]`, or `indices` themselves when there is no lookup."""
+
+    indices: Integers
+    lookup: Codes | None = None
+
+    @property
+    def codes(self) -> Integers:
+        """One domain code per row."""
+        return self.indices if self.lookup is None else self.lookup[self.indices]
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """A batch of rows: a column per attribute. Rows that `keep` marks False are not part of the table."""
+
+    rows: int
+    columns: Mapping[str, Column]
+    keep: Mask | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Which attributes to count together, and at which level each."""
+
+    levels: Mapping[str, Level]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Attributes, in the order of the class key."""
+        return tuple(self.levels)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of level codes of each attribute."""
+        return tuple(len(level) for level in self.levels.values())
+
+    @property
+    def cells(self) -> int:
+        """Number of tuples that could occur."""
+        return prod(self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Distinct tuples in lexicographic order, one code array per column, with their counts (all positive)."""
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    codes: tuple[Integers, ...]
+    counts: Counts
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows counted."""
+        return int(self.counts.sum())
+
+
+def scan(batches: Iterable[Records], views: Mapping[str, View]) -> dict[str, Histogram]:
+    """Count every view in one pass over the batches."""
+    tallies = {name: tally(view) for name, view in views.items()}
+    for batch in batches:
+        for each in tallies.values():
+            each.add(batch)
+    return {name: each.histogram() for name, each in tallies.items()}
+
+
+def tally(view: View) -> "Dense | Sparse":
+    """An empty counter of a view."""
+    return Dense(view) if view.cells <= DENSE_CELLS else Sparse(view)
+
+
+class Dense:
+    """A counter for every cell of a small key space; the key is a mixed-radix number."""
+
+    CHUNK = 1 << 17  # keys of one chunk stay in cache
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._strides = [prod(view.sizes[i + 1 :]) for i in range(len(view.sizes))]
+        self._counts = np.zeros(view.cells, dtype=np.int64)
+
+    def add(self, batch: Records) -> None:
+        """Count the rows of a batch."""
+        parts = [
+            (batch.columns[name].indices, lookup_of(batch.columns[name], level) * np.int32(stride))
+            for (name, level), stride in zip(self._view.levels.items(), self._strides, strict=True)
+            if len(level) > 1
+        ]
+        key = np.zeros(batch.rows, dtype=np.int32)
+        for start in range(0, batch.rows, self.CHUNK):
+            rows = slice(start, start + self.CHUNK)
+            for indices, lookup in parts:
+                key[rows] += lookup[indices[rows]]
+        self._count(kept_of(key, batch.keep))
+
+    def _count(self, key: Codes) -> None:
+        if self._counts.size <= 2 * len(key):
+            self._counts += np.bincount(key, minlength=self._counts.size)
+        else:
+            np.add.at(self._counts, key, 1)
+
+    def histogram(self) -> Histogram:
+        """What was counted."""
+        key = np.flatnonzero(self._counts)
+        codes = np.unravel_index(key, self._view.sizes) if self._view.sizes else ()
+        return Histogram(self._view.names, self._view.sizes, tuple(codes), self._counts[key])
+
+
+class Sparse:
+    """Tuples that occur, packed into few words each. Those of new batches wait until they outnumber what is merged
+    already: so each key is sorted a few times, however many batches there are."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._packing = Packing.of(view.sizes)
+        self._merged = collapsed(self._packing.empty(), np.zeros(0, dtype=np.int64))
+        self._pending: list[tuple[Word, ...]] = []
+        self._waiting = 0
+
+    def add(self, batch: Records) -> None:
+        """Count the rows of a batch."""
+        columns = (
+            kept_of(lookup_of(batch.columns[name], level)[batch.columns[name].indices], batch.keep)
+            for name, level in self._view.levels.items()
+        )
+        rows = batch.rows if batch.keep is None else int(np.count_nonzero(batch.keep))
+        self._pending.append(self._packing.pack(columns, rows))
+        self._waiting += rows
+        if self._waiting >= max(LEAST_PENDING, len(self._merged[1])):
+            self._merge()
+
+    def _merge(self) -> None:
+        """Sort what waits, then merge the two sorted runs."""
+        ones = np.ones(self._waiting, dtype=np.int64)
+        runs = [self._merged, collapsed(_joined(self._pending), ones)]
+        self._merged, self._waiting = (self._packing.empty(), ones[:0]), 0
+        del ones
+        counts = [run[1] for run in runs]
+        words = [run[0] for run in runs]
+        runs.clear()
+        self._merged = collapsed(_joined(words), _joined_counts(counts))
+
+    def histogram(self) -> Histogram:
+        """What was counted."""
+        if self._waiting:
+            self._merge()
+        words, counts = self._merged
+        return Histogram(self._view.names, self._view.sizes, self._packing.unpack(words), counts)
+
+
+def _joined(parts: list[tuple[Word, ...]]) -> Iterator[Word]:
+    """The words of all parts, which are given up one by one."""
+    columns = [list(column) for column in zip(*parts, strict=True)]
+    parts.clear()
+    while columns:
+        yield np.concatenate(columns.pop(0))
+
+
+def _joined_counts(parts: list[Counts]) -> Counts:
+    together = np.concatenate(parts)
+    parts.clear()
+    return together
+
+
+def lookup_of(column: Column, level: Level) -> Codes:
+    """The level code of every entry of a column's lookup, or of every domain code where it has none."""
+    return level.codes if column.lookup is None else level.codes[column.lookup]
+
+
+def kept_of(values: Codes, keep: Mask | None) -> Codes:
+    """The values of the rows that are part of the table."""
+    return values if keep is None else values[keep]
+
+
+def collapse(names: tuple[str, ...], sizes: tuple[int, ...], codes: Sequence[Integers], counts: Counts) -> Histogram:
+    """The histogram of tuples that may repeat: equal tuples become one, their counts are added."""
+    if prod(sizes) <= min(DENSE_CELLS, max(FEW_CELLS, len(counts))):
+        return _collapse_dense(names, sizes, codes, counts)
+    packing = Packing.of(sizes)
+    words, added = collapsed(packing.pack(iter(codes), len(counts)), counts)
+    return Histogram(names, sizes, packing.unpack(words), added)
+
+
+def _collapse_dense(
+    names: tuple[str, ...], sizes: tuple[int, ...], codes: Sequence[Integers], counts: Counts
+) -> Histogram:
+    """The same with a counter for every cell: no sorting."""
+    key = np.zeros(len(counts), dtype=np.int64)
+    for column, size in zip(codes, sizes, strict=True):
+        key = key * size + column
+    totals = np.zeros(prod(sizes), dtype=np.int64)
+    np.add.at(totals, key, counts)
+    cells = np.flatnonzero(totals)
+    return Histogram(names, sizes, tuple(np.unravel_index(cells, sizes)) if sizes else (), totals[cells])
+
+
+def merge(parts: Sequence[Histogram]) -> Histogram:
+    """The histogram of all rows of the parts (at least one, all over the same columns)."""
+    if len(parts) == 1:
+        return parts[0]
+    names, sizes = parts[0].names, parts[0].sizes
+    codes = [np.concatenate([part.codes[i] for part in parts]) for i in range(len(names))]
+    return collapse(names, sizes, codes, np.concatenate([part.counts for part in parts]))
+
+
+def project(histogram: Histogram, names: Sequence[str]) -> Histogram:
+    """The histogram of some of the columns, in the given order."""
+    at = [histogram.names.index(name) for name in names]
+    sizes = tuple(histogram.sizes[i] for i in at)
+    return collapse(tuple(names), sizes, [histogram.codes[i] for i in at], histogram.counts)
+
+
+def generalise(histogram: Histogram, levels: Mapping[str, Level]) -> Histogram:
+    """The histogram after mapping domain codes to level codes; columns not named stay as they are."""
+    codes, sizes = list(histogram.codes), list(histogram.sizes)
+    for name, level in levels.items():
+        i = histogram.names.index(name)
+        codes[i], sizes[i] = level.codes[codes[i]], len(level)
+    return collapse(histogram.names, tuple(sizes), codes, histogram.counts)
+
+
+def joint(views: Iterable[View]) -> View:
+    """The view that all others are functions of: every attribute at the finest level that one of them has."""
+    finest: dict[str, Level] = {}
+    for view in views:
+        for name, level in view.levels.items():
+            if name not in finest or len(level) > len(finest[name]):
+                finest[name] = level
+    return View(finest)
+
+
+def split(histogram: Histogram, finest: View, views: Mapping[str, View]) -> dict[str, Histogram]:
+    """The histograms of all views, from that of their joint view."""
+    return {name: _coarsened(histogram, finest, view) for name, view in views.items()}
+
+
+def _coarsened(histogram: Histogram, finest: View, view: View) -> Histogram:
+    codes = []
+    for name, level in view.levels.items():
+        column = histogram.codes[histogram.names.index(name)]
+        codes.append(column if finest.levels[name] is level else above(finest.levels[name], level)[column])
+    return collapse(view.names, view.sizes, codes, histogram.counts)
+
+
+def subsample(histogram: Histogram, subsampler: Subsampler) -> Histogram:
+    """A Bernoulli sample of the rows: cell by cell in key order, the same law as a coin for every row."""
+    return _select(histogram, subsampler(histogram.counts), 1)
+
+
+def at_least(histogram: Histogram, k: int) -> Histogram:
+    """The classes of at least k rows; the others are suppressed."""
+    return _select(histogram, histogram.counts, k)
+
+
+def _select(histogram: Histogram, counts: Counts, least: int) -> Histogram:
+    stays = counts >= least
+    codes = tuple(column[stays] for column in histogram.codes)
+    return Histogram(histogram.names, histogram.sizes, codes, counts[stays])
+
+
+def cut(histogram: Histogram, rows: int) -> Iterator[Histogram]:
+    """The histogram in consecutive parts of at most `rows` rows, whose expansions follow each other."""
+    ends = np.cumsum(histogram.counts)
+    for start in range(0, histogram.rows, rows):
+        stop = min(start + rows, histogram.rows)
+        first, last = np.searchsorted(ends, [start, stop - 1], side="right")
+        inside = slice(first, last + 1)
+        counts = np.minimum(ends[inside], stop) - np.maximum(ends[inside] - histogram.counts[inside], start)
+        codes = tuple(column[inside] for column in histogram.codes)
+        yield Histogram(histogram.names, histogram.sizes, codes, counts)
+
+
+def expand(histogram: Histogram, name: str) -> Integers:
+    """One column of the table of rows that the histogram counts, in canonical sorted order."""
+    return np.repeat(histogram.codes[histogram.names.index(name)], histogram.counts)

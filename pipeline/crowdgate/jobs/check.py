@@ -1,0 +1,74 @@
+"""What a policy would do and what its gates can decide, before anything runs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crowdgate import manifest
+from crowdgate.gate import Reach, Verdict, gate_words
+from crowdgate.jobs.plan import decided, failed, gate_reach, judge_static, plan_policy
+from crowdgate.kind.plan import Plan
+from crowdgate.measures import MeasureClass
+
+
+@dataclass(frozen=True)
+class GateNote:
+    """One gate: when it is decided, whether it blocks, and a warning when it can't fail or can't pass."""
+
+    gate: str
+    reads: str
+    decided: str
+    blocks: bool
+    warning: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints; `kind` is the class of the gate's measure."""
+        rest = {"decided": self.decided, "blocks": self.blocks, "warning": self.warning}
+        return {"gate": self.gate, "kind": self.reads, **rest}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A policy whose files are right. `allowed` is False when a static gate fails or a blocking gate can't pass."""
+
+    policy: Path
+    plan: Plan
+    verdicts: tuple[Verdict, ...]
+    gates: tuple[GateNote, ...]
+    allowed: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        return {
+            "policy": str(self.policy),
+            "allowed": self.allowed,
+            "digest": self.plan.bundle.digest,
+            "guarantee": manifest.guarantee_json(self.plan.guarantee),
+            "mechanism": self.plan.protection.parameters(),
+            "verdicts": [manifest.verdict_json(verdict) for verdict in self.verdicts],
+            "gates": [gate.to_json() for gate in self.gates],
+        }
+
+
+def check(policy: Path) -> Checked:
+    """Check one policy as if it were the first release of its population. Raises ConfigurationError for wrong files."""
+    plan = plan_policy(policy)
+    verdicts = judge_static(plan, plan.alone())
+    reaches = [gate_reach(plan, rule, measure) for rule, measure in plan.gates]
+    notes = [
+        GateNote(
+            gate_words(rule), measure.reads, decided(measure), rule.severity == "block", _warning(measure.reads, found)
+        )
+        for (rule, measure), found in zip(plan.gates, reaches, strict=True)
+    ]
+    hopeless = any(note.blocks and found is Reach.CANNOT_PASS for note, found in zip(notes, reaches, strict=True))
+    return Checked(policy, plan, tuple(verdicts), tuple(notes), not failed(verdicts) and not hopeless)
+
+
+def _warning(kind: MeasureClass, found: Reach) -> str | None:
+    if found is Reach.CANNOT_PASS:
+        return "can't pass under this mechanism: every release would be withheld"
+    if found is Reach.CANNOT_FAIL:
+        why = "with the policy and budget as they are" if kind is MeasureClass.STATIC else "under this mechanism"
+        return f"can't fail {why}"
+    return None

@@ -1,0 +1,125 @@
+"""A policy beside the other kinds of release at the same epsilon and delta: expected errors of one- and two-way cells.
+
+Nothing is read. Every kind proposes policies that would tell the same tables, and forecasts their errors; of each the
+one with the least mean error is shown.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.kind.forecast import Axes, CellErrors, Floats, Forecast, Prior
+from crowdgate.kind.kind import Allowance, AnyKind
+from crowdgate.kind.plan import Plan
+from crowdgate.kinds import KINDS
+from crowdgate.limits import MOST_CELLS_COMPARED
+
+ASSUMED = (
+    "assumed: as many people as the budget's bound, in classes independent with the contract's public margins;"
+    " errors are root mean squares over what coins, noise and suppression do, for all persons of the table"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Rival:
+    """A kind with the policy of it that is shown, and its expected errors of every table."""
+
+    kind: str
+    forecast: Forecast
+    errors: tuple[CellErrors | None, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Every one- and two-way table: expected people of its cells, and the errors of the policy and of its rivals."""
+
+    tables: tuple[Axes, ...]
+    counts: tuple[Floats, ...]
+    own: Rival
+    rivals: tuple[Rival, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` adds."""
+        stated = {
+            rival.kind: {figure.name: str(figure.value) for figure in rival.forecast.figures} for rival in self.rivals
+        }
+        return {"assumed": ASSUMED, **stated, "tables": [self._table(at) for at in range(len(self.tables))]}
+
+    def _table(self, at: int) -> dict[str, Any]:
+        levels = self.tables[at]
+        cells = np.indices(tuple(map(len, levels.values()))).reshape(len(levels), -1).T
+        return {
+            "levels": {name: level.name for name, level in levels.items()},
+            "cells": [
+                {
+                    "cell": [level.labels[code] for level, code in zip(levels.values(), cell, strict=True)],
+                    "expected_count": float(self.counts[at][i]),
+                    **{name: number for rival in (self.own, *self.rivals) for name, number in _said(rival, at, i)},
+                }
+                for i, cell in enumerate(cells)
+            ],
+        }
+
+
+def _said(rival: Rival, table: int, cell: int) -> Iterator[tuple[str, float | None]]:
+    """The error of a cell under its kind's name, and its parts under theirs."""
+    found = rival.errors[table]
+    yield rival.kind, None if found is None else float(found.error[cell])
+    for name, part in {} if found is None else found.parts.items():
+        yield name, float(part[cell])
+
+
+def compare(plan: Plan) -> Comparison:
+    """The comparison for a policy. Raises ConfigurationError where public figures or its numbers do not allow it."""
+    prior, forecast = plan.prior(), plan.protection.outlook(plan.prior())
+    levels = _levels(forecast, prior)
+    tables = [{name: levels[name] for name in way} for size in (1, 2) for way in combinations(levels, size)]
+    own = _rival(plan.protection.kind.name, forecast, tables)
+    found = [_best(plan, kind, levels, tables) for name, kind in KINDS.items() if name != own.kind]
+    rivals = tuple(rival for rival in found if rival is not None)
+    if not rivals:
+        total = f"epsilon {float(plan.guarantee.epsilon):g} and delta {float(plan.guarantee.delta):g}"
+        raise _refused(f"no other kind of release that keeps {total}", "a larger epsilon, or a delta above 0")
+    counts = tuple(count for table in tables if (count := prior.counts(table)) is not None)
+    return Comparison(tuple(tables), counts, own, rivals)
+
+
+def _levels(forecast: Forecast, prior: Prior) -> Axes:
+    levels = forecast.compared
+    if not levels:
+        raise _refused("a policy without tables of counts", "a policy with attributes to compare")
+    for name, level in levels.items():
+        if prior.shares(name, level) is None:
+            raise _refused(f"{name!r} has no public margins", "margins in the contract for every attribute")
+    classes = prod(map(len, levels.values()))
+    if classes > MOST_CELLS_COMPARED:
+        raise _refused(f"{classes} classes", f"levels with at most {MOST_CELLS_COMPARED} classes together")
+    return levels
+
+
+def _best(plan: Plan, kind: AnyKind, levels: Axes, tables: Sequence[Axes]) -> Rival | None:
+    """Of what the kind proposes, what has the least error; None where nothing keeps the guarantee."""
+    allowance = Allowance(plan.guarantee.epsilon, plan.guarantee.delta)
+    found = []
+    for spec in kind.rivals(levels):
+        protection, _ = kind.protection(spec, plan.bundle.contract, allowance)
+        if protection is not None:
+            found.append(_rival(kind.name, protection.outlook(plan.prior()), tables))
+    return min(found, key=_total, default=None)
+
+
+def _rival(kind: str, forecast: Forecast, tables: Sequence[Axes]) -> Rival:
+    return Rival(kind, forecast, tuple(forecast.errors(table) for table in tables))
+
+
+def _total(rival: Rival) -> float:
+    return sum(float("inf") if each is None else float(np.mean(each.error)) for each in rival.errors)
+
+
+def _refused(found: str, wanted: str) -> ConfigurationError:
+    return ConfigurationError(Problem("command line", None, "--compare", found, wanted))

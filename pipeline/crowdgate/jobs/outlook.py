@@ -1,0 +1,61 @@
+"""What a policy promises and costs, and what is expected of it, from public figures alone."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crowdgate import manifest
+from crowdgate.accounting import pso
+from crowdgate.jobs.plan import plan_policy
+from crowdgate.kind.forecast import Forecast
+from crowdgate.kind.plan import Plan
+from crowdgate.measures.guarantees import DEFAULT_WEIGHT
+
+MOST_BOUNDS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """A plan with its forecast, how many such releases the budget allows, and what they come to."""
+
+    plan: Plan
+    forecast: Forecast
+    releases: int
+    pso_bounds: tuple[float, ...]
+
+    @property
+    def people_times_delta(self) -> float:
+        """Where it is near 1, the bound on singling out says nothing."""
+        return float(self.plan.bundle.budget.spec.people * self.plan.guarantee.delta)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        return {
+            "guarantee": manifest.guarantee_json(self.plan.guarantee),
+            "mechanism": self.plan.protection.parameters(),
+            "people_times_delta": self.people_times_delta,
+            "releases_in_budget": self.releases,
+            "pso_bound_after_release": list(self.pso_bounds),
+            **self.forecast.to_json(),
+        }
+
+
+def outlook(policy: Path) -> Outlook:
+    """The outlook of a policy. Raises ConfigurationError for wrong files. Reads no data."""
+    plan = plan_policy(policy)
+    releases = releases_in_budget(plan)
+    bounds = tuple(pso_bound(plan, count) for count in range(1, min(releases, MOST_BOUNDS) + 1))
+    return Outlook(plan, plan.protection.outlook(plan.prior()), releases, bounds)
+
+
+def releases_in_budget(plan: Plan) -> int:
+    """How many such releases the population's budget allows, for life."""
+    budget, once = plan.bundle.budget.spec, plan.guarantee
+    by_epsilon = int(budget.epsilon / once.epsilon)
+    return min(by_epsilon, int(budget.delta / once.delta)) if once.delta else by_epsilon
+
+
+def pso_bound(plan: Plan, count: int) -> float:
+    """The bound on the success of predicate singling out after that many such releases."""
+    people = plan.bundle.budget.spec.people
+    return pso.bound(people, DEFAULT_WEIGHT, count * plan.guarantee.epsilon, count * plan.guarantee.delta)

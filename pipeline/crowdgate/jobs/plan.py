@@ -1,0 +1,249 @@
+"""What a policy will do, from the files alone: guarantee, class size, gates. No data is read."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+
+from crowdgate.candidate import Measurement, Static
+from crowdgate.contracts.contract import PrivacyUnit
+from crowdgate.documents import Location
+from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.formats import FORMATS
+from crowdgate.gate import Outcome, Reach, Verdict, gate_words, judge, limit_words, number_words, reach
+from crowdgate.guarantee import Guarantee, Part
+from crowdgate.kind.kind import Allowance, AnyKind
+from crowdgate.kind.plan import Plan
+from crowdgate.kinds import KINDS
+from crowdgate.ledger.ledger import Budget, Spend
+from crowdgate.measures import MEASURES, Measure, MeasureClass
+from crowdgate.policy.files import Bundle, Known, read_bundle
+from crowdgate.policy.policy import GateRule
+from crowdgate.sources import SOURCES
+
+KNOWN = Known(
+    mechanisms={name: kind.spec for name, kind in KINDS.items()},
+    formats=tuple(FORMATS),
+    servers={name: reader.rule for name, reader in SOURCES.items()},
+)
+"""What policy and contract files may name."""
+
+
+def plan_policy(policy: Path) -> Plan:
+    """The plan of a policy file. Raises ConfigurationError that lists every problem of it and of all that it names."""
+    return plan_release(read_bundle(policy, KNOWN))
+
+
+def plan_release(bundle: Bundle) -> Plan:
+    """The plan of a policy. Raises ConfigurationError that lists every problem of policy, contract and budget."""
+    problems = [*_budget_problems(bundle), *_gate_problems(bundle), *_publish_problems(bundle)]
+    spec, kind = bundle.policy.spec, kind_of(bundle)
+    taken = kind.taken(spec.mechanism)
+    charges = sum((rule.charge.epsilon for rule in spec.gates if rule.charge), Fraction(0))
+    left = spec.privacy.epsilon - charges
+    if left <= sum(taken.values()):
+        problems.append(_overcharged(bundle, charges, taken))
+        left = spec.privacy.epsilon + sum(taken.values())  # the mechanism's own problems belong in the same error
+    protection, findings = kind.protection(spec.mechanism, bundle.contract, Allowance(left, spec.privacy.delta))
+    for at, found, expected, instead in findings:
+        problems.append(_at(bundle, ("spec", "mechanism", *at), found, expected, instead))
+    if problems or protection is None:
+        raise ConfigurationError(problems)
+    gates = tuple((rule, MEASURES[rule.measure]) for rule in spec.gates)
+    return Plan(bundle, protection, _guarantee(bundle, protection.parts), gates)
+
+
+def kind_of(bundle: Bundle) -> AnyKind:
+    """The kind of the releases that a policy makes."""
+    return KINDS[bundle.policy.spec.mechanism.kind]
+
+
+def _guarantee(bundle: Bundle, parts: tuple[Part, ...]) -> Guarantee:
+    spec = bundle.policy.spec
+    charged = [Part(f"gate {rule.measure}", rule.charge.epsilon, Fraction(0)) for rule in spec.gates if rule.charge]
+    return Guarantee.of((*parts, *charged), "add-remove", "row" if bundle.contract.unit.person is None else "person")
+
+
+def judge_static(plan: Plan, static: Static) -> list[Verdict]:
+    """The verdicts of the gates that read no data."""
+    return [
+        verdict(rule, measure, measure.of_static(static, rule))
+        for rule, measure in plan.gates
+        if measure.of_static is not None
+    ]
+
+
+def verdict(rule: GateRule, measure: Measure, measured: Measurement | None) -> Verdict:
+    """The verdict of one gate on what was measured (None: it could not be)."""
+    outcome, reason = judge(rule, measured)
+    return Verdict(
+        gate=gate_words(rule),
+        measure=rule.measure,
+        outcome=outcome,
+        blocks=rule.severity == "block",
+        public=measure.reads is not MeasureClass.CONFIDENTIAL,
+        value="none" if measured is None else number_words(measured.value),
+        limit=limit_words(rule),
+        reason=reason,
+    )
+
+
+def gate_reach(plan: Plan, rule: GateRule, measure: Measure) -> Reach:
+    """Whether the gate can decide anything under this policy."""
+    return reach(rule, measure.reach(plan.alone(), rule))
+
+
+def decided(measure: Measure) -> str:
+    """When a gate on the measure is decided, in words."""
+    return {
+        MeasureClass.STATIC: "decided before any data is read",
+        MeasureClass.OUTPUT: "decided on the released rows",
+        MeasureClass.CHARGED: "decided on the table, through noise that the policy's epsilon pays",
+        MeasureClass.CONFIDENTIAL: "shown in the private record only",
+    }[measure.reads]
+
+
+def failed(verdicts: list[Verdict]) -> bool:
+    """Whether some blocking gate did not pass."""
+    return any(found.blocks and found.outcome is not Outcome.PASS for found in verdicts)
+
+
+def budget_of(bundle: Bundle) -> Budget:
+    """The budget as its file states it."""
+    stated = bundle.budget.spec
+    cap = Spend(stated.epsilon, stated.delta)
+    return Budget(bundle.budget.metadata.name, cap, stated.people, stated.unit, stated.relation)
+
+
+def _at(bundle: Bundle, at: Location, found: str, expected: str, instead: str | None = None) -> Problem:
+    return bundle.document.problem(at, found, expected, instead)
+
+
+def _overcharged(bundle: Bundle, charges: Fraction, taken: Mapping[str, Fraction]) -> Problem:
+    by = " and ".join([*taken, "the charged gates"])
+    found = f"{by} take {float(charges + sum(taken.values())):g} of it"
+    return _at(bundle, ("spec", "privacy", "epsilon"), found, "a total above the sum of all charges")
+
+
+def _budget_problems(bundle: Bundle) -> Iterator[Problem]:
+    contract, budget = bundle.contract, bundle.budget
+    named, unit = budget.metadata.name, _unit_words(contract.unit)
+    if named != contract.population:
+        found = f"{named!r}, but contract {contract.id} is of population {contract.population!r}"
+        yield _at(bundle, ("spec", "budget"), found, "the budget of the contract's population", contract.population)
+    if budget.spec.unit != unit:
+        found, expected = f"{budget.spec.unit!r}", f"the contract's privacy unit {unit!r}"
+        yield bundle.budget_document.problem(("spec", "unit"), found, expected, unit)
+
+
+def _named(bundle: Bundle) -> list[str]:
+    """The attributes that gates may name."""
+    return list(kind_of(bundle).named(bundle.policy.spec.mechanism))
+
+
+def _unit_words(unit: PrivacyUnit) -> str:
+    return str(unit)
+
+
+def _publish_problems(bundle: Bundle) -> Iterator[Problem]:
+    at, to = ("spec", "publish", "to"), bundle.policy.spec.publish.to
+    if not to or not _is_below(bundle.root, to):
+        yield _at(bundle, at, f"{to!r} is not inside the working copy", "a folder below it, such as releases")
+    formats = bundle.policy.spec.publish.formats
+    if len(set(formats)) != len(formats):
+        yield _at(bundle, ("spec", "publish", "formats"), "a format twice", "each format once")
+
+
+def _is_below(root: Path, to: str) -> bool:
+    try:
+        target = (root / to).resolve()
+    except (ValueError, OSError, RuntimeError):  # a NUL character; a loop of links
+        return False
+    return target != root and target.is_relative_to(root)
+
+
+def _gate_problems(bundle: Bundle) -> Iterator[Problem]:
+    gates = bundle.policy.spec.gates
+    if not any(rule.severity == "block" for rule in gates):
+        yield _at(bundle, ("spec", "gates"), "no gate blocks", "at least one gate that can withhold the release")
+    seen: Counter[tuple[object, ...]] = Counter()
+    for i, rule in enumerate(gates):
+        at: Location = ("spec", "gates", i)
+        key = (rule.measure, rule.of, tuple(rule.over or ()), rule.at_most is None, tuple(sorted(rule.options.items())))
+        seen[key] += 1
+        if seen[key] == 2:
+            yield _at(bundle, at, f"a second gate on {rule.measure} with the same kind of limit", "one gate each")
+        measure = MEASURES.get(rule.measure)
+        if measure is None:
+            expected = f"one of {', '.join(MEASURES)}"
+            meant = nearest(rule.measure, list(MEASURES))
+            yield _at(bundle, (*at, "measure"), f"unknown measure {rule.measure!r}", expected, meant)
+        else:
+            yield from _rule_problems(bundle, at, rule, measure)
+
+
+def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
+    kind = kind_of(bundle)
+    if measure.shape not in kind.shapes:
+        found = f"{rule.measure} does not speak of a release by {kind.name}"
+        fitting = ", ".join(name for name, known in MEASURES.items() if known.shape in kind.shapes)
+        yield _at(bundle, (*at, "measure"), found, f"one of {fitting}")
+        return
+    if measure.reads is MeasureClass.CHARGED and rule.charge is None:
+        found = f"{rule.measure} reads the table and has no charge"
+        yield _at(bundle, at, found, "charge: {epsilon: ...}, a part of the policy's epsilon")
+    if measure.reads is MeasureClass.CHARGED and bundle.contract.sample is not None:
+        found = f"{rule.measure} would read an inherited sample a second time"
+        yield _at(bundle, at, found, "no charged gate: one sample serves one release and nothing else")
+    if measure.reads is not MeasureClass.CHARGED and rule.charge is not None:
+        yield _at(bundle, (*at, "charge"), f"{rule.measure} costs nothing", "no charge")
+    if measure.reads is MeasureClass.CONFIDENTIAL and rule.severity == "block":
+        found = f"{rule.measure} is confidential: withholding by it would tell about the data"
+        yield _at(bundle, at, found, "severity: advise", "advise")
+    for option in rule.options:
+        if option not in measure.options:
+            expected = f"one of {', '.join(measure.options)}" if measure.options else "no options"
+            yield _at(bundle, (*at, "with", option), "unknown option", expected, nearest(option, measure.options))
+    yield from _option_problems(bundle, at, rule)
+    yield from _over_problems(bundle, at, rule, measure)
+    yield from _of_problems(bundle, at, rule, measure)
+
+
+def _option_problems(bundle: Bundle, at: Location, rule: GateRule) -> Iterator[Problem]:
+    weight, people = rule.options.get("weight"), rule.options.get("people")
+    if weight is not None and not 0 < weight <= 1:
+        yield _at(bundle, (*at, "with", "weight"), "out of range", "a weight above 0 and at most 1")
+    if people is not None and (people.denominator != 1 or not 1 <= people <= 10**12):
+        yield _at(bundle, (*at, "with", "people"), "out of range", "a whole number of people from 1 to 1e12")
+
+
+def _of_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
+    released = _named(bundle)
+    if rule.of is not None and not measure.of:
+        yield _at(bundle, (*at, "of"), f"{rule.measure} speaks of all released attributes", "no `of`")
+    elif measure.of and rule.of is None:
+        yield _at(bundle, at, f"{rule.measure} needs `of`", "of: a released attribute, the sensitive one")
+    elif rule.of is not None and rule.of not in released:
+        found, expected = f"{rule.of!r} is not released", "a released attribute"
+        yield _at(bundle, (*at, "of"), found, expected, nearest(rule.of, released))
+
+
+def _over_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
+    released = _named(bundle)
+    if rule.over is not None and not measure.over:
+        yield _at(bundle, (*at, "over"), f"{rule.measure} speaks of all released attributes", "no `over`")
+        return
+    for i, name in enumerate(rule.over or ()):
+        if name not in released:
+            yield _at(
+                bundle, (*at, "over", i), f"{name!r} is not released", "a released attribute", nearest(name, released)
+            )
+    if len(set(rule.over or ())) != len(rule.over or ()):
+        yield _at(bundle, (*at, "over"), "an attribute twice", "each attribute once")
+    if rule.measure == "expected_singletons":
+        contract = bundle.contract.by_name
+        for name in rule.over or released:
+            if name in contract and contract[name].margins is None:
+                yield _at(
+                    bundle, at, f"{name!r} has no public margins", "margins in the contract, or `over` without it"
+                )

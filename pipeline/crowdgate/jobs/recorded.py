@@ -1,0 +1,44 @@
+"""The end of a release that ran before: reported, completed from its staged bytes, spent or lost."""
+
+from pathlib import Path
+
+from crowdgate.errors import CrowdgateError, LedgerRefused
+from crowdgate.kind.plan import Plan
+from crowdgate.kind.run import Result
+from crowdgate.ledger.ledger import Entry, Ledger, State
+from crowdgate.publish import publisher
+
+
+def recorded(plan: Plan, ledger: Ledger, entry: Entry) -> Result:
+    """The end of a release that ran before; publishes what was committed and not yet moved."""
+    if entry.policy_digest != plan.bundle.digest:
+        raise LedgerRefused(f"{entry.release_id} was used with other policy files; use a new version or slot")
+    if entry.state is State.WITHHELD:
+        return Result("withheld", entry.release_id, None, plan.guarantee, ())
+    if entry.state is State.RESERVED or entry.manifest_digest is None or entry.destination is None:
+        message = f"{entry.release_id} has started and not ended: it crashed or still runs; use a new slot"
+        raise LedgerRefused(message, "spent")
+    destination = plan.bundle.root / entry.destination
+    root = destination.parents[entry.release_id.count("/")]
+    if not publisher.complete(destination, entry.manifest_digest):
+        if entry.state is State.PUBLISHED:
+            raise LedgerRefused(f"{entry.release_id} was published and its files are lost or changed", "lost")
+        _publish_staged(publisher.staged_folder(root, ledger.id, entry.release_id), entry.manifest_digest, destination)
+    if entry.state is State.COMMITTED:
+        ledger.published(entry.release_id)
+    return Result("published", entry.release_id, destination, plan.guarantee, ())
+
+
+def _publish_staged(folder: Path, digest: str, destination: Path) -> None:
+    """Publish what was committed, unless the run that committed it does so at this moment."""
+    try:
+        publisher.publish(publisher.recover(folder, digest), destination)
+    except CrowdgateError:
+        if not publisher.complete(destination, digest):
+            raise
+
+
+def committed_folders(ledger: Ledger, root: Path) -> set[str]:
+    """Names of the staging folders that hold committed releases."""
+    committed = (entry for entry in ledger.entries() if entry.state is State.COMMITTED)
+    return {publisher.staged_folder(root, ledger.id, entry.release_id).name for entry in committed}

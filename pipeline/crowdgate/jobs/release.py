@@ -1,0 +1,163 @@
+"""One release: prepare, reserve, read, protect, judge, then stage and publish, or withhold.
+
+Nothing is read before the ledger has reserved the whole cost. From the first read on, a run is charged whatever its
+end, and any stop shows one public word; the reason goes to the private record. Nothing is published before the ledger
+has committed to its digest, so the same id never draws or publishes twice.
+"""
+
+from collections.abc import Callable
+
+from crowdgate.gate import blocked
+from crowdgate.jobs import staging
+from crowdgate.jobs.guard import after_reading
+from crowdgate.jobs.plan import budget_of, failed, judge_static, plan_policy, verdict
+from crowdgate.jobs.recorded import committed_folders, recorded
+from crowdgate.kind.kind import Protected
+from crowdgate.kind.plan import Plan
+from crowdgate.kind.randomness import Randomness, Sealed
+from crowdgate.kind.run import Counted, Judged, Ready, Request, Reserved, Result, Run
+from crowdgate.ledger.ledger import Spend, State, open_ledger
+from crowdgate.ledger.private import write_private
+from crowdgate.policy.policy import parse_slot, release_id
+from crowdgate.publish import publisher
+from crowdgate.sampling import SecretKey
+from crowdgate.settings import ledger_url
+from crowdgate.sources import open_source
+from crowdgate.sources.counting import Executor, Task, counted, histograms, serial
+from crowdgate.sources.expectations import row_rules_hold, run_rules
+
+Progress = Callable[[int, int], None]
+"""(bytes read, bytes in all)."""
+
+
+def release(request: Request, draw_key: Callable[[], SecretKey], progress: Progress | None = None) -> Result:
+    """Run one release from its policy file to its end. Raises a CrowdgateError when it can't end in a verdict."""
+    run = prepare(request)
+    if isinstance(run, Result):
+        return run
+    reserved = reserve(run)
+    if isinstance(reserved, Result):
+        return reserved
+    ready = conclude(reserved, draw_key(), progress)
+    return ready if isinstance(ready, Result) else publish(reserved, ready)
+
+
+def conclude(reserved: Reserved, key: SecretKey, progress: Progress | None = None) -> Ready | Result:
+    """Everything between reading and the ledger's commitment: a staged release, or a withheld one."""
+    found = read(reserved, key, _executor(reserved.run, progress))
+    judged = judge(reserved, protect(reserved, found, Sealed(key)), key)
+    end = withhold if blocked(judged.verdicts) else stage
+    return end(reserved, found, judged)
+
+
+def prepare(request: Request) -> Run | Result:
+    """Check policy, ledger, destination and the input's form; report the recorded end of a release that ran before."""
+    plan = plan_policy(request.policy)
+    bundle = plan.bundle
+    slot = parse_slot(request.slot)
+    name = release_id(bundle.policy, slot)
+    root = (request.to or bundle.root / bundle.policy.spec.publish.to).resolve()
+    ledger = open_ledger(ledger_url(bundle.root, request.ledger), bundle.budget.spec.ledger)
+    ledger.check(bundle.contract.id, budget_of(bundle))
+    entry = ledger.entry(name)
+    if entry is not None:
+        return recorded(plan, ledger, entry)
+    publisher.check_destination(root, root / name)
+    publisher.sweep(root, ledger.id, lambda: committed_folders(ledger, root))
+    source = open_source(bundle.contract, columns_read(plan), request.input)
+    return Run(plan, slot, name, ledger, source, root, root / name)
+
+
+def reserve(run: Run) -> Reserved | Result:
+    """Charge the whole release to its population, and judge the gates that read no data."""
+    bundle, guarantee = run.plan.bundle, run.plan.guarantee
+    stated = budget_of(bundle)
+    spend = Spend(guarantee.epsilon, guarantee.delta)
+    sample = None if bundle.contract.sample is None else bundle.contract.sample.name
+    spent = run.ledger.reserve(run.id, bundle.digest, bundle.contract.id, stated, spend, sample)
+    try:
+        budget = run.ledger.check(bundle.contract.id, stated)
+        static = run.plan.static(budget.people, (budget.cap.epsilon, budget.cap.delta), (spent.epsilon, spent.delta))
+        verdicts = judge_static(run.plan, static)
+    except BaseException:
+        run.ledger.void(run.id)  # nothing was read
+        raise
+    if failed(verdicts):
+        run.ledger.void(run.id)
+        return Result("withheld", run.id, None, guarantee, tuple(verdicts))
+    return Reserved(run, static, tuple(verdicts))
+
+
+def _executor(run: Run, progress: Progress | None) -> Executor:
+    total = sum(part.size for part in run.source.parts)
+    return serial(None if progress is None else lambda done: progress(done, total))
+
+
+@after_reading
+def read(reserved: Reserved, key: SecretKey, executor: Executor) -> Counted:
+    """Count the table once in the views of its kind; bad rows are invalid or dropped, never a refusal."""
+    run, contract = reserved.run, reserved.run.plan.bundle.contract
+    task = Task(contract, tuple(columns_read(run.plan)), run.plan.protection.views())
+    run.ledger.begin_reading(run.id)
+    total = counted(run.source, task, executor)
+    values = total.facts.values(contract)
+    rules = run_rules(contract, total.facts.distinct(contract, task.columns), values)
+    if not row_rules_hold(rules):
+        raise AssertionError("a row rule of the contract does not hold after cleaning")
+    return Counted(histograms(total, task, key), dict(values), rules)
+
+
+@after_reading
+def protect(reserved: Reserved, found: Counted, randomness: Randomness) -> Protected:
+    """Apply the mechanism with fresh coins and noise, and choose the levels where the policy leaves them open."""
+    return reserved.run.plan.protection.protect(reserved.static, found.views, randomness)
+
+
+@after_reading
+def judge(reserved: Reserved, protected: Protected, key: SecretKey) -> Judged:
+    """Measure what the remaining gates ask for, and judge it."""
+    verdicts = [
+        verdict(rule, measure, measure.of_candidate(protected.candidate, rule))
+        for rule, measure in reserved.run.plan.gates
+        if measure.of_candidate is not None
+    ]
+    return Judged(protected, (*reserved.verdicts, *verdicts), key.injected)
+
+
+@after_reading
+def withhold(reserved: Reserved, found: Counted, judged: Judged) -> Result:
+    """Record that nothing is published."""
+    run = reserved.run
+    record = staging.private("withheld", found, judged)
+    commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
+    run.ledger.commit(run.id, State.WITHHELD, None, None, commitment)
+    return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts)
+
+
+@after_reading
+def stage(reserved: Reserved, found: Counted, judged: Judged) -> Ready:
+    """Write the release where only its owner sees it, and commit the ledger to its digest."""
+    run = reserved.run
+    staged = publisher.stage(
+        run.staged, run.slot, staging.writers(run, judged), lambda files: staging.seal(run, judged, files)
+    )
+    record = staging.private("published", found, judged)
+    commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
+    run.ledger.commit(run.id, State.COMMITTED, staged.manifest_digest, run.place, commitment)
+    return Ready(staged, judged.verdicts)
+
+
+def publish(reserved: Reserved, ready: Ready) -> Result:
+    """Move the committed release to its destination."""
+    run = reserved.run
+    publisher.publish(ready.staged, run.destination)
+    run.ledger.published(run.id)
+    return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts)
+
+
+def columns_read(plan: Plan) -> list[str]:
+    """The columns that a release reads: what it counts, and what the contract's rules speak of."""
+    contract = plan.bundle.contract
+    ruled = {rule.attribute for rule in contract.table_rules if rule.attribute} - {contract.unit.person}
+    counted_ones = {name for view in plan.protection.views().values() for name in view.levels}
+    return [name for name in contract.by_name if name in counted_ones or name in ruled]

@@ -1,0 +1,35 @@
+"""JSON Schemas of the policy files, for editors that check a file while it is written."""
+
+import json
+from typing import Any
+
+from pydantic import BaseModel
+
+from crowdgate.jobs.plan import KNOWN
+from crowdgate.policy.policy import PrivacyBudget
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_MODELS: dict[str, type[BaseModel]] = {"release-policy.json": KNOWN.policy, "privacy-budget.json": PrivacyBudget}
+
+
+def schemas() -> dict[str, str]:
+    """The text of every file of policies/schema/, by its name. `check` is stricter: it knows the contract as well."""
+    return {name: _text(model) for name, model in _MODELS.items()}
+
+
+def _text(model: type[BaseModel]) -> str:
+    schema = _pointed(model.model_json_schema(by_alias=True))
+    return json.dumps({"$schema": _DIALECT, **schema}, indent=2) + "\n"
+
+
+def _pointed(schema: Any) -> Any:
+    """The schema with "of this kind, these keys" in place of "one of these": an editor then points at the mistake."""
+    if isinstance(schema, list):
+        return [_pointed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "mapping" not in schema.get("discriminator", {}):
+        return {key: _pointed(value) for key, value in schema.items()}
+    key, kinds = schema["discriminator"]["propertyName"], schema["discriminator"]["mapping"]
+    cases = [{"if": {"properties": {key: {"const": kind}}}, "then": {"$ref": ref}} for kind, ref in kinds.items()]
+    return {"type": "object", "required": [key], "properties": {key: {"enum": list(kinds)}}, "allOf": cases}

@@ -1,0 +1,105 @@
+"""Tuples of codes as few 64-bit words, which order as the tuples do: what sparse counting sorts.
+
+A word holds as many columns as fit below 2^63 in a mixed radix; most tables need one word. A tuple is exact whatever
+its width: there is no hash in it, and so no collision.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+Word = npt.NDArray[np.integer]
+Counts = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.integer]
+WORD_LIMIT = 1 << 63
+_STRETCH = 1 << 18
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Which columns share a word: `spans` holds the sizes of the columns of each, in their order."""
+
+    spans: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, sizes: Sequence[int]) -> "Packing":
+        """The packing of columns of these sizes; at least one word."""
+        spans: list[list[int]] = [[]]
+        for size in sizes:
+            if prod(spans[-1]) * max(size, 1) > WORD_LIMIT:
+                spans.append([])
+            spans[-1].append(max(size, 1))
+        return cls(tuple(map(tuple, spans)))
+
+    def empty(self) -> tuple[Word, ...]:
+        """The words of no tuple."""
+        return self.pack(iter([np.zeros(0, dtype=np.int64)] * sum(map(len, self.spans))), 0)
+
+    def pack(self, columns: Iterator[Codes], rows: int) -> tuple[Word, ...]:
+        """The words of the tuples, given column by column."""
+        return tuple(self._word(span, columns, rows) for span in self.spans)
+
+    def _word(self, span: tuple[int, ...], columns: Iterator[Codes], rows: int) -> Word:
+        word = np.zeros(rows, dtype=np.int64)
+        for size in span:
+            word *= size
+            word += next(columns)
+        return word.astype(np.min_scalar_type(-prod(span)), copy=False)
+
+    def unpack(self, words: Iterable[Word]) -> tuple[Codes, ...]:
+        """The columns again, each in the smallest integers that hold its codes."""
+        return tuple(column for span, word in zip(self.spans, words, strict=True) for column in _columns(span, word))
+
+
+def _columns(span: tuple[int, ...], word: Word) -> list[Codes]:
+    """The columns of a word, a stretch of it at a time: what is computed between is as large as the word itself."""
+    found = [np.empty(len(word), dtype=np.min_scalar_type(-size)) for size in span]
+    for start in range(0, len(word), _STRETCH):
+        rest = word[start : start + _STRETCH]
+        for column, size in zip(reversed(found), reversed(span), strict=True):
+            above = rest // size
+            column[start : start + _STRETCH] = rest - above * size
+            rest = above
+    return found
+
+
+def collapsed(tuples: Iterable[Word], counts: Counts) -> tuple[tuple[Word, ...], Counts]:
+    """Distinct tuples in order, the counts of equal ones added. Quick where the tuples are a few sorted runs."""
+    words = list(tuples)
+    if not len(counts):
+        return tuple(words), counts
+    order = in_order(words)
+    for i in range(len(words)):
+        words[i] = words[i][order]  # one after another: two copies of a word at a time
+    counts = counts[order]
+    del order
+    new = np.ones(len(counts), dtype=np.bool_)
+    new[1:] = words[0][1:] != words[0][:-1]
+    for word in words[1:]:
+        new[1:] |= word[1:] != word[:-1]
+    if new.all():
+        return tuple(words), counts
+    starts = np.flatnonzero(new)
+    return tuple(word[starts] for word in words), np.add.reduceat(counts, starts)
+
+
+def in_order(words: Sequence[Word]) -> npt.NDArray[np.intp]:
+    """Places of the tuples in lexicographic order; equal ones follow each other in any order.
+
+    Most tuples differ in their first word already: the further ones order the ties only. The stable sort is a merge of
+    the runs that it finds, so what was sorted before costs little.
+    """
+    order = np.argsort(words[0], kind="stable")
+    if len(words) == 1:
+        return order
+    first = words[0][order]
+    tied = np.zeros(len(order), dtype=np.bool_)
+    tied[1:] = first[1:] == first[:-1]
+    tied[:-1] |= tied[1:]
+    places = np.flatnonzero(tied)
+    among = order[places]
+    order[places] = among[np.lexsort([word[among] for word in reversed(words)])]
+    return order

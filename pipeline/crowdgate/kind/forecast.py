@@ -1,0 +1,172 @@
+"""What is expected of a release before any data are read: figures with a range and what they rest on, tables for
+people, and the error of every cell of a table that could be asked for."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.contracts.contract import Attribute
+from crowdgate.hierarchy import Level
+
+Floats = npt.NDArray[np.float64]
+Value = str | int | float | Fraction | Mapping[str, str] | None
+Axes = Mapping[str, Level]
+
+
+class Basis(StrEnum):
+    """What a figure rests on."""
+
+    EXACT = "exact: it follows from the policy"
+    MARGINS = "expected from the contract's public margins, as if attributes were independent"
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """What is known of a population beforehand: a public bound on its people, and public margins."""
+
+    people: int
+    attributes: Mapping[str, Attribute]
+
+    def levels(self, name: str) -> tuple[Level, ...]:
+        """The levels of an attribute, finest first."""
+        found = self.attributes[name].hierarchy
+        return () if found is None else found.levels
+
+    def shares(self, name: str, level: Level) -> Floats | None:
+        """The public share of every code of a level, or None where the contract has no margins of the attribute."""
+        margins = self.attributes[name].margins
+        if margins is None:
+            return None
+        weights = np.asarray(margins, dtype=np.float64)
+        counts = np.bincount(level.codes[: len(margins)], weights=weights, minlength=len(level))
+        return np.asarray(counts / counts.sum(), dtype=np.float64)
+
+    def counts(self, axes: Axes) -> Floats | None:
+        """The people in every cell of a table, flat, if attributes were independent; None without all margins."""
+        cells = np.full(1, float(self.people))
+        for name, level in axes.items():
+            shares = self.shares(name, level)
+            if shares is None:
+                return None
+            cells = np.outer(cells, shares).reshape(-1)
+        return cells
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One expected number with the ends of the range that it is expected in, and what it rests on."""
+
+    name: str
+    label: str
+    value: Value
+    low: Value
+    high: Value
+    basis: Basis = Basis.EXACT
+
+    @classmethod
+    def exact(cls, name: str, label: str, value: Value) -> "Figure":
+        """A number that is known."""
+        return cls(name, label, value, value, value)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a listing: its key in JSON, its title, and how its numbers are written (a format of Python's)."""
+
+    key: str
+    title: str
+    format: str = ".4g"
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Rows for people and for programs. A `single` listing has one row at the most, which is an object in JSON."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Mapping[str, Value], ...]
+    note: str = ""
+    single: bool = False
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture of a listing: `lines` over `x`, one of each for every value of `by`; the first is drawn whole, further
+    ones dashed."""
+
+    listing: str
+    x: str
+    x_label: str
+    lines: tuple[str, ...]
+    y_label: str
+    by: str
+
+
+@dataclass(frozen=True, eq=False)
+class CellErrors:
+    """Expected errors (root mean squares, in persons of the table) of a table's cells, flat; `parts` are named shares
+    of `error`, whose squares add up to its square. `lost` is the share of rows that are expected to be missing."""
+
+    error: Floats
+    parts: Mapping[str, Floats]
+    lost: float = 0.0
+
+
+Errors = Callable[[Axes], CellErrors | None]
+"""The expected errors of a table at these levels; None where the release says nothing of it."""
+
+
+def no_errors(_: Axes) -> CellErrors | None:
+    """Of a release that tells no table."""
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """What a kind of release expects of one plan."""
+
+    figures: tuple[Figure, ...]
+    listings: tuple[Listing, ...] = ()
+    chart: Chart | None = None
+    errors: Errors = no_errors
+    compared: Axes | None = None
+    """The attributes, at their levels, whose tables are worth comparing with other kinds."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Every figure by its name (`a.b` inside `a`), every listing, and what the figures rest on."""
+        said: dict[str, Any] = {}
+        for figure in self.figures:
+            *outer, name = figure.name.split(".")
+            inside = said
+            for each in outer:
+                inside = inside.setdefault(each, {})
+            inside[name] = plain(figure.value)
+        for listing in self.listings:
+            rows = [{key: plain(value) for key, value in row.items()} for row in listing.rows]
+            said[listing.name] = next(iter(rows), None) if listing.single else rows
+        said["figures"] = [
+            {"name": f.name, "value": plain(f.value), "low": plain(f.low), "high": plain(f.high), "basis": str(f.basis)}
+            for f in self.figures
+        ]
+        return said
+
+    def figure(self, name: str) -> Value:
+        """The value of a figure. Raises KeyError for an unknown name."""
+        return {figure.name: figure.value for figure in self.figures}[name]
+
+    def rows(self, name: str) -> Sequence[Mapping[str, Value]]:
+        """The rows of a listing. Raises KeyError for an unknown name."""
+        return {listing.name: listing.rows for listing in self.listings}[name]
+
+
+def plain(value: Value) -> Any:
+    """A value as JSON holds it."""
+    if isinstance(value, Fraction):
+        return float(value)
+    return dict(value) if isinstance(value, Mapping) else value

@@ -1,0 +1,49 @@
+"""A policy that can run: its protection, its guarantee, its gates with their measures."""
+
+from dataclasses import dataclass
+
+from crowdgate.candidate import Cost, Static
+from crowdgate.guarantee import Guarantee
+from crowdgate.kind.forecast import Prior
+from crowdgate.kind.kind import Protection
+from crowdgate.measures import Measure
+from crowdgate.policy.files import Bundle
+from crowdgate.policy.policy import GateRule
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a policy comes to, from the files alone."""
+
+    bundle: Bundle
+    protection: Protection
+    guarantee: Guarantee
+    gates: tuple[tuple[GateRule, Measure], ...]
+
+    def static(self, people: int, budget: Cost, spent: Cost) -> Static:
+        """The public facts that static measures read."""
+        figures = self.protection.figures()
+        return Static(
+            guarantee=self.guarantee,
+            spent=spent,
+            budget=budget,
+            people=people,
+            least_class=figures.least_class,
+            levels=figures.levels,
+            attributes=self.bundle.contract.by_name,
+            rows_per_unit=self.bundle.contract.unit.rows,
+        )
+
+    def alone(self) -> Static:
+        """The public facts when the ledger is not asked: this release is the population's first."""
+        budget = self.bundle.budget.spec
+        this = (self.guarantee.epsilon, self.guarantee.delta)
+        return self.static(budget.people, (budget.epsilon, budget.delta), this)
+
+    def prior(self) -> Prior:
+        """What is known of the population: the budget's people and the contract's margins."""
+        return Prior(self.bundle.budget.spec.people, self.bundle.contract.by_name)
+
+    def promise(self) -> list[str]:
+        """The guarantee in words: total, parts, and the form for users who take the number of people as known."""
+        return self.protection.promise(self.guarantee)

@@ -1,0 +1,51 @@
+"""The sealed sources of randomness of one release. A kind draws from these alone, so tests can replace every draw."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import count
+from typing import Protocol
+
+from crowdgate.histogram import Subsampler
+from crowdgate.noise import OPENDP, CountNoise, NoiseSource, Selector, discrete_laplace, noisy_max
+from crowdgate.sampling import SecretKey, bernoulli_subsampler, seed
+
+
+class Randomness(Protocol):
+    """Coins of a sample, noise of a count, a private selection, noise of vectors, and a seed that is no secret."""
+
+    @property
+    def noise(self) -> CountNoise:
+        """Noise for one count."""
+
+    @property
+    def select(self) -> Selector:
+        """A private selection."""
+
+    @property
+    def vectors(self) -> NoiseSource:
+        """Noise for vectors."""
+
+    def coins(self, beta: Fraction) -> Subsampler:
+        """Fresh coins of that rate, to be thrown once."""
+
+    def seed(self) -> bytes:
+        """32 fresh bytes that may be published: for draws that only post-process what is noisy already."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sealed:
+    """Randomness from the key of one release, and from OpenDP's samplers."""
+
+    key: SecretKey
+    noise: CountNoise = discrete_laplace
+    select: Selector = noisy_max
+    vectors: NoiseSource = OPENDP
+    _numbers: "count[int]" = field(default_factory=count)
+
+    def coins(self, beta: Fraction) -> Subsampler:
+        """Coins that no earlier call has given."""
+        return bernoulli_subsampler(self.key, beta, next(self._numbers))
+
+    def seed(self) -> bytes:
+        """A seed that no earlier call has given."""
+        return seed(self.key, next(self._numbers))

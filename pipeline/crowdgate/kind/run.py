@@ -1,0 +1,110 @@
+"""The values that a release passes from step to step."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from crowdgate import manifest
+from crowdgate.candidate import Static
+from crowdgate.gate import Verdict
+from crowdgate.guarantee import Guarantee
+from crowdgate.histogram import Histogram
+from crowdgate.kind.kind import Protected
+from crowdgate.kind.plan import Plan
+from crowdgate.ledger.ledger import Ledger
+from crowdgate.publish.publisher import Staged, staged_folder
+from crowdgate.sources import Source
+from crowdgate.sources.expectations import RuleOutcome
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a person or a schedule asks for. Names and paths only."""
+
+    policy: Path
+    slot: str
+    input: Path | None = None
+    to: Path | None = None
+    ledger: str | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a release ended, as anybody may see it."""
+
+    outcome: Literal["published", "withheld"]
+    release_id: str
+    path: Path | None
+    guarantee: Guarantee
+    verdicts: tuple[Verdict, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        return {
+            "outcome": self.outcome,
+            "release_id": self.release_id,
+            "path": None if self.path is None else str(self.path),
+            "guarantee": manifest.guarantee_json(self.guarantee),
+            "verdicts": [manifest.verdict_json(found) for found in self.verdicts if found.public],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A release that may start: everything about it that is public."""
+
+    plan: Plan
+    slot: str
+    id: str
+    ledger: Ledger
+    source: Source
+    root: Path
+    destination: Path
+
+    @property
+    def place(self) -> str:
+        """The destination as the ledger keeps it: relative to the working copy where it can be, which may be moved."""
+        home = self.plan.bundle.root
+        inside = self.destination.is_relative_to(home)
+        return self.destination.relative_to(home).as_posix() if inside else str(self.destination)
+
+    @property
+    def staged(self) -> Path:
+        """Where the release is staged."""
+        return staged_folder(self.root, self.ledger.id, self.id)
+
+
+@dataclass(frozen=True, eq=False)
+class Reserved:
+    """A run that the ledger has charged."""
+
+    run: Run
+    static: Static
+    verdicts: tuple[Verdict, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The table in the views that its kind of release needs, and what the contract's rules said. Confidential."""
+
+    views: Mapping[str, Histogram]
+    facts: dict[str, float]
+    rules: tuple[RuleOutcome, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A candidate with the verdicts of all gates."""
+
+    protected: Protected
+    verdicts: tuple[Verdict, ...]
+    injected: bool
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A staged release that the ledger has committed to."""
+
+    staged: Staged
+    verdicts: tuple[Verdict, ...]

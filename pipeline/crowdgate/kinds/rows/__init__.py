@@ -1,0 +1,33 @@
+"""Kind `safe_k_anonymity`: rows at levels, sampled, with the classes of fewer than k rows left out."""
+
+from crowdgate.candidate import Shape
+from crowdgate.kind.kind import Kind
+from crowdgate.kinds.rows import files, outlook, page, plan, release, verify
+from crowdgate.kinds.rows.candidate import RowsCandidate
+from crowdgate.mechanisms.rows.choice import CHOICE_PART, JOINT_PART
+from crowdgate.mechanisms.rows.safe_k import SafeK
+from crowdgate.mechanisms.rows.spec import SafeKAnonymity
+
+ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate] = Kind(
+    name="safe_k_anonymity",
+    spec=SafeKAnonymity,
+    shapes=frozenset((Shape.FACTS, Shape.ROWS, Shape.TABLE, Shape.SAMPLE)),
+    spends=frozenset(("mechanism", CHOICE_PART, JOINT_PART)),
+    attributes=plan.attributes,
+    beside=plan.beside,
+    plan=plan.plan,
+    figures=plan.figures,
+    views=plan.views,
+    protect=release.protect,
+    files=files.files,
+    parameters=release.parameters,
+    mechanism=release.mechanism,
+    data=release.data,
+    page=page.page,
+    private=release.private,
+    promise=plan.promise,
+    notes=plan.notes,
+    outlook=outlook.outlook,
+    propose=outlook.propose,
+    verify=verify.problems,
+)

@@ -1,0 +1,69 @@
+"""Estimates that anybody can make from a release alone: how many persons of the source table a cell stands for.
+
+Every person was sampled with probability beta, so c published rows estimate c / beta persons, with standard error
+sqrt(c (1 - beta)) / beta from sampling. Suppression biases: rows of classes below k are missing, so an estimate is too
+small by what was suppressed of its cell, and the estimates of a column add up to too little.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+
+import numpy as np
+
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Histogram
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A cell of a one-way margin: published rows, estimated persons and standard error, both in hundredths."""
+
+    column: str
+    label: str
+    count: int
+    persons_hundredths: int
+    error_hundredths: int
+
+    @property
+    def persons(self) -> str:
+        """The estimate with two decimals."""
+        return _decimal(self.persons_hundredths)
+
+    @property
+    def error(self) -> str:
+        """The standard error with two decimals."""
+        return _decimal(self.error_hundredths)
+
+
+def estimates(release: Histogram, names: Iterable[str], beta: Fraction, levels: Mapping[str, Level]) -> list[Estimate]:
+    """The cells of the columns `names` that occur in the release, in the public order of their values."""
+    return [found for name in names for found in _of_column(release, name, beta, levels[name])]
+
+
+def _of_column(release: Histogram, name: str, beta: Fraction, level: Level) -> Iterator[Estimate]:
+    margin = np.zeros(len(level), dtype=np.int64)
+    np.add.at(margin, release.codes[release.names.index(name)], release.counts)
+    cells = np.flatnonzero(margin)
+    for code, count in zip(cells.tolist(), margin[cells].tolist(), strict=True):
+        persons, variance = (count / beta) ** 2, count * (1 - beta) / beta**2
+        yield Estimate(name, level.labels[code], count, _root_hundredths(persons), _root_hundredths(variance))
+
+
+def largest(found: Iterable[Estimate], most: int = 3) -> list[Estimate]:
+    """The largest cell of each column, the largest first; at most so many."""
+    best: dict[str, Estimate] = {}
+    for each in found:
+        if each.column not in best or each.count > best[each.column].count:
+            best[each.column] = each
+    return sorted(best.values(), key=lambda each: -each.count)[:most]
+
+
+def _root_hundredths(square: Fraction) -> int:
+    """100 sqrt(square), rounded exactly, halves up: floor((floor(2 x) + 1) / 2) is the nearest whole number to x."""
+    return (isqrt(int(40000 * square)) + 1) // 2
+
+
+def _decimal(hundredths: int) -> str:
+    return f"{hundredths // 100}.{hundredths % 100:02}"

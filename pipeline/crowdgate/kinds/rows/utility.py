@@ -1,0 +1,85 @@
+"""What a release is worth, for the curator: figures for the private record, of published and withheld runs alike.
+
+All of it depends on the table and the sample, so none of it may enter anything public, nor decide anything.
+"""
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+from crowdgate.contracts.contract import Role
+from crowdgate.kinds.rows.candidate import RowsCandidate
+from crowdgate.measures import naive_bayes
+from crowdgate.measures import utility as worth
+from crowdgate.mechanisms.rows.safe_k import SafeK
+
+MOST_TABLE = 1 << 22
+"""Cells of the largest two-way table of a classifier, and scores of one run of it; more is not tried."""
+
+
+def utility(candidate: RowsCandidate, mechanism: SafeK) -> dict[str, Any]:
+    """Kept share, loss, class sizes, margins and a classifier, all at the released levels."""
+    output, sample, full = candidate.rows, candidate.sample, candidate.table
+    levels = candidate.static.levels
+    lost = worth.information_loss(output, levels, sample.rows)
+    generalised = worth.information_loss(output, levels, output.rows)
+    return {
+        "kept": {
+            "of the sample": worth.kept_share(output, sample),
+            "of the table": worth.kept_share(output, full),
+        },
+        "loss": {
+            "by attribute": lost,
+            "mean": _mean(lost),
+            "of the published rows by attribute": generalised,
+            "of the published rows": _mean(generalised),
+        },
+        "discernibility": worth.discernibility(output, sample.rows),
+        "class sizes": worth.class_sizes(output),
+        "margins": [
+            {
+                "of": list(error.names),
+                "total variation": error.total_variation,
+                "divergence": error.divergence,
+                "count error": error.count_error,
+            }
+            for error in worth.margin_errors(output, full, mechanism.beta)
+        ],
+        "classifiers": {name: _classifier(candidate, name) for name in _targets(candidate)},
+    }
+
+
+def _mean(losses: dict[str, float]) -> float:
+    return sum(losses.values()) / len(losses)
+
+
+def _targets(candidate: RowsCandidate) -> Iterator[str]:
+    """Released attributes that the contract calls sensitive, as far as their tables fit."""
+    static, full = candidate.static, candidate.table
+    widest = max(map(len, static.levels.values()))
+    for name, level in static.levels.items():
+        fits = len(level) * max(widest, len(full)) <= MOST_TABLE
+        if static.attributes[name].role is Role.SENSITIVE and fits and prod(full.sizes) > len(level) > 1:
+            yield name
+
+
+def _classifier(candidate: RowsCandidate, target: str) -> dict[str, Any]:
+    """Naive Bayes that predicts the target, tested on the rows that the coins left out of the sample.
+
+    These are a hold-out that neither model has seen. `original` is trained on the sample before suppression, at the
+    same levels: the difference is what suppression costs. `majority` always says the sample's most frequent value.
+    """
+    sample, full = candidate.sample, candidate.table
+    test = naive_bayes.difference(full, sample)
+    found: dict[str, Any] = {"rows tested": test.rows}
+    for name, rows in (("release", candidate.rows), ("original", sample)):
+        predicted = naive_bayes.predict(naive_bayes.train(rows, target), test)
+        found[name] = {
+            "accuracy": naive_bayes.accuracy(predicted, test, target),
+            "balanced accuracy": naive_bayes.balanced_accuracy(predicted, test, target),
+        }
+    prior = naive_bayes.train(sample, target).prior
+    found["majority"] = {
+        "accuracy": naive_bayes.accuracy(naive_bayes.always(int(prior.argmax()), test), test, target),
+    }
+    return found

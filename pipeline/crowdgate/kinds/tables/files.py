@@ -1,0 +1,114 @@
+"""The files of a release of tables: one tidy table each for every count, sum, mean and quantile, and a list of them."""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from crowdgate.contracts.contract import Attribute
+from crowdgate.formats import Format
+from crowdgate.hierarchy import Level, above
+from crowdgate.kind.kind import Formats, Writer
+from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer
+from crowdgate.mechanisms.tables.workload import Item, Mean, Quantiles, Sum
+
+NUMBERS = ("value", "standard_error", "lower", "upper", "trustworthy")
+QUANTILE_COLUMNS = ("probability", "bin", "lower", "upper")
+RESERVED = frozenset((*NUMBERS, *QUANTILE_COLUMNS))
+"""Names that a released attribute can't have: they are columns of the tables."""
+LISTING = "tables.csv"
+LISTING_COLUMNS = ("file", "table", "kind", "column", "level", "cells", "noise_error")
+COARSER = "levels.csv"
+COARSER_COLUMNS = ("column", "level", "label", "coarser_level", "coarser_label")
+RAW = "-raw"
+
+
+def statistic(item: Item) -> str:
+    """What a table holds: counts, sums, means or quantiles."""
+    if isinstance(item, Sum):
+        return "sum"
+    return "mean" if isinstance(item, Mean) else "quantiles" if isinstance(item, Quantiles) else "count"
+
+
+def file_names(answers: Sequence[Answer | QuantileAnswer]) -> list[str]:
+    """A name for each table, without ending: its number and its words, in plain letters."""
+    width = len(str(len(answers)))
+    return [f"{at:0{width}d}-{_slug(answer.item.name)}" for at, answer in enumerate(answers, start=1)]
+
+
+def table_writers(
+    answers: Sequence[Answer | QuantileAnswer], formats: Formats, suffix: str = ""
+) -> Iterator[tuple[str, Writer]]:
+    """A writer for each table in each format."""
+    for name, answer in zip(file_names(answers), answers, strict=True):
+        table = tidy(answer)
+        for end, each in formats.items():
+            yield f"{name}{suffix}.{end}", _writer(table, each)
+
+
+def tidy(answer: Answer | QuantileAnswer) -> pa.Table:
+    """One row a cell: the labels of its axes, then the numbers (empty where a number is withheld)."""
+    return _quantiles(answer) if isinstance(answer, QuantileAnswer) else _numbers(answer)
+
+
+def write_listing(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """Which file holds which table, at which levels, and how large its noise is."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        out = csv.DictWriter(file, LISTING_COLUMNS, lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+
+
+def write_coarser(levels: Sequence[tuple[Attribute, Level]], path: Path) -> None:
+    """For attributes that tables use at several levels: which value of a level belongs to which of a coarser one."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(COARSER_COLUMNS)
+        for at, (attribute, finer) in enumerate(levels):
+            for other, coarser in levels[at + 1 :]:
+                if other.name == attribute.name:
+                    codes = above(finer, coarser)
+                    for code, label in enumerate(finer.labels):
+                        out.writerow((attribute.name, finer.name, label, coarser.name, coarser.labels[codes[code]]))
+
+
+def _writer(table: pa.Table, into: Format) -> Writer:
+    return lambda path: into.write(path, table.schema, [table])
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60].strip("-") or "table"
+
+
+def _numbers(answer: Answer) -> pa.Table:
+    cells = answer.cells
+    columns = _axes(answer.levels, cells.value.shape)
+    for name, values in zip(NUMBERS[:-1], (cells.value, cells.error, cells.lower, cells.upper), strict=True):
+        columns[name] = pa.array(values.ravel(), mask=~np.isfinite(values.ravel()))
+    columns["trustworthy"] = pa.array(cells.trustworthy.ravel())
+    return pa.table(columns)
+
+
+def _quantiles(answer: QuantileAnswer) -> pa.Table:
+    probabilities = [f"{float(p):g}" for p in answer.item.probabilities]
+    columns = _axes(answer.levels, answer.bins.shape)
+    columns["probability"] = pa.array(np.tile(probabilities, answer.bins.size // max(len(probabilities), 1)))
+    labels = answer.column.labels
+    for name, codes in (("bin", answer.bins), ("lower", answer.lower), ("upper", answer.upper)):
+        columns[name] = pa.array([labels[code] if code >= 0 else None for code in codes.ravel()], pa.string())
+    return pa.table(columns)
+
+
+def _axes(levels: Mapping[str, Level], shape: tuple[int, ...]) -> dict[str, pa.Array]:
+    """The labels of every cell in the order of the array (further axes repeat them)."""
+    columns: dict[str, pa.Array] = {}
+    for axis, (name, level) in enumerate(levels.items()):
+        codes = np.broadcast_to(
+            np.arange(len(level)).reshape([-1 if i == axis else 1 for i in range(len(shape))]), shape
+        )
+        columns[name] = pa.array(np.asarray(level.labels, dtype=object)[codes.ravel()], pa.string())
+    return columns

@@ -1,0 +1,64 @@
+"""What a policy of tables will do: its mechanism with numbers, what is counted, and its words."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from crowdgate.candidate import Figures
+from crowdgate.contracts.contract import Contract
+from crowdgate.errors import Finding
+from crowdgate.guarantee import Guarantee, Part
+from crowdgate.histogram import View
+from crowdgate.kind.kind import Allowance, Planned, Planning
+from crowdgate.kinds.tables.files import RESERVED
+from crowdgate.manifest import guarantee_words
+from crowdgate.mechanisms.tables.dp_tables import DpTables
+from crowdgate.mechanisms.tables.lines import plan_tables
+from crowdgate.mechanisms.tables.spec import DpTablesSpec, stated_names
+
+
+@dataclass(frozen=True, eq=False)
+class TablesPlan:
+    """The mechanism, and what the policy says of its numbers: which are trustworthy, and what is published of them."""
+
+    mechanism: DpTables
+    spec: DpTablesSpec
+
+
+def plan(spec: DpTablesSpec, contract: Contract, allowance: Allowance) -> Planning[TablesPlan]:
+    """The mechanism, whose one part is all that is left."""
+    part = Part("mechanism", allowance.epsilon, allowance.delta)
+    mechanism, findings = plan_tables(spec, contract, part)
+    planned = None if mechanism is None else Planned(TablesPlan(mechanism, spec), (mechanism.part,))
+    return planned, [*_name_findings(spec), *findings]
+
+
+def _name_findings(spec: DpTablesSpec) -> Iterator[Finding]:
+    """Attributes that would be taken for the numbers of a table."""
+    for name in stated_names(spec):
+        if name in RESERVED:
+            yield (), f"{name!r} is a column that every table has", "attributes of other names", None
+
+
+def figures(_: TablesPlan) -> Figures:
+    """No rows are published."""
+    return Figures(1, {})
+
+
+def views(planned: TablesPlan) -> Mapping[str, View]:
+    """Few views behind all tables."""
+    return planned.mechanism.views
+
+
+def promise(_: TablesPlan, guarantee: Guarantee) -> list[str]:
+    """The guarantee in words, and its form for users who take the number of people as known: all parts twice."""
+    return guarantee_words(guarantee, None)
+
+
+def notes(planned: TablesPlan) -> list[str]:
+    """How many tables and numbers, with which noise, in words."""
+    found = planned.mechanism
+    tables, cells = len(found.workload.items), found.workload.cells
+    unit = "epsilon" if found.budget.noise == "laplace" else "rho"
+    rate = "" if found.beta == 1 else f" on a sample of rate {float(found.beta):g}"
+    spend = f"{unit} {float(found.budget.spend):.4g}"
+    return [f"{tables} tables from {cells} noisy numbers: discrete {found.budget.noise} noise of {spend}{rate}."]

@@ -1,0 +1,195 @@
+"""Recount published tables: cells against their domain, intervals and flags against values, tables against margins."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from crowdgate.accounting.discrete_laws import Law
+
+Floats = npt.NDArray[np.float64]
+Z95 = 1.959963984540054
+SLACK = 1e-9
+"""Relative: sums and roots of doubles."""
+
+
+@dataclass(frozen=True)
+class Domains:
+    """Labels by (column, level) as dictionary.csv lists them, and the labels above them as levels.csv has it."""
+
+    listed: Mapping[tuple[str, str], Sequence[str]]
+    above: Mapping[tuple[str, str, str], Mapping[str, str]]
+
+    def labels(self, column: str, level: str) -> Sequence[str]:
+        """All values of a level. Raises KeyError for an unknown one."""
+        return self.listed[column, level]
+
+    def complete(self, table: pa.Table, axes: Mapping[str, str], further: Sequence[str]) -> bool:
+        """Whether the table holds every cell once, in order; `further` are the values of `probability`, if any."""
+        columns = [*((name, self.labels(*axis)) for name, axis in zip(axes, axes.items(), strict=True))]
+        columns += [("probability", further)] if further else []
+        shape = [len(labels) for _, labels in columns]
+        codes = np.indices(shape).reshape(len(shape), prod(shape))
+        expected = [[labels[code] for code in own] for (_, labels), own in zip(columns, codes, strict=True)]
+        held = [table[name].to_pylist() for name, _ in columns]
+        return held == expected and table.num_rows == prod(shape)
+
+    def refines(self, finer: Mapping[str, str], coarser: Mapping[str, str]) -> bool:
+        """Whether a table at the finer levels has the coarser one as a margin."""
+        return all(
+            name in finer and len(self.labels(name, finer[name])) >= len(self.labels(name, level))
+            for name, level in coarser.items()
+        )
+
+    def cells(self, finer: Mapping[str, str], coarser: Mapping[str, str]) -> npt.NDArray[np.int64]:
+        """For every cell of a table, in order, the cell of its margin."""
+        shape = [len(self.labels(*axis)) for axis in finer.items()]
+        codes = np.indices(shape).reshape(len(shape), prod(shape))
+        out = np.zeros(prod(shape), dtype=np.int64)
+        for name, level in coarser.items():
+            out = (
+                out * len(self.labels(name, level)) + self._codes(name, finer[name], level)[codes[[*finer].index(name)]]
+            )
+        return out
+
+    def _codes(self, name: str, finer: str, coarser: str) -> npt.NDArray[np.int64]:
+        labels = self.labels(name, finer)
+        if finer == coarser:
+            return np.arange(len(labels))
+        above = self.above.get((name, finer, coarser))
+        if above is None:  # levels of as many values: either may stand first
+            above = {label: own for own, label in self.above[name, coarser, finer].items()}
+        place = {label: code for code, label in enumerate(self.labels(name, coarser))}
+        return np.array([place[above[label]] for label in labels], dtype=np.int64)
+
+
+def cell_problems(
+    name: str, table: pa.Table, mechanism: Mapping[str, Any], law: Law | None, *, raw: bool
+) -> Iterator[str]:
+    """Values in their intervals, flags by the stated relative error, counts whole and as exact as their noise."""
+    value, error, lower, upper = (_floats(table, column) for column in ("value", "standard_error", "lower", "upper"))
+    flags = np.array(table["trustworthy"].to_pylist(), dtype=object)
+    if any(flag is None for flag in flags) or any(np.isinf(each).any() for each in (value, error, lower, upper)):
+        yield f"{name}: a cell that is neither a number nor empty, or no flag"
+        return
+    held, known = ~np.isnan(value), ~np.isnan(error)
+    if not (lower[held & known] <= value[held & known]).all() or not (value[held & known] <= upper[held & known]).all():
+        yield f"{name}: a value outside its interval"
+    with np.errstate(invalid="ignore"):
+        trusted = (error <= float(Fraction(mechanism["relative_error"])) * np.abs(value)) & (value != 0)
+    if not (flags.astype(bool) == trusted).all():
+        yield f"{name}: a flag does not follow from value and standard error"
+    if (known & ~held).any() or (np.isnan(lower) != ~known).any() or (np.isnan(upper) != ~known).any():
+        yield f"{name}: an empty value with a standard error or interval, or the reverse"
+    if mechanism["suppress"] and (held & ~flags.astype(bool)).any():
+        yield f"{name}: a number that is not trustworthy and was to be left empty"
+    if law is not None:
+        numbers = [part[held & known] for part in (value, error, lower, upper)]
+        yield from _count_problems(name, numbers, float(Fraction(mechanism["beta"])), law, raw=raw)
+        if not mechanism["suppress"] and not held.all():
+            yield f"{name}: an empty count"
+
+
+def _count_problems(name: str, numbers: Sequence[Floats], beta: float, law: Law, *, raw: bool) -> Iterator[str]:
+    value, error, lower, upper = numbers
+    whole = value * beta
+    if (np.abs(whole - np.round(whole)) > SLACK * np.maximum(1, np.abs(whole))).any():
+        yield f"{name}: a count that is no whole number{'' if beta == 1 else ' of the sample'}"
+    if not raw and (value < 0).any():
+        yield f"{name}: a count below 0"
+    coins = (1 - beta) * np.abs(whole)
+    most = np.sqrt(law.variance + coins) / beta
+    if (error > most * (1 + SLACK)).any() or (raw and (error < most * (1 - SLACK)).any()):
+        yield f"{name}: a standard error that is not that of the noise"
+    half = np.sqrt(float(law.half_width(0.95)) ** 2 + Z95**2 * coins) / beta if raw else Z95 * error
+    low = value - half if raw else np.maximum(value - half, 0)
+    room = SLACK * np.maximum(1, np.abs(value) + half)
+    if (np.abs(value + half - upper) > room).any() or (np.abs(low - lower) > room).any():
+        yield f"{name}: an interval that does not follow from value and standard error"
+
+
+def quantile_problems(name: str, table: pa.Table, stated: Mapping[str, Any], domains: Domains) -> Iterator[str]:
+    """Bins of the stated level, in order: lower, bin, upper; and rising with the probability."""
+    place: dict[str | None, int] = {
+        label: at for at, label in enumerate(domains.labels(stated["column"], stated["level"]))
+    }
+    place[None] = -1
+    found = [table[column].to_pylist() for column in ("lower", "bin", "upper")]
+    if any(label not in place for own in found for label in own):
+        yield f"{name}: a bin that dictionary.csv does not list"
+        return
+    low, bin_, high = (np.array([place[label] for label in own]).reshape(-1, len(stated["at"])) for own in found)
+    if (
+        not ((low <= bin_) & (bin_ <= high)).all()
+        or ((bin_ < 0) != (low < 0)).any()
+        or ((bin_ < 0) != (high < 0)).any()
+    ):
+        yield f"{name}: a quantile outside its interval"
+    order = np.argsort([float(Fraction(p)) for p in stated["at"]])
+    if (np.diff(bin_[:, order], axis=1) < 0).any():
+        yield f"{name}: quantiles that fall while their probability rises"
+
+
+def levels_of(table: Mapping[str, Any]) -> dict[str, str]:
+    """The axes of a table, in their order."""
+    return {axis["column"]: axis["level"] for axis in table["axes"]}
+
+
+def query_levels(table: Mapping[str, Any]) -> dict[str, str]:
+    """The axes of the noisy vector behind a table: that of quantiles has their column as well."""
+    own = levels_of(table)
+    return {**own, table["column"]: table["level"]} if table["kind"] == "quantiles" else own
+
+
+def margin_problems(
+    stated: Sequence[Mapping[str, Any]], beta: Fraction, tables: Mapping[str, pa.Table], domains: Domains
+) -> Iterator[str]:
+    """All counts have one total, and each table adds up to the finest other one that is a margin of it.
+
+    The finest margin can be the histogram behind quantiles, which is not published: then it is that one's own.
+    """
+    counted = [each for each in stated if each["kind"] in ("count", "quantiles")]
+    axes = [query_levels(each) for each in counted]
+    published = {
+        at: _floats(tables[each["file"]], "value") * float(beta)
+        for at, each in enumerate(counted)
+        if each["kind"] == "count"
+    }
+    sizes = [prod(len(domains.labels(*axis)) for axis in own.items()) for own in axes]
+    parents = _parents(axes, sizes, domains)
+    totals = {round(float(values.sum())) for values in published.values() if not np.isnan(values).any()}
+    if len(totals) > 1:
+        yield "the tables of counts have different totals"
+    for at, values in published.items():
+        above = parents[at]
+        while above is not None and above not in published:
+            above = parents[above]
+        if above is not None and not _adds_up(values, domains.cells(axes[at], axes[above]), published[above]):
+            yield f"{counted[at]['file']}: it does not add up to {counted[above]['file']}"
+
+
+def _parents(axes: Sequence[Mapping[str, str]], sizes: Sequence[int], domains: Domains) -> dict[int, int | None]:
+    """For each table the one of most cells among the smaller ones that is a margin of it, the first of equals."""
+    order = sorted(range(len(axes)), key=lambda at: sizes[at])
+    parents: dict[int, int | None] = {}
+    for at in order:
+        coarser = [other for other in parents if domains.refines(axes[at], axes[other])]
+        parents[at] = max(coarser, key=lambda other: (sizes[other], -other), default=None)
+    return parents
+
+
+def _adds_up(values: Floats, cells: npt.NDArray[np.int64], margin: Floats) -> bool:
+    """Whether groups of cells sum to the margin; groups with an empty cell, and empty margins, can't be told."""
+    sums = np.bincount(cells, values, len(margin))
+    known = ~np.isnan(sums) & ~np.isnan(margin)
+    return bool((np.abs(sums - margin)[known] < 0.5).all())
+
+
+def _floats(table: pa.Table, column: str) -> Floats:
+    """Numbers with NaN where they are empty."""
+    return np.array([np.nan if value is None else value for value in table[column].to_pylist()], dtype=np.float64)

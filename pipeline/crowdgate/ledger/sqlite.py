@@ -1,0 +1,133 @@
+"""The file that a ledger is: everything that is SQLite's own, so that another database changes this file only.
+
+Write-ahead log, immediate transactions, every commit synced to the disk. A connection lives for one transaction. Errors
+of the database become Crowdgate's, without the statement and its parameters.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, NullPool, create_engine, event
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused
+
+DAMAGED = "is damaged or not a ledger of this version"
+# SQLite's primary result codes that speak of the machine; every other one speaks of the file's content.
+_MACHINE = {
+    sqlite3.SQLITE_BUSY: "is locked by another run; try again",
+    sqlite3.SQLITE_LOCKED: "is locked by another run; try again",
+    sqlite3.SQLITE_READONLY: "is read-only; a run must be able to write it",
+    sqlite3.SQLITE_PERM: "can't be opened with these permissions",
+    sqlite3.SQLITE_CANTOPEN: "can't be opened; look at the permissions of the file and its folder",
+    sqlite3.SQLITE_IOERR: "can't be read or written: the disk reports an error",
+    sqlite3.SQLITE_FULL: "can't be written: the disk is full",
+    sqlite3.SQLITE_NOMEM: "can't be read: out of memory",
+}
+
+
+def path_of(url: str) -> Path:
+    """The ledger's file; private records lie beside it. Raises ValueError for anything but sqlite:///PATH."""
+    path = url.removeprefix("sqlite:///")
+    if path == url or not path or path.startswith((":memory:", "file:")) or "?" in path or "\0" in path:
+        raise ValueError("a ledger is only sqlite:///PATH now, with a file as PATH and no ?options")
+    return Path(path)
+
+
+def existing(path: Path) -> Path:
+    """`path` if a writable file is there. A mode without write bits counts as read-only whoever asks."""
+    try:
+        mode = path.stat().st_mode
+        if not path.is_file():
+            raise LedgerRefused(f"{path} {DAMAGED}")
+    except (FileNotFoundError, NotADirectoryError):
+        raise LedgerRefused(f"no ledger at {path}; `crowdgate ledger create NAME` makes one") from None
+    except OSError as error:
+        raise EnvironmentFault(f"the ledger {path} can't be opened: {error.strerror}") from None
+    if not mode & 0o222 or not os.access(path, os.W_OK):
+        raise EnvironmentFault(f"the ledger {path} is read-only; a run must be able to write it")
+    return path
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Engine]:
+    """An engine on a new, empty file of mode 0600; a block that fails leaves no file."""
+    if any(os.path.exists(f"{path}{end}") for end in ("-wal", "-journal")):
+        raise EnvironmentFault(f"beside {path} lies the log of an earlier database; move it away")
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        raise EnvironmentFault(f"{path} exists; a ledger is made once") from None
+    except OSError as error:
+        raise EnvironmentFault(f"{path} can't be made: {error.strerror}") from None
+    try:
+        with _translated(path):
+            yield opened(path, 10, "PRAGMA journal_mode=WAL")
+            _sync_folder(path.parent)
+    except BaseException:
+        for end in ("", "-wal", "-shm"):
+            Path(f"{path}{end}").unlink(missing_ok=True)
+        raise
+
+
+def opened(path: Path, busy_seconds: float, *pragmas: str) -> Engine:
+    """An engine on the file at `path`, which it never makes."""
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(f"{path.as_uri()}?mode=rw", busy_seconds, uri=True, isolation_level=None)
+        try:
+            for pragma in ("PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON", *pragmas):
+                connection.execute(pragma)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writing = connection.get_execution_options().get("writing", True)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+    return engine
+
+
+@contextmanager
+def transaction(engine: Engine, path: Path, writing: bool) -> Iterator[Connection]:
+    """One transaction: on the disk when the block ends, undone when it raises."""
+    with _translated(path), engine.connect().execution_options(writing=writing) as connection, connection.begin():
+        yield connection
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """Errors of the database, and of values that it should not hold, as errors of Crowdgate."""
+    try:
+        yield
+    except CrowdgateError:
+        raise
+    except DBAPIError as error:
+        raise _fault(path, error.orig) from None
+    except (SQLAlchemyError, sqlite3.Error, ValueError, ZeroDivisionError):
+        raise LedgerRefused(f"{path} {DAMAGED}") from None
+    except OSError as error:
+        raise EnvironmentFault(f"the ledger {path} can't be written: {error.strerror}") from None
+
+
+def _fault(path: Path, error: BaseException | None) -> CrowdgateError:
+    if not os.path.exists(path):
+        return LedgerRefused(f"no ledger at {path} any more")
+    said = _MACHINE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+    return LedgerRefused(f"{path} {DAMAGED}") if said is None else EnvironmentFault(f"the ledger {path} {said}")
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,46 @@
+"""Every size that is refused, once, with the reason.
+
+What bounds a piece of memory or the length of a loop stands where it is used; here stands what a user can meet.
+"""
+
+MOST_PEOPLE = 10**12
+"""Of a population: a hundred times all people who live. Bounds on singling out stay exact below it."""
+
+GREATEST_K = 10**9
+"""A class size above it suppresses every table there is."""
+
+MOST_CANDIDATES = 100_000
+"""Combinations of levels that a release chooses among: each is scored on the whole table."""
+
+MOST_ROWS_EACH = 1000
+"""Rows of one person: more leave no useful guarantee for a person."""
+
+MOST_VALUES = 1_000_000
+"""Values of a domain: a finer one is no public list any more; give it a coarser step."""
+
+MOST_NUMBERS = 1_000_000
+"""Noisy numbers of one release: drawing one takes about ten microseconds."""
+
+MOST_CLASSES = 1 << 24
+"""Classes over which an expectation is taken from public margins: 128 MiB of doubles."""
+
+MOST_CELLS_COMPARED = 1 << 20
+"""Classes of a comparison, which is made several times over."""
+
+MOST_FORECASTS = 5000
+"""Combinations of levels that `plan` looks through for a recommendation."""
+
+DENSE_CELLS = 1 << 24
+"""Up to here every cell of a view has a counter (128 MiB); above, only tuples that occur are kept."""
+
+LONGEST_LINE = 64 << 20
+"""Bytes of a line of CSV: a longer one counts as ragged."""
+
+LONGEST_HEADER = 1 << 20
+"""Bytes of a header of CSV."""
+
+LARGEST_DOCUMENT = 1 << 20
+"""Bytes of a policy, contract or budget."""
+
+DEEPEST_DOCUMENT = 30
+"""Levels of nesting in a policy, contract or budget."""

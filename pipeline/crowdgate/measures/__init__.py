@@ -1,0 +1,30 @@
+"""Measures: numbers about a candidate release that gates put limits on. A new one is a function and a line here."""
+
+from crowdgate.measures import conditions, confidential, expected, guarantees, output, tables
+from crowdgate.measures.base import Measure, MeasureClass
+
+MEASURES: dict[str, Measure] = {
+    measure.name: measure
+    for measure in (
+        guarantees.EPSILON,
+        guarantees.DELTA,
+        guarantees.PSO_BOUND,
+        expected.EXPECTED_SINGLETONS,
+        output.RELEASED_ROWS,
+        output.RELEASED_CLASSES,
+        output.SMALLEST_CLASS,
+        conditions.DISTINCT_DIVERSITY,
+        conditions.ENTROPY_DIVERSITY,
+        conditions.T_CLOSENESS,
+        conditions.BETA_LIKENESS,
+        conditions.DELTA_DISCLOSURE,
+        tables.TRUSTED_SHARE,
+        tables.TOTAL_RELATIVE_ERROR,
+        tables.SMALLEST_TRUSTED_CELL,
+        confidential.SINGLETONS,
+        confidential.SUPPRESSED_SHARE,
+        confidential.SAMPLE_UNIQUES,
+    )
+}
+
+__all__ = ["MEASURES", "Measure", "MeasureClass"]

@@ -1,0 +1,55 @@
+"""What a measure is, and which data it may read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from crowdgate.candidate import Candidate, Measurement, PublishedCells, Range, Shape, Static
+from crowdgate.histogram import Histogram
+from crowdgate.policy.policy import GateRule
+
+
+class MeasureClass(StrEnum):
+    """What a measure reads, and with it when its gate is decided and whether it may block."""
+
+    STATIC = "static"
+    """Policy, contract and public figures only: decided before any data is read."""
+    OUTPUT = "output"
+    """The released rows or numbers only: post-processing, blocks freely."""
+    CHARGED = "charged"
+    """The input, through noise paid from the policy's epsilon."""
+    CONFIDENTIAL = "confidential"
+    """The input or the sample: advises only, and stays in the private record."""
+
+
+OfStatic = Callable[[Static, GateRule], Measurement | None]
+OfCandidate = Callable[[Candidate, GateRule], Measurement | None]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that gates speak of. `reach` is the range of values it can take under the mechanism.
+
+    `shape` is what it reads of a candidate: a gate on it suits the kinds of release whose candidates have that shape.
+    """
+
+    name: str
+    reads: MeasureClass
+    shape: Shape
+    summary: str
+    reach: Callable[[Static, GateRule], Range]
+    of_static: OfStatic | None = None
+    of_candidate: OfCandidate | None = None
+    options: tuple[str, ...] = ()
+    over: bool = False
+    of: bool = False
+
+
+def of_rows(read: Callable[[Histogram, Static, GateRule], Measurement | None]) -> OfCandidate:
+    """A measurement of the released rows; of a candidate without rows there is none."""
+    return lambda candidate, rule: None if candidate.rows is None else read(candidate.rows, candidate.static, rule)
+
+
+def of_cells(read: Callable[[tuple[PublishedCells, ...]], Measurement | None]) -> OfCandidate:
+    """A measurement of the released numbers; of a candidate without cells there is none."""
+    return lambda candidate, _: None if candidate.cells is None else read(candidate.cells)

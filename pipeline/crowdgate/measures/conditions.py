@@ -1,0 +1,256 @@
+"""Conditions on the classes of the release: how much a class tells about one sensitive attribute.
+
+A class here is the rows that are equal in all released attributes but the sensitive one, which the policy names with
+`of`. n rows of a class, c of them with value s; N rows of the release, C of them with s; p = c/n, q = C/N. Only the
+released histogram is read. An empty release has no class, so nothing violates: the diversities have their greatest
+value, the distances are 0.
+
+None of these conditions prevents singling out: that k-anonymity does not holds equally for l-diversity and t-closeness
+(Cohen, Nissim 2020, "Policy implications"). The guarantee of the mechanism does; these are for harm by inference.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import exp, inf, log2, prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.candidate import Measurement, Range, Shape, Static
+from crowdgate.histogram import Counts, Histogram, Integers, project
+from crowdgate.measures.base import Measure, MeasureClass, of_rows
+from crowdgate.policy.policy import GateRule
+
+ROUNDING = 1e-11
+"""Relative error that float64 logarithms, their sums and exponentials stay below."""
+BLOCK_CELLS = 1 << 20
+_LARGEST = 1 << 62
+
+Wide = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The release as classes of the other attributes: class `of[i]` has `counts[i]` rows of value `values[i]`.
+
+    Entries of one class follow each other, from `starts`. `sizes` are the rows of each class, `totals` the rows of each
+    value in the whole release (some may be 0).
+    """
+
+    of: Integers
+    values: Integers
+    counts: Counts
+    starts: Integers
+    sizes: Counts
+    totals: Counts
+
+    @property
+    def rows(self) -> int:
+        """Rows of the release."""
+        return int(self.totals.sum())
+
+
+def classes(release: Histogram, sensitive: str) -> Classes:
+    """The classes of all columns but the sensitive one."""
+    others = [name for name in release.names if name != sensitive]
+    ordered = project(release, [*others, sensitive])
+    new = np.arange(len(ordered)) == 0
+    for column in ordered.codes[:-1]:
+        new[1:] |= column[1:] != column[:-1]
+    starts = np.flatnonzero(new)
+    sizes = np.add.reduceat(ordered.counts, starts) if len(starts) else ordered.counts
+    totals = np.zeros(ordered.sizes[-1], dtype=np.int64)
+    np.add.at(totals, ordered.codes[-1], ordered.counts)
+    return Classes(np.cumsum(new) - 1, ordered.codes[-1], ordered.counts, starts, sizes, totals)
+
+
+# --- diversity of a class ---
+
+
+def distinct_diversity(found: Classes) -> int:
+    """The least number of distinct values in a class."""
+    return int(np.diff(found.starts, append=len(found.of)).min(initial=len(found.totals)))
+
+
+def entropy_diversity(found: Classes) -> Measurement:
+    """exp of the least entropy of a class; exact where that class holds all its values equally often."""
+    if not len(found.starts):
+        return Measurement.exact(len(found.totals))
+    weighted = np.add.reduceat(found.counts * np.log(found.counts), found.starts)
+    entropies = np.log(found.sizes) - weighted / found.sizes
+    least = int(np.argmin(entropies))
+    counts = found.counts[found.of == least]
+    if (counts == counts[0]).all():
+        return Measurement.exact(len(counts))
+    value = exp(float(entropies[least]))
+    return Measurement(value, max(1.0, value * (1 - ROUNDING)), value * (1 + ROUNDING))
+
+
+# --- distance of a class from the whole release ---
+
+
+def total_variation(found: Classes) -> Fraction:
+    """The greatest sum of p - q where p > q: the earth mover's distance when all values are equally far."""
+    if not len(found.starts):
+        return Fraction(0)
+    rows = found.rows
+    counts, sizes, totals = _wide(rows * rows, found.counts, found.sizes, found.totals)
+    surplus = counts * rows - totals[found.values] * sizes[found.of]
+    return _greatest(np.add.reduceat(np.maximum(surplus, 0), found.starts), found.sizes) / rows
+
+
+def ordered_distance(found: Classes) -> Fraction:
+    """The greatest earth mover's distance when values i and j of m are |i - j| / (m - 1) apart."""
+    width, rows = len(found.totals), found.rows
+    if not len(found.starts) or width == 1:
+        return Fraction(0)
+    counts, sizes, totals = _wide(rows * rows * width, found.counts, found.sizes, found.totals)
+    below, block = np.cumsum(totals), max(1, BLOCK_CELLS // width)
+    greatest = Fraction(0)
+    for first in range(0, len(sizes), block):
+        inside = sizes[first : first + block]
+        entries = slice(*np.searchsorted(found.of, [first, first + len(inside)]))
+        table = np.zeros((len(inside), width), dtype=counts.dtype)
+        table[found.of[entries] - first, found.values[entries]] = counts[entries]
+        moved = np.abs(np.cumsum(table, axis=1) * rows - below * inside[:, None]).sum(axis=1)
+        greatest = max(greatest, _greatest(moved, inside))
+    return greatest / rows / (width - 1)
+
+
+def greatest_gain(found: Classes) -> Fraction:
+    """The greatest (p - q) / q."""
+    return _ratio(found, 1) - 1 if len(found.starts) else Fraction(0)
+
+
+def greatest_log_ratio(found: Classes) -> Measurement:
+    """The greatest |log2(p / q)|, infinite when a class lacks a value that the release holds."""
+    if not len(found.starts):
+        return Measurement.exact(0)
+    if distinct_diversity(found) < np.count_nonzero(found.totals):
+        return Measurement.exact(inf)
+    ratio = max(_ratio(found, 1), _ratio(found, -1))
+    value = log2(ratio)
+    return Measurement(value, value * (1 - ROUNDING), value * (1 + ROUNDING))
+
+
+def _ratio(found: Classes, power: int) -> Fraction:
+    """The greatest (p / q) ** power over all values of all classes."""
+    inverse = found.sizes[found.of] * (found.totals[found.values] / found.rows)
+    floats = (found.counts / inverse) ** power
+    near = np.flatnonzero(floats >= floats.max() * (1 - ROUNDING))
+    each = np.column_stack([found.counts[near], found.sizes[found.of[near]], found.totals[found.values[near]]])
+    return max(Fraction(c * found.rows, n * total) ** power for c, n, total in np.unique(each, axis=0).tolist())
+
+
+def _greatest(numerators: Wide, denominators: Wide) -> Fraction:
+    """The greatest of the fractions, exactly: floats find the few that may be it."""
+    floats = numerators.astype(np.float64) / denominators.astype(np.float64)
+    near = np.flatnonzero(floats >= floats.max() * (1 - ROUNDING))
+    pairs = set(zip(numerators[near].tolist(), denominators[near].tolist(), strict=True))
+    return max(Fraction(numerator, denominator) for numerator, denominator in pairs)
+
+
+def _wide(largest: int, *columns: Counts) -> list[Wide]:
+    """The columns as integers that hold `largest`."""
+    return [column if largest < _LARGEST else column.astype(object) for column in columns]
+
+
+# --- measures ---
+
+
+def _measure(
+    name: str,
+    summary: str,
+    reach: Callable[[Static, str], Range],
+    value: Callable[[Classes, Static, str], Measurement],
+) -> Measure:
+    def measured(rows: Histogram, static: Static, rule: GateRule) -> Measurement | None:
+        if rule.of is None or rule.of not in rows.names:
+            return None
+        return value(classes(rows, rule.of), static, rule.of)
+
+    def reached(static: Static, rule: GateRule) -> Range:
+        return (-inf, inf) if rule.of is None or rule.of not in static.levels else reach(static, rule.of)
+
+    return Measure(name, MeasureClass.OUTPUT, Shape.ROWS, summary, reached, of_candidate=of_rows(measured), of=True)
+
+
+def _ordered(static: Static, sensitive: str) -> bool:
+    """Whether the values are numbers or days in their order, without one for invalid cells."""
+    attribute, codes = static.attributes[sensitive], static.levels[sensitive].codes
+    domain = attribute.domain
+    numeric = domain is not None and (domain.grid is not None or domain.first_day is not None)
+    return numeric and attribute.invalid == "drop" and bool((np.diff(codes) >= 0).all())
+
+
+def _closeness(found: Classes, static: Static, sensitive: str) -> Measurement:
+    return Measurement.exact(ordered_distance(found) if _ordered(static, sensitive) else total_variation(found))
+
+
+def _diversity_reach(static: Static, sensitive: str) -> Range:
+    return 1, len(static.levels[sensitive])
+
+
+def _trivial(static: Static, sensitive: str) -> bool:
+    """Whether every class has the distribution of the release: there is one class, or one value."""
+    others = prod(len(level) for name, level in static.levels.items() if name != sensitive)
+    return others == 1 or len(static.levels[sensitive]) == 1
+
+
+def _share(static: Static) -> Fraction:
+    """The least share of the release that one class can be: it has at least k rows, the release at most `people`."""
+    return Fraction(static.least_class, max(static.most_rows, static.least_class))
+
+
+def _closeness_reach(static: Static, sensitive: str) -> Range:
+    """A class of share w is at most 1 - w away, since the release contains it."""
+    return 0, 0 if _trivial(static, sensitive) else 1 - _share(static)
+
+
+def _likeness_reach(static: Static, sensitive: str) -> Range:
+    """q >= w p, so (p - q) / q <= 1/w - 1."""
+    return 0, 0 if _trivial(static, sensitive) else 1 / _share(static) - 1
+
+
+def _disclosure_reach(static: Static, sensitive: str) -> Range:
+    """An infinite value is inconclusive, so that a gate on it never can't fail."""
+    return (0, 0) if _trivial(static, sensitive) else (-inf, inf)
+
+
+DISTINCT_DIVERSITY = _measure(
+    "distinct_diversity",
+    "least number of distinct values of the attribute in a class of the others (distinct l-diversity; Machanavajjhala,"
+    " Kifer, Gehrke, Venkitasubramaniam 2007)",
+    _diversity_reach,
+    lambda found, *_: Measurement.exact(distinct_diversity(found)),
+)
+ENTROPY_DIVERSITY = _measure(
+    "entropy_diversity",
+    "exp of the least entropy of the attribute in a class of the others (entropy l-diversity; Machanavajjhala, Kifer,"
+    " Gehrke, Venkitasubramaniam 2007)",
+    _diversity_reach,
+    lambda found, *_: entropy_diversity(found),
+)
+T_CLOSENESS = _measure(
+    "t_closeness",
+    "greatest earth mover's distance between the attribute's distribution in a class of the others and in the release,"
+    " with ordered distance for numbers and days, equal distance otherwise (Li, Li, Venkatasubramanian 2007)",
+    _closeness_reach,
+    _closeness,
+)
+BETA_LIKENESS = _measure(
+    "beta_likeness",
+    "greatest relative gain (p - q) / q of a value of the attribute in a class of the others over the release (basic"
+    " beta-likeness; Cao, Karras 2012)",
+    _likeness_reach,
+    lambda found, *_: Measurement.exact(greatest_gain(found)),
+)
+DELTA_DISCLOSURE = _measure(
+    "delta_disclosure",
+    "greatest |log2(p / q)| of a value of the attribute in a class of the others against the release, infinite when a"
+    " class lacks a value (Brickell, Shmatikov 2008)",
+    _disclosure_reach,
+    lambda found, *_: greatest_log_ratio(found),
+)

@@ -1,0 +1,53 @@
+"""What the released rows themselves show."""
+
+from crowdgate.candidate import Measurement, Range, Shape, Static
+from crowdgate.histogram import Histogram
+from crowdgate.measures.base import Measure, MeasureClass, of_rows
+from crowdgate.policy.policy import GateRule
+
+
+def _rows(rows: Histogram, *_: object) -> Measurement:
+    return Measurement.exact(rows.rows)
+
+
+def _classes(rows: Histogram, *_: object) -> Measurement:
+    return Measurement.exact(len(rows))
+
+
+def _smallest(rows: Histogram, static: Static, _: GateRule) -> Measurement:
+    """On an empty release: the least size that the mechanism lets through, since no class is smaller."""
+    return Measurement.exact(int(rows.counts.min()) if len(rows) else static.least_class)
+
+
+def _classes_reach(static: Static, _: GateRule) -> Range:
+    return 0, min(static.cells, static.most_rows // static.least_class)
+
+
+def _smallest_reach(static: Static, _: GateRule) -> Range:
+    return static.least_class, max(static.most_rows, static.least_class)
+
+
+RELEASED_ROWS = Measure(
+    "released_rows",
+    MeasureClass.OUTPUT,
+    Shape.ROWS,
+    "number of rows in the release",
+    reach=lambda static, _: (0, static.most_rows),
+    of_candidate=of_rows(_rows),
+)
+RELEASED_CLASSES = Measure(
+    "released_classes",
+    MeasureClass.OUTPUT,
+    Shape.ROWS,
+    "number of distinct rows in the release",
+    reach=_classes_reach,
+    of_candidate=of_rows(_classes),
+)
+SMALLEST_CLASS = Measure(
+    "smallest_class",
+    MeasureClass.OUTPUT,
+    Shape.ROWS,
+    "number of rows in the smallest class of the release",
+    reach=_smallest_reach,
+    of_candidate=of_rows(_smallest),
+)

@@ -1,0 +1,54 @@
+"""What published tables show of their own accuracy."""
+
+from math import inf
+
+import numpy as np
+
+from crowdgate.candidate import Measurement, PublishedCells, Shape
+from crowdgate.measures.base import Measure, MeasureClass, of_cells
+
+Cells = tuple[PublishedCells, ...]
+
+
+def _trusted_share(published: Cells) -> Measurement | None:
+    flags = [cells.trustworthy for cells in published]
+    return Measurement.exact(float(np.concatenate(flags).mean())) if flags else None
+
+
+def _total_relative_error(published: Cells) -> Measurement | None:
+    """Of the most exact total, if there is one and it is above 0."""
+    totals = [cells for cells in published if cells.total and cells.values[0] > 0]
+    shares = [float(cells.errors[0] / cells.values[0]) for cells in totals]
+    return Measurement.exact(min(shares)) if shares else None
+
+
+def _smallest_trusted(published: Cells) -> Measurement | None:
+    counts = [cells.values[cells.trustworthy] for cells in published if cells.statistic == "count"]
+    trusted = np.concatenate(counts) if counts else np.empty(0)
+    return Measurement.exact(float(trusted.min())) if trusted.size else None
+
+
+TRUSTED_SHARE = Measure(
+    "trusted_share",
+    MeasureClass.OUTPUT,
+    Shape.CELLS,
+    "share of the published counts, sums and means whose standard error is within the policy's relative error",
+    reach=lambda *_: (0, 1),
+    of_candidate=of_cells(_trusted_share),
+)
+TOTAL_RELATIVE_ERROR = Measure(
+    "total_relative_error",
+    MeasureClass.OUTPUT,
+    Shape.CELLS,
+    "standard error of the published total, in parts of it",
+    reach=lambda *_: (0, inf),
+    of_candidate=of_cells(_total_relative_error),
+)
+SMALLEST_TRUSTED_CELL = Measure(
+    "smallest_trusted_cell",
+    MeasureClass.OUTPUT,
+    Shape.CELLS,
+    "the smallest published count that is trustworthy",
+    reach=lambda *_: (0, inf),
+    of_candidate=of_cells(_smallest_trusted),
+)

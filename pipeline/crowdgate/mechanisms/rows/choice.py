@@ -1,0 +1,188 @@
+"""Levels chosen from data: a private selection among all combinations of the listed levels, paid from epsilon.
+
+On the full table, with randomness of its own, the choice is epsilon-differentially private, and the mechanism then runs
+at levels that do not depend on its sample: the two compose (epsilons add). On the sample that is released they do not,
+since the choice can follow the classes that were sampled too often; then `same_sample_delta` prices both together.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any, Literal
+
+from crowdgate.accounting import safe_k
+from crowdgate.contracts.contract import Contract
+from crowdgate.errors import Finding, nearest
+from crowdgate.guarantee import Part
+from crowdgate.hierarchy import Hierarchy, Level
+from crowdgate.histogram import Histogram
+from crowdgate.limits import GREATEST_K, MOST_CANDIDATES
+from crowdgate.mechanisms.rows.lattice import Lattice
+from crowdgate.mechanisms.rows.scores import SCORES, SENSITIVITY, kept_rows
+from crowdgate.mechanisms.rows.spec import Candidates, LevelChoice, SafeKAnonymity
+from crowdgate.noise import Selector
+
+Place = tuple[str | int, ...]
+CHOICE_PART, JOINT_PART = "choice of levels", "mechanism and choice of levels on its sample"
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What is chosen among, by which score, on which rows, for which epsilon."""
+
+    lattice: Lattice
+    epsilon: Fraction
+    score: str
+    on: Literal["full", "sample"]
+    weights: Mapping[str, Fraction]
+    rows: int = 1
+
+    @property
+    def chosen(self) -> list[str]:
+        """The attributes with more than one candidate."""
+        return [name for name, levels in self.lattice.candidates.items() if len(levels) > 1]
+
+    def choose(self, table: Histogram, k: int, beta: Fraction, select: Selector) -> dict[str, Level]:
+        """The levels that `select` takes; `table` counts, at the finest candidates, the full table or the sample.
+
+        A sample is not sampled again: of its rows those are kept whose class has at least k, which is `beta` 1.
+        """
+        rate = beta if self.on == "full" else Fraction(1)
+        kept = kept_rows(k, rate, int(table.counts.sum()))
+        scores = SCORES[self.score](self.lattice, table, kept, self.weights)
+        return self.lattice.scheme(select(scores, SENSITIVITY * self.rows, self.epsilon))
+
+    def parameters(self) -> dict[str, Any]:
+        """What the manifest says of the choice; the candidates are in the policy."""
+        stated = {"epsilon": str(self.epsilon), "score": self.score, "on": self.on, "candidates": len(self.lattice)}
+        return {**stated, **({"target": self.lattice.last} if self.lattice.last else {})}
+
+    def words(self) -> str:
+        """The choice in one sentence."""
+        what, on = ", ".join(self.chosen), "the full table" if self.on == "full" else "the released sample itself"
+        paid = "of the total" if self.on == "full" else "in one guarantee with the mechanism"
+        price = f"{float(self.epsilon):g} {paid}"
+        by = self.score.replace("_", " ") + (f" of {self.lattice.last}" if self.lattice.last else "")
+        return (
+            f"Levels of {what} are chosen among {len(self.lattice)} combinations by {by} on {on}, for epsilon {price}."
+        )
+
+
+def choice_parts(spec: LevelChoice | None, left: Fraction, delta: Fraction) -> tuple[Part, ...]:
+    """How the mechanism and the choice divide what gates leave of epsilon; the mechanism's part first."""
+    if spec is None:
+        return (Part("mechanism", left, delta),)
+    if spec.on == "sample":
+        return (Part(JOINT_PART, left, delta),)
+    return Part("mechanism", left - spec.epsilon, delta), Part(CHOICE_PART, spec.epsilon, Fraction(0))
+
+
+def plan_choice(spec: SafeKAnonymity, contract: Contract) -> Choice | None:
+    """The choice that a policy without problems asks for."""
+    if spec.choose is None:
+        return None
+    candidates = {name: candidate_levels(contract, name, stated) for name, stated in spec.attributes.items()}
+    lattice = Lattice(candidates, spec.choose.target if spec.choose.score == "classification" else None)
+    return Choice(
+        lattice, spec.choose.epsilon, spec.choose.score, spec.choose.on, spec.choose.weights, contract.unit.rows
+    )
+
+
+def candidate_levels(contract: Contract, name: str, stated: str | Candidates) -> tuple[Level, ...]:
+    """The levels that a policy states for an attribute, finest first."""
+    hierarchy = contract.by_name[name].hierarchy
+    assert hierarchy is not None
+    listed = [stated] if isinstance(stated, str) else stated.choose
+    return tuple(level for level in hierarchy.levels if level.name in listed)
+
+
+def candidate_count(spec: SafeKAnonymity) -> int:
+    """Number of combinations of the listed levels."""
+    return prod(len(stated.choose) for stated in spec.attributes.values() if isinstance(stated, Candidates))
+
+
+def level_problems(name: str, stated: str | Candidates, hierarchy: Hierarchy) -> Iterator[Finding]:
+    """Levels that the hierarchy does not have, or that are listed twice."""
+    listed = [stated] if isinstance(stated, str) else stated.choose
+    for i, level in enumerate(listed):
+        at = ("attributes", name) if isinstance(stated, str) else ("attributes", name, "choose", i)
+        if level not in hierarchy.names:
+            expected, meant = f"one of {', '.join(hierarchy.names)}", nearest(level, hierarchy.names)
+            yield at, f"unknown level {level!r}", expected, meant
+        elif level in listed[:i]:
+            yield at, f"level {level!r} twice", "each candidate once", None
+
+
+def choice_problems(spec: SafeKAnonymity) -> Iterator[Finding]:
+    """What a choice lacks, or has too much of."""
+    lists = {name: stated.choose for name, stated in spec.attributes.items() if isinstance(stated, Candidates)}
+    if spec.choose is None:
+        for name in lists:
+            yield ("attributes", name), "several levels and no `choose` of the mechanism", _NEEDED, None
+        return
+    count = candidate_count(spec)
+    if count == 1:
+        found = "a choice without candidates" if not lists else "a choice with one candidate"
+        yield ("choose",), found, "attributes with several levels, such as {choose: [exact, any]}", None
+    if count > MOST_CANDIDATES:
+        yield ("choose",), f"{count} combinations of levels", f"at most {MOST_CANDIDATES} candidates", None
+    yield from _target_problems(spec, spec.choose)
+    yield from _weight_problems(spec, spec.choose)
+
+
+_NEEDED = "one level, or `choose: {epsilon: ...}` beside `attributes`"
+
+
+def _target_problems(spec: SafeKAnonymity, choice: LevelChoice) -> Iterator[Finding]:
+    named = list(spec.attributes)
+    if choice.score != "classification":
+        if choice.target is not None:
+            yield ("choose", "target"), f"a target for {choice.score}", "no target, or the score classification", None
+    elif choice.target is None:
+        yield ("choose",), "no target", "target: a released attribute, to be predicted from the others", None
+    elif choice.target not in named:
+        found = f"{choice.target!r} is not released: a target must be in the class key"
+        yield ("choose", "target"), found, "a released attribute", nearest(choice.target, named)
+    elif isinstance(spec.attributes[choice.target], Candidates):
+        yield ("choose", "target"), f"the level of {choice.target!r} is chosen too", "a target at one level", None
+
+
+def _weight_problems(spec: SafeKAnonymity, choice: LevelChoice) -> Iterator[Finding]:
+    named = list(spec.attributes)
+    if choice.weights and choice.score != "expected_kept_information":
+        expected = "no weights, or the score expected_kept_information"
+        yield ("choose", "weights"), f"weights for {choice.score}", expected, "expected_kept_information"
+        return
+    for name in choice.weights:
+        if name not in named:
+            at, meant = ("choose", "weights", name), nearest(name, named)
+            yield at, f"{name!r} is not released", "a released attribute", meant
+    if choice.weights and not any(choice.weights.get(name, 1) for name in named):
+        yield ("choose", "weights"), "no weight above 0", "at least one attribute that counts", None
+
+
+def joint_delta(k: int, beta: Fraction, epsilon: Fraction, side: Fraction, candidates: int) -> float:
+    """Delta of the mechanism together with a choice among `candidates` on its own sample; 1 where nothing is known."""
+    try:
+        return safe_k.same_sample_delta(k, beta, epsilon, side, candidates)
+    except ValueError:
+        return 1.0
+
+
+def joint_least_k(part: Part, beta: Fraction, side: Fraction, candidates: int) -> int:
+    """The smallest k with which both together keep `part`. Raises ValueError when none up to 10^9 does."""
+
+    def holds(k: int) -> bool:
+        return joint_delta(k, beta, part.epsilon, side, candidates) <= part.delta
+
+    high = 1
+    while not holds(high):
+        if high >= GREATEST_K or joint_delta(GREATEST_K, beta, part.epsilon, side, candidates) >= 1:
+            raise ValueError(f"no k of at most {GREATEST_K} is enough")
+        high = min(2 * high, GREATEST_K)
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

@@ -1,0 +1,237 @@
+"""Every candidate scheme scored at once: a scheme takes one candidate level of each attribute.
+
+The table is collapsed to its distinct tuples at the finest candidates, then the lattice is walked depth first, each
+level rolled up from the one before it. A tuple is one number with a field of bits for every attribute, in which each
+level only clears low bits: a roll-up is a mask. The last attribute is never sorted again: with c bits cleared, two
+neighbours of the sorted order are in different classes exactly if the exclusive or of their numbers is at least 2^c.
+
+Classes can only merge on the way up, but no scheme is left out for that: a private selection needs every candidate.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.domain import Codes
+from crowdgate.hierarchy import Level, above
+from crowdgate.histogram import Counts, Histogram, collapse, generalise, project
+
+KEY_BITS = 62
+_SIGN_FREE = 62
+Widths = list[tuple[int, ...]]
+Total = Callable[[Counts, Counts], int]
+"""The score of a scheme from the sizes of its classes in sorted order, and what parts each from the one before it: the
+exclusive or of their numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """Candidate levels of every attribute, finest first. `last` names an attribute whose codes are to be the lowest
+    bits of the numbers, for scores that look at its values within a class of the others."""
+
+    candidates: Mapping[str, tuple[Level, ...]]
+    last: str | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of candidate levels of each attribute."""
+        return tuple(map(len, self.candidates.values()))
+
+    def __len__(self) -> int:
+        return prod(self.shape)
+
+    @cached_property
+    def finest(self) -> dict[str, Level]:
+        """The finest candidate of each attribute."""
+        return {name: levels[0] for name, levels in self.candidates.items()}
+
+    def scheme(self, index: int) -> dict[str, Level]:
+        """The levels of one scheme; the last attribute's level changes fastest."""
+        at = np.unravel_index(index, self.shape) if self.shape else ()
+        return {name: levels[int(i)] for (name, levels), i in zip(self.candidates.items(), at, strict=True)}
+
+    def weights(self, of_level: Callable[[str, Level], float]) -> npt.NDArray[np.float64]:
+        """For every scheme the sum over attributes of a number that belongs to the level."""
+        total = np.zeros(self.shape)
+        for axis, (name, levels) in enumerate(self.candidates.items()):
+            shape = [-1 if i == axis else 1 for i in range(len(self.shape))]
+            total = total + np.array([of_level(name, level) for level in levels]).reshape(shape)
+        return total.ravel()
+
+
+def between(finer: Level, coarser: Level) -> Level:
+    """The coarser level as a function of the codes of the finer one, which it must nest in."""
+    return Level(coarser.name, coarser.labels, above(finer, coarser))
+
+
+def roll_up(full: Histogram, finest: Mapping[str, Level], scheme: Mapping[str, Level]) -> Histogram:
+    """The histogram at a scheme's levels, from the one at the finest candidates."""
+    moved = {name: between(finest[name], level) for name, level in scheme.items() if level is not finest[name]}
+    return generalise(full, moved) if moved else full
+
+
+def totals(lattice: Lattice, full: Histogram, total: Total) -> list[int]:
+    """The score of every scheme, in the order of `Lattice.scheme`. `full` counts the table at the finest candidates."""
+    order = _walking_order(lattice)
+    shape = [len(lattice.candidates[name]) for name in order]
+    found = np.fromiter(_outer(lattice, project(full, order), order, total), dtype=object, count=len(lattice))
+    places = [order.index(name) for name in lattice.candidates]
+    return list(found.reshape(shape).transpose(places).ravel())
+
+
+def field_width(size: int) -> int:
+    """Bits that hold `size` codes."""
+    return max(size - 1, 0).bit_length()
+
+
+def _walking_order(lattice: Lattice) -> list[str]:
+    """Fixed attributes first (they become part of a rank), the one with most levels last, then `lattice.last`."""
+    names = [name for name in lattice.candidates if name != lattice.last]
+    names.sort(key=lambda name: (len(lattice.candidates[name]), len(lattice.candidates[name][0])))
+    return names if lattice.last is None else [*names, lattice.last]
+
+
+def _outer(lattice: Lattice, node: Histogram, order: Sequence[str], total: Total) -> Iterator[int]:
+    """Scores in walking order. Attributes that are fixed, or do not fit into one number, are decided here, one after
+    another; each that is decided merges with those before it into one rank."""
+    fields = [_field(lattice.candidates[name]) for name in order]
+    widths = [sum(step for _, step in field.steps) for field in fields]
+    decided = len(node.names) - len(order)
+    fits = field_width(len(node)) + sum(widths) <= KEY_BITS
+    if len(order) <= (lattice.last is not None) or (fits and _is_open(lattice, order)):
+        yield from _inner(node, decided, fields, total)
+        return
+    name, *rest = order
+    levels = lattice.candidates[name]
+    for finer, level in pairwise((levels[0], *levels)):
+        at = node.names.index(name)
+        mapped = between(finer, level).codes[node.codes[at]]
+        codes = [mapped if i == at else column for i, column in enumerate(node.codes)]
+        sizes = tuple(len(level) if i == at else size for i, size in enumerate(node.sizes))
+        node = collapse(node.names, sizes, codes, node.counts)
+        yield from _outer(lattice, _ranked(node, decided + 1), rest, total)
+
+
+def _is_open(lattice: Lattice, order: Sequence[str]) -> bool:
+    return len(order) == 1 or len(lattice.candidates[order[0]]) > 1
+
+
+def _ranked(node: Histogram, decided: int) -> Histogram:
+    """The first columns as one, the rank of their tuple."""
+    changes = np.zeros(max(len(node) - 1, 0), dtype=np.bool_)
+    for column in node.codes[:decided]:
+        changes |= column[1:] != column[:-1]
+    ranks = np.concatenate([np.zeros(min(len(node), 1), dtype=np.int64), np.cumsum(changes, dtype=np.int64)])
+    size = int(ranks[-1]) + 1 if len(ranks) else 1
+    names, sizes = ("", *node.names[decided:]), (size, *node.sizes[decided:])
+    return Histogram(names, sizes, (ranks, *node.codes[decided:]), node.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Field:
+    """One attribute as bits: the code of every finest value, and for each level how many low bits it clears."""
+
+    codes: Counts
+    steps: list[tuple[int, int]]
+
+
+def _field(levels: Sequence[Level]) -> _Field:
+    """Codes whose high bits are those of the coarser levels; `steps` holds (bits cleared, bits added) by level."""
+    relative = [between(levels[0], level).codes for level in levels]
+    codes = relative[-1].astype(np.int64)
+    added = [field_width(len(levels[-1]))]
+    for i in range(len(levels) - 2, -1, -1):
+        within, width = _within(relative[i], relative[i + 1])
+        codes, added = (codes << width) | within, [width, *added]
+    cleared = [sum(added[:i]) for i in range(len(levels))]
+    return _Field(codes, list(zip(cleared, added, strict=True)))
+
+
+def _within(finer: Codes, coarser: Codes) -> tuple[Counts, int]:
+    """The number of each finer value among those of the same coarser value, and the bits that hold it."""
+    number, next_number = dict[int, int](), dict[int, int]()
+    for low, high in zip(finer.tolist(), coarser.tolist(), strict=True):
+        if low not in number:
+            number[low] = next_number.get(high, 0)
+            next_number[high] = number[low] + 1
+    within = np.array([number[low] for low in finer.tolist()], dtype=np.int64)
+    return within, field_width(max(next_number.values(), default=1))
+
+
+def _inner(node: Histogram, decided: int, fields: Sequence[_Field], total: Total) -> Iterator[int]:
+    """Scores of all schemes of the attributes that are left, in one number each tuple."""
+    widths = [sum(added for _, added in field.steps) for field in fields]
+    keys = node.codes[0].astype(np.int64) if decided else np.zeros(len(node), dtype=np.int64)
+    for i, (field, width) in enumerate(zip(fields, widths, strict=True)):
+        keys = (keys << width) | field.codes[node.codes[decided + i]]
+    if not fields:
+        yield total(node.counts, np.ones(len(node), dtype=np.int64))
+        return
+    below = [sum(widths[i + 1 :]) for i in range(len(widths))]
+    masks = [[_clear(low, cleared) for cleared, _ in field.steps] for field, low in zip(fields, below, strict=True)]
+    limits = [1 << cleared for cleared, _ in fields[-1].steps]
+    yield from _walk(_merge(keys, node.counts), masks[:-1], limits, total)
+
+
+def _clear(low: int, cleared: int) -> int:
+    return ~(((1 << cleared) - 1) << low)
+
+
+def _walk(
+    node: tuple[Counts, Counts, Counts], masks: Sequence[Sequence[int]], limits: Sequence[int], total: Total
+) -> Iterator[int]:
+    if not masks:
+        yield from _chain(node[1], node[2], limits, total)
+        return
+    for i, mask in enumerate(masks[0]):
+        if i > 0:
+            node = _merge(node[0] & mask, node[1])
+        yield from _walk(node, masks[1:], limits, total)
+
+
+def _merge(keys: Counts, counts: Counts) -> tuple[Counts, Counts, Counts]:
+    """Distinct keys in order, their counts, and the exclusive or of each with the one before it (first: 2^62). Key and
+    count are sorted as one number where they fit into one: that is more than twice as fast."""
+    shift = int(counts.max(initial=0)).bit_length()
+    if int(keys.max(initial=0)) >> (_SIGN_FREE - shift) == 0:
+        packed = (keys << shift) | counts
+        packed.sort()
+        keys, counts = packed >> shift, packed & ((1 << shift) - 1)
+    else:
+        order = np.argsort(keys)
+        keys, counts = keys[order], counts[order]
+    return _distinct(keys, counts)
+
+
+def _distinct(keys: Counts, counts: Counts) -> tuple[Counts, Counts, Counts]:
+    apart = np.empty_like(keys)
+    apart[:1] = 1 << _SIGN_FREE
+    np.bitwise_xor(keys[1:], keys[:-1], out=apart[1:])
+    starts = np.flatnonzero(apart)
+    if len(starts) == len(keys):
+        return keys, counts, apart
+    return keys[starts], _between(np.cumsum(counts), starts), apart[starts]
+
+
+def _between(ends: Counts, starts: Counts) -> Counts:
+    """Sums of the stretches that begin at `starts`, from the running sum of all."""
+    sums = np.empty(len(starts), dtype=np.int64)
+    sums[:-1] = ends[starts[1:] - 1]
+    sums[-1:] = ends[-1:]
+    sums[1:] -= sums[:-1].copy()
+    return sums
+
+
+def _chain(counts: Counts, apart: Counts, limits: Sequence[int], total: Total) -> Iterator[int]:
+    """The last attribute's levels: only stretches of the sorted order."""
+    for i, limit in enumerate(limits):
+        if i > 0:
+            starts = np.flatnonzero(apart >= limit)
+            if len(starts) < len(counts):
+                counts, apart = _between(np.cumsum(counts), starts), apart[starts]
+        yield total(counts, apart)

@@ -1,0 +1,221 @@
+"""Sampling and safe k-anonymity: Bernoulli sample, generalisation, suppression of classes below k.
+
+The output is (epsilon, delta)-differentially private for adding or removing one row (Li, Qardaji, Su 2012, Theorem 5;
+here with the exact delta), because every released column is in the class key, the levels do not depend on the sample,
+and neither the sample's size nor the number of suppressed rows is published. Levels are fixed, or chosen as `choice.py`
+says; when they are chosen on the sample itself, the delta is that of both together.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from crowdgate.accounting import safe_k
+from crowdgate.accounting.person import per_row
+from crowdgate.contracts.contract import Attribute, Contract, Role
+from crowdgate.errors import Finding, nearest
+from crowdgate.guarantee import Part, group
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Counts, Histogram, Subsampler, View, at_least, subsample
+from crowdgate.limits import GREATEST_K
+from crowdgate.mechanisms.rows.choice import (
+    Choice,
+    candidate_count,
+    candidate_levels,
+    choice_problems,
+    joint_delta,
+    joint_least_k,
+    level_problems,
+    plan_choice,
+)
+from crowdgate.mechanisms.rows.lattice import roll_up
+from crowdgate.mechanisms.rows.spec import SafeKAnonymity
+from crowdgate.noise import Selector, noisy_max
+
+
+@dataclass(frozen=True)
+class Protected:
+    """What the mechanism made: the release and its levels; the sample and the table at these levels (confidential)."""
+
+    output: Histogram
+    sample: Histogram
+    full: Histogram
+    levels: Mapping[str, Level]
+
+
+@dataclass(frozen=True, eq=False)
+class SafeK:
+    """The mechanism with its numbers: keep with probability beta, publish classes of at least k.
+
+    `levels` are those that the table is counted at: the released ones, or the finest candidates of a choice. A unit
+    has at most `rows` rows, each with a coin of its own. An `inherited` sample is not sampled again.
+    """
+
+    beta: Fraction
+    k: int
+    levels: Mapping[str, Level]
+    part: Part
+    choice: Choice | None = None
+    rows: int = 1
+    inherited: str | None = None
+
+    @property
+    def view(self) -> View:
+        """The class key: every released attribute at its level."""
+        return View(self.levels)
+
+    @property
+    def delta(self) -> float:
+        """The delta that is reached at the part's epsilon."""
+        if self.choice is not None and self.choice.on == "sample":
+            return joint_delta(self.k, self.beta, self.part.epsilon, self.choice.epsilon, len(self.choice.lattice))
+        row = safe_k.exact_delta(self.k, self.beta, self.row_part.epsilon)
+        return group(self.row_part.epsilon, row, self.rows)[1]
+
+    @property
+    def least_k(self) -> int:
+        """The smallest k that keeps the part."""
+        if self.choice is not None and self.choice.on == "sample":
+            return joint_least_k(self.part, self.beta, self.choice.epsilon, len(self.choice.lattice))
+        return safe_k.least_k(self.row_part.epsilon, self.row_part.delta, self.beta)
+
+    @property
+    def row_part(self) -> Part:
+        """What one row is granted, so that all rows of a unit together keep the part."""
+        return row_part(self.part, self.rows)
+
+    def protect(self, full: Histogram, coins: Subsampler, select: Selector = noisy_max) -> Protected:
+        """Choose the levels if they are to be chosen, sample the rows that `full` counts, suppress classes below k.
+
+        No coin is thrown where the table is a sample already.
+        """
+        subsampler = coins if self.inherited is None else _everybody
+        if self.choice is None:
+            return self._at(self.levels, full, subsample(full, subsampler))
+        if self.choice.on == "sample":
+            sample = subsample(full, subsampler)
+            levels = self.choice.choose(sample, self.k, self.beta, select)
+            return self._at(levels, roll_up(full, self.levels, levels), roll_up(sample, self.levels, levels))
+        levels = self.choice.choose(full, self.k, self.beta, select)
+        full = roll_up(full, self.levels, levels)
+        return self._at(levels, full, subsample(full, subsampler))
+
+    def _at(self, levels: Mapping[str, Level], full: Histogram, sample: Histogram) -> Protected:
+        return Protected(at_least(sample, self.k), sample, full, levels)
+
+    def parameters(self, released: Mapping[str, Level] | None = None) -> dict[str, Any]:
+        """What the manifest says of the mechanism; before a release, what may be chosen stands for the level."""
+        levels = {name: level.name for name, level in (released or self.levels).items()}
+        stated: dict[str, Any] = {"kind": "safe_k_anonymity", "beta": str(self.beta), "k": self.k}
+        if self.rows != 1:
+            stated["rows"] = self.rows
+        if self.inherited is not None:
+            stated["inherited"] = self.inherited
+        if self.choice is None:
+            return {**stated, "attributes": levels}
+        open_ = self.choice.chosen if released is None else []
+        names = {name: [level.name for level in self.choice.lattice.candidates[name]] for name in open_}
+        return {**stated, "attributes": {**levels, **names}, "choice": self.choice.parameters()}
+
+
+def _everybody(sizes: Counts) -> Counts:
+    return sizes
+
+
+def plan_safe_k(spec: SafeKAnonymity, contract: Contract, part: Part) -> tuple[SafeK | None, list[Finding]]:
+    """The mechanism that keeps `part` of the guarantee, or what stands against it in the policy."""
+    findings = [*_attribute_findings(spec, contract), *choice_problems(spec), *_sampling_findings(spec, contract)]
+    beta = _beta(spec, contract)
+    k, finding = (None, None) if beta is None else _class_size(spec, beta, contract.unit.rows, part)
+    findings += [finding] if finding else []
+    if findings or k is None or beta is None:
+        return None, findings
+    levels = {name: candidate_levels(contract, name, stated)[0] for name, stated in spec.attributes.items()}
+    choice = plan_choice(spec, contract)
+    return SafeK(beta, k, levels, part, choice, contract.unit.rows, spec.sampling.inherited), []
+
+
+def row_part(part: Part, rows: int) -> Part:
+    """What one row of a unit with that many rows is granted."""
+    return Part(part.name, *per_row(part.epsilon, part.delta, rows))
+
+
+def _beta(spec: SafeKAnonymity, contract: Contract) -> Fraction | None:
+    attested = None if contract.sample is None else contract.sample.beta
+    return attested if spec.sampling.inherited is not None else spec.sampling.beta
+
+
+def _sampling_findings(spec: SafeKAnonymity, contract: Contract) -> Iterator[Finding]:
+    """A table is sampled either here or before, never both, and an inherited sample serves fixed levels only."""
+    named, sample = spec.sampling.inherited, contract.sample
+    if named is None and sample is not None:
+        found = f"beta, but the table is the sample {sample.name!r} already"
+        yield ("sampling",), found, f"inherited: {sample.name}", f"inherited: {sample.name}"
+    if named is not None and (sample is None or named != sample.name):
+        expected = "beta: the contract attests no sample" if sample is None else "the sample that the contract attests"
+        yield ("sampling", "inherited"), f"{named!r}", expected, None if sample is None else sample.name
+    if named is not None and spec.choose is not None:
+        found = "levels chosen where the sample is inherited: there is no full table to choose on"
+        yield ("choose",), found, "fixed levels", None
+    if named is not None and contract.unit.person is not None:
+        found = "an inherited sample of a table with a person column: a person with several rows was likelier drawn"
+        yield (
+            ("sampling", "inherited"),
+            found,
+            "a sample of a table of one row each (privacyUnit: row), or fresh coins",
+            None,
+        )
+    if contract.unit.rows > 1 and spec.choose is not None and spec.choose.on == "sample":
+        found = f"{contract.unit.rows} rows of a person with a choice on the sample"
+        yield ("choose", "on"), found, "one row a person, or a choice on the full table", "full"
+
+
+def _least_k(spec: SafeKAnonymity, beta: Fraction, part: Part) -> int:
+    if spec.choose is None or spec.choose.on == "full":
+        return safe_k.least_k(part.epsilon, part.delta, beta)
+    return joint_least_k(part, beta, spec.choose.epsilon, candidate_count(spec))
+
+
+def _class_size(spec: SafeKAnonymity, beta: Fraction, rows: int, whole: Part) -> tuple[int | None, Finding | None]:
+    part = row_part(whole, rows)
+    epsilon, delta = part.epsilon, part.delta
+    joint = spec.choose is not None and spec.choose.on == "sample"
+    target = f"(epsilon {float(epsilon):g}, delta {float(delta):g}) at beta {float(beta):g}"
+    target += f" for each of {rows} rows of a person" if rows > 1 else ""
+    target += " with the choice of levels on the same sample" if joint else ""
+    if delta == 0 or beta == 1:
+        expected = "a delta above 0 and a beta below 1: without them no k reaches a guarantee"
+        return None, (("sampling", "beta"), f"no k reaches {target}", expected, None)
+    try:
+        least = _least_k(spec, beta, part)
+    except ValueError:
+        if joint:
+            expected = "a smaller beta, a smaller epsilon of the choice, or `on: full`"
+            return None, (("choose", "on"), f"no k reaches {target}", expected, "full")
+        expected = f"a smaller beta, or a larger epsilon or delta: k is at most {GREATEST_K}"
+        return None, (("sampling", "beta"), f"no k reaches {target}", expected, None)
+    if spec.k == "least":
+        return least, None
+    if spec.k < least:
+        return None, (("k",), f"{spec.k} does not reach {target}", f"at least {least}, or `least`", str(least))
+    return spec.k, None
+
+
+def _attribute_findings(spec: SafeKAnonymity, contract: Contract) -> Iterator[Finding]:
+    releasable = [attribute.name for attribute in contract.attributes if attribute.releasable]
+    for name, stated in spec.attributes.items():
+        attribute = contract.by_name.get(name)
+        found = _unreleasable(attribute)
+        if attribute is None or attribute.hierarchy is None or found:
+            yield ("attributes", name), found, f"an attribute of contract {contract.id}", nearest(name, releasable)
+        else:
+            yield from level_problems(name, stated, attribute.hierarchy)
+
+
+def _unreleasable(attribute: Attribute | None) -> str:
+    if attribute is None:
+        return "unknown attribute"
+    if attribute.role is Role.DIRECT_IDENTIFIER:
+        return "a direct identifier, which is never published"
+    return "" if attribute.releasable else "an attribute without a public domain"

@@ -1,0 +1,147 @@
+"""Scores of generalisation schemes for a private selection: whole numbers that one row moves by at most SENSITIVITY.
+
+A score sums a function of the class sizes, held as a table of its increments: how much the score gains when one more
+row joins a class of n. Increments are in units of the exact sensitivity / SENSITIVITY, rounded, and limited to
+0..SENSITIVITY. So adding one row raises every scheme's score by at most SENSITIVITY and lowers none, whatever rounding
+did: scores move together, and the selection pays the sensitivity once, not twice.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, log
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betainc, gammaln
+
+from crowdgate.accounting.numbers import up
+from crowdgate.accounting.sensitivity import expected_kept_rows
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Counts, Histogram
+from crowdgate.mechanisms.rows.lattice import Lattice, field_width, totals
+
+SENSITIVITY = 1 << 30
+"""Of every score here, add or remove one row. Sums fit into 64 bits up to 2^33 rows."""
+_NEGLIGIBLE = 2.0**-32
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class KeptRows:
+    """The expected number of rows of a class that are kept: E[J 1(J >= k)], J ~ Bin(class size, beta).
+
+    `curve[n]` is its value for a class of n rows less n times `slope`, its final increment, and no longer changes
+    after the last entry. `unit` is what 1 stands for, in rows.
+    """
+
+    curve: Counts
+    slope: int
+    unit: float
+
+    def __call__(self, sizes: Counts) -> Counts:
+        """The value of classes of these sizes."""
+        return self.curve[np.minimum(sizes, len(self.curve) - 1)] + self.slope * sizes
+
+    def total(self, sizes: Counts, rows: int) -> int:
+        """The sum over classes that hold `rows` rows together."""
+        return int(self.curve[np.minimum(sizes, len(self.curve) - 1)].sum()) + self.slope * rows
+
+
+def kept_rows(k: int, beta: Fraction, most: int) -> KeptRows:
+    """The table for classes of up to `most` rows. No entry depends on `most`.
+
+    Increments are beta (P(Bin(n, beta) >= k) + k P(Bin(n, beta) = k - 1)): a row is sampled, and then kept itself, or
+    completes a class whose k rows are now published. They rise to the sensitivity near n = k / beta and fall to beta.
+    """
+    b = up(beta)
+    unit = expected_kept_rows(k, beta) / SENSITIVITY
+    end = min(most, _settled(k, b))
+    sizes = np.arange(end, dtype=np.int64)
+    steps = np.minimum(np.rint(_gain(sizes, k, b) / unit), SENSITIVITY).astype(np.int64)
+    slope = min(round(b / unit), SENSITIVITY)
+    curve = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(steps - slope)])
+    return KeptRows(curve, slope, unit)
+
+
+def _settled(k: int, b: float) -> int:
+    """A class size from which on the increment is beta but for a share of 2^-32. Depends on k and beta only."""
+    size = ceil(k / b) + k
+    while _gain(np.array([size]), k, b)[0] > b * (1 + _NEGLIGIBLE):
+        size += ceil(k / b)
+    return size
+
+
+def _gain(sizes: Counts, k: int, b: float) -> Floats:
+    """Increments in rows, from n to n + 1 for each n; within a relative 1e-9."""
+    gain = np.zeros(len(sizes))
+    able = sizes >= k - 1
+    n = sizes[able].astype(np.float64)
+    rest = n - k + 1
+    if b >= 1:
+        gain[able] = np.where(rest > 0, 1.0, float(k))
+        return gain
+    at_least = np.where(rest > 0, betainc(k, np.maximum(rest, 1), b), 0.0)
+    log_mass = gammaln(n + 1) - gammaln(k) - gammaln(rest + 1) + (k - 1) * log(b) + rest * np.log1p(-b)
+    gain[able] = b * (at_least + k * np.exp(np.minimum(log_mass, 0.0)))
+    return gain
+
+
+def expected_kept_rows_of(lattice: Lattice, full: Histogram, kept: KeptRows, _: Mapping[str, Fraction]) -> list[int]:
+    """The expected number of rows kept after sampling and suppression, of every scheme.
+
+    One row more or less changes one class of each scheme by one row, so the score by at most the greatest increment.
+    """
+    rows = full.rows
+    return totals(lattice, full, lambda sizes, _: kept.total(sizes, rows))
+
+
+def expected_kept_information_of(
+    lattice: Lattice, full: Histogram, kept: KeptRows, weights: Mapping[str, Fraction]
+) -> list[int]:
+    """Expected kept rows, each scheme's times the share of information that its levels keep, relative to the best.
+
+    The share is the mean over attributes, weighted by `weights` (1 unless stated), of ln(values of the level) /
+    ln(values of the exact domain); 1 for an attribute of one value. It is public. With an integer weight w of at most
+    SENSITIVITY a score T becomes floor(w T / SENSITIVITY): for 0 <= d <= SENSITIVITY this grows from T to T + d by at
+    least 0 and at most ceil(w d / SENSITIVITY) <= SENSITIVITY.
+    """
+    share = lattice.weights(lambda name, level: float(weights.get(name, 1)) * information(level))
+    relative = [min(SENSITIVITY, round(SENSITIVITY * float(part))) for part in share / (share.max() or 1.0)]
+    scores = expected_kept_rows_of(lattice, full, kept, weights)
+    return [part * score // SENSITIVITY for part, score in zip(relative, scores, strict=True)]
+
+
+def information(level: Level) -> float:
+    """ln(values of the level) / ln(values of the exact domain), from 0 at one value to 1."""
+    exact = len(level.codes)
+    return log(len(level)) / log(exact) if exact > 1 else 1.0
+
+
+def classification_of(lattice: Lattice, full: Histogram, kept: KeptRows, _: Mapping[str, Fraction]) -> list[int]:
+    """For every class of the attributes other than the target (`lattice.last`, at one level): the expected kept rows of
+    the target value that has most of them, i.e. those that a majority vote in the class gets right.
+
+    Sensitivity: one row more changes one cell (class, value) of each scheme from n to n + 1 rows. The class's term is
+    the maximum over its values of one increasing function of their sizes; when one argument of a maximum grows by
+    0 <= d <= SENSITIVITY, so does the maximum by between 0 and d. The other classes keep theirs.
+    """
+    assert lattice.last is not None
+    target_bits = field_width(len(lattice.candidates[lattice.last][0]))
+
+    def majority(sizes: Counts, apart: Counts) -> int:
+        starts = np.flatnonzero(apart >= 1 << target_bits)
+        return int(np.maximum.reduceat(kept(sizes), starts).sum()) if len(starts) else 0
+
+    return totals(lattice, full, majority)
+
+
+Score = Callable[[Lattice, Histogram, KeptRows, Mapping[str, Fraction]], list[int]]
+
+SCORES: dict[str, Score] = {
+    "expected_kept_rows": expected_kept_rows_of,
+    "expected_kept_information": expected_kept_information_of,
+    "classification": classification_of,
+}
+"""Each with SENSITIVITY, and moving one way when a row is added."""

@@ -1,0 +1,121 @@
+"""From noisy vectors to what users read: consistent tables, sums, means and quantiles with their errors.
+
+Post-processing: it sees noisy numbers and the plan, nothing else, so it costs no budget.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.hierarchy import INVALID_LABEL, Level
+from crowdgate.mechanisms.tables.accuracy import Cells, consistent_cells, estimated_cells, exact_cells
+from crowdgate.mechanisms.tables.consistency import agree
+from crowdgate.mechanisms.tables.dp_tables import DpTables
+from crowdgate.mechanisms.tables.rounding import round_tables
+from crowdgate.mechanisms.tables.sums import means, quantile_bins
+from crowdgate.mechanisms.tables.workload import Item, Mean, Quantiles
+
+Vector = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """One published table: a number with its error in every cell of `levels`, in the axes' order."""
+
+    item: Item
+    levels: Mapping[str, Level]
+    cells: Cells
+
+
+@dataclass(frozen=True, eq=False)
+class QuantileAnswer:
+    """Bins of `column` (codes of that level; -1: nothing to count) that hold the quantiles, with about 95 % limits.
+
+    Shape: the cells of `levels`, then the item's probabilities. A quantile is known to its bin at best.
+    """
+
+    item: Quantiles
+    levels: Mapping[str, Level]
+    column: Level
+    bins: Vector
+    lower: Vector
+    upper: Vector
+
+
+def raw_answers(
+    mechanism: DpTables, noisy: Sequence[Vector], relative: Fraction
+) -> tuple[Answer | QuantileAnswer, ...]:
+    """The noisy numbers as drawn, with the exact intervals of their law; counts can be negative."""
+    cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy))}
+    return _answers(
+        mechanism, noisy, {i: np.asarray(v, dtype=np.float64) for i, v in enumerate(noisy)}, cells, relative
+    )
+
+
+def consistent_answers(
+    mechanism: DpTables, noisy: Sequence[Vector], relative: Fraction, *, whole: bool = True
+) -> tuple[Answer | QuantileAnswer, ...]:
+    """All counts consistent and without negative cells; in whole numbers if `whole` (see rounding for what holds then).
+
+    With sampling they are consistent on the sample and then scaled by 1/beta. Sums and means are as drawn. Standard
+    errors are those of least squares, before non-negativity and rounding; where they were too costly to compute, those
+    of the noise, which are larger.
+    """
+    counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
+    cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy))}
+    values: dict[int, npt.NDArray[Any]] = dict(enumerate(noisy))
+    if counts:
+        axes = [mechanism.queries[i].levels for i in counts]
+        found = agree(axes, [noisy[i] for i in counts], [mechanism.laws[i].variance for i in counts])
+        tables: Sequence[npt.NDArray[Any]] = round_tables(axes, found.tables) if whole else found.tables
+        for i, table, variances in zip(counts, tables, found.variances, strict=True):
+            values[i] = table
+            cells[i] = consistent_cells(table, variances, mechanism.budget.beta, relative)
+    return _answers(mechanism, noisy, values, cells, relative)
+
+
+def _exact(mechanism: DpTables, at: int, noisy: Vector, relative: Fraction) -> Cells:
+    grid, law = mechanism.queries[at].grid, mechanism.laws[at]
+    if grid is None:
+        return exact_cells(noisy, law, Fraction(1), mechanism.budget.beta, relative)
+    one_sign = min(grid.integers) >= 0 or max(grid.integers) <= 0
+    return exact_cells(noisy, law, grid.unit, mechanism.budget.beta, relative, grid.greatest if one_sign else None)
+
+
+def _answers(
+    mechanism: DpTables, noisy: Sequence[Vector], values: Mapping[int, npt.NDArray[Any]], cells: Mapping[int, Cells],
+    relative: Fraction,
+) -> tuple[Answer | QuantileAnswer, ...]:  # fmt: skip
+    out: list[Answer | QuantileAnswer] = []
+    for item, own in zip(mechanism.workload.items, mechanism.workload.answers, strict=True):
+        levels = mechanism.queries[own[0]].levels
+        if isinstance(item, Quantiles):
+            out.append(_quantiles(item, levels, values[own[0]], mechanism.laws[own[0]].variance))
+        elif isinstance(item, Mean):
+            out.append(Answer(item, levels, _mean(mechanism, own, noisy, relative)))
+        else:
+            out.append(Answer(item, levels, cells[own[0]]))
+    return tuple(out)
+
+
+def _mean(mechanism: DpTables, own: Sequence[int], noisy: Sequence[Vector], relative: Fraction) -> Cells:
+    sums, counts = own
+    grid = mechanism.queries[sums].grid
+    assert grid is not None
+    spread = mechanism.laws[sums].variance, mechanism.laws[counts].variance
+    return estimated_cells(means(grid, noisy[sums], noisy[counts], *spread, mechanism.budget.beta), relative)
+
+
+def _quantiles(
+    item: Quantiles, levels: Mapping[str, Level], values: npt.NDArray[Any], variance: float
+) -> QuantileAnswer:
+    others = {name: level for name, level in levels.items() if name != item.column}
+    column = levels[item.column]
+    counts = np.moveaxis(np.asarray(values, dtype=np.float64), list(levels).index(item.column), -1)
+    valid = counts[..., : len(column) - (column.labels[-1] == INVALID_LABEL)]
+    found = [quantile_bins(valid, float(p), variance) for p in item.probabilities]
+    return QuantileAnswer(item, others, column, *(np.stack(part, axis=-1) for part in zip(*found, strict=True)))

@@ -1,0 +1,153 @@
+"""Counting a workload: few covering views in one scan, every answer a projection of one of them, all in integers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.domain import Codes
+from crowdgate.hierarchy import Level, above
+from crowdgate.histogram import Histogram, View
+from crowdgate.limits import DENSE_CELLS
+from crowdgate.mechanisms.tables.workload import LinearQuery
+
+Vector = npt.NDArray[np.int64]
+VIEW_CELLS = 1 << 20
+"""A covering view grows no further than this: its counters (8 MiB) are summed once for every table in it."""
+
+
+def cover(queries: Sequence[LinearQuery], most: int = VIEW_CELLS) -> dict[str, View]:
+    """Views of at most `most` cells (more only where one query has more) such that each query is a projection of one.
+
+    Greedy: the largest query first, each into the view that grows least.
+    """
+    needs = sorted((needed(query) for query in queries), key=_cells, reverse=True)
+    views: list[dict[str, Level]] = []
+    for need in needs:
+        grown = [(_cells(union) / _cells(view), at, union) for at, view, union in _unions(views, need)]
+        fitting = [candidate for candidate in grown if candidate[0] == 1 or _cells(candidate[2]) <= most]
+        if fitting:
+            _, at, union = min(fitting, key=lambda candidate: candidate[:2])
+            views[at] = union
+        else:
+            views.append(need)
+    return {f"view {at}": View(levels) for at, levels in enumerate(views)}
+
+
+def needed(query: LinearQuery) -> dict[str, Level]:
+    """The levels a view must hold to answer the query: its own, and its column as it is."""
+    grid = query.grid
+    return dict(query.levels) if grid is None else {**query.levels, grid.column: grid.level}
+
+
+def answer(
+    queries: Sequence[LinearQuery], views: Mapping[str, View], histograms: Mapping[str, Histogram]
+) -> tuple[Vector, ...]:
+    """The true answers (confidential), each of its query's shape."""
+    answers: list[Vector | None] = [None] * len(queries)
+    for name, members in _members(queries, views).items():
+        axes = dict(views[name].levels)
+        if views[name].cells > DENSE_CELLS:
+            for at in members:
+                answers[at] = _tuple_by_tuple(histograms[name], axes, queries[at])
+            continue
+        wanted = {at: tuple(n for n in axes if n in needed(queries[at])) for at in members}
+        for at, (array, kept) in _margins(_dense(histograms[name]), tuple(axes), wanted).items():
+            answers[at] = _finish(array, {n: axes[n] for n in kept}, queries[at])
+    return tuple(found for found in answers if found is not None)
+
+
+def _members(queries: Sequence[LinearQuery], views: Mapping[str, View]) -> dict[str, list[int]]:
+    """Which queries each view answers: the smallest view that holds what it needs."""
+    members: dict[str, list[int]] = {name: [] for name in views}
+    for at, query in enumerate(queries):
+        able = [name for name, view in views.items() if _holds(view.levels, needed(query))]
+        members[min(able, key=lambda name: views[name].cells)].append(at)
+    return {name: found for name, found in members.items() if found}
+
+
+def _margins(
+    array: Vector, axes: tuple[str, ...], wanted: Mapping[int, tuple[str, ...]]
+) -> dict[int, tuple[Vector, tuple[str, ...]]]:
+    """Every wanted margin of an array, by halves: what a half does not need is summed out once for all of it."""
+    union = tuple(axis for axis in axes if any(axis in names for names in wanted.values()))
+    array = np.asarray(array.sum(axis=tuple(i for i, axis in enumerate(axes) if axis not in union), dtype=np.int64))
+    if all(names == union for names in wanted.values()):
+        return dict.fromkeys(wanted, (array, union))
+    order = sorted(wanted, key=lambda at: [axis not in wanted[at] for axis in union])
+    whole = [at for at in order if wanted[at] == union]
+    rest = [at for at in order if wanted[at] != union]
+    cut = _cut(rest, wanted, union)
+    halves = [half for half in (rest[:cut], rest[cut:]) if half]
+    found = dict.fromkeys(whole, (array, union))
+    for half in halves:
+        found |= _margins(array, union, {at: wanted[at] for at in half})
+    return found
+
+
+def _cut(rest: Sequence[int], wanted: Mapping[int, tuple[str, ...]], union: tuple[str, ...]) -> int:
+    """Where to halve margins ordered by their first axes: behind those that need the first axis, if others do not."""
+    first = sum(union[0] in wanted[at] for at in rest)
+    return first if 0 < first < len(rest) else max(1, len(rest) // 2)
+
+
+def _finish(array: Vector, axes: Mapping[str, Level], query: LinearQuery) -> Vector:
+    """The view's margin at the query's levels and in its order of axes, a summed column weighted by its integers."""
+    target = needed(query)
+    for i, (name, level) in enumerate(axes.items()):
+        if level is not target[name]:
+            array = _coarsened(array, i, above(level, target[name]), len(target[name]))
+    names = list(axes)
+    order = [names.index(name) for name in target]
+    array = array.transpose(order)
+    if query.grid is None:
+        return np.ascontiguousarray(array).reshape(query.shape)
+    weights = np.array(query.grid.integers, dtype=np.int64)
+    column = list(target).index(query.grid.column)
+    return np.ascontiguousarray(np.tensordot(array, weights, axes=([column], [0]))).reshape(query.shape)
+
+
+def _tuple_by_tuple(histogram: Histogram, axes: Mapping[str, Level], query: LinearQuery) -> Vector:
+    """An answer out of the distinct tuples of a view that has more cells than an array should."""
+    codes = dict(zip(histogram.names, histogram.codes, strict=True))
+    cell = np.zeros(len(histogram), dtype=np.int64)
+    for name, level in query.levels.items():
+        cell = cell * len(level) + above(axes[name], level)[codes[name]]
+    grid, amounts = query.grid, histogram.counts
+    if grid is not None:
+        column = above(axes[grid.column], grid.level)[codes[grid.column]]
+        amounts = amounts * np.array(grid.integers, dtype=np.int64)[column]
+    out = np.zeros(query.query.cells, dtype=np.int64)
+    np.add.at(out, cell, amounts)
+    return out.reshape(query.shape)
+
+
+def _coarsened(array: Vector, axis: int, codes: Codes, size: int) -> Vector:
+    moved = np.moveaxis(array, axis, 0)
+    out = np.zeros((size, *moved.shape[1:]), dtype=np.int64)
+    np.add.at(out, codes, moved)
+    return np.moveaxis(out, 0, axis)
+
+
+def _dense(histogram: Histogram) -> Vector:
+    cells = np.zeros(prod(histogram.sizes), dtype=np.int64)
+    at = np.ravel_multi_index(histogram.codes, histogram.sizes) if histogram.sizes else np.zeros(len(histogram), int)
+    cells[at] = histogram.counts
+    return cells.reshape(histogram.sizes)
+
+
+def _unions(
+    views: Sequence[Mapping[str, Level]], need: Mapping[str, Level]
+) -> Iterator[tuple[int, Mapping[str, Level], dict[str, Level]]]:
+    for at, view in enumerate(views):
+        finer = {n: max((view.get(n, level), level), key=len) for n, level in need.items()}
+        yield at, view, {**view, **finer}
+
+
+def _holds(levels: Mapping[str, Level], need: Mapping[str, Level]) -> bool:
+    return all(name in levels and len(levels[name]) >= len(level) for name, level in need.items())
+
+
+def _cells(levels: Mapping[str, Level]) -> int:
+    return prod(map(len, levels.values()))

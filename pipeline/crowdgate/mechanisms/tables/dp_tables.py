@@ -1,0 +1,166 @@
+"""Differentially private tables: a workload of counts and sums with integer noise of a planned budget.
+
+Laplace noise is purely epsilon-differentially private, Gaussian noise rho-zCDP and by that (epsilon, delta). What a
+privacy unit can change is m rows, each in one cell of every query; the budgets of all queries add up to that of the
+mechanism exactly. Sampling first, if any, amplifies once for everything that is computed from the one sample.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.accounting.discrete_laws import Law
+from crowdgate.accounting.tables_plan import NoiseKind, Query, Split, TablesBudget, law_of, split_budget, tables_budget
+from crowdgate.contracts.contract import Contract
+from crowdgate.errors import Finding
+from crowdgate.guarantee import Part
+from crowdgate.histogram import Histogram, Subsampler, View, joint, split, subsample
+from crowdgate.limits import MOST_NUMBERS
+from crowdgate.mechanisms.tables.accuracy import CONFIDENCE, Expected
+from crowdgate.mechanisms.tables.consistency import variances_after
+from crowdgate.mechanisms.tables.counting import answer, cover
+from crowdgate.mechanisms.tables.workload import Item, LinearQuery, Resolved, resolve
+from crowdgate.noise import OPENDP, NoiseSource
+
+Vector = npt.NDArray[np.int64]
+JOINT = "joint"
+
+
+@dataclass(frozen=True, eq=False)
+class DpTables:
+    """The mechanism with its numbers. `spends` is what the noise of each linear query may use of `budget.spend`
+    (epsilon or rho), `rows` the most rows of one privacy unit, `part` what the release is charged."""
+
+    workload: Resolved
+    budget: TablesBudget
+    spends: tuple[Fraction, ...]
+    rows: int
+    part: Part
+
+    def __post_init__(self) -> None:
+        if len(self.spends) != len(self.queries) or sum(self.spends) > self.budget.spend:
+            raise ValueError("every query must have its part, and the parts must not be over the budget")
+        if self.budget.epsilon > self.part.epsilon or self.budget.delta > self.part.delta:
+            raise ValueError("the budget's guarantee must be within the part that is charged")
+        if self.budget.beta != 1 and self.rows != 1:
+            raise ValueError("rows must be 1 to be sampled row by row")
+
+    @property
+    def queries(self) -> tuple[LinearQuery, ...]:
+        """The noisy vectors of the release."""
+        return self.workload.queries
+
+    @property
+    def beta(self) -> Fraction:
+        """The rate of the Bernoulli sample; 1 without one."""
+        return self.budget.beta
+
+    @cached_property
+    def covering(self) -> dict[str, View]:
+        """Few views; every query is a projection of one of them."""
+        return cover(self.queries)
+
+    @cached_property
+    def views(self) -> dict[str, View]:
+        """What to count in one scan. A sample is drawn from the view that all others are functions of."""
+        return self.covering if self.beta == 1 else {JOINT: joint(self.covering.values())}
+
+    @cached_property
+    def laws(self) -> tuple[Law, ...]:
+        """The law of the noise on the cells of each query."""
+        pairs = zip(self.queries, self.spends, strict=True)
+        return tuple(law_of(linear.query, spend, self.rows, self.budget.noise) for linear, spend in pairs)
+
+    def protect(
+        self, counted: Mapping[str, Histogram], coins: Subsampler | None = None, source: NoiseSource = OPENDP
+    ) -> tuple[Vector, ...]:
+        """The noisy answers, one array a query: whatever is published is made of them alone.
+
+        `counted` are the views' histograms, in which a person has at most `rows` rows. Raises ValueError if coins are
+        missing or not wanted.
+        """
+        if (coins is None) != (self.beta == 1):
+            raise ValueError("coins must be given exactly if the mechanism samples")
+        if coins is not None:
+            counted = {JOINT: subsample(counted[JOINT], coins)}
+        draw = source.laplace if self.budget.noise == "laplace" else source.gaussian
+        steps = zip(self.true_answers(counted), self.queries, self.spends, strict=True)
+        return tuple(draw(values, linear.query.sensitivity(self.rows), spend) for values, linear, spend in steps)
+
+    def true_answers(self, counted: Mapping[str, Histogram]) -> tuple[Vector, ...]:
+        """The answers without noise. Confidential."""
+        if self.beta != 1:
+            counted = split(counted[JOINT], self.views[JOINT], self.covering)
+        return answer(self.queries, self.covering, counted)
+
+    def parameters(self) -> dict[str, Any]:
+        """What the manifest says of the mechanism; invariants: none, every number carries noise."""
+        unit = "epsilon" if self.budget.noise == "laplace" else "rho"
+        return {
+            "kind": "dp_tables",
+            "noise": f"discrete {self.budget.noise}",
+            "beta": str(self.budget.beta),
+            "rows_per_unit": self.rows,
+            unit: str(self.budget.spend),
+            "invariants": [],
+            "queries": [self._described(i, unit) for i in range(len(self.queries))],
+        }
+
+    def _described(self, at: int, unit: str) -> dict[str, Any]:
+        linear = self.queries[at]
+        levels = {name: level.name for name, level in linear.levels.items()}
+        size = {"cells": linear.query.cells, "sensitivity": linear.query.sensitivity(self.rows)}
+        return {"name": linear.query.name, "levels": levels, **size, unit: str(self.spends[at])}
+
+
+def plan_dp_tables(
+    items: Sequence[Item], contract: Contract, part: Part, *, noise: NoiseKind, beta: Fraction = Fraction(1),
+    split: Split = "least-variance", most_cells: int = MOST_NUMBERS,
+) -> tuple[DpTables | None, list[Finding]]:  # fmt: skip
+    """The mechanism that keeps `part` of the guarantee, or everything that stands against it. Reads no data.
+
+    Laplace noise is charged no delta.
+    """
+    most_rows = contract.rows_at_most or 10**10
+    resolved, findings = resolve(items, contract, most_cells, most_rows)
+    budget, fault = _budget(part, noise, beta)
+    if resolved is None or budget is None:
+        return None, [*findings, *fault]
+    if beta != 1 and contract.unit.rows != 1:
+        return None, [(("sampling",), f"{contract.unit.rows} rows of a person", "one row each, to be sampled", None)]
+    queries = [linear.query for linear in resolved.queries]
+    spends = split_budget(queries, budget.spend, noise, split)
+    charged = part if noise == "gaussian" else replace(part, delta=Fraction(0))
+    return DpTables(resolved, budget, spends, contract.unit.rows, charged), []
+
+
+def _budget(part: Part, noise: NoiseKind, beta: Fraction) -> tuple[TablesBudget | None, list[Finding]]:
+    try:
+        return tables_budget(part.epsilon, part.delta, noise, beta), []
+    except ValueError as fault:
+        place: Literal["noise", "sampling"] = "noise" if 0 < beta <= 1 else "sampling"
+        return None, [((place,), str(fault), "a budget that this noise can keep", None)]
+
+
+def expected(mechanism: DpTables) -> list[Expected]:
+    """Cells and errors of every query, from the plan alone, for the rows that are counted (the sample, if any)."""
+    counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
+    axes = [mechanism.queries[i].levels for i in counts]
+    after, _ = variances_after(axes, [mechanism.laws[i].variance for i in counts]) if counts else ((), True)
+    consistent = {i: float(np.sqrt(np.mean(variance))) for i, variance in zip(counts, after, strict=True)}
+    pairs = enumerate(zip(mechanism.queries, mechanism.laws, strict=True))
+    return [_expected(linear, law, mechanism.budget.beta, consistent.get(i)) for i, (linear, law) in pairs]
+
+
+def _expected(linear: LinearQuery, law: Law, beta: Fraction, consistent: float | None) -> Expected:
+    unit = float((Fraction(1) if linear.grid is None else linear.grid.unit) / beta)
+    query: Query = linear.query
+    q = law.half_width(CONFIDENCE)
+    error = law.variance**0.5 * unit
+    after = None if consistent is None else consistent * unit
+    return Expected(query.name, query.cells, error, q * unit, law.coverage(q), after)

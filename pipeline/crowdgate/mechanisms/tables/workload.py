@@ -1,0 +1,274 @@
+"""Workloads: which tables, sums, means and quantiles a release of tables holds, and what stands against them.
+
+A policy's wish (Table, Sum, Mean, Quantiles) becomes linear queries on integers: vectors of counts, or of sums over a
+public integer grid. Domains are public, so every cell is known before any data is read.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import combinations
+from math import prod
+
+import numpy as np
+
+from crowdgate.accounting.tables_plan import Query, share_faults
+from crowdgate.contracts.contract import Contract, Role
+from crowdgate.domain import Grid
+from crowdgate.errors import Finding, nearest
+from crowdgate.hierarchy import EXACT, Level
+from crowdgate.limits import MOST_NUMBERS
+from crowdgate.mechanisms.tables.sums import IntegerGrid, centred, count_of_valid, integer_grid, overflows
+
+Names = Mapping[str, str]
+"""Level names by attribute; an attribute that is not listed is summed over."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A contingency table of attributes at levels; without attributes the total. `share` is its part of the budget."""
+
+    levels: Names = field(default_factory=dict)
+    share: Fraction | None = None
+
+    @property
+    def name(self) -> str:
+        """Its attributes and levels."""
+        return _named("count", self.levels)
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The sum of a numeric column, clamped to [low, high] (by default its domain), in each cell of `by`."""
+
+    column: str
+    by: Names = field(default_factory=dict)
+    low: Fraction | None = None
+    high: Fraction | None = None
+    share: Fraction | None = None
+
+    @property
+    def name(self) -> str:
+        """Column and cells."""
+        return _named(f"sum of {self.column}", self.by)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of a numeric column: a noisy sum around the middle of its bounds over a noisy count.
+
+    Two queries: half of a stated share each, or each its own part of what others leave.
+    """
+
+    column: str
+    by: Names = field(default_factory=dict)
+    low: Fraction | None = None
+    high: Fraction | None = None
+    share: Fraction | None = None
+
+    @property
+    def name(self) -> str:
+        """Column and cells."""
+        return _named(f"mean of {self.column}", self.by)
+
+
+@dataclass(frozen=True)
+class Quantiles:
+    """Quantiles of a numeric column, from its noisy histogram at a level, in each cell of `by`."""
+
+    column: str
+    level: str
+    probabilities: tuple[Fraction, ...] = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
+    by: Names = field(default_factory=dict)
+    share: Fraction | None = None
+
+    @property
+    def name(self) -> str:
+        """Column, level and cells."""
+        return _named(f"quantiles of {self.column} at {self.level}", self.by)
+
+
+Item = Table | Sum | Mean | Quantiles
+
+
+@dataclass(frozen=True, eq=False)
+class LinearQuery:
+    """A vector that noise is added to: rows counted in every cell of `levels`; with a grid, its integers summed."""
+
+    query: Query
+    levels: Mapping[str, Level]
+    grid: IntegerGrid | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of level codes on each axis."""
+        return tuple(len(level) for level in self.levels.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Resolved:
+    """A workload whose every name was found: the items, their linear queries, and which queries answer which item."""
+
+    items: tuple[Item, ...]
+    queries: tuple[LinearQuery, ...]
+    answers: tuple[tuple[int, ...], ...]
+
+    @property
+    def cells(self) -> int:
+        """Noisy numbers in all."""
+        return sum(linear.query.cells for linear in self.queries)
+
+
+def all_ways(k: int, levels: Names) -> tuple[Table, ...]:
+    """All tables of k of these attributes. Raises ValueError unless there are that many."""
+    if not 0 <= k <= len(levels):
+        raise ValueError(f"k must be a whole number in [0, {len(levels)}], not {k}")
+    return tuple(Table({name: levels[name] for name in chosen}) for chosen in combinations(levels, k))
+
+
+def resolve(
+    items: Sequence[Item], contract: Contract, most_cells: int = MOST_NUMBERS, most_rows: int = 10**10
+) -> tuple[Resolved | None, list[Finding]]:
+    """The linear queries of a workload, or everything that stands against it. `most_rows` bounds the table's rows."""
+    findings = [finding for at, item in enumerate(items) for finding in _item_findings(at, item, contract, most_rows)]
+    findings += _list_findings(items)
+    if findings:
+        return None, findings
+    resolved = _resolved(items, contract)
+    if resolved.cells > most_cells:
+        return None, [((), f"{resolved.cells} cells", f"at most {most_cells} in all tables together", None)]
+    return resolved, []
+
+
+def _resolved(items: Sequence[Item], contract: Contract) -> Resolved:
+    queries: list[LinearQuery] = []
+    answers: list[tuple[int, ...]] = []
+    for item in items:
+        own = _queries(item, contract)
+        answers.append(tuple(range(len(queries), len(queries) + len(own))))
+        queries += own
+    return Resolved(tuple(items), tuple(queries), tuple(answers))
+
+
+def _queries(item: Item, contract: Contract) -> list[LinearQuery]:
+    if isinstance(item, Table):
+        return [_count(item.name, item.levels, item.share, contract)]
+    if isinstance(item, Quantiles):
+        return [_count(item.name, {**item.by, item.column: item.level}, item.share, contract)]
+    grid = _grid(item, contract)
+    assert grid is not None
+    if isinstance(item, Sum):
+        return [_sum(item.name, item.by, item.share, grid, contract)]
+    half = None if item.share is None else item.share / 2
+    parts = ((": sum around the middle", centred(grid)), (": count", count_of_valid(grid)))
+    return [_sum(item.name + what, item.by, half, part, contract) for what, part in parts]
+
+
+def _count(name: str, names: Names, share: Fraction | None, contract: Contract) -> LinearQuery:
+    levels = _levels(names, contract)
+    return LinearQuery(Query(name, prod(map(len, levels.values())), 1, share), levels)
+
+
+def _sum(name: str, by: Names, share: Fraction | None, grid: IntegerGrid, contract: Contract) -> LinearQuery:
+    counted = _count(name, by, share, contract)
+    return replace(counted, query=replace(counted.query, contribution=grid.greatest), grid=grid)
+
+
+def _levels(names: Names, contract: Contract) -> dict[str, Level]:
+    hierarchies = {name: contract.by_name[name].hierarchy for name in names}
+    return {name: found.level(names[name]) for name, found in hierarchies.items() if found is not None}
+
+
+def _grid(item: Sum | Mean, contract: Contract) -> IntegerGrid | None:
+    attribute = contract.by_name[item.column]
+    grid = None if attribute.domain is None else attribute.domain.grid
+    if grid is None or attribute.hierarchy is None:
+        return None
+    return integer_grid(item.column, grid, attribute.hierarchy.level(EXACT), item.low, item.high)
+
+
+def _item_findings(at: int, item: Item, contract: Contract, most_rows: int) -> Iterator[Finding]:
+    if isinstance(item, Table):
+        yield from _level_findings((at, "attributes"), item.levels, contract)
+        return
+    yield from _level_findings((at, "by"), item.by, contract)
+    column = list(_attribute_findings((at, "column"), item.column, contract))
+    yield from column
+    if item.column in item.by:
+        yield (at, "by"), f"{item.column!r} itself", "other attributes than the column", None
+    if column:
+        return
+    domain = contract.by_name[item.column].domain
+    if domain is None or domain.grid is None:
+        yield (at, "column"), f"{item.column!r} is not numeric", "a column whose domain has bounds and a step", None
+    elif isinstance(item, Quantiles):
+        yield from _quantile_findings(at, item, contract)
+    else:
+        yield from _bound_findings(at, item, domain.grid, contract, most_rows)
+
+
+def _bound_findings(at: int, item: Sum | Mean, grid: Grid, contract: Contract, most_rows: int) -> Iterator[Finding]:
+    low, high = (grid.first if item.low is None else item.low), (grid.last if item.high is None else item.high)
+    if not low < high:
+        yield (at, "low"), f"bounds {low} to {high}", "a low bound below the high one", None
+    elif any((bound - grid.first) % grid.step or not grid.first <= bound <= grid.last for bound in (low, high)):
+        expected = f"bounds on the grid: from {grid.first} to {grid.last} in steps of {grid.step}"
+        yield (at, "low"), f"bounds {low} to {high}", expected, None
+    else:
+        found = _grid(item, contract)
+        if found is None or overflows(found, most_rows):
+            yield (at, "column"), "a grid whose sums overflow 62 bits", "a coarser step or narrower bounds", None
+
+
+def _quantile_findings(at: int, item: Quantiles, contract: Contract) -> Iterator[Finding]:
+    unknown = list(_level_findings((at, "level"), {item.column: item.level}, contract))
+    yield from unknown
+    if not unknown and not _ordered(item, contract):
+        yield (at, "level"), f"level {item.level!r} is not made of intervals", "a level of intervals, in order", None
+    if not item.probabilities or not all(0 < p < 1 for p in item.probabilities):
+        yield (at, "probabilities"), f"{[str(p) for p in item.probabilities]}", "numbers above 0 and below 1", None
+
+
+def _ordered(item: Quantiles, contract: Contract) -> bool:
+    """Whether the codes of the level rise with the column's values."""
+    (level,) = _levels({item.column: item.level}, contract).values()
+    return bool((np.diff(level.codes) >= 0).all())
+
+
+def _level_findings(place: tuple[str | int, ...], names: Names, contract: Contract) -> Iterator[Finding]:
+    for name, level in names.items():
+        found = list(_attribute_findings((*place, name), name, contract))
+        yield from found
+        hierarchy = None if found else contract.by_name[name].hierarchy
+        if hierarchy is not None and level not in hierarchy.names:
+            expected = f"one of {', '.join(hierarchy.names)}"
+            yield (*place, name), f"unknown level {level!r}", expected, nearest(level, hierarchy.names)
+
+
+def _attribute_findings(place: tuple[str | int, ...], name: str, contract: Contract) -> Iterator[Finding]:
+    attribute = contract.by_name.get(name)
+    releasable = [known.name for known in contract.attributes if known.releasable]
+    if attribute is None:
+        expected = f"an attribute of contract {contract.id}"
+        yield place, f"unknown attribute {name!r}", expected, nearest(name, releasable)
+    elif attribute.role is Role.DIRECT_IDENTIFIER:
+        yield place, "a direct identifier, which is never published", "another attribute", None
+    elif attribute.domain is None or attribute.hierarchy is None:
+        yield place, "an attribute without a public domain", f"one of {', '.join(releasable)}", None
+
+
+def _list_findings(items: Sequence[Item]) -> Iterator[Finding]:
+    if not items:
+        yield (), "no tables", "at least one table, sum, mean or quantile", None
+    names = [item.name for item in items]
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            yield (at,), f"{name!r} a second time", "every table once", None
+    stated = [Query(item.name, 1, 1, item.share) for item in items]
+    for name, fault in share_faults(stated):
+        place: tuple[str | int, ...] = (names.index(name), "share") if name in names else ()
+        yield place, fault, "shares above 0 that add up to at most 1", None
+
+
+def _named(what: str, names: Names) -> str:
+    return what if not names else f"{what} by " + ", ".join(f"{name} ({level})" for name, level in names.items())

@@ -1,0 +1,157 @@
+"""The only caller of OpenDP: exact samplers for discrete noise. Passed as an argument, so that tests can replace it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, exp, inf, log, log1p, nextafter, sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.accounting.numbers import down, up
+
+Vector = npt.NDArray[np.int64]
+
+CountNoise = Callable[[int, int, Fraction], int]
+"""(count, sensitivity, epsilon) -> the count with noise that makes it epsilon-differentially private."""
+
+Selector = Callable[[Sequence[int], int, Fraction], int]
+"""(scores, sensitivity, epsilon) -> the place of a score, chosen with epsilon-differential privacy. The scores must all
+rise or all fall when a row is added, each by at most the sensitivity."""
+
+VectorNoise = Callable[[Vector, int, Fraction], Vector]
+"""(counts, sensitivity, budget) -> the counts with independent noise on each that keeps the budget."""
+
+
+@dataclass(frozen=True)
+class NoiseSource:
+    """Where the noise of tables comes from: `laplace` takes an L1 sensitivity and epsilon, `gaussian` L2 and rho."""
+
+    laplace: VectorNoise
+    gaussian: VectorNoise
+
+
+def discrete_laplace(count: int, sensitivity: int, epsilon: Fraction) -> int:
+    """The count with discrete Laplace noise of scale sensitivity/epsilon (Ghosh, Roughgarden, Sundararajan 2009).
+
+    Raises ValueError unless sensitivity >= 1 and epsilon > 0.
+    """
+    if sensitivity < 1 or epsilon <= 0:
+        raise ValueError("sensitivity must be at least 1 and epsilon positive")
+    return int(_mechanism(sensitivity, epsilon)(count))
+
+
+def _mechanism(sensitivity: int, epsilon: Fraction) -> Any:
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    limit = nextafter(float(epsilon), 0.0)
+    scale = float(sensitivity / epsilon)
+    while True:
+        mechanism = dp.m.make_laplace(dp.atom_domain(T=dp.i64), dp.absolute_distance(T=dp.i64), scale=scale)
+        if mechanism.map(sensitivity) <= limit:
+            return mechanism
+        scale = nextafter(scale, inf)
+
+
+def noisy_max(scores: Sequence[int], sensitivity: int, epsilon: Fraction) -> int:
+    """The place of the greatest score after exponential noise of scale sensitivity/epsilon on each, drawn exactly.
+
+    The same law as permute-and-flip (McKenna, Sheldon 2020). Scores that move one way together need half the noise of
+    others. Raises ValueError unless there are scores, sensitivity >= 1 and epsilon > 0.
+    """
+    if not scores or sensitivity < 1 or epsilon <= 0:
+        raise ValueError("scores must not be empty, sensitivity at least 1 and epsilon positive")
+    chosen = int(_selection(sensitivity, epsilon)(list(scores)))
+    assert 0 <= chosen < len(scores)
+    return chosen
+
+
+def _selection(sensitivity: int, epsilon: Fraction) -> Any:
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.linf_distance(T=dp.i64, monotonic=True)
+    limit, scale = down(epsilon), up(sensitivity / epsilon)
+    while True:
+        selection = dp.m.make_noisy_max(*space, dp.max_divergence(), scale=scale)
+        if selection.map(sensitivity) <= limit:
+            return selection
+        scale = nextafter(scale, inf)
+
+
+def laplace_quantile(sensitivity: int, epsilon: Fraction, alpha: float) -> int:
+    """The least q with P(noise > q) <= alpha, for one-sided limits of a noisy count.
+
+    P(noise >= m) = a^m / (1 + a) with a = e^(-epsilon/sensitivity). The scale that is used may be larger by some units
+    in the last place, hence the slack of 1e-9 in epsilon.
+    """
+    rate = float(epsilon / sensitivity) * (1 - 1e-9)
+    return max(0, ceil((-log(alpha) - log1p(exp(-rate))) / rate) - 1)
+
+
+def laplace_vector(values: Vector, sensitivity: int, epsilon: Fraction) -> Vector:
+    """Integers with discrete Laplace noise of scale sensitivity/epsilon each: epsilon-DP for that L1 sensitivity.
+
+    Raises ValueError unless sensitivity >= 1 and epsilon > 0, or if the values are no integers of 64 bits.
+    """
+    _check(values, sensitivity, epsilon, "epsilon")
+    return _noisy(_laplace_on_vectors(sensitivity, epsilon), values)
+
+
+def gaussian_vector(values: Vector, sensitivity: int, rho: Fraction) -> Vector:
+    """Integers with discrete Gaussian noise of sigma = sensitivity/sqrt(2 rho) each: rho-zCDP for that L2 sensitivity.
+
+    Canonne, Kamath, Steinke 2020, Theorem 14. Raises ValueError as `laplace_vector`.
+    """
+    _check(values, sensitivity, rho, "rho")
+    return _noisy(_gaussian_on_vectors(sensitivity, rho), values)
+
+
+_MOST_STEPS = 1000
+"""Units in the last place by which a scale may grow until OpenDP's map, which rounds up, agrees with the plan."""
+
+OPENDP = NoiseSource(laplace_vector, gaussian_vector)
+
+
+def _check(values: Vector, sensitivity: int, budget: Fraction, name: str) -> None:
+    if sensitivity < 1 or budget <= 0:
+        raise ValueError(f"sensitivity must be at least 1 and {name} positive")
+    if values.dtype != np.int64:
+        raise ValueError(f"values must be 64-bit integers, not {values.dtype}: sums of floats are not exact")
+
+
+def _noisy(mechanism: Any, values: Vector) -> Vector:
+    drawn = mechanism(np.array(values, dtype=np.int64).reshape(-1)) if values.size else []
+    return np.array(drawn, dtype=np.int64).reshape(values.shape)
+
+
+def _laplace_on_vectors(sensitivity: int, epsilon: Fraction) -> Any:
+    import opendp.prelude as dp
+
+    return _least_scale(dp.m.make_laplace, dp.l1_distance(T=dp.i64), up(sensitivity / epsilon), sensitivity, epsilon)
+
+
+def _gaussian_on_vectors(sensitivity: int, rho: Fraction) -> Any:
+    import opendp.prelude as dp
+
+    squared = Fraction(sensitivity**2) / (2 * rho)
+    scale = sqrt(squared)
+    while Fraction(scale) ** 2 < squared:
+        scale = nextafter(scale, inf)
+    return _least_scale(dp.m.make_gaussian, dp.l2_distance(T=dp.i64), scale, sensitivity, rho)
+
+
+def _least_scale(make: Callable[..., Any], metric: Any, scale: float, sensitivity: int, budget: Fraction) -> Any:
+    """The mechanism of the least scale from `scale` on whose own map says that it keeps the budget."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    limit = down(budget)
+    for _ in range(_MOST_STEPS):
+        mechanism = make(dp.vector_domain(dp.atom_domain(T=dp.i64)), metric, scale=scale)
+        if mechanism.map(sensitivity) <= limit:
+            return mechanism
+        scale = nextafter(scale, inf)
+    raise AssertionError("the planned scale does not keep the budget by OpenDP's map: the plan is wrong")

@@ -1,0 +1,172 @@
+"""ReleasePolicy and PrivacyBudget: strict values of the policy files.
+
+What a policy says of its mechanism is a specification of its kind of release. Which there are is handed in: this room
+knows none of them.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Annotated, Any, Literal, Union
+
+from pydantic import BeforeValidator, ConfigDict, Field, create_model, model_validator
+
+from crowdgate.limits import MOST_PEOPLE
+from crowdgate.policy.values import (
+    NUMBER,
+    Epsilon,
+    Exact,
+    Probability,
+    Strict,
+    schema_of,
+    whole_number,
+)
+
+API_VERSION = "crowdgate/v1"
+
+
+def _people(text: Any) -> int:
+    number = whole_number(text)
+    if not 1 <= number <= MOST_PEOPLE:
+        raise ValueError(f"a whole number from 1 to {MOST_PEOPLE}")
+    return number
+
+
+People = Annotated[int, BeforeValidator(_people), schema_of("integer", minimum=1, maximum=MOST_PEOPLE)]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+"""Becomes a folder of the release, so: lower-case letters, digits and hyphens."""
+
+
+class Metadata(Strict):
+    """Who answers for the file, and its name and version."""
+
+    name: Name
+    version: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.-]{0,30}$"), NUMBER] = "1"
+    owner: str
+    description: str = ""
+
+
+class MechanismSpec(Strict):
+    """What a policy says of its mechanism. Each kind of release has a specification of its own, told by `kind`."""
+
+    kind: str
+
+
+class Privacy(Strict):
+    """The total of one release: mechanism, choices and charged gates together."""
+
+    epsilon: Epsilon
+    delta: Probability
+
+
+class Charge(Strict):
+    """What a charged gate costs; part of the policy's total."""
+
+    epsilon: Epsilon
+
+
+class GateRule(Strict):
+    """One line of `gates`: a measure and the limit it must keep."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["at_most"]}, {"required": ["at_least"]}]})
+
+    measure: str
+    at_most: Exact | None = None
+    at_least: Exact | None = None
+    over: Annotated[list[str], Field(min_length=1)] | None = None
+    of: str | None = None
+    options: Annotated[dict[str, Exact], Field(alias="with", default_factory=dict)]
+    charge: Charge | None = None
+    severity: Literal["block", "advise"] = "block"
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> "GateRule":
+        if (self.at_most is None) == (self.at_least is None):
+            raise ValueError("exactly one limit, at_most or at_least")
+        return self
+
+
+class Publish(Strict):
+    """Where the release goes, relative to the working copy, and in which formats."""
+
+    to: str
+    formats: Annotated[list[str], Field(min_length=1, default_factory=lambda: ["parquet"])]
+
+
+class ReleaseSpec(Strict):
+    """What is released, how it is protected, what it costs and what must hold."""
+
+    enforcement: Literal["enforce"] = "enforce"
+    contract: str
+    budget: str
+    privacy: Privacy
+    mechanism: MechanismSpec
+    gates: Annotated[list[GateRule], Field(min_length=1)]
+    publish: Publish
+
+
+class ReleasePolicy(Strict):
+    """One policy file."""
+
+    api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
+    kind: Literal["ReleasePolicy"]
+    metadata: Metadata
+    spec: ReleaseSpec
+
+
+def policy_model(specs: Mapping[str, type[MechanismSpec]], formats: tuple[str, ...]) -> type[ReleasePolicy]:
+    """The model of policy files that name these kinds of release and these formats."""
+    stated: Any = Union[tuple(specs.values())]  # noqa: UP007
+    mechanism: Any = Annotated[stated, Field(discriminator="kind")] if len(specs) > 1 else stated
+    names: Any = list[Literal[formats]]  # type: ignore[valid-type]
+    default: Any = Field(min_length=1, default_factory=lambda: [formats[0]])
+    formatted: Any = Annotated[names, default]
+    publish: Any = create_model("Publish", __base__=Publish, __doc__=Publish.__doc__, formats=(formatted, ...))
+    spec = create_model(
+        "ReleaseSpec", __base__=ReleaseSpec, __doc__=ReleaseSpec.__doc__,
+        mechanism=(mechanism, ...), publish=(publish, ...),
+    )  # fmt: skip
+    spec_type: Any = spec
+    return create_model("ReleasePolicy", __base__=ReleasePolicy, __doc__=ReleasePolicy.__doc__, spec=(spec_type, ...))
+
+
+class BudgetSpec(Strict):
+    """The lifetime budget of a population. `people` bounds all who ever are in its inputs; it is public."""
+
+    ledger: Annotated[str, Field(pattern=r"^[a-z0-9-]{1,40}-[0-9a-f]{8}$")]
+    epsilon: Epsilon
+    delta: Probability
+    people: People
+    unit: str = "row"
+    relation: Literal["add-remove"] = "add-remove"
+
+
+class BudgetMetadata(Strict):
+    """The population that the budget belongs to, and who answers for it."""
+
+    name: Name
+    owner: str
+    description: str = ""
+
+
+class PrivacyBudget(Strict):
+    """One budget file."""
+
+    api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
+    kind: Literal["PrivacyBudget"]
+    metadata: BudgetMetadata
+    spec: BudgetSpec
+
+
+def parse_slot(text: str) -> str:
+    """A release slot, `YYYY-MM-DD` or `YYYY-MM-DDTHHMMZ`. Raises ValueError for anything else."""
+    try:
+        if len(text) == 10:
+            return date.fromisoformat(text).isoformat()
+        return datetime.strptime(text, "%Y-%m-%dT%H%MZ").replace(tzinfo=UTC).strftime("%Y-%m-%dT%H%MZ")
+    except ValueError:
+        raise ValueError("the slot must be YYYY-MM-DD or YYYY-MM-DDTHHMMZ (UTC)") from None
+
+
+def release_id(policy: ReleasePolicy, slot: str) -> str:
+    """Name, version and slot: the same id never draws or publishes twice."""
+    return f"{policy.metadata.name}/{policy.metadata.version}/{slot}"

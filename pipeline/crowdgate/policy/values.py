@@ -1,0 +1,95 @@
+"""Values that policy files are made of: scalars arrive as text, and numbers become exact fractions.
+
+`1e-9`, `0.05` and `"0.05"` are read as they are written.
+"""
+
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
+
+from crowdgate.accounting.numbers import GREATEST_EPSILON
+from crowdgate.domain import parse_number
+
+GREATEST_WEIGHT = 10**6
+
+
+def exact_number(text: Any) -> Fraction:
+    """A finite decimal number as it is written. Raises ValueError for anything else."""
+    number = parse_number(text) if isinstance(text, str) else None
+    if number is None:
+        raise ValueError("a finite decimal number, such as 0.05 or 1e-9")
+    return number
+
+
+def whole_number(text: Any) -> int:
+    """A whole number. Raises ValueError for anything else."""
+    number = exact_number(text)
+    if number.denominator != 1:
+        raise ValueError("a whole number")
+    return int(number)
+
+
+def _epsilon(number: Fraction) -> Fraction:
+    if not 0 < number <= GREATEST_EPSILON:
+        raise ValueError(f"a number above 0 and at most {GREATEST_EPSILON}")
+    return number
+
+
+def _probability(number: Fraction) -> Fraction:
+    if not 0 <= number < 1:
+        raise ValueError("a number of at least 0 and below 1")
+    return number
+
+
+def _rate(number: Fraction) -> Fraction:
+    if not 0 < number <= 1:
+        raise ValueError("a number above 0 and at most 1")
+    return number
+
+
+def _weight(number: Fraction) -> Fraction:
+    if not 0 <= number <= GREATEST_WEIGHT:
+        raise ValueError(f"a number from 0 to {GREATEST_WEIGHT}")
+    return number
+
+
+def schema_of(kind: str, **limits: int) -> WithJsonSchema:
+    """For editors: a number may be quoted; its limits are checked where it is not."""
+    return WithJsonSchema({"type": [kind, "string"], **limits})
+
+
+NUMBER = schema_of("number")
+
+
+def after(check: Any) -> BeforeValidator:
+    """Read a number exactly, then check its range."""
+    return BeforeValidator(lambda value: check(exact_number(value)))
+
+
+Exact = Annotated[Fraction, BeforeValidator(exact_number), NUMBER]
+Epsilon = Annotated[Fraction, after(_epsilon), schema_of("number", exclusiveMinimum=0, maximum=GREATEST_EPSILON)]
+Probability = Annotated[Fraction, after(_probability), schema_of("number", minimum=0, exclusiveMaximum=1)]
+Weight = Annotated[Fraction, after(_weight), schema_of("number", minimum=0, maximum=GREATEST_WEIGHT)]
+Rate = Annotated[Fraction, after(_rate), schema_of("number", exclusiveMinimum=0, maximum=1)]
+
+
+def _flag(text: Any) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError("true or false")
+    return bool(text == "true")
+
+
+Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"})]
+
+
+class Strict(BaseModel):
+    """Base of all values read from a policy file: unknown keys are refused, nothing changes after reading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class Sampling(Strict):
+    """Bernoulli sampling: every row stays with probability beta, decided by secret coins."""
+
+    beta: Rate

@@ -1,0 +1,177 @@
+"""Publishing: stage privately, sync, rename. Nothing half-written is ever published, nothing there is replaced."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from crowdgate import manifest
+from crowdgate.errors import EnvironmentFault, LedgerRefused
+
+STAGING = ".crowdgate-staging"
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A complete release that nobody but its owner can see yet."""
+
+    folder: Path
+    manifest_digest: str
+    lock: int | None = None
+
+
+def check_destination(root: Path, destination: Path) -> None:
+    """Before anything is read: the destination is free and its folder can be written. Raises EnvironmentFault."""
+    with _faults(root):
+        if destination.exists() or destination.is_symlink():
+            raise EnvironmentFault(f"{destination} exists already and is not replaced; use another slot or destination")
+        _staging(root)
+
+
+def sweep(root: Path, owner: str, kept: Callable[[], Container[str]]) -> None:
+    """Remove what killed runs of one ledger left: nobody holds its lock, and the ledger committed to nothing of it."""
+    with _faults(root):
+        for folder in _staging(root).glob(f"{owner}~*"):
+            lock = _lock(folder)
+            if lock is not None:
+                if folder.name not in kept():  # asked under the lock: its run may have committed until now
+                    shutil.rmtree(folder)
+                os.close(lock)
+
+
+def stage(
+    folder: Path,
+    slot: str,
+    writers: Mapping[str, Callable[[Path], None]],
+    seal: Callable[[Mapping[str, str]], bytes],
+) -> Staged:
+    """Write the files, then the manifest that `seal` makes from their digests, and sync everything."""
+    with _faults(folder.parent):
+        if folder.exists():
+            shutil.rmtree(folder)
+        folder.mkdir()
+        lock = _lock(folder)
+        if lock is None:
+            raise EnvironmentFault(f"{folder}: another run holds it")
+        try:
+            return Staged(folder, _fill(folder, slot, writers, seal), lock)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+
+def _fill(
+    folder: Path,
+    slot: str,
+    writers: Mapping[str, Callable[[Path], None]],
+    seal: Callable[[Mapping[str, str]], bytes],
+) -> str:
+    for name, write in writers.items():
+        write(folder / name)
+    sealed = seal({name: file_digest(folder / name) for name in writers})
+    (folder / manifest.NAME).write_bytes(sealed)
+    for path in folder.iterdir():
+        _settle(path, slot)
+    _sync(folder)
+    return hashlib.sha256(sealed).hexdigest()
+
+
+def publish(staged: Staged, destination: Path) -> None:
+    """Move a staged release to its place, at once. Refuses one whose key was not drawn from the operating system."""
+    if not complete(staged.folder, staged.manifest_digest):
+        raise EnvironmentFault(f"{destination}: its staged files are not what was committed; nothing is published")
+    statement = manifest.parse((staged.folder / manifest.NAME).read_bytes())
+    if statement["key"] != "operating system":
+        raise EnvironmentFault("this release was made with an injected key and is never published")
+    with _faults(destination):
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        if destination.is_symlink():
+            raise FileExistsError
+        os.rename(staged.folder, destination)  # fails on anything but nothing or an empty folder
+        _sync(destination.parent)
+        _sync(staged.folder.parent)
+    if staged.lock is not None:
+        os.close(staged.lock)
+
+
+def recover(folder: Path, manifest_digest: str) -> Staged:
+    """The staged bytes of a committed release. Raises LedgerRefused (lost) when they are gone or changed."""
+    if not complete(folder, manifest_digest):
+        raise LedgerRefused("the release was committed but its staged files are lost; use a new slot", "lost")
+    return Staged(folder, manifest_digest)
+
+
+def complete(folder: Path, manifest_digest: str) -> bool:
+    """Whether a folder holds exactly the files of this manifest."""
+    try:
+        sealed = (folder / manifest.NAME).read_bytes()
+        if hashlib.sha256(sealed).hexdigest() != manifest_digest:
+            return False
+        files = manifest.parse(sealed)["files"]
+        names = {path.name for path in folder.iterdir()}
+        return names == {*files, manifest.NAME} and all(
+            file_digest(folder / name) == digest for name, digest in files.items()
+        )
+    except OSError:
+        return False
+
+
+def staged_folder(root: Path, owner: str, release_id: str) -> Path:
+    """Where a release of the ledger `owner` is staged: beside its destination, in a folder only its user can enter."""
+    return root / STAGING / f"{owner}~{release_id.replace('/', '~')}"
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _staging(root: Path) -> Path:
+    folder = root / STAGING
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    return folder
+
+
+def _lock(folder: Path) -> int | None:
+    """A lock on the folder for as long as this process lives, or None while another one has it or it is gone."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        return None
+    return handle
+
+
+def _settle(path: Path, slot: str) -> None:
+    """Readable by all, dated by the slot (file times tell when a run ended), and on disk."""
+    path.chmod(0o644)
+    day = datetime.fromisoformat(slot[:10]).replace(tzinfo=UTC).timestamp()
+    os.utime(path, (day, day))
+    _sync(path)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _faults(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise EnvironmentFault(f"{place}: cannot publish there: {error.strerror or 'the destination exists'}") from None

@@ -1,0 +1,35 @@
+"""Pages that a person reads: Markdown from templates, and HTML from the same Markdown. Handed a kind's page, it knows
+none."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import jinja2
+
+ROOT = Path(__file__).parent.parent
+"""Templates are named by their path below the package: a kind's own lie in its folder."""
+
+
+def markdown(template: str, values: Mapping[str, object]) -> str:
+    """The page as Markdown. Raises an error of jinja2's for a value that the template needs and is not given."""
+    return _environment().get_template(template).render(values).rstrip() + "\n"
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    loader = jinja2.FileSystemLoader(ROOT)
+    settings = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    made = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False, **settings)  # type: ignore[arg-type]
+    made.filters |= {"cell": cell, "text": line}
+    return made
+
+
+def line(value: object) -> str:
+    """Text on one line."""
+    return " ".join(str(value).split())
+
+
+def cell(value: object) -> str:
+    """Text for a Markdown table: column names may hold bars and line ends."""
+    return line(str(value).replace("\\", "\\\\").replace("|", "\\|"))

@@ -1,0 +1,29 @@
+"""Values of forecasts as people read them."""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from crowdgate.kind.forecast import Figure, Listing, Value
+
+
+def shown(value: Value, style: str = ".4g") -> str:
+    """A value in a few digits; levels as `name: level`; nothing as "none"."""
+    if value is None:
+        return "none"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {level}" for name, level in value.items())
+    if isinstance(value, str | int):
+        return str(value)
+    number = float(value) if isinstance(value, Fraction) else value
+    return format(int(number), "d") if style == "d" else format(number, style)
+
+
+def range_of(figure: Figure) -> str:
+    """The range that a figure is expected in; empty for one that is known."""
+    return "" if figure.low == figure.high else f"{shown(figure.low)} to {shown(figure.high)}"
+
+
+def listed(listing: Listing) -> Iterator[list[str]]:
+    """The rows of a listing as text."""
+    for row in listing.rows:
+        yield [shown(row[column.key], column.format) for column in listing.columns]

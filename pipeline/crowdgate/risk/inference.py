@@ -1,0 +1,31 @@
+"""How much better than guessing an attack predicts an attribute.
+
+P. Francis, D. Wagner, non-member framework: what an attack infers beyond what it infers about people not in the data.
+"""
+
+from crowdgate.accounting.numbers import Number, exact, probability
+
+
+def precision_improvement(attack: Number, base: Number) -> float:
+    """(attack - base) / (1 - base), equation 6: 1 is certainty, 0 no better than the base, negative worse.
+
+    Precisions from 0 to 1; base < 1, where nothing is left to improve.
+    """
+    reached, without = probability("attack", attack), probability("base", base, open_high=True)
+    return float((reached - without) / (1 - without))
+
+
+def prediction_rate(true_positives: Number, false_positives: Number, not_predicted: Number) -> float:
+    """The share of targets that the attack predicts at all, |P| / |T| of section 4.3.
+
+    Equation 4 is printed as TP / (TP + FP + np), which is precision times this rate; meant is
+    (TP + FP) / (TP + FP + np).
+    """
+    names = ("true_positives", "false_positives", "not_predicted")
+    counts = [
+        exact(name, value, 0, 10**15)
+        for name, value in zip(names, (true_positives, false_positives, not_predicted), strict=True)
+    ]
+    if sum(counts) == 0:
+        raise ValueError("true_positives, false_positives and not_predicted must not all be 0")
+    return float((counts[0] + counts[1]) / sum(counts))

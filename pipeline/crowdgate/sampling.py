@@ -1,0 +1,150 @@
+"""Exact Bernoulli coins from a secret key (AES-256 in counter mode).
+
+A coin with probability beta = a/b compares the base-65536 digits of a uniform number with those of beta, one digit
+after another until they differ: exact for every rational beta, almost always after one digit. Whoever holds the key
+knows who was sampled: it is never logged, stored or used twice.
+"""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cache
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
+from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
+
+from crowdgate.errors import EnvironmentFault
+
+Integers = npt.NDArray[np.integer]
+Draws = npt.NDArray[np.uint64]
+
+KEY_BYTES = 32
+_CHUNK = 1 << 20
+_COINS, _TIES, _PERSONS, _SEEDS = 1, 2, 3, 4
+
+
+class SecretKey:
+    """The key of one release. `injected` marks one that was not drawn from the operating system: for tests only."""
+
+    __slots__ = ("_secret", "injected")
+
+    def __init__(self, secret: bytes, *, injected: bool) -> None:
+        if len(secret) != KEY_BYTES:
+            raise ValueError(f"a key has {KEY_BYTES} bytes")
+        _known_answer_test()
+        self._secret = secret
+        self.injected = injected
+
+    def __repr__(self) -> str:
+        return "SecretKey(...)"
+
+    def __reduce__(self) -> str:
+        raise TypeError("a secret key is not stored")
+
+    def stream(self, purpose: int, number: int) -> CipherContext:
+        """A keystream of its own for every purpose and number."""
+        nonce = purpose.to_bytes(4, "big") + number.to_bytes(4, "big") + bytes(8)
+        return Cipher(algorithms.AES256(self._secret), modes.CTR(nonce)).encryptor()
+
+
+def bernoulli_subsampler(
+    key: SecretKey, beta: Fraction, number: int = 0
+) -> Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]:
+    """A function that keeps each row with probability exactly beta: from class sizes to those of the sampled classes.
+
+    It may be called once: the same coins are never thrown twice. Each `number` has coins of its own. Raises ValueError
+    unless 0 < beta <= 1.
+    """
+    if not 0 < beta <= 1:
+        raise ValueError("beta must be in (0, 1]")
+    coins = _Coins(key, beta, number)
+
+    def subsampler(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        return coins.heads_by_class(counts)
+
+    return subsampler
+
+
+def row_draws(key: SecretKey, people: Sequence[bytes], of: Integers, tuples: Sequence[Integers]) -> Draws:
+    """A secret uniform 64-bit number for every row, by which the rows of a person are chosen.
+
+    It is a pseudorandom function of the key, the person's id and the numbers in `tuples` (the row's tuple, and which of
+    the person's equal rows it is), and of nothing else: neither of the order of rows nor of their partition. `of` are
+    places in `people`. Every id becomes a block by keyed BLAKE2b; the numbers are added to it one by one with AES
+    between (CBC-MAC on messages of one length). Draws of different people are not to be compared.
+    """
+    stream = key.stream(_PERSONS, 0)
+    secret, cipher = stream.update(bytes(KEY_BYTES)), _block_cipher(stream.update(bytes(KEY_BYTES)))
+    digests = b"".join(blake2b(person, key=secret, digest_size=16).digest() for person in people)
+    blocks = np.frombuffer(digests, dtype="<u8").reshape(-1, 2)[of]
+    for numbers in tuples:
+        blocks[:, 0] ^= numbers.astype(np.uint64)
+        blocks = np.frombuffer(cipher.update(blocks.tobytes()), dtype="<u8").reshape(-1, 2).copy()
+    return blocks[:, 0]
+
+
+def seed(key: SecretKey, number: int = 0) -> bytes:
+    """32 bytes to seed a generator with whose draws are no secret: the seed may be published. It tells nothing of the
+    coins, which are other keystreams of the key."""
+    return key.stream(_SEEDS, number).update(bytes(32))
+
+
+def _block_cipher(secret: bytes) -> CipherContext:
+    return Cipher(algorithms.AES256(secret), modes.ECB()).encryptor()
+
+
+class _Coins:
+    def __init__(self, key: SecretKey, beta: Fraction, number: int) -> None:
+        self._digits = key.stream(_COINS, number)
+        self._ties = key.stream(_TIES, number)
+        scaled = beta * 65536
+        self._threshold = int(scaled)
+        self._remainder = scaled - self._threshold
+        self._thrown = False
+
+    def heads_by_class(self, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        if self._thrown:
+            raise RuntimeError("these coins were thrown already")
+        self._thrown = True
+        heads = np.zeros(len(counts), dtype=np.int64)
+        ends = np.cumsum(counts)
+        rows = int(ends[-1]) if len(ends) else 0
+        for start in range(0, rows, _CHUNK):
+            stop = min(start + _CHUNK, rows)
+            first, last = np.searchsorted(ends, [start, stop - 1], side="right")
+            totals = np.cumsum(self.throw(stop - start), dtype=np.int64)
+            within = np.append(totals[ends[first:last] - start - 1], totals[-1])
+            heads[first : last + 1] += np.diff(within, prepend=0)
+        return heads
+
+    def throw(self, count: int) -> npt.NDArray[np.bool_]:
+        digits = np.frombuffer(self._digits.update(bytes(2 * count)), dtype="<u2")
+        heads = digits < self._threshold
+        if self._remainder:
+            for i in np.flatnonzero(digits == self._threshold):
+                heads[i] = self._refine()
+        return heads
+
+    def _refine(self) -> bool:
+        """Whether the further digits of a uniform number are below the remaining digits of beta."""
+        remainder = self._remainder
+        while remainder:
+            remainder *= 1 << 64
+            threshold = int(remainder)
+            digit = int.from_bytes(self._ties.update(bytes(8)), "little")
+            if digit != threshold:
+                return digit < threshold
+            remainder -= threshold
+        return False
+
+
+@cache
+def _known_answer_test() -> None:
+    """NIST SP 800-38A, F.5.5: the cipher in use gives the published keystream."""
+    key = bytes.fromhex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4")
+    counter = bytes.fromhex("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff")
+    text = bytes.fromhex("6bc1bee22e409f96e93d7e117393172a")
+    cipher = Cipher(algorithms.AES256(key), modes.CTR(counter)).encryptor().update(text)
+    if cipher != bytes.fromhex("601ec313775789a5b7a7f504bbf3d228"):
+        raise EnvironmentFault("the AES-256 of this machine gives wrong answers; nothing can be sampled")

@@ -1,0 +1,160 @@
+"""Counting: a part of the table to a Partial, and Partials to one. The only loop over a table's rows.
+
+`count` is a function of its part and its task alone: it draws nothing and can run anywhere, twice if it must. Partials
+add up to the same counts whichever parts they are of; coins are thrown on what they add up to.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdgate.contracts.contract import Attribute, Contract
+from crowdgate.histogram import Column, Histogram, Mask, Records, View, joint, merge, scan, split
+from crowdgate.sampling import SecretKey
+from crowdgate.sources.encode import Encoded, encode
+from crowdgate.sources.facts import Facts
+from crowdgate.sources.people import People, bounded, count_people, merge_people
+from crowdgate.sources.source import Batch, Part, Source, changed
+
+Progress = Callable[[int], None]
+"""Told the bytes of a part that are read."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is counted: these columns, cleaned as the contract says, in these views."""
+
+    contract: Contract
+    columns: tuple[str, ...]
+    views: Mapping[str, View]
+
+
+@dataclass(frozen=True, eq=False)
+class Partial:
+    """What some rows add to the counts: the views' histograms, or the rows by person where the privacy unit is one."""
+
+    facts: Facts
+    histograms: Mapping[str, Histogram]
+    people: People | None = None
+
+
+Counter = Callable[[Part, Progress | None], Partial]
+Executor = Callable[[Counter, Sequence[Part]], Iterable[Partial]]
+"""Runs the counter on every part, in any order and anywhere."""
+
+
+def serial(progress: Progress | None = None) -> Executor:
+    """One part after another in this process. `progress` is told the bytes of the table that are read so far."""
+
+    def run(counter: Counter, parts: Sequence[Part]) -> Iterator[Partial]:
+        before = 0
+        for part in parts:
+            yield counter(part, None if progress is None else _from(progress, before))
+            before += part.size
+
+    return run
+
+
+def _from(progress: Progress, before: int) -> Progress:
+    return lambda done: progress(before + done)
+
+
+def counted(source: Source, task: Task, executor: Executor) -> Partial:
+    """The whole table, counted in one pass. Raises FileFault when it can't be read to its end or changes meanwhile."""
+    before = source.fingerprint()
+    total = _merged(executor(_Counter(task), source.parts), task)
+    if source.fingerprint() != before:
+        raise changed()
+    return total
+
+
+def histograms(total: Partial, task: Task, key: SecretKey) -> Mapping[str, Histogram]:
+    """The views' histograms; where the unit is a person, of at most as many rows of each as the contract says."""
+    if total.people is None:
+        return total.histograms
+    rows = bounded(total.people, task.contract.unit.rows, key)
+    return split(rows, total.people.view, task.views)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counter:
+    """`count` with its task: a value, so that it can be sent elsewhere."""
+
+    task: Task
+
+    def __call__(self, part: Part, progress: Progress | None = None) -> Partial:
+        return count(part, self.task, progress)
+
+
+def count(part: Part, task: Task, progress: Progress | None = None) -> Partial:
+    """What one part adds."""
+    facts, person = Facts(), task.contract.unit.person
+    batches = _records(part, task, facts, progress)
+    if person is None:
+        return Partial(facts, scan((records for _, records in batches), task.views))
+    people = count_people(joint(task.views.values()), ((batch.cells[person], records) for batch, records in batches))
+    return Partial(facts, {}, people)
+
+
+def _merged(partials: Iterable[Partial], task: Task) -> Partial:
+    """The sum of Partials, added up when they outnumber what was added before: each is sorted a few times only."""
+    held = [_nothing(task)]
+    for each in partials:
+        held.append(each)
+        if sum(map(_size, held[1:])) >= _size(held[0]):
+            held = [_sum(held)]
+    return _sum(held)
+
+
+def _nothing(task: Task) -> Partial:
+    """The Partial of no rows."""
+    if task.contract.unit.person is None:
+        return Partial(Facts(), scan([], task.views))
+    return Partial(Facts(), {}, count_people(joint(task.views.values()), []))
+
+
+def _size(partial: Partial) -> int:
+    return sum(map(len, partial.histograms.values())) + (len(partial.people.counts) if partial.people else 0)
+
+
+def _sum(partials: Sequence[Partial]) -> Partial:
+    facts = Facts()
+    for each in partials:
+        facts.add(each.facts)
+    merged = {name: merge([each.histograms[name] for each in partials]) for name in partials[0].histograms}
+    people = [each.people for each in partials if each.people is not None]
+    return Partial(facts, merged, merge_people(people) if people else None)
+
+
+def _records(part: Part, task: Task, facts: Facts, progress: Progress | None) -> Iterator[tuple[Batch, Records]]:
+    person = task.contract.unit.person
+    unique = [] if person is None else [person]
+    attributes = [task.contract.by_name[name] for name in task.columns]
+    for batch in part.read(tuple(dict.fromkeys([*task.columns, *unique])), unique):
+        facts.add_ragged(batch.ragged)
+        if batch.rows:
+            yield batch, cleaned(batch, attributes, task.contract, facts)
+        if progress is not None:
+            progress(batch.done)
+
+
+def cleaned(batch: Batch, attributes: Iterable[Attribute], contract: Contract, facts: Facts) -> Records:
+    """The codes of a batch's cells; `keep` is False where the contract drops a row."""
+    columns: dict[str, Column] = {}
+    broken: Mask | None = None
+    dropped: Mask | None = None
+    for attribute in attributes:
+        encoded: Encoded = encode(batch.cells[attribute.name], attribute)
+        facts.add_cells(attribute, encoded, contract)
+        columns[attribute.name] = encoded.column
+        broken = _either(broken, encoded.invalid)
+        dropped = _either(dropped, encoded.invalid if attribute.invalid == "drop" else None)
+    facts.add_rows(batch.rows, broken, dropped)
+    return Records(batch.rows, columns, None if dropped is None else ~dropped)
+
+
+def _either(first: Mask | None, second: Mask | None) -> Mask | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return np.logical_or(first, second)

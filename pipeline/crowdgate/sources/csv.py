@@ -1,0 +1,222 @@
+"""CSV as blocks of whole lines, each cell as bytes; a line is a row, whatever the lines around it hold.
+
+Lines end with LF, CRLF or CR, inside quotes too: an open quote ends at its line's end, so no row swallows another.
+Empty lines are no rows. A line with too few or too many cells is ragged: it is counted and left out. Blocks are cut by
+position alone; within a block, rows without a quote come first.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from crowdgate.contracts.servers import PATH, Setting
+from crowdgate.errors import FileFault
+from crowdgate.limits import LONGEST_HEADER, LONGEST_LINE
+from crowdgate.sources.files import Slice, Stamp, file_reader
+from crowdgate.sources.source import Batch
+
+BLOCK_BYTES = 16 << 20
+_BOM = b"\xef\xbb\xbf"
+_QUOTE = b'"'
+
+
+@dataclass(frozen=True)
+class Header:
+    """Column names of a CSV file and the byte at which its rows begin."""
+
+    names: tuple[str, ...]
+    body: int
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Rows of one block: an Arrow array of bytes per wanted column, and the number of ragged lines left out."""
+
+    cells: tuple[Any, ...]
+    ragged: int
+
+    @property
+    def rows(self) -> int:
+        """Number of rows; a block of no wanted column has none."""
+        return len(self.cells[0]) if self.cells else 0
+
+
+def read_header(path: Path, delimiter: str) -> Header:
+    """The first record, which may hold quoted line ends. Raises FileFault when there is none that can be read."""
+    with path.open("rb") as file:
+        start = file.read(LONGEST_HEADER + 1)
+    skipped = len(_BOM) if start.startswith(_BOM) else 0
+    if not start[skipped:].strip(b"\r\n"):
+        raise FileFault(f"{path.name}: the file is empty: it has no header")
+    header = _first_record(start, skipped, delimiter)
+    if header is None or header.body > LONGEST_HEADER:
+        raise FileFault(f"{path.name}: the header cannot be read as UTF-8 text with delimiter {delimiter!r}")
+    return header
+
+
+def _first_record(start: bytes, skipped: int, delimiter: str) -> Header | None:
+    lines = start[skipped:].splitlines(keepends=True)
+    csv.field_size_limit(LONGEST_LINE)
+    try:
+        reader = csv.reader((line.decode("utf-8") for line in lines), delimiter=delimiter, strict=True)
+        names = next(names for names in reader if names)
+    except (csv.Error, UnicodeDecodeError, StopIteration):
+        return None
+    return Header(tuple(names), skipped + sum(map(len, lines[: reader.line_num])))
+
+
+def read_blocks(path: Path, body: int, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[bytes, int]]:
+    """Blocks of whole lines after the header, each with the byte that reading has reached."""
+    with path.open("rb") as file:
+        file.seek(body)
+        rest = bytearray()
+        while chunk := file.read(block_bytes):
+            cut = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
+            if cut:
+                yield _closed(rest, chunk[:cut]), file.tell()
+                rest = bytearray(chunk[cut:])
+            elif len(rest) <= LONGEST_LINE:
+                rest += chunk
+        if rest:
+            yield bytes(rest), file.tell()
+
+
+def _closed(rest: bytearray, chunk: bytes) -> bytes:
+    return bytes(rest) + chunk if rest else chunk
+
+
+def parse(block: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> Block:
+    """The wanted columns of a block's rows. Never raises, whatever the bytes are."""
+    if len(delimiter.encode()) != 1 or len(block) > LONGEST_LINE:
+        return _by_lines(block.splitlines(), delimiter, width, wanted)
+    if _QUOTE not in block:
+        return _plain(block, delimiter, width, wanted)
+    cells = _by_arrow(block, delimiter, width, wanted, quote=True) if _every_quote_closes(block, delimiter) else None
+    if cells is not None:
+        return Block(cells, 0)
+    lines = block.splitlines()
+    plain = _plain(b"\n".join(line for line in lines if _QUOTE not in line), delimiter, width, wanted)
+    quoted = _by_lines([line for line in lines if _QUOTE in line], delimiter, width, wanted)
+    both = (pa.concat_arrays(pair) for pair in zip(plain.cells, quoted.cells, strict=True))
+    return Block(tuple(both), plain.ragged + quoted.ragged)
+
+
+def _every_quote_closes(block: bytes, delimiter: str) -> bool:
+    """Whether every quote opens at a cell's start and closes at its end on the same line, without a quote between."""
+    data = np.frombuffer(block, dtype=np.uint8)
+    quotes = np.flatnonzero(data == ord(_QUOTE))
+    if len(quotes) % 2:
+        return False
+    ends = (data == ord("\n")) | (data == ord("\r"))
+    edges = np.concatenate([[True], ends | (data == ord(delimiter)), [True]])
+    opening, closing = quotes[::2], quotes[1::2]
+    line = np.searchsorted(np.flatnonzero(ends), quotes)
+    return bool((edges[opening] & edges[closing + 2] & (line[::2] == line[1::2])).all())
+
+
+def _plain(block: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> Block:
+    """Lines without a quote: Arrow's parser, again without the ragged lines when it meets one, else line by line."""
+    cells = _by_arrow(block, delimiter, width, wanted)
+    if cells is not None:
+        return Block(cells, 0)
+    lines = [line for line in block.splitlines() if line]
+    whole = [line for line in lines if line.count(delimiter.encode()) == width - 1]
+    cells = _by_arrow(b"\n".join(whole), delimiter, width, wanted)
+    if cells is None or any(len(column) != len(whole) for column in cells):
+        return _by_lines(lines, delimiter, width, wanted)
+    return Block(cells, len(lines) - len(whole))
+
+
+def _by_arrow(
+    block: bytes, delimiter: str, width: int, wanted: Sequence[int], *, quote: bool = False
+) -> tuple[Any, ...] | None:
+    """Columns of bytes, or None when Arrow refuses the block: its message quotes the line, so it stays here."""
+    if block.startswith(_BOM[:1]):
+        block = b"\n" + block  # Arrow takes a byte order mark at a block's start for no part of the first cell
+    if not block.strip(b"\r\n"):
+        return tuple(pa.array([], pa.binary()) for _ in wanted)
+    try:
+        table = pyarrow.csv.read_csv(pa.BufferReader(block), *_options(len(block), delimiter, width, wanted, quote))
+    except (pa.ArrowException, ValueError, OSError):
+        return None
+    return tuple(_one_chunk(table.column(str(column))) for column in wanted)
+
+
+def _options(size: int, delimiter: str, width: int, wanted: Sequence[int], quote: bool) -> tuple[Any, Any, Any]:
+    names = [str(column) for column in range(width)]
+    return (
+        pyarrow.csv.ReadOptions(column_names=names, block_size=size + 1, use_threads=False),
+        pyarrow.csv.ParseOptions(
+            delimiter=delimiter, quote_char='"' if quote else False, double_quote=quote, escape_char=False
+        ),
+        pyarrow.csv.ConvertOptions(
+            check_utf8=False,
+            include_columns=[str(column) for column in wanted],
+            column_types={str(column): pa.binary() for column in wanted},
+            strings_can_be_null=False,
+        ),
+    )
+
+
+def _one_chunk(column: Any) -> Any:
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+
+
+def _by_lines(lines: Sequence[bytes], delimiter: str, width: int, wanted: Sequence[int]) -> Block:
+    """Lines one by one through Python's csv module: what a quote opens ends with its line."""
+    csv.field_size_limit(LONGEST_LINE)
+    rows = [_split(line, delimiter) for line in lines if line]
+    whole = [row for row in rows if row is not None and len(row) == width]
+    cells = (pa.array([row[column] for row in whole], pa.binary()) for column in wanted)
+    return Block(tuple(cells), len(rows) - len(whole))
+
+
+def _split(line: bytes, delimiter: str) -> list[bytes] | None:
+    """Cells of one line; bytes that are no UTF-8 come back as they were."""
+    if len(line) > LONGEST_LINE:
+        return None
+    try:
+        cells = next(csv.reader([line.decode("utf-8", "surrogateescape")], delimiter=delimiter), [])
+    except csv.Error:
+        return None
+    return [cell.encode("utf-8", "surrogateescape") for cell in cells]
+
+
+@dataclass(frozen=True)
+class CsvFiles:
+    """CSV with this delimiter. A file is one stretch: only its header is read when it is opened."""
+
+    delimiter: str
+
+    def columns(self, path: Path, needed: Sequence[str]) -> tuple[str, ...]:
+        """The names in the header."""
+        del needed  # every cell of CSV is plain
+        return read_header(path, self.delimiter).names
+
+    def slices(self, path: Path, size: int, stamp: Stamp) -> Iterator[Slice]:
+        """The whole file."""
+        yield Slice(path, size, stamp)
+
+    def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
+        """Blocks of lines."""
+        del unique  # cells come as bytes; those of attributes are looked up by what is distinct
+        header = read_header(part.path, self.delimiter)
+        wanted = [header.names.index(name) for name in columns]
+        for block, done in read_blocks(part.path, header.body):
+            parsed = parse(block, self.delimiter, len(header.names), wanted)
+            cells = dict(zip(columns, parsed.cells, strict=True))
+            yield Batch(parsed.rows, parsed.ragged, cells, done)
+
+
+def _format(settings: Mapping[str, str]) -> CsvFiles:
+    return CsvFiles(settings["delimiter"])
+
+
+_DELIMITER = Setting(r"[\t ,;:|^~]", "one character that separates cells", ",")
+READER = file_reader("csv", (".csv",), _format, {"path": PATH}, {"delimiter": _DELIMITER})

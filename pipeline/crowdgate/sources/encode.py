@@ -1,0 +1,201 @@
+"""Cells to domain codes, through their text, whatever primitive type the file gave them.
+
+What the domain does not hold, or a row rule does not accept, is invalid: it becomes the attribute's invalid level, or
+its row is dropped. Nothing that a cell can hold raises.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from crowdgate.contracts.contract import Attribute
+from crowdgate.domain import INVALID, Codes, Domain
+from crowdgate.histogram import Column, Mask
+
+_EXACT_FLOAT = float(2**53)
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A column of codes, and the rows whose cell is invalid (None: no row).
+
+    An invalid cell has code `len(domain)` when the attribute has an invalid level; otherwise its row is to be dropped,
+    and its code is 0 so that every code is one of the hierarchy's. `held` are the codes that valid cells may have: of a
+    dictionary, those of all its valid values, whether or not a row points at them.
+    """
+
+    column: Column
+    invalid: Mask | None
+    held: Codes
+
+
+def invalid_code(attribute: Attribute, domain: Domain) -> int:
+    """The code that an invalid cell carries."""
+    return len(domain) if attribute.invalid == "level" else 0
+
+
+def encode(cells: Any, attribute: Attribute) -> Encoded:
+    """Codes of one Arrow array. Raises ValueError when the attribute has no domain, and for no cell."""
+    if attribute.domain is None:
+        raise ValueError(f"attribute {attribute.name!r} has no domain: it cannot be read as codes")
+    cells = plain(cells)
+    whole = _whole_numbers(cells) if _unit_steps(attribute.domain) else None
+    if whole is not None:
+        return _by_range(*whole, attribute, attribute.domain)
+    return _by_dictionary(cells, attribute, attribute.domain)
+
+
+def plain(cells: Any) -> Any:
+    """The array without the types that Arrow's kernels do not know: extensions, views, half floats, nulls."""
+    kind = cells.type
+    if kind == pa.uuid():
+        return _uuid_texts(cells.storage)
+    if isinstance(kind, pa.BaseExtensionType):
+        return plain(cells.storage)
+    if pa.types.is_null(kind):
+        return pa.nulls(len(cells), pa.binary())
+    if pa.types.is_float16(kind):
+        return cells.cast(pa.float32())
+    if kind in (pa.string_view(), pa.binary_view()):
+        return cells.cast(pa.large_binary())
+    return cells
+
+
+def _uuid_texts(cells: Any) -> Any:
+    encoded = cells.dictionary_encode()
+    names = [None if cell is None else str(UUID(bytes=cell)) for cell in encoded.dictionary.to_pylist()]
+    return pa.array(names, pa.string()).take(encoded.indices)
+
+
+def texts(values: Any) -> list[str | None]:
+    """Text of each value. Bytes that are no UTF-8 become lone surrogates, which no domain holds; NaN becomes None."""
+    kind = values.type
+    if pa.types.is_floating(kind):
+        return _float_texts(values)
+    if is_text(kind):
+        raw = values.cast(pa.large_binary()).to_pylist()
+        return [None if cell is None else cell.decode("utf-8", "surrogateescape") for cell in raw]
+    try:
+        cells: list[str | None] = values.cast(pa.string()).to_pylist()
+    except (pa.ArrowException, ValueError):
+        return [None] * len(values)
+    return cells
+
+
+def is_text(kind: Any) -> bool:
+    """Whether cells of this type are text or bytes already."""
+    return any(
+        test(kind)
+        for test in (
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_binary,
+            pa.types.is_large_binary,
+            pa.types.is_fixed_size_binary,
+        )
+    ) and not pa.types.is_decimal(kind)
+
+
+def _float_texts(values: Any) -> list[str | None]:
+    """Shortest text; whole numbers as integers, because one null in a column of integers turns them all into floats."""
+    return [_float_text(value, text) for value, text in zip(values.to_pylist(), _cast_texts(values), strict=True)]
+
+
+def _cast_texts(values: Any) -> list[str | None]:
+    cells: list[str | None] = values.cast(pa.string()).to_pylist()
+    return cells
+
+
+def _float_text(value: float | None, text: str | None) -> str | None:
+    if value is None or not np.isfinite(value):
+        return None
+    return str(int(value)) if value.is_integer() and abs(value) <= _EXACT_FLOAT else text
+
+
+def _unit_steps(domain: Domain) -> bool:
+    """Whether the domain's cells are consecutive integers that fit 32 bits."""
+    grid = domain.grid
+    if grid is None or grid.step != 1 or grid.first.denominator != 1:
+        return False
+    return max(abs(grid.first), abs(grid.last)) < 2**31
+
+
+def _whole_numbers(cells: Any) -> tuple[npt.NDArray[Any], Mask | None] | None:
+    """Numbers and which cells hold one (None: all do); None for a column that is not made of whole numbers."""
+    kind = cells.type
+    if pa.types.is_floating(kind):
+        return _whole_floats(cells)
+    if not pa.types.is_integer(kind) or kind == pa.uint64():
+        return None
+    valid = _valid(cells)
+    return (cells if valid is None else cells.fill_null(0)).to_numpy(zero_copy_only=False), valid
+
+
+def _whole_floats(cells: Any) -> tuple[npt.NDArray[Any], Mask] | None:
+    values = cells.fill_null(np.nan).to_numpy(zero_copy_only=False)
+    valid = np.isfinite(values)
+    values = np.where(valid, values, 0)
+    if (np.abs(values) > _EXACT_FLOAT).any() or (np.floor(values) != values).any():
+        return None
+    return values.astype(np.int64), valid
+
+
+def _valid(cells: Any) -> Mask | None:
+    if cells.null_count == 0:
+        return None
+    valid: Mask = cells.is_valid().to_numpy(zero_copy_only=False)
+    return valid
+
+
+def _by_range(values: npt.NDArray[Any], valid: Mask | None, attribute: Attribute, domain: Domain) -> Encoded:
+    """Codes by subtraction: no hashing, and no text, where the domain is a run of integers."""
+    assert domain.grid is not None
+    grid, low, high = domain.grid, int(domain.grid.first), int(domain.grid.last)
+    invalid = np.zeros(len(values), dtype=np.bool_) if valid is None else ~valid
+    if len(values) and (values.min() < low or values.max() > high):
+        wide = values.astype(np.int64)
+        invalid |= (wide < low) & (not grid.bottom)
+        invalid |= (wide > high) & (not grid.top)
+        values = np.clip(wide, low, high)
+    codes = np.subtract(values, low, dtype=np.int32, casting="unsafe")
+    if attribute.accepted is not None:
+        invalid |= ~attribute.accepted[codes]
+    broken = bool(invalid.any())
+    held = _distinct(codes[~invalid] if broken else codes)
+    codes[invalid] = invalid_code(attribute, domain)
+    return Encoded(Column(codes), invalid if broken else None, held)
+
+
+def _distinct(codes: Codes) -> Codes:
+    return np.flatnonzero(np.bincount(codes)).astype(np.int32)
+
+
+def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain) -> Encoded:
+    """Codes by a lookup from the batch's distinct values, each mapped once."""
+    encoded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+    codes = _accepted(domain.codes(texts(plain(encoded.dictionary))), attribute)
+    indices, codes = _indices(encoded, codes)
+    bad = codes == INVALID
+    invalid = bad[indices] if bad.any() else None
+    lookup = np.where(bad, np.int32(invalid_code(attribute, domain)), codes)
+    return Encoded(Column(indices, lookup), invalid if invalid is not None and invalid.any() else None, codes[~bad])
+
+
+def _indices(encoded: Any, codes: Codes) -> tuple[npt.NDArray[Any], Codes]:
+    """Indices without copying where no cell is null; otherwise nulls point at a further, invalid entry."""
+    valid = _valid(encoded.indices)
+    if valid is None:
+        return encoded.indices.to_numpy(zero_copy_only=False), codes
+    filled = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.where(valid, filled, len(codes)), np.append(codes, np.int32(INVALID))
+
+
+def _accepted(codes: Codes, attribute: Attribute) -> Codes:
+    if attribute.accepted is None:
+        return codes
+    accepted = np.append(attribute.accepted, False)
+    return np.where(accepted[codes], codes, np.int32(INVALID))

@@ -1,0 +1,112 @@
+"""Facts about a whole table: what table rules speak of. Confidential: they advise, and enter nothing public."""
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from crowdgate.contracts.contract import Attribute, Contract, Fact, TableRule
+from crowdgate.hierarchy import INVALID_LABEL
+from crowdgate.histogram import Mask
+from crowdgate.sources.encode import Encoded, invalid_code
+
+
+class Facts:
+    """Accumulates facts while a part of a table is read; those of parts add up.
+
+    They are about the table as it stands in its files, before the person bound. `rows` counts every line or row,
+    `ragged` those without the right number of cells (none of their cells is valid), `broken` those with an invalid
+    cell, ragged ones included, and `dropped` those among them that cleaning removes.
+    """
+
+    def __init__(self) -> None:
+        self.rows = self.ragged = self.broken = self.dropped = 0
+        self.named = self.people = 0
+        self.invalid: Counter[str] = Counter()
+        self._held: dict[str, set[int]] = {}
+        self._sums: dict[str, Fraction] = {}
+        self._counts: Counter[str] = Counter()
+
+    def add_ragged(self, rows: int) -> None:
+        """Lines with too few or too many cells."""
+        self.rows += rows
+        self.ragged += rows
+        self.broken += rows
+        self.dropped += rows
+
+    def add_rows(self, rows: int, broken: Mask | None, dropped: Mask | None) -> None:
+        """Rows of a batch, which of them hold an invalid cell and which cleaning drops (None: no row)."""
+        self.rows += rows
+        self.broken += 0 if broken is None else int(np.count_nonzero(broken))
+        self.dropped += 0 if dropped is None else int(np.count_nonzero(dropped))
+
+    def add_cells(self, attribute: Attribute, encoded: Encoded, contract: Contract) -> None:
+        """Cells of one attribute of a batch."""
+        invalid = 0 if encoded.invalid is None else int(np.count_nonzero(encoded.invalid))
+        self.invalid[attribute.name] += invalid
+        self._held.setdefault(attribute.name, set()).update(encoded.held.tolist())
+        if any(rule.fact is Fact.MEAN and rule.attribute == attribute.name for rule in contract.table_rules):
+            self._add_sum(attribute, encoded, invalid)
+
+    def add_people(self, named: int, people: int) -> None:
+        """Rows of the whole table that name a person, and how many people they name."""
+        self.named += named
+        self.people += people
+
+    def add(self, other: "Facts") -> None:
+        """The facts of other rows."""
+        for name in ("rows", "ragged", "broken", "dropped", "named", "people"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.invalid.update(other.invalid)  # `+` would forget columns without an invalid cell
+        self._counts.update(other._counts)
+        for name, held in other._held.items():
+            self._held.setdefault(name, set()).update(held)
+        for name, total in other._sums.items():
+            self._sums[name] = self._sums.get(name, Fraction(0)) + total
+
+    def distinct(self, contract: Contract, columns: Sequence[str]) -> dict[str, list[str]]:
+        """Labels that remain in each of the columns after cleaning, in the order of its domain."""
+        read = {name: self._held.get(name, set()) for name in columns}
+        return {name: _labels(contract.by_name[name], held, self.invalid[name]) for name, held in read.items()}
+
+    def values(self, contract: Contract) -> dict[str, float]:
+        """The facts that the contract's table rules speak of, by `TableRule.column`; what is unknown is absent."""
+        known = ((str(rule.column), self._value(rule, contract)) for rule in contract.table_rules)
+        return {column: value for column, value in known if value is not None}
+
+    def _add_sum(self, attribute: Attribute, encoded: Encoded, invalid: int) -> None:
+        domain = attribute.domain
+        if domain is None or domain.grid is None:
+            return
+        codes = encoded.column.codes
+        valid = len(codes) - invalid
+        total = int(codes.sum(dtype=np.int64)) - invalid * invalid_code(attribute, domain)
+        before = self._sums.get(attribute.name, Fraction(0))
+        self._sums[attribute.name] = before + domain.grid.first * valid + domain.grid.step * total
+        self._counts[attribute.name] += valid
+
+    def _value(self, rule: TableRule, contract: Contract) -> float | None:
+        match rule.fact:
+            case Fact.ROWS:
+                return float(self.rows)
+            case Fact.INVALID_SHARE:
+                return self._invalid_share(rule.attribute)
+            case Fact.DUPLICATE_SHARE:
+                of_people = contract.unit.person is not None and rule.attribute in (None, contract.unit.person)
+                return 1 - self.people / self.named if of_people and self.named else None
+            case Fact.MEAN:
+                count = self._counts[rule.attribute or ""]
+                return float(self._sums[rule.attribute or ""] / count) if count else None
+
+    def _invalid_share(self, attribute: str | None) -> float | None:
+        if attribute is None:
+            return self.broken / self.rows if self.rows else None
+        if attribute not in self.invalid:
+            return None
+        return (self.invalid[attribute] + self.ragged) / self.rows
+
+
+def _labels(attribute: Attribute, held: set[int], invalid: int) -> list[str]:
+    labels = [] if attribute.domain is None else [attribute.domain.labels[code] for code in sorted(held)]
+    return [*labels, INVALID_LABEL] if invalid and attribute.invalid == "level" else labels

@@ -1,0 +1,190 @@
+"""Tables that lie in files: one file, or a folder of them with the same columns. Formats give the reading of one file.
+
+What one row can cause (an unknown value, a null, bad UTF-8, a ragged line) never refuses. What the files can cause
+refuses, as FileFault, with a message that names the file and the column and nothing of their contents.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from crowdgate.contracts.contract import Contract
+from crowdgate.contracts.servers import ServerRule, Setting
+from crowdgate.errors import FileFault
+from crowdgate.sources.source import Batch, Reader, changed
+
+PART_BYTES = 1 << 25
+"""A part is closed when it is as large as this: many small files are one part, a large one may be several."""
+
+Stamp = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Some rows of a file: the whole of it, or a stretch that its format names by `first` and `last`."""
+
+    path: Path
+    size: int
+    stamp: Stamp
+    first: int = 0
+    last: int = 0
+
+
+class FileFormat(Protocol):
+    """The reading of files of one format."""
+
+    def columns(self, path: Path, needed: Sequence[str]) -> tuple[str, ...]:
+        """The names of the columns. Raises FileFault when they can't be read, or a needed column has no plain cells."""
+
+    def slices(self, path: Path, size: int, stamp: Stamp) -> Iterator[Slice]:
+        """The file in stretches, in order."""
+
+    def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
+        """The rows of a stretch. `done` counts its bytes."""
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """Stretches of files that are read one after another."""
+
+    format: FileFormat
+    slices: tuple[Slice, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all stretches."""
+        return sum(each.size for each in self.slices)
+
+    def read(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
+        """Batches of all stretches; each file must be what it was when the table was opened, before and after."""
+        before = 0
+        for each in self.slices:
+            for batch in _guarded(each, self.format.read(each, columns, unique)):
+                yield Batch(batch.rows, batch.ragged, batch.cells, before + batch.done)
+            before += each.size
+            if _has_changed(each):
+                raise changed()
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """Opened files."""
+
+    parts: tuple[FilePart, ...]
+    paths: tuple[Path, ...]
+
+    def fingerprint(self) -> object:
+        """Size, time and place of every file."""
+        return tuple(_stamp(path) for path in self.paths)
+
+
+def file_reader(
+    name: str,
+    suffixes: tuple[str, ...],
+    make: Callable[[Mapping[str, str]], FileFormat],
+    keys: Mapping[str, Setting],
+    properties: Mapping[str, Setting] | None = None,
+) -> Reader:
+    """A source of files of one format. `make` gives the format of what a contract states of its server."""
+    rule = ServerRule("local", name, keys, properties or {})
+    defaults = {key: setting.default for key, setting in rule.properties.items() if setting.default is not None}
+
+    def opened(contract: Contract, needed: Sequence[str], path: Path | None) -> FileSource:
+        own = contract.server.reader == name
+        stated = contract.server.settings if own else defaults
+        place = contract.server.path if path is None else path
+        return _open(place, suffixes, make(stated), needed)
+
+    return Reader(rule, suffixes, opened)
+
+
+def _open(place: Path, suffixes: Sequence[str], reading: FileFormat, needed: Sequence[str]) -> FileSource:
+    """Opens files: reads headers and footers only."""
+    paths = _find(place, suffixes)
+    first: tuple[str, ...] | None = None
+    slices: list[Slice] = []
+    for path in paths:
+        names, found = _open_file(path, reading, needed)
+        _check_columns(path, names, first or names, paths[0].name, needed)
+        first = first or names
+        slices += found
+    return FileSource(tuple(FilePart(reading, part) for part in _parts(slices)), tuple(paths))
+
+
+def _find(place: Path, suffixes: Sequence[str]) -> list[Path]:
+    if not place.is_dir():
+        if not place.is_file():
+            raise FileFault(f"{place.name}: there is no such file or directory")
+        return [place]
+    found = [path for suffix in suffixes for path in place.glob(f"*{suffix}") if path.is_file()]
+    found = sorted(path for path in found if not path.name.startswith("."))
+    if not found:
+        raise FileFault(f"{place.name}: the directory holds no *{' or *'.join(suffixes)} file")
+    return found
+
+
+def _open_file(path: Path, reading: FileFormat, needed: Sequence[str]) -> tuple[tuple[str, ...], list[Slice]]:
+    try:
+        size, *_ = stamp = _stamp_of(path)
+        return reading.columns(path, needed), list(reading.slices(path, size, stamp))
+    except OSError:
+        pass
+    raise FileFault(f"{path.name}: the file cannot be opened")
+
+
+def _check_columns(
+    path: Path, names: Sequence[str], first: Sequence[str], first_file: str, needed: Sequence[str]
+) -> None:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise FileFault(f"{path.name}: the name of column {twice!r} is used twice")
+    for name in needed:
+        if name not in names:
+            raise FileFault(f"{path.name}: column {name!r} is missing")
+    if set(names) != set(first):
+        raise FileFault(f"{path.name}: its columns are not those of {first_file}")
+
+
+def _parts(slices: Sequence[Slice]) -> Iterator[tuple[Slice, ...]]:
+    part: list[Slice] = []
+    for each in slices:
+        part.append(each)
+        if sum(one.size for one in part) >= PART_BYTES:
+            yield tuple(part)
+            part = []
+    if part:
+        yield tuple(part)
+
+
+def _guarded(part: Slice, batches: Iterator[Batch]) -> Iterator[Batch]:
+    """The same batches; a library's exception, whose text may quote the contents, becomes a plain FileFault."""
+    while True:
+        failed, batch = False, None
+        try:
+            batch = next(batches, None)
+        except Exception:
+            failed = True
+        if failed and _has_changed(part):
+            raise changed()
+        if failed:
+            raise FileFault(f"{part.path.name}: the file cannot be read to its end")
+        if batch is None:
+            return
+        yield batch
+
+
+def _stamp(path: Path) -> Stamp | None:
+    try:
+        return _stamp_of(path)
+    except OSError:
+        return None
+
+
+def _stamp_of(path: Path) -> Stamp:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def _has_changed(part: Slice) -> bool:
+    return _stamp(part.path) != part.stamp

@@ -1,0 +1,168 @@
+"""The person bound: of each person's rows only so many stay, chosen by secret numbers that depend on nothing else.
+
+Rows are counted by person and tuple, part by part, and the counts of all parts merged; then each row of a person with
+more rows than may stay gets a number by its person, its tuple and which of the person's equal rows it is, and the
+smallest ones stay. So neither the order of rows nor where they were read matters.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from crowdgate.histogram import Counts, Histogram, Integers, Mask, Records, View, collapse, kept_of, lookup_of
+from crowdgate.keys import Packing, Word, collapsed
+from crowdgate.sampling import Draws, SecretKey, row_draws
+from crowdgate.sources.encode import is_text, plain, texts
+
+NOBODY = -1
+Numbers = npt.NDArray[np.int32]
+_SLICE = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Rows counted by person and tuple: person `of[i]` (a place in `ids`) has `counts[i]` rows of tuple `words[i]`.
+
+    `ids` are the distinct usable ids of all rows, also of those that cleaning drops; `named` is how many rows have one.
+    Confidential, like all that is counted.
+    """
+
+    view: View
+    ids: Any
+    of: Integers
+    words: tuple[Word, ...]
+    counts: Counts
+    named: int
+
+
+def count_people(view: View, batches: Iterable[tuple[Any, Records]]) -> People:
+    """The rows of some batches, each with the cells of its person column. Rows without a usable id are left out."""
+    packing, cells, keeps = Packing.of(view.sizes), [], []
+    tuples: list[tuple[Word, ...]] = [packing.empty()]
+    for ids, records in batches:
+        cells.append(_as_bytes(ids))
+        keeps.append(np.ones(records.rows, dtype=np.bool_) if records.keep is None else records.keep)
+        tuples.append(packing.pack(_codes(view, records), int(np.count_nonzero(keeps[-1]))))
+    names, numbers = _numbered(cells)
+    keep = np.concatenate([np.zeros(0, dtype=np.bool_), *keeps])
+    of, words = numbers[keep], tuple(np.concatenate(parts) for parts in zip(*tuples, strict=True))
+    stays = of != NOBODY
+    rows = tuple(word[stays] for word in words)
+    (of, *words_), counts = collapsed((of[stays], *rows), np.ones(int(stays.sum()), dtype=np.int64))
+    return People(view, names, of, tuple(words_), counts, int(np.count_nonzero(numbers != NOBODY)))
+
+
+def _codes(view: View, records: Records) -> Iterator[npt.NDArray[np.int32]]:
+    for name, level in view.levels.items():
+        column = records.columns[name]
+        yield kept_of(lookup_of(column, level)[column.indices], records.keep)
+
+
+def merge_people(parts: Sequence[People]) -> People:
+    """The rows of all parts (at least one)."""
+    if len(parts) == 1:
+        return parts[0]
+    together = pa.chunked_array([part.ids for part in parts], pa.large_binary()).dictionary_encode().combine_chunks()
+    ends = np.cumsum([0, *(len(part.ids) for part in parts)])
+    numbers = together.indices.to_numpy(zero_copy_only=False)
+    of = np.concatenate([numbers[ends[i] : ends[i + 1]][part.of] for i, part in enumerate(parts)])
+    words = [np.concatenate([part.words[i] for part in parts]) for i in range(len(parts[0].words))]
+    counts = np.concatenate([part.counts for part in parts])
+    (of, *words), counts = collapsed((of, *words), counts)
+    return People(parts[0].view, together.dictionary, of, tuple(words), counts, sum(part.named for part in parts))
+
+
+def bounded(people: People, most: int, key: SecretKey) -> Histogram:
+    """The histogram of at most so many rows of each person, every choice of them equally likely."""
+    rows = np.bincount(people.of, people.counts, len(people.ids)).astype(np.int64)
+    over = (rows > most)[people.of]
+    counts = people.counts.copy()
+    counts[over] = _chosen(people, np.flatnonzero(over), most, key)
+    codes = Packing.of(people.view.sizes).unpack(people.words)
+    stays = counts > 0
+    kept = [column[stays] for column in codes]
+    return collapse(people.view.names, people.view.sizes, kept, counts[stays])
+
+
+def _chosen(people: People, entries: Integers, most: int, key: SecretKey) -> Counts:
+    """How many rows of these entries stay: each person's rows with the smallest draws."""
+    if not len(entries):
+        return people.counts[:0]
+    counts = people.counts[entries]
+    entry = np.repeat(np.arange(len(entries)), counts)
+    copy = np.arange(len(entry)) - np.repeat(np.cumsum(counts) - counts, counts)
+    owner = people.of[entries][entry]
+    who, place = np.unique(owner, return_inverse=True)
+    ids = people.ids.take(pa.array(who)).to_pylist()
+    draws = row_draws(key, ids, place, [*(word[entries][entry] for word in people.words), copy])
+    return np.bincount(entry[smallest(place, draws, most)], minlength=len(entries)).astype(np.int64)
+
+
+def smallest(owner: Integers, draws: Draws, most: int) -> Mask:
+    """Marks for each owner the `most` smallest of its draws; of equal ones the first."""
+    order = np.lexsort((draws, owner))
+    sorted_owner = owner[order]
+    first = np.searchsorted(sorted_owner, sorted_owner, side="left")  # where this owner begins
+    marked = np.zeros(len(owner), dtype=np.bool_)
+    marked[order[np.arange(len(order)) - first < most]] = True
+    return marked
+
+
+def _numbered(cells: Sequence[Any]) -> tuple[Any, Numbers]:
+    """The distinct usable ids, and for every row the place of its id among them, or NOBODY."""
+    encoded = pa.chunked_array(cells, pa.large_binary()).combine_chunks().dictionary_encode()
+    numbers = encoded.indices.fill_null(NOBODY).to_numpy(zero_copy_only=False)
+    named = _named(encoded.dictionary)
+    places = np.append(np.where(named, np.cumsum(named) - 1, NOBODY), NOBODY).astype(np.int32)
+    return encoded.dictionary.filter(pa.array(named)), places[numbers]
+
+
+def _as_bytes(cells: Any) -> Any:
+    """Ids as bytes: a number by its text, so that one null, which turns integers into floats, makes no new people."""
+    cells = plain(cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells)
+    if is_text(cells.type) or pa.types.is_integer(cells.type):
+        return (cells if is_text(cells.type) else cells.cast(pa.string())).cast(pa.large_binary())
+    distinct = cells.dictionary_encode()
+    names = pa.array([_encoded(text) for text in texts(distinct.dictionary)], pa.large_binary())
+    return names.take(distinct.indices)
+
+
+def _encoded(text: str | None) -> bytes | None:
+    return None if text is None else text.encode("utf-8", "surrogateescape")
+
+
+def _named(ids: Any) -> Mask:
+    """Which distinct ids can name a person."""
+    slices = (ids.slice(start, _SLICE) for start in range(0, len(ids), _SLICE))
+    named = [_all_named(part) if _valid_utf8(part) else _each_named(part) for part in slices]
+    return np.concatenate([np.zeros(0, dtype=np.bool_), *named])
+
+
+def _valid_utf8(ids: Any) -> bool:
+    try:
+        ids.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _all_named(ids: Any) -> Mask:
+    lengths = np.diff(np.frombuffer(ids.buffers()[1], dtype=np.int64)[ids.offset : ids.offset + len(ids) + 1])
+    named: Mask = lengths > 0
+    return named
+
+
+def _each_named(ids: Any) -> Mask:
+    return np.fromiter((cell != b"" and _is_utf8(cell) for cell in ids.to_pylist()), dtype=np.bool_, count=len(ids))
+
+
+def _is_utf8(cell: bytes) -> bool:
+    try:
+        cell.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

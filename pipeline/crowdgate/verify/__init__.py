@@ -1,0 +1,1 @@
+"""Verification of published releases. Handed the kinds, it knows none by name."""
