@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
+from crowdgate.contracts.domains import label_fault
 from crowdgate.domain import Domain, categories, dates, numbers
 from crowdgate.hierarchy import Hierarchy, hierarchy
-from crowdgate.contracts.domains import label_fault
 
 AWKWARD = "aZ09 ,;|:\t'\"\\/*()&%.#?ßé中ا−\u200d😀"
 

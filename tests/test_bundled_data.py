@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from crowdgate.contracts.contract import Attribute, Contract
-from crowdgate.domain import INVALID
 from crowdgate.contracts.reading import read_contract
+from crowdgate.domain import INVALID
+from crowdgate.jobs.plan import KNOWN
 
 ROOM = Path(__file__).parent.parent / "data_contracts"
 ROWS = 299_285
@@ -19,7 +20,7 @@ ROWS = 299_285
 
 @pytest.fixture(scope="module")
 def contract() -> Contract:
-    return read_contract(ROOM / "census_income.yaml")
+    return read_contract(ROOM / "census_income.yaml", KNOWN.servers)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,7 @@ def test_the_bundled_contract_says_what_policies_rely_on(contract: Contract) -> 
     facts = (contract.id, contract.population, str(contract.unit), contract.public, contract.rows_at_most)
     assert facts == ("census-income", "us-cps-1994-95", "row", True, 300_000)
     assert all(attribute.releasable for attribute in contract.attributes)
-    assert contract.source.path.is_file()
+    assert contract.server.path.is_file()
     assert {path.name for path in contract.files} > {"census_income.yaml", "education.csv", "age.csv"}
 
 

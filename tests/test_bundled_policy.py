@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from crowdgate.ledger.ledger import open_ledger
 from crowdgate.jobs import release as job
-from crowdgate.verify.verify import verify
+from crowdgate.jobs.verify import verify
 from crowdgate.jobs.workspace import DEMO_POLICY, DEMO_TABLES, init
+from crowdgate.ledger.ledger import open_ledger
 from tests.workshop import crowdgate
 
 POPULATION = "us-cps-1994-95"
@@ -67,7 +67,7 @@ def test_the_bundled_table_names_every_blocking_gate() -> None:
 
     from crowdgate.jobs.workspace import bundled
 
-    gates = yaml.safe_load((bundled() / DEMO_POLICY).read_text())["spec"]["gates"]
+    gates = yaml.safe_load((bundled("policies").parent / DEMO_POLICY).read_text())["spec"]["gates"]
     assert [gate["measure"] for gate in gates if gate.get("severity") != "advise"] == list(TIGHTER)
 
 

@@ -1,16 +1,19 @@
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import mpmath as mp
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowdgate.accounting.numbers import Number
 from crowdgate.accounting.safe_k import exact_delta
 from crowdgate.guarantee import Guarantee, Part, compose, decimal, group, replace_one
 from tests.accounting.enumeration import binomial, divergence, suppressed, together
-from tests.accounting.vectors import is_rounded_up, of
+from tests.accounting.vectors import Entry, is_rounded_up, of
 
 numbers = st.fractions(min_value=0, max_value=5)
 chances = st.fractions(min_value=0, max_value=Fraction(1, 100))
@@ -25,7 +28,7 @@ BUNDLED = (
 
 
 @of("replace_one_params")
-def test_replace_one_has_its_reference_values(entry):
+def test_replace_one_has_its_reference_values(entry: Entry) -> None:
     i = entry["inputs"]
     epsilon, delta = replace_one(i["eps"], exact_delta(i["k"], i["beta"], i["eps"]), i["beta"])
     assert is_rounded_up(epsilon, entry["expected"]["eps"], 1e-9)
@@ -33,7 +36,7 @@ def test_replace_one_has_its_reference_values(entry):
 
 
 @of("group_m_rows")
-def test_group_has_its_reference_values(entry):
+def test_group_has_its_reference_values(entry: Entry) -> None:
     i = entry["inputs"]
     for value, expected in zip(group(i["eps"], i["delta"], i["m"]), entry["expected"], strict=True):
         assert is_rounded_up(value, expected, 1e-12)
@@ -42,7 +45,7 @@ def test_group_has_its_reference_values(entry):
 @pytest.mark.parametrize(
     ("k", "beta", "epsilon"), [(2, 0.3, 0.5), (3, 0.5, 0.2), (2, 0.1, 1), (4, 0.3, 1), (1, 0.25, 0)]
 )
-def test_no_replaced_row_exceeds_the_replace_one_form(k, beta, epsilon):
+def test_no_replaced_row_exceeds_the_replace_one_form(k: int, beta: float, epsilon: float) -> None:
     """The row leaves a class of n + 1 and joins a class of m."""
     delta = exact_delta(k, beta, epsilon)
     stretched, kept = replace_one(epsilon, delta, beta)
@@ -55,7 +58,7 @@ def test_no_replaced_row_exceeds_the_replace_one_form(k, beta, epsilon):
 
 @pytest.mark.parametrize("m", [1, 2, 3, 5])
 @pytest.mark.parametrize(("k", "beta", "epsilon"), [(2, 0.3, 0.5), (3, 0.5, 0.2), (4, 0.1, 1)])
-def test_no_group_of_rows_in_one_class_exceeds_the_group_form(k, beta, epsilon, m):
+def test_no_group_of_rows_in_one_class_exceeds_the_group_form(k: int, beta: float, epsilon: float, m: int) -> None:
     stretched, kept = group(epsilon, exact_delta(k, beta, epsilon), m)
     b = mp.mpf(beta)
     for n in range(int(4 * k / beta)):
@@ -66,7 +69,7 @@ def test_no_group_of_rows_in_one_class_exceeds_the_group_form(k, beta, epsilon, 
 
 @settings(deadline=None, derandomize=True)
 @given(epsilon=st.floats(0, 3), delta=st.floats(0, 1e-3), m=st.integers(1, 10))
-def test_a_group_grows_by_one_row_at_a_time(epsilon, delta, m):
+def test_a_group_grows_by_one_row_at_a_time(epsilon: float, delta: float, m: int) -> None:
     _, some = group(epsilon, delta, m)
     _, more = group(epsilon, delta, m + 1)
     step = min(1, some * math.exp(epsilon) + delta)
@@ -74,7 +77,7 @@ def test_a_group_grows_by_one_row_at_a_time(epsilon, delta, m):
     assert group(epsilon, delta, 1) == (epsilon, delta)
 
 
-def test_the_ends_of_group_and_replace_one_are_exact():
+def test_the_ends_of_group_and_replace_one_are_exact() -> None:
     assert group(0, "1e-9", 5)[1] == pytest.approx(5e-9)
     assert group(10**6, "1e-9", 5) == (5 * 10**6, 1)
     assert group(10**6, 0, 5) == (5 * 10**6, 0)
@@ -93,20 +96,22 @@ def test_the_ends_of_group_and_replace_one_are_exact():
         (group, (True, 1e-9, 2), "epsilon"),
     ],
 )
-def test_an_argument_out_of_range_is_refused_by_name(call, arguments, name):
+def test_an_argument_out_of_range_is_refused_by_name(
+    call: Callable[..., object], arguments: tuple[Number, ...], name: str
+) -> None:
     with pytest.raises(ValueError, match=f"^{name} must be"):
         call(*arguments)
 
 
 @given(parts, parts)
-def test_composition_adds_exactly_and_keeps_every_part(first, second):
+def test_composition_adds_exactly_and_keeps_every_part(first: list[Part], second: list[Part]) -> None:
     both = compose(Guarantee.of(tuple(first)), Guarantee.of(tuple(second)))
     assert both.epsilon == sum(part.epsilon for part in first + second)
     assert both.delta == sum(part.delta for part in first + second)
     assert both.parts == tuple(first + second)
 
 
-def test_unlike_guarantees_do_not_add():
+def test_unlike_guarantees_do_not_add() -> None:
     row = Guarantee.of(BUNDLED)
     for other in (Guarantee.of(BUNDLED, unit="person"), Guarantee.of(BUNDLED, relation="replace-one")):
         with pytest.raises(ValueError, match="same relation and unit"):
@@ -125,8 +130,8 @@ def test_unlike_guarantees_do_not_add():
         ({"unit": "household"}, "unit must be one of row, person"),
     ],
 )
-def test_a_guarantee_that_is_not_whole_cannot_be_made(changed, message):
-    whole = {
+def test_a_guarantee_that_is_not_whole_cannot_be_made(changed: dict[str, Any], message: str) -> None:
+    whole: dict[str, Any] = {
         "epsilon": Fraction(1),
         "delta": Fraction(1, 10**9),
         "relation": "add-remove",
@@ -138,14 +143,15 @@ def test_a_guarantee_that_is_not_whole_cannot_be_made(changed, message):
         Guarantee(**(whole | changed))
 
 
-def test_a_part_has_a_name_and_exact_numbers():
+def test_a_part_has_a_name_and_exact_numbers() -> None:
+    inexact: Any = 0.1
     with pytest.raises(ValueError, match="name must"):
         Part("", Fraction(1), Fraction(0))
     with pytest.raises(ValueError, match="epsilon must be a Fraction"):
-        Part("gates", 0.1, Fraction(0))
+        Part("gates", inexact, Fraction(0))
 
 
-def test_in_the_replace_one_form_the_mechanism_pays_the_coin_and_every_other_part_pays_twice():
+def test_in_the_replace_one_form_the_mechanism_pays_the_coin_and_every_other_part_pays_twice() -> None:
     form = Guarantee.of(BUNDLED).replace_one_form("0.5")
     assert form.relation == "replace-one"
     assert [part.epsilon for part in form.parts[:2]] == [Fraction(1, 5), Fraction(1, 10)]
@@ -153,7 +159,7 @@ def test_in_the_replace_one_form_the_mechanism_pays_the_coin_and_every_other_par
     assert form.delta == Fraction(1, 10**9)
 
 
-def test_the_replace_one_form_of_one_part_needs_no_name():
+def test_the_replace_one_form_of_one_part_needs_no_name() -> None:
     form = Guarantee.of((Part("sample", Fraction(1), Fraction(1, 10**9)),)).replace_one_form(0.5)
     epsilon, delta = replace_one(1, "1e-9", 0.5)
     assert 0 <= epsilon - form.epsilon < 1e-14
@@ -161,14 +167,14 @@ def test_the_replace_one_form_of_one_part_needs_no_name():
     assert "e^1.69315 = 5.44, but for 1e-9 of probability" in form.words()
 
 
-def test_the_replace_one_form_is_refused_where_it_is_not_clear():
+def test_the_replace_one_form_is_refused_where_it_is_not_clear() -> None:
     with pytest.raises(ValueError, match="sampled must be"):
         Guarantee.of(BUNDLED).replace_one_form(0.5, sampled="release")
     with pytest.raises(ValueError, match="relation must be"):
         Guarantee.of(BUNDLED, relation="replace-one").replace_one_form(0.5)
 
 
-def test_the_words_hold_the_relation_the_unit_and_every_number():
+def test_the_words_hold_the_relation_the_unit_and_every_number() -> None:
     assert Guarantee.of(BUNDLED).words() == (
         "Adding or removing any one row changes the probability of any set of possible releases by a factor of at most "
         "e^1 = 2.72, but for 1e-9 of probability. Epsilon 1 and delta 1e-9 are the sum of: choice of levels 0.1; "
@@ -181,7 +187,7 @@ def test_the_words_hold_the_relation_the_unit_and_every_number():
     )
 
 
-def test_the_words_say_so_when_nothing_is_guaranteed():
+def test_the_words_say_so_when_nothing_is_guaranteed() -> None:
     assert Guarantee.of((Part("mechanism", Fraction(1), Fraction(1)),)).words().startswith("No guarantee")
     assert "e^1000 changes" not in Guarantee.of((Part("mechanism", Fraction(1000), Fraction(0)),)).words()
 
@@ -199,6 +205,6 @@ def test_the_words_say_so_when_nothing_is_guaranteed():
         (Fraction(10**6), "1e+6"),
     ],
 )
-def test_a_number_is_short_and_never_rounded_down(number, text):
+def test_a_number_is_short_and_never_rounded_down(number: Fraction, text: str) -> None:
     assert decimal(number) == text
     assert Fraction(text) >= number

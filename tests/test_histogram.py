@@ -10,16 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate import histogram as h
+from crowdgate import keys
 from crowdgate.histogram import Histogram, Records, View
 from tests.core_strategies import Batches, batches, level_of, levels
 
 Table = dict[tuple[int, ...], int]
-PATHS = {
+PATHS: dict[str, dict[str, int]] = {
     "dense": {},
     "sparse": {"DENSE_CELLS": 1},
-    "re-ranked": {"DENSE_CELLS": 1, "_KEY_LIMIT": 1},
-    "re-ranked now and then": {"DENSE_CELLS": 1, "_KEY_LIMIT": 12},
-    "merged after every batch": {"DENSE_CELLS": 1, "MOST_PENDING": 0},
+    "a word for every column": {"DENSE_CELLS": 1, "WORD_LIMIT": 1},
+    "a word for two columns": {"DENSE_CELLS": 1, "WORD_LIMIT": 12},
+    "merged after every batch": {"DENSE_CELLS": 1, "LEAST_PENDING": 0},
+    "merged after every batch, in words": {"DENSE_CELLS": 1, "LEAST_PENDING": 0, "WORD_LIMIT": 12},
 }
 every_path = pytest.mark.parametrize("path", PATHS)
 
@@ -27,9 +29,9 @@ every_path = pytest.mark.parametrize("path", PATHS)
 @contextmanager
 def taking(path: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(h._Dense, "CHUNK", 3)
+        patch.setattr(h.Dense, "CHUNK", 3)
         for name, value in PATHS[path].items():
-            patch.setattr(h, name, value)
+            patch.setattr(keys if name == "WORD_LIMIT" else h, name, value)
         yield
 
 
@@ -56,7 +58,7 @@ def counted(table: Batches, path: str) -> Histogram:
 
 def made(rows: list[tuple[int, ...]], sizes: tuple[int, ...]) -> Histogram:
     columns = [np.array([row[i] for row in rows], dtype=np.int64) for i in range(len(sizes))]
-    return h.group(tuple(map(str, sizes)), sizes, columns, np.ones(len(rows), dtype=np.int64))
+    return h.collapse(tuple(map(str, sizes)), sizes, columns, np.ones(len(rows), dtype=np.int64))
 
 
 @every_path
@@ -112,16 +114,18 @@ def test_generalising_a_histogram_counts_the_generalised_rows(path: str, table: 
 
 
 @given(table=batches(), data=st.data())
-def test_thinning_keeps_so_many_rows_of_each_class_and_drops_empty_classes(table: Batches, data: st.DataObject) -> None:
+def test_subsampling_keeps_so_many_rows_of_each_class_and_drops_empty_classes(
+    table: Batches, data: st.DataObject
+) -> None:
     whole = counted(table, "dense")
     heads = [data.draw(st.integers(0, count)) for _, count in listed(whole)]
     seen: list[list[int]] = []
 
-    def thinning(sizes: h.Counts) -> h.Counts:
+    def heads_of(sizes: h.Counts) -> h.Counts:
         seen.append(sizes.tolist())
         return np.array(heads, dtype=np.int64)
 
-    sample = h.thin(whole, thinning)
+    sample = h.subsample(whole, heads_of)
     assert seen == [[count for _, count in listed(whole)]]
     expected = [(row, head) for (row, _), head in zip(listed(whole), heads, strict=True) if head]
     assert listed(sample) == expected
@@ -150,7 +154,7 @@ def test_equal_tuples_add_their_counts_and_distinct_ones_never_collide(
     weights = [data.draw(st.integers(1, 9)) for _ in rows]
     columns = [np.array([row[i] for row in rows], dtype=np.int32) for i in range(3)]
     with taking(path):
-        found = h.group(("x", "y", "z"), (3, 3, 3), columns, np.array(weights, dtype=np.int64))
+        found = h.collapse(("x", "y", "z"), (3, 3, 3), columns, np.array(weights, dtype=np.int64))
     assert listed(found) == list(grouped(rows, weights).items())
 
 
@@ -173,15 +177,50 @@ wide_rows = st.lists(
 
 
 @given(wide_rows)
-def test_keys_wider_than_63_bits_stay_exact(rows: list[tuple[int, ...]]) -> None:
+def test_tuples_wider_than_63_bits_stay_exact(rows: list[tuple[int, ...]]) -> None:
     assert listed(made(rows, WIDE)) == list(grouped(rows).items())
 
 
-def test_a_key_of_84_bits_that_is_not_re_ranked_would_mix_two_tuples(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tuple_of_84_bits_in_one_word_would_be_another_tuple(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [(0, 0, 0, 0), (2, 0, 0, 0), (1, 0, 0, 0)]
     assert len(made(rows, WIDE)) == 3
-    monkeypatch.setattr(h, "_KEY_LIMIT", 1 << 100)
-    assert len(made(rows, WIDE)) == 2
+    monkeypatch.setattr(keys, "WORD_LIMIT", 1 << 100)
+    monkeypatch.setattr(keys.Packing, "_word", wrapping)
+    assert len(made(rows, WIDE)) < 3
+
+
+def wrapping(_: keys.Packing, span: tuple[int, ...], columns: Iterator[keys.Codes], rows: int) -> keys.Word:
+    word = np.zeros(rows, dtype=np.int64)
+    for size in span:
+        word = word * size + next(columns)
+    return word
+
+
+@given(rows=st.lists(st.tuples(*[st.integers(0, 40)] * 3), max_size=40), limit=st.sampled_from([1, 2000, 1 << 63]))
+def test_packed_tuples_unpack_to_the_same_and_order_as_tuples_do(rows: list[tuple[int, ...]], limit: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keys, "WORD_LIMIT", limit)
+        patch.setattr(keys, "_STRETCH", 7)
+        packing = keys.Packing.of((41, 41, 41))
+        columns = [np.array([row[at] for row in rows], dtype=np.int64) for at in range(3)]
+        words = packing.pack(iter(columns), len(rows))
+        assert [column.tolist() for column in packing.unpack(words)] == [column.tolist() for column in columns]
+        assert [rows[at] for at in keys.in_order(words)] == sorted(rows)
+
+
+@given(table=batches())
+def test_the_views_of_a_joint_histogram_are_those_of_a_scan(table: Batches) -> None:
+    names = table.view.names
+    coarse = {name: level_of([0] * len(table.view.levels[name].codes)) for name in names[:1]}
+    views = {
+        "first": View(dict(list(table.view.levels.items())[:2])),
+        "last": View(dict(list(table.view.levels.items())[1:])),
+    }
+    views |= {"coarse": View({**table.view.levels, **coarse})}
+    finest = h.joint([table.view, *views.values()])
+    whole = h.scan(table.records, {"it": finest})["it"]
+    found, scanned = h.split(whole, finest, views), h.scan(table.records, views)
+    assert {name: listed(each) for name, each in found.items()} == {n: listed(each) for n, each in scanned.items()}
 
 
 def test_one_scan_fills_views_of_any_kind_in_the_same_pass() -> None:
@@ -203,7 +242,7 @@ def test_an_empty_table_has_an_empty_histogram_that_every_operation_takes(path: 
     with taking(path):
         found = h.scan(empty, {"it": view})["it"]
         made_of_it = [h.merge([found, found]), h.project(found, ["a"]), h.generalise(found, {"a": level_of([0, 0])})]
-    made_of_it += [h.thin(found, lambda sizes: sizes), h.at_least(found, 3)]
+    made_of_it += [h.subsample(found, lambda sizes: sizes), h.at_least(found, 3)]
     assert [len(one) for one in (found, *made_of_it)] == [0] * 6
     assert (found.rows, h.expand(found, "a").tolist()) == (0, [])
 

@@ -71,8 +71,13 @@ def test_the_scale_is_never_below_sensitivity_over_epsilon_and_hardly_above(
 
     scales: list[float] = []
     real: Callable[..., Any] = dp.m.make_laplace
+
+    def recorded(*args: Any, scale: float) -> Any:
+        scales.append(scale)
+        return real(*args, scale=scale)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dp.m, "make_laplace", lambda *args, scale: (scales.append(scale), real(*args, scale=scale))[1])
+        patch.setattr(dp.m, "make_laplace", recorded)
         mechanism = noise._mechanism(sensitivity, epsilon)
     exact = sensitivity / epsilon
     assert exact <= Fraction(scales[-1]) <= exact * (1 + Fraction(1, 10**12))

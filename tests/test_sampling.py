@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 
 from crowdgate import sampling
 from crowdgate.errors import EnvironmentFault
-from crowdgate.sampling import SecretKey, _Coins, bernoulli_thinning, person_words
+from crowdgate.sampling import SecretKey, _Coins, bernoulli_subsampler, seed
 
 ONE = Fraction(1)
 BETAS = [Fraction(text) for text in ("1/2", "1/3", "2/3", "1/10", "1/1000", "0.0000001", "1")]
@@ -130,7 +130,7 @@ def test_heads_of_a_class_are_the_heads_of_its_own_coins_across_chunks(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sampling, "_CHUNK", chunk)
-        heads = bernoulli_thinning(KEY, beta)(np.array(sizes, dtype=np.int64))
+        heads = bernoulli_subsampler(KEY, beta)(np.array(sizes, dtype=np.int64))
     thrown = _Coins(KEY, beta, 0).throw(sum(sizes))
     ends = np.cumsum(sizes, dtype=np.int64).tolist()
     assert heads.tolist() == [int(thrown[end - size : end].sum()) for size, end in zip(sizes, ends, strict=True)]
@@ -147,45 +147,40 @@ def test_coins_are_a_function_of_key_and_partition_and_of_nothing_else() -> None
 
 
 def test_every_purpose_has_a_keystream_of_its_own() -> None:
-    streams = {
-        KEY.stream(purpose, 0).update(bytes(32)) for purpose in (sampling._COINS, sampling._TIES, sampling._PERSONS)
-    }
-    assert len(streams) == 3
-    assert person_words(KEY)(4).tobytes() in streams
+    purposes = (sampling._COINS, sampling._TIES, sampling._PERSONS, sampling._SEEDS)
+    streams = {KEY.stream(purpose, 0).update(bytes(32)) for purpose in purposes}
+    assert len(streams) == 4
+    assert seed(KEY) in streams - {KEY.stream(purpose, 0).update(bytes(32)) for purpose in purposes[:3]}
+    assert len({seed(KEY, number) for number in range(20)}) == 20
 
 
 def test_no_two_keystreams_share_a_block() -> None:
-    blocks = [KEY.stream(purpose, part).update(bytes(16 * 64)) for purpose in (1, 2, 3) for part in range(20)]
-    assert len({block[i : i + 16] for block in blocks for i in range(0, len(block), 16)}) == 3 * 20 * 64
-
-
-def test_person_words_go_on_where_they_stopped() -> None:
-    words = person_words(KEY)
-    assert [*words(3).tolist(), *words(2).tolist()] == person_words(KEY)(5).tolist()
+    blocks = [KEY.stream(purpose, part).update(bytes(16 * 64)) for purpose in (1, 2, 3, 4) for part in range(20)]
+    assert len({block[i : i + 16] for block in blocks for i in range(0, len(block), 16)}) == 4 * 20 * 64
 
 
 def test_the_same_coins_are_never_thrown_twice() -> None:
-    thinning = bernoulli_thinning(KEY, Fraction(1, 2))
-    thinning(np.array([3], dtype=np.int64))
+    subsampler = bernoulli_subsampler(KEY, Fraction(1, 2))
+    subsampler(np.array([3], dtype=np.int64))
     with pytest.raises(RuntimeError, match="thrown already"):
-        thinning(np.array([3], dtype=np.int64))
+        subsampler(np.array([3], dtype=np.int64))
 
 
 def test_coins_thrown_for_an_empty_table_count_as_thrown() -> None:
-    thinning = bernoulli_thinning(KEY, Fraction(1, 2))
-    assert thinning(np.zeros(0, dtype=np.int64)).tolist() == []
+    subsampler = bernoulli_subsampler(KEY, Fraction(1, 2))
+    assert subsampler(np.zeros(0, dtype=np.int64)).tolist() == []
     with pytest.raises(RuntimeError, match="thrown already"):
-        thinning(np.zeros(0, dtype=np.int64))
+        subsampler(np.zeros(0, dtype=np.int64))
 
 
 @pytest.mark.parametrize("beta", [Fraction(0), Fraction(-1, 2), Fraction(3, 2)])
 def test_a_beta_outside_its_range_is_refused(beta: Fraction) -> None:
     with pytest.raises(ValueError, match="beta must be in"):
-        bernoulli_thinning(KEY, beta)
+        bernoulli_subsampler(KEY, beta)
 
 
 def test_at_beta_one_every_row_stays() -> None:
-    assert bernoulli_thinning(KEY, ONE)(np.array([1000, 1], dtype=np.int64)).tolist() == [1000, 1]
+    assert bernoulli_subsampler(KEY, ONE)(np.array([1000, 1], dtype=np.int64)).tolist() == [1000, 1]
 
 
 def test_a_key_shows_nothing_of_its_secret() -> None:

@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 
 from crowdgate import noise
 from crowdgate.noise import noisy_max
-from tests.mechanisms.choosing import permute_and_flip
+from tests.mechanisms.rows.choosing import permute_and_flip
 
 
 @settings(max_examples=40, deadline=None)

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from crowdgate import noise
-from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
-from crowdgate.noise import gaussian_vector, laplace_vector
+from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace, Law
+from crowdgate.noise import Vector, VectorNoise, gaussian_vector, laplace_vector
 
 budgets = st.fractions(Fraction(1, 1000), 30, max_denominator=10**6)
 
@@ -20,14 +21,21 @@ budgets = st.fractions(Fraction(1, 1000), 30, max_denominator=10**6)
 @given(sensitivity=st.integers(1, 500), budget=budgets)
 @example(3, Fraction(1, 3))
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
-def test_the_scale_is_never_below_what_the_budget_asks_for_and_hardly_above(kind, sensitivity, budget):
+def test_the_scale_is_never_below_what_the_budget_asks_for_and_hardly_above(
+    kind: str, sensitivity: int, budget: Fraction
+) -> None:
     import opendp.prelude as dp
 
-    scales = []
+    scales: list[float] = []
     name = f"make_{kind}"
     real = getattr(dp.m, name)
+
+    def recorded(*args: Any, scale: float) -> Any:
+        scales.append(scale)
+        return real(*args, scale=scale)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dp.m, name, lambda *args, scale: (scales.append(scale), real(*args, scale=scale))[1])
+        patch.setattr(dp.m, name, recorded)
         make = noise._laplace_on_vectors if kind == "laplace" else noise._gaussian_on_vectors
         mechanism = make(sensitivity, budget)
     used = Fraction(scales[-1])
@@ -37,7 +45,7 @@ def test_the_scale_is_never_below_what_the_budget_asks_for_and_hardly_above(kind
     assert Fraction(mechanism.map(sensitivity)) <= budget
 
 
-def test_a_scale_that_is_not_the_plans_is_an_error_not_a_search():
+def test_a_scale_that_is_not_the_plans_is_an_error_not_a_search() -> None:
     import opendp.prelude as dp
 
     with pytest.raises(AssertionError, match="the plan is wrong"):
@@ -45,7 +53,7 @@ def test_a_scale_that_is_not_the_plans_is_an_error_not_a_search():
 
 
 @pytest.mark.parametrize("draw", [laplace_vector, gaussian_vector])
-def test_the_shape_stays_and_the_input_is_not_changed(draw):
+def test_the_shape_stays_and_the_input_is_not_changed(draw: VectorNoise) -> None:
     values = np.arange(6, dtype=np.int64).reshape(2, 3)
     values.flags.writeable = False
     out = draw(values, 1, Fraction(10**4))
@@ -58,13 +66,13 @@ def test_the_shape_stays_and_the_input_is_not_changed(draw):
 
 @pytest.mark.parametrize("draw", [laplace_vector, gaussian_vector])
 @pytest.mark.parametrize(("sensitivity", "budget"), [(0, "1"), (1, "0"), (1, "-1")])
-def test_a_sensitivity_below_one_or_no_budget_is_refused(draw, sensitivity, budget):
+def test_a_sensitivity_below_one_or_no_budget_is_refused(draw: VectorNoise, sensitivity: int, budget: str) -> None:
     with pytest.raises(ValueError, match="sensitivity must be at least 1"):
         draw(np.zeros(1, dtype=np.int64), sensitivity, Fraction(budget))
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.int32, np.bool_])
-def test_anything_but_integers_of_64_bits_is_refused(kind):
+def test_anything_but_integers_of_64_bits_is_refused(kind: Any) -> None:
     for draw in (laplace_vector, gaussian_vector):
         with pytest.raises(ValueError, match="64-bit integers"):
             draw(np.zeros(2, dtype=kind), 1, Fraction(1))
@@ -81,10 +89,10 @@ def test_anything_but_integers_of_64_bits_is_refused(kind):
         (gaussian_vector, DiscreteGaussian(Fraction(30)), Fraction(9, 60)),
     ],
 )
-def test_the_noise_follows_its_law_and_half_the_scale_is_refuted(draw, law, budget):
+def test_the_noise_follows_its_law_and_half_the_scale_is_refuted(draw: VectorNoise, law: Law, budget: Fraction) -> None:
     q = round(math.sqrt(law.variance))
 
-    def smallest(values):
+    def smallest(values: Vector) -> float:
         events = [(law.mass(0), values == 0), *((law.tail(t), values > t) for t in (0, q, 2 * q))]
         return min(binomtest(int(seen.sum()), len(values), p).pvalue for p, seen in events)
 

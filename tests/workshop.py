@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from crowdgate_flows.command import main
 from crowdgate.ledger import ledger
+from crowdgate_flows.command import main
 
 MARK = "ZZMARKZZ"
 """Planted in confidential cells; must never be seen outside the private folders."""

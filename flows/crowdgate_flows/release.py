@@ -6,9 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
-from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, EnvironmentFault, Problem
-from crowdgate.kind.run import Request, Result
-from crowdgate.policy.policy import parse_slot
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
@@ -16,6 +13,9 @@ from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 from pydantic import Field
 
+from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, EnvironmentFault, Problem
+from crowdgate.kind.run import Request, Result
+from crowdgate.policy.policy import parse_slot
 from crowdgate_flows import tasks
 from crowdgate_flows.tasks import Sealed
 

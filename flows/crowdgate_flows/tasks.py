@@ -8,12 +8,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Generic, ParamSpec, TypeVar
 
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
 from crowdgate.errors import CrowdgateError
 from crowdgate.jobs import release as job
 from crowdgate.kind.run import Ready, Request, Reserved, Result, Run
 from crowdgate.ledger.key import draw_key
-from prefect import task
-from prefect.cache_policies import NO_CACHE
 
 P = ParamSpec("P")
 T = TypeVar("T")

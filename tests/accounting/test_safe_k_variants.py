@@ -15,11 +15,11 @@ from crowdgate.accounting.safe_k import (
     same_sample_delta,
     theorem5_delta,
 )
-from tests.accounting.enumeration import binomial, divergence, suppressed, together
-from tests.accounting.vectors import is_rounded_up, of
+from tests.accounting.enumeration import Law, binomial, divergence, suppressed, together
+from tests.accounting.vectors import Entry, is_rounded_up, of
 
 
-def chasing_choice(groups, k, beta, side_epsilon, epsilon):
+def chasing_choice(groups: int, k: int, beta: float, side_epsilon: float, epsilon: float) -> mp.mpf:
     """Delta when the scheme is chosen, side_epsilon-DP, on the sample it is applied to.
 
     The person can join any of `groups` groups of k - 1 rows; scheme i joins group i, and is the likelier the more of
@@ -28,7 +28,8 @@ def chasing_choice(groups, k, beta, side_epsilon, epsilon):
     """
     beta, epsilon = mp.mpf(beta), mp.mpf(epsilon)
     sizes = binomial(k - 1, beta)
-    without, with_person = {}, {}
+    without: Law = {}
+    with_person: Law = {}
     for counts in product(range(k), repeat=groups):
         mass = mp.fprod(sizes[count] for count in counts)
         weights = [mp.exp(-side_epsilon * mp.mpf(k - 1 - count)) for count in counts]
@@ -43,12 +44,12 @@ def chasing_choice(groups, k, beta, side_epsilon, epsilon):
     return max(divergence(with_person, without, epsilon), divergence(without, with_person, epsilon))
 
 
-def _add(law, outcome, mass):
+def _add(law: Law, outcome: object, mass: mp.mpf) -> None:
     law[outcome] = law.get(outcome, 0) + mass
 
 
 @of("counterexample_exact_delta")
-def test_the_published_composition_fails_on_one_sample_and_ours_does_not(entry):
+def test_the_published_composition_fails_on_one_sample_and_ours_does_not(entry: Entry) -> None:
     i = entry["inputs"]
     attained = chasing_choice(i["G"], i["k"], i["beta"], i["eps1"], i["eps_total"])
     assert float(attained) == pytest.approx(entry["expected"], rel=1e-4)
@@ -60,13 +61,15 @@ def test_the_published_composition_fails_on_one_sample_and_ours_does_not(entry):
 @pytest.mark.parametrize(
     ("groups", "k", "beta", "side", "total"), [(6, 3, 0.1, 1, 4), (4, 3, 0.3, 2, 4), (5, 3, 0.5, 1, 3)]
 )
-def test_no_choice_that_chases_classes_exceeds_the_same_sample_delta(groups, k, beta, side, total):
+def test_no_choice_that_chases_classes_exceeds_the_same_sample_delta(
+    groups: int, k: int, beta: float, side: float, total: float
+) -> None:
     attained = chasing_choice(groups, k, beta, side, total)
     assert theorem5_delta(k, beta, total - side) < attained <= same_sample_delta(k, beta, total, side, groups)
 
 
 @of("corrected_union_bound")
-def test_the_same_sample_delta_has_its_reference_value(entry):
+def test_the_same_sample_delta_has_its_reference_value(entry: Entry) -> None:
     i = entry["inputs"]
     value = same_sample_delta(i["k"], i["beta"], i["eps_total"], i["eps1"], i["G"])
     assert is_rounded_up(value, entry["expected"])
@@ -74,27 +77,27 @@ def test_the_same_sample_delta_has_its_reference_value(entry):
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(k=st.integers(1, 60), beta=st.floats(0.01, 0.9), side=st.floats(0, 1), above=st.floats(0, 3))
-def test_one_sample_is_never_cheaper_than_the_mechanism_alone(k, beta, side, above):
+def test_one_sample_is_never_cheaper_than_the_mechanism_alone(k: int, beta: float, side: float, above: float) -> None:
     epsilon = max(-math.log1p(-beta), math.log1p(beta * math.expm1(side))) + above
     priced = same_sample_delta(k, beta, epsilon, side, 1)
     assert exact_delta(k, beta, epsilon) * (1 - 1e-9) <= priced <= 1
     assert same_sample_delta(k, beta, epsilon, side, 7) == pytest.approx(min(1, 7 * priced))
 
 
-def test_a_side_output_dearer_than_the_total_is_refused():
+def test_a_side_output_dearer_than_the_total_is_refused() -> None:
     with pytest.raises(ValueError, match="epsilon must be at least"):
         same_sample_delta(20, 0.5, 1, 3, 1)
     with pytest.raises(ValueError, match="epsilon must be at least"):
         same_sample_delta(20, 0.5, 0.5, 0, 1)
 
 
-def test_a_side_output_that_leaves_nothing_gives_no_guarantee():
+def test_a_side_output_that_leaves_nothing_gives_no_guarantee() -> None:
     assert same_sample_delta(20, 0.5, 1, 1.2, 1) == 1
     assert same_sample_delta(20, 0, 1, 1, 5) == 0
 
 
 @of("person_level_sampling_delta")
-def test_a_coin_for_several_rows_has_its_reference_values(entry):
+def test_a_coin_for_several_rows_has_its_reference_values(entry: Entry) -> None:
     i = entry["inputs"]
     largest = {"others" in i and "n<=11" in i["others"]: 11, "others" in i and "n<=59" in i["others"]: 59}.get(
         True, i.get("n")
@@ -107,7 +110,9 @@ def test_a_coin_for_several_rows_has_its_reference_values(entry):
 @given(
     k=st.integers(1, 3), m=st.integers(1, 2), beta=st.floats(0.05, 0.95), epsilon=st.floats(0, 2), n=st.integers(1, 5)
 )
-def test_a_coin_for_several_rows_is_the_divergence_of_their_classes_together(k, m, beta, epsilon, n):
+def test_a_coin_for_several_rows_is_the_divergence_of_their_classes_together(
+    k: int, m: int, beta: float, epsilon: float, n: int
+) -> None:
     b, largest = mp.mpf(beta), 0
     for size in range(1, n + 1):
         others = binomial(size - 1, b)
@@ -119,32 +124,32 @@ def test_a_coin_for_several_rows_is_the_divergence_of_their_classes_together(k, 
     assert float(largest) == pytest.approx(person_coin_delta(k, beta, epsilon, m, n), rel=1e-9, abs=1e-15)
 
 
-def test_one_row_with_one_coin_is_the_mechanism_itself():
+def test_one_row_with_one_coin_is_the_mechanism_itself() -> None:
     assert person_coin_delta(4, 0.1, 1, 1, 5) == pytest.approx(max(delta_at(5, 4, 0.1, 1)), rel=1e-10)
 
 
-def test_a_shared_coin_is_worse_than_as_many_single_rows():
+def test_a_shared_coin_is_worse_than_as_many_single_rows() -> None:
     assert person_coin_delta(10, 0.1, 0.3, 2, 59) > 2 * exact_delta(10, 0.1, 0.3)
 
 
-def test_too_many_outcomes_are_refused():
+def test_too_many_outcomes_are_refused() -> None:
     with pytest.raises(ValueError, match="n and m must have"):
         person_coin_delta(2, 0.1, 1, 10, 100)
 
 
 @of("delta_if_sample_size_or_suppressed_count_published")
-def test_published_sizes_leave_delta_at_beta(entry):
+def test_published_sizes_leave_delta_at_beta(entry: Entry) -> None:
     i = entry["inputs"]
     assert delta_sizes_published(i["k"], i["beta"], i["eps"]) == pytest.approx(entry["expected"], rel=1e-12)
 
 
-def test_a_lone_row_and_a_published_number_of_suppressed_rows_attain_beta():
+def test_a_lone_row_and_a_published_number_of_suppressed_rows_attain_beta() -> None:
     beta = mp.mpf("0.05")
     assert abs(divergence(binomial(1, beta), binomial(0, beta), 1) - beta) < 1e-15
     assert delta_sizes_published(10**6, "0.05", 100) == 0.05
 
 
-def test_the_least_epsilon_and_the_price_of_a_side_output_agree_on_their_order():
+def test_the_least_epsilon_and_the_price_of_a_side_output_agree_on_their_order() -> None:
     """A side output is never free: at the least epsilon of the mechanism alone its delta is above the target."""
     epsilon = max(least_epsilon(1e-6, 30, 0.1), -math.log1p(-0.1))
     assert same_sample_delta(30, 0.1, epsilon, 0.05, 1) > 1e-6

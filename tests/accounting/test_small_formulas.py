@@ -1,6 +1,7 @@
 """Amplification, sensitivity and membership."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -9,12 +10,13 @@ from hypothesis import strategies as st
 
 from crowdgate.accounting.amplification import amplify
 from crowdgate.accounting.membership import greatest_precision, greatest_true_positive_rate
+from crowdgate.accounting.numbers import Number
 from crowdgate.accounting.sensitivity import expected_kept_rows
-from tests.accounting.vectors import is_rounded_up, of
+from tests.accounting.vectors import Entry, is_rounded_up, of
 
 
 @of("amplify")
-def test_amplification_has_its_reference_values(entry):
+def test_amplification_has_its_reference_values(entry: Entry) -> None:
     i = entry["inputs"]
     for value, expected in zip(amplify(i["eps"], i["delta"], i["beta"]), entry["expected"], strict=True):
         assert is_rounded_up(value, expected, 1e-12)
@@ -22,7 +24,7 @@ def test_amplification_has_its_reference_values(entry):
 
 @settings(deadline=None, derandomize=True)
 @given(masses=st.lists(st.floats(0.01, 1), min_size=4, max_size=4), beta=st.floats(0, 1))
-def test_amplification_holds_for_every_two_point_mechanism(masses, beta):
+def test_amplification_holds_for_every_two_point_mechanism(masses: list[float], beta: float) -> None:
     """Without the row the output is 1 with probability p, with it with probability q; it is sampled with beta."""
     p, q = masses[0] / (masses[0] + masses[1]), masses[2] / (masses[2] + masses[3])
     epsilon = max(abs(math.log(p / q)), abs(math.log((1 - p) / (1 - q))))
@@ -32,7 +34,7 @@ def test_amplification_holds_for_every_two_point_mechanism(masses, beta):
     assert max(abs(math.log(mixed / p)), abs(math.log((1 - mixed) / (1 - p)))) <= amplified + 1e-14
 
 
-def test_amplification_by_keeping_everything_or_nothing_is_exact():
+def test_amplification_by_keeping_everything_or_nothing_is_exact() -> None:
     assert amplify(2, Fraction(1, 3), 1)[0] == pytest.approx(2, rel=1e-14)
     assert amplify(10**6, 1, 0) == (0, 0)
     assert amplify(10**6, 0, 0.5)[0] == pytest.approx(10**6 - math.log(2), rel=1e-12)
@@ -40,8 +42,8 @@ def test_amplification_by_keeping_everything_or_nothing_is_exact():
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(k=st.integers(1, 12), beta=st.floats(0.05, 1))
-def test_the_sensitivity_of_kept_rows_is_the_greatest_step_over_class_sizes(k, beta):
-    def kept(n):
+def test_the_sensitivity_of_kept_rows_is_the_greatest_step_over_class_sizes(k: int, beta: float) -> None:
+    def kept(n: int) -> float:
         return math.fsum(j * math.comb(n, j) * beta**j * (1 - beta) ** (n - j) for j in range(k, n + 1))
 
     steps = [kept(n + 1) - kept(n) for n in range(int(2 * k / beta) + 5)]
@@ -50,18 +52,18 @@ def test_the_sensitivity_of_kept_rows_is_the_greatest_step_over_class_sizes(k, b
 
 
 @pytest.mark.parametrize(("k", "beta", "rows"), [(35, 0.5, 1.91), (58, 0.5, 2.39), (35, 0.1, 0.30)])
-def test_the_sensitivity_of_kept_rows_is_far_below_k(k, beta, rows):
+def test_the_sensitivity_of_kept_rows_is_far_below_k(k: int, beta: float, rows: float) -> None:
     assert expected_kept_rows(k, beta) == pytest.approx(rows, abs=0.005)
 
 
-def test_the_sensitivity_of_kept_rows_has_exact_ends():
+def test_the_sensitivity_of_kept_rows_has_exact_ends() -> None:
     assert expected_kept_rows(9, 0) == 0
     assert expected_kept_rows(9, 1) == 9
     assert expected_kept_rows(1, 0.25) == 0.25
 
 
 @pytest.mark.parametrize(("skew", "precision"), [(1, 0.731), (30, 0.083), (240, 0.0112)])
-def test_membership_precision_is_bounded_by_epsilon(skew, precision):
+def test_membership_precision_is_bounded_by_epsilon(skew: float, precision: float) -> None:
     assert greatest_precision(1, 0, 0.4, skew) == pytest.approx(precision, abs=5e-4)
 
 
@@ -73,13 +75,15 @@ def test_membership_precision_is_bounded_by_epsilon(skew, precision):
     share=st.floats(0.001, 1),
     skew=st.floats(0, 1e4),
 )
-def test_no_attack_allowed_by_the_guarantee_exceeds_the_precision(epsilon, delta, fpr, share, skew):
+def test_no_attack_allowed_by_the_guarantee_exceeds_the_precision(
+    epsilon: float, delta: float, fpr: float, share: float, skew: float
+) -> None:
     tpr = min(1, math.exp(epsilon) * fpr + delta) * share
     if tpr > 0:
         assert tpr / (tpr + skew * fpr) <= greatest_precision(epsilon, delta, tpr, skew) * (1 + 1e-9)
 
 
-def test_who_is_not_sampled_looks_like_a_non_member():
+def test_who_is_not_sampled_looks_like_a_non_member() -> None:
     assert greatest_true_positive_rate("0.5", 0) == 0.5
     assert greatest_true_positive_rate(0.5, 0.5) == 0.75
     assert greatest_true_positive_rate(1, 0) == 1
@@ -97,6 +101,8 @@ def test_who_is_not_sampled_looks_like_a_non_member():
         (greatest_true_positive_rate, (0.5, 2), "fpr"),
     ],
 )
-def test_an_argument_out_of_range_is_refused_by_name(call, arguments, name):
+def test_an_argument_out_of_range_is_refused_by_name(
+    call: Callable[..., object], arguments: tuple[Number, ...], name: str
+) -> None:
     with pytest.raises(ValueError, match=f"^{name} must be"):
         call(*arguments)

@@ -1,6 +1,7 @@
 """What a workload costs: sensitivities by brute force, exact splits, and sampling that amplifies once."""
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
@@ -9,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.amplification import amplify
+from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
 from crowdgate.accounting.tables_plan import (
+    NoiseKind,
     Query,
-    l1_sensitivity,
+    Split,
     law_of,
     split_budget,
-    squared_l2_sensitivity,
     stated_guarantee,
     tables_budget,
 )
@@ -27,7 +29,7 @@ totals = st.fractions(Fraction(1, 1000), 10)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3])
-def test_the_sensitivities_are_the_greatest_changes_that_rows_of_one_person_make(rows):
+def test_the_sensitivities_are_the_greatest_changes_that_rows_of_one_person_make(rows: int) -> None:
     """Two tables of 2 and 3 cells and a sum over {-1, 0, 2}: every way to place that many rows, enumerated."""
     worst_l1, worst_l2 = 0, 0
     kinds = [(a, b, v) for a, b, v in product(range(2), range(3), (-1, 0, 2))]
@@ -38,23 +40,27 @@ def test_the_sensitivities_are_the_greatest_changes_that_rows_of_one_person_make
             worst_l1 = max(worst_l1, sum(map(abs, cells)))
             worst_l2 = max(worst_l2, sum(cell**2 for cell in cells))
     workload = [Query("a", 2), Query("b", 3), Query("sum", 1, 2)]
-    assert l1_sensitivity(workload, rows) == worst_l1
-    assert squared_l2_sensitivity(workload, rows) == worst_l2
+    assert sum(query.sensitivity(rows) for query in workload) == worst_l1
+    assert sum(query.sensitivity(rows) ** 2 for query in workload) == worst_l2
 
 
 @settings(deadline=None, derandomize=True)
 @given(queries=queries, total=totals, noise=st.sampled_from(["laplace", "gaussian"]))
 @pytest.mark.parametrize("how", ["equal", "least-variance"])
-def test_the_parts_add_up_to_the_total_exactly(how, queries, total, noise):
+def test_the_parts_add_up_to_the_total_exactly(
+    how: Split, queries: list[Query], total: Fraction, noise: NoiseKind
+) -> None:
     assert sum(split_budget(queries, total, noise, how)) == total
 
 
 @settings(deadline=None, derandomize=True)
 @given(queries=queries, total=totals, tilt=st.floats(0.5, 2), noise=st.sampled_from(["laplace", "gaussian"]))
-def test_no_other_split_has_a_smaller_sum_of_variances(queries, total, tilt, noise):
+def test_no_other_split_has_a_smaller_sum_of_variances(
+    queries: list[Query], total: Fraction, tilt: float, noise: NoiseKind
+) -> None:
     power = 2 if noise == "laplace" else 1
 
-    def error(parts):
+    def error(parts: Sequence[Fraction | float]) -> float:
         return sum(q.cells / float(part) ** power for q, part in zip(queries, parts, strict=True))
 
     best = error(split_budget(queries, total, noise, "least-variance"))
@@ -64,16 +70,16 @@ def test_no_other_split_has_a_smaller_sum_of_variances(queries, total, tilt, noi
     assert best <= error(split_budget(queries, total, noise, "equal")) * (1 + 1e-6)
 
 
-def test_stated_shares_are_kept_and_the_rest_is_split():
+def test_stated_shares_are_kept_and_the_rest_is_split() -> None:
     workload = [Query("a", 1, share=Fraction(1, 3)), Query("b", 1), Query("c", 1)]
-    assert split_budget(workload, Fraction(3), "laplace", "equal") == (1, 1, 1)
+    assert split_budget(workload, Fraction(3), "laplace", "equal") == (Fraction(1), Fraction(1), Fraction(1))
 
 
 @pytest.mark.parametrize(
     ("shares", "words"),
     [((0, None), "share 0"), (("2/3", "2/3"), "add up to 4/3"), ((1, None), "no budget left"), ((-1, 1), "share -1")],
 )
-def test_shares_that_do_not_fit_are_refused(shares, words):
+def test_shares_that_do_not_fit_are_refused(shares: tuple[int | str | None, ...], words: str) -> None:
     workload = [Query(str(i), 1, 1, None if s is None else Fraction(s)) for i, s in enumerate(shares)]
     with pytest.raises(ValueError, match=words):
         split_budget(workload, Fraction(1), "laplace", "equal")
@@ -82,13 +88,13 @@ def test_shares_that_do_not_fit_are_refused(shares, words):
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 @pytest.mark.parametrize("beta", ["1", "0.5", "0.01"])
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "8"])
-def test_the_budget_is_used_up_and_not_exceeded(noise, beta, epsilon):
+def test_the_budget_is_used_up_and_not_exceeded(noise: NoiseKind, beta: str, epsilon: str) -> None:
     found = tables_budget(epsilon, "1e-6", noise, beta)
     assert Fraction(epsilon) * Fraction(1 - 1e-9) <= found.epsilon <= Fraction(epsilon)
     assert found.delta == (0 if noise == "laplace" else Fraction("1e-6"))
 
 
-def test_zcdp_is_converted_before_it_is_amplified_and_amplified_once():
+def test_zcdp_is_converted_before_it_is_amplified_and_amplified_once() -> None:
     """Scaling rho by beta, or amplifying twice, would allow more noise budget: both exceed the stated epsilon."""
     found = tables_budget(1, "1e-6", "gaussian", "0.1")
     inner = zcdp_epsilon(found.spend, "1e-5")
@@ -99,11 +105,15 @@ def test_zcdp_is_converted_before_it_is_amplified_and_amplified_once():
     assert amplify(*amplify(inner, "1e-5", "0.1"), "0.1")[0] < found.epsilon / 5
 
 
-def test_gaussian_noise_without_delta_is_refused():
+def test_gaussian_noise_without_delta_is_refused() -> None:
     with pytest.raises(ValueError, match="delta must"):
         tables_budget(1, 0, "gaussian")
 
 
-def test_noise_scales_with_what_a_person_can_add():
-    assert law_of(Query("a", 1), Fraction(1, 2), 3, "laplace").scale == 6
-    assert law_of(Query("s", 1, 90), Fraction(1, 2), 1, "gaussian").squared_sigma == 8100
+def test_noise_scales_with_what_a_person_can_add() -> None:
+    laplace = law_of(Query("a", 1), Fraction(1, 2), 3, "laplace")
+    gaussian = law_of(Query("s", 1, 90), Fraction(1, 2), 1, "gaussian")
+    assert isinstance(laplace, DiscreteLaplace)
+    assert laplace.scale == 6
+    assert isinstance(gaussian, DiscreteGaussian)
+    assert gaussian.squared_sigma == 8100

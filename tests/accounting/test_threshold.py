@@ -1,6 +1,7 @@
 """Thresholds on unknown keys: delta by enumeration of how a person's rows lie, strictly above, never off by one."""
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
@@ -11,7 +12,7 @@ from crowdgate.accounting.discrete_laws import DiscreteLaplace
 from crowdgate.accounting.threshold import least_threshold, threshold_delta
 
 
-def partitions(rows, largest):
+def partitions(rows: int, largest: int) -> Iterator[tuple[int, ...]]:
     if rows == 0:
         yield ()
     for first in range(min(rows, largest), 0, -1):
@@ -19,7 +20,7 @@ def partitions(rows, largest):
             yield first, *rest
 
 
-def enumerated(threshold, epsilon, rows, strictly=True):
+def enumerated(threshold: int, epsilon: Fraction, rows: int, strictly: bool = True) -> float:
     """The greatest probability that a key of one person appears, over all ways to spread the rows over keys."""
     law = DiscreteLaplace(Fraction(rows) / epsilon)
     limit = threshold if strictly else threshold - 1
@@ -32,12 +33,12 @@ def enumerated(threshold, epsilon, rows, strictly=True):
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(rows=st.integers(1, 8), above=st.integers(0, 30), epsilon=st.fractions(Fraction(1, 10), 12, max_denominator=20))
-def test_delta_is_the_worst_way_to_spread_the_rows(rows, above, epsilon):
+def test_delta_is_the_worst_way_to_spread_the_rows(rows: int, above: int, epsilon: Fraction) -> None:
     exact = enumerated(rows + above, epsilon, rows)
     assert exact * (1 - 1e-9) - 1e-15 <= threshold_delta(rows + above, epsilon, rows) <= exact * (1 + 1e-9) + 1e-15
 
 
-def test_keys_of_one_row_each_give_the_formula_where_epsilon_is_small():
+def test_keys_of_one_row_each_give_the_formula_where_epsilon_is_small() -> None:
     """m = 4, epsilon 1: 1 - (1 - p)^4 with p of one row; at epsilon 12 four rows in one key are worse."""
     p = DiscreteLaplace(Fraction(4)).tail(49)
     assert threshold_delta(50, 1, 4) == pytest.approx(1 - (1 - p) ** 4, rel=1e-9)
@@ -48,7 +49,7 @@ def test_keys_of_one_row_each_give_the_formula_where_epsilon_is_small():
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("epsilon", ["0.5", "1", "5"])
 @pytest.mark.parametrize("delta", ["1e-3", "1e-9"])
-def test_the_least_threshold_keeps_delta_and_one_less_or_equality_does_not(rows, epsilon, delta):
+def test_the_least_threshold_keeps_delta_and_one_less_or_equality_does_not(rows: int, epsilon: str, delta: str) -> None:
     limit = least_threshold(epsilon, delta, rows)
     assert threshold_delta(limit, epsilon, rows) <= float(delta)
     assert limit == rows or threshold_delta(limit - 1, epsilon, rows) > float(delta)
@@ -56,7 +57,7 @@ def test_the_least_threshold_keeps_delta_and_one_less_or_equality_does_not(rows,
         assert enumerated(limit, Fraction(epsilon), rows, strictly=False) > float(delta), "release at the threshold"
 
 
-def test_a_threshold_below_the_rows_is_refused():
+def test_a_threshold_below_the_rows_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^threshold must"):
         threshold_delta(2, 1, 3)
     with pytest.raises(ValueError, match=r"^delta must"):

@@ -1,6 +1,7 @@
 """zCDP: the conversion is an upper bound and hardly above the best; the discrete Gaussian meets its curve."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import mpmath as mp
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.discrete_laws import DiscreteGaussian
+from crowdgate.accounting.numbers import Number
 from crowdgate.accounting.zcdp import compose, gaussian_rho, greatest_rho, squared_sigma, zcdp_delta, zcdp_epsilon
 
 rhos = st.floats(1e-6, 50)
@@ -16,13 +18,13 @@ deltas = st.floats(1e-15, 0.3)
 variances = st.fractions(Fraction(1, 4), 60, max_denominator=50)
 
 
-def log_delta(rho, epsilon, t):
+def log_delta(rho: float, epsilon: float, t: mp.mpf) -> mp.mpf:
     """ln delta of Canonne, Kamath, Steinke 2020, Proposition 12, at order 1 + t, in many digits."""
     rho, epsilon, t = mp.mpf(rho), mp.mpf(epsilon), mp.mpf(t)
     return t * ((1 + t) * rho - epsilon) - mp.log(t) + (1 + t) * mp.log(t / (1 + t))
 
 
-def best_log_delta(rho, epsilon):
+def best_log_delta(rho: float, epsilon: float) -> mp.mpf:
     with mp.workdps(40):
         low, high = mp.mpf(-60), mp.mpf(60)
         for _ in range(160):
@@ -34,7 +36,7 @@ def best_log_delta(rho, epsilon):
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(rho=rhos, factor=st.floats(1.01, 40))
-def test_delta_is_that_of_the_best_order_rounded_up(rho, factor):
+def test_delta_is_that_of_the_best_order_rounded_up(rho: float, factor: float) -> None:
     epsilon = rho * factor
     delta, best = zcdp_delta(rho, epsilon), best_log_delta(rho, epsilon)
     if best < -700:
@@ -44,7 +46,7 @@ def test_delta_is_that_of_the_best_order_rounded_up(rho, factor):
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(rho=rhos, delta=deltas)
-def test_epsilon_and_delta_are_inverse(rho, delta):
+def test_epsilon_and_delta_are_inverse(rho: float, delta: float) -> None:
     epsilon = zcdp_epsilon(rho, delta)
     assert zcdp_delta(rho, epsilon) <= delta * (1 + 1e-9)
     if epsilon > 0:
@@ -53,20 +55,20 @@ def test_epsilon_and_delta_are_inverse(rho, delta):
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(rho=rhos, delta=deltas)
-def test_the_conversion_is_never_above_that_of_bun_and_steinke(rho, delta):
+def test_the_conversion_is_never_above_that_of_bun_and_steinke(rho: float, delta: float) -> None:
     """Bun, Steinke 2016, Proposition 1.3: rho + 2 sqrt(rho ln(1/delta))."""
     assert zcdp_epsilon(rho, delta) <= rho + 2 * math.sqrt(rho * math.log(1 / delta))
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(epsilon=st.fractions(Fraction(1, 100), 20), delta=deltas)
-def test_the_greatest_rho_is_within_the_budget_and_a_little_more_is_not(epsilon, delta):
+def test_the_greatest_rho_is_within_the_budget_and_a_little_more_is_not(epsilon: Fraction, delta: float) -> None:
     rho = greatest_rho(epsilon, delta)
     assert Fraction(zcdp_epsilon(rho, delta)) <= epsilon
     assert Fraction(zcdp_epsilon(rho * Fraction(1 + 1e-12), delta)) > epsilon
 
 
-def test_known_values():
+def test_known_values() -> None:
     """rho = .5 at delta 1e-6 costs 5.2215 (Bun and Steinke: 5.757); (1, 1e-9) holds a rho of .014973."""
     assert zcdp_epsilon("0.5", "1e-6") == pytest.approx(5.221534444530, rel=1e-11)
     assert float(greatest_rho(1, "1e-9")) == pytest.approx(0.01497305767, rel=1e-9)
@@ -75,8 +77,8 @@ def test_known_values():
     assert zcdp_delta(1, 0) <= 1
 
 
-def test_rho_is_exact_and_adds_up_exactly():
-    parts = [gaussian_rho(3, Fraction(9, 7)), Fraction(1, 3), "0.1"]
+def test_rho_is_exact_and_adds_up_exactly() -> None:
+    parts: list[Number] = [gaussian_rho(3, Fraction(9, 7)), Fraction(1, 3), "0.1"]
     assert parts[0] == Fraction(7, 2)
     assert compose(parts) == Fraction(7, 2) + Fraction(1, 3) + Fraction(1, 10)
     assert gaussian_rho(5, squared_sigma(5, "0.3")) == Fraction(3, 10)
@@ -84,7 +86,7 @@ def test_rho_is_exact_and_adds_up_exactly():
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(squared=variances, shift=st.integers(1, 6), order=st.floats(1.05, 12))
-def test_the_discrete_gaussian_stays_within_its_zcdp_curve(squared, shift, order):
+def test_the_discrete_gaussian_stays_within_its_zcdp_curve(squared: Fraction, shift: int, order: float) -> None:
     law = DiscreteGaussian(squared)
     curve = order * float(gaussian_rho(shift, squared))
     assert law.renyi(order, shift) <= curve * (1 + 1e-12) + 1e-14
@@ -93,14 +95,14 @@ def test_the_discrete_gaussian_stays_within_its_zcdp_curve(squared, shift, order
 
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(squared=variances, shift=st.integers(1, 6), order=st.integers(2, 12))
-def test_at_whole_orders_the_curve_is_met(squared, shift, order):
+def test_at_whole_orders_the_curve_is_met(squared: Fraction, shift: int, order: int) -> None:
     """With half of the rho the curve is violated: the test would see a wrong sensitivity."""
     curve = order * float(gaussian_rho(shift, squared))
     assert summed_renyi(squared, shift, order) == pytest.approx(curve, rel=1e-10)
     assert summed_renyi(squared, shift, order) > order * float(gaussian_rho(shift, squared) / 2)
 
 
-def summed_renyi(squared, shift, order):
+def summed_renyi(squared: Fraction, shift: int, order: float) -> float:
     """From the masses alone, term by term."""
     law = DiscreteGaussian(squared)
     middle = round(order * shift)
@@ -117,7 +119,7 @@ def summed_renyi(squared, shift, order):
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(squared=variances, shift=st.integers(1, 4), epsilon=st.floats(0.01, 6))
-def test_the_exact_delta_of_the_noise_is_below_the_converted_one(squared, shift, epsilon):
+def test_the_exact_delta_of_the_noise_is_below_the_converted_one(squared: Fraction, shift: int, epsilon: float) -> None:
     law = DiscreteGaussian(squared)
     reach = int(40 * law.sigma) + 5 * shift
     exact = math.fsum(max(law.mass(x) - math.exp(epsilon) * law.mass(x - shift), 0.0) for x in range(-reach, reach + 1))
@@ -141,6 +143,8 @@ def test_the_exact_delta_of_the_noise_is_below_the_converted_one(squared, shift,
         (squared_sigma, (1, 0), "rho"),
     ],
 )
-def test_an_argument_out_of_range_is_refused_by_name(call, arguments, name):
+def test_an_argument_out_of_range_is_refused_by_name(
+    call: Callable[..., object], arguments: tuple[Number, ...], name: str
+) -> None:
     with pytest.raises(ValueError, match=f"^{name} must"):
         call(*arguments)

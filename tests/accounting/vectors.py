@@ -9,8 +9,11 @@ import pytest
 FOLDER = Path(__file__).parents[1] / "vectors"
 NEAREST = 4e-16
 
+Entry = dict[str, Any]
+"""One reference value: function, inputs, expected and where it comes from."""
 
-def of(function: str, file: str = "accounting.json") -> Any:
+
+def of(function: str, file: str = "accounting.json") -> pytest.MarkDecorator:
     """The entries of one function as pytest parameters."""
     entries = [entry for entry in json.loads((FOLDER / file).read_text()) if entry["function"] == function]
     assert entries, function

@@ -38,13 +38,13 @@ from crowdgate.accounting import safe_k
 from crowdgate.domain import categories
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import Hierarchy, Level, hierarchy
-from crowdgate.histogram import Histogram, generalise, group
+from crowdgate.histogram import Histogram, collapse, generalise
 from crowdgate.ledger.key import draw_key
 from crowdgate.measures.utility import information_loss
-from crowdgate.mechanisms import SafeK
 from crowdgate.mechanisms.rows.choice import Choice
 from crowdgate.mechanisms.rows.lattice import Lattice
-from crowdgate.sampling import bernoulli_thinning
+from crowdgate.mechanisms.rows.safe_k import SafeK
+from crowdgate.sampling import bernoulli_subsampler
 
 VARIABLE = "CROWDGATE_ADULT"
 BESIDE = Path(__file__).parents[3] / "shared" / "data"
@@ -108,7 +108,7 @@ def read_adult(folder: Path) -> tuple[dict[str, Hierarchy], Histogram]:
     found = {name: _hierarchy(folder / LEVELS.format(name)) for name in names}
     codes = [_codes(found[name], [row[i] for row in rows]) for i, name in enumerate(names)]
     sizes = tuple(len(found[name].levels[0]) for name in names)
-    return found, group(tuple(names), sizes, codes, np.ones(len(rows), dtype=np.int64))
+    return found, collapse(tuple(names), sizes, codes, np.ones(len(rows), dtype=np.int64))
 
 
 def _hierarchy(path: Path) -> Hierarchy:
@@ -169,7 +169,7 @@ def measure(
         safe = SafeK(beta, k, levels, Part("mechanism", epsilon, delta))
         kept, losses = [], []
         for _ in range(draws):
-            made = safe.protect(full, bernoulli_thinning(draw_key(), beta))
+            made = safe.protect(full, bernoulli_subsampler(draw_key(), beta))
             kept.append(made.output.rows / full.rows)
             losses.append(list(information_loss(made.output, levels, made.sample.rows).values()))
         arx = [math.prod(1 + loss for loss in each) ** (1 / len(each)) - 1 for each in losses]
@@ -193,7 +193,7 @@ def measure_chosen(
     full = generalise(table, dict(lattice.finest))
     kept, losses = [], []
     for _ in range(draws):
-        made = safe.protect(full, bernoulli_thinning(draw_key(), beta))
+        made = safe.protect(full, bernoulli_subsampler(draw_key(), beta))
         kept.append(made.output.rows / made.full.rows)
         losses.append(list(information_loss(made.output, made.levels, made.sample.rows).values()))
     geometric = [math.prod(1 + loss for loss in each) ** (1 / len(each)) - 1 for each in losses]
@@ -243,7 +243,7 @@ def once() -> int:
     levels = scheme_levels(hierarchies, SCHEMES["MEDIUM"])
     (epsilon, delta), beta = TARGETS[0], safepub_beta(TARGETS[0][0])
     safe = SafeK(beta, safe_k.least_k(epsilon, delta, beta), levels, Part("mechanism", epsilon, delta))
-    return safe.protect(generalise(table, levels), bernoulli_thinning(draw_key(), beta)).output.rows
+    return safe.protect(generalise(table, levels), bernoulli_subsampler(draw_key(), beta)).output.rows
 
 
 def _report(size: int, rows: list[Row], draws: int, cpu: float) -> None:

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from crowdgate.hierarchy import Level
-from crowdgate.histogram import Histogram, group
+from crowdgate.histogram import Histogram, collapse
 from crowdgate.mechanisms.rows.lattice import Lattice, roll_up
 from crowdgate.mechanisms.rows.scores import SCORES, kept_rows
 
@@ -117,7 +117,7 @@ def _child(kind: str, rows: int) -> dict[str, float]:
     start = time.process_time()
     finest = lattice.finest
     codes = [level.codes[column] for level, column in zip(finest.values(), columns, strict=True)]
-    full = group(tuple(finest), tuple(map(len, finest.values())), codes, np.ones(len(columns[0]), dtype=np.int64))
+    full = collapse(tuple(finest), tuple(map(len, finest.values())), codes, np.ones(len(columns[0]), dtype=np.int64))
     collapsed = time.process_time()
     scores = SCORES["expected_kept_rows"](lattice, full, kept_rows(K, BETA, full.rows), {})
     scored = time.process_time()

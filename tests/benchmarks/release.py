@@ -72,9 +72,9 @@ def _copy(source: Path, target: Path) -> None:
 
 def _release(beta: str, data: Path, small: Path, scratch: Path) -> dict[str, float]:
     start = time.process_time()
-    from crowdgate.ledger.key import draw_key
     from crowdgate.jobs import release as job
     from crowdgate.kind.run import Request
+    from crowdgate.ledger.key import draw_key
 
     rules: dict[str, float] = {"cpu": 0.0}
     original = job.run_rules

@@ -16,8 +16,8 @@ from crowdgate.hierarchy import Level
 from crowdgate.histogram import Column, Records, scan
 from crowdgate.mechanisms.tables.consistency import Axes, Consistent, agree
 from crowdgate.mechanisms.tables.counting import answer, cover
-from crowdgate.mechanisms.tables.workload import LinearQuery, all_ways
 from crowdgate.mechanisms.tables.rounding import round_tables
+from crowdgate.mechanisms.tables.workload import LinearQuery, all_ways
 from crowdgate.noise import OPENDP
 
 Table = npt.NDArray[np.int64]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from crowdgate.accounting import safe_k
-from crowdgate.histogram import generalise, group
+from crowdgate.histogram import collapse, generalise
 from tests.benchmarks import adult
 
 COLUMNS = {
@@ -44,7 +44,7 @@ def test_the_table_is_read_with_its_hierarchies(folder: Path) -> None:
 
 def test_the_expected_share_is_the_sum_over_all_coins() -> None:
     sizes, k, beta = (1, 3, 4), 2, 0.3
-    full = group(("x",), (3,), [np.arange(3)], np.array(sizes, dtype=np.int64))
+    full = collapse(("x",), (3,), [np.arange(3)], np.array(sizes, dtype=np.int64))
     total = 0.0
     for heads in product(*(range(size + 1) for size in sizes)):
         chance = math.prod(math.comb(n, h) * beta**h * (1 - beta) ** (n - h) for n, h in zip(sizes, heads, strict=True))

@@ -1,4 +1,4 @@
-"""The deployments that flows/prefect.yaml describes are ones that Prefect takes."""
+"""Deployments of a working copy: Prefect takes them and a worker runs them, whatever else lies in the folder."""
 
 import os
 import subprocess
@@ -10,43 +10,77 @@ import pytest
 import yaml
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import WorkPoolCreate
-from prefect.flows import load_flow_from_entrypoint
+from prefect.client.schemas.schedules import CronSchedule
+from prefect.flows import Flow, load_flow_from_entrypoint
 
+from crowdgate.jobs.workspace import DEMO_POLICY, bundled, init
 from crowdgate_flows import release as flow_file
 from tests.flows.server import Server
 
-ROOT = Path(__file__).parents[2]
-FILE = ROOT / "flows" / "prefect.yaml"
+FILE = bundled("schedules") / "prefect.yaml"
 DEPLOYMENTS: list[dict[str, Any]] = yaml.safe_load(FILE.read_text(encoding="utf-8"))["deployments"]
+OTHERS = ("flows/__init__.py", "pipeline/__init__.py", "tasks/__init__.py", "crowdgate.py", "crowdgate_flows.py")
+"""Modules of a data engineer's own: a working copy that is somebody's repository is full of them."""
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = init(tmp_path_factory.mktemp("deployed") / "copy", "deployed")
+    for name in OTHERS:
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text("raise ImportError('this module is not the one that was meant')\n")
+    return root
+
+
+def run(folder: Path, *words: object, **more: str) -> str:
+    ended = subprocess.run(
+        list(map(str, words)), cwd=folder, env={**os.environ, **more}, check=False, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
 
 
 @pytest.mark.parametrize("deployment", DEPLOYMENTS, ids=lambda deployment: deployment["name"])
-def test_a_deployment_names_a_flow_and_parameters_that_it_takes(deployment: dict[str, Any]) -> None:
-    flow = load_flow_from_entrypoint(deployment["entrypoint"], use_placeholder_flow=False)
+def test_a_deployment_names_a_flow_and_parameters_that_it_takes(deployment: dict[str, Any], copy: Path) -> None:
+    flow: Flow[..., Any] = load_flow_from_entrypoint(deployment["entrypoint"], use_placeholder_flow=False)
     assert flow is flow_file.release
     flow.validate_parameters(deployment["parameters"])
-    assert (ROOT / deployment["parameters"]["policy"]).is_file()
+    home = copy / "schedules" / deployment["parameters"]["working_copy"]
+    assert (home / deployment["parameters"]["policy"]).is_file()
 
 
-def test_prefect_deploys_them_with_their_schedules(server: Server) -> None:
+def test_every_command_works_in_a_working_copy_full_of_other_modules(copy: Path) -> None:
+    command, folder = Path(sys.executable).parent / "crowdgate", copy / "releases/census-income/1/2030-01-01"
+    for words in (
+        ("check", DEMO_POLICY),
+        ("plan", DEMO_POLICY),
+        ("release", DEMO_POLICY, "--as-of", "2030-01-01"),
+        ("verify", folder),
+        ("ledger", "show"),
+        ("ledger", "verify"),
+    ):
+        assert run(copy, command, *words)
+
+
+def test_prefect_deploys_them_and_a_worker_runs_them(server: Server, copy: Path) -> None:
+    prefect, here = (sys.executable, "-m", "prefect"), copy / "schedules"
     with get_client(sync_client=True) as client:
         client.create_work_pool(WorkPoolCreate(name="releases", type="process"))
-    command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all", "--prefect-file", str(FILE)]
-    environment = {**os.environ, "PREFECT_API_URL": server.url}
-    ended = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    run(here, *prefect, "--no-prompt", "deploy", "--all", PREFECT_API_URL=server.url)
     with get_client(sync_client=True) as client:
         for expected in DEPLOYMENTS:
             found = client.read_deployment_by_name(f"release/{expected['name']}")
-            assert found.entrypoint == expected["entrypoint"]
-            assert found.parameters == expected["parameters"]
+            assert (found.entrypoint, found.parameters) == (expected["entrypoint"], expected["parameters"])
             assert found.global_concurrency_limit is not None
             assert found.global_concurrency_limit.limit == 1
-            assert [schedule.schedule.cron for schedule in found.schedules] == [
-                schedule["cron"] for schedule in expected["schedules"]
-            ]
-            (step,) = found.pull_steps
-            assert step == {"prefect.deployments.steps.set_working_directory": {"directory": str(ROOT)}}
+            crons = [each.schedule.cron for each in found.schedules if isinstance(each.schedule, CronSchedule)]
+            assert crons == [schedule["cron"] for schedule in expected["schedules"]]
+            assert found.pull_steps == [{"prefect.deployments.steps.set_working_directory": {"directory": str(here)}}]
             assert found.enforce_parameter_schema
-            as_of = found.parameter_openapi_schema["properties"]["as_of"]
-            assert "pattern" in str(as_of)
+            assert found.parameter_openapi_schema is not None
+            assert "pattern" in str(found.parameter_openapi_schema["properties"]["as_of"])
+    name = f"release/{DEPLOYMENTS[0]['name']}"
+    run(here, *prefect, "deployment", "run", name, "--param", "as_of=2030-02-01", PREFECT_API_URL=server.url)
+    run(here, *prefect, "worker", "start", "--pool", "releases", "--run-once", PREFECT_API_URL=server.url)
+    assert server.last_run().state["name"] == "Completed"
+    assert (copy / "releases/census-income/1/2030-02-01/manifest.json").is_file()

@@ -18,16 +18,16 @@ from prefect.flow_engine import run_flow
 from prefect.states import Scheduled
 from prefect.utilities.collections import visit_collection
 
+from crowdgate.cli import releases
+from crowdgate.errors import EnvironmentFault
+from crowdgate.jobs import release as job
+from crowdgate.kind import randomness
+from crowdgate.kind.run import Request
+from crowdgate.publish.publisher import STAGING
+from crowdgate.sampling import SecretKey
 from crowdgate_flows import release as flow_file
 from crowdgate_flows import tasks
 from crowdgate_flows.tasks import Sealed
-from crowdgate.cli import releases
-from crowdgate.errors import EnvironmentFault
-from crowdgate.publish.publisher import STAGING
-from crowdgate.kinds.rows import microdata
-from crowdgate.jobs import release as job
-from crowdgate.kind.run import Request
-from crowdgate.sampling import SecretKey
 from tests.flows.server import Server
 from tests.workshop import Workshop, crowdgate
 
@@ -57,7 +57,7 @@ def _missing(workshop: Workshop, _: pytest.MonkeyPatch) -> None:
 
 
 def _crashing(_: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "bernoulli_thinning", fails)
+    monkeypatch.setattr(randomness, "bernoulli_subsampler", fails)
 
 
 def _nothing(_: Workshop, __: pytest.MonkeyPatch) -> None:
@@ -111,7 +111,7 @@ def test_a_release_ends_under_prefect_as_it_does_without(
     for text in seen.artifacts.values():
         assert all(found["gate"] in text and found["reason"] in text for found in inline["verdicts"])
         assert "suppressed_share" not in text
-    assert set(json.loads(seen.parameters)) == {"policy", "as_of", "input_path", "to", "ledger"}
+    assert set(json.loads(seen.parameters)) == {"policy", "as_of", "input_path", "to", "ledger", "working_copy"}
 
 
 def _published(workshop: Workshop) -> dict[str, bytes]:
@@ -164,7 +164,7 @@ def test_a_release_that_fails_after_its_draw_does_not_draw_again(
         return keys[-1]
 
     monkeypatch.setattr(tasks, "draw_key", drawn)
-    monkeypatch.setattr(microdata, "scan", fails)
+    monkeypatch.setattr(job, "counted", fails)
     assert crowdgate("release", workshop.policy, "--prefect") == 1
     assert len(keys) == 1
     assert server.last_run().state["name"] == "Crashed"

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate_flows import release as flow_file
 from crowdgate.errors import Crashed, CrowdgateError
-from crowdgate.kinds.rows import microdata
 from crowdgate.jobs import release as job
+from crowdgate.jobs import staging
+from crowdgate.kind import randomness
 from crowdgate.kind.run import Request
+from crowdgate.publish import publisher
+from crowdgate_flows import release as flow_file
 from tests.flows.server import Seen, Server
 from tests.workshop import MARK, Workshop, good_rows, make_workshop
 
@@ -60,7 +62,7 @@ def test_marked_values_and_counts_reach_nothing_that_prefect_stores_or_says(
     for end, name in ENDS.items():
         workshop = marked_workshop(tmp_path / end, end)
         if end == "crashed":
-            monkeypatch.setattr(job, "bernoulli_thinning", _fails)
+            monkeypatch.setattr(randomness, "bernoulli_subsampler", _fails)
         try:
             flow_file.run_release(Request(workshop.policy, SLOT))
         except CrowdgateError as error:
@@ -107,10 +109,11 @@ def _all_of(error: BaseException | None) -> Iterator[str]:
 CRASH = f"""
 from crowdgate_flows.command import main
 from crowdgate.jobs import release as job
+from crowdgate.kind import randomness
 job.run_rules, job.row_rules_hold = (lambda *_: ()), (lambda _: True)
 def fails(*_):
     raise RuntimeError("{MARK}")
-job.bernoulli_thinning = fails
+randomness.bernoulli_subsampler = fails
 main()
 """
 
@@ -126,10 +129,10 @@ def test_a_process_of_its_own_prints_one_object_and_no_mark_even_at_debug(worksh
 
 
 STEPS = {
-    "reading": (microdata, "scan"),
-    "protecting": (job, "bernoulli_thinning"),
-    "staging": (job.publisher, "stage"),
-    "withholding": (job.staging, "private"),
+    "reading": (job, "counted"),
+    "protecting": (randomness, "bernoulli_subsampler"),
+    "staging": (publisher, "stage"),
+    "withholding": (staging, "private"),
 }
 
 
@@ -155,7 +158,7 @@ def test_a_crash_does_not_show_how_far_it_came(tmp_path: Path, server: Server) -
 def test_a_mistake_of_ours_before_reading_shows_its_type_only(
     workshop: Workshop, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "read_bundle", _fails)
+    monkeypatch.setattr(job, "plan_policy", _fails)
     with pytest.raises(CrowdgateError) as fault:
         flow_file.run_release(Request(workshop.policy, SLOT))
     assert MARK not in "".join(_all_of(fault.value))

@@ -1,46 +1,76 @@
 """`crowdgate plan`: the price of a policy and its alternatives, without data."""
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from crowdgate.kinds.rows.outlook import GOOD_SHARE, outlook
-from crowdgate.jobs.workspace import DEMO_POLICY, bundled
+from crowdgate.jobs.outlook import outlook
+from crowdgate.jobs.workspace import DEMO_POLICY, DEMO_TABLES, bundled
+from crowdgate.kind.forecast import Value
+from crowdgate.kinds.rows.outlook import GOOD_SHARE
 from tests.workshop import Workshop, crowdgate
 
-POLICY = bundled() / DEMO_POLICY
+POLICY = bundled("policies").parent / DEMO_POLICY
 
 
 def test_the_bundled_plan_states_both_bounds_and_what_releases_come_to() -> None:
     found = outlook(POLICY)
-    assert (found.least_k_exact, found.least_k_theorem5) == (62, 73)
-    assert found.exact_delta <= 1e-9
+    assert [found.forecast.figure(name) for name in ("least_k.exact", "least_k.theorem5")] == [62, 73]
+    assert number(found.forecast.figure("exact_delta")) <= 1e-9
     assert found.releases == 4
     assert [f"{bound:.4f}" for bound in found.pso_bounds] == ["0.0011", "0.0028", "0.0069", "0.0176"]
 
 
+def number(value: Value) -> float:
+    assert isinstance(value, int | float | Fraction)
+    return float(value)
+
+
 def test_exact_k_is_never_above_theorem_5_and_falls_with_epsilon() -> None:
-    rows = outlook(POLICY).trade_offs
-    assert all(row.theorem5 is None or row.exact <= row.theorem5 for row in rows)
-    for beta in {row.beta for row in rows}:
-        line = [row.exact for row in rows if row.beta == beta]
+    rows = outlook(POLICY).forecast.rows("trade_offs")
+    assert all(row["theorem5"] is None or number(row["exact"]) <= number(row["theorem5"]) for row in rows)
+    for beta in {number(row["beta"]) for row in rows}:
+        line = [number(row["exact"]) for row in rows if number(row["beta"]) == beta]
         assert line == sorted(line, reverse=True)
 
 
 def test_coarser_levels_keep_more_and_the_recommended_ones_keep_enough() -> None:
-    found = outlook(POLICY)
-    assert found.kept is not None
-    assert found.recommended is not None
-    assert found.recommended.share >= GOOD_SHARE > found.kept.share
-    for neighbour in found.neighbours:
-        coarser = neighbour.classes <= found.kept.classes
-        assert (neighbour.share >= found.kept.share - 1e-12) == coarser
+    found = outlook(POLICY).forecast
+    (kept,), (recommended,) = found.rows("expected_kept_share"), found.rows("recommended")
+    assert number(recommended["share"]) >= GOOD_SHARE > number(kept["share"])
+    for neighbour in found.rows("one_level_away"):
+        coarser = number(neighbour["classes"]) <= number(kept["classes"])
+        assert (number(neighbour["share"]) >= number(kept["share"]) - 1e-12) == coarser
 
 
 def test_without_margins_nothing_is_expected(workshop: Workshop) -> None:
-    found = outlook(workshop.policy)
-    assert (found.kept, found.neighbours, found.recommended) == (None, (), None)
+    said = outlook(workshop.policy).to_json()
+    assert (said["expected_kept_share"], said["one_level_away"], said["recommended"]) == (None, [], None)
+
+
+def test_every_figure_says_what_it_rests_on_and_lies_in_its_range() -> None:
+    for policy in (DEMO_POLICY, DEMO_TABLES):
+        said = outlook(POLICY.parents[1] / policy).to_json()
+        assert said["figures"]
+        for figure in said["figures"]:
+            assert figure["basis"]
+            assert figure["value"] is None or figure["low"] <= figure["value"] <= figure["high"]
+
+
+@pytest.mark.parametrize("policy", [DEMO_POLICY, DEMO_TABLES])
+def test_a_page_of_every_kind_is_the_same_in_markdown_and_html(policy: str, tmp_path: Path) -> None:
+    pages = [tmp_path / "plan.md", tmp_path / "plan.html"]
+    for page in pages:
+        assert crowdgate("plan", POLICY.parents[1] / policy, "--page", page) == 0
+    text, html = (page.read_text(encoding="utf-8") for page in pages)
+    for line in text.splitlines():
+        if line.startswith("## "):
+            assert f"<h2>{line[3:]}</h2>" in html
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert len(rows) == html.count("<tr>")
+    assert "STAND" not in text + html
 
 
 def test_the_page_stands_alone_and_is_never_written_over(tmp_path: Path) -> None:

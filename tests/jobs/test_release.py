@@ -17,15 +17,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowdgate.errors import Crashed, EnvironmentFault, FileFault, LedgerRefused
-from crowdgate.publish import publisher
+from crowdgate.jobs import release as job
+from crowdgate.jobs.verify import verify
+from crowdgate.kind import randomness
+from crowdgate.kind.randomness import Sealed
+from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import State, open_ledger
+from crowdgate.publish import publisher
 from crowdgate.publish.publisher import STAGING
-from crowdgate.kinds.rows import microdata
-from crowdgate.jobs import release as job
-from crowdgate.kind.run import Request, Result
-from crowdgate.verify.verify import verify
 from crowdgate.sampling import SecretKey
+from crowdgate.sources import counting
 from tests.workshop import MARK, Row, Workshop, crowdgate, good_rows, make_workshop, write_csv, write_parquet
 
 SLOT = "2030-01-01"
@@ -112,13 +114,12 @@ def test_each_blocking_gate_withholds_when_its_limit_is_tightened(
 
 
 def test_a_gate_that_could_not_measure_blocks(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "protect", _with_noise(float("nan")))
+    monkeypatch.setattr(job, "Sealed", _with_noise(float("nan")))
     assert run(workshop).outcome == "withheld"
 
 
 def _with_noise(value: float) -> object:
-    original = job.protect
-    return lambda reserved, counted, key: original(reserved, counted, key, noise=lambda *_: value)
+    return lambda key: Sealed(key, noise=lambda *_: value)  # type: ignore[arg-type,return-value]
 
 
 def test_a_second_run_of_a_published_id_reports_it_and_reads_nothing(workshop: Workshop) -> None:
@@ -347,13 +348,13 @@ def test_a_truncated_parquet_file_is_a_file_fault_and_costs_nothing(workshop: Wo
 def test_an_input_that_changes_while_it_is_read_is_a_file_fault_and_stays_charged(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = microdata.scan
+    original = counting.scan
 
     def changing(*args: object) -> object:
         write_parquet(workshop.data, good_rows(601))
         return original(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(microdata, "scan", changing)
+    monkeypatch.setattr(counting, "scan", changing)
     with pytest.raises(FileFault, match="changed while it was read"):
         run(workshop)
     assert entry_state(workshop) is State.RESERVED
@@ -454,7 +455,7 @@ def test_a_crash_after_reading_shows_one_word_and_no_chain(
     def broken(*_: object) -> object:
         raise KeyError(MARK)
 
-    monkeypatch.setattr(microdata, "scan", broken)
+    monkeypatch.setattr(counting, "scan", broken)
     with pytest.raises(Crashed) as crashed:
         run(workshop)
     assert crashed.value.__cause__ is None
@@ -500,7 +501,7 @@ def test_marked_values_appear_nowhere_but_in_the_private_folder(
     if end == "refused":
         workshop.edit(workshop.budget, "epsilon: 6", "epsilon: 1")
     if end == "crashed":
-        monkeypatch.setattr(job, "bernoulli_thinning", _fails)
+        monkeypatch.setattr(randomness, "bernoulli_subsampler", _fails)
     caplog.set_level("DEBUG")
     expected = {"published": 0, "withheld": 3, "refused": 5, "crashed": 1}[end]
     assert crowdgate("release", workshop.policy, "--as-of", SLOT, "--json") == expected

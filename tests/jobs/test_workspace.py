@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from crowdgate.ledger.ledger import open_ledger
 from crowdgate.jobs.workspace import DEMO_POLICY, FOLDERS, init
+from crowdgate.ledger.ledger import open_ledger
 from tests.workshop import Workshop, crowdgate
 
-FILES = {"crowdgate.toml", "data_contracts", "ledger", "policies", "prefect.yaml"}
+FILES = {"crowdgate.toml", "data_contracts", "ledger", "policies", "schedules"}
 
 
 def test_a_working_copy_has_a_ledger_of_its_own_that_its_budgets_name(tmp_path: Path) -> None:

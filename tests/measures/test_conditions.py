@@ -12,15 +12,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crowdgate.candidate import Candidate, Confidential, Static
+from crowdgate.candidate import Candidate, Static
 from crowdgate.contracts.contract import Attribute, Role
 from crowdgate.domain import Domain, categories, numbers
 from crowdgate.gate import Outcome, Reach, gate_words, judge, reach
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.hierarchy import Level
-from crowdgate.histogram import Histogram, group
-from crowdgate.measures import MEASURES
-from crowdgate.measures import conditions
+from crowdgate.histogram import Histogram, collapse
+from crowdgate.measures import MEASURES, conditions
 from crowdgate.policy.policy import GateRule
 from tests.workshop import Workshop, crowdgate
 
@@ -38,7 +37,7 @@ NAMED, NUMERIC = categories([*"abcd"], "book"), numbers(Fraction(0), Fraction(3)
 
 def release(table: Table) -> Histogram:
     columns = [np.array([cell[i] for cell in table], dtype=np.int64) for i in range(3)]
-    return group(NAMES, SIZES, columns, np.array(list(table.values()), dtype=np.int64))
+    return collapse(NAMES, SIZES, columns, np.array(list(table.values()), dtype=np.int64))
 
 
 def candidate(table: Table, domain: Domain = NAMED, people: int = 10**8, invalid: Any = "drop") -> Candidate:
@@ -51,8 +50,7 @@ def candidate(table: Table, domain: Domain = NAMED, people: int = 10**8, invalid
     attributes["s"] = Attribute("s", Role.SENSITIVE, domain=domain, invalid=invalid)
     spent = (Fraction(1), Fraction(1, 10))
     static = Static(Guarantee.of((part,)), spent, spent, people, K, levels, attributes)
-    output = release(table)
-    return Candidate(static, output, Confidential(output, output), lambda count, *_: count)
+    return Candidate(static=static, rows=release(table))
 
 
 def rule(name: str, side: str = "at_most", limit: str = "1") -> GateRule:
@@ -171,7 +169,7 @@ def test_the_salaries_of_the_paper_on_closeness_have_its_distances() -> None:
     at = {"3k": 0, "4k": 1, "5k": 2, "6k": 3, "7k": 4, "8k": 5, "9k": 6, "10k": 7, "11k": 8}
     groups = (["3k", "4k", "5k"], ["6k", "8k", "11k"], ["7k", "9k", "10k"])
     rows = np.array([(i, at[value]) for i, values in enumerate(groups) for value in values], dtype=np.int64)
-    found = group(("zip", "salary"), (3, 9), [rows[:, 0], rows[:, 1]], np.ones(9, dtype=np.int64))
+    found = collapse(("zip", "salary"), (3, 9), [rows[:, 0], rows[:, 1]], np.ones(9, dtype=np.int64))
     assert conditions.ordered_distance(conditions.classes(found, "salary")) == Fraction(3, 8)
     second = [Fraction(int(i in (3, 5, 8)), 3) - Fraction(1, 9) for i in range(9)]
     assert round(float(_moved(second)), 3) == 0.167

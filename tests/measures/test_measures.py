@@ -13,14 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting import pso
-from crowdgate.candidate import Candidate, Confidential, Measurement, Static
+from crowdgate.candidate import Candidate, Measurement, Shape, Static
 from crowdgate.contracts.contract import Attribute, Role
 from crowdgate.gate import Outcome, Reach, judge, reach
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.hierarchy import Level
-from crowdgate.histogram import Histogram, at_least, group
-from crowdgate.policy.files import read_bundle
-from crowdgate.jobs.plan import plan_release
+from crowdgate.histogram import Histogram, at_least, collapse
+from crowdgate.jobs.plan import plan_policy
 from crowdgate.measures import MEASURES, MeasureClass
 from crowdgate.measures.confidential import ALPHA, SENSITIVITY
 from crowdgate.noise import laplace_quantile
@@ -64,7 +63,7 @@ def static(
 
 def histogram(counts: dict[tuple[int, ...], int]) -> Histogram:
     columns = [np.array([row[i] for row in counts], dtype=np.int64) for i in range(len(SIZES))]
-    return group(NAMES, SIZES, columns, np.array(list(counts.values()), dtype=np.int64))
+    return collapse(NAMES, SIZES, columns, np.array(list(counts.values()), dtype=np.int64))
 
 
 def candidate(
@@ -72,7 +71,7 @@ def candidate(
 ) -> Candidate:
     found = static()
     output = at_least(histogram(sample), found.least_class)
-    return Candidate(found, output, Confidential(histogram(full), histogram(sample)), noise)
+    return Candidate(static=found, rows=output, table=histogram(full), sample=histogram(sample), noise=noise)
 
 
 def gate(measure: str, side: str = "at_most", limit: str = "1", **more: Any) -> GateRule:
@@ -99,7 +98,7 @@ tables = st.dictionaries(st.tuples(st.integers(0, 2), st.integers(0, 1)), st.int
 def test_every_measure_is_decided_on_static_facts_or_on_the_candidate_and_listed_under_its_name() -> None:
     for name, measure in MEASURES.items():
         assert name == measure.name
-        assert (measure.of_static is None) == (measure.kind is not MeasureClass.STATIC)
+        assert (measure.of_static is None) == (measure.reads is not MeasureClass.STATIC)
         assert (measure.of_static is None) != (measure.of_candidate is None)
 
 
@@ -118,14 +117,14 @@ def test_a_measure_has_its_value_on_a_candidate_and_on_an_empty_one(name: str, v
     assert of_candidate(name, candidate(NONE, NONE)) == Measurement.exact(empty)
 
 
-MICRODATA = "safe_k_anonymity"
+MICRODATA = (Shape.ROWS, Shape.TABLE, Shape.SAMPLE)
 
 
 @given(full=tables, other=tables, sample=tables)
 def test_output_measures_read_nothing_but_the_output(full: Any, other: Any, sample: Any) -> None:
     kept = {row: count for row, count in sample.items() if count >= 3}
     for name, measure in MEASURES.items():
-        if measure.kind is MeasureClass.OUTPUT and MICRODATA in measure.mechanisms:
+        if measure.reads is MeasureClass.OUTPUT and measure.shape in MICRODATA:
             of = {"of": "y"} if measure.of else {}
             found = of_candidate(name, candidate(full, sample), **of)
             assert found is not None
@@ -137,7 +136,7 @@ def test_output_measures_read_nothing_but_the_output(full: Any, other: Any, samp
 def test_what_cannot_fail_never_fails_and_what_cannot_pass_never_passes(sample: Any, limit: int, side: str) -> None:
     found = candidate(sample, sample)
     for name, measure in MEASURES.items():
-        if measure.of_candidate and name != "singletons" and MICRODATA in measure.mechanisms:
+        if measure.of_candidate and name != "singletons" and measure.shape in MICRODATA:
             rule = gate(name, side, str(limit), **({"of": "y"} if measure.of else {}))
             outcome = judge(rule, measure.of_candidate(found, rule))[0]
             stated = reach(rule, measure.reach(found.static, rule))
@@ -315,7 +314,7 @@ def test_the_bound_on_singling_out_uses_all_that_the_population_has_spent() -> N
 
 
 def test_the_bundled_budget_allows_four_releases_with_these_bounds_on_singling_out() -> None:
-    plan = plan_release(read_bundle(ROOT / "policies" / "census_income.yaml"))
+    plan = plan_policy(ROOT / "policies" / "census_income.yaml")
     rule, measure = next(found for found in plan.gates if found[0].measure == "pso_bound")
     budget = plan.bundle.budget.spec
     once = plan.guarantee

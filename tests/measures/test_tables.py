@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowdgate.candidate import Measurement, PublishedCells, TablesCandidate
+from crowdgate.candidate import Candidate, Measurement, PublishedCells, Shape
 from crowdgate.measures import MEASURES, MeasureClass
+from crowdgate.policy.policy import GateRule
 
 NONE: Any = None
+NONE_RULE = GateRule.model_validate({"measure": "any", "at_most": "1", "charge": {"epsilon": "1"}})
 
 
 def cells(
@@ -20,7 +22,7 @@ def cells(
 def measured(name: str, *tables: PublishedCells) -> Measurement | None:
     of_candidate = MEASURES[name].of_candidate
     assert of_candidate is not None
-    return of_candidate(TablesCandidate(NONE, tables), NONE)
+    return of_candidate(Candidate(static=NONE, cells=tables), NONE)
 
 
 TOTAL = cells("count", [100.0], [5.0], [True], total=True)
@@ -50,8 +52,12 @@ def test_what_tables_do_not_hold_is_not_measured(name: str, tables: tuple[Publis
     assert measured(name, *tables) is None
 
 
-def test_every_measure_speaks_of_a_mechanism_and_only_static_ones_of_all() -> None:
+def test_what_a_candidate_has_not_is_not_measured() -> None:
+    """A measure whose shape a candidate lacks is inconclusive, which blocks."""
+    nothing = Candidate(static=NONE)
     for measure in MEASURES.values():
-        assert set(measure.mechanisms) <= {"safe_k_anonymity", "dp_tables"}
-        assert measure.mechanisms
-        assert len(measure.mechanisms) == 1 or measure.kind is MeasureClass.STATIC
+        if measure.of_candidate is not None:
+            assert measure.of_candidate(nothing, NONE_RULE) is None
+            assert measure.shape is not Shape.FACTS
+        else:
+            assert measure.reads is MeasureClass.STATIC

@@ -11,15 +11,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crowdgate.candidate import Candidate, Confidential, Static
+from crowdgate.candidate import Static
 from crowdgate.contracts.contract import Attribute, Role
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.hierarchy import Level
-from crowdgate.histogram import Histogram, group, project
+from crowdgate.histogram import Histogram, collapse
+from crowdgate.kinds.rows.candidate import RowsCandidate
 from crowdgate.kinds.rows.utility import utility
 from crowdgate.measures import naive_bayes
 from crowdgate.measures import utility as worth
-from crowdgate.mechanisms import SafeK
+from crowdgate.mechanisms.rows.safe_k import SafeK
 
 Cell = tuple[int, ...]
 Cases = dict[Cell, tuple[int, int]]
@@ -37,7 +38,7 @@ cases = st.dictionaries(cells, counts, max_size=10)
 def histogram(table: dict[Cell, int]) -> Histogram:
     kept = {cell: count for cell, count in table.items() if count}
     columns = [np.array([cell[i] for cell in kept], dtype=np.int64) for i in range(len(NAMES))]
-    return group(NAMES, SIZES, columns, np.array(list(kept.values()), dtype=np.int64))
+    return collapse(NAMES, SIZES, columns, np.array(list(kept.values()), dtype=np.int64))
 
 
 def parts(case: Cases) -> tuple[dict[Cell, int], dict[Cell, int], dict[Cell, int]]:
@@ -51,13 +52,13 @@ def rows_of(table: dict[Cell, int]) -> list[Cell]:
     return [cell for cell, count in table.items() for _ in range(count)]
 
 
-def candidate(case: Cases, roles: dict[str, Role] | None = None) -> Candidate:
+def candidate(case: Cases, roles: dict[str, Role] | None = None) -> RowsCandidate:
     release, sample, full = map(histogram, parts(case))
     part = Part("mechanism", Fraction(1), Fraction(1, 10))
     attributes = {name: Attribute(name, (roles or {"t": Role.SENSITIVE}).get(name, Role.OTHER)) for name in NAMES}
     spent = (Fraction(1), Fraction(1, 10))
     static = Static(Guarantee.of((part,)), spent, spent, 100, K, LEVELS, attributes)
-    return Candidate(static, release, Confidential(full, sample), lambda count, *_: count)
+    return RowsCandidate(static=static, rows=release, table=full, sample=sample)
 
 
 def safe(beta: Fraction = BETA) -> SafeK:
@@ -129,18 +130,6 @@ def test_a_release_of_the_whole_table_has_no_error(case: Cases) -> None:
         assert error.count_error == 0
         assert not error.total_variation
         assert not error.divergence
-
-
-@given(case=cases, names=st.permutations(NAMES), most=st.sampled_from([1, 1 << 22]))
-def test_folding_is_projecting(case: Cases, names: list[str], most: int) -> None:
-    full = histogram(parts(case)[2])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(worth, "DENSE_CELLS", most)
-        folded = worth.fold(full, names[:3])
-    other = project(full, names[:3])
-    assert (folded.names, folded.sizes) == (other.names, other.sizes)
-    for a, b in zip((*folded.codes, folded.counts), (*other.codes, other.counts), strict=True):
-        assert a.tolist() == b.tolist()
 
 
 # --- the classifier ---

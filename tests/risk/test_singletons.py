@@ -1,4 +1,5 @@
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 
@@ -7,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.risk.singletons import Bins, expected
-from tests.accounting.vectors import of
+from tests.accounting.vectors import Entry, of
 
 weights = st.lists(st.integers(0, 6), min_size=1, max_size=5).filter(any)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(weights=weights, people=st.integers(0, 4))
-def test_the_expected_singletons_are_the_mean_over_all_ways_to_fall(weights, people):
+def test_the_expected_singletons_are_the_mean_over_all_ways_to_fall(weights: list[int], people: int) -> None:
     shares = [Fraction(weight, sum(weights)) for weight in weights]
     mean = Fraction(0)
     for fall in product(range(len(shares)), repeat=people):
@@ -24,12 +25,12 @@ def test_the_expected_singletons_are_the_mean_over_all_ways_to_fall(weights, peo
 
 
 @of("ES_exact", "risk.json")
-def test_the_expected_singletons_have_their_reference_values(entry):
+def test_the_expected_singletons_have_their_reference_values(entry: Entry) -> None:
     bins = Bins.of([Fraction(p) for p in entry["inputs"]["p"]])
     assert expected(bins, entry["inputs"]["k"]) == pytest.approx(entry["expected"], rel=1e-13)
 
 
-def test_uniform_grouped_and_listed_bins_are_the_same_bins():
+def test_uniform_grouped_and_listed_bins_are_the_same_bins() -> None:
     grouped = Bins.grouped([Fraction(1, 2), 1, 2], [40, 20, 20])
     listed = Bins.of([Fraction(1, 160)] * 40 + [Fraction(1, 80)] * 20 + [Fraction(1, 40)] * 20)
     assert (
@@ -39,13 +40,13 @@ def test_uniform_grouped_and_listed_bins_are_the_same_bins():
     assert expected(Bins.grouped([1], [365]), 365) == expected(Bins.uniform(365), 365)
 
 
-def test_many_people_and_many_bins_keep_their_digits():
+def test_many_people_and_many_bins_keep_their_digits() -> None:
     assert expected(Bins.uniform(10**12), 10**12) == pytest.approx(10**12 / math.e, rel=1e-11)
     assert expected(Bins.uniform(10), 10**6) == 0
     assert expected(Bins.uniform(10**15), 2) == pytest.approx(2, rel=1e-14)
 
 
-def test_one_person_is_always_alone_and_two_in_one_bin_never():
+def test_one_person_is_always_alone_and_two_in_one_bin_never() -> None:
     assert expected(Bins.uniform(1), 1) == 1
     assert expected(Bins.uniform(1), 2) == 0
     assert expected(Bins.uniform(7), 0) == 0
@@ -67,6 +68,6 @@ def test_one_person_is_always_alone_and_two_in_one_bin_never():
         (lambda: expected(Bins.uniform(5), True), "k must be"),
     ],
 )
-def test_what_is_no_distribution_is_refused(make, message):
+def test_what_is_no_distribution_is_refused(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()

@@ -103,7 +103,8 @@ def _stirling_error(count: int) -> float:
 def _deviance(x: float, mean: float, apart: float) -> float:
     """x ln(x / mean) + mean - x, where apart = x - mean is known better than the difference of floats."""
     if abs(apart) > 0.1 * (x + mean):
-        return x * math.log(x / mean) - apart
+        ratio = x / mean
+        return x * (math.log(ratio) if ratio < math.inf else math.log(x) - math.log(mean)) - apart
     v = apart / (x + mean)
     total, term, j = apart * v, 2 * x * v, 1
     while True:

@@ -34,16 +34,6 @@ class Query:
         return whole("rows", rows, 1) * self.contribution
 
 
-def l1_sensitivity(queries: Sequence[Query], rows: int) -> int:
-    """The L1 change of all queries together."""
-    return sum(query.sensitivity(rows) for query in queries)
-
-
-def squared_l2_sensitivity(queries: Sequence[Query], rows: int) -> int:
-    """The squared L2 change of all queries together."""
-    return sum(query.sensitivity(rows) ** 2 for query in queries)
-
-
 def share_faults(queries: Sequence[Query]) -> list[tuple[str, str]]:
     """(query, what is wrong with its share): a share of 0 or less, shares over the whole, nothing left for the rest."""
     faults = [(q.name, f"share {q.share}") for q in queries if q.share is not None and not 0 < q.share <= 1]

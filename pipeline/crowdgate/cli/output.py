@@ -40,8 +40,7 @@ def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]], left: Iter
         table.add_column(Text(title), justify="left" if at in words else "right", overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
-    console = Console(file=sys.stdout, highlight=False)
-    console.print(table, width=None if console.is_terminal else WIDE)
+    Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else WIDE).print(table)
 
 
 def report_error(error: CrowdgateError, as_json: bool) -> None:

@@ -6,6 +6,7 @@ one with the least mean error is shown.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from math import prod
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.kind.forecast import Axes, CellErrors, Floats, Forecast, Prior
+from crowdgate.kind.forecast import Axes, CellErrors, Floats, Forecast, Prior, Value
 from crowdgate.kind.kind import Allowance, AnyKind
 from crowdgate.kind.plan import Plan
 from crowdgate.kinds import KINDS
@@ -46,7 +47,8 @@ class Comparison:
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` adds."""
         stated = {
-            rival.kind: {figure.name: str(figure.value) for figure in rival.forecast.figures} for rival in self.rivals
+            rival.kind: {figure.name: _stated(figure.value) for figure in rival.forecast.figures}
+            for rival in self.rivals
         }
         return {"assumed": ASSUMED, **stated, "tables": [self._table(at) for at in range(len(self.tables))]}
 
@@ -64,6 +66,11 @@ class Comparison:
                 for i, cell in enumerate(cells)
             ],
         }
+
+
+def _stated(value: Value) -> Value:
+    """A figure, exactly: fractions as text."""
+    return str(value) if isinstance(value, Fraction) else value
 
 
 def _said(rival: Rival, table: int, cell: int) -> Iterator[tuple[str, float | None]]:

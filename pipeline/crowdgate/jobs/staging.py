@@ -1,6 +1,6 @@
 """What is written of a release of any kind: its files, the manifest, and the curator's private record."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -69,13 +69,13 @@ def private(outcome: str, found: Counted, judged: Judged) -> dict[str, Any]:
         "verdicts": [manifest.verdict_json(each) for each in judged.verdicts],
         "rules": [{"rule": rule.name, "kind": rule.kind, "passed": rule.passed} for rule in found.rules],
         "facts": found.facts,
-        **_figures(found, judged),
+        **{name: _figures(make) for name, make in judged.protected.private(found.views).items()},
     }
 
 
-def _figures(found: Counted, judged: Judged) -> dict[str, Any]:
+def _figures(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Figures for the curator; a fault in them must not decide how a release ends, which everybody sees."""
     try:
-        return judged.protected.private(found.views)
+        return make()
     except Exception as fault:
         return {"fault": type(fault).__name__}

@@ -24,6 +24,8 @@ from crowdgate.policy.policy import MechanismSpec
 
 Json = dict[str, Any]
 Writer = Callable[[Path], None]
+Sections = Mapping[str, Callable[[], Json]]
+"""Parts of a record by name, each made when it is asked for: a fault in one leaves the others."""
 Histograms = Mapping[str, Histogram]
 Formats = Mapping[str, Format]
 
@@ -92,7 +94,7 @@ class Kind(Generic[S, M, C]):
     mechanism: Callable[[M, C], Json]
     data: Callable[[C], Json]
     page: Callable[[M, C], Page]
-    private: Callable[[M, C, Histograms], Json]
+    private: Callable[[M, C, Histograms], Sections]
     promise: Callable[[M, Guarantee], list[str]]
     notes: Callable[[M], list[str]]
     outlook: Callable[[M, Prior], Forecast]
@@ -185,7 +187,7 @@ class Protected(ABC):
         """What the manifest says of the files."""
 
     @abstractmethod
-    def private(self, counted: Histograms) -> Json:
+    def private(self, counted: Histograms) -> Sections:
         """Figures for the curator."""
 
 
@@ -289,5 +291,5 @@ class _Protected(Protected, Generic[S, M, C]):
     def data(self) -> Json:
         return self.of.data(self.made)
 
-    def private(self, counted: Histograms) -> Json:
+    def private(self, counted: Histograms) -> Sections:
         return self.of.private(self.by, self.made, counted)

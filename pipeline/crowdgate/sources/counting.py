@@ -90,10 +90,10 @@ class _Counter:
 def count(part: Part, task: Task, progress: Progress | None = None) -> Partial:
     """What one part adds."""
     facts, person = Facts(), task.contract.unit.person
-    batches = _records(part, task, facts, progress)
+    batches = records(part, task, facts, progress)
     if person is None:
-        return Partial(facts, scan((records for _, records in batches), task.views))
-    people = count_people(joint(task.views.values()), ((batch.cells[person], records) for batch, records in batches))
+        return Partial(facts, scan((found for _, found in batches), task.views))
+    people = count_people(joint(task.views.values()), ((batch.cells[person], found) for batch, found in batches))
     return Partial(facts, {}, people)
 
 
@@ -127,7 +127,8 @@ def _sum(partials: Sequence[Partial]) -> Partial:
     return Partial(facts, merged, merge_people(people) if people else None)
 
 
-def _records(part: Part, task: Task, facts: Facts, progress: Progress | None) -> Iterator[tuple[Batch, Records]]:
+def records(part: Part, task: Task, facts: Facts, progress: Progress | None = None) -> Iterator[tuple[Batch, Records]]:
+    """The batches of a part with their codes; `facts` are told of them."""
     person = task.contract.unit.person
     unique = [] if person is None else [person]
     attributes = [task.contract.by_name[name] for name in task.columns]

@@ -6,6 +6,7 @@ from typing import Any
 
 from crowdgate.candidate import Static
 from crowdgate.histogram import Histogram
+from crowdgate.kind.kind import Sections
 from crowdgate.kind.randomness import Randomness
 from crowdgate.kinds.rows.candidate import RowsCandidate
 from crowdgate.kinds.rows.plan import VIEW
@@ -37,7 +38,7 @@ def data(candidate: RowsCandidate) -> dict[str, Any]:
     return {"columns": columns, "rows": rows.rows, "classes": len(rows)}
 
 
-def private(safe: SafeK, candidate: RowsCandidate, _: Mapping[str, Histogram]) -> dict[str, Any]:
+def private(safe: SafeK, candidate: RowsCandidate, _: Mapping[str, Histogram]) -> Sections:
     """What the curator may know: rows, and what the release is worth."""
     rows = {"table": candidate.table.rows, "sample": candidate.sample.rows}
-    return {"rows": rows, "utility": utility(candidate, safe)}
+    return {"rows": lambda: rows, "utility": lambda: utility(candidate, safe)}

@@ -10,7 +10,7 @@ from crowdgate.candidate import Candidate, PublishedCells, Static
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram
-from crowdgate.kind.kind import Formats, Writer
+from crowdgate.kind.kind import Formats, Sections, Writer
 from crowdgate.kind.randomness import Randomness
 from crowdgate.kinds.tables.files import (
     COARSER,
@@ -89,10 +89,13 @@ def data(candidate: AnsweredTables) -> dict[str, Any]:
     return {"tables": tables}
 
 
-def private(planned: TablesPlan, candidate: AnsweredTables, counted: Mapping[str, Histogram]) -> dict[str, Any]:
+def private(planned: TablesPlan, candidate: AnsweredTables, counted: Mapping[str, Histogram]) -> Sections:
     """What the curator may know: rows of the table, and how far the published counts are from the true ones."""
     rows = {"counted": next(iter(counted.values())).rows}
-    return {"rows": rows, "utility": {"errors of counts": _errors(planned.mechanism, candidate, counted)}}
+    return {
+        "rows": lambda: rows,
+        "utility": lambda: {"errors of counts": _errors(planned.mechanism, candidate, counted)},
+    }
 
 
 def listing(mechanism: DpTables, answers: Answers) -> Iterator[dict[str, Any]]:

@@ -80,16 +80,6 @@ def variances_after(axes: Sequence[Axes], variances: Sequence[float]) -> tuple[t
     return _cut(after, shapes), exact
 
 
-def disagreement(axes: Sequence[Axes], tables: Sequence[npt.NDArray[Any]]) -> float:
-    """The greatest difference between two tables on a margin that both have."""
-    worst = 0.0
-    for i, j in combinations(range(len(axes)), 2):
-        join = common_margin(axes[i], axes[j])
-        left, right = (margin(axes[at], np.asarray(tables[at], dtype=np.float64), join) for at in (i, j))
-        worst = max(worst, float(np.abs(left - right).max()))
-    return worst
-
-
 def common_margin(left: Axes, right: Axes) -> dict[str, Level]:
     """The finest table that is a margin of both: shared attributes at the coarser of the two levels."""
     return {name: min(left[name], right[name], key=len) for name in sorted(left) if name in right}

@@ -6,7 +6,6 @@ import logging
 import math
 import os
 import traceback
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -21,14 +20,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowdgate.contracts.contract import Attribute, Contract, Fact, PrivacyUnit, Role, Source, TableRule
+from crowdgate.contracts.contract import Attribute, Contract, Fact, PrivacyUnit, Role, TableRule
 from crowdgate.domain import INVALID, Domain, categories, dates, numbers
 from crowdgate.errors import FileFault
 from crowdgate.hierarchy import hierarchy
 from crowdgate.histogram import Records
-from crowdgate.sources import people
-from crowdgate.sources.people import number_people, rows_each
-from crowdgate.sources.tables import Facts, choose_rows, open_table, read_records
+from crowdgate.sources import open_source
+from crowdgate.sources.counting import Task, counted, serial
+from crowdgate.sources.facts import Facts
+from tests.reading import batches, file_server
 
 MARK = "ZZMARKZZ"
 quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -58,8 +58,8 @@ def contract_of(
     person: str | None = None,
     rules: Sequence[TableRule] = (),
 ) -> Contract:
-    source = Source(path, kind)
-    return Contract("c", "1", "people", PrivacyUnit(person), source, attributes, table_rules=tuple(rules))
+    unit, server = PrivacyUnit(person), file_server(path, kind)
+    return Contract("c", "1", "people", unit, server, attributes, table_rules=tuple(rules))
 
 
 def write(path: Path, columns: dict[str, Any], rows_per_group: int | None = None) -> Path:
@@ -79,8 +79,7 @@ def all_rows(batches: Iterator[Records]) -> list[tuple[int, ...]]:
 
 
 def read(contract: Contract, seen: Facts | None = None) -> list[tuple[int, ...]]:
-    names = [each.name for each in contract.attributes if each.name != contract.unit.person]
-    return all_rows(read_records(open_table(contract, names), contract, seen))
+    return all_rows(batches(contract, seen))
 
 
 def expected_code(text: str | None, spec: Attribute) -> int | None:
@@ -128,7 +127,9 @@ KINDS: dict[str, tuple[Any, st.SearchStrategy[Any], Callable[[Any], str | None]]
 @pytest.mark.parametrize("kind", KINDS)
 @quick
 @given(data=st.data())
-def test_a_parquet_cell_has_the_code_of_its_text_whatever_its_type(kind: str, data: st.DataObject, tmp_path: Path):
+def test_a_parquet_cell_has_the_code_of_its_text_whatever_its_type(
+    kind: str, data: st.DataObject, tmp_path: Path
+) -> None:
     arrow, values, text = KINDS[kind]
     cells = data.draw(st.lists(st.none() | values, max_size=12))
     domain = data.draw(st.sampled_from(DOMAINS))
@@ -146,7 +147,9 @@ def test_a_parquet_cell_has_the_code_of_its_text_whatever_its_type(kind: str, da
     cuts=st.lists(st.integers(0, 20), max_size=4),
     group=st.integers(1, 20),
 )
-def test_splitting_a_table_into_files_and_row_groups_gives_the_same_rows(rows, cuts, group, tmp_path: Path):
+def test_splitting_a_table_into_files_and_row_groups_gives_the_same_rows(
+    rows: list[tuple[str | None, int | None]], cuts: list[int], group: int, tmp_path: Path
+) -> None:
     folder = tmp_path / f"parts{len(list(tmp_path.iterdir()))}"
     folder.mkdir()
     edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
@@ -166,7 +169,7 @@ BAD = [None, math.nan, math.inf, -math.inf, 1e300, 0.5, 10.0**9]
 
 @quick
 @given(values=st.lists(small.map(float), max_size=8), bad=st.sampled_from(BAD), at=st.integers(0, 8))
-def test_one_bad_row_changes_no_other_row(values: list[float], bad: float | None, at: int, tmp_path: Path):
+def test_one_bad_row_changes_no_other_row(values: list[float], bad: float | None, at: int, tmp_path: Path) -> None:
     spec = attribute("n", DOMAINS[1], "drop")
     clean = write(tmp_path / "clean.parquet", {"n": pa.array([int(value) for value in values], pa.int64())})
     marred = [*values[:at], bad, *values[at:]]
@@ -174,98 +177,8 @@ def test_one_bad_row_changes_no_other_row(values: list[float], bad: float | None
     assert read(contract_of(clean, spec)) == read(contract_of(spoilt, spec))
 
 
-@quick
-@given(ids=st.lists(st.none() | st.binary(max_size=2) | st.text("a,é\0 ", max_size=3).map(str.encode), max_size=30))
-@pytest.mark.parametrize("dictionary", [False, True])
-def test_of_each_person_exactly_one_row_is_chosen(ids: list[bytes | None], dictionary: bool, tmp_path: Path):
-    cells = pa.array(ids, pa.binary())
-    path = write(tmp_path / "t.parquet", {"id": cells.dictionary_encode() if dictionary else cells}, 7)
-    contract = contract_of(path, person="id")
-    seen = Facts()
-    chosen = choose_rows(open_table(contract, []), contract, few_words, seen)
-    kept = Counter(person for person, keep in zip(ids, chosen, strict=True) if keep)
-    assert kept == Counter({person for person in ids if usable(person)})
-    assert (seen.named, seen.people) == (sum(map(usable, ids)), len(kept))
-
-
-def few_words(n: int) -> np.ndarray:
-    """Words with many ties, the greatest word among them."""
-    return np.random.default_rng(n).choice(np.array([0, 1, 2**64 - 1], dtype=np.uint64), n)
-
-
-def usable(person: bytes | None) -> bool:
-    try:
-        return bool(person) and bool(person.decode())
-    except UnicodeDecodeError:
-        return False
-
-
-@pytest.mark.parametrize("ids", [["a", "b", "a", None, "a", ""], ["a"] * 5, ["a", "b", "c"], [None, ""], []])
-def test_each_row_of_a_person_is_chosen_with_the_same_probability(ids: list[str | None]):
-    rows = number_people([pa.array(ids[:2], pa.string()), pa.array(ids[2:], pa.string())])
-    orders = list(itertools.permutations(range(len(ids))))
-    masks = np.array([rows_each(rows, np.array(order, dtype=np.uint64), 1) for order in orders])
-    rows_of = Counter(ids)
-    for row, person in enumerate(ids):
-        share = Fraction(1, rows_of[person]) if person else 0
-        assert masks[:, row].sum() == share * len(orders)
-    assert (masks.sum(axis=1) == len({person for person in ids if person})).all()
-
-
-def test_usable_ids_are_told_from_others_in_every_slice(monkeypatch):
-    ids = [b"a", b"b", b"", b"c", b"\xff", b"dd", b"e", b"a"]
-    monkeypatch.setattr(people, "_SLICE", 2)
-    numbered = number_people([pa.array(ids, pa.binary())])
-    assert [number != people.NOBODY for number in numbered] == [usable(each) for each in ids]
-
-
-def test_of_equal_words_the_first_row_wins():
-    rows = number_people([pa.array(["b", "a", "b", "a"])])
-    assert rows_each(rows, np.full(4, 2**64 - 1, dtype=np.uint64), 1).tolist() == [True, True, False, False]
-
-
-@pytest.mark.parametrize("words", [np.zeros(3, dtype=np.uint64), np.zeros(2, dtype=np.int64)])
-def test_a_row_without_its_own_word_is_refused(words: np.ndarray):
-    with pytest.raises(ValueError, match="one 64-bit word per row"):
-        rows_each(number_people([pa.array(["a", "b"])]), words, 1)
-
-
-def test_a_person_is_the_same_in_a_file_whose_ids_one_null_turned_into_floats(tmp_path: Path):
-    write(tmp_path / "a.parquet", {"id": pa.array([7, 8])})
-    write(tmp_path / "b.parquet", {"id": pa.array([7.0, math.nan, 9.0])})
-    write(tmp_path / "c.parquet", {"id": pa.array(["7", "07", None])})
-    contract = contract_of(tmp_path, person="id")
-    words = np.arange(8, 0, -1, dtype=np.uint64)
-    chosen = choose_rows(open_table(contract, []), contract, lambda n: words[:n])
-    assert chosen.tolist() == [False, True, False, False, True, True, True, False]
-
-
-def test_the_person_bound_and_cleaning_both_drop_rows(tmp_path: Path):
-    path = write(tmp_path / "t.parquet", {"id": ["p", "p", "q", "r"], "x": ["a", "é", "bad", "1"]}, 3)
-    spec = attribute("x", WORDS, "drop")
-    contract = contract_of(path, spec, person="id")
-    table = open_table(contract, ["x"])
-    chosen = choose_rows(table, contract, lambda n: np.arange(n, 0, -1, dtype=np.uint64))
-    assert chosen.tolist() == [False, True, True, True]
-    assert all_rows(read_records(table, contract, None, chosen)) == [(7,), (0,)]
-
-
-def test_a_mask_of_another_length_means_that_the_input_changed(tmp_path: Path):
-    path = write(tmp_path / "t.parquet", {"x": ["a", "é"]})
-    contract = contract_of(path, attribute("x", WORDS))
-    for length in (1, 3):
-        with pytest.raises(FileFault, match="changed while it was read"):
-            all_rows(read_records(open_table(contract, ["x"]), contract, None, np.ones(length, dtype=bool)))
-
-
-def test_choosing_rows_needs_a_person(tmp_path: Path):
-    contract = contract_of(write(tmp_path / "t.parquet", {"x": ["a"]}), attribute("x", WORDS))
-    with pytest.raises(ValueError, match="privacy unit is a row"):
-        choose_rows(open_table(contract, ["x"]), contract, few_words)
-
-
 @pytest.mark.parametrize("size", [10_000, 1_000_000])
-def test_a_cell_of_any_length_is_one_invalid_cell(size: int, tmp_path: Path):
+def test_a_cell_of_any_length_is_one_invalid_cell(size: int, tmp_path: Path) -> None:
     path = write(tmp_path / "t.parquet", {"n": ["3", "1" * size, " " * size + "x", None, "4"]})
     assert read(contract_of(path, attribute("n", DOMAINS[1], "drop"))) == [(3,), (4,)]
     assert read(contract_of(path, attribute("n", DOMAINS[1], "level"))) == [(3,), (10,), (10,), (10,), (4,)]
@@ -279,7 +192,7 @@ EXTREMES = {
 
 
 @pytest.mark.parametrize("kind", EXTREMES)
-def test_numbers_at_the_ends_of_their_type_are_clamped_and_not_wrapped(kind: str, tmp_path: Path):
+def test_numbers_at_the_ends_of_their_type_are_clamped_and_not_wrapped(kind: str, tmp_path: Path) -> None:
     path = write(tmp_path / "t.parquet", {"n": EXTREMES[kind]})
     far = numbers(Fraction(3 * 10**9 - 9), Fraction(3 * 10**9), Fraction(1), "test", top=True, bottom=True)
     assert read(contract_of(path, attribute("n", far))) == [(0,), (9,), (9,), (3,), (10,)]
@@ -288,7 +201,7 @@ def test_numbers_at_the_ends_of_their_type_are_clamped_and_not_wrapped(kind: str
 
 
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
-def test_a_category_spells_a_number_of_a_float_column_in_any_plain_way(kind: Any, tmp_path: Path):
+def test_a_category_spells_a_number_of_a_float_column_in_any_plain_way(kind: Any, tmp_path: Path) -> None:
     domain = categories(["1", "2.0", "0.5", "1000000000000000", "1.5e-3"], "test")
     path = write(tmp_path / "t.parquet", {"x": pa.array([1.0, 2.0, 0.5, -0.5, 1.5e-30], kind)})
     assert read(contract_of(path, attribute("x", domain))) == [(0,), (1,), (2,), (5,), (5,)]
@@ -296,7 +209,7 @@ def test_a_category_spells_a_number_of_a_float_column_in_any_plain_way(kind: Any
     assert read(contract_of(path, attribute("x", domain))) == [(3,), (5,), (5,)]
 
 
-def test_bytes_that_are_no_utf8_never_become_a_category(tmp_path: Path):
+def test_bytes_that_are_no_utf8_never_become_a_category(tmp_path: Path) -> None:
     domain = categories(["\ufffd", "?", "a"], "test")
     cells = pa.array([b"\xff", b"a", "\ufffd".encode(), b"\xed\xb3\xbf", b"a\xff"], pa.binary())
     for column in (cells, cells.view(pa.string()), cells.view(pa.string()).dictionary_encode()):
@@ -323,7 +236,7 @@ CODED = {"string view", "binary view", "fixed size", "json", "uuid", "duration",
 
 
 @pytest.mark.parametrize("kind", RARE_TYPES)
-def test_rare_types_are_read_through_their_text_and_never_raise(kind: str, tmp_path: Path):
+def test_rare_types_are_read_through_their_text_and_never_raise(kind: str, tmp_path: Path) -> None:
     path = write(tmp_path / "t.parquet", {"x": RARE_TYPES[kind]})
     domain = categories(["a", "b", "1", "2", *map(str, UUIDS)], "test")
     codes = [code for (code,) in read(contract_of(path, attribute("x", domain)))]
@@ -331,24 +244,16 @@ def test_rare_types_are_read_through_their_text_and_never_raise(kind: str, tmp_p
     assert codes == ([first, 6, first + 1, first] if kind in CODED else [6] * 4)
 
 
-@pytest.mark.parametrize("kind", sorted(CODED))
-def test_a_person_may_be_named_by_any_type_that_has_a_text(kind: str, tmp_path: Path):
-    contract = contract_of(write(tmp_path / "t.parquet", {"id": RARE_TYPES[kind]}), person="id")
-    chosen = choose_rows(open_table(contract, []), contract, lambda n: np.arange(n, dtype=np.uint64))
-    assert chosen.tolist() == [True, False, True, False]
-
-
-def test_an_empty_table_gives_no_rows(tmp_path: Path):
+def test_an_empty_table_gives_no_rows(tmp_path: Path) -> None:
     path = write(tmp_path / "t.parquet", {"x": pa.array([], pa.string()), "id": pa.array([], pa.int64())})
     contract = contract_of(path, attribute("x", WORDS), person="id")
     assert read(contract) == []
-    assert choose_rows(open_table(contract, ["x"]), contract, few_words).tolist() == []
 
 
-def test_columns_without_nulls_are_not_copied_per_row_and_share_one_lookup(tmp_path: Path):
+def test_columns_without_nulls_are_not_copied_per_row_and_share_one_lookup(tmp_path: Path) -> None:
     path = write(tmp_path / "t.parquet", {"x": ["a", "1", "a"] * 5, "n": [3, 4, 5] * 5})
     contract = contract_of(path, attribute("x", WORDS), attribute("n", DOMAINS[1]))
-    (records,) = read_records(open_table(contract, ["x", "n"]), contract, None)
+    (records,) = batches(contract)
     assert records.keep is None
     assert not records.columns["x"].indices.flags.owndata
     assert records.columns["x"].lookup is not None
@@ -356,17 +261,19 @@ def test_columns_without_nulls_are_not_copied_per_row_and_share_one_lookup(tmp_p
     assert records.columns["n"].lookup is None
 
 
-def test_progress_ends_at_the_bytes_of_all_files(tmp_path: Path):
+def test_progress_ends_at_the_bytes_of_all_files(tmp_path: Path) -> None:
     for name in ("a", "b"):
         write(tmp_path / f"{name}.parquet", {"x": ["a"] * 10}, 4)
     contract = contract_of(tmp_path, attribute("x", WORDS))
-    table, told = open_table(contract, ["x"]), list[int]()
-    all_rows(read_records(table, contract, None, progress=told.append))
+    source, told = open_source(contract, ["x"]), list[int]()
+    counted(source, Task(contract, ("x",), {}), serial(told.append))
     assert told == sorted(told)
-    assert told[-1] == table.bytes_total == sum(file.stat().st_size for file in tmp_path.iterdir())
+    assert (
+        told[-1] == sum(part.size for part in source.parts) == sum(file.stat().st_size for file in tmp_path.iterdir())
+    )
 
 
-def test_facts_speak_of_the_table_as_it_stands(tmp_path: Path):
+def test_facts_speak_of_the_table_as_it_stands(tmp_path: Path) -> None:
     rules = [
         TableRule("size", Fact.ROWS, None, 1, None),
         TableRule("broken", Fact.INVALID_SHARE, None, None, 0.5),
@@ -380,8 +287,8 @@ def test_facts_speak_of_the_table_as_it_stands(tmp_path: Path):
     path = write(tmp_path / "t.parquet", columns, 3)
     specs = attribute("n", DOMAINS[1], "drop"), attribute("s", WORDS, "level")
     contract, seen = contract_of(path, *specs, person="id", rules=rules), Facts()
-    choose_rows(open_table(contract, []), contract, few_words, seen)
     assert read(contract, seen) == [(2, 6), (4, len(WORDS))]
+    seen.add_people(3, 1)
     assert seen.values(contract) == {
         "rows": 4.0,
         "invalid_share": 0.75,
@@ -393,7 +300,7 @@ def test_facts_speak_of_the_table_as_it_stands(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("invalid", "rest"), [("drop", []), ("level", ["(invalid)"])])
-def test_the_labels_that_remain_are_the_accepted_ones_that_occur(invalid: str, rest: list[str], tmp_path: Path):
+def test_the_labels_that_remain_are_the_accepted_ones_that_occur(invalid: str, rest: list[str], tmp_path: Path) -> None:
     path = write(tmp_path / "t.parquet", {"n": [3, 5, 4, None], "s": ["é", "a", "1", MARK]}, 2)
     specs = attribute("n", DOMAINS[1], invalid, [3, 4]), attribute("s", WORDS, invalid, [0, 7])
     contract, seen = contract_of(path, *specs), Facts()
@@ -402,14 +309,14 @@ def test_the_labels_that_remain_are_the_accepted_ones_that_occur(invalid: str, r
     assert Facts().distinct(contract, ["n"]) == {"n": []}
 
 
-def test_facts_of_nothing_are_absent():
+def test_facts_of_nothing_are_absent() -> None:
     rules = [TableRule("m", Fact.MEAN, "n", 0, 9), TableRule("b", Fact.INVALID_SHARE, None, None, 1)]
     contract = contract_of(Path("none"), attribute("n", DOMAINS[1]), rules=rules)
     assert Facts().values(contract) == {}
 
 
 @pytest.mark.parametrize("invalid", ["drop", "level"])
-def test_invalid_cells_do_not_enter_the_mean_and_ragged_lines_have_no_valid_cell(invalid: str, tmp_path: Path):
+def test_invalid_cells_do_not_enter_the_mean_and_ragged_lines_have_no_valid_cell(invalid: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("n,s\n2,a\n99,a\n5,a\n7\n")
     rules = [TableRule("m", Fact.MEAN, "n", 0, 9), TableRule("b", Fact.INVALID_SHARE, "n", 0, 1)]
     specs = attribute("n", DOMAINS[1], invalid), attribute("s", WORDS)
@@ -419,7 +326,7 @@ def test_invalid_cells_do_not_enter_the_mean_and_ragged_lines_have_no_valid_cell
 
 
 @pytest.mark.parametrize("value", [3, 3.0, "3", " 3.00", "3e0", True])
-def test_the_mean_counts_lower_ends_of_cells(value: Any, tmp_path: Path):
+def test_the_mean_counts_lower_ends_of_cells(value: Any, tmp_path: Path) -> None:
     path = write(tmp_path / "t.parquet", {"n": [value]})
     contract = contract_of(path, attribute("n", DOMAINS[5]), rules=[TableRule("m", Fact.MEAN, "n", 0, 9)])
     seen = Facts()
@@ -467,13 +374,15 @@ FAULTS: dict[str, tuple[Callable[[Path], Path], str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_file_that_cannot_serve_is_a_fault_that_names_it(fault: str, tmp_path: Path, caplog):
+def test_a_file_that_cannot_serve_is_a_fault_that_names_it(
+    fault: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
     make, message = FAULTS[fault]
     path = make(tmp_path / "t.parquet")
     contract = contract_of(tmp_path / "elsewhere.parquet", attribute("x", WORDS))
     with pytest.raises(FileFault, match=message) as caught:
-        open_table(contract, ["x"], path)
+        open_source(contract, ["x"], path)
     assert caught.value.exit_code == 4
     assert MARK not in everything_said(caught.value) + caplog.text
     assert str(tmp_path) not in everything_said(caught.value)
@@ -487,17 +396,17 @@ def everything_said(error: BaseException | None) -> str:
     return "\n".join([*said, everything_said(error.__cause__), everything_said(error.__context__)])
 
 
-def test_a_nested_column_that_nobody_reads_is_no_fault(tmp_path: Path):
+def test_a_nested_column_that_nobody_reads_is_no_fault(tmp_path: Path) -> None:
     assert read(contract_of(nested(tmp_path / "t.parquet"), attribute("y", WORDS))) == [(len(WORDS),)]
 
 
-def test_a_missing_person_column_is_a_fault(tmp_path: Path):
+def test_a_missing_person_column_is_a_fault(tmp_path: Path) -> None:
     contract = contract_of(write(tmp_path / "t.parquet", {"x": ["a"]}), attribute("x", WORDS), person="id")
     with pytest.raises(FileFault, match="column 'id' is missing"):
-        open_table(contract, ["x"])
+        open_source(contract, ["x"])
 
 
-def test_hidden_and_other_files_of_a_directory_are_not_read(tmp_path: Path):
+def test_hidden_and_other_files_of_a_directory_are_not_read(tmp_path: Path) -> None:
     write(tmp_path / "a.parquet", {"x": ["a"]})
     for name in (".hidden.parquet", "notes.txt", "b.csv"):
         (tmp_path / name).write_text(MARK)
@@ -521,17 +430,30 @@ def replaced(path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [changed_size, changed_time, replaced, Path.unlink])
-def test_a_file_that_changes_while_it_is_read_is_a_fault(change: Callable[[Path], None], tmp_path: Path):
+def test_a_file_that_changes_while_it_is_read_is_a_fault(change: Callable[[Path], None], tmp_path: Path) -> None:
     path = write(tmp_path / "t.parquet", {"x": ["a"] * 10}, 5)
-    contract = contract_of(path, attribute("x", WORDS))
-    records = read_records(open_table(contract, ["x"]), contract, None)
+    records = batches(contract_of(path, attribute("x", WORDS)))
     next(records)
     change(path)
     with pytest.raises(FileFault, match="the input changed while it was read"):
         list(records)
 
 
-def test_a_damaged_page_is_a_fault_that_tells_nothing(tmp_path: Path, caplog):
+def test_a_file_that_was_read_already_and_changes_before_the_end_is_a_fault(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write(tmp_path / f"{name}.parquet", {"x": ["a"] * 10})
+    contract = contract_of(tmp_path, attribute("x", WORDS))
+    source = open_source(contract, ["x"])
+
+    def executor(counter: Any, parts: Any) -> Iterator[Any]:
+        yield from [counter(part, None) for part in parts]
+        changed_time(tmp_path / "a.parquet")
+
+    with pytest.raises(FileFault, match="the input changed while it was read"):
+        counted(source, Task(contract, ("x",), {}), executor)
+
+
+def test_a_damaged_page_is_a_fault_that_tells_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"x": [f"{MARK}{i}" for i in range(500)]}), path, compression="NONE", use_dictionary=False)
@@ -545,7 +467,9 @@ def test_a_damaged_page_is_a_fault_that_tells_nothing(tmp_path: Path, caplog):
     assert caught.value.__context__ is None
 
 
-def test_marked_values_pass_through_without_a_word(tmp_path: Path, caplog, capfd):
+def test_marked_values_pass_through_without_a_word(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
     caplog.set_level(logging.DEBUG)
     columns = {"s": [MARK, "a", MARK * 1000], "d": [MARK, None, "b"], "n": [MARK, "3", None]}
     path = write(tmp_path / "t.parquet", columns)

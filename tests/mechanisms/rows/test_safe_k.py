@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from crowdgate.accounting.safe_k import exact_delta
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import Level
-from crowdgate.histogram import Column, Histogram, Records, at_least, generalise, project, scan, thin
-from crowdgate.mechanisms import SafeK
+from crowdgate.histogram import Column, Histogram, Records, at_least, generalise, project, scan, subsample
+from crowdgate.mechanisms.rows.safe_k import SafeK
 
 Row = tuple[int, ...]
 Law = dict[object, Fraction]
@@ -161,7 +161,7 @@ def test_the_output_is_the_sample_without_the_classes_below_k() -> None:
 
 
 def below_k(safe: SafeK, full: Histogram, heads: Sequence[int]) -> object:
-    return canonical(at_least(thin(full, given_heads(heads)), safe.k - 1))
+    return canonical(at_least(subsample(full, given_heads(heads)), safe.k - 1))
 
 
 def and_the_sample_size(safe: SafeK, full: Histogram, heads: Sequence[int]) -> object:
@@ -174,20 +174,20 @@ def and_the_suppressed_rows(safe: SafeK, full: Histogram, heads: Sequence[int]) 
 
 
 def and_again_coarser_from_the_same_sample(safe: SafeK, full: Histogram, heads: Sequence[int]) -> object:
-    sample = thin(full, given_heads(heads))
+    sample = subsample(full, given_heads(heads))
     coarser = generalise(sample, {"c0": Level("any", ("*",), np.zeros(9, dtype=np.int32))})
     return canonical(at_least(sample, safe.k)), canonical(at_least(coarser, safe.k))
 
 
 def with_a_column_outside_the_key(safe: SafeK, full: Histogram, heads: Sequence[int]) -> object:
-    sample = thin(full, given_heads(heads))
+    sample = subsample(full, given_heads(heads))
     kept = set(at_least(project(sample, ["c0"]), safe.k).codes[0].tolist())
     return tuple(row for row in canonical(sample) if row[0] in kept)  # type: ignore[attr-defined]
 
 
 def at_levels_chosen_from_the_sample(safe: SafeK, full: Histogram, heads: Sequence[int]) -> object:
     """The finest level at which nothing is suppressed."""
-    sample = thin(full, given_heads(heads))
+    sample = subsample(full, given_heads(heads))
     coarse = generalise(sample, {"c0": Level("any", ("*",), np.zeros(9, dtype=np.int32))})
     fits = bool((sample.counts >= safe.k).all())
     return fits, canonical(at_least(sample if fits else coarse, safe.k))

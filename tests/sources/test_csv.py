@@ -16,12 +16,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowdgate.contracts.contract import Attribute, Contract, PrivacyUnit, Role, Source
+from crowdgate.contracts.contract import Attribute, Contract, PrivacyUnit, Role
 from crowdgate.domain import Domain, categories, numbers
 from crowdgate.errors import FileFault
-from crowdgate.sources import csv_blocks
-from crowdgate.sources.csv_blocks import parse, read_blocks, read_header
-from crowdgate.sources.tables import Facts, choose_rows, open_table, read_records
+from crowdgate.hierarchy import Level, hierarchy
+from crowdgate.histogram import View
+from crowdgate.sampling import SecretKey
+from crowdgate.sources import csv as csv_files
+from crowdgate.sources import open_source
+from crowdgate.sources.counting import Task, counted, histograms, serial
+from crowdgate.sources.csv import parse, read_blocks, read_header
+from crowdgate.sources.facts import Facts
+from tests.reading import batches, file_server
 
 MARK = "ZZMARKZZ"
 quick = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -82,7 +88,9 @@ orderly = st.lists(st.lists(fields, min_size=1, max_size=3).map(b",".join), max_
 
 @quick
 @given(body=hostile | tame | orderly, width=st.integers(1, 3), block_bytes=st.integers(1, 50))
-def test_the_rows_of_any_bytes_are_those_of_the_reference(body: bytes, width: int, block_bytes: int, tmp_path: Path):
+def test_the_rows_of_any_bytes_are_those_of_the_reference(
+    body: bytes, width: int, block_bytes: int, tmp_path: Path
+) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(b"header\n" + body)
     parsed = [parse(block, ",", width, range(width)) for block, _ in read_blocks(path, 7, block_bytes)]
@@ -94,7 +102,7 @@ def test_the_rows_of_any_bytes_are_those_of_the_reference(body: bytes, width: in
 
 @quick
 @given(body=hostile | st.binary() | orderly, level=st.sampled_from(["level", "drop"]))
-def test_no_bytes_after_the_header_raise(body: bytes, level: Any, tmp_path: Path):
+def test_no_bytes_after_the_header_raise(body: bytes, level: Any, tmp_path: Path) -> None:
     contract = contract_of(tmp_path / "t.csv", attribute("x", WORDS, level), attribute("n", DIGITS, level))
     (tmp_path / "t.csv").write_bytes(b"x,n\n" + body)
     expected = [row for row in map(codes_of(contract), reference(body, 2)[0]) if row is not None]
@@ -105,7 +113,7 @@ def test_no_bytes_after_the_header_raise(body: bytes, level: Any, tmp_path: Path
 
 @quick
 @given(rows=st.lists(st.sampled_from([b"a,1", b"1,2", b'"b,c",3', b'"q""",4']), max_size=6), bad=hostile)
-def test_one_bad_line_changes_no_other_row(rows: list[bytes], bad: bytes, tmp_path: Path):
+def test_one_bad_line_changes_no_other_row(rows: list[bytes], bad: bytes, tmp_path: Path) -> None:
     line = re.sub(rb"[\r\n]", b"", bad)
     specs = attribute("x", WORDS, "drop"), attribute("n", DIGITS, "drop")
     contract = contract_of(tmp_path / "t.csv", *specs)
@@ -119,7 +127,7 @@ def test_one_bad_line_changes_no_other_row(rows: list[bytes], bad: bytes, tmp_pa
 
 @quick
 @given(rows=st.lists(hostile.map(lambda row: re.sub(rb"[\r\n]", b"", row)), max_size=8), cut=st.integers(0, 8))
-def test_splitting_lines_into_two_files_gives_the_same_rows(rows: list[bytes], cut: int, tmp_path: Path):
+def test_splitting_lines_into_two_files_gives_the_same_rows(rows: list[bytes], cut: int, tmp_path: Path) -> None:
     specs = attribute("x", WORDS), attribute("n", DIGITS)
     folder = tmp_path / "parts"
     folder.mkdir(exist_ok=True)
@@ -131,15 +139,21 @@ def test_splitting_lines_into_two_files_gives_the_same_rows(rows: list[bytes], c
 
 @quick
 @given(lines=st.lists(hostile.map(lambda row: re.sub(rb"[\r\n]", b"", row)), max_size=20))
-def test_the_person_bound_of_a_csv_chooses_one_row_per_id(lines: list[bytes], tmp_path: Path):
+def test_the_person_bound_of_a_csv_chooses_one_row_per_id(lines: list[bytes], tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(b"\n".join([b"id,x", *lines]))
     contract = contract_of(path, attribute("x", WORDS), person="id")
-    table = open_table(contract, ["x"])
-    chosen = choose_rows(table, contract, lambda n: np.arange(n, dtype=np.uint64))
+    task = Task(contract, ("x",), {"x": View({"x": every(WORDS)})})
+    total = counted(open_source(contract, ["x"]), task, serial())
     people = {row[0] for row in reference(b"\n".join(lines), 2)[0] if row[0] and is_utf8(row[0])}
-    assert int(chosen.sum()) == len(people)
-    assert len(codes(list(read_records(table, contract, None, chosen)))) == len(people)
+    assert total.people is not None
+    assert set(total.people.ids.to_pylist()) == people
+    assert histograms(total, task, SecretKey(bytes(32), injected=True))["x"].rows == len(people)
+
+
+def every(domain: Domain) -> Level:
+    """All values, with one for invalid cells."""
+    return hierarchy(domain, [], invalid_level=True).level("exact")
 
 
 def is_utf8(cell: bytes) -> bool:
@@ -151,7 +165,7 @@ def attribute(name: str, domain: Domain, invalid: Any = "level") -> Attribute:
 
 
 def contract_of(path: Path, *attributes: Attribute, person: str | None = None, delimiter: str = ",") -> Contract:
-    return Contract("c", "1", "people", PrivacyUnit(person), Source(path, "csv", delimiter), attributes)
+    return Contract("c", "1", "people", PrivacyUnit(person), file_server(path, "csv", delimiter), attributes)
 
 
 def codes_of(contract: Contract) -> Any:
@@ -179,13 +193,12 @@ def codes(batches: Sequence[Any]) -> list[tuple[int, ...]]:
 
 
 def read(contract: Contract, seen: Facts | None = None) -> list[tuple[int, ...]]:
-    table = open_table(contract, [spec.name for spec in contract.attributes])
-    return codes(list(read_records(table, contract, seen)))
+    return codes(list(batches(contract, seen)))
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 @pytest.mark.parametrize("last", [True, False])
-def test_every_line_end_ends_a_line(end: bytes, last: bool, tmp_path: Path):
+def test_every_line_end_ends_a_line(end: bytes, last: bool, tmp_path: Path) -> None:
     lines = [b"x,n", b"a,1", b"1,2", b"", b'"a",3']
     (tmp_path / "t.csv").write_bytes(end.join(lines) + (end if last else b""))
     assert read(contract_of(tmp_path / "t.csv", attribute("x", WORDS), attribute("n", DIGITS))) == [
@@ -195,13 +208,13 @@ def test_every_line_end_ends_a_line(end: bytes, last: bool, tmp_path: Path):
     ]
 
 
-def test_only_the_files_own_byte_order_mark_is_left_out():
+def test_only_the_files_own_byte_order_mark_is_left_out() -> None:
     for line in (b"\xef\xbb\xbfa,1", b"\xef,1", b"\xef\xbb\xbf,1", b'\xef\xbb\xbf"a",1'):
         parsed = parse(line, ",", 2, [0])
         assert parsed.cells[0].to_pylist() == [line[:-2]]
 
 
-def test_an_open_quote_ends_with_its_line(tmp_path: Path):
+def test_an_open_quote_ends_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text('x,n\n"a,1\na,2\n7,"3\n"b,c",4\n')
     seen = Facts()
     contract = contract_of(tmp_path / "t.csv", attribute("x", WORDS), attribute("n", DIGITS))
@@ -222,14 +235,14 @@ HALF_QUOTED = [
 
 
 @pytest.mark.parametrize("body", HALF_QUOTED)
-def test_the_fast_way_through_quotes_takes_no_line_that_it_would_read_otherwise(body: bytes):
+def test_the_fast_way_through_quotes_takes_no_line_that_it_would_read_otherwise(body: bytes) -> None:
     parsed = parse(body, ",", 2, [0, 1])
     rows, ragged = reference(body, 2)
     assert sorted(zip(*(column.to_pylist() for column in parsed.cells), strict=True)) == sorted(map(tuple, rows))
     assert parsed.ragged == ragged
 
 
-def test_a_ragged_line_is_dropped_and_counted_even_where_cells_may_be_invalid(tmp_path: Path):
+def test_a_ragged_line_is_dropped_and_counted_even_where_cells_may_be_invalid(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"x,n\na,1\na\na,1,2\n\xff\xff\n,\na,2")
     seen = Facts()
     contract = contract_of(tmp_path / "t.csv", attribute("x", WORDS), attribute("n", DIGITS))
@@ -239,22 +252,24 @@ def test_a_ragged_line_is_dropped_and_counted_even_where_cells_may_be_invalid(tm
 
 @pytest.mark.parametrize("quote", ["", '"'])
 @pytest.mark.parametrize("size", [10_000, 1_000_000])
-def test_a_cell_of_any_length_is_one_invalid_cell(size: int, quote: str, tmp_path: Path):
+def test_a_cell_of_any_length_is_one_invalid_cell(size: int, quote: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(f"x,n\na,1\n{quote}{'z' * size}{quote},2\n1,3\n")
     contract = contract_of(tmp_path / "t.csv", attribute("x", WORDS), attribute("n", DIGITS))
     assert sorted(read(contract)) == [(0, 1), (1, 3), (len(WORDS), 2)]
 
 
 @pytest.mark.parametrize("block_bytes", [3, 7, 64])
-def test_a_line_beyond_the_longest_is_ragged_wherever_blocks_are_cut(block_bytes: int, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(csv_blocks, "LONGEST_LINE", 10)
+def test_a_line_beyond_the_longest_is_ragged_wherever_blocks_are_cut(
+    block_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_files, "LONGEST_LINE", 10)
     (tmp_path / "t.csv").write_bytes(b"h\n1,2\n" + b"x" * 9 + b",2\n" + b"3" * 8 + b",4\n5,6\n")
     parsed = [parse(block, ",", 2, [1]) for block, _ in read_blocks(tmp_path / "t.csv", 2, block_bytes)]
     assert sum(part.ragged for part in parsed) == 1
     assert [cell for part in parsed for cell in part.cells[0].to_pylist()] == [b"2", b"4", b"6"]
 
 
-def test_a_block_that_the_fast_parser_refuses_is_read_line_by_line(monkeypatch):
+def test_a_block_that_the_fast_parser_refuses_is_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise pyarrow.ArrowInvalid(MARK)
 
@@ -264,13 +279,13 @@ def test_a_block_that_the_fast_parser_refuses_is_read_line_by_line(monkeypatch):
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|", "§"])
-def test_the_delimiter_is_the_contracts(delimiter: str, tmp_path: Path):
+def test_the_delimiter_is_the_contracts(delimiter: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(f'x{delimiter}n\nb,c{delimiter}1\n"b,c"{delimiter}2\n', encoding="utf-8")
     specs = attribute("x", WORDS), attribute("n", DIGITS)
     assert read(contract_of(tmp_path / "t.csv", *specs, delimiter=delimiter)) == [(2, 1), (2, 2)]
 
 
-def test_words_for_missing_values_are_ordinary_text(tmp_path: Path):
+def test_words_for_missing_values_are_ordinary_text(tmp_path: Path) -> None:
     names = ["NA", "null", "NaN", "true", "0x1", "2024-01-01", "#N/A", "a"]
     (tmp_path / "t.csv").write_text("x\n" + "\n".join(names))
     assert read(contract_of(tmp_path / "t.csv", attribute("x", categories(names, "t")))) == [(i,) for i in range(8)]
@@ -279,7 +294,7 @@ def test_words_for_missing_values_are_ordinary_text(tmp_path: Path):
 AWKWARD_NAMES = ['say "hi"', "two\r\nlines", "a,b", "\u200fשם", " padded ", ""]
 
 
-def test_a_header_may_hold_anything_that_quotes_can_hold(tmp_path: Path):
+def test_a_header_may_hold_anything_that_quotes_can_hold(tmp_path: Path) -> None:
     with (tmp_path / "t.csv").open("w", encoding="utf-8-sig", newline="") as file:
         csv.writer(file).writerows([AWKWARD_NAMES, ["1", "2", "3", "4", "5", "6"]])
     for number, name in enumerate(AWKWARD_NAMES):
@@ -288,7 +303,7 @@ def test_a_header_may_hold_anything_that_quotes_can_hold(tmp_path: Path):
 
 @quick
 @given(names=st.lists(st.text('a,"\r\n é\u200f', max_size=4), min_size=1, max_size=4), bom=st.booleans())
-def test_a_header_reads_back_as_it_was_written(names: list[str], bom: bool, tmp_path: Path):
+def test_a_header_reads_back_as_it_was_written(names: list[str], bom: bool, tmp_path: Path) -> None:
     with (tmp_path / "t.csv").open("w", encoding="utf-8-sig" if bom else "utf-8", newline="") as file:
         csv.writer(file, quoting=csv.QUOTE_ALL).writerow(names)
         end = file.tell()
@@ -311,35 +326,34 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_csv_without_a_usable_header_is_a_fault(fault: str, tmp_path: Path, caplog):
+def test_a_csv_without_a_usable_header_is_a_fault(fault: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     content, message = FAULTS[fault]
     (tmp_path / "t.csv").write_bytes(content)
     with pytest.raises(FileFault, match=f"^t.csv: .*{message}") as caught:
-        open_table(contract_of(tmp_path / "t.csv", attribute("x", WORDS)), ["x"])
+        open_source(contract_of(tmp_path / "t.csv", attribute("x", WORDS)), ["x"])
     said = "".join(traceback.format_exception(caught.value)) + caplog.text
     assert MARK not in said
     assert (caught.value.__context__, caught.value.__cause__) == (None, None)
 
 
-def test_a_header_alone_is_an_empty_table(tmp_path: Path):
+def test_a_header_alone_is_an_empty_table(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("x,n")
     contract = contract_of(tmp_path / "t.csv", attribute("x", WORDS), person="n")
-    assert codes(list(read_records(open_table(contract, ["x"]), contract, None))) == []
-    assert choose_rows(open_table(contract, ["x"]), contract, lambda n: np.zeros(n, dtype=np.uint64)).tolist() == []
+    assert codes(list(batches(contract))) == []
 
 
-def test_a_csv_may_stand_in_for_the_contracts_parquet(tmp_path: Path):
+def test_a_csv_may_stand_in_for_the_contracts_parquet(tmp_path: Path) -> None:
     (tmp_path / "t.CSV").write_text("x\na\n")
-    contract = Contract("c", "1", "p", PrivacyUnit(), Source(tmp_path, "parquet"), (attribute("x", WORDS),))
-    assert codes(list(read_records(open_table(contract, ["x"], tmp_path / "t.CSV"), contract, None))) == [(0,)]
+    contract = Contract("c", "1", "p", PrivacyUnit(), file_server(tmp_path), (attribute("x", WORDS),))
+    assert codes(list(batches(contract, path=tmp_path / "t.CSV"))) == [(0,)]
 
 
-def test_a_csv_that_grows_while_it_is_read_is_a_fault(tmp_path: Path):
+def test_a_csv_that_grows_while_it_is_read_is_a_fault(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("x\na\n")
     contract = contract_of(path, attribute("x", WORDS))
-    records = read_records(open_table(contract, ["x"]), contract, None)
+    records = batches(contract)
     next(records)
     with path.open("a") as file:
         file.write("a\n")
@@ -347,7 +361,7 @@ def test_a_csv_that_grows_while_it_is_read_is_a_fault(tmp_path: Path):
         list(records)
 
 
-def test_marked_values_pass_through_without_a_word(tmp_path: Path, caplog, capfd):
+def test_marked_values_pass_through_without_a_word(tmp_path: Path, caplog, capfd) -> None:
     caplog.set_level(logging.DEBUG)
     body = f'a,1\n{MARK},2\n{MARK}\n"{MARK},3\n{MARK},{MARK},"\n'.encode() + MARK.encode() + b"\xff\n"
     (tmp_path / "t.csv").write_bytes(b"x,n\n" + body)

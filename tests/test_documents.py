@@ -7,8 +7,8 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.documents import read_document
+from crowdgate.errors import ConfigurationError, Problem
 
 anything = st.recursive(
     st.one_of(st.text(max_size=8), st.sampled_from(["1e-9", "NO", "0x1", "2020-01-01", "null", "~", ".5"])),

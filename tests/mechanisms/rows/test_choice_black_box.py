@@ -17,14 +17,14 @@ from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.accounting.safe_k import least_k
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import Level
-from crowdgate.histogram import Histogram, group
-from crowdgate.mechanisms import SafeK
+from crowdgate.histogram import Histogram, collapse
 from crowdgate.mechanisms.rows.choice import Choice
 from crowdgate.mechanisms.rows.lattice import Lattice
+from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.mechanisms.rows.scores import kept_rows
 from crowdgate.noise import Selector, noisy_max
-from crowdgate.sampling import SecretKey, bernoulli_thinning
-from tests.mechanisms.choosing import permute_and_flip
+from crowdgate.sampling import SecretKey, bernoulli_subsampler
+from tests.mechanisms.rows.choosing import permute_and_flip
 
 BETA, TOTAL, PRICE, DELTA = Fraction(3, 4), Fraction(1), Fraction(1, 2), Fraction(1, 200)
 SIX = Level("exact", tuple("012345"), np.arange(6, dtype=np.int32))
@@ -51,7 +51,7 @@ def table(*, with_row: bool) -> Histogram:
     cells = {(a, b): 118 for a in range(4) for b in range(5)} | {(a, 5): 117 for a in range(4)} | {(5, 0): CROWD}
     cells |= {(4, 0): 1} if with_row else {}
     columns = [np.array([cell[i] for cell in cells]) for i in range(2)]
-    return group(("a", "b"), (6, 6), columns, np.array(list(cells.values()), dtype=np.int64))
+    return collapse(("a", "b"), (6, 6), columns, np.array(list(cells.values()), dtype=np.int64))
 
 
 Event = Callable[[tuple[int, int]], bool]
@@ -81,7 +81,7 @@ def one_release(full: Histogram, select: Selector) -> tuple[int, int]:
         return taken[0]
 
     key = SecretKey(os.urandom(32), injected=True)
-    output = SAFE.protect(full, bernoulli_thinning(key, BETA), note).output
+    output = SAFE.protect(full, bernoulli_subsampler(key, BETA), note).output
     crowd = (output.codes[0] == (5 if output.sizes[0] == 6 else 4)) & (output.codes[1] == 0)
     return taken[0], int(output.counts[crowd].sum())
 

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.contracts.reading import read_contract
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.jobs.plan import KNOWN
 
 CONTRACT = """\
 apiVersion: v3.1.0
@@ -101,5 +102,5 @@ def write(folder: Path, text: str = CONTRACT, **files: str) -> Path:
 def problems_of(path: Path) -> tuple[Problem, ...]:
     """What reading a contract reports; reading it must fail."""
     with pytest.raises(ConfigurationError) as caught:
-        read_contract(path)
+        read_contract(path, KNOWN.servers)
     return caught.value.problems

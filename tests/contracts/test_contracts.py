@@ -14,11 +14,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from crowdgate.contracts.contract import Contract, Fact, Role, RowRule, TableRule
+from crowdgate.contracts.reading import read_contract
 from crowdgate.domain import Domain
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.hierarchy import Hierarchy
-from crowdgate.contracts.reading import read_contract
-from tests.io.clinic import CONTRACT, write
+from crowdgate.jobs.plan import KNOWN
+from tests.contracts.clinic import CONTRACT, write
 from tests.strategies import hierarchies
 
 README = Path(__file__).parents[2] / "data_contracts" / "README.md"
@@ -26,7 +27,7 @@ README = Path(__file__).parents[2] / "data_contracts" / "README.md"
 
 @pytest.fixture
 def contract(tmp_path: Path) -> Contract:
-    return read_contract(write(tmp_path))
+    return read_contract(write(tmp_path), KNOWN.servers)
 
 
 def _labels(contract: Contract, name: str, level: str) -> dict[str, str]:
@@ -99,7 +100,7 @@ def test_any_levels_and_margins_files_give_a_contract_or_a_configuration_error(
 def _read_or_refuse(path: Path) -> None:
     problems: tuple[Problem, ...] = ()
     try:
-        read_contract(path)
+        read_contract(path, KNOWN.servers)
     except ConfigurationError as error:
         problems = error.problems
         assert problems
@@ -138,7 +139,9 @@ def test_values_and_levels_in_files_are_read_as_they_were_written(
     rows.writerow(level.name for level in levels)
     rows.writerows(zip(*([level.labels[code] for code in level.codes[: len(domain)]] for level in levels), strict=True))
     named = ", ".join(f"{{name: {level.name}, file: towns.csv}}" for level in levels[1:])
-    read = read_contract(write(tmp_path, ONE_COLUMN % f"[{named}]", towns_csv=text.getvalue())).by_name["c"]
+    read = read_contract(write(tmp_path, ONE_COLUMN % f"[{named}]", towns_csv=text.getvalue()), KNOWN.servers).by_name[
+        "c"
+    ]
     assert read.domain is not None
     assert read.hierarchy is not None
     assert read.domain.labels == domain.labels
@@ -149,8 +152,8 @@ def test_values_and_levels_in_files_are_read_as_they_were_written(
 def test_a_contract_says_whose_rows_are_where(contract: Contract, tmp_path: Path) -> None:
     assert (contract.id, contract.version, contract.population) == ("clinic", "1.0.0", "clinic-patients")
     assert (str(contract.unit), contract.public, contract.rows_at_most) == ("person:patient", False, 5000)
-    source = contract.source
-    assert (source.path, source.format, source.delimiter) == (tmp_path / "visits.csv", "csv", ";")
+    server = contract.server
+    assert (server.path, server.reader, server.settings["delimiter"]) == (tmp_path / "visits.csv", "csv", ";")
     assert [path.name for path in contract.files] == ["clinic.yaml", "age.csv", "towns.csv"]
 
 
@@ -199,7 +202,7 @@ def test_a_tree_may_group_the_level_before_it(tmp_path: Path) -> None:
     text = CONTRACT.replace(
         "other: [NO, unknown]}}", "other: [NO, unknown]}}, {name: all, tree: {ward: [chest, other]}}"
     )
-    assert set(_labels(read_contract(write(tmp_path, text)), "ward", "all").values()) == {"ward"}
+    assert set(_labels(read_contract(write(tmp_path, text), KNOWN.servers), "ward", "all").values()) == {"ward"}
 
 
 def test_margins_count_nothing_where_the_file_has_no_row(contract: Contract) -> None:
@@ -239,7 +242,9 @@ def test_table_rules_carry_their_limits(contract: Contract) -> None:
 def test_each_operator_of_the_standard_has_its_limits(
     tmp_path: Path, operator: str, low: float | None, high: float | None
 ) -> None:
-    rules = read_contract(write(tmp_path, CONTRACT.replace("mustBeBetween: [10, 5000]", operator))).table_rules
+    rules = read_contract(
+        write(tmp_path, CONTRACT.replace("mustBeBetween: [10, 5000]", operator)), KNOWN.servers
+    ).table_rules
     assert TableRule("rows", Fact.ROWS, None, low, high) in rules
 
 
@@ -247,11 +252,11 @@ def test_custom_properties_of_another_vendor_are_left_alone(tmp_path: Path) -> N
     text = CONTRACT.replace(
         "value: clinic-patients}", "value: clinic-patients}\n      - {property: x, value: 1, vendor: other}"
     )
-    assert read_contract(write(tmp_path, text)).population == "clinic-patients"
+    assert read_contract(write(tmp_path, text), KNOWN.servers).population == "clinic-patients"
 
 
 def test_the_example_in_the_readme_is_a_contract(tmp_path: Path) -> None:
     text = README.read_text().split("```yaml\n")[1].split("```")[0]
-    contract = read_contract(write(tmp_path, text))
+    contract = read_contract(write(tmp_path, text), KNOWN.servers)
     assert (contract.id, len(contract.attributes), len(contract.row_rules)) == ("clinic-visits", 5, 1)
     assert _labels(contract, "postcode", "area")["2511"] == "25**"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from crowdgate.accounting.sensitivity import expected_kept_rows
 from crowdgate.hierarchy import Level
-from crowdgate.histogram import Histogram, generalise, group
+from crowdgate.histogram import Histogram, collapse, generalise
 from crowdgate.mechanisms.rows import lattice as lattices
 from crowdgate.mechanisms.rows.lattice import Lattice, between, roll_up, totals
 from crowdgate.mechanisms.rows.scores import SCORES, SENSITIVITY, information, kept_rows
@@ -56,7 +56,7 @@ def counted(lattice: Lattice, rows: Sequence[Row]) -> Histogram:
     """The rows at the finest candidates."""
     finest = lattice.finest
     codes = [found.codes[[row[i] for row in rows]] for i, found in enumerate(finest.values())]
-    return group(tuple(finest), tuple(map(len, finest.values())), codes, np.ones(len(rows), dtype=np.int64))
+    return collapse(tuple(finest), tuple(map(len, finest.values())), codes, np.ones(len(rows), dtype=np.int64))
 
 
 def by_hand(scheme: Mapping[str, Level], rows: Sequence[Row]) -> Counter[Row]:
@@ -144,7 +144,7 @@ def test_increments_are_never_negative_nor_above_the_sensitivity_and_reach_it(k:
 def test_levels_of_levels_and_rolled_up_tables_are_those_of_the_rows() -> None:
     exact, pairs, any_ = level("exact", range(5)), level("pairs", [0, 0, 1, 1, 2]), level("any", [0] * 5)
     assert between(pairs, any_).codes.tolist() == [0, 0, 0]
-    full = group(("a",), (5,), [np.arange(5)], np.arange(1, 6))
+    full = collapse(("a",), (5,), [np.arange(5)], np.arange(1, 6))
     at = roll_up(generalise(full, {"a": pairs}), {"a": pairs}, {"a": any_})
     assert (at.sizes, at.counts.tolist()) == ((1,), [15])
     assert roll_up(full, {"a": exact}, {"a": exact}) is full

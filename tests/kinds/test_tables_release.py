@@ -15,18 +15,19 @@ import pytest
 
 from crowdgate import manifest
 from crowdgate.errors import ConfigurationError, Crashed, VerificationFailed
+from crowdgate.jobs import release as job
+from crowdgate.jobs.outlook import outlook
+from crowdgate.jobs.plan import plan_policy
+from crowdgate.jobs.verify import verify
+from crowdgate.kind.randomness import Sealed
+from crowdgate.kind.run import Request, Result
+from crowdgate.kinds.tables import release as tables_job
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import State, open_ledger
-from crowdgate.policy.files import read_bundle
-from crowdgate.publish.publisher import file_digest
-from crowdgate.jobs import release as job
-from crowdgate.kinds.tables import tables as tables_job
-from crowdgate.kinds.rows.outlook import outlook
-from crowdgate.jobs.plan import plan_release
-from crowdgate.kind.run import Request, Result
-from crowdgate.verify.verify import verify
 from crowdgate.noise import NoiseSource
+from crowdgate.publish.publisher import file_digest
 from crowdgate.sampling import SecretKey
+from crowdgate.sources.counting import serial
 from tests.workshop import MARK, Workshop, crowdgate, make_workshop
 
 SLOT = "2030-01-01"
@@ -204,8 +205,8 @@ def test_the_same_key_and_noise_stage_the_same_bytes(tmp_path: Path) -> None:
         workshop = tables_workshop(tmp_path / name, **{"noise: gaussian": "sampling: {beta: 0.5}"})
         reserved = job.reserve(job.prepare(Request(workshop.policy, SLOT)))  # type: ignore[arg-type]
         key = SecretKey(bytes(32), injected=True)
-        counted = job.read(reserved, key)  # type: ignore[arg-type]
-        judged = job.judge(reserved, job.protect(reserved, counted, key, tables=silent), key)  # type: ignore[arg-type]
+        counted = job.read(reserved, key, serial())  # type: ignore[arg-type]
+        judged = job.judge(reserved, job.protect(reserved, counted, Sealed(key, vectors=silent)), key)  # type: ignore[arg-type]
         folder = job.stage(reserved, counted, judged).staged.folder  # type: ignore[arg-type]
         staged.append({file.name: file.read_bytes() for file in folder.iterdir() if file.name != "manifest.json"})
     assert staged[0] == staged[1]
@@ -353,7 +354,7 @@ def test_a_forged_list_is_found_even_when_the_manifest_is_resealed(copy: Path, n
 
 def problems(workshop: Workshop) -> list[tuple[str, int | None, str, str, str | None]]:
     with pytest.raises(ConfigurationError) as caught:
-        plan_release(read_bundle(workshop.policy))
+        plan_policy(workshop.policy)
     return [(p.where, p.line, p.found, p.expected, p.instead) for p in caught.value.problems]
 
 
@@ -493,13 +494,14 @@ def test_an_attribute_named_like_a_number_of_the_tables_is_refused(workshop: Wor
 
 def test_a_plan_tells_cells_and_errors_without_data(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     workshop.data.unlink()
-    found: Any = outlook(workshop.policy)
-    assert found.cells == 1 + 10 + 4 + 40 + 2 + 4 + 2 * 4 + 40
-    assert all(row.half_width > row.error > 0 and row.coverage >= 0.95 for row in found.expected)
+    found = outlook(workshop.policy)
+    assert found.forecast.figure("cells") == 1 + 10 + 4 + 40 + 2 + 4 + 2 * 4 + 40
+    rows: Any = found.forecast.rows("expected")
+    assert all(row["half_width"] > row["standard_error"] > 0 and row["coverage"] >= 0.95 for row in rows)
     assert found.releases == 3
     assert crowdgate("plan", workshop.policy, "--json") == 0
     stated = json.loads(capsys.readouterr().out)
-    assert [row["cells"] for row in stated["expected"]] == [row.cells for row in found.expected]
+    assert [row["cells"] for row in stated["expected"]] == [row["cells"] for row in rows]
     assert crowdgate("plan", workshop.policy) == 0
     assert "count by age (10 years), ward (exact)" in capsys.readouterr().out
     assert crowdgate("check", workshop.policy) == 0
@@ -512,11 +514,11 @@ def by_person(workshop: Workshop, rows: int) -> None:
 
 
 def test_several_rows_of_a_person_enlarge_the_noise_and_verify(workshop: Workshop) -> None:
-    once: Any = outlook(workshop.policy)
+    once: Any = outlook(workshop.policy).forecast.rows("expected")
     by_person(workshop, 3)
-    thrice: Any = outlook(workshop.policy)
-    for row, other in zip(once.expected, thrice.expected, strict=True):
-        assert other.error == pytest.approx(3 * row.error, rel=0.05)
+    thrice: Any = outlook(workshop.policy).forecast.rows("expected")
+    for row, other in zip(once, thrice, strict=True):
+        assert other["standard_error"] == pytest.approx(3 * row["standard_error"], rel=0.05)
     claims = verify(path_of(run(workshop)), workshop.ledger)
     assert (claims["mechanism"]["rows_per_unit"], claims["guarantee"]["unit"]) == (3, "person")
 

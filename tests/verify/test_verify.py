@@ -15,11 +15,11 @@ import pytest
 
 from crowdgate import manifest
 from crowdgate.errors import VerificationFailed
+from crowdgate.jobs import release as job
+from crowdgate.jobs.verify import verify
+from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.publish.publisher import file_digest
-from crowdgate.jobs import release as job
-from crowdgate.kind.run import Request
-from crowdgate.verify.verify import verify
 from tests.workshop import Workshop, crowdgate, make_workshop
 
 FILES = ("data.parquet", "data.csv", "dictionary.csv", "estimates.csv", "README.md")
@@ -177,7 +177,7 @@ def test_a_release_without_estimates_is_found(copy: Path) -> None:
     claims = json.loads((copy / "manifest.json").read_text())
     del claims["files"]["estimates.csv"]
     (copy / "manifest.json").write_bytes(manifest.canonical(claims))
-    with pytest.raises(VerificationFailed, match="there are no estimates"):
+    with pytest.raises(VerificationFailed, match="its files are not those of a release of rows"):
         verify(copy)
 
 

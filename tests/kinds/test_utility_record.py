@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from crowdgate.ledger.key import draw_key
-from crowdgate.kinds.rows import microdata
 from crowdgate.jobs import release as job
 from crowdgate.kind.run import Request
+from crowdgate.kinds.rows import release as rows_release
+from crowdgate.ledger.key import draw_key
 from tests.workshop import Workshop, crowdgate, good_rows
 
 SLOT = "2030-01-01"
@@ -87,7 +87,7 @@ def test_a_fault_in_the_figures_decides_nothing(workshop: Workshop, end: str, mo
     def faulty(*_: object) -> object:
         raise ZeroDivisionError("a secret")
 
-    monkeypatch.setattr(microdata, "utility", faulty)
+    monkeypatch.setattr(rows_release, "utility", faulty)
     if end == "withheld":
         withheld(workshop)
     assert job.release(Request(workshop.policy, SLOT), draw_key).outcome == end

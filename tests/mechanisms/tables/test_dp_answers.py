@@ -1,4 +1,4 @@
-"""What users read: exact intervals before consistency, means, quantiles, suppression, keys above a threshold."""
+"""What users read: exact intervals before consistency, means, quantiles and suppression."""
 
 import math
 from fractions import Fraction
@@ -8,16 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.accounting.discrete_laws import DiscreteLaplace
-from crowdgate.guarantee import Part
-from crowdgate.mechanisms.tables.consistency import disagreement
 from crowdgate.mechanisms.tables.accuracy import trusted_share
 from crowdgate.mechanisms.tables.answers import consistent_answers, raw_answers
-from crowdgate.mechanisms.tables.keys import KeySelection, plan_keys
 from crowdgate.mechanisms.tables.sums import quantile_bins
 from crowdgate.mechanisms.tables.workload import Mean, Quantiles, Sum, Table
 from crowdgate.noise import NoiseSource
-from tests.mechanisms.tables import plan, records
+from tests.mechanisms.tables.tables import counted, disagreement, plan
 
 ITEMS = (
     Table(), Table({"sex": "exact"}), Table({"sex": "exact", "town": "grouped"}), Table({"town": "exact"}),
@@ -35,11 +31,11 @@ def people(count=3000):
 
 def answers(read, source=SILENT, epsilon="5", **how):
     mechanism = plan(ITEMS, epsilon, **how)
-    noisy = mechanism.protect(mechanism.count([records(people())]), source)
+    noisy = mechanism.protect(counted(mechanism, people()), None, source)
     return mechanism, noisy, read(mechanism, noisy, TENTH)
 
 
-def test_without_noise_every_answer_is_the_truth():
+def test_without_noise_every_answer_is_the_truth() -> None:
     rows = people()
     _, _, found = answers(consistent_answers)
     hours = -1 + rows[:, 2] / 2
@@ -54,7 +50,7 @@ def test_without_noise_every_answer_is_the_truth():
         assert found[7].bins[sex].tolist() == [bins[math.ceil(len(bins) * p) - 1] for p in (0.25, 0.5, 0.75)]
 
 
-def test_consistent_answers_add_up_and_raw_ones_do_not():
+def test_consistent_answers_add_up_and_raw_ones_do_not() -> None:
     mechanism, noisy, found = answers(consistent_answers, source=_opendp(), epsilon="0.5")
     axes = [linear.levels for linear in mechanism.queries[:4]]
     assert disagreement(axes, noisy[:4]) > 0
@@ -73,7 +69,7 @@ def _opendp():
     return OPENDP
 
 
-def test_raw_intervals_are_those_of_the_law_and_ends_hold_the_truth_as_often_as_it_says():
+def test_raw_intervals_are_those_of_the_law_and_ends_hold_the_truth_as_often_as_it_says() -> None:
     mechanism, _, found = answers(raw_answers, epsilon="1")
     for i in (0, 1, 2, 3, 4):
         law, cells = mechanism.laws[i], found[i].cells
@@ -86,7 +82,7 @@ def test_raw_intervals_are_those_of_the_law_and_ends_hold_the_truth_as_often_as_
         assert math.fsum(law.mass(x) for x in range(-q + 1, q)) < 0.95
 
 
-def test_trust_and_suppression_come_from_noisy_numbers_alone():
+def test_trust_and_suppression_come_from_noisy_numbers_alone() -> None:
     _, _, found = answers(raw_answers, source=NoiseSource(lambda v, *_: v * 0 + 7, lambda v, *_: v * 0 + 7))
     for answer in found[:4]:
         cells = answer.cells
@@ -97,11 +93,10 @@ def test_trust_and_suppression_come_from_noisy_numbers_alone():
     assert 0 <= trusted_share([answer.cells for answer in found[:4]]) <= 1
 
 
-def test_a_sample_is_scaled_up_and_its_coins_are_in_the_error():
+def test_a_sample_is_scaled_up_and_its_coins_are_in_the_error() -> None:
     mechanism = plan((Table({"sex": "exact"}), Sum("hours")), "5", beta=Fraction(1, 4))
     heads = np.random.default_rng(3)
-    counted = mechanism.count([records(people())], lambda _: lambda n: (heads.random(len(n)) < 0.25).astype(np.int64))
-    noisy = mechanism.protect(counted, SILENT)
+    noisy = mechanism.protect(counted(mechanism, people()), lambda sizes: heads.binomial(sizes, 0.25), SILENT)
     table, total = raw_answers(mechanism, noisy, TENTH)
     assert (table.cells.value == 4 * noisy[0]).all()
     noise = mechanism.laws[0].variance
@@ -110,14 +105,14 @@ def test_a_sample_is_scaled_up_and_its_coins_are_in_the_error():
     assert np.abs(table.cells.value - np.bincount(people()[:, 0])).max() < 5 * table.cells.error.max()
 
 
-def test_a_mean_over_nobody_is_not_stated():
+def test_a_mean_over_nobody_is_not_stated() -> None:
     mechanism = plan([Mean("hours")])
     (answer,) = raw_answers(mechanism, (np.array(5), np.array(0)), TENTH)
     assert np.isnan(answer.cells.value)
     assert not answer.cells.trustworthy
 
 
-def test_a_mean_stays_within_its_bounds():
+def test_a_mean_stays_within_its_bounds() -> None:
     mechanism = plan([Mean("hours")])
     (answer,) = raw_answers(mechanism, (np.array(5000), np.array(3)), TENTH)
     assert answer.cells.value == answer.cells.upper == 4
@@ -125,7 +120,7 @@ def test_a_mean_stays_within_its_bounds():
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(counts=st.lists(st.integers(-3, 40), min_size=1, max_size=12), p=st.floats(0.05, 0.95))
-def test_a_quantile_is_the_first_bin_that_reaches_its_share(counts, p):
+def test_a_quantile_is_the_first_bin_that_reaches_its_share(counts, p) -> None:
     found, low, high = quantile_bins(np.array(counts, dtype=float), p, 2.0)
     positive = [max(0, count) for count in counts]
     if not sum(positive):
@@ -134,30 +129,3 @@ def test_a_quantile_is_the_first_bin_that_reaches_its_share(counts, p):
     reached = [i for i in range(len(counts)) if sum(positive[: i + 1]) >= p * sum(positive) - 1e-9]
     assert abs(found - reached[0]) == 0 or sum(positive[: found + 1]) == pytest.approx(p * sum(positive))
     assert low <= found <= high
-
-
-def select(selection, counts, noise):
-    return selection.select(counts, NoiseSource(lambda values, *_: values + noise, lambda values, *_: values))
-
-
-def test_keys_appear_strictly_above_the_threshold_only():
-    selection = plan_keys(Part("keys", Fraction(1), Fraction(1, 10**6)), 1)
-    limit = selection.threshold
-    counts = {"b": limit + 1, "a": limit, "c": limit - 1, "none": 0}
-    assert select(selection, counts, 0) == {"b": limit + 1}
-    assert list(select(selection, counts, 2)) == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize("rows", [1, 3])
-def test_the_mechanism_of_keys_reaches_its_delta_and_a_threshold_off_by_one_is_caught(rows):
-    """Which noise lets a key of a single person appear, asked of `select` itself; `>=` would add one value more."""
-    part = Part("keys", Fraction(1), Fraction(1, 10**4))
-    selection = plan_keys(part, rows)
-    law = DiscreteLaplace(rows / part.epsilon)
-    window = range(-5, selection.threshold + 200)
-    p = math.fsum(law.mass(x) for x in window if select(selection, {"only": 1}, x))
-    assert 1 - (1 - p) ** rows <= float(part.delta) * (1 + 1e-9)
-    at_or_above = law.tail(selection.threshold - 2)
-    assert 1 - (1 - at_or_above) ** rows > float(part.delta)
-    with pytest.raises(ValueError, match="threshold must be larger"):
-        KeySelection(selection.threshold - 1, rows, part)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdgate.hierarchy import Level
-from crowdgate.histogram import Histogram, group
+from crowdgate.histogram import Histogram, collapse
 from crowdgate.kinds.rows.estimates import Estimate, estimates, largest
 
 LEVELS = {
@@ -24,7 +24,7 @@ betas = st.fractions(min_value=Fraction(1, 1000), max_value=1, max_denominator=1
 
 def release(table: dict[tuple[int, int], int]) -> Histogram:
     columns = [np.array([cell[i] for cell in table], dtype=np.int64) for i in range(2)]
-    return group(("a", "b"), (3, 2), columns, np.array(list(table.values()), dtype=np.int64))
+    return collapse(("a", "b"), (3, 2), columns, np.array(list(table.values()), dtype=np.int64))
 
 
 @given(table=tables, beta=betas)

@@ -16,17 +16,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crowdgate.contracts.contract import Contract
-from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.policy import files as policies
 from crowdgate.contracts.reading import read_contract
 from crowdgate.documents import read_document
-from crowdgate.policy.files import read_bundle
+from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.check import check
-from crowdgate.kinds.rows.outlook import outlook
-from crowdgate.jobs.plan import Plan, plan_release
+from crowdgate.jobs.outlook import outlook
+from crowdgate.jobs.plan import KNOWN, plan_policy
 from crowdgate.jobs.schemas import schemas
+from crowdgate.kind.plan import Plan
+from crowdgate.policy import files as policies
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 POLICY, BUDGET = "policies/census_income.yaml", "policies/budgets/us_cps_1994_95.yaml"
 CONTRACT = "data_contracts/census_income.yaml"
 BUNDLED = (ROOT / POLICY).read_text(encoding="utf-8")
@@ -50,7 +50,7 @@ class Copy:
         return path.read_text(encoding="utf-8")
 
     def plan(self) -> Plan:
-        return plan_release(read_bundle(self.root / POLICY))
+        return plan_policy(self.root / POLICY)
 
     def problems(self) -> tuple[Problem, ...]:
         with pytest.raises(ConfigurationError) as caught:
@@ -73,12 +73,12 @@ def whole(tmp_path: Path) -> Copy:
 
 @cache
 def bundled_contract() -> Contract:
-    return read_contract(ROOT / CONTRACT)
+    return read_contract(ROOT / CONTRACT, KNOWN.servers)
 
 
 def with_contract_read_once(patch: pytest.MonkeyPatch) -> None:
     """The bundled contract is right and takes long to read; tests of policies need not read it again."""
-    patch.setattr(policies, "read_contract", lambda _: bundled_contract())
+    patch.setattr(policies, "read_contract", lambda *_: bundled_contract())
     patch.setattr(policies, "_contracts", lambda root: iter([(root / CONTRACT, "census-income")]))
 
 
@@ -94,8 +94,8 @@ def line_of(text: str, part: str) -> int:
 
 
 def test_the_bundled_policy_is_planned_with_the_least_k() -> None:
-    plan = plan_release(read_bundle(ROOT / POLICY))
-    assert plan.mechanism.k == 62
+    plan = plan_policy(ROOT / POLICY)
+    assert plan.protection.figures().least_class == 62
     assert (plan.guarantee.epsilon, plan.guarantee.delta) == (1, Fraction("1e-9"))
     assert [(part.name, part.epsilon) for part in plan.guarantee.parts] == [
         ("mechanism", Fraction("0.95")),
@@ -428,7 +428,7 @@ def test_any_edit_of_a_policy_gives_a_plan_or_a_configuration_error(
 
 def problems_of(policy: Path) -> tuple[Problem, ...] | None:
     try:
-        plan_release(read_bundle(policy))
+        plan_policy(policy)
     except ConfigurationError as error:
         return error.problems
     return None

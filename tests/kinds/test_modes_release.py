@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from crowdgate.jobs import release as job
-from crowdgate.verify.verify import verify
+from crowdgate.jobs.verify import verify
+from crowdgate.kind.randomness import Sealed
 from tests.workshop import Workshop, crowdgate, good_rows
 
 SAMPLE = "{name: spring, method: bernoulli, beta: 0.5, secret: true, size: unpublished}"
@@ -105,7 +106,7 @@ def test_several_rows_of_a_person_are_bounded_and_priced(people: Workshop, capsy
 
 
 def test_a_release_that_claims_fewer_rows_a_person_fails_verification(people: Workshop) -> None:
-    from tests.jobs.test_verify import reseal
+    from tests.verify.test_verify import reseal
 
     assert crowdgate("release", people.policy, "--as-of", "2030-01-01") == 0
     folder = people.release_dir("2030-01-01")
@@ -115,13 +116,12 @@ def test_a_release_that_claims_fewer_rows_a_person_fails_verification(people: Wo
 
 def test_a_charged_count_pays_for_all_rows_of_a_person(people: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    original = job.protect
 
     def noise(count: int, sensitivity: int, _: object) -> int:
         asked.append(sensitivity)
         return count
 
-    monkeypatch.setattr(job, "protect", lambda *given: original(*given, noise=noise))
+    monkeypatch.setattr(job, "Sealed", lambda key: Sealed(key, noise=noise))
     assert crowdgate("release", people.policy, "--as-of", "2030-01-01") == 0
     assert asked == [2]
 

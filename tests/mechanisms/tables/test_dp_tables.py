@@ -18,8 +18,8 @@ from crowdgate.mechanisms.tables.counting import answer, cover
 from crowdgate.mechanisms.tables.dp_tables import DpTables, expected, plan_dp_tables
 from crowdgate.mechanisms.tables.workload import Mean, Quantiles, Sum, Table, all_ways
 from crowdgate.noise import OPENDP, NoiseSource, gaussian_vector, laplace_vector
-from crowdgate.sampling import SecretKey, bernoulli_thinning
-from tests.mechanisms.tables import NUMERIC, contract, plan, records
+from crowdgate.sampling import SecretKey, bernoulli_subsampler
+from tests.mechanisms.tables.tables import NUMERIC, contract, counted, plan, records
 
 ROWS = [(0, 0, 0, 0), (1, 2, 10, 11), (1, 3, 4, 5)]
 """sex, town, hours, pay; code 11 of pay is the invalid level."""
@@ -42,7 +42,7 @@ class Recorder:
 
 def asked(mechanism: DpTables, rows: Sequence[tuple[int, ...]]) -> list[tuple[np.ndarray, int, Fraction]]:
     recorder = Recorder()
-    mechanism.protect(mechanism.count([records(rows)]), recorder.source)
+    mechanism.protect(counted(mechanism, rows), None, recorder.source)
     return recorder.calls
 
 
@@ -78,15 +78,15 @@ def loss(mechanism: DpTables, held: int = 1) -> float:
 
 @pytest.mark.parametrize("split", ["equal", "least-variance"])
 @pytest.mark.parametrize("epsilon", ["0.3", "1", "4"])
-def test_the_released_vector_has_ratio_at_most_e_to_the_epsilon_and_reaches_it(epsilon, split):
+def test_the_released_vector_has_ratio_at_most_e_to_the_epsilon_and_reaches_it(epsilon, split) -> None:
     assert loss(plan(SMALL, epsilon, split=split)) == pytest.approx(float(epsilon), rel=1e-9)
 
 
-def test_a_person_with_three_rows_is_within_epsilon_and_reaches_it():
+def test_a_person_with_three_rows_is_within_epsilon_and_reaches_it() -> None:
     assert loss(plan(SMALL[:2], rows=3), 3) == pytest.approx(1, rel=1e-9)
 
 
-def test_the_whole_joint_law_of_a_small_release_enumerated():
+def test_the_whole_joint_law_of_a_small_release_enumerated() -> None:
     """Three numbers, every vector of a window of 21^3, no use of independence; both directions; it adds up to 1."""
     mechanism = plan(SMALL[:2], "1.5", split="equal")
     joint = []
@@ -100,7 +100,7 @@ def test_the_whole_joint_law_of_a_small_release_enumerated():
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_gaussian_noise_meets_the_zcdp_curve(rows):
+def test_gaussian_noise_meets_the_zcdp_curve(rows) -> None:
     """Renyi divergences of independent numbers add up: at most order * rho, and that at whole orders."""
     mechanism = plan((*SMALL[:2], Sum("hours")), "2", rows=rows, noise="gaussian")
     base, rho = laws(mechanism, ROWS), float(mechanism.budget.spend)
@@ -117,7 +117,7 @@ def test_gaussian_noise_meets_the_zcdp_curve(rows):
 
 
 @pytest.mark.parametrize("beta", [HALF, Fraction(1, 10)])
-def test_with_sampling_the_ratio_is_reached_once_and_amplifying_twice_is_caught(beta):
+def test_with_sampling_the_ratio_is_reached_once_and_amplifying_twice_is_caught(beta) -> None:
     """One number: its law is that of the table without the row, mixed with the one with it at rate beta."""
 
     def reached(mechanism, rate):
@@ -137,13 +137,13 @@ def replace_beta(mechanism):
     return replace(mechanism, budget=replace(mechanism.budget, beta=Fraction(1)))
 
 
-def test_a_wrong_sensitivity_is_caught():
+def test_a_wrong_sensitivity_is_caught() -> None:
     """Noise for one row, where a person has three."""
     wrong = replace(plan(SMALL[:2], rows=3), rows=1)
     assert loss(wrong, 3) == pytest.approx(3, rel=1e-9)
 
 
-def test_a_sum_with_the_sensitivity_of_a_count_is_caught():
+def test_a_sum_with_the_sensitivity_of_a_count_is_caught() -> None:
     mechanism = plan([Sum("hours")])
     linear = mechanism.queries[0]
     forgot = replace(linear, query=replace(linear.query, contribution=1))
@@ -151,11 +151,11 @@ def test_a_sum_with_the_sensitivity_of_a_count_is_caught():
     assert loss(wrong) == pytest.approx(8, rel=1e-9)
 
 
-def test_a_person_with_more_rows_than_stated_is_caught():
+def test_a_person_with_more_rows_than_stated_is_caught() -> None:
     assert loss(plan(SMALL[:2], rows=1), 3) == pytest.approx(3, rel=1e-9)
 
 
-def test_a_forgotten_table_is_caught_and_refused():
+def test_a_forgotten_table_is_caught_and_refused() -> None:
     """A table that the split does not know of, noised with the part of another."""
     mechanism, full = plan(SMALL[:1]), plan(SMALL[:2])
     with pytest.raises(ValueError, match="every query must have its part"):
@@ -167,13 +167,13 @@ def test_a_forgotten_table_is_caught_and_refused():
     assert loss(wrong) == pytest.approx(2, rel=1e-9)
 
 
-def test_a_part_below_what_the_noise_spends_is_refused():
+def test_a_part_below_what_the_noise_spends_is_refused() -> None:
     mechanism = plan(SMALL[:1])
     with pytest.raises(ValueError, match="within the part"):
         replace(mechanism, part=replace(mechanism.part, epsilon=HALF))
 
 
-def test_sums_are_integers_that_no_order_of_rows_changes_and_floats_are_refused():
+def test_sums_are_integers_that_no_order_of_rows_changes_and_floats_are_refused() -> None:
     """In floats .1 + .2 + .3 depends on the order of rows, so one row could change a sum by more than its bound."""
     mechanism = plan([Sum("hours"), Sum("pay", {"sex": "exact"})])
     rows = [(s, 0, h, p) for s, h, p in product(range(2), range(11), range(12))]
@@ -187,7 +187,7 @@ def test_sums_are_integers_that_no_order_of_rows_changes_and_floats_are_refused(
             draw(np.array([0.1 + 0.2]), 1, Fraction(1))
 
 
-def test_the_noise_source_is_asked_for_the_planned_sensitivity_and_budget():
+def test_the_noise_source_is_asked_for_the_planned_sensitivity_and_budget() -> None:
     mechanism = plan((Table({"sex": "exact"}), Sum("hours"), Mean("pay")), "1", rows=2)
     calls = asked(mechanism, ROWS)
     assert [s for _, s, _ in calls] == [2, 16, 10, 2]
@@ -200,7 +200,7 @@ def test_the_noise_source_is_asked_for_the_planned_sensitivity_and_budget():
     most=st.sampled_from([1, 30, 200, 10**6]),
     cut=st.integers(0, 30),
 )
-def test_every_answer_is_a_projection_of_a_covering_view(rows, most, cut):
+def test_every_answer_is_a_projection_of_a_covering_view(rows, most, cut) -> None:
     items = (
         *all_ways(2, {"sex": "exact", "town": "grouped", "hours": "ones"}),
         *all_ways(1, {"town": "exact", "pay": "exact", "hours": "any"}),
@@ -228,47 +228,45 @@ def brute(linear, rows):
     return out
 
 
-def test_clamped_bounds_lower_the_sensitivity():
+def test_clamped_bounds_lower_the_sensitivity() -> None:
     assert plan([Sum("hours")]).queries[0].query.contribution == 8
     clamped = plan([Sum("hours", low=Fraction(0), high=Fraction(2))]).queries[0]
     assert clamped.query.contribution == 4
     assert clamped.grid.integers[:4] == (0, 0, 0, 1)
 
 
-def test_coins_of_a_secret_key_sample_every_batch_on_its_own():
-    mechanism = plan((Table({"sex": "exact"}), Table({"town": "exact"})), beta=HALF)
-    mechanism.__dict__["views"] = cover(mechanism.queries, 1)
-    key = SecretKey(bytes(32), injected=True)
-    batches = [records([KINDS[i % len(KINDS)] for i in range(500)])] * 2
-    thrown = mechanism.count(batches, lambda number: bernoulli_thinning(key, HALF, number))
-    totals = [histogram.rows for histogram in thrown.values()]
-    assert totals[0] == totals[1]
-    assert abs(totals[0] - 500) < 5 * math.sqrt(250)
-
-
-def test_rows_that_are_no_part_of_the_table_are_not_sampled():
-    mechanism = plan([Table()], beta=HALF)
-    batch = replace(records(ROWS), keep=np.array([True, False, True]))
-    heads = np.array([1, 1, 0])
-    assert mechanism.count([batch], lambda _: lambda _: heads)["view 0"].rows == 1
-
-
-def test_sampling_throws_one_coin_for_all_views():
-    """Every table then counts the same sample: its total is that of each other table."""
-    mechanism = plan((Table({"town": "exact", "hours": "exact"}), Table({"sex": "exact", "pay": "exact"})), beta=HALF)
-    mechanism.__dict__["views"] = cover(mechanism.queries, 1)
-    heads = np.random.default_rng(2)
-    rows = [KINDS[i % len(KINDS)] for i in range(200)]
-    thrown = mechanism.count([records(rows)] * 2, lambda _: lambda ones: heads.integers(0, 2, len(ones)))
-    totals = {histogram.rows for histogram in thrown.values()}
-    assert len(thrown) == 2
+def test_sampling_throws_one_coin_for_all_tables() -> None:
+    """Every table then counts the same sample: its total is that of each other table. No coin is thrown in counting."""
+    items = (Table({"town": "exact", "hours": "exact"}), Table({"sex": "exact", "pay": "exact"}), Table())
+    mechanism = plan(items, beta=HALF)
+    assert [view.names for view in mechanism.views.values()] == [("town", "hours", "sex", "pay")]
+    rows = [KINDS[i % len(KINDS)] for i in range(1000)]
+    coins = bernoulli_subsampler(SecretKey(bytes(32), injected=True), HALF)
+    recorder = Recorder()
+    mechanism.protect(counted(mechanism, rows[:500], rows[500:]), coins, recorder.source)
+    totals = {int(values.sum()) for values, *_ in recorder.calls}
     assert len(totals) == 1
-    assert 100 < totals.pop() < 300
+    assert abs(totals.pop() - 500) < 5 * math.sqrt(250)
+
+
+def test_coins_must_be_given_exactly_if_the_mechanism_samples() -> None:
+    whole, half = plan([Table()]), plan([Table()], beta=HALF)
     with pytest.raises(ValueError, match="coins must be given"):
-        mechanism.count([records(rows)])
+        half.protect(counted(half, ROWS))
+    with pytest.raises(ValueError, match="coins must be given"):
+        whole.protect(counted(whole, ROWS), lambda sizes: sizes)
+    with pytest.raises(ValueError, match="row by row"):
+        replace(half, rows=2)
 
 
-def test_the_plan_tells_errors_and_cells_before_any_data_is_read():
+def test_rows_that_are_no_part_of_the_table_are_not_sampled() -> None:
+    mechanism, recorder = plan([Table()], beta=HALF), Recorder()
+    batch = replace(records(ROWS), keep=np.array([True, False, True]))
+    mechanism.protect(scan([batch], mechanism.views), lambda sizes: sizes, recorder.source)
+    assert [int(values) for values, *_ in recorder.calls] == [2]
+
+
+def test_the_plan_tells_errors_and_cells_before_any_data_is_read() -> None:
     found = expected(plan((*SMALL, Mean("pay")), "1"))
     assert [e.cells for e in found] == [1, 2, 4, 1, 1, 1]
     assert all(0.95 <= e.coverage <= 1 and e.error > 0 for e in found)
@@ -276,7 +274,7 @@ def test_the_plan_tells_errors_and_cells_before_any_data_is_read():
     assert [e.consistent_error for e in found[3:]] == [None] * 3
 
 
-def test_the_manifest_says_what_the_noise_spent_and_that_nothing_is_invariant():
+def test_the_manifest_says_what_the_noise_spent_and_that_nothing_is_invariant() -> None:
     told = plan(SMALL, "1", noise="gaussian", beta=HALF).parameters()
     assert told["invariants"] == []
     assert sum(Fraction(query["rho"]) for query in told["queries"]) == Fraction(told["rho"])
@@ -309,13 +307,13 @@ GOOD = Table({"sex": "exact"})
         (Table({"sex": "exact"}), "a second time"),
     ],
 )
-def test_a_bad_workload_is_refused(item, words):
+def test_a_bad_workload_is_refused(item, words) -> None:
     found, findings = plan_dp_tables([GOOD, item], contract(), plan([GOOD]).part, noise="laplace")
     assert found is None
     assert any(words in finding[1] for finding in findings), findings
 
 
-def test_all_faults_of_a_workload_are_told_together():
+def test_all_faults_of_a_workload_are_told_together() -> None:
     items = [Table({"sexx": "exact", "town": "exakt"}), Sum("hours", low=Fraction(9), share=Fraction(2)), Mean("name")]
     found, findings = plan_dp_tables(items, contract(), plan([GOOD]).part, noise="laplace")
     assert found is None
@@ -324,33 +322,33 @@ def test_all_faults_of_a_workload_are_told_together():
     assert findings[0][3] == "sex"
 
 
-def test_too_many_cells_are_refused_with_their_number_before_data_are_read():
+def test_too_many_cells_are_refused_with_their_number_before_data_are_read() -> None:
     items = [Table({"town": "exact", "hours": "exact", "sex": "exact"}), Table()]
     found, findings = plan_dp_tables(items, contract(), plan([GOOD]).part, noise="laplace", most_cells=88)
     assert found is None
     assert findings == [((), "89 cells", "at most 88 in all tables together", None)]
 
 
-def test_a_grid_that_overflows_is_refused():
+def test_a_grid_that_overflows_is_refused() -> None:
     found, findings = plan_dp_tables([Sum("hours")], contract(rows_at_most=1 << 60), plan([GOOD]).part, noise="laplace")
     assert found is None
     assert "overflow" in findings[0][1]
 
 
-def test_several_rows_of_a_person_are_not_sampled_row_by_row():
+def test_several_rows_of_a_person_are_not_sampled_row_by_row() -> None:
     found, findings = plan_dp_tables([GOOD], contract(2), plan([GOOD]).part, noise="laplace", beta=HALF)
     assert found is None
     assert "one row each" in findings[0][2]
 
 
-def test_gaussian_noise_without_delta_is_refused():
+def test_gaussian_noise_without_delta_is_refused() -> None:
     part = replace(plan([GOOD]).part, delta=Fraction(0))
     found, findings = plan_dp_tables([GOOD], contract(), part, noise="gaussian")
     assert found is None
     assert findings[0][0] == ("noise",)
 
 
-def test_all_ways_are_all_combinations():
+def test_all_ways_are_all_combinations() -> None:
     assert [t.name for t in all_ways(2, {"sex": "exact", "town": "grouped", "hours": "any"})] == [
         "count by sex (exact), town (grouped)",
         "count by sex (exact), hours (any)",
@@ -361,7 +359,7 @@ def test_all_ways_are_all_combinations():
         all_ways(2, {"sex": "exact"})
 
 
-def test_the_numeric_domain_of_these_tests_has_halves():
+def test_the_numeric_domain_of_these_tests_has_halves() -> None:
     assert NUMERIC.grid is not None
     assert len(NUMERIC) == 11
     assert OPENDP.laplace is laplace_vector

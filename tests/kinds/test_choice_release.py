@@ -11,15 +11,17 @@ import pytest
 
 from crowdgate import manifest
 from crowdgate.errors import ConfigurationError, VerificationFailed
-from crowdgate.ledger.key import draw_key
-from crowdgate.policy.files import read_bundle
 from crowdgate.jobs import release as job
-from crowdgate.jobs.plan import Plan, plan_release
+from crowdgate.jobs.outlook import outlook
+from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.release import prepare, protect, read, reserve
+from crowdgate.jobs.verify import verify
+from crowdgate.kind.plan import Plan
+from crowdgate.kind.randomness import Sealed
 from crowdgate.kind.run import Request, Reserved, Run
-from crowdgate.verify.verify import verify
+from crowdgate.ledger.key import draw_key
 from crowdgate.mechanisms.rows.scores import SENSITIVITY
-from crowdgate.noise import discrete_laplace
+from crowdgate.sources.counting import serial
 from tests.workshop import Workshop, crowdgate
 
 SLOT = "2030-01-01"
@@ -41,20 +43,23 @@ def choosing(workshop: Workshop, choose: str = FULL, attributes: str = LISTS) ->
 
 
 def plan(workshop: Workshop) -> Plan:
-    return plan_release(read_bundle(workshop.policy))
+    return plan_policy(workshop.policy)
 
 
 def test_the_choice_and_the_gates_leave_the_mechanism_the_rest(workshop: Workshop) -> None:
     workshop.edit(workshop.policy, "{epsilon: 2, delta: 0.01}", "{epsilon: 1, delta: 1e-9}")
     workshop.edit(workshop.policy, "charge: {epsilon: 0.5}", "charge: {epsilon: 0.05}")
     found = plan(choosing(workshop, "choose: {epsilon: 0.1, score: expected_kept_rows}"))
-    assert found.mechanism.k == 69
+    assert found.protection.figures().least_class == 69
     assert [(part.name, part.epsilon, part.delta) for part in found.guarantee.parts] == [
         ("mechanism", Fraction("0.85"), Fraction("1e-9")),
         ("choice of levels", Fraction("0.1"), 0),
         ("gate singletons", Fraction("0.05"), 0),
     ]
-    assert {name: level.name for name, level in found.mechanism.levels.items()} == {"age": "exact", "ward": "exact"}
+    assert {name: level.name for name, level in found.protection.figures().levels.items()} == {
+        "age": "exact",
+        "ward": "exact",
+    }
     static = found.alone()
     assert static.cells == 100 * 4
 
@@ -65,10 +70,10 @@ def test_on_the_same_sample_one_part_pays_for_both_and_k_is_larger(workshop: Wor
         ("mechanism and choice of levels on its sample", Fraction("1.5")),
         ("gate singletons", Fraction("0.5")),
     ]
-    fixed = plan_release(read_bundle(workshop.policy)).mechanism
-    assert fixed.delta <= 0.01
+    joint = outlook(workshop.policy).forecast
+    assert float(str(joint.figure("exact_delta"))) <= 0.01
     workshop.edit(workshop.policy, SAMPLE, "choose: {epsilon: 0.05}")
-    assert plan(workshop).mechanism.k < fixed.k
+    assert plan(workshop).protection.figures().least_class < int(str(joint.figure("k")))
 
 
 @pytest.mark.parametrize("choose", [FULL, SAMPLE, "choose: {epsilon: 0.25, score: expected_kept_information}"])
@@ -102,7 +107,7 @@ def test_the_release_is_at_the_selected_levels_and_nothing_else_of_the_choice_le
     assert isinstance(run, Run)
     reserved, key = reserve(run), draw_key()
     assert isinstance(reserved, Reserved)
-    counted = read(reserved, key)
+    counted = read(reserved, key, serial())
     for i in range(6):
         asked: list[tuple[int, int, Fraction]] = []
 
@@ -110,15 +115,17 @@ def test_the_release_is_at_the_selected_levels_and_nothing_else_of_the_choice_le
             asked.append((len(scores), sensitivity, epsilon))
             return i
 
-        candidate = protect(reserved, counted, draw_key(), discrete_laplace, select)
+        candidate = protect(reserved, counted, Sealed(draw_key(), select=select)).candidate
         assert asked == [(6, SENSITIVITY, Fraction(1, 4))]
         levels = candidate.static.levels
         assert [level.name for level in levels.values()] == [
             ("exact", "10 years", "50 years")[i // 2],
             ("exact", "any")[i % 2],
         ]
-        assert candidate.output.sizes == tuple(map(len, levels.values())) == candidate.confidential.full.sizes
-        assert candidate.confidential.full.rows == 600
+        assert candidate.rows is not None
+        assert candidate.table is not None
+        assert candidate.rows.sizes == tuple(map(len, levels.values())) == candidate.table.sizes
+        assert candidate.table.rows == 600
 
 
 def test_check_and_plan_say_what_is_chosen_and_for_how_much(
@@ -141,7 +148,7 @@ def test_the_guarantee_for_replaced_rows_does_not_take_a_choice_on_the_sample_fo
     workshop: Workshop,
 ) -> None:
     found = plan(choosing(workshop, SAMPLE))
-    _, replaced = manifest.guarantee_words(found.guarantee, found.mechanism.beta)
+    _, replaced = manifest.guarantee_words(found.guarantee, Fraction(found.protection.parameters()["beta"]))
     assert "e^4 " in replaced
 
 

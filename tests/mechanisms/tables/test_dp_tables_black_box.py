@@ -13,7 +13,7 @@ from crowdgate.mechanisms.tables.answers import raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables
 from crowdgate.mechanisms.tables.workload import Sum, Table
 from crowdgate.noise import OPENDP, NoiseSource
-from tests.mechanisms.tables import plan, records
+from tests.mechanisms.tables.tables import counted, plan
 
 DRAWS = 100_000
 ROWS = [(0, 0, 3, 3), (1, 2, 9, 3)]
@@ -36,7 +36,7 @@ def tiled(draws: int) -> NoiseSource:
 
 def release(mechanism: DpTables, rows: Sequence[tuple[int, ...]]) -> np.ndarray:
     """One released vector a row."""
-    return np.hstack(mechanism.protect(mechanism.count([records(rows)]), tiled(DRAWS)))
+    return np.hstack(mechanism.protect(counted(mechanism, rows), None, tiled(DRAWS)))
 
 
 def log_masses(law: Law, moved: np.ndarray) -> np.ndarray:
@@ -48,7 +48,7 @@ def log_ratio(mechanism: DpTables, released: np.ndarray) -> np.ndarray:
     """ln of how much likelier each vector is on the neighbour than on the table."""
     silent = NoiseSource(lambda values, *_: values, lambda values, *_: values)
     truths = [
-        np.hstack([v.reshape(-1) for v in mechanism.protect(mechanism.count([records(rows)]), silent)])
+        np.hstack([v.reshape(-1) for v in mechanism.protect(counted(mechanism, rows), None, silent)])
         for rows in (ROWS, NEIGHBOUR)
     ]
     sizes = [linear.query.cells for linear in mechanism.queries]
@@ -96,7 +96,7 @@ def test_noise_of_half_the_sensitivity_is_refuted() -> None:
     wrong = NoiseSource(lambda values, sensitivity, epsilon: tiled(DRAWS).laplace(values, sensitivity // 2, epsilon),
                         OPENDP.gaussian)  # fmt: skip
     pair = ROWS, [*ROWS, NEIGHBOUR[-1], NEIGHBOUR[-1]]
-    samples = [np.hstack(mechanism.protect(mechanism.count([records(rows)]), wrong)) for rows in pair]
+    samples = [np.hstack(mechanism.protect(counted(mechanism, rows), None, wrong)) for rows in pair]
     above = [float(((sample[:, 0] >= 4) & (sample[:, 2] >= 3)).mean()) for sample in samples]
     spread = math.sqrt(sum(p * (1 - p) * w for p, w in zip(above, (math.e**2, 1), strict=True)) / DRAWS)
     assert float(norm.sf((above[1] - math.e * above[0]) / spread)) <= LEVEL
@@ -111,7 +111,7 @@ def test_intervals_cover_as_often_as_the_law_says(noise: str, epsilon: str) -> N
     mechanism = plan([Table()], epsilon, noise=noise)
     draws = 40_000
     many = tiled(draws)
-    noisy = mechanism.protect(mechanism.count([records(ROWS)]), many)
+    noisy = mechanism.protect(counted(mechanism, ROWS), None, many)
     (answer,) = raw_answers(mechanism, noisy, Fraction(1, 10))
     law = mechanism.laws[0]
     covered = int(((answer.cells.lower <= len(ROWS)) & (answer.cells.upper >= len(ROWS))).sum())

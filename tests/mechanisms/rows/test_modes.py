@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from crowdgate.accounting.safe_k import exact_delta
 from crowdgate.guarantee import group
-from crowdgate.histogram import at_least, thin
-from tests.mechanisms.test_safe_k import (
+from crowdgate.histogram import at_least, subsample
+from tests.mechanisms.rows.test_safe_k import (
     EXACT3,
     HALF,
     Law,
@@ -69,8 +69,8 @@ def test_an_inherited_sample_gives_the_law_of_a_fresh_one() -> None:
     out: Law = defaultdict(Fraction)
     full = table(fresh, rows)
     for heads, chance in all_coins(full, HALF):
-        sample = thin(full, given_heads(heads))  # drawn before the table reached us
-        release = inherited.protect(sample, inherited.thinning(_never))
+        sample = subsample(full, given_heads(heads))  # drawn before the table reached us
+        release = inherited.protect(sample, _never)
         out[canonical(release.output)] += chance
     assert out == law(fresh, rows)
 
@@ -83,7 +83,7 @@ def anonymise_first(safe: object, full: object, heads: object) -> object:
     """The wrong order: suppress classes below k in the whole table, then sample what is left."""
     kept = at_least(full, safe.k)  # type: ignore[attr-defined,arg-type]
     stays = [h for h, n in zip(heads, full.counts.tolist(), strict=True) if n >= safe.k]  # type: ignore[attr-defined,call-overload]
-    return canonical(thin(kept, given_heads(stays)))
+    return canonical(subsample(kept, given_heads(stays)))
 
 
 @pytest.mark.parametrize("k", [2, 5, 10])

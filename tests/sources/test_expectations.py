@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.contracts.contract import Attribute, Contract, Fact, PrivacyUnit, Role, RowRule, Source, TableRule
+from crowdgate.contracts.contract import Attribute, Contract, Fact, PrivacyUnit, Role, RowRule, TableRule
 from crowdgate.domain import categories, numbers
 from crowdgate.hierarchy import INVALID_LABEL
 from crowdgate.sources import expectations
 from crowdgate.sources.expectations import RuleOutcome, row_rules_hold, run_rules
+from tests.reading import file_server
 
 MARK = "ZZMARKZZ"
 SEX = categories(["f", "m", "a,b", '"', "\u200fx"], "test")
@@ -32,7 +33,7 @@ def contract_of(
         Attribute("age", Role.QUASI_IDENTIFIER, domain=AGE, invalid=invalid),
         Attribute("name", Role.DIRECT_IDENTIFIER),
     )
-    source = Source(Path("t.csv"), "csv")
+    source = file_server(Path("t.csv"), "csv")
     unit = PrivacyUnit()
     return Contract("c", "1", "p", unit, source, attributes, row_rules=tuple(rules), table_rules=tuple(table_rules))
 
@@ -50,7 +51,9 @@ few = settings(max_examples=15, deadline=None)
     allowed=st.lists(st.sampled_from(SEX.labels), min_size=1, unique=True),
     invalid=st.sampled_from(["drop", "level"]),
 )
-def test_a_row_rule_holds_exactly_when_every_label_is_allowed(labels: list[str], allowed: list[str], invalid: str):
+def test_a_row_rule_holds_exactly_when_every_label_is_allowed(
+    labels: list[str], allowed: list[str], invalid: str
+) -> None:
     contract = contract_of([RowRule("some", "sex", tuple(allowed))], invalid=invalid)
     outcomes = run_rules(contract, {"sex": labels, "age": ["3", "90+"]}, {})
     extra = {INVALID_LABEL} if invalid == "level" else set()
@@ -64,7 +67,7 @@ def test_a_row_rule_holds_exactly_when_every_label_is_allowed(labels: list[str],
 
 
 @pytest.mark.parametrize(("invalid", "holds"), [("level", True), ("drop", False)])
-def test_the_invalid_level_is_allowed_only_where_the_contract_keeps_invalid_cells(invalid: str, holds: bool):
+def test_the_invalid_level_is_allowed_only_where_the_contract_keeps_invalid_cells(invalid: str, holds: bool) -> None:
     contract = contract_of([RowRule("some", "sex", ("f",))], invalid=invalid)
     outcomes = run_rules(contract, {"sex": ["f", INVALID_LABEL]}, {})
     assert [outcome.passed for outcome in outcomes] == [holds, holds]
@@ -76,7 +79,7 @@ facts = st.integers(-3, 3).map(float) | st.sampled_from([0.5, math.nan, math.inf
 
 @few
 @given(low=limits, high=limits, value=facts)
-def test_a_table_rule_holds_exactly_between_its_limits(low: float | None, high: float | None, value: float):
+def test_a_table_rule_holds_exactly_between_its_limits(low: float | None, high: float | None, value: float) -> None:
     if low is not None and high is not None:
         low, high = min(low, high), max(low, high)
     contract = contract_of(table_rules=[TableRule("mean", Fact.MEAN, "age", low, high)])
@@ -85,21 +88,21 @@ def test_a_table_rule_holds_exactly_between_its_limits(low: float | None, high: 
     assert passed(contract, {}, {"mean of age": value}) == {"mean": holds if known else None}
 
 
-def test_a_rule_whose_fact_is_absent_has_no_outcome_and_the_others_have_theirs():
+def test_a_rule_whose_fact_is_absent_has_no_outcome_and_the_others_have_theirs() -> None:
     rules = [TableRule("rows", Fact.ROWS, None, 1, 10), TableRule("mean", Fact.MEAN, "age", 1, 2)]
     assert passed(contract_of(table_rules=rules), {}, {"rows": 4}) == {"rows": True, "mean": None}
 
 
-def test_rules_of_attributes_that_were_not_read_are_left_out():
+def test_rules_of_attributes_that_were_not_read_are_left_out() -> None:
     contract = contract_of([RowRule("adult", "age", ("18",))])
     assert passed(contract, {"sex": ["f"]}, {}) == {"sex in its domain": True}
 
 
-def test_no_labels_at_all_break_no_rule():
+def test_no_labels_at_all_break_no_rule() -> None:
     assert passed(contract_of(), {"sex": [], "age": []}, {}) == {"sex in its domain": True, "age in its domain": True}
 
 
-def test_two_rules_of_one_name_are_both_judged():
+def test_two_rules_of_one_name_are_both_judged() -> None:
     rules = [RowRule("r", "sex", ("f",)), RowRule("r", "sex", ("m",))]
     outcomes = run_rules(contract_of(rules), {"sex": ["f"]}, {})
     assert [outcome.passed for outcome in outcomes] == [True, True, False]
@@ -115,11 +118,11 @@ def test_two_rules_of_one_name_are_both_judged():
         ([RuleOutcome("r", "row", False)], False),
     ],
 )
-def test_row_rules_hold_only_when_there_are_some_and_each_passed(outcomes: list[RuleOutcome], holds: bool):
+def test_row_rules_hold_only_when_there_are_some_and_each_passed(outcomes: list[RuleOutcome], holds: bool) -> None:
     assert row_rules_hold(outcomes) is holds
 
 
-def test_what_great_expectations_raises_is_no_outcome_and_says_nothing(monkeypatch, caplog, capfd):
+def test_what_great_expectations_raises_is_no_outcome_and_says_nothing(monkeypatch, caplog, capfd) -> None:
     def fail(*_: Any) -> None:
         raise RuntimeError(MARK)
 
@@ -131,7 +134,7 @@ def test_what_great_expectations_raises_is_no_outcome_and_says_nothing(monkeypat
     assert MARK not in caplog.text + "".join(capfd.readouterr())
 
 
-def test_an_exception_inside_one_metric_is_no_outcome_of_that_rule_alone(monkeypatch):
+def test_an_exception_inside_one_metric_is_no_outcome_of_that_rule_alone(monkeypatch) -> None:
     real = expectations._expectation
 
     def misplaced(gx: Any, place: int, check: Any) -> Any:
@@ -145,7 +148,7 @@ def test_an_exception_inside_one_metric_is_no_outcome_of_that_rule_alone(monkeyp
     }
 
 
-def test_nothing_is_said_or_written_about_marked_values(tmp_path: Path, monkeypatch, caplog, capfd):
+def test_nothing_is_said_or_written_about_marked_values(tmp_path: Path, monkeypatch, caplog, capfd) -> None:
     caplog.set_level(logging.DEBUG)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -159,7 +162,7 @@ def test_nothing_is_said_or_written_about_marked_values(tmp_path: Path, monkeypa
     assert os.environ["GX_ANALYTICS_ENABLED"] == "false"
 
 
-def test_the_loggers_and_warnings_of_others_are_as_before(caplog):
+def test_the_loggers_and_warnings_of_others_are_as_before(caplog) -> None:
     logger = logging.getLogger("great_expectations")
     before = logger.handlers, logger.propagate, list(warnings.filters), warnings.showwarning
     run_rules(contract_of(), {"sex": ["f"]}, {})

@@ -13,9 +13,9 @@ import numpy as np
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Column, Histogram, Records, scan
-from crowdgate.mechanisms import SafeK
 from crowdgate.mechanisms.rows.choice import Choice, joint_delta
 from crowdgate.mechanisms.rows.lattice import Lattice
+from crowdgate.mechanisms.rows.safe_k import SafeK
 
 Row = tuple[int, ...]
 Law = dict[object, float]

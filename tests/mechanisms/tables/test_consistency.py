@@ -1,6 +1,7 @@
 """Consistency is the best linear unbiased estimate, never worse in any cell; rounding keeps what it promises."""
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
@@ -13,12 +14,13 @@ from scipy.optimize import nnls
 from crowdgate.accounting.discrete_laws import DiscreteGaussian
 from crowdgate.hierarchy import Level
 from crowdgate.mechanisms.tables import consistency
-from crowdgate.mechanisms.tables.consistency import agree, cells_of, disagreement, margin, variances_after
+from crowdgate.mechanisms.tables.consistency import Axes, Floats, agree, cells_of, margin, variances_after
 from crowdgate.mechanisms.tables.rounding import largest_remainder, parent, round_tables
 from crowdgate.noise import gaussian_vector
+from tests.mechanisms.tables.tables import disagreement
 
 
-def level(name, codes):
+def level(name: str, codes: list[int]) -> Level:
     return Level(name, tuple(f"{name} {i}" for i in range(max(codes) + 1)), np.array(codes, dtype=np.int32))
 
 
@@ -34,7 +36,7 @@ FINE = {name: levels["exact"] for name, levels in KNOWN.items()}
 
 
 @st.composite
-def table_axes(draw):
+def table_axes(draw: st.DrawFn) -> Axes:
     names = draw(st.lists(st.sampled_from(sorted(KNOWN)), unique=True, max_size=3))
     return {name: KNOWN[name][draw(st.sampled_from(sorted(KNOWN[name])))] for name in names}
 
@@ -42,11 +44,11 @@ def table_axes(draw):
 workloads = st.lists(table_axes(), min_size=1, max_size=5)
 
 
-def shape(axes):
+def shape(axes: Axes) -> tuple[int, ...]:
     return tuple(len(found) for found in axes.values())
 
 
-def margins_matrix(axes):
+def margins_matrix(axes: Sequence[Axes]) -> Floats:
     """Every table as a linear function of the full table of 5 x 2 x 3 cells."""
     size = math.prod(shape(FINE))
     parts = []
@@ -59,7 +61,9 @@ def margins_matrix(axes):
 
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(axes=workloads, seed=st.integers(0, 10**6), data=st.data())
-def test_it_is_the_least_squares_estimate_over_all_full_tables(axes, seed, data):
+def test_it_is_the_least_squares_estimate_over_all_full_tables(
+    axes: list[Axes], seed: int, data: st.DataObject
+) -> None:
     """Against lstsq on an explicit common table, and its covariance X (X' W X)^+ X'."""
     spread = data.draw(st.lists(st.floats(0.1, 50), min_size=len(axes), max_size=len(axes)))
     random = np.random.default_rng(seed)
@@ -82,26 +86,26 @@ def test_it_is_the_least_squares_estimate_over_all_full_tables(axes, seed, data)
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(axes=workloads, seed=st.integers(0, 10**6), people=st.integers(0, 200))
-def test_non_negative_tables_agree_and_are_no_further_from_the_truth(axes, seed, people):
+def test_non_negative_tables_agree_and_are_no_further_from_the_truth(axes: list[Axes], seed: int, people: int) -> None:
     """The weighted squared error does not grow, in any draw: the truth is one of the points projected on."""
     random = np.random.default_rng(seed)
     full = random.multinomial(people, random.dirichlet(np.full(30, 0.2))).reshape(shape(FINE)).astype(float)
     true = [margin(FINE, full, levels).reshape(shape(levels)) for levels in axes]
-    spread = random.uniform(1, 30, len(axes))
+    spread: list[float] = random.uniform(1, 30, len(axes)).tolist()
     noisy = [t + random.normal(0, np.sqrt(s), t.shape) for t, s in zip(true, spread, strict=True)]
     found = agree(axes, noisy, spread)
 
-    def error(tables):
+    def error(tables: Sequence[Floats]) -> float:
         return sum(float(((t - e) ** 2).sum()) / s for t, e, s in zip(true, tables, spread, strict=True))
 
     assert all((table >= 0).all() for table in found.tables)
-    assert found.gap <= 0.01 * math.sqrt(spread.min())
+    assert found.gap <= 0.01 * math.sqrt(min(spread))
     assert disagreement(axes, found.tables) <= 60 * found.gap + 1e-9
     assert error(found.tables) <= error(noisy) + 0.05
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_non_negative_tables_are_the_nearest_ones(seed):
+def test_non_negative_tables_are_the_nearest_ones(seed: int) -> None:
     """Against a general solver. Projections in turn without Dykstra's correction end elsewhere."""
     random = np.random.default_rng(seed)
     axes = [{"age": AGE["exact"], "sex": SEX["exact"]}, {"age": AGE["exact"]}, {"sex": SEX["exact"]}]
@@ -115,7 +119,7 @@ def test_non_negative_tables_are_the_nearest_ones(seed):
     assert np.concatenate([table.reshape(-1) for table in found]) == pytest.approx(nearest, abs=1e-3)
 
 
-def test_tables_that_agree_already_stay_as_they_are():
+def test_tables_that_agree_already_stay_as_they_are() -> None:
     full = np.arange(30, dtype=float).reshape(shape(FINE))
     axes = [{"age": AGE["exact"]}, {"sex": SEX["exact"], "age": AGE["pairs"]}, {}]
     tables = [margin(FINE, full, levels).reshape(shape(levels)) for levels in axes]
@@ -123,7 +127,7 @@ def test_tables_that_agree_already_stay_as_they_are():
         assert after == pytest.approx(before, abs=1e-9)
 
 
-def test_one_table_alone_keeps_its_variance_and_a_zero_variance_is_refused():
+def test_one_table_alone_keeps_its_variance_and_a_zero_variance_is_refused() -> None:
     found = agree([FINE], [np.zeros(shape(FINE))], [2.0])
     assert (found.variances[0] == 2).all()
     assert found.exact
@@ -131,7 +135,7 @@ def test_one_table_alone_keeps_its_variance_and_a_zero_variance_is_refused():
         agree([FINE], [np.zeros(shape(FINE))], [0.0])
 
 
-def test_closed_form_equations_and_conjugate_gradients_give_the_same_tables(monkeypatch):
+def test_closed_form_equations_and_conjugate_gradients_give_the_same_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     axes = [{n: FINE[n] for n in pair} for pair in combinations(FINE, 2)]
     noisy = [np.random.default_rng(3).normal(20, 5, shape(levels)) for levels in axes]
     direct = agree(axes, noisy, [1.0, 2.0, 3.0], non_negative=False)
@@ -148,7 +152,7 @@ def test_closed_form_equations_and_conjugate_gradients_give_the_same_tables(monk
         assert left == pytest.approx(right, rel=1e-9)
 
 
-def test_a_swapped_order_of_codes_is_seen_through():
+def test_a_swapped_order_of_codes_is_seen_through() -> None:
     """Two levels of one size hold the same groups under other codes."""
     axes = [{"race": RACE["exact"]}, {"race": RACE["swapped"]}]
     found = agree(axes, [np.array([30.0, 10, 20]), np.array([12.0, 22, 32])], [1.0, 1.0])
@@ -158,7 +162,7 @@ def test_a_swapped_order_of_codes_is_seen_through():
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(axes=workloads, seed=st.integers(0, 10**6))
-def test_whole_tables_share_the_total_and_add_up_along_their_parents(axes, seed):
+def test_whole_tables_share_the_total_and_add_up_along_their_parents(axes: list[Axes], seed: int) -> None:
     random = np.random.default_rng(seed)
     full = random.exponential(3, shape(FINE)) * (random.random(shape(FINE)) < 0.6)
     tables = [margin(FINE, full, levels).reshape(shape(levels)) for levels in axes]
@@ -174,7 +178,7 @@ def test_whole_tables_share_the_total_and_add_up_along_their_parents(axes, seed)
             assert (margin(axes[at], table.astype(float), axes[above]) == whole[above].reshape(-1)).all()
 
 
-def test_a_chain_of_levels_is_consistent_in_whole_numbers():
+def test_a_chain_of_levels_is_consistent_in_whole_numbers() -> None:
     full = np.random.default_rng(8).exponential(4, shape(FINE))
     axes = [FINE, {"age": AGE["exact"]}, {"age": AGE["pairs"]}, {"age": AGE["young"]}, {}]
     tables = [margin(FINE, full, levels).reshape(shape(levels)) for levels in axes]
@@ -185,7 +189,7 @@ def test_a_chain_of_levels_is_consistent_in_whole_numbers():
 
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(data=st.data(), groups=st.lists(st.integers(0, 3), min_size=4, max_size=12))
-def test_the_largest_remainder_meets_every_target(data, groups):
+def test_the_largest_remainder_meets_every_target(data: st.DataObject, groups: list[int]) -> None:
     values = np.array(data.draw(st.lists(st.floats(0, 9), min_size=len(groups), max_size=len(groups))))
     targets = np.array(data.draw(st.lists(st.integers(0, 60), min_size=4, max_size=4)))
     at = np.array([0, 1, 2, 3, *groups])
@@ -199,7 +203,7 @@ def test_the_largest_remainder_meets_every_target(data, groups):
 # false-alarm rate below 1e-7 in all. Power: with one variance taken a thousand times too small the errors of some cell
 # are more than twice the stated ones, fourteen standard errors.
 @pytest.mark.statistical
-def test_consistency_never_increases_the_mean_squared_error_of_a_cell():
+def test_consistency_never_increases_the_mean_squared_error_of_a_cell() -> None:
     axes = [FINE, {"age": AGE["exact"], "sex": SEX["exact"]}, {"age": AGE["pairs"]}, {"race": RACE["exact"]}, {}]
     rhos = [Fraction(1, 50), Fraction(1, 400), Fraction(1, 60), Fraction(1, 30), Fraction(1, 500)]
     spread = [DiscreteGaussian(1 / (2 * rho)).variance for rho in rhos]
@@ -211,9 +215,9 @@ def test_consistency_never_increases_the_mean_squared_error_of_a_cell():
         for table, rho in zip(true, rhos, strict=True)
     ]
 
-    def errors(weights):
+    def errors(weights: Sequence[float]) -> Floats:
         """Mean squared error of every cell, of all tables one after another."""
-        total = 0.0
+        total = np.zeros(sum(table.size for table in true))
         for i in range(draws):
             found = agree(axes, [table[i] for table in noisy], weights, non_negative=False)
             pairs = zip(found.tables, true, strict=True)
@@ -232,7 +236,7 @@ def test_consistency_never_increases_the_mean_squared_error_of_a_cell():
     assert (wrong / stated).max() > 2, "wrong weights are seen"
 
 
-def test_rounds_end_early_where_they_cost_much_and_the_gap_says_so(monkeypatch):
+def test_rounds_end_early_where_they_cost_much_and_the_gap_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     ages = Level("exact", tuple(map(str, range(12))), np.arange(12, dtype=np.int32))
     pairs = Level("pairs", tuple(map(str, range(6))), np.arange(12, dtype=np.int32) // 2)
     other = Level("exact", ("a", "b", "c"), np.arange(3, dtype=np.int32))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.io.clinic import CONTRACT, line_of, problems_of, write
+from tests.contracts.clinic import CONTRACT, line_of, problems_of, write
 
 ROLE = "{property: privacyRole, value: sensitive}"
 AGE = "{from: -10, to: 20, step: 5, top: true, bottom: true, source: book}"

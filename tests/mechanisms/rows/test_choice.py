@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from crowdgate.accounting.safe_k import exact_delta, theorem5_delta
 from crowdgate.histogram import Histogram
-from crowdgate.mechanisms import SafeK
+from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.mechanisms.rows.scores import SENSITIVITY, kept_rows
-from tests.mechanisms.choosing import (
+from tests.mechanisms.rows.choosing import (
     Row,
     chooser,
     exact_delta_of,

@@ -1,0 +1,166 @@
+"""The person bound: so many rows of each person, every choice of them equally likely, whatever order they came in."""
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdgate.histogram import Column, Histogram, Records, View
+from crowdgate.sampling import SecretKey, row_draws
+from crowdgate.sources import people
+from crowdgate.sources.people import People, bounded, count_people, merge_people, smallest
+from tests.core_strategies import level_of
+
+KEY = SecretKey(bytes(range(32)), injected=True)
+VIEW = View({"x": level_of([0, 1, 2, 3]), "y": level_of([0, 1])})
+Row = tuple[bytes | None, int, int]
+ids = st.none() | st.sampled_from([b"a", b"b", b"aa", b"", b"\xff", "é".encode()])
+rows_of_people = st.lists(st.tuples(ids, st.integers(0, 3), st.integers(0, 1)), max_size=25)
+
+
+def usable(person: bytes | None) -> bool:
+    try:
+        return bool(person) and bool(person.decode()) if person else False
+    except UnicodeDecodeError:
+        return False
+
+
+def batch(rows: Sequence[Row], keep: Sequence[bool] | None = None) -> tuple[Any, Records]:
+    columns = {name: Column(np.array([row[at] for row in rows], dtype=np.int32)) for at, name in ((1, "x"), (2, "y"))}
+    kept = None if keep is None else np.array(keep, dtype=np.bool_)
+    return pa.array([row[0] for row in rows], pa.binary()), Records(len(rows), columns, kept)
+
+
+def counted(*parts: Sequence[Row]) -> People:
+    return merge_people([count_people(VIEW, [batch(part)]) for part in parts])
+
+
+def listed(found: Histogram) -> dict[tuple[int, int], int]:
+    return {(int(x), int(y)): int(count) for x, y, count in zip(*found.codes, found.counts, strict=True)}
+
+
+@settings(max_examples=150, deadline=None)
+@given(rows=rows_of_people, most=st.integers(1, 4))
+def test_of_each_person_so_many_rows_stay_and_no_other_rows_appear(rows: list[Row], most: int) -> None:
+    found = bounded(counted(rows), most, KEY)
+    owned = Counter(person for person, *_ in rows if usable(person))
+    assert found.rows == sum(min(most, count) for count in owned.values())
+    there = Counter((x, y) for person, x, y in rows if usable(person))
+    assert all(count <= there[cell] for cell, count in listed(found).items())
+
+
+@settings(max_examples=150, deadline=None)
+@given(rows=rows_of_people, most=st.integers(1, 3), data=st.data())
+def test_the_choice_depends_on_no_order_and_on_no_partition(rows: list[Row], most: int, data: st.DataObject) -> None:
+    shuffled = data.draw(st.permutations(rows))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=3)))
+    edges = [0, *cuts, len(rows)]
+    parts = [shuffled[start:stop] for start, stop in itertools.pairwise(edges)]
+    assert listed(bounded(counted(*parts), most, KEY)) == listed(bounded(counted(rows), most, KEY))
+    whole, cut = counted(rows), counted(*parts)
+    assert (whole.named, sorted(whole.ids.to_pylist())) == (cut.named, sorted(cut.ids.to_pylist()))
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=rows_of_people, most=st.integers(1, 3), extra=st.integers(0, 3))
+def test_another_persons_rows_change_no_choice(rows: list[Row], most: int, extra: int) -> None:
+    without = Counter(listed(bounded(counted(rows), most, KEY)))
+    added = [(b"somebody else", 0, 0)] * extra
+    with_it = Counter(listed(bounded(counted([*added, *rows]), most, KEY)))
+    assert with_it == without + Counter({(0, 0): min(extra, most)} if extra else {})
+
+
+@pytest.mark.parametrize("rows", [[(b"p", 0, 0), (b"p", 0, 0), (b"p", 1, 0)], [(b"p", x, 0) for x in range(4)]])
+@pytest.mark.parametrize("most", [1, 2])
+def test_every_choice_of_a_persons_rows_is_equally_likely(
+    rows: list[Row], most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over all orders of the draws, exactly: equal rows are chosen as often as different ones."""
+    kept: Counter[tuple[int, int]] = Counter()
+    orders = list(itertools.permutations(range(len(rows))))
+    for order in orders:
+        monkeypatch.setattr(people, "row_draws", lambda *_, order=order: np.array(order, dtype=np.uint64))
+        kept.update(listed(bounded(counted(rows), most, KEY)))
+    there = Counter((x, y) for _, x, y in rows)
+    for cell, count in there.items():
+        assert Fraction(kept[cell], len(orders)) == Fraction(most * count, len(rows))
+
+
+def test_rows_that_cleaning_drops_take_no_place_but_their_people_are_known() -> None:
+    rows: list[Row] = [(b"p", 0, 0), (b"p", 1, 0), (b"q", 2, 0), (None, 3, 0)]
+    found = count_people(VIEW, [batch(rows, [False, True, False, True])])
+    assert listed(bounded(found, 1, KEY)) == {(1, 0): 1}
+    assert (found.named, sorted(found.ids.to_pylist())) == (3, [b"p", b"q"])
+
+
+UUIDS = [UUID(int=2**127 + 3 * number) for number in range(2)]
+TYPES = {
+    "text": pa.array(["a", None, "b", "a"]),
+    "large text": pa.array(["a", None, "b", "a"], pa.large_string()),
+    "dictionary": pa.array(["a", None, "b", "a"]).dictionary_encode(),
+    "view": pa.array(["a", None, "b", "a"], pa.string_view()),
+    "fixed size": pa.array([b"a", None, b"b", b"a"], pa.binary(1)),
+    "numbers": pa.array([1, None, 2, 1]),
+    "floats": pa.array([1.0, float("nan"), 2.0, 1.0]),
+    "uuid": pa.ExtensionArray.from_storage(
+        pa.uuid(), pa.array([UUIDS[0].bytes, None, UUIDS[1].bytes, UUIDS[0].bytes], pa.binary(16))
+    ),
+    "duration": pa.array([1, None, 2, 1], pa.duration("us")),
+}
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_person_may_be_named_by_any_type_that_has_a_text(kind: str) -> None:
+    _, records = batch([(None, 0, 0), (None, 1, 0), (None, 2, 0), (None, 3, 0)])
+    found = count_people(VIEW, [(TYPES[kind], records)])
+    assert (len(found.ids), found.named, bounded(found, 1, KEY).rows) == (2, 3, 2)
+
+
+def test_a_person_is_the_same_where_one_null_turned_ids_into_floats() -> None:
+    _, records = batch([(None, 0, 0), (None, 0, 0)])
+    parts = [pa.array([7, 8]), pa.array([7.0, float("nan")]), pa.array(["7", "07"])]
+    found = merge_people([count_people(VIEW, [(cells, records)]) for cells in parts])
+    assert sorted(found.ids.to_pylist()) == [b"07", b"7", b"8"]
+
+
+def test_usable_ids_are_told_from_others_in_every_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(people, "_SLICE", 2)
+    rows: list[Row] = [(name, 0, 0) for name in (b"a", b"b", b"", b"c", b"\xff", b"dd", b"e", b"a")]
+    assert sorted(counted(rows).ids.to_pylist()) == [b"a", b"b", b"c", b"dd", b"e"]
+
+
+def test_of_equal_draws_the_first_is_taken() -> None:
+    assert smallest(np.array([1, 0, 1, 0]), np.full(4, 7, dtype=np.uint64), 1).tolist() == [True, True, False, False]
+
+
+def test_a_draw_depends_on_key_person_tuple_and_copy_and_on_nothing_else() -> None:
+    of, tuples = np.array([0, 0, 1, 0]), [np.array([5, 6, 5, 5]), np.array([0, 0, 0, 1])]
+    draws = row_draws(KEY, [b"p", b"q"], of, tuples)
+    assert len(set(draws.tolist())) == 4
+    assert row_draws(KEY, [b"q", b"p"], 1 - of, tuples).tolist() == draws.tolist()
+    assert row_draws(KEY, [b"p"], np.array([0]), [np.array([6]), np.array([0])]).tolist() == [draws[1]]
+    other = SecretKey(bytes(32), injected=True)
+    assert not set(row_draws(other, [b"p", b"q"], of, tuples).tolist()) & set(draws.tolist())
+
+
+# N = 40,000 draws of one person, in 16 bins: chi-square with 15 degrees of freedom, false-alarm rate 1e-6 (limit 59.5).
+# Power above 1 - 1e-9 against a bin that is a tenth too likely (noncentrality 40,000/16 * .01 * 16/15 is 26 only; a
+# fifth: 107). Seeded by the key: one fixed outcome.
+@pytest.mark.statistical
+@pytest.mark.parametrize("byte", range(8))
+def test_draws_are_uniform_in_every_byte(byte: int) -> None:
+    count = 40_000
+    tuples = [np.arange(count) % 200, np.arange(count) // 200]
+    draws = row_draws(KEY, [b"p"], np.zeros(count, dtype=np.int64), tuples)
+    bins = np.bincount((draws >> np.uint64(8 * byte + 4)).astype(np.int64) & 15, minlength=16)
+    expected = count / 16
+    assert math.fsum((bins - expected) ** 2 / expected) < 59.5
