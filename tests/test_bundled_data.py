@@ -31,7 +31,8 @@ def table() -> pa.Table:
 def _codes(attribute: Attribute, column: pa.ChunkedArray) -> np.ndarray:
     assert attribute.domain is not None
     encoded = pa.concat_arrays([column.cast(pa.string()).combine_chunks()]).dictionary_encode()
-    return attribute.domain.codes(encoded.dictionary.to_pylist())[encoded.indices.to_numpy()]
+    codes: np.ndarray = attribute.domain.codes(encoded.dictionary.to_pylist())[encoded.indices.to_numpy()]
+    return codes
 
 
 def test_every_cell_of_the_bundled_table_is_in_its_domain(contract: Contract, table: pa.Table) -> None:

@@ -1,6 +1,6 @@
 """A histogram is what a plain group-by gives, whichever way its keys are made."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -56,7 +56,7 @@ def counted(table: Batches, path: str) -> Histogram:
         return h.scan(table.records, {"it": table.view})["it"]
 
 
-def made(rows: list[tuple[int, ...]], sizes: tuple[int, ...]) -> Histogram:
+def made(rows: Sequence[tuple[int, ...]], sizes: tuple[int, ...]) -> Histogram:
     columns = [np.array([row[i] for row in rows], dtype=np.int64) for i in range(len(sizes))]
     return h.collapse(tuple(map(str, sizes)), sizes, columns, np.ones(len(rows), dtype=np.int64))
 

@@ -2,35 +2,38 @@
 
 import os
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 from crowdgate.errors import ConfigurationError, Problem
 
 FILE = "crowdgate.toml"
-PREFIX = "sqlite:///"
+Placed = Callable[[str, Path], str]
+"""Makes a ledger's URL whole that a file in a folder states; raises ValueError, which says what a URL is like."""
 
 
-def ledger_url(root: Path, option: str | None) -> str:
+def ledger_url(root: Path, option: str | None, placed: Placed) -> str:
     """The ledger's URL; a relative path in crowdgate.toml is relative to that file.
 
     Raises ConfigurationError when no place names a ledger, or the file is wrong.
     """
     named = option or os.environ.get("CROWDGATE_LEDGER")
     if named:
-        return _checked("--ledger or CROWDGATE_LEDGER", named)
+        return _placed("--ledger or CROWDGATE_LEDGER", named, Path.cwd(), placed)
     path = root / FILE
     url = _settings(path).get("ledger") if path.is_file() else None
     if not isinstance(url, str) or not url:
         expected = 'ledger = "sqlite:///FILE", the option --ledger or CROWDGATE_LEDGER'
         raise ConfigurationError(Problem(str(path), None, "ledger", "no ledger is named", expected))
-    return PREFIX + str((root / _checked(str(path), url).removeprefix(PREFIX)).resolve())
+    return _placed(str(path), url, root, placed)
 
 
-def _checked(place: str, url: str) -> str:
-    """The URL if it names a file. The message never shows it: it may hold a password."""
-    if not url.startswith(PREFIX) or not url.removeprefix(PREFIX):
-        raise ConfigurationError(Problem(place, None, "ledger", "not the URL of a SQLite file", f"{PREFIX}FILE"))
-    return url
+def _placed(place: str, url: str, folder: Path, placed: Placed) -> str:
+    """The URL, made whole. The message never shows it: it may hold a password."""
+    try:
+        return placed(url, folder)
+    except ValueError as error:
+        raise ConfigurationError(Problem(place, None, "ledger", "not the URL of a ledger", str(error))) from None
 
 
 def _settings(path: Path) -> dict[str, object]:

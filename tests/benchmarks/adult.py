@@ -210,7 +210,7 @@ def main() -> None:
         print(f"skipped: {TABLE} is not there. Set {VARIABLE} to a folder with it and adult_hierarchies/.")
         return
     hierarchies, table = read_adult(folder)
-    rows = []
+    rows: list[Row] = []
     for scheme, numbers in SCHEMES.items():
         levels = scheme_levels(hierarchies, numbers)
         full = generalise(table, levels)
@@ -218,8 +218,8 @@ def main() -> None:
             for beta in (safepub_beta(epsilon), best_beta(full, epsilon, delta)):
                 rows += measure(scheme, levels, full, epsilon, delta, beta, options.draws)
     for epsilon, delta in TARGETS:
-        for beta in CHOSEN_BETAS[int(epsilon)]:
-            rate = beta or safepub_beta(epsilon)
+        for own in CHOSEN_BETAS[int(epsilon)]:
+            rate = own or safepub_beta(epsilon)
             rows.append(measure_chosen(hierarchies, table, epsilon, delta, rate, min(options.draws, 5)))
     _report(table.rows, rows, options.draws, _whole_process())
 

@@ -82,7 +82,7 @@ def _contract(data: Path) -> str:
 
 def _attribute(column: Column) -> str:
     labels = _labels(column)
-    groups = {f"{column.name} group {i // max(column.width, 1)}": [] for i in range(column.size)}
+    groups: dict[str, list[str]] = {f"{column.name} group {i // max(column.width, 1)}": [] for i in range(column.size)}
     for i, label in enumerate(labels):
         groups[f"{column.name} group {i // max(column.width, 1)}"].append(label)
     if column.number:

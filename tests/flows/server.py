@@ -4,6 +4,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -53,8 +54,8 @@ class Server:
         events = "SELECT 1 FROM events WHERE resource_id = 'prefect.flow-run.' || ? AND event LIKE ?"
         logs = "SELECT 1 FROM log WHERE flow_run_id = ? AND message LIKE 'Finished in %'"
         for run in runs:
-            _until(lambda run=run: self.query(logs, run.id))
-            _until(lambda run=run: self.query(events, str(UUID(run.id)), f"prefect.flow-run.{run.state['name']}"))
+            _until(partial(self.query, logs, run.id))
+            _until(partial(self.query, events, str(UUID(run.id)), f"prefect.flow-run.{run.state['name']}"))
         _until(lambda: not self.query("SELECT 1 FROM task_run WHERE state_type IN ('PENDING', 'RUNNING')"))
 
 

@@ -13,6 +13,7 @@ import pytest
 from prefect import Task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import State
 from prefect.exceptions import ParameterTypeError
 from prefect.flow_engine import run_flow
 from prefect.states import Scheduled
@@ -126,7 +127,11 @@ def test_the_flow_stages_the_same_bytes_as_the_job(
     again()
     request = Request(workshop.policy, SLOT)
     staged = []
-    for run in (lambda: job.release(request, _injected), lambda: flow_file.run_release(request)):
+    runs: list[Callable[[], object]] = [
+        lambda: job.release(request, _injected),
+        lambda: flow_file.run_release(request),
+    ]
+    for run in runs:
         again()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(tasks, "draw_key", _injected)
@@ -220,7 +225,7 @@ def test_a_late_run_keeps_the_day_it_was_scheduled_for_unless_a_slot_is_given(
     workshop: Workshop, server: Server, as_of: str | None, slot: str
 ) -> None:
     del server
-    scheduled = Scheduled(scheduled_time=datetime(2024, 2, 29, 23, 30, tzinfo=UTC))
+    scheduled: State[None] = Scheduled(scheduled_time=datetime(2024, 2, 29, 23, 30, tzinfo=UTC))
     parameters = {"policy": str(workshop.policy), **({} if as_of is None else {"as_of": as_of})}
     with get_client(sync_client=True) as client:
         run = client.create_flow_run(flow_file.release, parameters=parameters, state=scheduled)

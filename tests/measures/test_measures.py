@@ -28,7 +28,8 @@ from crowdgate.policy.policy import GateRule
 ROOT = Path(__file__).parents[2]
 NAMES = ("x", "y")
 SIZES = (3, 2)
-NONE: dict[tuple[int, ...], int] = {}
+Table = dict[tuple[int, ...], int]
+NONE: Table = {}
 
 
 def attribute(name: str, margins: tuple[int, ...] | None) -> Attribute:
@@ -61,14 +62,12 @@ def static(
     )
 
 
-def histogram(counts: dict[tuple[int, ...], int]) -> Histogram:
+def histogram(counts: Table) -> Histogram:
     columns = [np.array([row[i] for row in counts], dtype=np.int64) for i in range(len(SIZES))]
     return collapse(NAMES, SIZES, columns, np.array(list(counts.values()), dtype=np.int64))
 
 
-def candidate(
-    full: dict[tuple[int, ...], int], sample: dict[tuple[int, ...], int], noise: Any = lambda count, *_: count
-) -> Candidate:
+def candidate(full: Table, sample: Table, noise: Any = lambda count, *_: count) -> Candidate:
     found = static()
     output = at_least(histogram(sample), found.least_class)
     return Candidate(static=found, rows=output, table=histogram(full), sample=histogram(sample), noise=noise)
@@ -90,8 +89,8 @@ def of_static(name: str, found: Static, **more: Any) -> Measurement | None:
     return measured(found, gate(name, **more))
 
 
-FULL = {(0, 0): 9, (1, 0): 1, (1, 1): 1, (2, 1): 6}
-SAMPLE = {(0, 0): 5, (1, 0): 1, (2, 1): 3}
+FULL: Table = {(0, 0): 9, (1, 0): 1, (1, 1): 1, (2, 1): 6}
+SAMPLE: Table = {(0, 0): 5, (1, 0): 1, (2, 1): 3}
 tables = st.dictionaries(st.tuples(st.integers(0, 2), st.integers(0, 1)), st.integers(1, 9))
 
 
@@ -113,7 +112,8 @@ def test_every_measure_is_decided_on_static_facts_or_on_the_candidate_and_listed
     ],
 )
 def test_a_measure_has_its_value_on_a_candidate_and_on_an_empty_one(name: str, value: float, empty: float) -> None:
-    assert of_candidate(name, candidate(FULL, SAMPLE)) == Measurement.exact(pytest.approx(value))
+    near: Any = pytest.approx(value)
+    assert of_candidate(name, candidate(FULL, SAMPLE)) == Measurement.exact(near)
     assert of_candidate(name, candidate(NONE, NONE)) == Measurement.exact(empty)
 
 
@@ -206,7 +206,7 @@ def test_one_row_changes_the_number_of_singletons_by_at_most_one_and_by_one_some
 
 
 def _singletons_of(counts: list[int]) -> int:
-    full = {(i, 0): count for i, count in enumerate(counts) if count}
+    full: Table = {(i, 0): count for i, count in enumerate(counts) if count}
     found = of_candidate("singletons", candidate(full, NONE), charge={"epsilon": "1"})
     assert found is not None
     return int(found.value)

@@ -189,7 +189,7 @@ def test_every_candidate_has_finite_figures_that_json_can_hold(case: Cases, beta
 
 
 def test_only_sensitive_attributes_with_several_values_are_predicted() -> None:
-    case = {(0, 0, 0, 0): (9, 5), (1, 0, 1, 1): (9, 5)}
+    case: Cases = {(0, 0, 0, 0): (9, 5), (1, 0, 1, 1): (9, 5)}
     assert list(utility(candidate(case, {"x": Role.SENSITIVE, "y": Role.SENSITIVE}), safe())["classifiers"]) == ["x"]
     assert utility(candidate(case, {"x": Role.QUASI_IDENTIFIER}), safe())["classifiers"] == {}
 

@@ -361,7 +361,9 @@ def test_a_csv_that_grows_while_it_is_read_is_a_fault(tmp_path: Path) -> None:
         list(records)
 
 
-def test_marked_values_pass_through_without_a_word(tmp_path: Path, caplog, capfd) -> None:
+def test_marked_values_pass_through_without_a_word(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
     caplog.set_level(logging.DEBUG)
     body = f'a,1\n{MARK},2\n{MARK}\n"{MARK},3\n{MARK},{MARK},"\n'.encode() + MARK.encode() + b"\xff\n"
     (tmp_path / "t.csv").write_bytes(b"x,n\n" + body)

@@ -122,7 +122,9 @@ def test_row_rules_hold_only_when_there_are_some_and_each_passed(outcomes: list[
     assert row_rules_hold(outcomes) is holds
 
 
-def test_what_great_expectations_raises_is_no_outcome_and_says_nothing(monkeypatch, caplog, capfd) -> None:
+def test_what_great_expectations_raises_is_no_outcome_and_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
     def fail(*_: Any) -> None:
         raise RuntimeError(MARK)
 
@@ -134,7 +136,7 @@ def test_what_great_expectations_raises_is_no_outcome_and_says_nothing(monkeypat
     assert MARK not in caplog.text + "".join(capfd.readouterr())
 
 
-def test_an_exception_inside_one_metric_is_no_outcome_of_that_rule_alone(monkeypatch) -> None:
+def test_an_exception_inside_one_metric_is_no_outcome_of_that_rule_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     real = expectations._expectation
 
     def misplaced(gx: Any, place: int, check: Any) -> Any:
@@ -148,7 +150,12 @@ def test_an_exception_inside_one_metric_is_no_outcome_of_that_rule_alone(monkeyp
     }
 
 
-def test_nothing_is_said_or_written_about_marked_values(tmp_path: Path, monkeypatch, caplog, capfd) -> None:
+def test_nothing_is_said_or_written_about_marked_values(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     caplog.set_level(logging.DEBUG)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -162,7 +169,7 @@ def test_nothing_is_said_or_written_about_marked_values(tmp_path: Path, monkeypa
     assert os.environ["GX_ANALYTICS_ENABLED"] == "false"
 
 
-def test_the_loggers_and_warnings_of_others_are_as_before(caplog) -> None:
+def test_the_loggers_and_warnings_of_others_are_as_before(caplog: pytest.LogCaptureFixture) -> None:
     logger = logging.getLogger("great_expectations")
     before = logger.handlers, logger.propagate, list(warnings.filters), warnings.showwarning
     run_rules(contract_of(), {"sex": ["f"]}, {})

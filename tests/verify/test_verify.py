@@ -182,7 +182,8 @@ def test_a_release_without_estimates_is_found(copy: Path) -> None:
 
 
 def _verdict(claims: dict[str, Any], measure: str) -> dict[str, str]:
-    (found,) = (verdict for verdict in claims["verdicts"] if verdict["measure"] == measure)
+    verdicts: list[dict[str, str]] = claims["verdicts"]
+    (found,) = (verdict for verdict in verdicts if verdict["measure"] == measure)
     return found
 
 

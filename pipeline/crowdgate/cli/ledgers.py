@@ -10,6 +10,7 @@ from crowdgate.cli.releases import AsJson, LedgerUrl
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.budgets import budgets_json, raise_budget
 from crowdgate.ledger import ledger as ledgers
+from crowdgate.ledger.stores import placed
 from crowdgate.manifest import exact_text
 from crowdgate.settings import ledger_url
 
@@ -87,7 +88,7 @@ def budget(
 
 
 def _url(option: str | None) -> str:
-    return ledger_url(Path.cwd(), option)
+    return ledger_url(Path.cwd(), option, placed)
 
 
 def _releases(opened: ledgers.Ledger) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from crowdgate.kind.randomness import Randomness, Sealed
 from crowdgate.kind.run import Counted, Judged, Ready, Request, Reserved, Result, Run
 from crowdgate.ledger.ledger import Spend, State, open_ledger
 from crowdgate.ledger.private import write_private
+from crowdgate.ledger.stores import placed
 from crowdgate.policy.policy import parse_slot, release_id
 from crowdgate.publish import publisher
 from crowdgate.sampling import SecretKey
@@ -57,7 +58,7 @@ def prepare(request: Request) -> Run | Result:
     slot = parse_slot(request.slot)
     name = release_id(bundle.policy, slot)
     root = (request.to or bundle.root / bundle.policy.spec.publish.to).resolve()
-    ledger = open_ledger(ledger_url(bundle.root, request.ledger), bundle.budget.spec.ledger)
+    ledger = open_ledger(ledger_url(bundle.root, request.ledger, placed), bundle.budget.spec.ledger)
     ledger.check(bundle.contract.id, budget_of(bundle))
     entry = ledger.entry(name)
     if entry is not None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import crowdgate
 from crowdgate.errors import EnvironmentFault
 from crowdgate.ledger import ledger
-from crowdgate.settings import FILE, PREFIX
+from crowdgate.ledger.sqlite import PREFIX
+from crowdgate.settings import FILE
 
 FOLDERS = {"policies": "policies", "data_contracts": "data_contracts", "schedules": "flows/schedules"}
 """Folders of a working copy, and where they lie in a checkout."""

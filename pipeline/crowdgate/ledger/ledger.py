@@ -16,14 +16,14 @@ import secrets
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Engine, func, select, update
+from sqlalchemy import Connection, func, select, update
 
 from crowdgate.errors import LedgerRefused, VerificationFailed
 from crowdgate.ledger import schema
-from crowdgate.ledger.sqlite import DAMAGED, existing, new_file, opened, path_of, transaction
+from crowdgate.ledger.store import DAMAGED, Store
+from crowdgate.ledger.stores import kind_of
 from crowdgate.ledger.journal import Line, add, append, broken_line, differing, lines, rows
 from crowdgate.ledger.schema import (
     ZERO,
@@ -40,18 +40,18 @@ from crowdgate.ledger.schema import (
     populations,
 )
 
-__all__ = ["Budget", "Entry", "Ledger", "Line", "Spend", "State", "create", "open_ledger", "path_of"]
+__all__ = ["Budget", "Entry", "Ledger", "Line", "Spend", "State", "create", "open_ledger"]
 
 
 def create(url: str, name: str) -> str:
-    """Makes a new ledger, a file of mode 0600, and returns its id: `name` and eight random hex digits.
+    """Makes a new ledger (a file has mode 0600) and returns its id: `name` and eight random hex digits.
 
     Raises ValueError for a name outside [a-z0-9-]{1,40}, EnvironmentFault if a file is there or can't be made.
     """
     if not re.fullmatch(r"[a-z0-9-]{1,40}", name):
         raise ValueError("a ledger's name must be 1 to 40 of a-z, 0-9 and -")
     ledger_id = f"{name}-{secrets.token_hex(4)}"
-    with new_file(path_of(url).absolute()) as engine, engine.begin() as connection:
+    with kind_of(url).made(url) as engine, engine.begin() as connection:
         schema.metadata.create_all(connection)
         add(connection, ledgers, "ledger.created", ledger_id, {"id": ledger_id, "format": schema.FORMAT})
     return ledger_id
@@ -63,23 +63,23 @@ def open_ledger(url: str, ledger_id: str | None, busy_seconds: float = 10) -> "L
     Waits up to `busy_seconds` for other runs. Raises LedgerRefused if it is missing, another one or damaged,
     EnvironmentFault if it is locked, read-only or out of reach, ValueError for a url that names no file.
     """
-    engine = opened(path := existing(path_of(url).absolute()), busy_seconds)
-    with transaction(engine, path, writing=False) as connection:
+    store = kind_of(url).opened(url, busy_seconds)
+    with store.transaction(writing=False) as connection:
         found = connection.execute(select(ledgers.c.id, ledgers.c.format)).all()
     if len(found) != 1 or found[0].format != schema.FORMAT:
-        raise LedgerRefused(f"{path} {DAMAGED}")
+        raise LedgerRefused(f"{store.path} {DAMAGED}")
     if ledger_id not in (None, found[0].id):
-        raise LedgerRefused(f"the ledger at {path} is {found[0].id}; the budget names {ledger_id}")
-    return Ledger(found[0].id, path, engine)
+        raise LedgerRefused(f"the ledger at {store.path} is {found[0].id}; the budget names {ledger_id}")
+    return Ledger(found[0].id, store)
 
 
 class Ledger:
     """One open ledger. Holds no connection between calls, so it may be shared by threads and forked processes."""
 
-    def __init__(self, ledger_id: str, path: Path, engine: Engine) -> None:
+    def __init__(self, ledger_id: str, store: Store) -> None:
         self.id = ledger_id
-        self.path = path
-        self._engine = engine
+        self.path = store.path
+        self._store = store
 
     def budget(self, population: str) -> Budget | None:
         """The population's budget as registered, or None before its first reservation."""
@@ -275,7 +275,7 @@ class Ledger:
     @contextmanager
     def _transaction(self, *, writing: bool) -> Iterator[Connection]:
         """A transaction on this very ledger; the row of its id is the lock that puts changes in a row."""
-        with transaction(self._engine, self.path, writing) as connection:
+        with self._store.transaction(writing) as connection:
             ids = select(ledgers.c.id)
             found = connection.execute(ids.with_for_update() if writing else ids).scalars().all()
             if found != [self.id]:

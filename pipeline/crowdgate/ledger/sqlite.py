@@ -1,4 +1,4 @@
-"""The file that a ledger is: everything that is SQLite's own, so that another database changes this file only.
+"""A ledger that is a file: everything that is SQLite's own.
 
 Write-ahead log, immediate transactions, every commit synced to the disk. A connection lives for one transaction. Errors
 of the database become Crowdgate's, without the statement and its parameters.
@@ -7,15 +7,19 @@ of the database become Crowdgate's, without the statement and its parameters.
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused
+from crowdgate.ledger.store import DAMAGED, StoreKind
 
-DAMAGED = "is damaged or not a ledger of this version"
+PREFIX = "sqlite:///"
+EXAMPLE = f"{PREFIX}PATH"
+
 # SQLite's primary result codes that speak of the machine; every other one speaks of the file's content.
 _MACHINE = {
     sqlite3.SQLITE_BUSY: "is locked by another run; try again",
@@ -30,10 +34,10 @@ _MACHINE = {
 
 
 def path_of(url: str) -> Path:
-    """The ledger's file; private records lie beside it. Raises ValueError for anything but sqlite:///PATH."""
-    path = url.removeprefix("sqlite:///")
+    """The ledger's file; private records lie beside it. Raises ValueError for anything else."""
+    path = url.removeprefix(PREFIX)
     if path == url or not path or path.startswith((":memory:", "file:")) or "?" in path or "\0" in path:
-        raise ValueError("a ledger is only sqlite:///PATH now, with a file as PATH and no ?options")
+        raise ValueError(f"{EXAMPLE}, with a file as PATH and no ?options")
     return Path(path)
 
 
@@ -96,11 +100,36 @@ def opened(path: Path, busy_seconds: float, *pragmas: str) -> Engine:
     return engine
 
 
-@contextmanager
-def transaction(engine: Engine, path: Path, writing: bool) -> Iterator[Connection]:
-    """One transaction: on the disk when the block ends, undone when it raises."""
-    with _translated(path), engine.connect().execution_options(writing=writing) as connection, connection.begin():
-        yield connection
+@dataclass(frozen=True, eq=False)
+class SqliteStore:
+    """An opened file."""
+
+    path: Path
+    engine: Engine
+
+    @contextmanager
+    def transaction(self, writing: bool) -> Iterator[Connection]:
+        """One transaction: on the disk when the block ends, undone when it raises."""
+        options = {"writing": writing}
+        with (
+            _translated(self.path),
+            self.engine.connect().execution_options(**options) as connection,
+            connection.begin(),
+        ):
+            yield connection
+
+
+def _placed(url: str, folder: Path) -> str:
+    return PREFIX + str((folder / path_of(url)).resolve())
+
+
+def _made(url: str) -> AbstractContextManager[Engine]:
+    return new_file(path_of(url).absolute())
+
+
+def _opened(url: str, busy_seconds: float) -> SqliteStore:
+    path = existing(path_of(url).absolute())
+    return SqliteStore(path, opened(path, busy_seconds))
 
 
 @contextmanager
@@ -131,3 +160,6 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+KIND = StoreKind(EXAMPLE, _placed, _made, _opened)

@@ -7,6 +7,7 @@ shown, two of them differentially private rules made for it, one the implemented
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -77,15 +78,15 @@ CHASED = [
 def test_a_choice_that_follows_the_sample_breaks_the_addition_and_not_the_stated_delta(
     columns: int, k: int, beta: str, price: int, total: int, reached: float
 ) -> None:
-    numbers = {"k": k, "beta": Fraction(beta), "total": Fraction(total), "price": Fraction(price)}
-    same = chooser(columns, on="sample", **numbers)
+    made = partial(chooser, columns, k=k, beta=Fraction(beta), total=Fraction(total), price=Fraction(price))
+    same = made(on="sample")
     found = exact_delta_of(same, groups(columns, k), Fraction(total), largest_group)
     assert found == pytest.approx(reached, rel=1e-3)
     assert found > theorem5_delta(k, beta, total - price)
     assert found > exact_delta(k, beta, total - price)
     assert found <= union_bound(same, columns + 1) * SLACK
     assert found <= same.delta * SLACK
-    full = chooser(columns, on="full", **numbers)
+    full = made(on="full")
     if columns < 8:
         on_full = exact_delta_of(full, groups(columns, k), Fraction(total), largest_group)
         assert on_full <= full.delta * SLACK
@@ -112,12 +113,12 @@ def test_one_private_bit_about_the_same_sample_breaks_the_addition_too(
     k: int, beta: str, size: int, start: int, times: int
 ) -> None:
     rows = [(0, 1)] + [(0, 0)] * size
-    numbers = {"k": k, "beta": Fraction(beta), "total": Fraction(2), "price": Fraction(1)}
-    same = chooser(2, on="sample", **numbers)
+    made = partial(chooser, 2, k=k, beta=Fraction(beta), total=Fraction(2), price=Fraction(1))
+    same = made(on="sample")
     found = exact_delta_of(same, rows, Fraction(2), told_apart(start))
     assert found > times * exact_delta(k, beta, 1)
     assert found <= union_bound(same, 2) * SLACK
-    full = chooser(2, on="full", **numbers)
+    full = made(on="full")
     assert exact_delta_of(full, rows, Fraction(2), told_apart(start)) <= full.delta * SLACK
 
 
@@ -136,8 +137,8 @@ def test_the_implemented_scores_on_the_same_sample_break_the_addition_and_not_th
     rows: list[Row], k: int, beta: str, price: str, total: str, times: float
 ) -> None:
     score = "expected_kept_information"
-    numbers = {"k": k, "beta": Fraction(beta), "total": Fraction(total), "price": Fraction(price), "score": score}
-    same, full = chooser(len(rows[0]), on="sample", **numbers), chooser(len(rows[0]), on="full", **numbers)
+    made = partial(chooser, k=k, beta=Fraction(beta), total=Fraction(total), price=Fraction(price), score=score)
+    same, full = (made(len(rows[0]), on=on) for on in ("sample", "full"))
     added = exact_delta(k, beta, Fraction(total) - Fraction(price))
     found = exact_delta_of(same, rows, Fraction(total))
     assert times * added < found <= same.delta * SLACK

@@ -55,8 +55,14 @@ def table(*, with_row: bool) -> Histogram:
 
 
 Event = Callable[[tuple[int, int]], bool]
+
+
+def of_scheme(i: int) -> Event:
+    return lambda seen: seen[0] == i
+
+
 EVENTS: dict[str, Event] = {
-    **{f"scheme {i}": lambda seen, i=i: seen[0] == i for i in range(4)},
+    **{f"scheme {i}": of_scheme(i) for i in range(4)},
     "a is exact": lambda seen: seen[0] < 2,
     "a is generalised": lambda seen: seen[0] >= 2,
     "the crowd is published": lambda seen: seen[1] > 0,
@@ -136,8 +142,13 @@ def test_the_tables_have_about_3000_rows_and_the_faults_are_within_reach() -> No
     """The power stated below, from the selection's exact law."""
     assert (table(with_row=False).rows // 100, len(LATTICE)) == (28, 4)
     scores: list[list[int]] = []
+
+    def note(found: Sequence[int], *_: object) -> int:
+        scores.append(list(found))
+        return 0
+
     for with_row in (True, False):
-        SAFE.protect(table(with_row=with_row), lambda counts: counts, lambda found, *_: scores.append(list(found)) or 0)
+        SAFE.protect(table(with_row=with_row), lambda counts: counts, note)
     with_it, without = (permute_and_flip(found, 1 << 30, PRICE) for found in scores)
     assert sum(without[:2]) / sum(with_it[:2]) < exp(float(PRICE))
     unit = round(1 / kept_rows(SAFE.k, BETA, 1).unit)

@@ -21,6 +21,7 @@ Row = tuple[int, ...]
 Law = dict[object, Fraction]
 Release = Callable[[SafeK, Histogram, Sequence[int]], object]
 """What a mechanism publishes for a table and the numbers of heads in its classes."""
+Coins = Callable[[Histogram, Fraction], Iterator[tuple[Sequence[int], Fraction]]]
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 EXACT2 = Level("exact", ("0", "1"), np.array([0, 1], dtype=np.int32))
@@ -75,7 +76,7 @@ def honest(safe: SafeK, full: Histogram, heads: Sequence[int]) -> object:
     return canonical(safe.protect(full, given_heads(heads)).output)
 
 
-def law(safe: SafeK, rows: Sequence[Row], release: Release = honest, coins: Callable = all_coins) -> Law:
+def law(safe: SafeK, rows: Sequence[Row], release: Release = honest, coins: Coins = all_coins) -> Law:
     full, out = table(safe, rows), defaultdict[object, Fraction](Fraction)
     for heads, chance in coins(full, safe.beta):
         out[release(safe, full, heads)] += chance
@@ -89,7 +90,7 @@ def divergence(left: Law, right: Law, ratio: Fraction) -> Fraction:
 
 
 def delta_of(
-    safe: SafeK, more: Sequence[Row], ratio: Fraction, release: Release = honest, coins: Callable = all_coins
+    safe: SafeK, more: Sequence[Row], ratio: Fraction, release: Release = honest, coins: Coins = all_coins
 ) -> Fraction:
     """The exact delta at epsilon = ln(ratio) for this table and the one without its first row, the worse direction."""
     laws = [law(safe, rows, release, coins) for rows in (more, more[1:])]
@@ -198,7 +199,7 @@ LONE_AND_CROWD = [(1, 0)] + [(0, 0)] * 4
 LONE_IN_COLUMN = [(0, 1)] + [(0, 0)] * 4
 TWO = Fraction(2)
 
-FAULTS: dict[str, tuple[Release, Callable, list[Row], Fraction, int]] = {
+FAULTS: dict[str, tuple[Release, Coins, Sequence[Row], Fraction, int]] = {
     "suppression at k - 1": (below_k, all_coins, ONE_CLASS[:2], TWO, 1),
     "one coin for two rows": (honest, twin_coins, [(0, 0)] * 4, TWO, 1),
     "a second release from the same sample": (
@@ -217,7 +218,7 @@ FAULTS: dict[str, tuple[Release, Callable, list[Row], Fraction, int]] = {
 FAULTY = mechanism(3, HALF)
 
 
-def check(fault: str, *, release: Release | None = None, coins: Callable | None = None) -> tuple[Fraction, Fraction]:
+def check(fault: str, *, release: Release | None = None, coins: Coins | None = None) -> tuple[Fraction, Fraction]:
     """The delta on the fault's table and the limit for so many releases, which compose if they are independent."""
     faulty, faulty_coins, more, ratio, releases = FAULTS[fault]
     found = delta_of(FAULTY, more, ratio**releases, release or faulty, coins or faulty_coins)

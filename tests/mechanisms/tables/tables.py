@@ -13,6 +13,8 @@ from crowdgate.domain import Domain, categories, numbers
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import by_width, hierarchy
 from crowdgate.histogram import Column, Histogram, Records, scan
+from crowdgate.mechanisms.tables.accuracy import Cells
+from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer
 from crowdgate.mechanisms.tables.consistency import Axes, common_margin, margin
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
 from crowdgate.mechanisms.tables.workload import Item
@@ -80,3 +82,9 @@ def disagreement(axes: Sequence[Axes], tables: Sequence[np.ndarray[Any, Any]]) -
 def counted(mechanism: DpTables, *batches: Sequence[Sequence[int]]) -> Mapping[str, Histogram]:
     """What the mechanism counts of some rows."""
     return scan(map(records, batches), mechanism.views)
+
+
+def cells_of(answer: Answer | QuantileAnswer) -> Cells:
+    """The cells of an answer that is no quantiles."""
+    assert isinstance(answer, Answer)
+    return answer.cells

@@ -1,7 +1,9 @@
 """What users read: exact intervals before consistency, means, quantiles and suppression."""
 
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.mechanisms.tables.accuracy import trusted_share
-from crowdgate.mechanisms.tables.answers import consistent_answers, raw_answers
+from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer, consistent_answers, raw_answers
+from crowdgate.mechanisms.tables.dp_tables import DpTables
 from crowdgate.mechanisms.tables.sums import quantile_bins
 from crowdgate.mechanisms.tables.workload import Mean, Quantiles, Sum, Table
-from crowdgate.noise import NoiseSource
-from tests.mechanisms.tables.tables import counted, disagreement, plan
+from crowdgate.noise import NoiseSource, Vector
+from tests.mechanisms.tables.tables import cells_of, counted, disagreement, plan
 
 ITEMS = (
     Table(), Table({"sex": "exact"}), Table({"sex": "exact", "town": "grouped"}), Table({"town": "exact"}),
@@ -21,17 +24,23 @@ ITEMS = (
 )  # fmt: skip
 SILENT = NoiseSource(lambda values, *_: values, lambda values, *_: values)
 TENTH = Fraction(1, 10)
+Answers = tuple[Answer | QuantileAnswer, ...]
 
 
-def people(count=3000):
+def people(count: int = 3000) -> np.ndarray:
     random = np.random.default_rng(4)
     columns = (random.integers(0, size, count) for size in (2, 4, 11, 12))
     return np.column_stack(list(columns))
 
 
-def answers(read, source=SILENT, epsilon="5", **how):
+def answers(
+    read: Callable[[DpTables, Sequence[Vector], Fraction], Answers],
+    source: NoiseSource = SILENT,
+    epsilon: str = "5",
+    **how: Any,
+) -> tuple[DpTables, tuple[Vector, ...], Answers]:
     mechanism = plan(ITEMS, epsilon, **how)
-    noisy = mechanism.protect(counted(mechanism, people()), None, source)
+    noisy = mechanism.protect(counted(mechanism, people().tolist()), None, source)
     return mechanism, noisy, read(mechanism, noisy, TENTH)
 
 
@@ -39,31 +48,33 @@ def test_without_noise_every_answer_is_the_truth() -> None:
     rows = people()
     _, _, found = answers(consistent_answers)
     hours = -1 + rows[:, 2] / 2
-    assert found[0].cells.value == 3000
-    assert found[1].cells.value.tolist() == np.bincount(rows[:, 0]).tolist()
-    assert found[4].cells.value == pytest.approx(hours.sum())
-    assert found[5].cells.value == pytest.approx(hours.mean())
+    assert cells_of(found[0]).value == 3000
+    assert cells_of(found[1]).value.tolist() == np.bincount(rows[:, 0]).tolist()
+    assert cells_of(found[4]).value == pytest.approx(hours.sum())
+    assert cells_of(found[5]).value == pytest.approx(hours.mean())
+    quantiles = found[7]
+    assert isinstance(quantiles, QuantileAnswer)
     for sex in range(2):
         valid = rows[(rows[:, 0] == sex) & (rows[:, 3] < 11)]
-        assert found[6].cells.value[sex] == pytest.approx((-1 + valid[:, 3] / 2).mean())
+        assert cells_of(found[6]).value[sex] == pytest.approx((-1 + valid[:, 3] / 2).mean())
         bins = np.sort(np.floor(hours[rows[:, 0] == sex])).astype(int) + 1
-        assert found[7].bins[sex].tolist() == [bins[math.ceil(len(bins) * p) - 1] for p in (0.25, 0.5, 0.75)]
+        assert quantiles.bins[sex].tolist() == [bins[math.ceil(len(bins) * p) - 1] for p in (0.25, 0.5, 0.75)]
 
 
 def test_consistent_answers_add_up_and_raw_ones_do_not() -> None:
     mechanism, noisy, found = answers(consistent_answers, source=_opendp(), epsilon="0.5")
     axes = [linear.levels for linear in mechanism.queries[:4]]
     assert disagreement(axes, noisy[:4]) > 0
-    totals = {float(found[i].cells.value.sum()) for i in range(4)}
+    totals = {float(cells_of(found[i]).value.sum()) for i in range(4)}
     assert len(totals) == 1
-    assert all((found[i].cells.value >= 0).all() for i in range(4))
+    assert all((cells_of(found[i]).value >= 0).all() for i in range(4))
     raw = raw_answers(mechanism, noisy, TENTH)
-    assert (raw[1].cells.value == noisy[1]).all()
+    assert (cells_of(raw[1]).value == noisy[1]).all()
     for i in range(4):
-        assert (found[i].cells.error <= raw[i].cells.error * (1 + 1e-9)).all()
+        assert (cells_of(found[i]).error <= cells_of(raw[i]).error * (1 + 1e-9)).all()
 
 
-def _opendp():
+def _opendp() -> NoiseSource:
     from crowdgate.noise import OPENDP
 
     return OPENDP
@@ -72,7 +83,7 @@ def _opendp():
 def test_raw_intervals_are_those_of_the_law_and_ends_hold_the_truth_as_often_as_it_says() -> None:
     mechanism, _, found = answers(raw_answers, epsilon="1")
     for i in (0, 1, 2, 3, 4):
-        law, cells = mechanism.laws[i], found[i].cells
+        law, cells = mechanism.laws[i], cells_of(found[i])
         unit = 0.5 if i == 4 else 1
         q = law.half_width()
         assert cells.upper - cells.value == pytest.approx(q * unit)
@@ -85,42 +96,42 @@ def test_raw_intervals_are_those_of_the_law_and_ends_hold_the_truth_as_often_as_
 def test_trust_and_suppression_come_from_noisy_numbers_alone() -> None:
     _, _, found = answers(raw_answers, source=NoiseSource(lambda v, *_: v * 0 + 7, lambda v, *_: v * 0 + 7))
     for answer in found[:4]:
-        cells = answer.cells
+        cells = cells_of(answer)
         assert (cells.trustworthy == (cells.error <= 0.7)).all()
         assert np.isnan(cells.suppressed().value[~cells.trustworthy]).all()
         assert (cells.suppressed().value[cells.trustworthy] == 7).all()
     assert trusted_share([]) == 0
-    assert 0 <= trusted_share([answer.cells for answer in found[:4]]) <= 1
+    assert 0 <= trusted_share([cells_of(answer) for answer in found[:4]]) <= 1
 
 
 def test_a_sample_is_scaled_up_and_its_coins_are_in_the_error() -> None:
     mechanism = plan((Table({"sex": "exact"}), Sum("hours")), "5", beta=Fraction(1, 4))
     heads = np.random.default_rng(3)
-    noisy = mechanism.protect(counted(mechanism, people()), lambda sizes: heads.binomial(sizes, 0.25), SILENT)
-    table, total = raw_answers(mechanism, noisy, TENTH)
-    assert (table.cells.value == 4 * noisy[0]).all()
+    noisy = mechanism.protect(counted(mechanism, people().tolist()), lambda sizes: heads.binomial(sizes, 0.25), SILENT)
+    table, total = map(cells_of, raw_answers(mechanism, noisy, TENTH))
+    assert (table.value == 4 * noisy[0]).all()
     noise = mechanism.laws[0].variance
-    assert table.cells.error == pytest.approx(4 * np.sqrt(noise + 0.75 * noisy[0]))
-    assert np.isinf(total.cells.error), "rows of either sign: the sampled sum does not bound its own error"
-    assert np.abs(table.cells.value - np.bincount(people()[:, 0])).max() < 5 * table.cells.error.max()
+    assert table.error == pytest.approx(4 * np.sqrt(noise + 0.75 * noisy[0]))
+    assert np.isinf(total.error), "rows of either sign: the sampled sum does not bound its own error"
+    assert np.abs(table.value - np.bincount(people()[:, 0])).max() < 5 * table.error.max()
 
 
 def test_a_mean_over_nobody_is_not_stated() -> None:
     mechanism = plan([Mean("hours")])
-    (answer,) = raw_answers(mechanism, (np.array(5), np.array(0)), TENTH)
-    assert np.isnan(answer.cells.value)
-    assert not answer.cells.trustworthy
+    (mean,) = map(cells_of, raw_answers(mechanism, (np.array(5), np.array(0)), TENTH))
+    assert np.isnan(mean.value)
+    assert not mean.trustworthy
 
 
 def test_a_mean_stays_within_its_bounds() -> None:
     mechanism = plan([Mean("hours")])
-    (answer,) = raw_answers(mechanism, (np.array(5000), np.array(3)), TENTH)
-    assert answer.cells.value == answer.cells.upper == 4
+    (mean,) = map(cells_of, raw_answers(mechanism, (np.array(5000), np.array(3)), TENTH))
+    assert mean.value == mean.upper == 4
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(counts=st.lists(st.integers(-3, 40), min_size=1, max_size=12), p=st.floats(0.05, 0.95))
-def test_a_quantile_is_the_first_bin_that_reaches_its_share(counts, p) -> None:
+def test_a_quantile_is_the_first_bin_that_reaches_its_share(counts: list[int], p: float) -> None:
     found, low, high = quantile_bins(np.array(counts, dtype=float), p, 2.0)
     positive = [max(0, count) for count in counts]
     if not sum(positive):

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
+from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace, Law
 from crowdgate.histogram import scan
+from crowdgate.limits import DENSE_CELLS
 from crowdgate.mechanisms.tables import counting as dp_counting
 from crowdgate.mechanisms.tables.counting import answer, cover
 from crowdgate.mechanisms.tables.dp_tables import DpTables, expected, plan_dp_tables
-from crowdgate.mechanisms.tables.workload import Mean, Quantiles, Sum, Table, all_ways
-from crowdgate.noise import OPENDP, NoiseSource, gaussian_vector, laplace_vector
+from crowdgate.mechanisms.tables.workload import Item, LinearQuery, Mean, Quantiles, Sum, Table, all_ways
+from crowdgate.noise import OPENDP, NoiseSource, Vector, gaussian_vector, laplace_vector
 from crowdgate.sampling import SecretKey, bernoulli_subsampler
 from tests.mechanisms.tables.tables import NUMERIC, contract, counted, plan, records
 
@@ -26,37 +27,38 @@ ROWS = [(0, 0, 0, 0), (1, 2, 10, 11), (1, 3, 4, 5)]
 KINDS = [(s, t, h, p) for s in range(2) for t in (0, 3) for h, p in ((0, 0), (10, 10), (3, 11))]
 SMALL = (Table(), Table({"sex": "exact"}), Table({"town": "grouped", "sex": "exact"}), Sum("hours"))
 HALF = Fraction(1, 2)
+Laws = list[tuple[int, Law]]
+"""Truth and law of every released number."""
 
 
 class Recorder:
     """A noise source without noise that remembers what it was asked for: the released vector's law."""
 
     def __init__(self) -> None:
-        self.calls: list[tuple[np.ndarray, int, Fraction]] = []
+        self.calls: list[tuple[Vector, int, Fraction]] = []
         self.source = NoiseSource(self.draw, self.draw)
 
-    def draw(self, values, sensitivity, budget):
+    def draw(self, values: Vector, sensitivity: int, budget: Fraction) -> Vector:
         self.calls.append((values, sensitivity, budget))
         return values
 
 
-def asked(mechanism: DpTables, rows: Sequence[tuple[int, ...]]) -> list[tuple[np.ndarray, int, Fraction]]:
+def asked(mechanism: DpTables, rows: Sequence[tuple[int, ...]]) -> list[tuple[Vector, int, Fraction]]:
     recorder = Recorder()
     mechanism.protect(counted(mechanism, rows), None, recorder.source)
     return recorder.calls
 
 
-def laws(mechanism: DpTables, rows: Sequence[tuple[int, ...]]) -> list[tuple[int, object]]:
-    """Truth and law of every released number, from what the mechanism asks of its noise source."""
-    make = (
-        (lambda s, b: DiscreteLaplace(s / b))
-        if mechanism.budget.noise == "laplace"
-        else (lambda s, b: DiscreteGaussian(s**2 / (2 * b)))
-    )
-    return [(int(v), make(s, b)) for values, s, b in asked(mechanism, rows) for v in values.reshape(-1)]
+def laws(mechanism: DpTables, rows: Sequence[tuple[int, ...]]) -> Laws:
+    """From what the mechanism asks of its noise source."""
+
+    def law(s: int, b: Fraction) -> Law:
+        return DiscreteLaplace(s / b) if mechanism.budget.noise == "laplace" else DiscreteGaussian(s**2 / (2 * b))
+
+    return [(int(v), law(s, b)) for values, s, b in asked(mechanism, rows) for v in values.reshape(-1)]
 
 
-def worst_ratio(left: list, right: list) -> float:
+def worst_ratio(left: Laws, right: Laws) -> float:
     """ln of the greatest ratio of the masses of any vector: numbers are independent, so the greatest of each add up."""
     total = 0.0
     for (x, law), (y, _) in zip(left, right, strict=True):
@@ -78,7 +80,7 @@ def loss(mechanism: DpTables, held: int = 1) -> float:
 
 @pytest.mark.parametrize("split", ["equal", "least-variance"])
 @pytest.mark.parametrize("epsilon", ["0.3", "1", "4"])
-def test_the_released_vector_has_ratio_at_most_e_to_the_epsilon_and_reaches_it(epsilon, split) -> None:
+def test_the_released_vector_has_ratio_at_most_e_to_the_epsilon_and_reaches_it(epsilon: str, split: str) -> None:
     assert loss(plan(SMALL, epsilon, split=split)) == pytest.approx(float(epsilon), rel=1e-9)
 
 
@@ -99,15 +101,20 @@ def test_the_whole_joint_law_of_a_small_release_enumerated() -> None:
     assert ratios.max() == pytest.approx(1.5, rel=1e-9)
 
 
+def renyi(law: Law, order: float, shift: int) -> float:
+    assert isinstance(law, DiscreteGaussian)
+    return law.renyi(order, shift)
+
+
 @pytest.mark.parametrize("rows", [1, 3])
-def test_gaussian_noise_meets_the_zcdp_curve(rows) -> None:
+def test_gaussian_noise_meets_the_zcdp_curve(rows: int) -> None:
     """Renyi divergences of independent numbers add up: at most order * rho, and that at whole orders."""
     mechanism = plan((*SMALL[:2], Sum("hours")), "2", rows=rows, noise="gaussian")
     base, rho = laws(mechanism, ROWS), float(mechanism.budget.spend)
     for order in (1.5, 2.0, 3.0, 7.0):
         curves = [
             sum(
-                law.renyi(order, x - y)
+                renyi(law, order, x - y)
                 for (x, law), (y, _) in zip(laws(mechanism, [*ROWS, *[kind] * rows]), base, strict=True)
             )
             for kind in KINDS
@@ -117,10 +124,10 @@ def test_gaussian_noise_meets_the_zcdp_curve(rows) -> None:
 
 
 @pytest.mark.parametrize("beta", [HALF, Fraction(1, 10)])
-def test_with_sampling_the_ratio_is_reached_once_and_amplifying_twice_is_caught(beta) -> None:
+def test_with_sampling_the_ratio_is_reached_once_and_amplifying_twice_is_caught(beta: Fraction) -> None:
     """One number: its law is that of the table without the row, mixed with the one with it at rate beta."""
 
-    def reached(mechanism, rate):
+    def reached(mechanism: DpTables, rate: float) -> float:
         ((values, sensitivity, budget),) = asked(replace_beta(mechanism), ROWS)
         law, n = DiscreteLaplace(sensitivity / budget), int(values)
         ratios = [((1 - rate) * law.mass(z - n) + rate * law.mass(z - n - 1)) / law.mass(z - n) for z in range(-40, 40)]
@@ -132,7 +139,7 @@ def test_with_sampling_the_ratio_is_reached_once_and_amplifying_twice_is_caught(
     assert reached(twice, float(beta)) > 1.3
 
 
-def replace_beta(mechanism):
+def replace_beta(mechanism: DpTables) -> DpTables:
     """The same noise, to be asked for on a table that is not sampled."""
     return replace(mechanism, budget=replace(mechanism.budget, beta=Fraction(1)))
 
@@ -200,8 +207,8 @@ def test_the_noise_source_is_asked_for_the_planned_sensitivity_and_budget() -> N
     most=st.sampled_from([1, 30, 200, 10**6]),
     cut=st.integers(0, 30),
 )
-def test_every_answer_is_a_projection_of_a_covering_view(rows, most, cut) -> None:
-    items = (
+def test_every_answer_is_a_projection_of_a_covering_view(rows: list[tuple[int, ...]], most: int, cut: int) -> None:
+    items: tuple[Item, ...] = (
         *all_ways(2, {"sex": "exact", "town": "grouped", "hours": "ones"}),
         *all_ways(1, {"town": "exact", "pay": "exact", "hours": "any"}),
         Table(), Sum("pay", {"town": "grouped", "sex": "exact"}), Sum("hours", low=Fraction(0), high=Fraction(2)),
@@ -209,7 +216,7 @@ def test_every_answer_is_a_projection_of_a_covering_view(rows, most, cut) -> Non
     mechanism = plan(items)
     views = cover(mechanism.queries, most)
     counted = scan([records(rows[:cut]), records(rows[cut:])], views)
-    for dense in (dp_counting.DENSE_CELLS, 0):
+    for dense in (DENSE_CELLS, 0):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(dp_counting, "DENSE_CELLS", dense)
             found = answer(mechanism.queries, views, counted)
@@ -219,7 +226,7 @@ def test_every_answer_is_a_projection_of_a_covering_view(rows, most, cut) -> Non
             assert (values == brute(linear, rows)).all()
 
 
-def brute(linear, rows):
+def brute(linear: LinearQuery, rows: Sequence[tuple[int, ...]]) -> Vector:
     out = np.zeros(linear.shape, dtype=np.int64)
     for row in rows:
         codes = dict(zip(("sex", "town", "hours", "pay"), row, strict=True))
@@ -232,6 +239,7 @@ def test_clamped_bounds_lower_the_sensitivity() -> None:
     assert plan([Sum("hours")]).queries[0].query.contribution == 8
     clamped = plan([Sum("hours", low=Fraction(0), high=Fraction(2))]).queries[0]
     assert clamped.query.contribution == 4
+    assert clamped.grid is not None
     assert clamped.grid.integers[:4] == (0, 0, 0, 1)
 
 
@@ -270,7 +278,7 @@ def test_the_plan_tells_errors_and_cells_before_any_data_is_read() -> None:
     found = expected(plan((*SMALL, Mean("pay")), "1"))
     assert [e.cells for e in found] == [1, 2, 4, 1, 1, 1]
     assert all(0.95 <= e.coverage <= 1 and e.error > 0 for e in found)
-    assert all(e.consistent_error < e.error for e in found[:3])
+    assert all(e.consistent_error is not None and e.consistent_error < e.error for e in found[:3])
     assert [e.consistent_error for e in found[3:]] == [None] * 3
 
 
@@ -307,14 +315,18 @@ GOOD = Table({"sex": "exact"})
         (Table({"sex": "exact"}), "a second time"),
     ],
 )
-def test_a_bad_workload_is_refused(item, words) -> None:
+def test_a_bad_workload_is_refused(item: Item, words: str) -> None:
     found, findings = plan_dp_tables([GOOD, item], contract(), plan([GOOD]).part, noise="laplace")
     assert found is None
     assert any(words in finding[1] for finding in findings), findings
 
 
 def test_all_faults_of_a_workload_are_told_together() -> None:
-    items = [Table({"sexx": "exact", "town": "exakt"}), Sum("hours", low=Fraction(9), share=Fraction(2)), Mean("name")]
+    items: list[Item] = [
+        Table({"sexx": "exact", "town": "exakt"}),
+        Sum("hours", low=Fraction(9), share=Fraction(2)),
+        Mean("name"),
+    ]
     found, findings = plan_dp_tables(items, contract(), plan([GOOD]).part, noise="laplace")
     assert found is None
     assert {finding[0][0] for finding in findings if finding[0]} >= {0, 1, 2}

@@ -1,7 +1,7 @@
 """The mechanism with OpenDP's noise, drawn 100,000 times on neighbouring tables: half of epsilon is refuted."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -12,8 +12,8 @@ from crowdgate.accounting.discrete_laws import Law
 from crowdgate.mechanisms.tables.answers import raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables
 from crowdgate.mechanisms.tables.workload import Sum, Table
-from crowdgate.noise import OPENDP, NoiseSource
-from tests.mechanisms.tables.tables import counted, plan
+from crowdgate.noise import OPENDP, NoiseSource, VectorNoise
+from tests.mechanisms.tables.tables import cells_of, counted, plan
 
 DRAWS = 100_000
 ROWS = [(0, 0, 3, 3), (1, 2, 9, 3)]
@@ -28,7 +28,7 @@ SHARES = (-0.5, 0.0, 0.25, 0.5, 0.75)
 def tiled(draws: int) -> NoiseSource:
     """OpenDP's noise on that many copies of a vector: each row of what comes back is one release."""
 
-    def many(draw: Callable) -> Callable:
+    def many(draw: VectorNoise) -> VectorNoise:
         return lambda values, sensitivity, budget: draw(np.tile(values.reshape(-1), (draws, 1)), sensitivity, budget)
 
     return NoiseSource(many(OPENDP.laplace), many(OPENDP.gaussian))
@@ -54,7 +54,8 @@ def log_ratio(mechanism: DpTables, released: np.ndarray) -> np.ndarray:
     sizes = [linear.query.cells for linear in mechanism.queries]
     laws = [law for law, size in zip(mechanism.laws, sizes, strict=True) for _ in range(size)]
     columns = zip(laws, released.T, *truths, strict=True)
-    return sum(log_masses(law, y - more) - log_masses(law, y - less) for law, y, less, more in columns)
+    ratios: np.ndarray = sum(log_masses(law, y - more) - log_masses(law, y - less) for law, y, less, more in columns)
+    return ratios
 
 
 def p_values(mechanism: DpTables, samples: Sequence[np.ndarray], epsilon: float, delta: float) -> list[float]:
@@ -113,11 +114,12 @@ def test_intervals_cover_as_often_as_the_law_says(noise: str, epsilon: str) -> N
     many = tiled(draws)
     noisy = mechanism.protect(counted(mechanism, ROWS), None, many)
     (answer,) = raw_answers(mechanism, noisy, Fraction(1, 10))
+    cells = cells_of(answer)
     law = mechanism.laws[0]
-    covered = int(((answer.cells.lower <= len(ROWS)) & (answer.cells.upper >= len(ROWS))).sum())
+    covered = int(((cells.lower <= len(ROWS)) & (cells.upper >= len(ROWS))).sum())
     stated = law.coverage(law.half_width())
     assert stated >= 0.95
     assert binomtest(covered, draws, stated).pvalue > 6.4e-5
     if noise == "laplace" and epsilon == "1":
-        narrower = int((np.abs(answer.cells.value - len(ROWS)) <= law.half_width() - 1).sum())
+        narrower = int((np.abs(cells.value - len(ROWS)) <= law.half_width() - 1).sum())
         assert binomtest(narrower, draws, stated).pvalue < 1e-9
