@@ -105,14 +105,17 @@ def _time_rules(job: Any) -> dict[str, float]:
 def _keep_everybody(job: Any) -> None:
     """No policy can ask for beta 1, which has no guarantee: for timing the planned mechanism is exchanged for one whose
     coins keep all rows but one in 2^40."""
-    original = job.plan_release
+    original = job.plan_policy
 
-    def planned(bundle: Any) -> Any:
-        plan = original(bundle)
-        everybody = dataclasses.replace(plan.mechanism, beta=1 - Fraction(1, 1 << 40), k=35)
-        return dataclasses.replace(plan, mechanism=everybody)
+    def planned(policy: Path) -> Any:
+        plan: Any = original(policy)
+        everybody = dataclasses.replace(plan.protection.planned.mechanism, beta=1 - Fraction(1, 1 << 40), k=35)
+        protection = dataclasses.replace(
+            plan.protection, planned=dataclasses.replace(plan.protection.planned, mechanism=everybody)
+        )
+        return dataclasses.replace(plan, protection=protection)
 
-    job.plan_release = planned
+    job.plan_policy = planned
 
 
 def _peak() -> float:

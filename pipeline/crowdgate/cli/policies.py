@@ -1,6 +1,6 @@
 """Commands that read policies and no data."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import median
 from typing import Annotated
@@ -16,7 +16,7 @@ from crowdgate.jobs.compare import ASSUMED, Comparison
 from crowdgate.jobs.compare import compare as compare_kinds
 from crowdgate.jobs.outlook import Outlook, outlook
 from crowdgate.jobs.plan_page import write_plan_page
-from crowdgate.kind.forecast import CellErrors, Listing
+from crowdgate.kind.forecast import CellErrors, Chart, Listing, Value, plain
 from crowdgate.report.numbers import listed, shown
 
 
@@ -88,9 +88,27 @@ def _show_plan(found: Outlook) -> None:
         typer.echo(
             f"  after {count}: predicate singling out succeeds with probability at most {bound:.4g} (weight 1e-9)"
         )
+    chart = found.forecast.chart
     for listing in found.forecast.listings:
-        if listing.rows:
+        if chart is not None and chart.listing == listing.name:
+            _show_grid(listing, chart)
+        elif listing.rows and not listing.further:
             _show_listing(listing)
+
+
+def _show_grid(listing: Listing, chart: Chart) -> None:
+    """What the chart draws, as a grid: further lines stand in brackets."""
+    typer.echo(listing.title + (f" ({listing.note}; in brackets)" if listing.note else ""))
+    across = sorted({plain(row[chart.x]) for row in listing.rows})
+    cells = {(plain(row[chart.by]), plain(row[chart.x])): row for row in listing.rows}
+    down = sorted({key[0] for key in cells})
+    rows = [[shown(at), *(_grid_cell(cells[at, place], chart) for place in across)] for at in down]
+    print_table([f"{chart.by} \\ {chart.x}", *map(shown, across)], rows)
+
+
+def _grid_cell(row: Mapping[str, Value], chart: Chart) -> str:
+    first, *further = (shown(row[name], "d") for name in chart.lines)
+    return first + (f" ({', '.join(further)})" if further else "")
 
 
 def _show_listing(listing: Listing) -> None:

@@ -19,7 +19,7 @@ def write_plan_page(found: Outlook, path: Path) -> None:
     """
     text = plan_markdown(found)
     if path.suffix == ".md":
-        write_page(path, text.replace(f"{PICTURES}\n\n", ""))
+        write_page(path, text.replace(f"\n{PICTURES}\n", ""))
     else:
         write_page(path, as_html(f"Plan of {_title(found)}", text, draw(found.forecast)))
 

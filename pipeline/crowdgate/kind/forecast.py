@@ -85,7 +85,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Listing:
-    """Rows for people and for programs. A `single` listing has one row at the most, which is an object in JSON."""
+    """Rows for people and for programs. A `single` listing has one row at the most, which is an object in JSON; what is
+    `further` is for pages and programs, not for a terminal."""
 
     name: str
     title: str
@@ -93,6 +94,7 @@ class Listing:
     rows: tuple[Mapping[str, Value], ...]
     note: str = ""
     single: bool = False
+    further: bool = False
 
 
 @dataclass(frozen=True)
