@@ -1,8 +1,8 @@
 """Fixtures shared by all tests, and the CPU seconds of every folder of tests."""
 
 import resource
-from collections import Counter
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from tests.workshop import Workshop, make_workshop
 
 CPU = "cpu seconds"
-SPENT: Counter[str] = Counter()
+SPENT: dict[str, float] = defaultdict(float)
 
 
 @pytest.fixture
@@ -27,34 +27,34 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Times a test with its fixtures and the processes that it waited for."""
-    before = _cpu()
-    item.user_properties.append((CPU, before))
+    item.user_properties.append((CPU, _cpu()))
     return (yield)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Adds up in the process that prints, to which workers send their reports."""
     if report.when == "teardown":
-        SPENT[_folder(report.nodeid)] += sum(value for name, value in report.user_properties if name == CPU)
+        SPENT[_folder(report.nodeid)] += sum(float(str(value)) for name, value in report.user_properties if name == CPU)
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Iterator[pytest.TestReport]:
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Writes the seconds into the last report of a test."""
     report = yield
     if report.when == "teardown":
-        started = dict(item.user_properties)[CPU]
-        report.user_properties = [(CPU, _cpu() - started)]
+        started = next(value for name, value in item.user_properties if name == CPU)
+        report.user_properties = [(CPU, _cpu() - float(str(started)))]
     return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """A line for every folder, the dearest first."""
     terminalreporter.section("CPU seconds by folder")
-    for folder, seconds in SPENT.most_common():
+    for folder, seconds in sorted(SPENT.items(), key=lambda pair: -pair[1]):
         terminalreporter.write_line(f"{seconds:8.1f}  {folder}")
-    terminalreporter.write_line(f"{SPENT.total():8.1f}  in all, without imports")
+    terminalreporter.write_line(f"{sum(SPENT.values()):8.1f}  in all, without imports")
 
 
 def _folder(nodeid: str) -> str:

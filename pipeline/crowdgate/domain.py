@@ -12,6 +12,7 @@ from datetime import date
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 
 import numpy as np
 import numpy.typing as npt
@@ -119,7 +120,9 @@ def numbers(first: Fraction, last: Fraction, step: Fraction, source: str, *, top
         raise ValueError("one cell that is top and bottom at once holds every number: give it two ends")
     if size > MOST_VALUES:
         raise ValueError(f"a domain has at most {MOST_VALUES} values: use a larger step")
-    labels = [number_label(first + step * i) for i in range(size)]
+    unit = lcm(first.denominator, step.denominator)
+    start, each = int(first * unit), int(step * unit)  # whole numbers: a million labels in a second
+    labels = [_label(start + each * i, unit) for i in range(size)]
     if bottom:
         labels[0] += " or less"
     if top:
@@ -152,6 +155,12 @@ def parse_date(text: str) -> date | None:
 
 def number_label(value: Fraction) -> str:
     """A number as a reader sees it. Negative ones carry U+2212: a cell that begins with `-` runs as a formula."""
-    exact = _EXACTLY.divide(Decimal(value.numerator), Decimal(value.denominator))
-    text = f"{_EXACTLY.normalize(exact):f}" if exact else "0"
+    return _label(value.numerator, value.denominator)
+
+
+def _label(numerator: int, denominator: int) -> str:
+    if numerator % denominator == 0:
+        text = str(numerator // denominator)
+    else:
+        text = f"{_EXACTLY.normalize(_EXACTLY.divide(Decimal(numerator), Decimal(denominator))):f}"
     return text.replace("-", "\N{MINUS SIGN}")

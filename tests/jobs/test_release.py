@@ -4,7 +4,6 @@ import json
 import os
 import re
 import resource
-import signal
 import stat
 import subprocess
 import sys
@@ -30,6 +29,7 @@ from crowdgate.publish import publisher
 from crowdgate.publish.publisher import STAGING
 from crowdgate.sampling import SecretKey
 from crowdgate.sources import counting
+from tests.jobs.killing import run_and_kill
 from tests.workshop import MARK, Row, Workshop, crowdgate, good_rows, make_workshop, write_csv, write_parquet
 
 SLOT = "2030-01-01"
@@ -139,8 +139,7 @@ def test_a_working_copy_may_be_moved(workshop: Workshop, tmp_path: Path) -> None
 
 
 def test_a_release_published_elsewhere_is_found_again(workshop: Workshop, tmp_path: Path) -> None:
-    killed = [sys.executable, "-c", KILL.replace('"2030-01-01")', f'"{SLOT}", to=Path({str(tmp_path / "to")!r}))')]
-    subprocess.run([*killed, workshop.policy, "publisher", "publish", "before"], check=False)
+    run_and_kill(workshop.policy, "publisher", "publish", "before", to=tmp_path / "to")
     assert run(workshop).path == tmp_path / "to" / "clinic" / "1" / SLOT
 
 
@@ -201,28 +200,6 @@ def test_a_locked_ledger_is_a_fault_of_the_machine(workshop: Workshop, monkeypat
         holder.close()
 
 
-KILL = """
-import os, signal, sys
-from pathlib import Path
-from crowdgate.ledger import key as entropy
-from crowdgate.ledger import ledger
-from crowdgate.publish import publisher
-from crowdgate.jobs import release as job
-from crowdgate.jobs import guard
-from crowdgate.kind.run import Request
-job.run_rules = lambda *_: ()
-job.row_rules_hold = lambda _: True
-holder, name, when = sys.argv[2:]
-target = {"ledger": ledger.Ledger, "job": job, "publisher": publisher}[holder]
-original = getattr(target, name)
-def killed(*args, **kwargs):
-    if when == "after":
-        original(*args, **kwargs)
-    os.kill(os.getpid(), signal.SIGKILL)
-setattr(target, name, killed)
-job.release(Request(Path(sys.argv[1]), "2030-01-01"), entropy.draw_key)
-"""
-
 STEPS = [
     ("ledger", "reserve", "before", "free"),
     ("ledger", "reserve", "after", "spent"),
@@ -246,8 +223,7 @@ STEPS = [
 def test_a_run_killed_at_any_step_draws_and_publishes_at_most_once(
     workshop: Workshop, holder: str, name: str, when: str, end: str
 ) -> None:
-    killed = subprocess.run([sys.executable, "-c", KILL, workshop.policy, holder, name, when], check=False)
-    assert killed.returncode == -signal.SIGKILL
+    run_and_kill(workshop.policy, holder, name, when)
     staged = _staged(workshop)
     if end == "spent":
         with pytest.raises(LedgerRefused) as refused:
@@ -271,8 +247,7 @@ def _staged(workshop: Workshop) -> dict[str, bytes]:
 
 
 def test_committed_bytes_that_are_gone_are_lost(workshop: Workshop) -> None:
-    killed = subprocess.run([sys.executable, "-c", KILL, workshop.policy, "ledger", "commit", "after"], check=False)
-    assert killed.returncode == -signal.SIGKILL
+    run_and_kill(workshop.policy, "ledger", "commit", "after")
     for path in (workshop.root / "releases" / STAGING).glob("*/data.csv"):
         path.unlink()
     with pytest.raises(LedgerRefused) as refused:
@@ -281,7 +256,7 @@ def test_committed_bytes_that_are_gone_are_lost(workshop: Workshop) -> None:
 
 
 def test_leftovers_of_a_killed_run_are_removed_by_the_next_one(workshop: Workshop) -> None:
-    subprocess.run([sys.executable, "-c", KILL, workshop.policy, "publisher", "stage", "after"], check=False)
+    run_and_kill(workshop.policy, "publisher", "stage", "after")
     assert _staged(workshop)
     run(workshop, "2030-01-02")
     assert not _staged(workshop)
@@ -632,7 +607,7 @@ def test_nothing_is_staged_in_a_folder_that_another_run_holds(
 def test_two_runs_that_publish_one_committed_release_both_report_it(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    subprocess.run([sys.executable, "-c", KILL, workshop.policy, "ledger", "commit", "after"], check=False)
+    run_and_kill(workshop.policy, "ledger", "commit", "after")
     original = publisher.recover
 
     def overtaken(folder: Path, digest: str) -> publisher.Staged:

@@ -38,12 +38,14 @@ class IntegerGrid:
 
 
 def integer_grid(column: str, grid: Grid, exact: Level, low: Fraction | None, high: Fraction | None) -> IntegerGrid:
-    """The integers of a column, its values clamped to [low, high]."""
+    """The integers of a column, its values clamped to [low, high], which lie on the grid."""
     unit = _gcd(grid.first, grid.step)
-    bottom, top = (grid.first if low is None else low), (grid.last if high is None else high)
-    values = [min(max(grid.first + grid.step * code, bottom), top) for code in range(grid.size)]
+    first, step = int(grid.first / unit), int(grid.step / unit)
+    bottom = int((grid.first if low is None else low) / unit)
+    top = int((grid.last if high is None else high) / unit)
+    values = [min(max(first + step * code, bottom), top) for code in range(grid.size)]
     invalid = [0] * (len(exact) - grid.size)
-    return IntegerGrid(column, exact, (*(int(value / unit) for value in values), *invalid), unit)
+    return IntegerGrid(column, exact, (*values, *invalid), unit)
 
 
 def centred(grid: IntegerGrid) -> IntegerGrid:
