@@ -1,4 +1,4 @@
-"""The steps of a release as Prefect tasks. What they do stands in pipeline/jobs/release.py.
+"""The steps of a release as Prefect tasks. What they do stands in `crowdgate.jobs.release`.
 
 Nothing is persisted or cached, nothing is tried twice once the ledger has reserved, and what a task hands on is sealed:
 Prefect neither looks into it nor stores it. An error leaves a task as a coded one, without the chain that led to it.

@@ -22,6 +22,7 @@ from tests.flows.server import Server  # noqa: E402
 from tests.workshop import Workshop  # noqa: E402
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """One worker of a distributed run takes all flow tests, so that one server serves them."""
     for item in items:

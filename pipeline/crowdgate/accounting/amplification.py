@@ -1,4 +1,12 @@
-"""What sampling by secret coins does to a guarantee."""
+"""What sampling by secret coins does to a guarantee (Li, Qardaji, Su 2012; add or remove one row).
+
+With b = beta, M0 the law of the output when the row is not sampled and M1 when it is, e = epsilon, d = delta: the law
+with the row is M = (1 - b) M0 + b M1, and without it M0.
+
+* M1 <= e^e M0 + d, so M <= (1 + b (e^e - 1)) M0 + b d.
+* M1 >= e^-e (M0 - d), so M0 <= (M + b e^-e d) / (1 - b + b e^-e). As (1 - b + b e^-e) (1 - b + b e^e) >= 1, this is at
+  most (1 + b (e^e - 1)) M + b d.
+"""
 
 import math
 

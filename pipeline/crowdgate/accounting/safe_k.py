@@ -18,6 +18,7 @@ from crowdgate.accounting.safe_k_exact import (
     log_binomial_tail,
     log_exact_delta,
 )
+from crowdgate.accounting.safe_k_same_sample import same_sample_delta
 from crowdgate.accounting.safe_k_theorem5 import (
     chernoff_delta,
     log_theorem5,
@@ -27,7 +28,7 @@ from crowdgate.accounting.safe_k_theorem5 import (
     theorem5_greatest_beta,
     theorem5_least_epsilon,
 )
-from crowdgate.accounting.safe_k_variants import delta_sizes_published, person_coin_delta, same_sample_delta
+from crowdgate.accounting.safe_k_variants import delta_sizes_published, person_coin_delta
 from crowdgate.limits import GREATEST_K
 
 __all__ = [

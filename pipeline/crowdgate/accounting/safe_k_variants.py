@@ -1,43 +1,13 @@
-"""What the delta of sampling and suppression becomes when something else is done with the same coins."""
+"""What is lost when a coin decides over several rows of a person, or when sizes of the sample are published too."""
 
 import math
 
 import numpy as np
 
-from crowdgate.accounting.amplification import sampled
 from crowdgate.accounting.binomial import log_mass
-from crowdgate.accounting.numbers import Number, down, epsilon_of, exp_up, probability, raised, up, whole
-from crowdgate.accounting.safe_k_exact import slack
-from crowdgate.accounting.safe_k_theorem5 import log_greatest_tail
-from crowdgate.limits import GREATEST_K
+from crowdgate.accounting.numbers import Number, down, epsilon_of, probability, raised, up, whole
 
 MOST_ROWS, MOST_OUTCOMES = 1000, 10**8
-
-
-def same_sample_delta(k: Number, beta: Number, epsilon: Number, side_epsilon: Number, schemes: Number) -> float:
-    """Delta at the total `epsilon` when a side_epsilon-DP output is computed on the very sample that is released.
-
-    The side output may be the choice among `schemes` generalisations (the number of distinct ones a row can get; 1 for
-    a fixed scheme). With x = (e^epsilon / (1 - beta) - 1) e^(-2 side_epsilon), it is schemes times the supremum over n
-    of P(Bin(n, beta) >= max(k, floor(n x / (1 + x)) + 1)), at most 1, rounded up.
-
-    Adding side_epsilon to the epsilon of a fixed scheme, as is stated for epsilon-safe generalisations (Li,
-    Qardaji and Su 2012), does not hold on one sample: the choice can follow the classes that were sampled too often.
-    Raises ValueError also unless epsilon >= max(-ln(1 - beta), ln(1 + beta (e^side_epsilon - 1))).
-    """
-    least, many = whole("k", k, 1, GREATEST_K), whole("schemes", schemes, 1)
-    b, eps = up(probability("beta", beta, open_high=True)), down(epsilon_of(epsilon))
-    side = up(epsilon_of(side_epsilon, "side_epsilon"))
-    needed = math.inf if b >= 1 else max(-math.log1p(-b), sampled(side, b))
-    if eps < needed * (1 - 1e-14):
-        raise ValueError(f"epsilon must be at least {needed:.6g} for this beta and side_epsilon, not {eps:.6g}")
-    if b == 0:
-        return 0.0
-    ratio = eps - math.log1p(-b)
-    log_odds = ratio + math.log(-math.expm1(-ratio)) - 2 * side
-    share = 1 / (1 + math.exp(-log_odds)) if log_odds > -700 else 0.0
-    log = log_greatest_tail(least, b, share)
-    return min(1.0, exp_up(log + slack(least, log) + math.log(many)))
 
 
 def person_coin_delta(k: Number, beta: Number, epsilon: Number, m: Number, n: Number) -> float:

@@ -1,4 +1,4 @@
-"""The command `crowdgate`: thin, one file for a group of commands. What a command does stands in pipeline/jobs."""
+"""The command `crowdgate`: thin, one file for a group of commands. What a command does stands in jobs/."""
 
 import sys
 

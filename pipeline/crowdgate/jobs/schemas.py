@@ -1,6 +1,11 @@
-"""JSON Schemas of the policy files, for editors that check a file while it is written."""
+"""JSON Schemas of the policy files, for editors that check a file while it is written.
+
+They are files of their own because editors read files: `python -m crowdgate.jobs.schemas policies/schema` writes them.
+"""
 
 import json
+import sys
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -33,3 +38,13 @@ def _pointed(schema: Any) -> Any:
     key, kinds = schema["discriminator"]["propertyName"], schema["discriminator"]["mapping"]
     cases = [{"if": {"properties": {key: {"const": kind}}}, "then": {"$ref": ref}} for kind, ref in kinds.items()]
     return {"type": "object", "required": [key], "properties": {key: {"enum": list(kinds)}}, "allOf": cases}
+
+
+def write(folder: Path) -> None:
+    """Write every schema into a folder that exists."""
+    for name, text in schemas().items():
+        (folder / name).write_text(text)
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

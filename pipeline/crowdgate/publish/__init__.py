@@ -1,1 +1,1 @@
-"""TODO."""
+"""Staging where only the owner sees it, and renaming into place."""
