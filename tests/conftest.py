@@ -6,6 +6,8 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.workshop import Workshop, make_workshop
 
@@ -24,6 +26,18 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings of the machine must not decide a test."""
     for name in ("CROWDGATE_LEDGER", "PREFECT_API_URL"):
         monkeypatch.delenv(name, raising=False)
+
+
+class Shared(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """A file stays on one worker, and so do all flow tests: one demo and one Prefect server serve each."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "tests/flows" if nodeid.startswith("tests/flows/") else nodeid.partition("::")[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Shared:
+    """In place of --dist loadgroup, which pytest 9.2 makes xdist 3.8 ignore."""
+    return Shared(config, log)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

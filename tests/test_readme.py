@@ -11,7 +11,6 @@ import yaml
 from crowdgate.cli.app import app
 from crowdgate.measures import MEASURES
 
-pytestmark = pytest.mark.xdist_group("readme")  # one demo serves all
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8") if (ROOT / "README.md").exists() else ""
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)

@@ -22,14 +22,6 @@ from tests.flows.server import Server  # noqa: E402
 from tests.workshop import Workshop  # noqa: E402
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker of a distributed run takes all flow tests, so that one server serves them."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("flows"))
-
-
 def pytest_unconfigure() -> None:
     """The folder goes with the tests."""
     shutil.rmtree(HOME, ignore_errors=True)
