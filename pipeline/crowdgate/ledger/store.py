@@ -1,0 +1,37 @@
+"""Where a ledger lives: a database that puts changes in a row. SQLite is one kind of it; a server can be another."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from sqlalchemy import Connection, Engine
+
+DAMAGED = "is damaged or not a ledger of this version"
+
+
+class Store(Protocol):
+    """An opened database. Errors of it become Crowdgate's, without statements and their parameters."""
+
+    @property
+    def path(self) -> Path:
+        """What messages call it; private records lie in a folder beside it."""
+
+    def transaction(self, writing: bool) -> AbstractContextManager[Connection]:
+        """One transaction, on disk when the block ends and undone when it raises. A writing one has the lock."""
+
+
+@dataclass(frozen=True)
+class StoreKind:
+    """One kind of database, told by the scheme of its URLs, such as `example`.
+
+    `placed` makes a URL whole that a file in a folder states, `made` gives an engine on a new, empty database (a block
+    that fails leaves none), `opened` an existing one, which waits so many seconds for others. All raise ValueError for a
+    URL that names no such database.
+    """
+
+    example: str
+    placed: Callable[[str, Path], str]
+    made: Callable[[str], AbstractContextManager[Engine]]
+    opened: Callable[[str, float], Store]

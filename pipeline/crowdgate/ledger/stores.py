@@ -1,0 +1,23 @@
+"""Kinds of ledger databases by the scheme of their URLs. A new one is a file here and a line below."""
+
+from pathlib import Path
+
+from crowdgate.ledger import sqlite
+from crowdgate.ledger.store import StoreKind
+
+STORES: dict[str, StoreKind] = {
+    "sqlite": sqlite.KIND,
+}
+
+
+def kind_of(url: str) -> StoreKind:
+    """The kind of database that a URL names. Raises ValueError, which says what a URL is like."""
+    found = STORES.get(url.partition(":")[0])
+    if found is None:
+        raise ValueError(" or ".join(kind.example for kind in STORES.values()))
+    return found
+
+
+def placed(url: str, folder: Path) -> str:
+    """A URL that a file in this folder states, made whole. Raises ValueError, which says what a URL is like."""
+    return kind_of(url).placed(url, folder)
