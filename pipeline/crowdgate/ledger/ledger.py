@@ -22,8 +22,6 @@ from sqlalchemy import Connection, func, select, update
 
 from crowdgate.errors import LedgerRefused, VerificationFailed
 from crowdgate.ledger import schema
-from crowdgate.ledger.store import DAMAGED, Store
-from crowdgate.ledger.stores import kind_of
 from crowdgate.ledger.journal import Line, add, append, broken_line, differing, lines, rows
 from crowdgate.ledger.schema import (
     ZERO,
@@ -39,6 +37,8 @@ from crowdgate.ledger.schema import (
     optional,
     populations,
 )
+from crowdgate.ledger.store import DAMAGED, Store
+from crowdgate.ledger.stores import kind_of
 
 __all__ = ["Budget", "Entry", "Ledger", "Line", "Spend", "State", "create", "open_ledger"]
 

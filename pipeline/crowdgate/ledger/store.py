@@ -27,8 +27,8 @@ class StoreKind:
     """One kind of database, told by the scheme of its URLs, such as `example`.
 
     `placed` makes a URL whole that a file in a folder states, `made` gives an engine on a new, empty database (a block
-    that fails leaves none), `opened` an existing one, which waits so many seconds for others. All raise ValueError for a
-    URL that names no such database.
+    that fails leaves none), `opened` an existing one, which waits so many seconds for others. All raise ValueError for
+    a URL that names no such database.
     """
 
     example: str
