@@ -7,7 +7,7 @@ from crowdgate.jobs.outlook import Outlook
 from crowdgate.publish.pages import write_page
 from crowdgate.report.chart import draw
 from crowdgate.report.html import PICTURES, as_html
-from crowdgate.report.numbers import listed, range_of, shown
+from crowdgate.report.numbers import listed, range_of, shown, sides
 
 TEMPLATE = "report/plan.md.j2"
 
@@ -35,6 +35,7 @@ def plan_markdown(found: Outlook) -> str:
             "title": each.title,
             "note": each.note,
             "titles": [column.title for column in each.columns],
+            "sides": sides(each),
             "rows": list(listed(each)),
         }
         for each in found.forecast.listings

@@ -27,3 +27,9 @@ def listed(listing: Listing) -> Iterator[list[str]]:
     """The rows of a listing as text."""
     for row in listing.rows:
         yield [shown(row[column.key], column.format) for column in listing.columns]
+
+
+def sides(listing: Listing) -> list[str]:
+    """The rule of each column in a Markdown table: numbers to the right, words to the left."""
+    words = (any(isinstance(row[column.key], str | Mapping) for row in listing.rows) for column in listing.columns)
+    return ["---" if has_words else "---:" for has_words in words]

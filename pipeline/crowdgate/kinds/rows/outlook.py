@@ -58,7 +58,8 @@ def outlook(safe: SafeK, prior: Prior) -> Forecast:
             Listing("one_level_away", "One level away", KEPT, tuple(_neighbours(safe, prior, names)), _INDEPENDENT,
                     further=True),
         ),
-        chart=Chart("trade_offs", "beta", "sampling rate beta", ("exact", "theorem5"), "least class size k", "epsilon"),
+        chart=Chart("trade_offs", "beta", "sampling rate beta", ("exact", "theorem5"),
+                    "least k (dashed: Theorem 5)", "epsilon"),
         errors=_errors(safe, prior),
         compared=safe.levels,
     )  # fmt: skip
@@ -78,7 +79,7 @@ def _figures(safe: SafeK, kept: Row | None) -> Iterator[Figure]:
     part = safe.row_part
     theorem5 = _theorem5(part.epsilon, part.delta, safe.beta)
     yield Figure.exact("beta", "sampling rate beta", safe.beta)
-    yield Figure.exact("k", "classes below this are suppressed: k", safe.k)
+    yield Figure.exact("k", "k, below which classes are suppressed", safe.k)
     yield Figure.exact("exact_delta", "exact delta at this k", safe.delta)
     yield Figure.exact("least_k.exact", "least k, exactly", safe.least_k)
     yield Figure.exact("least_k.theorem5", "least k by Theorem 5 of Li, Qardaji, Su (2012)", theorem5)

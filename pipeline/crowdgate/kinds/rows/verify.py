@@ -1,4 +1,4 @@
-"""Recount a release of microdata from its files alone, sharing no code with what made it."""
+"""Recount a release of rows from its files alone, sharing no code with what made it."""
 
 import csv
 import re
