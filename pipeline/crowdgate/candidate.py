@@ -23,7 +23,7 @@ Cost = tuple[Fraction, Fraction]
 class Shape(StrEnum):
     """What of a candidate a measure speaks of. A kind of release says which shapes its candidates have."""
 
-    FACTS = "facts"
+    STATIC = "static"
     """Public facts; every candidate has them."""
     ROWS = "rows"
     """Output: distinct rows with counts."""

@@ -115,6 +115,7 @@ class Dense:
 
     def add(self, batch: Records) -> None:
         """Count the rows of a batch."""
+        # each column's share of a row's key, by its index
         parts = [
             (batch.columns[name].indices, lookup_of(batch.columns[name], level) * np.int32(stride))
             for (name, level), stride in zip(self._view.levels.items(), self._strides, strict=True)
@@ -128,6 +129,7 @@ class Dense:
         self._count(kept_of(key, batch.keep))
 
     def _count(self, key: Codes) -> None:
+        # counting all cells costs their number, counting at keys some ten times theirs
         if self._counts.size <= 2 * len(key):
             self._counts += np.bincount(key, minlength=self._counts.size)
         else:
@@ -294,11 +296,13 @@ def _select(histogram: Histogram, counts: Counts, least: int) -> Histogram:
 
 def cut(histogram: Histogram, rows: int) -> Iterator[Histogram]:
     """The histogram in consecutive parts of at most `rows` rows, whose expansions follow each other."""
+    # row r is of the first class that ends above r
     ends = np.cumsum(histogram.counts)
     for start in range(0, histogram.rows, rows):
         stop = min(start + rows, histogram.rows)
         first, last = np.searchsorted(ends, [start, stop - 1], side="right")
         inside = slice(first, last + 1)
+        # of each class as many rows as lie between start and stop
         counts = np.minimum(ends[inside], stop) - np.maximum(ends[inside] - histogram.counts[inside], start)
         codes = tuple(column[inside] for column in histogram.codes)
         yield Histogram(histogram.names, histogram.sizes, codes, counts)

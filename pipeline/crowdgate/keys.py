@@ -43,6 +43,7 @@ class Packing:
         return tuple(self._word(span, columns, rows) for span in self.spans)
 
     def _word(self, span: tuple[int, ...], columns: Iterator[Codes], rows: int) -> Word:
+        # mixed radix, the first column the most significant
         word = np.zeros(rows, dtype=np.int64)
         for size in span:
             word *= size
@@ -58,6 +59,7 @@ def _columns(span: tuple[int, ...], word: Word) -> list[Codes]:
     """The columns of a word, a stretch of it at a time: what is computed between is as large as the word itself."""
     found = [np.empty(len(word), dtype=np.min_scalar_type(-size)) for size in span]
     for start in range(0, len(word), _STRETCH):
+        # digits from the least significant one
         rest = word[start : start + _STRETCH]
         for column, size in zip(reversed(found), reversed(span), strict=True):
             above = rest // size
@@ -76,12 +78,14 @@ def collapsed(tuples: Iterable[Word], counts: Counts) -> tuple[tuple[Word, ...],
         words[i] = words[i][order]  # one after another: two copies of a word at a time
     counts = counts[order]
     del order
+    # the first of each run of equal tuples: some word differs from the one before
     new = np.ones(len(counts), dtype=np.bool_)
     new[1:] = words[0][1:] != words[0][:-1]
     for word in words[1:]:
         new[1:] |= word[1:] != word[:-1]
     if new.all():
         return tuple(words), counts
+    # the counts of each run added up
     starts = np.flatnonzero(new)
     return tuple(word[starts] for word in words), np.add.reduceat(counts, starts)
 
@@ -95,10 +99,12 @@ def in_order(words: Sequence[Word]) -> npt.NDArray[np.intp]:
     order = np.argsort(words[0], kind="stable")
     if len(words) == 1:
         return order
+    # tuples that share their first word with a neighbour
     first = words[0][order]
     tied = np.zeros(len(order), dtype=np.bool_)
     tied[1:] = first[1:] == first[:-1]
     tied[:-1] |= tied[1:]
+    # these, ordered by all words, fill the same places: runs of equal first words stay where they are
     places = np.flatnonzero(tied)
     among = order[places]
     order[places] = among[np.lexsort([word[among] for word in reversed(words)])]

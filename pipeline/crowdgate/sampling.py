@@ -76,9 +76,11 @@ def row_draws(key: SecretKey, people: Sequence[bytes], of: Integers, tuples: Seq
     """
     stream = key.stream(_PERSONS, 0)
     secret, cipher = stream.update(bytes(KEY_BYTES)), _block_cipher(stream.update(bytes(KEY_BYTES)))
+    # a block of 16 bytes for each person, then for each row
     digests = b"".join(blake2b(person, key=secret, digest_size=16).digest() for person in people)
     blocks = np.frombuffer(digests, dtype="<u8").reshape(-1, 2)[of]
     for numbers in tuples:
+        # one step of CBC-MAC: the number into the block, the block through AES
         blocks[:, 0] ^= numbers.astype(np.uint64)
         blocks = np.frombuffer(cipher.update(blocks.tobytes()), dtype="<u8").reshape(-1, 2).copy()
     return blocks[:, 0]

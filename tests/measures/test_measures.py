@@ -20,7 +20,7 @@ from crowdgate.guarantee import Guarantee, Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, at_least, collapse
 from crowdgate.jobs.plan import plan_policy
-from crowdgate.measures import MEASURES, MeasureClass
+from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.measures.confidential import ALPHA, SENSITIVITY
 from crowdgate.noise import laplace_quantile
 from crowdgate.policy.policy import GateRule
@@ -101,6 +101,15 @@ def test_every_measure_is_decided_on_static_facts_or_on_the_candidate_and_listed
         assert (measure.of_static is None) != (measure.of_candidate is None)
 
 
+@pytest.mark.parametrize("reads", list(MeasureClass))
+def test_a_measure_that_could_not_be_asked_is_not_made(reads: MeasureClass) -> None:
+    """Its gate would have no verdict, and nothing would block."""
+    given: dict[str, Any] = {"of_static" if reads is not MeasureClass.STATIC else "of_candidate": NONE}
+    for functions in ({}, {**given, **dict.fromkeys(given, lambda *_: None)}):
+        with pytest.raises(TypeError, match="measure new"):
+            Measure("new", reads, Shape.ROWS, "", reach=lambda *_: (0, 1), **functions)
+
+
 @pytest.mark.parametrize(
     ("name", "value", "empty"),
     [
@@ -117,14 +126,14 @@ def test_a_measure_has_its_value_on_a_candidate_and_on_an_empty_one(name: str, v
     assert of_candidate(name, candidate(NONE, NONE)) == Measurement.exact(empty)
 
 
-MICRODATA = (Shape.ROWS, Shape.TABLE, Shape.SAMPLE)
+OF_ROWS = (Shape.ROWS, Shape.TABLE, Shape.SAMPLE)
 
 
 @given(full=tables, other=tables, sample=tables)
 def test_output_measures_read_nothing_but_the_output(full: Any, other: Any, sample: Any) -> None:
     kept = {row: count for row, count in sample.items() if count >= 3}
     for name, measure in MEASURES.items():
-        if measure.reads is MeasureClass.OUTPUT and measure.shape in MICRODATA:
+        if measure.reads is MeasureClass.OUTPUT and measure.shape in OF_ROWS:
             of = {"of": "y"} if measure.of else {}
             found = of_candidate(name, candidate(full, sample), **of)
             assert found is not None
@@ -136,7 +145,7 @@ def test_output_measures_read_nothing_but_the_output(full: Any, other: Any, samp
 def test_what_cannot_fail_never_fails_and_what_cannot_pass_never_passes(sample: Any, limit: int, side: str) -> None:
     found = candidate(sample, sample)
     for name, measure in MEASURES.items():
-        if measure.of_candidate and name != "singletons" and measure.shape in MICRODATA:
+        if measure.of_candidate and name != "singletons" and measure.shape in OF_ROWS:
             rule = gate(name, side, str(limit), **({"of": "y"} if measure.of else {}))
             outcome = judge(rule, measure.of_candidate(found, rule))[0]
             stated = reach(rule, measure.reach(found.static, rule))

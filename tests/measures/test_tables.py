@@ -4,8 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crowdgate.candidate import Candidate, Measurement, PublishedCells, Shape
+from crowdgate.gate import Outcome, Reach, judge, reach
 from crowdgate.measures import MEASURES, MeasureClass
 from crowdgate.policy.policy import GateRule
 
@@ -53,12 +56,36 @@ def test_what_tables_do_not_hold_is_not_measured(name: str, tables: tuple[Publis
     assert measured(name, *tables) is None
 
 
+FLAGS = st.lists(st.booleans(), max_size=3)
+
+
+@given(
+    flags=FLAGS,
+    total=st.booleans(),
+    statistic=st.sampled_from(["count", "mean"]),
+    limit=st.sampled_from(["0", "1", "50"]),
+    side=st.sampled_from(["at_most", "at_least"]),
+)
+def test_a_gate_on_tables_that_cannot_fail_never_blocks(
+    flags: list[bool], total: bool, statistic: str, limit: str, side: str
+) -> None:
+    ones = [1.0] * len(flags)
+    published = (cells(statistic, ones, ones, flags, total and bool(flags)),) if flags else ()
+    for name, measure in MEASURES.items():
+        if measure.shape is Shape.CELLS:
+            rule = GateRule.model_validate({"measure": name, side: limit})
+            outcome = judge(rule, measured(name, *published))[0]
+            stated = reach(rule, measure.reach(NONE, rule))
+            assert stated is not Reach.CANNOT_FAIL or outcome is Outcome.PASS, name
+            assert stated is not Reach.CANNOT_PASS or outcome is not Outcome.PASS, name
+
+
 def test_what_a_candidate_has_not_is_not_measured() -> None:
     """A measure whose shape a candidate lacks is inconclusive, which blocks."""
     nothing = Candidate(static=NONE)
     for measure in MEASURES.values():
         if measure.of_candidate is not None:
             assert measure.of_candidate(nothing, NONE_RULE) is None
-            assert measure.shape is not Shape.FACTS
+            assert measure.shape is not Shape.STATIC
         else:
             assert measure.reads is MeasureClass.STATIC

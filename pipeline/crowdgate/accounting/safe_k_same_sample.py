@@ -5,27 +5,32 @@ does not hold: both use the same coins, and the choice can follow the classes th
 tests/accounting/test_safe_k_same_sample.py, and through the released choice in tests/mechanisms/rows/test_choice.py.
 
 What holds. S0 is the sample of all rows but one, t; S is S0, with t in it with probability beta. G is a choice of
-scheme that is e1-DP (add or remove one row). The output is the scheme g with the sizes of all its classes of at least k
-rows in S. Under g the class of t has n rows with t, and J of the other n - 1 are in S0. r: the sizes of other classes.
+scheme with randomness of its own, e1-DP (delta 0) for every two samples of which one has a row more. The output is
+the scheme g with the sizes of all its classes of at least k rows in S. Under g the class of t has n rows with t, and
+J of the other n - 1 are in S0; r is the sizes of g's other classes. P is the law without t, P( | t) the law with t in
+the table.
 
-1. From without t to with t. P(g, j, r | t) >= (1 - beta) P(g, j, r), because t may stay out. So
-   epsilon >= -ln(1 - beta) is enough, with delta 0.
-2. With t, size not published. P <= (1 - beta) P(G(S0) = g, J < k, r) + beta e^e1 P(G(S0) = g, J < k - 1, r), at most
-   (1 + beta (e^e1 - 1)) times the probability without t. So epsilon >= ln(1 + beta (e^e1 - 1)) is enough, delta 0.
-3. With t, size j >= k. From a sample s with j rows of the class, take one of these rows away: s'. Then
-   P(s') = P(s) (1 - beta) / beta; every s has j such s', every s' comes from n - j such s. s' with t differs from s by
-   one row removed and one added, so it has G = g with at most e^(2 e1) times the probability of s. Summed,
-   beta P(G(S0 with t) = g, J = j - 1, r) <= (1 - beta) e^(2 e1) j / (n - j) P(G(S0) = g, J = j, r), and
-   P(g, j, r | t) <= (1 - beta) (1 + e^(2 e1) j / (n - j)) P(g, j, r), which is at most e^epsilon P(g, j, r) unless
-   j / (n - j) > x = (e^epsilon / (1 - beta) - 1) e^(-2 e1), that is unless j > n x / (1 + x).
-4. What is left is at most the probability that, under some scheme, the class of t has a size in the sample that is at
-   least k and above n x / (1 + x). t has at most so many classes as `schemes` says; each size is Bin(n, beta).
+1. From without t to with t. P(any output | t) >= (1 - beta) P(that output), because t may stay out. So epsilon >=
+   -ln(1 - beta) is enough, with delta 0.
+2. With t, its class not published. P(g, below k, r | t) is at most (1 - beta) P(G(S0) = g, J < k, r) + beta e^e1
+   P(G(S0) = g, J < k - 1, r), and that (1 + beta (e^e1 - 1)) times the probability without t. So epsilon >= ln(1 +
+   beta (e^e1 - 1)) is enough, with delta 0.
+3. With t, size j >= k. From a sample s with j rows of the class, take one of these rows away: s'. Then P(s') = P(s)
+   (1 - beta) / beta; every s has j such s', every s' comes from n - j such s. s' with t differs from s by one row
+   removed and one added, so it has G = g with at most e^(2 e1) times the probability of s. Summed, beta P(G(S0 with
+   t) = g, J = j - 1, r) <= (1 - beta) e^(2 e1) j / (n - j) P(G(S0) = g, J = j, r), and P(g, j, r | t) <= (1 - beta)
+   (1 + e^(2 e1) j / (n - j)) P(g, j, r), which is at most e^epsilon P(g, j, r) unless j / (n - j) > x = (e^epsilon /
+   (1 - beta) - 1) e^(-2 e1), that is unless j > n x / (1 + x). j = n, which cannot happen without t, is among these.
+4. So P(A | t) <= e^epsilon P(A) + P(E | t) for every set A of outputs, E being those that step 3 leaves. In E, under
+   some scheme, the class of t has a size in the sample, t included, of at least k and above n x / (1 + x). t has at
+   most as many classes as `schemes` says, each with its own n, and each size is Bin(n, beta): delta is at most
+   `schemes` times the supremum over n of that tail.
 """
 
 import math
 
 from crowdgate.accounting.amplification import sampled
-from crowdgate.accounting.numbers import Number, down, epsilon_of, exp_up, probability, up, whole
+from crowdgate.accounting.numbers import Number, down, epsilon_of, exp_up, probability, raised, up, whole
 from crowdgate.accounting.safe_k_exact import slack
 from crowdgate.accounting.safe_k_theorem5 import log_greatest_tail
 from crowdgate.limits import GREATEST_K
@@ -44,13 +49,14 @@ def same_sample_delta(k: Number, beta: Number, epsilon: Number, side_epsilon: Nu
     least, many = whole("k", k, 1, GREATEST_K), whole("schemes", schemes, 1)
     b, eps = up(probability("beta", beta, open_high=True)), down(epsilon_of(epsilon))
     side = up(epsilon_of(side_epsilon, "side_epsilon"))
-    needed = math.inf if b >= 1 else max(-math.log1p(-b), sampled(side, b))
-    if eps < needed * (1 - 1e-14):
+    needed = math.inf if b >= 1 else raised(max(-math.log1p(-b), sampled(side, b)))
+    if eps < needed:
         raise ValueError(f"epsilon must be at least {needed:.6g} for this beta and side_epsilon, not {eps:.6g}")
     if b == 0:
         return 0.0
     ratio = eps - math.log1p(-b)
-    log_odds = ratio + math.log(-math.expm1(-ratio)) - 2 * side
+    # rounded down, which raises the tail: five operations on numbers up to ratio + 2 side err by less than this
+    log_odds = ratio + math.log(-math.expm1(-ratio)) - 2 * side - 1e-15 * (ratio + 2 * side)
     share = 1 / (1 + math.exp(-log_odds)) if log_odds > -700 else 0.0
     log = log_greatest_tail(least, b, share)
     return min(1.0, exp_up(log + slack(least, log) + math.log(many)))

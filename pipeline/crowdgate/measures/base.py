@@ -28,7 +28,8 @@ OfCandidate = Callable[[Candidate, GateRule], Measurement | None]
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that gates speak of. `reach` is the range of values it can take under the mechanism.
+    """A number that gates speak of. `reach` is the range of values it can take under the mechanism; without ends where
+    it may be none at all, since then its gate is inconclusive.
 
     `shape` is what it reads of a candidate: a gate on it suits the kinds of release whose candidates have that shape.
     """
@@ -43,6 +44,13 @@ class Measure:
     options: tuple[str, ...] = ()
     over: bool = False
     of: bool = False
+
+    def __post_init__(self) -> None:
+        """A gate whose measure could not be asked would never be judged, so such a measure is not made."""
+        static = self.reads is MeasureClass.STATIC
+        if (self.of_static is not None, self.of_candidate is not None) != (static, not static):
+            wanted = "of_static alone" if static else "of_candidate alone"
+            raise TypeError(f"measure {self.name}: a {self.reads} measure is given {wanted}")
 
 
 def of_rows(read: Callable[[Histogram, Static, GateRule], Measurement | None]) -> OfCandidate:

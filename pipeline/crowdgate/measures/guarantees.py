@@ -38,7 +38,7 @@ def _fixed(measure: str) -> Measure:
     return Measure(
         measure,
         MeasureClass.STATIC,
-        Shape.FACTS,
+        Shape.STATIC,
         f"{measure.removeprefix('guarantee_')} of the whole release: mechanism and charged gates",
         reach=lambda static, rule: (of_static(static, rule).value, of_static(static, rule).value),
         of_static=of_static,
@@ -50,7 +50,7 @@ DELTA = _fixed("guarantee_delta")
 PSO_BOUND = Measure(
     "pso_bound",
     MeasureClass.STATIC,
-    Shape.FACTS,
+    Shape.STATIC,
     "bound on the success of predicate singling out, people (e^epsilon weight + delta), with all that the population"
     " has spent, including this release (Cohen, Nissim 2020, Theorem 6.2; add/remove suffices)",
     reach=_pso_reach,

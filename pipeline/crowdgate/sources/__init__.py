@@ -8,8 +8,11 @@ from crowdgate.sources import csv, parquet
 from crowdgate.sources.source import Reader, Source
 
 SOURCES: dict[str, Reader] = {
-    "parquet": parquet.READER,
-    "csv": csv.READER,
+    reader.name: reader
+    for reader in (
+        parquet.READER,
+        csv.READER,
+    )
 }
 
 

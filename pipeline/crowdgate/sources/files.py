@@ -96,7 +96,7 @@ def file_reader(
         place = contract.server.path if path is None else path
         return _open(place, suffixes, make(stated), needed)
 
-    return Reader(rule, suffixes, opened)
+    return Reader(name, rule, suffixes, opened)
 
 
 def _open(place: Path, suffixes: Sequence[str], reading: FileFormat, needed: Sequence[str]) -> FileSource:

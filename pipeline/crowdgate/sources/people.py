@@ -47,7 +47,9 @@ def count_people(view: View, batches: Iterable[tuple[Any, Records]]) -> People:
         cells.append(_as_bytes(ids))
         keeps.append(np.ones(records.rows, dtype=np.bool_) if records.keep is None else records.keep)
         tuples.append(packing.pack(_codes(view, records), int(np.count_nonzero(keeps[-1]))))
+    # ids of all rows, also of dropped ones: facts about ids must not hang on cleaning
     names, numbers = _numbered(cells)
+    # only rows that cleaning keeps are counted, and of these only rows with a usable id
     keep = np.concatenate([np.zeros(0, dtype=np.bool_), *keeps])
     of, words = numbers[keep], tuple(np.concatenate(parts) for parts in zip(*tuples, strict=True))
     stays = of != NOBODY
@@ -66,9 +68,11 @@ def merge_people(parts: Sequence[People]) -> People:
     """The rows of all parts (at least one)."""
     if len(parts) == 1:
         return parts[0]
+    # ids of all parts in one dictionary; `numbers` leads from a part's id to its place there
     together = pa.chunked_array([part.ids for part in parts], pa.large_binary()).dictionary_encode().combine_chunks()
     ends = np.cumsum([0, *(len(part.ids) for part in parts)])
     numbers = together.indices.to_numpy(zero_copy_only=False)
+    # a part's ids begin at its end of the one before
     of = np.concatenate([numbers[ends[i] : ends[i + 1]][part.of] for i, part in enumerate(parts)])
     words = [np.concatenate([part.words[i] for part in parts]) for i in range(len(parts[0].words))]
     counts = np.concatenate([part.counts for part in parts])
@@ -78,10 +82,12 @@ def merge_people(parts: Sequence[People]) -> People:
 
 def bounded(people: People, most: int, key: SecretKey) -> Histogram:
     """The histogram of at most so many rows of each person, every choice of them equally likely."""
+    # how many rows each person has, and which entries are of a person with too many
     rows = np.bincount(people.of, people.counts, len(people.ids)).astype(np.int64)
     over = (rows > most)[people.of]
     counts = people.counts.copy()
     counts[over] = _chosen(people, np.flatnonzero(over), most, key)
+    # back to columns, and the persons forgotten
     codes = Packing.of(people.view.sizes).unpack(people.words)
     stays = counts > 0
     kept = [column[stays] for column in codes]
@@ -93,20 +99,25 @@ def _chosen(people: People, entries: Integers, most: int, key: SecretKey) -> Cou
     if not len(entries):
         return people.counts[:0]
     counts = people.counts[entries]
+    # one line per row again: its entry, and which of the entry's equal rows it is
     entry = np.repeat(np.arange(len(entries)), counts)
     copy = np.arange(len(entry)) - np.repeat(np.cumsum(counts) - counts, counts)
+    # the persons of these rows, numbered from 0, and a draw for each row
     owner = people.of[entries][entry]
     who, place = np.unique(owner, return_inverse=True)
     ids = people.ids.take(pa.array(who)).to_pylist()
     draws = row_draws(key, ids, place, [*(word[entries][entry] for word in people.words), copy])
+    # rows that stay, counted by entry
     return np.bincount(entry[smallest(place, draws, most)], minlength=len(entries)).astype(np.int64)
 
 
 def smallest(owner: Integers, draws: Draws, most: int) -> Mask:
     """Marks for each owner the `most` smallest of its draws; of equal ones the first."""
+    # by owner, and of one owner by draw
     order = np.lexsort((draws, owner))
     sorted_owner = owner[order]
     first = np.searchsorted(sorted_owner, sorted_owner, side="left")  # where this owner begins
+    # the places below `most` within each owner's stretch
     marked = np.zeros(len(owner), dtype=np.bool_)
     marked[order[np.arange(len(order)) - first < most]] = True
     return marked
@@ -116,6 +127,7 @@ def _numbered(cells: Sequence[Any]) -> tuple[Any, Numbers]:
     """The distinct usable ids, and for every row the place of its id among them, or NOBODY."""
     encoded = pa.chunked_array(cells, pa.large_binary()).combine_chunks().dictionary_encode()
     numbers = encoded.indices.fill_null(NOBODY).to_numpy(zero_copy_only=False)
+    # from a place among all distinct ids to one among the usable ones; the last entry serves nulls (place -1)
     named = _named(encoded.dictionary)
     places = np.append(np.where(named, np.cumsum(named) - 1, NOBODY), NOBODY).astype(np.int32)
     return encoded.dictionary.filter(pa.array(named)), places[numbers]
@@ -151,6 +163,7 @@ def _valid_utf8(ids: Any) -> bool:
 
 
 def _all_named(ids: Any) -> Mask:
+    # a large binary array holds where each cell begins, and where the last one ends
     lengths = np.diff(np.frombuffer(ids.buffers()[1], dtype=np.int64)[ids.offset : ids.offset + len(ids) + 1])
     named: Mask = lengths > 0
     return named

@@ -50,11 +50,12 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Reader:
-    """One way to read tables: which servers of a contract it speaks of, which files, and how it opens a table.
+    """One way to read tables: its name, the servers of a contract that it speaks of, which files, and how it opens one.
 
     `opened` is given the contract, the columns that are needed, and a path in place of the contract's (None: its own).
     """
 
+    name: str
     rule: ServerRule
     suffixes: tuple[str, ...]
     opened: Callable[[Contract, Sequence[str], Path | None], Source]

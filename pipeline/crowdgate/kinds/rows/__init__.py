@@ -11,7 +11,7 @@ from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate] = Kind(
     name="safe_k_anonymity",
     spec=SafeKAnonymity,
-    shapes=frozenset((Shape.FACTS, Shape.ROWS, Shape.TABLE, Shape.SAMPLE)),
+    shapes=frozenset((Shape.STATIC, Shape.ROWS, Shape.TABLE, Shape.SAMPLE)),
     spends=frozenset(("mechanism", CHOICE_PART, JOINT_PART)),
     attributes=plan.attributes,
     beside=plan.beside,

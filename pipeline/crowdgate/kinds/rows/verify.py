@@ -1,4 +1,5 @@
-"""Recount a release of rows from its files alone, sharing no code with what made it."""
+"""Recount a release of rows from its files alone. Data are recounted by other code than made them; k and delta come
+from the same accounting."""
 
 import csv
 import re

@@ -10,7 +10,7 @@ from crowdgate.mechanisms.tables.spec import DpTablesSpec
 TABLES: Kind[DpTablesSpec, TablesPlan, AnsweredTables] = Kind(
     name="dp_tables",
     spec=DpTablesSpec,
-    shapes=frozenset((Shape.FACTS, Shape.CELLS)),
+    shapes=frozenset((Shape.STATIC, Shape.CELLS)),
     spends=frozenset(("mechanism",)),
     attributes=lambda _: (),
     beside=lambda _: {},
