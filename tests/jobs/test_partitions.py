@@ -11,7 +11,7 @@ import pytest
 
 from crowdgate.errors import EnvironmentFault
 from crowdgate.jobs import release as job
-from crowdgate.kind.randomness import Sealed
+from crowdgate.kind.randomness import KeyedRandomness
 from crowdgate.kind.run import Request
 from crowdgate.noise import NoiseSource
 from crowdgate.publish.publisher import STAGING
@@ -136,7 +136,9 @@ def test_the_same_key_gives_the_same_files_however_the_rows_are_read(
 ) -> None:
     monkeypatch.setattr(job, "run_rules", lambda *_: ())
     monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
-    monkeypatch.setattr(job, "Sealed", lambda key: Sealed(key, vectors=NoiseSource(recorded, recorded)))
+    monkeypatch.setattr(
+        job, "KeyedRandomness", lambda key: KeyedRandomness(key, vectors=NoiseSource(recorded, recorded))
+    )
     workshop = make_workshop(tmp_path / "w")
     policy, person = MODES[mode]
     workshop.policy.write_text(policy, encoding="utf-8")

@@ -21,7 +21,7 @@ from crowdgate.histogram import scan
 from crowdgate.jobs import release as job
 from crowdgate.jobs.verify import verify
 from crowdgate.kind import randomness
-from crowdgate.kind.randomness import Sealed
+from crowdgate.kind.randomness import KeyedRandomness
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import State, open_ledger
@@ -116,12 +116,12 @@ def test_each_blocking_gate_withholds_when_its_limit_is_tightened(
 
 
 def test_a_gate_that_could_not_measure_blocks(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "Sealed", _with_noise(float("nan")))
+    monkeypatch.setattr(job, "KeyedRandomness", _with_noise(float("nan")))
     assert run(workshop).outcome == "withheld"
 
 
 def _with_noise(value: Any) -> object:
-    return lambda key: Sealed(key, noise=lambda *_: value)
+    return lambda key: KeyedRandomness(key, noise=lambda *_: value)
 
 
 def test_a_second_run_of_a_published_id_reports_it_and_reads_nothing(workshop: Workshop) -> None:

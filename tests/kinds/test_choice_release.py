@@ -17,7 +17,7 @@ from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.release import prepare, protect, read, reserve
 from crowdgate.jobs.verify import verify
 from crowdgate.kind.plan import Plan
-from crowdgate.kind.randomness import Sealed
+from crowdgate.kind.randomness import KeyedRandomness
 from crowdgate.kind.run import Request, Reserved, Run
 from crowdgate.ledger.key import draw_key
 from crowdgate.mechanisms.rows.scores import SENSITIVITY
@@ -115,7 +115,7 @@ def test_the_release_is_at_the_selected_levels_and_nothing_else_of_the_choice_le
             asked.append((len(scores), sensitivity, epsilon))
             return i
 
-        candidate = protect(reserved, counted, Sealed(draw_key(), select=select)).candidate
+        candidate = protect(reserved, counted, KeyedRandomness(draw_key(), select=select)).candidate
         assert asked == [(6, SENSITIVITY, Fraction(1, 4))]
         levels = candidate.static.levels
         assert [level.name for level in levels.values()] == [

@@ -7,7 +7,7 @@ import pytest
 
 from crowdgate.jobs import release as job
 from crowdgate.jobs.verify import verify
-from crowdgate.kind.randomness import Sealed
+from crowdgate.kind.randomness import KeyedRandomness
 from tests.workshop import Workshop, crowdgate, good_rows
 
 SAMPLE = "{name: spring, method: bernoulli, beta: 0.5, secret: true, size: unpublished}"
@@ -121,7 +121,7 @@ def test_a_charged_count_pays_for_all_rows_of_a_person(people: Workshop, monkeyp
         asked.append(sensitivity)
         return count
 
-    monkeypatch.setattr(job, "Sealed", lambda key: Sealed(key, noise=noise))
+    monkeypatch.setattr(job, "KeyedRandomness", lambda key: KeyedRandomness(key, noise=noise))
     assert crowdgate("release", people.policy, "--as-of", "2030-01-01") == 0
     assert asked == [2]
 

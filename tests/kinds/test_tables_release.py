@@ -19,7 +19,7 @@ from crowdgate.jobs import release as job
 from crowdgate.jobs.outlook import outlook
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.verify import verify
-from crowdgate.kind.randomness import Sealed
+from crowdgate.kind.randomness import KeyedRandomness
 from crowdgate.kind.run import Request, Result
 from crowdgate.kinds.tables import release as tables_job
 from crowdgate.ledger.key import draw_key
@@ -206,7 +206,7 @@ def test_the_same_key_and_noise_stage_the_same_bytes(tmp_path: Path) -> None:
         reserved = job.reserve(job.prepare(Request(workshop.policy, SLOT)))  # type: ignore[arg-type]
         key = SecretKey(bytes(32), injected=True)
         counted = job.read(reserved, key, serial())  # type: ignore[arg-type]
-        judged = job.judge(reserved, job.protect(reserved, counted, Sealed(key, vectors=silent)), key)  # type: ignore[arg-type]
+        judged = job.judge(reserved, job.protect(reserved, counted, KeyedRandomness(key, vectors=silent)), key)  # type: ignore[arg-type]
         folder = job.stage(reserved, counted, judged).staged.folder  # type: ignore[arg-type]
         staged.append({file.name: file.read_bytes() for file in folder.iterdir() if file.name != "manifest.json"})
     assert staged[0] == staged[1]

@@ -14,7 +14,7 @@ from crowdgate.jobs.plan import budget_of, failed, judge_static, plan_policy, ve
 from crowdgate.jobs.recorded import committed_folders, recorded
 from crowdgate.kind.kind import Protected
 from crowdgate.kind.plan import Plan
-from crowdgate.kind.randomness import Randomness, Sealed
+from crowdgate.kind.randomness import KeyedRandomness, Randomness
 from crowdgate.kind.run import Counted, Judged, Ready, Request, Reserved, Result, Run
 from crowdgate.ledger.ledger import Spend, State, open_ledger
 from crowdgate.ledger.private import write_private
@@ -46,7 +46,7 @@ def release(request: Request, draw_key: Callable[[], SecretKey], progress: Progr
 def conclude(reserved: Reserved, key: SecretKey, progress: Progress | None = None) -> Ready | Result:
     """Everything between reading and the ledger's commitment: a staged release, or a withheld one."""
     found = read(reserved, key, _executor(reserved.run, progress))
-    judged = judge(reserved, protect(reserved, found, Sealed(key)), key)
+    judged = judge(reserved, protect(reserved, found, KeyedRandomness(key)), key)
     end = withhold if blocked(judged.verdicts) else stage
     return end(reserved, found, judged)
 

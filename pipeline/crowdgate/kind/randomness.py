@@ -33,7 +33,7 @@ class Randomness(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Sealed:
+class KeyedRandomness:
     """Randomness from the key of one release, and from OpenDP's samplers."""
 
     key: SecretKey

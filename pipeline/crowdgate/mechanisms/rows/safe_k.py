@@ -35,7 +35,7 @@ from crowdgate.noise import Selector, noisy_max
 
 
 @dataclass(frozen=True)
-class Protected:
+class Anonymised:
     """What the mechanism made: the release and its levels; the sample and the table at these levels (confidential)."""
 
     output: Histogram
@@ -85,7 +85,7 @@ class SafeK:
         """What one row is granted, so that all rows of a unit together keep the part."""
         return row_part(self.part, self.rows)
 
-    def protect(self, full: Histogram, coins: Subsampler, select: Selector = noisy_max) -> Protected:
+    def protect(self, full: Histogram, coins: Subsampler, select: Selector = noisy_max) -> Anonymised:
         """Choose the levels if they are to be chosen, sample the rows that `full` counts, suppress classes below k.
 
         No coin is thrown where the table is a sample already.
@@ -101,8 +101,8 @@ class SafeK:
         full = roll_up(full, self.levels, levels)
         return self._at(levels, full, subsample(full, subsampler))
 
-    def _at(self, levels: Mapping[str, Level], full: Histogram, sample: Histogram) -> Protected:
-        return Protected(at_least(sample, self.k), sample, full, levels)
+    def _at(self, levels: Mapping[str, Level], full: Histogram, sample: Histogram) -> Anonymised:
+        return Anonymised(at_least(sample, self.k), sample, full, levels)
 
     def parameters(self, released: Mapping[str, Level] | None = None) -> dict[str, Any]:
         """What the manifest says of the mechanism; before a release, what may be chosen stands for the level."""
