@@ -208,6 +208,36 @@ def test_packed_tuples_unpack_to_the_same_and_order_as_tuples_do(rows: list[tupl
         assert [rows[at] for at in keys.in_order(words)] == sorted(rows)
 
 
+SIZES = [
+    1,
+    2,
+    127,
+    128,
+    129,
+    255,
+    256,
+    257,
+    32767,
+    32768,
+    32769,
+    1 << 16,
+    (1 << 31) - 1,
+    1 << 31,
+    1 << 62,
+    (1 << 63) - 1,
+]
+
+
+@given(sizes=st.lists(st.sampled_from(SIZES), max_size=6), data=st.data())
+def test_columns_of_any_size_are_packed_and_unpacked(sizes: list[int], data: st.DataObject) -> None:
+    """Also where a word's integers hold its codes, but not the size that they are divided by."""
+    rows = data.draw(st.lists(st.tuples(*(st.sampled_from([0, size // 2, size - 1]) for size in sizes)), max_size=5))
+    columns = [[row[at] for row in rows] for at in range(len(sizes))]
+    packing = keys.Packing.of(sizes)
+    words = packing.pack(iter([np.array(column, dtype=np.int64) for column in columns]), len(rows))
+    assert [column.tolist() for column in packing.unpack(words)] == columns
+
+
 @given(table=batches())
 def test_the_views_of_a_joint_histogram_are_those_of_a_scan(table: Batches) -> None:
     names = table.view.names

@@ -7,6 +7,7 @@ its width: there is no hash in it, and so no collision.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ import numpy.typing as npt
 Word = npt.NDArray[np.integer]
 Counts = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.integer]
-WORD_LIMIT = 1 << 63
+WORD_LIMIT = (1 << 63) - 1
 _STRETCH = 1 << 18
 
 
@@ -48,16 +49,21 @@ class Packing:
         for size in span:
             word *= size
             word += next(columns)
-        return word.astype(np.min_scalar_type(-prod(span)), copy=False)
+        return word.astype(_type_for(prod(span)), copy=False)
 
     def unpack(self, words: Iterable[Word]) -> tuple[Codes, ...]:
         """The columns again, each in the smallest integers that hold its codes."""
         return tuple(column for span, word in zip(self.spans, words, strict=True) for column in _columns(span, word))
 
 
+def _type_for(size: int) -> np.dtype[Any]:
+    """The smallest signed integers that hold the codes 0 to size - 1, and `size` itself: codes are divided by it."""
+    return np.min_scalar_type(-size - 1)
+
+
 def _columns(span: tuple[int, ...], word: Word) -> list[Codes]:
     """The columns of a word, a stretch of it at a time: what is computed between is as large as the word itself."""
-    found = [np.empty(len(word), dtype=np.min_scalar_type(-size)) for size in span]
+    found = [np.empty(len(word), dtype=_type_for(size)) for size in span]
     for start in range(0, len(word), _STRETCH):
         # digits from the least significant one
         rest = word[start : start + _STRETCH]

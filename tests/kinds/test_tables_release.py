@@ -308,6 +308,11 @@ def test_files_that_differ_are_found(copy: Path) -> None:
 
 
 CLAIMS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "no queries": lambda claims: claims["mechanism"].update(queries=[]),
+    "a query less": lambda claims: claims["mechanism"]["queries"].pop(0),
+    "a table of no query": lambda claims: claims["data"]["tables"][0].update(queries=""),
+    "a table of a query that there is not": lambda claims: claims["data"]["tables"][0].update(queries=[10**30]),
+    "an error beyond numbers": lambda claims: claims["mechanism"].update(relative_error="1e400"),
     "more rho": lambda claims: claims["mechanism"].update(rho="1/2"),
     "a query's rho": lambda claims: claims["mechanism"]["queries"][0].update(rho="1/2"),
     "noise": lambda claims: claims["mechanism"].update(noise="discrete laplace"),

@@ -321,6 +321,11 @@ FAULTS = {
     "a header whose quote never ends": (b'"x,y\n' + MARK.encode(), "header cannot be read as UTF-8"),
     "a header of a mebibyte": (b"x" * (1 << 20) + b",y\n", "header cannot be read as UTF-8"),
     "a column that is missing": (f"y\n{MARK}".encode(), "column 'x' is missing"),
+    "no header, a row with a word twice": (
+        f"{MARK},{MARK},x\n1,2,3\n".encode(),
+        "name of a column is used",
+    ),
+    "no header, a column missing": (f"{MARK},{MARK}\n1,2\n".encode(), "column 'x' is missing"),
     "a name used twice": (f"x,y,x\n{MARK},,".encode(), "name of column 'x' is used twice"),
 }
 

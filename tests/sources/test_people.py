@@ -4,6 +4,8 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 from uuid import UUID
@@ -130,6 +132,31 @@ def test_a_person_is_the_same_where_one_null_turned_ids_into_floats() -> None:
     parts = [pa.array([7, 8]), pa.array([7.0, float("nan")]), pa.array(["7", "07"])]
     found = merge_people([count_people(VIEW, [(cells, records)]) for cells in parts])
     assert sorted(found.ids.to_pylist()) == [b"07", b"7", b"8"]
+
+
+MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
+ONE_PERSON = {
+    "a large number": (pa.array([10**16]), pa.array([1e16, None]), pa.array([Decimal(10**16)], pa.decimal128(30, 2))),
+    "a number": (
+        pa.array([70]),
+        pa.array([70.0]),
+        pa.array([Decimal("70.00")], pa.decimal128(10, 2)),
+        pa.array(["70"]),
+    ),
+    "a fraction": (pa.array([0.5]), pa.array([Decimal("0.50")], pa.decimal128(10, 2))),
+    "a moment": tuple(pa.array([MOMENT], pa.timestamp(unit, "UTC")) for unit in ("s", "ms", "us", "ns")),
+}
+
+
+@pytest.mark.parametrize("case", ONE_PERSON)
+def test_a_person_is_the_same_whatever_type_a_file_gives_its_id(case: str) -> None:
+    found = merge_people([count_people(VIEW, [(cells, rows_alike(len(cells)))]) for cells in ONE_PERSON[case]])
+    assert len(found.ids) == 1
+    assert bounded(found, 1, KEY).rows == 1
+
+
+def rows_alike(rows: int) -> Records:
+    return batch([(None, 0, 0)] * rows)[1]
 
 
 def test_usable_ids_are_told_from_others_in_every_slice(monkeypatch: pytest.MonkeyPatch) -> None:

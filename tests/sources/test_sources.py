@@ -286,9 +286,9 @@ def test_facts_speak_of_the_table_as_it_stands(tmp_path: Path) -> None:
     columns = {"n": [2, 4, None, 99], "s": ["a", "no", "a", "no"], "id": ["p", "p", "p", None]}
     path = write(tmp_path / "t.parquet", columns, 3)
     specs = attribute("n", DOMAINS[1], "drop"), attribute("s", WORDS, "level")
-    contract, seen = contract_of(path, *specs, person="id", rules=rules), Facts()
-    assert read(contract, seen) == [(2, 6), (4, len(WORDS))]
-    seen.add_people(3, 1)
+    contract = contract_of(path, *specs, person="id", rules=rules)
+    assert read(contract) == [(2, 6), (4, len(WORDS))]
+    seen = counted(open_source(contract, ["n", "s"]), Task(contract, ("n", "s"), {}), serial()).facts
     assert seen.values(contract) == {
         "rows": 4.0,
         "invalid_share": 0.75,
@@ -477,3 +477,9 @@ def test_marked_values_pass_through_without_a_word(
     seen = Facts()
     assert read(contract_of(path, *specs), seen) == [(6, 31, 3)]
     assert MARK not in caplog.text + "".join(capfd.readouterr()) + repr(vars(seen))
+
+
+def test_no_file_of_a_folder_is_left_out_for_the_case_of_its_suffix(tmp_path: Path) -> None:
+    for name in ("a.parquet", "b.PARQUET"):
+        write(tmp_path / name, {"x": ["a"]})
+    assert len(read(contract_of(tmp_path, attribute("x", WORDS)))) == 2

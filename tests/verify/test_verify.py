@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import shutil
 from collections.abc import Callable
 from decimal import Decimal
@@ -51,6 +52,28 @@ def test_one_changed_byte_in_any_file_is_found(copy: Path, name: str, at: float)
     data[int(at * (len(data) - 1))] ^= 1
     (copy / name).write_bytes(data)
     assert crowdgate("verify", copy) == 6
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.endswith(".csv")])
+def test_a_quote_anywhere_in_a_listing_is_refused_and_told_by_its_digest(copy: Path, name: str) -> None:
+    whole = (copy / name).read_bytes()
+    for at in range(0, len(whole), max(1, len(whole) // 25)):
+        (copy / name).write_bytes(whole[:at] + b'"' + whole[at + 1 :])
+        if whole[at : at + 1] != b'"':
+            with pytest.raises(VerificationFailed, match=f"{name}: its digest is not the manifest's"):
+                verify(copy)
+
+
+@pytest.mark.parametrize("name", [*FILES, "manifest.json"])
+def test_what_is_no_plain_file_is_refused_and_not_waited_for(copy: Path, name: str) -> None:
+    (copy / name).unlink()
+    os.mkfifo(copy / name)
+    assert crowdgate("verify", copy) == 6
+
+
+@pytest.mark.parametrize("url", ["ledger", "sqlite://x", "postgres://a/b"])
+def test_a_wrong_ledger_url_is_no_fault_of_the_release(copy: Path, url: str) -> None:
+    assert crowdgate("verify", copy, "--ledger", url) == 2
 
 
 def test_any_changed_byte_of_the_manifest_is_found_with_the_ledger(

@@ -69,7 +69,7 @@ class Place:
 
     def refuse(self, found: str, expected: str, instead: str | None = None) -> None:
         """Adds a problem at this place."""
-        where = ".".join(self.names) or "document"
+        where = "".join(c if c.isprintable() else repr(c)[1:-1] for c in ".".join(self.names)) or "document"
         line = self.document.line(self.location)
         self.problems.append(Problem(str(self.document.path), line, where, found, expected, instead))
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from crowdgate import report
+from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.outlook import Outlook
 from crowdgate.publish.pages import write_page
 from crowdgate.report.chart import draw
@@ -13,10 +14,14 @@ TEMPLATE = "report/plan.md.j2"
 
 
 def write_plan_page(found: Outlook, path: Path) -> None:
-    """Write a new file: Markdown if its name ends in .md, HTML otherwise.
+    """Write a new file: Markdown if its name ends in .md, HTML if in .html.
 
-    Raises EnvironmentFault when the file exists or can't be written, ConfigurationError when charts can't be drawn.
+    Raises EnvironmentFault when the file exists or can't be written, ConfigurationError for another ending, or when
+    charts can't be drawn.
     """
+    if path.suffix not in (".md", ".html"):
+        said, expected = f"a file that ends in {path.suffix!r}", "one that ends in .html or .md"
+        raise ConfigurationError(Problem("command line", None, "--page", said, expected, f"{path.stem}.html"))
     text = plan_markdown(found)
     if path.suffix == ".md":
         write_page(path, text.replace(f"\n{PICTURES}\n", ""))

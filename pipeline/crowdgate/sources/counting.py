@@ -66,6 +66,8 @@ def counted(source: Source, task: Task, executor: Executor) -> Partial:
     total = _merged(executor(_Counter(task), source.parts), task)
     if source.fingerprint() != before:
         raise changed()
+    if total.people is not None:
+        total.facts.add_people(total.people.named, len(total.people.ids))
     return total
 
 

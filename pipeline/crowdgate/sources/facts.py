@@ -50,13 +50,12 @@ class Facts:
             self._add_sum(attribute, encoded, invalid)
 
     def add_people(self, named: int, people: int) -> None:
-        """Rows of the whole table that name a person, and how many people they name."""
-        self.named += named
-        self.people += people
+        """Rows of the whole table that name a person, and how many people they name; parts do not know the latter."""
+        self.named, self.people = named, people
 
     def add(self, other: "Facts") -> None:
         """The facts of other rows."""
-        for name in ("rows", "ragged", "broken", "dropped", "named", "people"):
+        for name in ("rows", "ragged", "broken", "dropped"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.invalid.update(other.invalid)  # `+` would forget columns without an invalid cell
         self._counts.update(other._counts)

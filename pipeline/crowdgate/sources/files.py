@@ -117,7 +117,7 @@ def _find(place: Path, suffixes: Sequence[str]) -> list[Path]:
         if not place.is_file():
             raise FileFault(f"{place.name}: there is no such file or directory")
         return [place]
-    found = [path for suffix in suffixes for path in place.glob(f"*{suffix}") if path.is_file()]
+    found = [path for path in place.iterdir() if path.suffix.lower() in suffixes and path.is_file()]
     found = sorted(path for path in found if not path.name.startswith("."))
     if not found:
         raise FileFault(f"{place.name}: the directory holds no *{' or *'.join(suffixes)} file")
@@ -136,12 +136,14 @@ def _open_file(path: Path, reading: FileFormat, needed: Sequence[str]) -> tuple[
 def _check_columns(
     path: Path, names: Sequence[str], first: Sequence[str], first_file: str, needed: Sequence[str]
 ) -> None:
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise FileFault(f"{path.name}: the name of column {twice!r} is used twice")
+    """Names that the contract does not know are not told: without a header line they are cells."""
     for name in needed:
         if name not in names:
             raise FileFault(f"{path.name}: column {name!r} is missing")
+        if names.count(name) > 1:
+            raise FileFault(f"{path.name}: the name of column {name!r} is used twice")
+    if len(set(names)) < len(names):
+        raise FileFault(f"{path.name}: the name of a column is used twice")
     if set(names) != set(first):
         raise FileFault(f"{path.name}: its columns are not those of {first_file}")
 

@@ -5,8 +5,10 @@ more rows than may stay gets a number by its person, its tuple and which of the 
 smallest ones stay. So neither the order of rows nor where they were read matters.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -139,12 +141,18 @@ def _as_bytes(cells: Any) -> Any:
     if is_text(cells.type) or pa.types.is_integer(cells.type):
         return (cells if is_text(cells.type) else cells.cast(pa.string())).cast(pa.large_binary())
     distinct = cells.dictionary_encode()
-    names = pa.array([_encoded(text) for text in texts(distinct.dictionary)], pa.large_binary())
+    number = pa.types.is_floating(cells.type) or pa.types.is_decimal(cells.type)
+    names = pa.array([_encoded(text, number) for text in texts(distinct.dictionary)], pa.large_binary())
     return names.take(distinct.indices)
 
 
-def _encoded(text: str | None) -> bytes | None:
-    return None if text is None else text.encode("utf-8", "surrogateescape")
+def _encoded(text: str | None, number: bool) -> bytes | None:
+    """The text without exponent and without zeros that end its fraction: a person is one in all types of a column."""
+    if text is None:
+        return None
+    plain_text = format(Decimal(text), "f") if number else text
+    shortest = re.sub(r"\.?0+(?=Z?$)", "", plain_text) if "." in plain_text else plain_text
+    return shortest.encode("utf-8", "surrogateescape")
 
 
 def _named(ids: Any) -> Mask:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdgate import manifest
-from crowdgate.errors import VerificationFailed
+from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.formats import FORMATS
 from crowdgate.kind.kind import AnyKind, Kinds
 from crowdgate.ledger.ledger import State, open_ledger
@@ -20,19 +20,34 @@ def verify(folder: Path, kinds: Kinds, ledger: str | None = None) -> dict[str, A
 
     Without a ledger the manifest vouches for itself; with one, its digest must be what the ledger committed to.
     """
+    problems: list[str] = []
+    claims: dict[str, Any] = {}
     try:
-        sealed = (folder / manifest.NAME).read_bytes()
+        sealed = _sealed(folder)
         claims = manifest.parse(sealed)
-        problems = list(_problems(folder, claims, kinds))
+        # one by one: what was found before the recount breaks off is told
+        for problem in _problems(folder, claims, kinds):
+            problems.append(problem)
         if ledger is not None:
             problems += _ledger_problems(claims, hashlib.sha256(sealed).hexdigest(), ledger)
+    except VerificationFailed as error:
+        problems.append(str(error))
+    except CrowdgateError:
+        raise
     except OSError as error:
-        raise VerificationFailed(f"{folder}: {error.strerror or 'unreadable'}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):
-        raise VerificationFailed("manifest.json lacks a part of a release, or states it in another form") from None
+        problems.append(f"{folder}: {error.strerror or 'unreadable'}")
+    except Exception:  # whatever a recount dies of: what can't be read is not vouched for
+        problems.append("manifest.json lacks a part of a release, or a file is of another form than it states")
     if problems:
         raise VerificationFailed("\n".join(problems))
     return claims
+
+
+def _sealed(folder: Path) -> bytes:
+    path = folder / manifest.NAME
+    if not path.is_file():
+        raise VerificationFailed(f"{path}: there is no such file")
+    return path.read_bytes()
 
 
 def _problems(folder: Path, claims: dict[str, Any], kinds: Kinds) -> Iterator[str]:
@@ -40,6 +55,10 @@ def _problems(folder: Path, claims: dict[str, Any], kinds: Kinds) -> Iterator[st
     present = {path.name for path in folder.iterdir()}
     for name in sorted(present ^ {*files, manifest.NAME}):
         yield f"{name}: " + ("not in the manifest" if name in present else "missing")
+    odd = sorted(name for name in present if not (folder / name).is_file())
+    if odd:
+        yield from (f"{name}: no plain file" for name in odd)
+        return
     for name, digest in sorted(files.items()):
         if name in present and file_digest(folder / name) != digest:
             yield f"{name}: its digest is not the manifest's"
