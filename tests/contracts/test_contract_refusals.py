@@ -145,6 +145,14 @@ def test_a_mistake_is_refused_where_it_stands(tmp_path: Path, old: str, new: str
     assert expected in f"{here[0].expected} {here[0].instead}"
 
 
+def test_a_key_of_two_lines_is_told_in_one(tmp_path: Path) -> None:
+    old = "{property: rowsAtMost,"
+    assert CONTRACT.count(old) == 1
+    problems = problems_of(write(tmp_path, CONTRACT.replace(old, '{property: "rows\\nAtMost",', 1)))
+    assert any(r"rows\nAtMost" in str(problem) for problem in problems)
+    assert not any("\n" in str(problem) for problem in problems)
+
+
 @pytest.mark.parametrize(
     ("gone", "found", "expected"),
     [

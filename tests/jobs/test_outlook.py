@@ -85,6 +85,12 @@ def test_the_page_stands_alone_and_is_never_written_over(tmp_path: Path) -> None
     assert page.read_text(encoding="utf-8") == text
 
 
+@pytest.mark.parametrize("name", ["plan.pdf", "plan"])
+def test_a_page_of_another_format_is_refused(name: str, tmp_path: Path) -> None:
+    assert crowdgate("plan", POLICY, "--page", tmp_path / name) == 2
+    assert not list(tmp_path.iterdir())
+
+
 def test_names_on_the_page_are_escaped(workshop: Workshop, tmp_path: Path) -> None:
     workshop.edit(workshop.policy, "owner: board, description: Patients by age and ward.", "owner: board")
     page = tmp_path / "plan.html"

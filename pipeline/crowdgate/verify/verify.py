@@ -1,4 +1,4 @@
-"""Verify a published release from its files alone: an independent recount that shares no code with what made it."""
+"""Verify a published release from its files alone: data are recounted by other code than made them."""
 
 import hashlib
 from collections.abc import Iterator
