@@ -21,7 +21,8 @@ def test_every_label_parses_to_its_code(domain: Domain) -> None:
 
 @given(domains)
 def test_a_missing_cell_is_invalid(domain: Domain) -> None:
-    assert domain.codes([None, "", "NaN", "nan", "no such value \x00"]).tolist() == [INVALID] * 5
+    texts = [text for text in ("NaN", "nan", "no such value \x00") if text not in domain.labels]  # a name may be "NaN"
+    assert domain.codes([None, "", *texts]).tolist() == [INVALID] * (2 + len(texts))
 
 
 @given(category_domains, st.text(max_size=6))
