@@ -465,9 +465,11 @@ def test_a_comparison_sets_both_mechanisms_beside_each_other_without_data(
     beta = float(Fraction(compared["safe_k_anonymity"]["beta"]))
     for cell, share in zip(table["cells"], (0.5, 0.3, 0.2, 0), strict=True):
         assert cell["expected_count"] == pytest.approx(1000 * share)
-        assert cell["sampling"] == pytest.approx((1000 * share * (1 - beta)) ** 0.5 / beta)
+        assert cell["sampling"] == pytest.approx((1000 * share * (1 - beta) / beta) ** 0.5)
         assert 0 < cell["dp_tables"] < 10
-        assert cell["safe_k_anonymity"] == pytest.approx((cell["sampling"] ** 2 + cell["suppression"] ** 2) ** 0.5)
+        assert cell["safe_k_anonymity"] >= cell["suppression"] * (1 - 1e-9)
+        kept = cell["suppression"] < 1e-6
+        assert not kept or cell["safe_k_anonymity"] == pytest.approx(cell["sampling"], rel=1e-3)
 
 
 def test_too_many_cells_are_refused_with_their_number(workshop: Workshop) -> None:

@@ -22,7 +22,8 @@ from crowdgate.limits import MOST_CELLS_COMPARED
 
 ASSUMED = (
     "assumed: as many people as the budget's bound, in classes independent with the contract's public margins;"
-    " errors are root mean squares over what coins, noise and suppression do, for all persons of the table"
+    " an error is the root mean square of estimate less truth over people, coins, noise and suppression, for all"
+    " persons of the table"
 )
 
 

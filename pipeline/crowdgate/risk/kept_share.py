@@ -1,4 +1,4 @@
-"""How much of a table sampling and suppression leave, expected from public figures alone."""
+"""What sampling and suppression leave of a table, expected from public figures alone."""
 
 import numpy as np
 import numpy.typing as npt
@@ -30,3 +30,25 @@ def kept_probabilities(
         return np.full(shares.shape, float(least == 1))
     with np.errstate(under="ignore"):
         return np.asarray(bdtrc(least - 2, count - 1, rate * shares), dtype=np.float64)
+
+
+def estimate_moments(
+    means: npt.NDArray[np.float64], k: Number, beta: Number
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """For classes of N ~ Poisson(mean) people: how many the estimate misses on average, and the variance of its error.
+
+    The estimate is J 1(J >= k) / beta with J ~ Bin(N, beta), its error that less N. Classes are independent, so both
+    add up over the classes of a cell. J and the N - J who are not sampled are independent Poisson numbers of means
+    m = beta mean and mean - m; E[J; J >= k] = m P(J >= k - 1) and E[J (J - 1); J >= k] = m^2 P(J >= k - 2).
+    """
+    from scipy.special import pdtrc
+
+    least, rate = whole("k", k, 1), up(probability("beta", beta, open_low=True))
+    m = rate * np.asarray(means, dtype=np.float64)
+    with np.errstate(under="ignore"):
+        above, further = (np.ones_like(m) if least <= n else pdtrc(least - n - 1, m) for n in (1, 2))
+    first, second = m * above, m * m * further + m * above  # E[J; J >= k] and E[J^2; J >= k]
+    gain = 1 / rate - 1  # what a sampled person adds to the error when the class stays; else it takes 1
+    mean = first * gain - (m - first)
+    square = second * gain**2 + (m * m + m - second)
+    return np.asarray(means - first / rate), np.asarray(np.maximum(square - mean**2, 0) + (means - m))

@@ -27,7 +27,7 @@ from crowdgate.kind.forecast import (
 from crowdgate.limits import MOST_CLASSES, MOST_FORECASTS
 from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.mechanisms.rows.spec import Candidates, SafeKAnonymity, SampleSource
-from crowdgate.risk.kept_share import expected_kept_share, kept_probabilities
+from crowdgate.risk.kept_share import estimate_moments, expected_kept_share
 
 EPSILONS = tuple(Fraction(text) for text in ("0.25", "0.5", "1", "2"))
 BETAS = tuple(Fraction(text) for text in ("0.05", "0.1", "0.2", "0.3", "0.5", "0.7"))
@@ -166,26 +166,25 @@ def _information(prior: Prior, name: str, level: Level) -> float:
 
 
 def _errors(safe: SafeK, prior: Prior) -> Errors:
-    """Expected errors of tables of the released rows: of sampling, sqrt(c (1 - beta)) / beta for c persons, and what
-    suppression takes, as if people fell into classes independently with the product of the public margins."""
+    """Expected errors of tables of the released rows, each released row counted as 1 / beta persons, as if the classes
+    held independent Poisson numbers of people with means from the product of the public margins."""
     if prod(map(len, safe.levels.values())) > MOST_CLASSES:
         return no_errors
-    margins = [prior.shares(name, level) for name, level in safe.levels.items()]
-    shares = np.ones(())
-    for margin in margins:
+    people = np.full((), float(prior.people))
+    for name, level in safe.levels.items():
+        margin = prior.shares(name, level)
         if margin is None:
             return no_errors
-        shares = np.multiply.outer(shares, margin)
-    lost = shares * (1 - kept_probabilities(shares, prior.people, safe.k, safe.beta))
-    return lambda axes: _of_table(safe, prior.people, shares, lost, axes)
+        people = np.multiply.outer(people, margin)
+    missing, variance = estimate_moments(people, safe.k, safe.beta)
+    return lambda axes: _of_table(safe, people, missing, variance, axes)
 
 
-def _of_table(safe: SafeK, people: int, shares: Floats, lost: Floats, axes: Axes) -> CellErrors | None:
+def _of_table(safe: SafeK, people: Floats, missing: Floats, variance: Floats, axes: Axes) -> CellErrors | None:
     if any(name not in safe.levels or safe.levels[name].name != level.name for name, level in axes.items()):
         return None
     others = tuple(at for at, name in enumerate(safe.levels) if name not in axes)
-    counts, loss = (people * part.sum(axis=others).reshape(-1) for part in (shares, lost))
+    counts, loss, spread = (part.sum(axis=others).reshape(-1) for part in (people, missing, variance))
     rate = float(safe.beta)
-    sampling = np.sqrt(counts * (1 - rate)) / rate
-    parts = {"sampling": sampling, "suppression": loss}
-    return CellErrors(np.hypot(sampling, loss), parts, float(loss.sum() / counts.sum()))
+    parts = {"sampling": np.sqrt(counts * (1 - rate) / rate), "suppression": loss}
+    return CellErrors(np.sqrt(spread + loss**2), parts, float(loss.sum() / counts.sum()))
