@@ -104,4 +104,6 @@ class Crashed(CrowdgateError):
     code = "crashed"
 
     def __init__(self) -> None:
-        super().__init__("crashed; the budget stays charged and the reason is in the private record beside the ledger")
+        super().__init__(
+            "crashed; the budget stays charged; the reason is in the private record, if it could be written"
+        )

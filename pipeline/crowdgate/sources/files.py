@@ -117,7 +117,10 @@ def _find(place: Path, suffixes: Sequence[str]) -> list[Path]:
         if not place.is_file():
             raise FileFault(f"{place.name}: there is no such file or directory")
         return [place]
-    found = [path for path in place.iterdir() if path.suffix.lower() in suffixes and path.is_file()]
+    try:
+        found = [path for path in place.iterdir() if path.suffix.lower() in suffixes and path.is_file()]
+    except OSError:
+        raise FileFault(f"{place.name}: the directory cannot be opened") from None
     found = sorted(path for path in found if not path.name.startswith("."))
     if not found:
         raise FileFault(f"{place.name}: the directory holds no *{' or *'.join(suffixes)} file")

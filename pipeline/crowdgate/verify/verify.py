@@ -36,8 +36,11 @@ def verify(folder: Path, kinds: Kinds, ledger: str | None = None) -> dict[str, A
         raise
     except OSError as error:
         problems.append(f"{folder}: {error.strerror or 'unreadable'}")
-    except Exception:  # whatever a recount dies of: what can't be read is not vouched for
-        problems.append("manifest.json lacks a part of a release, or a file is of another form than it states")
+    except Exception as error:  # whatever a recount dies of is a problem of the release: what can't be read is refused
+        found = f"the recount broke off with {type(error).__name__}"
+        problems.append(
+            f"manifest.json lacks a part of a release, or a file is of another form than it states: {found}"
+        )
     if problems:
         raise VerificationFailed("\n".join(problems))
     return claims

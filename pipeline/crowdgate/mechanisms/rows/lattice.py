@@ -23,7 +23,6 @@ from crowdgate.histogram import Counts, Histogram, collapse, generalise, project
 
 KEY_BITS = 62
 _SIGN_FREE = 62
-Widths = list[tuple[int, ...]]
 Total = Callable[[Counts, Counts], int]
 """The score of a scheme from the sizes of its classes in sorted order, and what parts each from the one before it: the
 exclusive or of their numbers."""

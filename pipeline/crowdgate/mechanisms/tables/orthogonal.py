@@ -55,9 +55,8 @@ class Orthogonal:
         for shape in self.shapes:
             end = start + prod(shape)
             table = flat[start:end].reshape(shape)
-            for (
-                size
-            ) in shape:  # the first axis is transformed and becomes the last: after all of them the order is back
+            # the first axis is transformed and becomes the last: after all of them the order is back
+            for size in shape:
                 table = table.reshape(size, -1).T @ (self.bases[size].T if forth else self.bases[size])
             out[start:end] = table.reshape(-1)
             start = end
