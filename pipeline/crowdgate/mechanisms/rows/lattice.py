@@ -122,6 +122,7 @@ def _is_open(lattice: Lattice, order: Sequence[str]) -> bool:
 
 def _ranked(node: Histogram, decided: int) -> Histogram:
     """The first columns as one, the rank of their tuple."""
+    # where some decided column differs from the tuple before: there the rank goes up by one
     changes = np.zeros(max(len(node) - 1, 0), dtype=np.bool_)
     for column in node.codes[:decided]:
         changes |= column[1:] != column[:-1]
@@ -165,12 +166,14 @@ def _within(finer: Codes, coarser: Codes) -> tuple[Counts, int]:
 def _inner(node: Histogram, decided: int, fields: Sequence[_Field], total: Total) -> Iterator[int]:
     """Scores of all schemes of the attributes that are left, in one number each tuple."""
     widths = [sum(added for _, added in field.steps) for field in fields]
+    # the rank of what is decided, then a field of bits for every attribute that is left
     keys = node.codes[0].astype(np.int64) if decided else np.zeros(len(node), dtype=np.int64)
     for i, (field, width) in enumerate(zip(fields, widths, strict=True)):
         keys = (keys << width) | field.codes[node.codes[decided + i]]
     if not fields:
         yield total(node.counts, np.ones(len(node), dtype=np.int64))
         return
+    # the bits below each field, and for each of its levels the mask that clears the field's low bits
     below = [sum(widths[i + 1 :]) for i in range(len(widths))]
     masks = [[_clear(low, cleared) for cleared, _ in field.steps] for field, low in zip(fields, below, strict=True)]
     limits = [1 << cleared for cleared, _ in fields[-1].steps]
@@ -219,6 +222,7 @@ def _distinct(keys: Counts, counts: Counts) -> tuple[Counts, Counts, Counts]:
 
 def _between(ends: Counts, starts: Counts) -> Counts:
     """Sums of the stretches that begin at `starts`, from the running sum of all."""
+    # the running sum where each stretch ends, less where the one before ended
     sums = np.empty(len(starts), dtype=np.int64)
     sums[:-1] = ends[starts[1:] - 1]
     sums[-1:] = ends[-1:]

@@ -35,12 +35,14 @@ class Orthogonal:
     def project(self, z: Floats) -> Floats:
         """The nearest consistent tables in the distance weighted by 1/variance."""
         weights = self._weights()
+        # the weighted mean of every coefficient over the tables that have it, put back into each of them
         common = np.bincount(self.ids, weights * self.stretch * self._transformed(z, forth=True))
         means = common / np.bincount(self.ids, weights)
         return self._transformed(means[self.ids] / self.stretch, forth=False)
 
     def variances(self) -> tuple[Floats, bool]:
         """Variances after projection (one for all cells of a table), and that they are exact."""
+        # the variance of each mean, as a coefficient of its table, averaged over the table's cells
         of_common = 1 / np.bincount(self.ids, self._weights())
         of_coefficients = of_common[self.ids] / self.stretch**2
         sizes = [prod(shape) for shape in self.shapes]
