@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.contracts.contract import Attribute
+from crowdgate.contracts.contract import Attribute, Role
 from crowdgate.guarantee import Guarantee
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram
@@ -59,6 +59,24 @@ class Figures:
 
 
 @dataclass(frozen=True, eq=False)
+class Fact:
+    """What the contract says of a column: whether its values are numbers or days in their order, and without one for
+    invalid cells; public counts of the values of its domain; and whether it is sensitive."""
+
+    ordered: bool = False
+    margins: tuple[int, ...] | None = None
+    sensitive: bool = False
+
+    @classmethod
+    def of(cls, attribute: Attribute) -> "Fact":
+        """The facts of an attribute."""
+        domain = attribute.domain
+        numeric = domain is not None and (domain.grid is not None or domain.first_day is not None)
+        ordered = numeric and attribute.invalid == "drop"
+        return cls(ordered, attribute.margins, attribute.role is Role.SENSITIVE)
+
+
+@dataclass(frozen=True, eq=False)
 class Static:
     """Public facts: policy, contract and budget only. `spent` is the population's spend with this release included.
 
@@ -71,13 +89,27 @@ class Static:
     people: int
     least_class: int
     levels: Mapping[str, Level]
-    attributes: Mapping[str, Attribute]
+    facts: Mapping[str, Fact]
     rows_per_unit: int = 1
 
     @property
     def most_rows(self) -> int:
         """A public bound on the rows of the table."""
         return self.people * self.rows_per_unit
+
+    def ordered(self, name: str) -> bool:
+        """Whether the values of a released column are numbers or days in their order."""
+        return self.facts[name].ordered and bool((np.diff(self.levels[name].codes) >= 0).all())
+
+    def margins(self, name: str) -> tuple[int, ...] | None:
+        """Public counts of every value of a column at its level, or None where the contract has none."""
+        known, level = self.facts[name].margins, self.levels[name]
+        if known is None:
+            return None
+        # in whole numbers: exact up to 2^62
+        counts = np.zeros(len(level), dtype=np.int64)
+        np.add.at(counts, level.codes[: len(known)], np.asarray(known, dtype=np.int64))
+        return tuple(counts.tolist())
 
     @property
     def cells(self) -> int:

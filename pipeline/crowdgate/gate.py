@@ -1,12 +1,22 @@
 """Gates: a measure, a limit, and the three outcomes pass, fail and inconclusive. Inconclusive blocks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN
 from enum import StrEnum
+from fractions import Fraction
 from math import isfinite
 
+from crowdgate.accounting.numbers import exact_text, rounded_text
 from crowdgate.candidate import Measurement, Number, Range
+from crowdgate.measures import Measure, MeasureClass
 from crowdgate.policy.policy import GateRule
+
+DIGITS = 9
+"""Of measured numbers that are neither whole nor a ratio."""
+_DRIFT = 1e-11
+"""How far the same measure may come out apart on two machines, relatively: their logarithms differ in the last bits,
+and sums of 10^4 such terms stay below this (1e-16 each)."""
 
 
 class Outcome(StrEnum):
@@ -26,17 +36,80 @@ class Reach(StrEnum):
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """The outcome of one gate. `public` verdicts may be shown to anybody; the others stay in the private record."""
+class Shown:
+    """A measurement as it is written: exact numbers in full, others in nine digits with the ends rounded outwards."""
 
-    gate: str
-    measure: str
-    outcome: Outcome
-    blocks: bool
-    public: bool
     value: str
-    limit: str
-    reason: str
+    low: str
+    high: str
+
+    @classmethod
+    def of(cls, measured: Measurement) -> "Shown":
+        """The measurement in text."""
+        ends = ((measured.value, ROUND_HALF_EVEN), (measured.lower, ROUND_FLOOR), (measured.upper, ROUND_CEILING))
+        return cls(*(_figure(number, rounding) for number, rounding in ends))
+
+    def tells(self, measured: Measurement) -> bool:
+        """Whether this is what `measured` is written as, on this machine or on one whose floats differ in the last
+        bits."""
+        near = [Shown.of(each) for each in _drifted(measured)]
+        return all(getattr(self, name) in {getattr(each, name) for each in near} for name in ("value", "low", "high"))
+
+
+def _drifted(measured: Measurement) -> Iterator[Measurement]:
+    ends = (measured.value, measured.lower, measured.upper)
+    for factor in (1 - _DRIFT, 1.0, 1 + _DRIFT):
+        yield Measurement(*(number * factor if isinstance(number, float) else number for number in ends))
+
+
+def _figure(number: Number, rounding: str) -> str:
+    if isinstance(number, float):
+        return rounded_text(number, DIGITS, rounding)
+    return exact_text(Fraction(number))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of one gate: the rule, what its measure reads, and what was measured (None: it could not be).
+    `public` verdicts may be shown to anybody; the others stay in the private record."""
+
+    rule: GateRule
+    reads: MeasureClass
+    outcome: Outcome
+    shown: Shown | None
+
+    @property
+    def gate(self) -> str:
+        """The gate in one phrase."""
+        return gate_words(self.rule)
+
+    @property
+    def measure(self) -> str:
+        """What is measured."""
+        return self.rule.measure
+
+    @property
+    def blocks(self) -> bool:
+        """Whether anything but a pass withholds the release."""
+        return self.rule.severity == "block"
+
+    @property
+    def public(self) -> bool:
+        """Whether anybody may see it."""
+        return self.reads is not MeasureClass.CONFIDENTIAL
+
+    @property
+    def reason(self) -> str:
+        """What was measured, and what it must be, in words."""
+        if self.shown is None or self.outcome is Outcome.INCONCLUSIVE:
+            return "it could not be measured"
+        value, end = self.shown.value, self.shown.high if self.rule.at_most is not None else self.shown.low
+        worst = "" if _words(end) == _words(value) else f" (unfavourable end {_words(end)})"
+        return f"{_words(value)}{worst}, must be {limit_words(self.rule)}"
+
+
+def _words(figure: str) -> str:
+    return figure if figure.lstrip("-").isalpha() else number_words(Fraction(figure))
 
 
 def limit_words(rule: GateRule) -> str:
@@ -65,15 +138,18 @@ def number_words(value: Number | None) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < 1e15 else f"{number:.4g}"
 
 
-def judge(rule: GateRule, measurement: Measurement | None) -> tuple[Outcome, str]:
-    """The outcome at the unfavourable end of the measurement, and the reason in words."""
+def verdict(rule: GateRule, measure: Measure, measured: Measurement | None) -> Verdict:
+    """The verdict of one gate on what was measured."""
+    shown = None if measured is None else Shown.of(measured)
+    return Verdict(rule, measure.reads, judge(rule, measured), shown)
+
+
+def judge(rule: GateRule, measurement: Measurement | None) -> Outcome:
+    """The outcome at the unfavourable end of the measurement."""
     end = None if measurement is None else _unfavourable(rule, measurement)
     if measurement is None or end is None or not (isfinite(end) and isfinite(measurement.value)):
-        return Outcome.INCONCLUSIVE, "it could not be measured"
-    value, worst = number_words(measurement.value), number_words(end)
-    bound = "" if worst == value else f" (unfavourable end {worst})"
-    stated = f"{value}{bound}, must be {limit_words(rule)}"
-    return (Outcome.PASS if _holds(rule, end) else Outcome.FAIL), stated
+        return Outcome.INCONCLUSIVE
+    return Outcome.PASS if _holds(rule, end) else Outcome.FAIL
 
 
 def reach(rule: GateRule, span: Range) -> Reach:

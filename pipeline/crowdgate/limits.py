@@ -44,3 +44,15 @@ LARGEST_DOCUMENT = 1 << 20
 
 DEEPEST_DOCUMENT = 30
 """Levels of nesting in a policy, contract or budget."""
+
+LARGEST_MANIFEST = 64 << 20
+"""Bytes of a manifest."""
+
+LARGEST_LISTING = 256 << 20
+"""Bytes of a file of a release that is read whole: dictionary, levels, README."""
+
+MOST_RELEASED = 1 << 31
+"""Rows of a release that is verified."""
+
+MOST_FILES = 10_000
+"""Files of a release."""

@@ -7,6 +7,7 @@ guarantee stays true: epsilon and a target delta down, beta and a spent delta up
 import math
 import numbers
 import re
+from decimal import Context, Decimal
 from fractions import Fraction
 
 Number = int | float | Fraction | str
@@ -92,3 +93,20 @@ def _shown(value: object) -> str:
         return "a number of more than fifty digits"
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def exact_text(number: Fraction) -> str:
+    """A fraction as text that Fraction() reads back exactly: `0.95`, `1e-09`, `1/3`. One number has one text."""
+    for text in (f"{float(number):.12g}", str(number)):
+        if Fraction(text) == number:
+            return text
+    return str(number)
+
+
+def rounded_text(number: float, digits: int, rounding: str) -> str:
+    """A number in at most so many significant digits, rounded as `decimal` calls it; `infinite`, `undefined`."""
+    if not math.isfinite(number):
+        return "undefined" if number != number else "infinite" if number > 0 else "-infinite"
+    value = Context(prec=digits, rounding=rounding).create_decimal(Decimal(number)).normalize()
+    plain = number == 0 or 1e-5 <= abs(number) < 10**digits
+    return f"{value:f}" if plain else f"{value:e}"

@@ -9,35 +9,51 @@ import io
 from collections.abc import Iterable, Iterator
 from itertools import repeat
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+from crowdgate.errors import VerificationFailed
 from crowdgate.formats.format import Format, as_read
 
+PORTION = 1 << 16
+"""Bytes written at once."""
+BLOCK = 4 << 20
+"""Bytes read at once: no line of a release is longer."""
 
-def _write(path: Path, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None:
+
+def _write(into: BinaryIO, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None:
     if _is_labels(schema):
-        _write_labels(path, schema, pieces)
+        _write_labels(into, schema, pieces)
     else:
         options = pyarrow.csv.WriteOptions(quoting_style="needed")
-        with pyarrow.csv.CSVWriter(path, schema, write_options=options) as out:
+        with pyarrow.csv.CSVWriter(into, schema, write_options=options) as out:
             for piece in pieces:
                 out.write_table(piece)
 
 
-def _write_labels(path: Path, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None:
+def _write_labels(into: BinaryIO, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None:
     """Equal rows that follow each other are one line, made once and written so often."""
-    line = io.StringIO(newline="")
-    out = csv.writer(line, lineterminator="\n")
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerow(schema.names)
-        for piece in pieces:
-            for cells, count in _runs(piece):
-                out.writerow(cells)
-                file.writelines(repeat(line.getvalue(), count))
-                line.seek(line.truncate(0))
+    into.write(_line(schema.names))
+    for piece in pieces:
+        for cells, count in _runs(piece):
+            line = _line(cells)
+            for many in _portions(count, max(1, PORTION // len(line))):
+                into.write(line * many)
+
+
+def _line(cells: Iterable[str]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue().encode()
+
+
+def _portions(count: int, most: int) -> Iterator[int]:
+    yield from repeat(most, count // most)
+    if count % most:
+        yield count % most
 
 
 def _runs(piece: pa.Table) -> Iterator[tuple[list[str], int]]:
@@ -60,17 +76,25 @@ def _is_labels(schema: pa.Schema) -> bool:
     return all(pa.types.is_dictionary(field.type) for field in schema)
 
 
-def _read(path: Path, schema: pa.Schema) -> pa.Table:
+def _read(path: Path, schema: pa.Schema, most: int) -> Iterator[pa.Table]:
     expected = as_read(schema)
+    text = pa.dictionary(pa.int32(), pa.string())
+    types = {field.name: text if pa.types.is_string(field.type) else field.type for field in expected}
     convert = pyarrow.csv.ConvertOptions(
-        column_types={field.name: field.type for field in expected},
+        column_types=types,
         null_values=[""],
         strings_can_be_null=not _is_labels(schema),
         quoted_strings_can_be_null=False,
     )
-    return pyarrow.csv.read_csv(
-        path, convert_options=convert, parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True)
-    )
+    parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
+    read = pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK)
+    rows = 0
+    with pyarrow.csv.open_csv(path, read_options=read, convert_options=convert, parse_options=parse) as file:
+        for batch in file:
+            rows += batch.num_rows
+            if rows > most:
+                raise VerificationFailed(f"{path.name}: it has more rows than the manifest states")
+            yield pa.Table.from_batches([batch])
 
 
 FORMAT = Format(_write, _read)

@@ -7,7 +7,7 @@ from typing import Any
 from crowdgate.domain import parse_number
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.ledger.ledger import Ledger, Spend
-from crowdgate.manifest import exact_text
+from crowdgate.accounting.numbers import exact_text
 
 
 def budgets_json(ledger: Ledger) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from crowdgate.contracts.contract import PrivacyUnit
 from crowdgate.documents import Location
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.formats import FORMATS
-from crowdgate.gate import Outcome, Reach, Verdict, gate_words, judge, limit_words, number_words, reach
+from crowdgate.gate import Outcome, Reach, Verdict, reach, verdict
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.kind.kind import Allowance, AnyKind
 from crowdgate.kind.plan import Plan
@@ -71,21 +71,6 @@ def judge_static(plan: Plan, static: Static) -> list[Verdict]:
         for rule, measure in plan.gates
         if measure.of_static is not None
     ]
-
-
-def verdict(rule: GateRule, measure: Measure, measured: Measurement | None) -> Verdict:
-    """The verdict of one gate on what was measured (None: it could not be)."""
-    outcome, reason = judge(rule, measured)
-    return Verdict(
-        gate=gate_words(rule),
-        measure=rule.measure,
-        outcome=outcome,
-        blocks=rule.severity == "block",
-        public=measure.reads is not MeasureClass.CONFIDENTIAL,
-        value="none" if measured is None else number_words(measured.value),
-        limit=limit_words(rule),
-        reason=reason,
-    )
 
 
 def gate_reach(plan: Plan, rule: GateRule, measure: Measure) -> Reach:

@@ -1,72 +1,105 @@
 """What is written of a release of any kind: its files, the manifest, and the curator's private record."""
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from crowdgate import manifest, report
-from crowdgate.contracts.contract import Contract
+from crowdgate import manifest
+from crowdgate.attachments import ATTACHMENTS
+from crowdgate.candidate import Static
 from crowdgate.formats import FORMATS
-from crowdgate.kind.kind import Writer
-from crowdgate.kind.run import Counted, Judged, Run
-
-README = "README.md"
-
-
-def writers(run: Run, judged: Judged) -> dict[str, Writer]:
-    """The published files: what the kind makes in the policy's formats, and the README."""
-    bundle, protected = run.plan.bundle, judged.protected
-    formats = {name: FORMATS[name] for name in bundle.policy.spec.publish.formats}
-    page = readme(run, judged)
-    return {**protected.files(bundle.contract, formats), README: lambda path: _write(page, path)}
+from crowdgate.kind.attachment import Context
+from crowdgate.kind.kind import Published, Writer
+from crowdgate.kind.run import Counted, Judged, Reserved
+from crowdgate.manifest import FileSaid, GateSaid, Manifest
+from crowdgate.signing.keys import SigningKey
 
 
-def readme(run: Run, judged: Judged) -> str:
-    """The README of a release, for the people who use it."""
-    page, policy = judged.protected.page(), run.plan.bundle.policy
-    values = {
-        "title": policy.metadata.name,
-        "description": policy.metadata.description,
-        "owner": policy.metadata.owner,
-        "release_id": run.id,
-        "formats": policy.spec.publish.formats,
-        "guarantee": run.plan.promise(),
-        "verdicts": [found for found in judged.verdicts if found.public],
-    }
-    return report.markdown(page.template, {**values, **page.values})
+class Statement:
+    """All that is published of a judged release."""
+
+    def __init__(self, reserved: Reserved, judged: Judged, signer: SigningKey | None) -> None:
+        self.reserved, self.judged, self.signer = reserved, judged, signer
+        bundle = reserved.run.plan.bundle
+        self.held: Published = judged.protected.published(bundle.contract)
+
+    @cached_property
+    def said(self) -> Manifest:
+        """The manifest before the files are written."""
+        plan, run = self.reserved.run.plan, self.reserved.run
+        metadata, contract = plan.bundle.policy.metadata, plan.bundle.contract
+        place = run.ledger.place(run.id)
+        return plan.protection.kind.said.model_validate({
+            **manifest.Manifest.constants,
+            "release": manifest.ReleaseSaid(id=run.id, policy=metadata.name, version=metadata.version, slot=run.slot),
+            "about": manifest.AboutSaid(description=metadata.description, owner=metadata.owner),
+            "policyDigest": plan.bundle.digest,
+            "contract": manifest.ContractSaid(
+                id=contract.id, version=contract.version, population=contract.population
+            ),
+            "ledger": manifest.PlaceSaid(id=run.ledger.id, line=place.number, digest=place.digest),
+            "facts": facts(self.reserved),
+            "mechanism": self.judged.protected.mechanism(),
+            "guarantee": manifest.GuaranteeSaid.of(plan.guarantee, tuple(plan.promise())),
+            "verdicts": tuple(GateSaid.of_verdict(found) for found in self.judged.verdicts if found.public),
+            "data": self.held.data(),
+            "formats": tuple(plan.bundle.policy.spec.publish.formats),
+            "files": {},
+            "key": "injected" if self.judged.injected else "operating system",
+            "software": {name: version(name) for name in ("crowdgate", "pyarrow")},
+        })  # fmt: skip
+
+    def writers(self) -> dict[str, Writer]:
+        """The published files: what the kind makes in the policy's formats, and the attachments."""
+        formats = {name: FORMATS[name] for name in self.said.formats}
+        context = Context(manifest=self.said, page=self.held.page(self.said))
+        made = {name: each.make(context) for name, each in ATTACHMENTS.items() if not each.closing}
+        attached = {name: _writer(data) for name, data in made.items() if data is not None}
+        return {**self.held.files(self.said, formats), **attached}
+
+    def seal(self, files: Mapping[str, FileSaid]) -> bytes:
+        """The manifest, with the files."""
+        return self._closed(files).sealed()
+
+    def close(self, files: Mapping[str, FileSaid], sealed: bytes) -> dict[str, bytes]:
+        """What is made of the manifest."""
+        context = Context(manifest=self._closed(files), sealed=sealed, signer=self.signer)
+        made = {name: each.make(context) for name, each in ATTACHMENTS.items() if each.closing}
+        return {name: data for name, data in made.items() if data is not None}
+
+    def _closed(self, files: Mapping[str, FileSaid]) -> Manifest:
+        return self.said.model_copy(update={"files": dict(files)})
 
 
-def _write(text: str, path: Path) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
+def facts(reserved: Reserved) -> manifest.FactsSaid:
+    """The public facts that the gates were judged by."""
+    static = reserved.static
+    gates = reserved.run.plan.gates
+    read = {name for rule, measure in gates if measure.over for name in rule.over or static.levels}
+    margins = {name: known for name in static.levels if name in read and (known := static.margins(name)) is not None}
+    return manifest.FactsSaid(
+        people=static.people, rows_per_unit=static.rows_per_unit, margins=margins,
+        budget=_cost(static.budget), spent=_cost(static.spent),
+    )  # fmt: skip
 
 
-def seal(run: Run, judged: Judged, files: Mapping[str, str]) -> bytes:
-    """The manifest, from the digests of the files."""
-    plan, metadata = run.plan, run.plan.bundle.policy.metadata
-    contract: Contract = plan.bundle.contract
-    return manifest.canonical(
-        manifest.statement(
-            release={"id": run.id, "policy": metadata.name, "version": metadata.version, "slot": run.slot},
-            policy_digest=plan.bundle.digest,
-            contract={"id": contract.id, "version": contract.version, "population": contract.population},
-            mechanism=judged.protected.mechanism(),
-            guarantee=plan.guarantee,
-            guarantee_words=" ".join(plan.promise()),
-            verdicts=judged.verdicts,
-            data=judged.protected.data(),
-            files=files,
-            key="injected" if judged.injected else "operating system",
-            software={"crowdgate": version("crowdgate")},
-        )
-    )
+def _cost(pair: Any) -> manifest.CostSaid:
+    return manifest.CostSaid(epsilon=pair[0], delta=pair[1])
+
+
+def _writer(data: bytes) -> Writer:
+    def write(into: BinaryIO) -> None:
+        into.write(data)
+
+    return write
 
 
 def private(outcome: str, found: Counted, judged: Judged) -> dict[str, Any]:
     """The private record."""
     return {
         "outcome": outcome,
-        "verdicts": [manifest.verdict_json(each) for each in judged.verdicts],
+        "verdicts": [manifest.dumped(GateSaid.of_verdict(each)) for each in judged.verdicts],
         "rules": [{"rule": rule.name, "kind": rule.kind, "passed": rule.passed} for rule in found.rules],
         "facts": found.facts,
         **{name: _figures(make) for name, make in judged.protected.private(found.views).items()},

@@ -1,8 +1,11 @@
 """Kind of release: everything in which one kind differs from another, as one typed record of functions.
 
 A kind's author fills in `Kind`; mypy says what is missing. The rest of the library is handed an `AnyKind`, a
-`Protection` and a `Protected`, which hide the kind's own types: what a policy specifies (S), the planned mechanism (M)
-and the candidate that it makes (C).
+`Protection`, a `Protected` and a `Published`, which hide the kind's own types: what a policy specifies (S), the planned
+mechanism (M), the candidate that it makes (C), what its files hold (P) and what its manifest says (X).
+
+Files, pages and numbers of a release are functions of P and X alone. Who verifies reads P out of the files, recounting,
+and asks for all of them again.
 """
 
 from abc import ABC, abstractmethod
@@ -10,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 
 from crowdgate.candidate import Candidate, Figures, Shape, Static
 from crowdgate.contracts.contract import Contract
@@ -20,10 +23,13 @@ from crowdgate.guarantee import Guarantee, Part
 from crowdgate.histogram import Histogram, View
 from crowdgate.kind.forecast import Axes, Forecast, Prior
 from crowdgate.kind.randomness import Randomness
+from crowdgate.manifest import Manifest, MechanismSaid
+from crowdgate.manifest.values import Said
 from crowdgate.policy.policy import MechanismSpec
 
 Json = dict[str, Any]
-Writer = Callable[[Path], None]
+Writer = Callable[[BinaryIO], None]
+"""Writes a whole file; the same release gives the same bytes."""
 Sections = Mapping[str, Callable[[], Json]]
 """Parts of a record by name, each made when it is asked for: a fault in one leaves the others."""
 Histograms = Mapping[str, Histogram]
@@ -49,6 +55,8 @@ class Page:
 S = TypeVar("S", bound=MechanismSpec)
 M = TypeVar("M")
 C = TypeVar("C", bound=Candidate)
+P = TypeVar("P")
+X = TypeVar("X", bound=Manifest)
 
 
 @dataclass(frozen=True)
@@ -64,7 +72,7 @@ Planning = tuple[Planned[M] | None, Sequence[Finding]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind(Generic[S, M, C]):
+class Kind(Generic[S, M, C, P, X]):
     """One kind of release.
 
     - `spec`: what a policy says. `shapes`: what measures can read of its candidates. `spends`: the names that parts of
@@ -72,11 +80,13 @@ class Kind(Generic[S, M, C]):
       epsilon, by their words.
     - `plan` gives the mechanism its numbers; `figures` are what it says of its classes; `views` what is counted in one
       pass; `protect` makes the candidate.
-    - `files` are what is published beside README and manifest; `mechanism` and `data` sections of the manifest
-      (`parameters` before there is a candidate); `page` the README; `private` figures for the curator.
+    - `publish` makes of a candidate what the files hold; `files` writes these, `data` and `page` say what is in them,
+      and `measured` is the candidate that output measures read. `mechanism` is what the manifest `said` of it
+      (`parameters` before there is a candidate); `private` figures for the curator.
     - `promise` and `notes` say what is guaranteed, and what else a person should know; `outlook` what is expected;
       `propose` gives specifications of this kind that would tell tables at these levels.
-    - `verify` yields what does not hold of a published folder with these claims.
+    - `claims` yields what does not hold of a manifest by itself; `read` recounts the files of a folder, and raises
+      VerificationFailed for anything that is not as the manifest says.
     """
 
     name: str
@@ -89,17 +99,21 @@ class Kind(Generic[S, M, C]):
     figures: Callable[[M], Figures]
     views: Callable[[M], Mapping[str, View]]
     protect: Callable[[M, Static, Histograms, Randomness], C]
-    files: Callable[[M, C, Contract, Formats], Mapping[str, Writer]]
+    publish: Callable[[M, C, Contract], P]
+    files: Callable[[X, P, Formats], Mapping[str, Writer]]
     parameters: Callable[[M], Json]
-    mechanism: Callable[[M, C], Json]
-    data: Callable[[C], Json]
-    page: Callable[[M, C], Page]
+    mechanism: Callable[[M, C], MechanismSaid]
+    data: Callable[[P], Said]
+    page: Callable[[X, P], Page]
+    measured: Callable[[X, P], Candidate]
     private: Callable[[M, C, Histograms], Sections]
     promise: Callable[[M, Guarantee], list[str]]
     notes: Callable[[M], list[str]]
     outlook: Callable[[M, Prior], Forecast]
     propose: Callable[[Axes], Sequence[S]]
-    verify: Callable[[Path, Json, Formats], Iterator[str]]
+    said: type[X]
+    claims: Callable[[X], Iterator[str]]
+    read: Callable[[Path, X, Formats], P]
 
     def of(self, spec: MechanismSpec) -> S:
         """The specification, which a policy of this kind holds."""
@@ -126,9 +140,19 @@ class Kind(Generic[S, M, C]):
         """Specifications of this kind that would tell tables at these levels."""
         return self.propose(levels)
 
-    def problems(self, folder: Path, claims: Json, formats: Formats) -> Iterator[str]:
-        """What does not hold of a published folder."""
-        return self.verify(folder, claims, formats)
+    def stated(self, manifest: Manifest) -> X:
+        """A manifest of this kind."""
+        if not isinstance(manifest, self.said):
+            raise TypeError(f"{self.name} has another manifest than {type(manifest).__name__}")
+        return manifest
+
+    def problems(self, manifest: Manifest) -> Iterator[str]:
+        """What does not hold of a manifest by itself."""
+        return self.claims(self.stated(manifest))
+
+    def opened(self, folder: Path, manifest: Manifest, formats: Formats) -> "Published":
+        """What the files of a folder hold, recounted. Raises VerificationFailed."""
+        return _Published(self, self.read(folder, self.stated(manifest), formats))
 
 
 class AnyKind(Protocol):
@@ -156,14 +180,39 @@ class AnyKind(Protocol):
 
     def rivals(self, levels: Axes) -> Sequence[MechanismSpec]: ...
 
-    def problems(self, folder: Path, claims: Json, formats: Formats) -> Iterator[str]: ...
+    @property
+    def said(self) -> type[Manifest]: ...
+
+    def problems(self, manifest: Manifest) -> Iterator[str]: ...
+
+    def opened(self, folder: Path, manifest: Manifest, formats: Formats) -> "Published": ...
 
 
 Kinds = Mapping[str, AnyKind]
 
 
+class Published(ABC):
+    """What the files of a release hold, made or read."""
+
+    @abstractmethod
+    def files(self, manifest: Manifest, formats: Formats) -> Mapping[str, Writer]:
+        """The files of the kind: all but attachments and manifest."""
+
+    @abstractmethod
+    def page(self, manifest: Manifest) -> Page:
+        """The kind's part of the README."""
+
+    @abstractmethod
+    def data(self) -> Said:
+        """What the manifest says of the files."""
+
+    @abstractmethod
+    def candidate(self, manifest: Manifest) -> Candidate:
+        """What output measures read."""
+
+
 class Protected(ABC):
-    """A candidate with all that is said and written of it."""
+    """A candidate with all that is said of it."""
 
     @property
     @abstractmethod
@@ -171,20 +220,12 @@ class Protected(ABC):
         """What measures read."""
 
     @abstractmethod
-    def files(self, contract: Contract, formats: Formats) -> Mapping[str, Writer]:
-        """The published files beside README and manifest."""
+    def published(self, contract: Contract) -> Published:
+        """What its files would hold."""
 
     @abstractmethod
-    def page(self) -> Page:
-        """The kind's part of the README."""
-
-    @abstractmethod
-    def mechanism(self) -> Json:
+    def mechanism(self) -> MechanismSaid:
         """What the manifest says of the mechanism."""
-
-    @abstractmethod
-    def data(self) -> Json:
-        """What the manifest says of the files."""
 
     @abstractmethod
     def private(self, counted: Histograms) -> Sections:
@@ -234,8 +275,8 @@ class Protection(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class _Protection(Protection, Generic[S, M, C]):
-    of: Kind[S, M, C]
+class _Protection(Protection, Generic[S, M, C, P, X]):
+    of: Kind[S, M, C, P, X]
     planned: Planned[M]
 
     @property
@@ -270,8 +311,8 @@ class _Protection(Protection, Generic[S, M, C]):
 
 
 @dataclass(frozen=True, eq=False)
-class _Protected(Protected, Generic[S, M, C]):
-    of: Kind[S, M, C]
+class _Protected(Protected, Generic[S, M, C, P, X]):
+    of: Kind[S, M, C, P, X]
     by: M
     made: C
 
@@ -279,17 +320,29 @@ class _Protected(Protected, Generic[S, M, C]):
     def candidate(self) -> Candidate:
         return self.made
 
-    def files(self, contract: Contract, formats: Formats) -> Mapping[str, Writer]:
-        return self.of.files(self.by, self.made, contract, formats)
+    def published(self, contract: Contract) -> Published:
+        return _Published(self.of, self.of.publish(self.by, self.made, contract))
 
-    def page(self) -> Page:
-        return self.of.page(self.by, self.made)
-
-    def mechanism(self) -> Json:
+    def mechanism(self) -> MechanismSaid:
         return self.of.mechanism(self.by, self.made)
-
-    def data(self) -> Json:
-        return self.of.data(self.made)
 
     def private(self, counted: Histograms) -> Sections:
         return self.of.private(self.by, self.made, counted)
+
+
+@dataclass(frozen=True, eq=False)
+class _Published(Published, Generic[S, M, C, P, X]):
+    of: Kind[S, M, C, P, X]
+    held: P
+
+    def files(self, manifest: Manifest, formats: Formats) -> Mapping[str, Writer]:
+        return self.of.files(self.of.stated(manifest), self.held, formats)
+
+    def page(self, manifest: Manifest) -> Page:
+        return self.of.page(self.of.stated(manifest), self.held)
+
+    def data(self) -> Said:
+        return self.of.data(self.held)
+
+    def candidate(self, manifest: Manifest) -> Candidate:
+        return self.of.measured(self.of.stated(manifest), self.held)

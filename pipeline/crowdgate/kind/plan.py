@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from crowdgate.candidate import Cost, Static
+from crowdgate.candidate import Cost, Fact, Static
 from crowdgate.guarantee import Guarantee
 from crowdgate.kind.forecast import Prior
 from crowdgate.kind.kind import Protection
@@ -30,7 +30,7 @@ class Plan:
             people=people,
             least_class=figures.least_class,
             levels=figures.levels,
-            attributes=self.bundle.contract.by_name,
+            facts={name: Fact.of(attribute) for name, attribute in self.bundle.contract.by_name.items()},
             rows_per_unit=self.bundle.contract.unit.rows,
         )
 

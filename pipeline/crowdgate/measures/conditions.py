@@ -177,16 +177,8 @@ def _measure(
     return Measure(name, MeasureClass.OUTPUT, Shape.ROWS, summary, reached, of_candidate=of_rows(measured), of=True)
 
 
-def _ordered(static: Static, sensitive: str) -> bool:
-    """Whether the values are numbers or days in their order, without one for invalid cells."""
-    attribute, codes = static.attributes[sensitive], static.levels[sensitive].codes
-    domain = attribute.domain
-    numeric = domain is not None and (domain.grid is not None or domain.first_day is not None)
-    return numeric and attribute.invalid == "drop" and bool((np.diff(codes) >= 0).all())
-
-
 def _closeness(found: Classes, static: Static, sensitive: str) -> Measurement:
-    return Measurement.exact(ordered_distance(found) if _ordered(static, sensitive) else total_variation(found))
+    return Measurement.exact(ordered_distance(found) if static.ordered(sensitive) else total_variation(found))
 
 
 def _diversity_reach(static: Static, sensitive: str) -> Range:

@@ -29,11 +29,10 @@ def _expected_singletons(static: Static, rule: GateRule) -> Measurement | None:
 
 def _margin(static: Static, name: str) -> npt.NDArray[np.float64] | None:
     """Share of each level code in the public margin, or None when the contract has no margin."""
-    margins = static.attributes[name].margins
-    if margins is None:
+    known = static.margins(name)
+    if known is None:
         return None
-    level = static.levels[name]
-    counts = np.bincount(level.codes[: len(margins)], weights=np.asarray(margins, dtype=np.float64))
+    counts = np.asarray(known, dtype=np.float64)
     shares: npt.NDArray[np.float64] = counts[counts > 0] / counts.sum()
     return shares
 

@@ -1,21 +1,71 @@
 """dictionary.csv: every released column with every public value it may hold, whether or not it occurs."""
 
 import csv
-from collections.abc import Sequence
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from crowdgate.contracts.contract import Attribute
+from crowdgate.errors import VerificationFailed
 from crowdgate.hierarchy import Level
 
 DICTIONARY = "dictionary.csv"
 DICTIONARY_COLUMNS = ("column", "level", "code", "label", "description")
 
 
-def write_dictionary(attributes: Sequence[tuple[Attribute, Level]], path: Path) -> None:
+@dataclass(frozen=True)
+class Entry:
+    """A column at a level: its values in their order, and what the contract says of the column."""
+
+    column: str
+    level: str
+    labels: tuple[str, ...]
+    description: str
+
+
+def entries(attributes: Sequence[tuple[Attribute, Level]]) -> tuple[Entry, ...]:
+    """One entry for each column at each of its levels."""
+    return tuple(Entry(each.name, level.name, level.labels, each.description) for each, level in attributes)
+
+
+def write_dictionary(listed: Iterable[Entry], into: BinaryIO) -> None:
     """One line for each value of each column at each of its levels."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(DICTIONARY_COLUMNS)
-        for attribute, level in attributes:
-            for code, label in enumerate(level.labels):
-                out.writerow((attribute.name, level.name, code, label, attribute.description))
+    lines = ((e.column, e.level, at, label, e.description) for e in listed for at, label in enumerate(e.labels))
+    write_lines(into, DICTIONARY_COLUMNS, lines)
+
+
+def read_dictionary(path: Path) -> tuple[Entry, ...]:
+    """The entries in their order. Raises VerificationFailed for a value, or a column at a level, that stands twice."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for column, level, _, label, description in read_lines(path, DICTIONARY_COLUMNS):
+        found.setdefault((column, level, description), []).append(label)
+    if len({key[:2] for key in found}) != len(found) or any(len({*own}) != len(own) for own in found.values()):
+        raise VerificationFailed(f"{path.name}: a value, or a column at a level, stands there twice")
+    return tuple(Entry(column, level, tuple(own), words) for (column, level, words), own in found.items())
+
+
+def write_lines(into: BinaryIO, columns: Sequence[str], lines: Iterable[Sequence[object]]) -> None:
+    """A listing as CSV: a header, LF line ends, UTF-8, quoted where needed."""
+    with io.TextIOWrapper(into, encoding="utf-8", newline="", write_through=True) as text:
+        out = csv.writer(text, lineterminator="\n")
+        out.writerow(columns)
+        out.writerows(lines)
+        text.flush()
+        text.detach()
+
+
+def read_lines(path: Path, columns: Sequence[str]) -> Iterator[list[str]]:
+    """The lines of a listing. Raises VerificationFailed for another header, or a line of other length."""
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = csv.reader(file, strict=True)
+        try:
+            if next(lines, None) != list(columns):
+                raise VerificationFailed(f"{path.name}: its columns are not {', '.join(columns)}")
+            for line in lines:
+                if len(line) != len(columns):
+                    raise VerificationFailed(f"{path.name}: a line has not as many cells as the header")
+                yield line
+        except (csv.Error, UnicodeDecodeError):
+            raise VerificationFailed(f"{path.name}: it is not written as a listing is") from None

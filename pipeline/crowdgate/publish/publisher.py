@@ -9,11 +9,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 from crowdgate import manifest
 from crowdgate.errors import EnvironmentFault, LedgerRefused
+from crowdgate.manifest import FileSaid
+from crowdgate.manifest.values import Said
 
 STAGING = ".crowdgate-staging"
+CLOSING = frozenset(("release.dsse.json",))
+"""Files that are made of the manifest, and so are not in it."""
+Writer = Callable[[BinaryIO], None]
 
 
 @dataclass(frozen=True)
@@ -47,10 +53,11 @@ def sweep(root: Path, owner: str, kept: Callable[[], Container[str]]) -> None:
 def stage(
     folder: Path,
     slot: str,
-    writers: Mapping[str, Callable[[Path], None]],
-    seal: Callable[[Mapping[str, str]], bytes],
+    writers: Mapping[str, Writer],
+    seal: Callable[[Mapping[str, FileSaid]], bytes],
+    close: Callable[[bytes], Mapping[str, bytes]],
 ) -> Staged:
-    """Write the files, then the manifest that `seal` makes from their digests, and sync everything."""
+    """Write the files, then the manifest that `seal` makes of their digests, then what closes it, and sync all."""
     with _faults(folder.parent):
         if folder.exists():
             shutil.rmtree(folder)
@@ -59,7 +66,7 @@ def stage(
         if lock is None:
             raise EnvironmentFault(f"{folder}: another run holds it")
         try:
-            return Staged(folder, _fill(folder, slot, writers, seal), lock)
+            return Staged(folder, _fill(folder, slot, writers, seal, close), lock)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -68,13 +75,16 @@ def stage(
 def _fill(
     folder: Path,
     slot: str,
-    writers: Mapping[str, Callable[[Path], None]],
-    seal: Callable[[Mapping[str, str]], bytes],
+    writers: Mapping[str, Writer],
+    seal: Callable[[Mapping[str, FileSaid]], bytes],
+    close: Callable[[bytes], Mapping[str, bytes]],
 ) -> str:
     for name, write in writers.items():
-        write(folder / name)
-    sealed = seal({name: file_digest(folder / name) for name in writers})
-    (folder / manifest.NAME).write_bytes(sealed)
+        with (folder / name).open("wb") as file:
+            write(file)
+    sealed = seal({name: described(folder / name) for name in writers})
+    for name, data in {manifest.NAME: sealed, **close(sealed)}.items():
+        (folder / name).write_bytes(data)
     for path in folder.iterdir():
         _settle(path, slot)
     _sync(folder)
@@ -85,8 +95,7 @@ def publish(staged: Staged, destination: Path) -> None:
     """Move a staged release to its place, at once. Refuses one whose key was not drawn from the operating system."""
     if not complete(staged.folder, staged.manifest_digest):
         raise EnvironmentFault(f"{destination}: its staged files are not what was committed; nothing is published")
-    statement = manifest.parse((staged.folder / manifest.NAME).read_bytes())
-    if statement["key"] != "operating system":
+    if _sealed_part((staged.folder / manifest.NAME).read_bytes()).key != "operating system":
         raise EnvironmentFault("this release was made with an injected key and is never published")
     with _faults(destination):
         destination.parent.mkdir(parents=True, exist_ok=True)
@@ -107,18 +116,30 @@ def recover(folder: Path, manifest_digest: str) -> Staged:
 
 
 def complete(folder: Path, manifest_digest: str) -> bool:
-    """Whether a folder holds exactly the files of this manifest."""
+    """Whether a folder holds exactly the files of this manifest, and perhaps what closes it."""
     try:
         sealed = (folder / manifest.NAME).read_bytes()
         if hashlib.sha256(sealed).hexdigest() != manifest_digest:
             return False
-        files = manifest.parse(sealed)["files"]
-        names = {path.name for path in folder.iterdir()}
+        files = _sealed_part(sealed).files
+        names = {path.name for path in folder.iterdir()} - CLOSING
         return names == {*files, manifest.NAME} and all(
-            file_digest(folder / name) == digest for name, digest in files.items()
+            file_digest(folder / name) == stated.sha256 for name, stated in files.items()
         )
     except OSError:
         return False
+
+
+def _sealed_part(sealed: bytes) -> "_Sealed":
+    return _Sealed.model_validate_json(sealed)
+
+
+class _Sealed(Said):
+    """What publishing asks a manifest of its own ledger."""
+
+    model_config = {"extra": "ignore"}
+    files: dict[str, FileSaid]
+    key: str
 
 
 def staged_folder(root: Path, owner: str, release_id: str) -> Path:
@@ -130,6 +151,11 @@ def file_digest(path: Path) -> str:
     """SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def described(path: Path) -> FileSaid:
+    """A file as the manifest says it."""
+    return FileSaid(sha256=file_digest(path), bytes=path.stat().st_size)
 
 
 def _staging(root: Path) -> Path:

@@ -3,12 +3,13 @@
 from crowdgate.candidate import Shape
 from crowdgate.kind.kind import Kind
 from crowdgate.kinds.rows import files, outlook, page, plan, release, verify
-from crowdgate.kinds.rows.candidate import RowsCandidate
+from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate
+from crowdgate.kinds.rows.said import RowsManifest
 from crowdgate.mechanisms.rows.choice import CHOICE_PART, JOINT_PART
 from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 
-ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate] = Kind(
+ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate, PublishedRows, RowsManifest] = Kind(
     name="safe_k_anonymity",
     spec=SafeKAnonymity,
     shapes=frozenset((Shape.STATIC, Shape.ROWS, Shape.TABLE, Shape.SAMPLE)),
@@ -19,15 +20,19 @@ ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate] = Kind(
     figures=plan.figures,
     views=plan.views,
     protect=release.protect,
+    publish=release.publish,
     files=files.files,
     parameters=release.parameters,
     mechanism=release.mechanism,
     data=release.data,
     page=page.page,
+    measured=verify.measured,
     private=release.private,
     promise=plan.promise,
     notes=plan.notes,
     outlook=outlook.outlook,
     propose=outlook.propose,
-    verify=verify.problems,
+    said=RowsManifest,
+    claims=verify.claims,
+    read=verify.read,
 )

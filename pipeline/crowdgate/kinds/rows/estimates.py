@@ -5,14 +5,13 @@ sqrt(c (1 - beta)) / beta from sampling. Suppression biases: rows of classes bel
 small by what was suppressed of its cell, and the estimates of a column add up to too little.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
 import numpy as np
 
-from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram
 
 
@@ -37,18 +36,18 @@ class Estimate:
         return _decimal(self.error_hundredths)
 
 
-def estimates(release: Histogram, names: Iterable[str], beta: Fraction, levels: Mapping[str, Level]) -> list[Estimate]:
-    """The cells of the columns `names` that occur in the release, in the public order of their values."""
-    return [found for name in names for found in _of_column(release, name, beta, levels[name])]
+def estimates(release: Histogram, beta: Fraction, labels: Mapping[str, Sequence[str]]) -> list[Estimate]:
+    """The cells of every column that occur in the release, in the public order of their values."""
+    return [found for name, own in labels.items() for found in _of_column(release, name, beta, own)]
 
 
-def _of_column(release: Histogram, name: str, beta: Fraction, level: Level) -> Iterator[Estimate]:
-    margin = np.zeros(len(level), dtype=np.int64)
+def _of_column(release: Histogram, name: str, beta: Fraction, labels: Sequence[str]) -> Iterator[Estimate]:
+    margin = np.zeros(len(labels), dtype=np.int64)
     np.add.at(margin, release.codes[release.names.index(name)], release.counts)
     cells = np.flatnonzero(margin)
     for code, count in zip(cells.tolist(), margin[cells].tolist(), strict=True):
         persons, variance = (count / beta) ** 2, count * (1 - beta) / beta**2
-        yield Estimate(name, level.labels[code], count, _root_hundredths(persons), _root_hundredths(variance))
+        yield Estimate(name, labels[code], count, _root_hundredths(persons), _root_hundredths(variance))
 
 
 def largest(found: Iterable[Estimate], most: int = 3) -> list[Estimate]:

@@ -5,13 +5,17 @@ from dataclasses import replace
 from typing import Any
 
 from crowdgate.candidate import Static
+from crowdgate.contracts.contract import Contract
 from crowdgate.histogram import Histogram
 from crowdgate.kind.kind import Sections
 from crowdgate.kind.randomness import Randomness
-from crowdgate.kinds.rows.candidate import RowsCandidate
+from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate
 from crowdgate.kinds.rows.plan import VIEW
+from crowdgate.kinds.rows.said import ChoiceSaid, ColumnSaid, RowsData, RowsMechanism
 from crowdgate.kinds.rows.utility import utility
+from crowdgate.mechanisms.rows.choice import Choice
 from crowdgate.mechanisms.rows.safe_k import SafeK
+from crowdgate.publish.dictionary import entries
 
 
 def protect(safe: SafeK, static: Static, counted: Mapping[str, Histogram], randomness: Randomness) -> RowsCandidate:
@@ -26,16 +30,36 @@ def parameters(safe: SafeK) -> dict[str, Any]:
     return safe.parameters()
 
 
-def mechanism(safe: SafeK, candidate: RowsCandidate) -> dict[str, Any]:
+def mechanism(safe: SafeK, candidate: RowsCandidate) -> RowsMechanism:
     """What the manifest says of the mechanism, with the released levels."""
-    return safe.parameters(candidate.static.levels)
+    levels = {name: level.name for name, level in candidate.static.levels.items()}
+    return RowsMechanism(
+        kind="safe_k_anonymity", beta=safe.beta, k=safe.k, rows=safe.rows, inherited=safe.inherited,
+        attributes=levels, choice=None if safe.choice is None else _choice(safe.choice),
+    )  # fmt: skip
 
 
-def data(candidate: RowsCandidate) -> dict[str, Any]:
+def _choice(choice: Choice) -> ChoiceSaid:
+    return ChoiceSaid(
+        chosen=tuple(choice.chosen), candidates=len(choice.lattice), score=choice.score, target=choice.lattice.last,
+        on=choice.on, epsilon=choice.epsilon,
+    )  # fmt: skip
+
+
+def publish(_: SafeK, candidate: RowsCandidate, contract: Contract) -> PublishedRows:
+    """The released rows, with every column at its level."""
+    levels = candidate.static.levels
+    columns = entries([(contract.by_name[name], level) for name, level in levels.items()])
+    return PublishedRows(candidate.rows, columns, tuple(map(candidate.static.ordered, levels)))
+
+
+def data(held: PublishedRows) -> RowsData:
     """What the manifest says of the files: columns, rows, classes."""
-    levels, rows = candidate.static.levels, candidate.rows
-    columns = [{"name": name, "level": level.name, "values": len(level)} for name, level in levels.items()]
-    return {"columns": columns, "rows": rows.rows, "classes": len(rows)}
+    columns = tuple(
+        ColumnSaid(name=each.column, level=each.level, values=len(each.labels), ordered=ordered)
+        for each, ordered in zip(held.columns, held.ordered, strict=True)
+    )
+    return RowsData(columns=columns, rows=held.rows.rows, classes=len(held.rows))
 
 
 def private(safe: SafeK, candidate: RowsCandidate, _: Mapping[str, Histogram]) -> Sections:

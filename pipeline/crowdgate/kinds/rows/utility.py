@@ -59,7 +59,7 @@ def _targets(candidate: RowsCandidate) -> Iterator[str]:
     widest = max(map(len, static.levels.values()))
     for name, level in static.levels.items():
         fits = len(level) * max(widest, len(full)) <= MOST_TABLE
-        if static.attributes[name].role is Role.SENSITIVE and fits and prod(full.sizes) > len(level) > 1:
+        if static.facts[name].sensitive and fits and prod(full.sizes) > len(level) > 1:
             yield name
 
 

@@ -2,12 +2,14 @@
 
 from crowdgate.candidate import Shape
 from crowdgate.kind.kind import Kind
-from crowdgate.kinds.tables import outlook, page, plan, release, verify
+from crowdgate.kinds.tables import files, outlook, page, plan, release, verify
 from crowdgate.kinds.tables.plan import TablesPlan
+from crowdgate.kinds.tables.published import PublishedTables
 from crowdgate.kinds.tables.release import AnsweredTables
+from crowdgate.kinds.tables.said import TablesManifest
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 
-TABLES: Kind[DpTablesSpec, TablesPlan, AnsweredTables] = Kind(
+TABLES: Kind[DpTablesSpec, TablesPlan, AnsweredTables, PublishedTables, TablesManifest] = Kind(
     name="dp_tables",
     spec=DpTablesSpec,
     shapes=frozenset((Shape.STATIC, Shape.CELLS)),
@@ -18,15 +20,19 @@ TABLES: Kind[DpTablesSpec, TablesPlan, AnsweredTables] = Kind(
     figures=plan.figures,
     views=plan.views,
     protect=release.protect,
-    files=release.files,
+    publish=release.publish,
+    files=files.files,
     parameters=release.parameters,
-    mechanism=lambda planned, _: release.parameters(planned),
+    mechanism=lambda planned, _: release.mechanism(planned),
     data=release.data,
     page=page.page,
+    measured=verify.measured,
     private=release.private,
     promise=plan.promise,
     notes=plan.notes,
     outlook=outlook.outlook,
     propose=outlook.propose,
-    verify=verify.problems,
+    said=TablesManifest,
+    claims=verify.claims,
+    read=verify.read,
 )

@@ -1,10 +1,7 @@
 """The files of a release of tables: one tidy table each for every count, sum, mean and quantile, and a list of them."""
 
-import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +10,11 @@ from crowdgate.contracts.contract import Attribute
 from crowdgate.formats import Format
 from crowdgate.hierarchy import Level, above
 from crowdgate.kind.kind import Formats, Writer
+from crowdgate.kinds.tables.published import CoarserLine, PublishedTables
+from crowdgate.kinds.tables.said import TableSaid, TablesManifest
 from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer
 from crowdgate.mechanisms.tables.workload import Item, Mean, Quantiles, Sum
+from crowdgate.publish.dictionary import DICTIONARY, write_dictionary, write_lines
 
 NUMBERS = ("value", "standard_error", "lower", "upper", "trustworthy")
 QUANTILE_COLUMNS = ("probability", "bin", "lower", "upper")
@@ -40,14 +40,43 @@ def file_names(answers: Sequence[Answer | QuantileAnswer]) -> list[str]:
     return [f"{at:0{width}d}-{_slug(answer.item.name)}" for at, answer in enumerate(answers, start=1)]
 
 
-def table_writers(
-    answers: Sequence[Answer | QuantileAnswer], formats: Formats, suffix: str = ""
+def files(said: TablesManifest, held: PublishedTables, formats: Formats) -> Mapping[str, Writer]:
+    """The tables, what is in them, and the levels of their columns."""
+    return {
+        **dict(_table_writers(held.said, held.tables, formats)),
+        **dict(_table_writers(held.said, held.raw, formats, RAW)),
+        LISTING: lambda into: write_lines(into, LISTING_COLUMNS, listing(said)),
+        DICTIONARY: lambda into: write_dictionary(held.columns, into),
+        COARSER: lambda into: write_lines(into, COARSER_COLUMNS, held.coarser),
+    }
+
+
+def listing(said: TablesManifest) -> Iterator[list[object]]:
+    """A line for every table: its file, what it holds, its number of cells and the standard error of its noise."""
+    mechanism = said.mechanism
+    for each in said.data.tables:
+        at = each.queries[0]
+        error = "" if each.kind == "mean" else f"{mechanism.law(at).variance**0.5 * float(mechanism.unit(at)):.6g}"
+        yield [each.file, each.table, each.kind, each.column or "", each.level or "", each.cells, error]
+
+
+def coarser(levels: Sequence[tuple[Attribute, Level]]) -> Iterator[CoarserLine]:
+    """For attributes that tables use at several levels: which value of a level belongs to which of a coarser one."""
+    for at, (attribute, finer) in enumerate(levels):
+        for other, found in levels[at + 1 :]:
+            if other.name == attribute.name:
+                codes = above(finer, found)
+                for code, label in enumerate(finer.labels):
+                    yield attribute.name, finer.name, label, found.name, found.labels[codes[code]]
+
+
+def _table_writers(
+    said: Sequence[TableSaid], tables: Sequence[pa.Table], formats: Formats, suffix: str = ""
 ) -> Iterator[tuple[str, Writer]]:
     """A writer for each table in each format."""
-    for name, answer in zip(file_names(answers), answers, strict=True):
-        table = tidy(answer)
-        for end, each in formats.items():
-            yield f"{name}{suffix}.{end}", _writer(table, each)
+    for each, table in zip(said, tables, strict=False):
+        for end, form in formats.items():
+            yield f"{each.file}{suffix}.{end}", _writer(table, form)
 
 
 def tidy(answer: Answer | QuantileAnswer) -> pa.Table:
@@ -55,29 +84,8 @@ def tidy(answer: Answer | QuantileAnswer) -> pa.Table:
     return _quantiles(answer) if isinstance(answer, QuantileAnswer) else _numbers(answer)
 
 
-def write_listing(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
-    """Which file holds which table, at which levels, and how large its noise is."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        out = csv.DictWriter(file, LISTING_COLUMNS, lineterminator="\n")
-        out.writeheader()
-        out.writerows(rows)
-
-
-def write_coarser(levels: Sequence[tuple[Attribute, Level]], path: Path) -> None:
-    """For attributes that tables use at several levels: which value of a level belongs to which of a coarser one."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(COARSER_COLUMNS)
-        for at, (attribute, finer) in enumerate(levels):
-            for other, coarser in levels[at + 1 :]:
-                if other.name == attribute.name:
-                    codes = above(finer, coarser)
-                    for code, label in enumerate(finer.labels):
-                        out.writerow((attribute.name, finer.name, label, coarser.name, coarser.labels[codes[code]]))
-
-
-def _writer(table: pa.Table, into: Format) -> Writer:
-    return lambda path: into.write(path, table.schema, [table])
+def _writer(table: pa.Table, form: Format) -> Writer:
+    return lambda into: form.write(into, table.schema, [table])
 
 
 def _slug(name: str) -> str:

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
+from crowdgate.accounting.tables_plan import NoiseKind
 from crowdgate.candidate import Figures
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import Finding
@@ -56,9 +58,13 @@ def promise(_: TablesPlan, guarantee: Guarantee) -> list[str]:
 
 def notes(planned: TablesPlan) -> list[str]:
     """How many tables and numbers, with which noise, in words."""
-    found = planned.mechanism
-    tables, cells = len(found.workload.items), found.workload.cells
-    unit = "epsilon" if found.budget.noise == "laplace" else "rho"
-    rate = "" if found.beta == 1 else f" on a sample of rate {float(found.beta):g}"
-    spend = f"{unit} {float(found.budget.spend):.4g}"
-    return [f"{tables} tables from {cells} noisy numbers: discrete {found.budget.noise} noise of {spend}{rate}."]
+    found, budget = planned.mechanism, planned.mechanism.budget
+    workload = found.workload
+    return [workload_words(len(workload.items), workload.cells, budget.noise, budget.spend, found.beta)]
+
+
+def workload_words(tables: int, cells: int, noise: NoiseKind, spend: Fraction, beta: Fraction) -> str:
+    """How many tables and numbers, with which noise, in a sentence."""
+    unit = "epsilon" if noise == "laplace" else "rho"
+    rate = "" if beta == 1 else f" on a sample of rate {float(beta):g}"
+    return f"{tables} tables from {cells} noisy numbers: discrete {noise} noise of {unit} {float(spend):.4g}{rate}."

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from crowdgate.accounting.discrete_laws import Law
+from crowdgate.kinds.tables.said import TableSaid, TablesMechanism
 
 Floats = npt.NDArray[np.float64]
 Z95 = 1.959963984540054
@@ -68,97 +68,114 @@ class Domains:
         return np.array([place[above[label]] for label in labels], dtype=np.int64)
 
 
+@dataclass(frozen=True)
+class Noise:
+    """The noise on the cells of a count or sum: its law, the worth of one step for the whole table, the sampling rate,
+    and what one row can add (None: of either sign)."""
+
+    law: Law
+    unit: float
+    beta: float
+    greatest: int | None
+
+    @classmethod
+    def of(cls, mechanism: TablesMechanism, at: int) -> "Noise":
+        """That of a query."""
+        grid = mechanism.queries[at].grid
+        one_sign = grid is None or grid.low >= 0 or grid.high <= 0
+        greatest = mechanism.queries[at].contribution if one_sign else None
+        return cls(mechanism.law(at), float(mechanism.unit(at)), float(mechanism.beta), greatest)
+
+    def coins(self, steps: Floats) -> Floats:
+        """The variance that sampling adds, in squared steps, estimated from above."""
+        if self.beta == 1:
+            return np.zeros_like(steps)
+        return np.full_like(steps, np.inf) if self.greatest is None else (1 - self.beta) * self.greatest * np.abs(steps)
+
+
 def cell_problems(
-    name: str, table: pa.Table, mechanism: Mapping[str, Any], law: Law | None, *, raw: bool
+    table: pa.Table, mechanism: TablesMechanism, noise: Noise | None, *, count: bool, raw: bool
 ) -> Iterator[str]:
-    """Values in their intervals, flags by the stated relative error, counts whole and as exact as their noise."""
+    """Values in their intervals, flags by the stated relative error, counts whole and as exact as their noise. Counts
+    that are not `raw` were made consistent; sums, and what is raw, are as drawn."""
     value, error, lower, upper = (_floats(table, column) for column in ("value", "standard_error", "lower", "upper"))
     flags = np.array(table["trustworthy"].to_pylist(), dtype=object)
     if any(flag is None for flag in flags) or any(np.isinf(each).any() for each in (value, error, lower, upper)):
-        yield f"{name}: a cell that is neither a number nor empty, or no flag"
+        yield "a cell that is neither a number nor empty, or no flag"
         return
     held, known = ~np.isnan(value), ~np.isnan(error)
     if not (lower[held & known] <= value[held & known]).all() or not (value[held & known] <= upper[held & known]).all():
-        yield f"{name}: a value outside its interval"
+        yield "a value outside its interval"
     with np.errstate(invalid="ignore"):
-        trusted = (error <= float(Fraction(mechanism["relative_error"])) * np.abs(value)) & (value != 0)
+        trusted = (error <= float(mechanism.relative_error) * np.abs(value)) & (value != 0)
     if not (flags.astype(bool) == trusted).all():
-        yield f"{name}: a flag does not follow from value and standard error"
+        yield "a flag does not follow from value and standard error"
     if (known & ~held).any() or (np.isnan(lower) != ~known).any() or (np.isnan(upper) != ~known).any():
-        yield f"{name}: an empty value with a standard error or interval, or the reverse"
-    if mechanism["suppress"] and (held & ~flags.astype(bool)).any():
-        yield f"{name}: a number that is not trustworthy and was to be left empty"
-    if law is not None:
+        yield "an empty value with a standard error or interval, or the reverse"
+    if mechanism.suppress and (held & ~flags.astype(bool)).any():
+        yield "a number that is not trustworthy and was to be left empty"
+    if noise is not None:
         numbers = [part[held & known] for part in (value, error, lower, upper)]
-        yield from _count_problems(name, numbers, float(Fraction(mechanism["beta"])), law, raw=raw)
-        if not mechanism["suppress"] and not held.all():
-            yield f"{name}: an empty count"
+        yield from _noisy_problems(numbers, noise, drawn=raw or not count)
+        if not mechanism.suppress and not held.all():
+            yield "an empty count or sum"
+        if not mechanism.suppress and noise.greatest is not None and not known.all():
+            yield "a count or sum without its standard error"
+        if count and not raw and (value[held] < 0).any():
+            yield "a count below 0"
 
 
-def _count_problems(name: str, numbers: Sequence[Floats], beta: float, law: Law, *, raw: bool) -> Iterator[str]:
+def _noisy_problems(numbers: Sequence[Floats], noise: Noise, *, drawn: bool) -> Iterator[str]:
     value, error, lower, upper = numbers
-    whole = value * beta
-    if (np.abs(whole - np.round(whole)) > SLACK * np.maximum(1, np.abs(whole))).any():
-        yield f"{name}: a count that is no whole number{'' if beta == 1 else ' of the sample'}"
-    if not raw and (value < 0).any():
-        yield f"{name}: a count below 0"
-    coins = (1 - beta) * np.abs(whole)
-    most = np.sqrt(law.variance + coins) / beta
-    if (error > most * (1 + SLACK)).any() or (raw and (error < most * (1 - SLACK)).any()):
-        yield f"{name}: a standard error that is not that of the noise"
-    half = np.sqrt(float(law.half_width(0.95)) ** 2 + Z95**2 * coins) / beta if raw else Z95 * error
-    low = value - half if raw else np.maximum(value - half, 0)
+    steps = value / noise.unit
+    if (np.abs(steps - np.round(steps)) > SLACK * np.maximum(1, np.abs(steps))).any():
+        yield "a count or sum that is no whole number of its steps"
+    coins = noise.coins(steps)
+    most = np.sqrt(noise.law.variance + coins) * noise.unit
+    if (error > most * (1 + SLACK)).any() or (drawn and (error < most * (1 - SLACK)).any()):
+        yield "a standard error that is not that of the noise"
+    wide = np.sqrt(float(noise.law.half_width(0.95)) ** 2 + Z95**2 * coins) * noise.unit
+    half = wide if drawn else Z95 * error
+    low = value - half if drawn else np.maximum(value - half, 0)
     room = SLACK * np.maximum(1, np.abs(value) + half)
     if (np.abs(value + half - upper) > room).any() or (np.abs(low - lower) > room).any():
-        yield f"{name}: an interval that does not follow from value and standard error"
+        yield "an interval that does not follow from value and standard error"
 
 
-def quantile_problems(name: str, table: pa.Table, stated: Mapping[str, Any], domains: Domains) -> Iterator[str]:
+def quantile_problems(table: pa.Table, stated: TableSaid, domains: Domains) -> Iterator[str]:
     """Bins of the stated level, in order: lower, bin, upper; and rising with the probability."""
-    place: dict[str | None, int] = {
-        label: at for at, label in enumerate(domains.labels(stated["column"], stated["level"]))
-    }
+    assert stated.column is not None, "quantiles state their column"
+    assert stated.level is not None, "quantiles state their level"
+    assert stated.at is not None, "quantiles state their probabilities"
+    labels = domains.labels(stated.column, stated.level)
+    place: dict[str | None, int] = {label: at for at, label in enumerate(labels)}
     place[None] = -1
     found = [table[column].to_pylist() for column in ("lower", "bin", "upper")]
     if any(label not in place for own in found for label in own):
-        yield f"{name}: a bin that dictionary.csv does not list"
+        yield "a bin that dictionary.csv does not list"
         return
-    low, bin_, high = (np.array([place[label] for label in own]).reshape(-1, len(stated["at"])) for own in found)
-    if (
-        not ((low <= bin_) & (bin_ <= high)).all()
-        or ((bin_ < 0) != (low < 0)).any()
-        or ((bin_ < 0) != (high < 0)).any()
-    ):
-        yield f"{name}: a quantile outside its interval"
-    order = np.argsort([float(Fraction(p)) for p in stated["at"]])
+    low, bin_, high = (np.array([place[label] for label in own]).reshape(-1, len(stated.at)) for own in found)
+    empty = bin_ < 0
+    if not ((low <= bin_) & (bin_ <= high)).all() or (empty != (low < 0)).any() or (empty != (high < 0)).any():
+        yield "a quantile outside its interval"
+    order = np.argsort([float(p) for p in stated.at])
     if (np.diff(bin_[:, order], axis=1) < 0).any():
-        yield f"{name}: quantiles that fall while their probability rises"
-
-
-def levels_of(table: Mapping[str, Any]) -> dict[str, str]:
-    """The axes of a table, in their order."""
-    return {axis["column"]: axis["level"] for axis in table["axes"]}
-
-
-def query_levels(table: Mapping[str, Any]) -> dict[str, str]:
-    """The axes of the noisy vector behind a table: that of quantiles has their column as well."""
-    own = levels_of(table)
-    return {**own, table["column"]: table["level"]} if table["kind"] == "quantiles" else own
+        yield "quantiles that fall while their probability rises"
 
 
 def margin_problems(
-    stated: Sequence[Mapping[str, Any]], beta: Fraction, tables: Mapping[str, pa.Table], domains: Domains
+    stated: Sequence[TableSaid], beta: Fraction, tables: Mapping[str, pa.Table], domains: Domains
 ) -> Iterator[str]:
     """All counts have one total, and each table adds up to the finest other one that is a margin of it.
 
     The finest margin can be the histogram behind quantiles, which is not published: then it is that one's own.
     """
-    counted = [each for each in stated if each["kind"] in ("count", "quantiles")]
-    axes = [query_levels(each) for each in counted]
+    counted = [each for each in stated if each.kind in ("count", "quantiles")]
+    axes = [each.query_levels for each in counted]
     published = {
-        at: _floats(tables[each["file"]], "value") * float(beta)
+        at: _floats(tables[each.file], "value") * float(beta)
         for at, each in enumerate(counted)
-        if each["kind"] == "count"
+        if each.kind == "count"
     }
     sizes = [prod(len(domains.labels(*axis)) for axis in own.items()) for own in axes]
     parents = _parents(axes, sizes, domains)
@@ -170,7 +187,7 @@ def margin_problems(
         while above is not None and above not in published:
             above = parents[above]
         if above is not None and not _adds_up(values, domains.cells(axes[at], axes[above]), published[above]):
-            yield f"{counted[at]['file']}: it does not add up to {counted[above]['file']}"
+            yield f"{counted[at].file}: it does not add up to {counted[above].file}"
 
 
 def _parents(axes: Sequence[Mapping[str, str]], sizes: Sequence[int], domains: Domains) -> dict[int, int | None]:

@@ -10,23 +10,25 @@ from crowdgate.candidate import Candidate, PublishedCells, Static
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram
-from crowdgate.kind.kind import Formats, Sections, Writer
+from crowdgate.kind.kind import Sections
 from crowdgate.kind.randomness import Randomness
-from crowdgate.kinds.tables.files import (
-    COARSER,
-    LISTING,
-    RAW,
-    file_names,
-    statistic,
-    table_writers,
-    write_coarser,
-    write_listing,
-)
+from crowdgate.kinds.tables.files import coarser, file_names, statistic, tidy
 from crowdgate.kinds.tables.plan import TablesPlan
+from crowdgate.kinds.tables.published import PublishedTables
+from crowdgate.kinds.tables.said import (
+    AxisSaid,
+    GridSaid,
+    QuerySaid,
+    TableSaid,
+    TablesData,
+    TablesMechanism,
+    ValuesSaid,
+)
+from crowdgate.manifest import dumped
 from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer, consistent_answers, raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables
 from crowdgate.mechanisms.tables.workload import Mean, Quantiles, Sum, Table
-from crowdgate.publish.dictionary import DICTIONARY, write_dictionary
+from crowdgate.publish.dictionary import entries
 
 Answers = tuple[Answer | QuantileAnswer, ...]
 
@@ -55,38 +57,47 @@ def protect(
     return AnsweredTables(static=static, cells=tuple(_cells(answers)), answers=answers, raw=raw)
 
 
-def files(planned: TablesPlan, candidate: AnsweredTables, contract: Contract, formats: Formats) -> Mapping[str, Writer]:
-    """The tables, what is in them, and the levels of their columns."""
-    levels = _labels(contract, candidate.answers)
-    return {
-        **dict(table_writers(candidate.answers, formats)),
-        **dict(table_writers(candidate.raw, formats, RAW)),
-        LISTING: lambda path: write_listing(listing(planned.mechanism, candidate.answers), path),
-        DICTIONARY: lambda path: write_dictionary(levels, path),
-        COARSER: lambda path: write_coarser(levels, path),
-    }
+def publish(_: TablesPlan, candidate: AnsweredTables, contract: Contract) -> PublishedTables:
+    """The tables as they are written, what is in them, and the levels of their columns."""
+    levels = _levels(contract, candidate.answers)
+    return PublishedTables(
+        said=_described(candidate.answers), tables=tuple(map(tidy, candidate.answers)),
+        raw=tuple(map(tidy, candidate.raw)), columns=entries(levels), coarser=list(coarser(levels)),
+    )  # fmt: skip
 
 
 def parameters(planned: TablesPlan) -> dict[str, Any]:
-    """What the manifest says of the mechanism."""
-    spec = planned.spec
-    return {
-        **planned.mechanism.parameters(),
-        "split": spec.split,
-        "relative_error": str(spec.relative_error),
-        "suppress": spec.suppress,
-        "raw": spec.raw,
-    }
+    """What can be said of the mechanism before a release."""
+    return dumped(mechanism(planned))
 
 
-def data(candidate: AnsweredTables) -> dict[str, Any]:
+def mechanism(planned: TablesPlan) -> TablesMechanism:
+    """What the manifest says of the mechanism; invariants: none, every number carries noise."""
+    made, spec = planned.mechanism, planned.spec
+    unit = "epsilon" if made.budget.noise == "laplace" else "rho"
+    queries = tuple(_query(made, at, unit) for at in range(len(made.queries)))
+    stated = {
+        "kind": "dp_tables", "noise": f"discrete {made.budget.noise}", "beta": made.beta, "rows_per_unit": made.rows,
+        unit: made.budget.spend, "invariants": (), "queries": queries, "split": spec.split,
+        "relative_error": spec.relative_error, "suppress": spec.suppress, "raw": spec.raw,
+    }  # fmt: skip
+    return TablesMechanism.model_validate(stated)
+
+
+def _query(made: DpTables, at: int, unit: str) -> QuerySaid:
+    linear, grid = made.queries[at], made.queries[at].grid
+    bounds = None if grid is None else GridSaid(unit=grid.unit, low=min(grid.integers), high=max(grid.integers))
+    levels = {name: level.name for name, level in linear.levels.items()}
+    size = {"cells": linear.query.cells, "sensitivity": linear.query.sensitivity(made.rows)}
+    return QuerySaid.model_validate(
+        {"name": linear.query.name, "levels": levels, **size, unit: made.spends[at], "grid": bounds}
+    )
+
+
+def data(held: PublishedTables) -> TablesData:
     """What the manifest says of the files: the axes of every table, and which noisy vectors it is made of."""
-    stems, start, tables = file_names(candidate.answers), 0, []
-    for stem, each in zip(stems, candidate.answers, strict=True):
-        used = 2 if isinstance(each.item, Mean) else 1
-        tables.append({"file": stem, **_described(each), "queries": list(range(start, start + used))})
-        start += used
-    return {"tables": tables}
+    columns = tuple(ValuesSaid(name=e.column, level=e.level, values=len(e.labels)) for e in held.columns)
+    return TablesData(columns=columns, tables=held.said)
 
 
 def private(planned: TablesPlan, candidate: AnsweredTables, counted: Mapping[str, Histogram]) -> Sections:
@@ -96,17 +107,6 @@ def private(planned: TablesPlan, candidate: AnsweredTables, counted: Mapping[str
         "rows": lambda: rows,
         "utility": lambda: {"errors of counts": _errors(planned.mechanism, candidate, counted)},
     }
-
-
-def listing(mechanism: DpTables, answers: Answers) -> Iterator[dict[str, Any]]:
-    """A line for every table: its file, what it holds, its number of cells and the standard error of its noise."""
-    for stem, each, own in zip(file_names(answers), answers, mechanism.workload.answers, strict=True):
-        law, grid = mechanism.laws[own[0]], mechanism.queries[own[0]].grid
-        unit = float((1 if grid is None else grid.unit) / mechanism.beta)
-        size = each.cells.value.size if isinstance(each, Answer) else each.bins.size
-        described = {key: value for key, value in _described(each).items() if key not in ("axes", "at")}
-        error = "" if isinstance(each.item, Mean) else f"{law.variance**0.5 * unit:.6g}"
-        yield {"file": stem, **described, "cells": size, "noise_error": error}
 
 
 def _suppressed(answers: Answers) -> Answers:
@@ -121,15 +121,28 @@ def _cells(answers: Answers) -> Iterator[PublishedCells]:
             yield PublishedCells(statistic(each.item), value, error, flags, total)
 
 
-def _described(each: Answer | QuantileAnswer) -> dict[str, Any]:
-    axes = [{"column": name, "level": level.name} for name, level in each.levels.items()]
-    of = {"column": each.item.column} if isinstance(each.item, Sum | Mean | Quantiles) else {}
-    at = {"level": each.item.level} if isinstance(each.item, Quantiles) else {}
-    probabilities = {"at": [str(p) for p in each.item.probabilities]} if isinstance(each.item, Quantiles) else {}
-    return {"table": each.item.name, "kind": statistic(each.item), **of, **at, **probabilities, "axes": axes}
+def _described(answers: Answers) -> tuple[TableSaid, ...]:
+    start, said = 0, []
+    for stem, each in zip(file_names(answers), answers, strict=True):
+        used = 2 if isinstance(each.item, Mean) else 1
+        said.append(_table(stem, each, tuple(range(start, start + used))))
+        start += used
+    return tuple(said)
 
 
-def _labels(contract: Contract, answers: Sequence[Answer | QuantileAnswer]) -> list[tuple[Attribute, Level]]:
+def _table(stem: str, each: Answer | QuantileAnswer, queries: tuple[int, ...]) -> TableSaid:
+    item = each.item
+    quantiles = isinstance(item, Quantiles)
+    return TableSaid(
+        file=stem, table=item.name, kind=statistic(item),
+        column=item.column if isinstance(item, Sum | Mean | Quantiles) else None,
+        level=item.level if quantiles else None, at=tuple(item.probabilities) if quantiles else None,
+        axes=tuple(AxisSaid(column=name, level=level.name) for name, level in each.levels.items()),
+        cells=each.bins.size if isinstance(each, QuantileAnswer) else each.cells.value.size, queries=queries,
+    )  # fmt: skip
+
+
+def _levels(contract: Contract, answers: Sequence[Answer | QuantileAnswer]) -> list[tuple[Attribute, Level]]:
     """Every attribute at every level that a table uses, in the contract's order, finest level first."""
     used: dict[str, dict[str, Level]] = {}
     for each in answers:

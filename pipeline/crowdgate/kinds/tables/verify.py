@@ -1,201 +1,213 @@
-"""Check a release of tables from its files alone: guarantee, files, domains, flags, and that whole numbers add up."""
+"""Check a release of tables from its files alone: guarantee, queries, domains, flags, and that whole numbers add up."""
 
-import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
 from math import prod
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
-from crowdgate import manifest
-from crowdgate.accounting.discrete_laws import Law
-from crowdgate.accounting.tables_plan import NoiseKind, Query, law_of, stated_guarantee
+from crowdgate.accounting.tables_plan import stated_guarantee
+from crowdgate.candidate import Candidate, PublishedCells
 from crowdgate.errors import VerificationFailed
 from crowdgate.formats import Format
+from crowdgate.kind.facts import static_of
 from crowdgate.kind.kind import Formats
-from crowdgate.kinds.tables.files import (
-    COARSER,
-    COARSER_COLUMNS,
-    LISTING,
-    LISTING_COLUMNS,
-    NUMBERS,
-    QUANTILE_COLUMNS,
-    RAW,
-)
-from crowdgate.kinds.tables.recount import (
-    Domains,
-    cell_problems,
-    levels_of,
-    margin_problems,
-    quantile_problems,
-    query_levels,
-)
-from crowdgate.publish.dictionary import DICTIONARY, DICTIONARY_COLUMNS
-
-NOISE: dict[str, NoiseKind] = {"discrete laplace": "laplace", "discrete gaussian": "gaussian"}
-FIXED = {LISTING, DICTIONARY, COARSER, "README.md"}
-Claims = dict[str, Any]
+from crowdgate.kinds.tables.files import COARSER, COARSER_COLUMNS, NUMBERS, QUANTILE_COLUMNS, RAW
+from crowdgate.kinds.tables.published import CoarserLine, PublishedTables
+from crowdgate.kinds.tables.recount import Domains, Noise, cell_problems, margin_problems, quantile_problems
+from crowdgate.kinds.tables.said import QuerySaid, TableSaid, TablesManifest
+from crowdgate.limits import LARGEST_LISTING
+from crowdgate.manifest import guarantee_words
+from crowdgate.publish.dictionary import DICTIONARY, Entry, read_dictionary, read_lines
 
 
-def problems(folder: Path, claims: Claims, formats: Formats) -> Iterator[str]:
-    """What does not hold of a release of tables."""
-    yield from _guarantee_problems(claims)
-    tables, suffixes = claims["data"]["tables"], ("", RAW) if claims["mechanism"]["raw"] else ("",)
-    first = tables[0]["file"] if tables else ""
-    ends = [end for end in formats if f"{first}.{end}" in claims["files"]]
-    names = {f"{table['file']}{suffix}.{end}" for table in tables for suffix in suffixes for end in ends}
-    if not ends or names | FIXED != set(claims["files"]):
-        yield "manifest.json: its files are not those of its tables"
+def claims(said: TablesManifest) -> Iterator[str]:
+    """What does not hold of the guarantee, the budget and the queries by themselves."""
+    stated, mechanism = said.guarantee.guarantee, said.mechanism
+    if said.guarantee.words != tuple(guarantee_words(stated, None)):
+        yield "the words of the guarantee are not its numbers"
+    if [part.name for part in stated.parts] != ["mechanism"]:
+        yield "a release of tables has one part, the mechanism"
+    beta, rows = mechanism.beta, mechanism.rows_per_unit
+    if not 0 < beta <= 1 or (rows != 1 and (stated.unit == "row" or beta != 1)) or rows != said.facts.rows_per_unit:
+        yield "rows of a privacy unit or the sampling rate are not what the guarantee is computed for"
         return
-    if any(not (folder / name).is_file() for name in names | FIXED):
+    faults = [*_budget_problems(said), *_query_problems(said)]
+    yield from faults
+    if not faults:
+        yield from _spend_problems(said)
+
+
+def _budget_problems(said: TablesManifest) -> Iterator[str]:
+    mechanism = said.mechanism
+    spends = [mechanism.spent(query) for query in mechanism.queries]
+    other = "rho" if mechanism.noise_kind == "laplace" else "epsilon"
+    if mechanism.spend is None or any(getattr(each, other) is not None for each in (mechanism, *mechanism.queries)):
+        yield f"a mechanism with {mechanism.noise} noise states what it spends, and no {other}"
         return
-    domains = _domains(folder)
-    yield from _query_problems(claims, domains)
-    yield from _listing_problems(folder / LISTING, claims)
-    for suffix in suffixes:
-        held, sound = {}, True
-        for table in tables:
-            copies = [_read(folder / f"{table['file']}{suffix}.{end}", table, formats[end]) for end in ends]
-            found = list(_table_problems(f"{table['file']}{suffix}", copies, table, claims, domains, raw=bool(suffix)))
-            yield from found
-            held[table["file"]], sound = copies[0], sound and not found
-        if sound and not suffix:
-            yield from margin_problems(claims["data"]["tables"], Fraction(claims["mechanism"]["beta"]), held, domains)
+    known = [each for each in spends if each is not None]
+    if len(known) < len(spends) or min(known) <= 0 or sum(known) > mechanism.spend:
+        yield "the queries spend more than the mechanism, or nothing"
 
 
-def _guarantee_problems(claims: Claims) -> Iterator[str]:
-    stated, mechanism = claims["guarantee"], claims["mechanism"]
-    try:
-        guarantee = manifest.guarantee_of(stated)
-    except ValueError:
-        yield "guarantee: its parts do not add up to its totals"
+def _spend_problems(said: TablesManifest) -> Iterator[str]:
+    stated, mechanism = said.guarantee.guarantee, said.mechanism
+    assert mechanism.spend is not None, "asked before"
+    gaussian = mechanism.noise_kind == "gaussian"
+    delta = min(stated.delta / mechanism.beta, 1 - Fraction(1, 10**9)) if gaussian else Fraction(0)
+    spent = stated_guarantee(mechanism.noise_kind, mechanism.spend, delta, mechanism.beta)
+    if spent[0] > stated.epsilon or spent[1] > stated.delta:
+        yield "what the noise spends does not keep the stated epsilon and delta"
+
+
+def _query_problems(said: TablesManifest) -> Iterator[str]:
+    queries, rows = said.mechanism.queries, said.mechanism.rows_per_unit
+    if [at for table in said.data.tables for at in table.queries] != list(range(len(queries))):
+        yield "the tables are not made of the queries"
         return
-    if stated["words"] != " ".join(manifest.guarantee_words(guarantee, None)):
-        yield "guarantee: its words are not its numbers"
-    if [part.name for part in guarantee.parts] != ["mechanism"] or mechanism["invariants"] != []:
-        yield "guarantee: a release of tables has one part, the mechanism, and no invariants"
-        return
-    beta, rows = Fraction(mechanism["beta"]), mechanism["rows_per_unit"]
-    if not 0 < beta <= 1 or (rows != 1 and (guarantee.unit == "row" or beta != 1)):
-        yield "guarantee: rows of a privacy unit or sampling rate are not what it is computed for"
-    unit = _unit(mechanism)
-    spends = [Fraction(query[unit]) for query in mechanism["queries"]]
-    if not spends or min(spends) <= 0 or sum(spends) > Fraction(mechanism[unit]):
-        yield f"guarantee: the {unit} of the queries is more than the mechanism's"
-    delta = min(guarantee.delta / beta, 1 - Fraction(1, 10**9)) if unit == "rho" else Fraction(0)
-    spent = stated_guarantee(NOISE[mechanism["noise"]], Fraction(mechanism[unit]), delta, beta)
-    if spent[0] > guarantee.epsilon or spent[1] > guarantee.delta:
-        yield f"guarantee: {unit} {mechanism[unit]} does not keep the stated epsilon and delta"
+    for table in said.data.tables:
+        own = [queries[at] for at in table.queries]
+        if not _fits(table, own):
+            yield f"{table.file}: it is described as no {table.kind} is, or its queries are not its own"
+        if any(query.sensitivity != rows * query.contribution for query in own):
+            yield f"{table.file}: the sensitivity of its query is not that of {rows} rows"
 
 
-def _unit(mechanism: Claims) -> str:
-    return "epsilon" if NOISE[mechanism["noise"]] == "laplace" else "rho"
-
-
-def _law(mechanism: Claims, at: int) -> Law:
-    """The law of the noise on a count."""
-    query = mechanism["queries"][at]
-    stated = Query(query["name"], query["cells"])
-    return law_of(stated, Fraction(query[_unit(mechanism)]), mechanism["rows_per_unit"], NOISE[mechanism["noise"]])
-
-
-def _query_problems(claims: Claims, domains: Domains) -> Iterator[str]:
-    mechanism = claims["mechanism"]
-    queries, rows = mechanism["queries"], mechanism["rows_per_unit"]
-    used = [at for table in claims["data"]["tables"] for at in table["queries"]]
-    if used != list(range(len(queries))):
-        yield "manifest.json: its tables are not made of its queries"
-        return
-    for table in claims["data"]["tables"]:
-        levels = query_levels(table)
-        for at in table["queries"]:
-            query = queries[at]
-            cells = prod(len(domains.labels(*axis)) for axis in levels.items())
-            if query["levels"] != levels or query["cells"] != cells:
-                yield f"{table['file']}: its levels or cells are not those of its query"
-            counted = table["kind"] in ("count", "quantiles")
-            if query["sensitivity"] < rows or (counted and query["sensitivity"] != rows):
-                yield f"{table['file']}: the sensitivity of its query is not that of {rows} rows"
-
-
-def _listing_problems(path: Path, claims: Claims) -> Iterator[str]:
-    mechanism, expected = claims["mechanism"], []
-    with path.open(encoding="utf-8", newline="") as file:
-        header, *lines = list(csv.reader(file, strict=True)) or [[]]
-    for table in claims["data"]["tables"]:
-        law, queries = _law(mechanism, table["queries"][0]), mechanism["queries"]
-        column = table.get("level")
-        cells = queries[table["queries"][0]]["cells"]
-        if table["kind"] == "quantiles":
-            cells = None
-        error = f"{law.variance**0.5 / float(Fraction(mechanism['beta'])):.6g}"
-        own = [table["file"], table["table"], table["kind"], table.get("column", ""), column or ""]
-        expected.append((own, cells, error if table["kind"] == "count" else None))
-    found = len(lines) == len(expected) and all(
-        len(line) == len(LISTING_COLUMNS)
-        and line[:5] == own
-        and (cells is None or line[5] == str(cells))
-        and (error is None or line[6] == error)
-        for line, (own, cells, error) in zip(lines, expected, strict=True)
+def _fits(table: TableSaid, own: Sequence[QuerySaid]) -> bool:
+    """Whether a table states what its kind states, and its queries are what such a table is made of."""
+    stated = (table.column is not None, table.level is not None, table.at is not None)
+    grids = {"count": [False], "quantiles": [False], "sum": [True], "mean": [True, True]}[table.kind]
+    wanted = (table.kind != "count", *([table.kind == "quantiles"] * 2))
+    names = [table.table] if len(own) == 1 else [f"{table.table}: sum around the middle", f"{table.table}: count"]
+    return (
+        stated == wanted
+        and [query.grid is not None for query in own] == grids
+        and [query.name for query in own] == names
+        and all(query.levels == table.query_levels for query in own)
     )
-    if header != list(LISTING_COLUMNS) or not found:
-        yield f"{path.name}: it does not list the tables of the manifest"
+
+
+def read(folder: Path, said: TablesManifest, formats: Formats) -> PublishedTables:
+    """The tables in the columns that dictionary.csv lists. Raises VerificationFailed that lists what does not hold.
+
+    The files of the first format are read; the others must be what is written of the same tables.
+    """
+    columns, above = read_dictionary(folder / DICTIONARY), _coarser(folder / COARSER)
+    domains = _domains(columns, above)
+    _refuse(_cell_problems(said, domains))
+    tables = _tables(folder, said, formats, domains, "")
+    raw = _tables(folder, said, formats, domains, RAW) if said.mechanism.raw else ()
+    held = {each.file: table for each, table in zip(said.data.tables, tables, strict=True)}
+    _refuse(margin_problems(said.data.tables, said.mechanism.beta, held, domains))
+    return PublishedTables(said.data.tables, tables, raw, columns, above)
+
+
+def measured(said: TablesManifest, held: PublishedTables) -> Candidate:
+    """The numbers as output measures read them."""
+    pairs = zip(held.said, held.tables, strict=True)
+    cells = tuple(_published(each, table) for each, table in pairs if each.kind != "quantiles")
+    return Candidate(static=static_of(said, {}, {}, 1), cells=cells)
+
+
+def _published(said: TableSaid, table: pa.Table) -> PublishedCells:
+    value, error = (table[name].to_numpy() for name in ("value", "standard_error"))
+    flags = table["trustworthy"].to_numpy()
+    return PublishedCells(said.kind, value, error, flags, said.kind == "count" and not said.axes)
+
+
+def _refuse(problems: Iterator[str]) -> None:
+    found = list(problems)
+    if found:
+        raise VerificationFailed("\n".join(found))
+
+
+def _cell_problems(said: TablesManifest, domains: Domains) -> Iterator[str]:
+    """Every query has as many cells as its domain, and every table as many lines as it needs."""
+    used = {axis for table in said.data.tables for axis in table.query_levels.items()}
+    listed = [(*axis, len(labels)) for axis, labels in domains.listed.items()]
+    if used != set(domains.listed) or listed != [(each.name, each.level, each.values) for each in said.data.columns]:
+        yield f"{DICTIONARY}: its columns, levels or numbers of values are not those of the tables"
+        return
+    for table in said.data.tables:
+        cells = prod(len(domains.labels(*axis)) for axis in table.query_levels.items())
+        lines = prod(len(domains.labels(*axis)) for axis in table.levels.items()) * max(1, len(table.at or ()))
+        if any(said.mechanism.queries[at].cells != cells for at in table.queries) or table.cells != lines:
+            yield f"{table.file}: its cells are not those of its domain"
+
+
+def _tables(
+    folder: Path, said: TablesManifest, formats: Formats, domains: Domains, suffix: str
+) -> tuple[pa.Table, ...]:
+    end, form = next(iter(formats.items()))
+    found = []
+    for table in said.data.tables:
+        path = folder / f"{table.file}{suffix}.{end}"
+        found.append(_read(path, table, form, domains))
+        problems = list(_table_problems(found[-1], table, said, domains, raw=bool(suffix)))
+        if problems:
+            raise VerificationFailed("\n".join(f"{path.name}: {problem}" for problem in problems))
+    return tuple(found)
 
 
 def _table_problems(
-    name: str, copies: list[pa.Table], table: Claims, claims: Claims, domains: Domains, *, raw: bool
+    found: pa.Table, table: TableSaid, said: TablesManifest, domains: Domains, *, raw: bool
 ) -> Iterator[str]:
-    if any(copy.schema != _schema(table) for copy in copies) or any(copy.schema.metadata for copy in copies):
-        yield f"{name}: its columns are not those of the manifest"
-        return
-    if any(not copy.equals(copies[0]) for copy in copies):
-        yield f"{name}: its files do not hold the same rows"
-    axes = levels_of(table)
-    texts = [f"{float(Fraction(p)):g}" for p in table.get("at", [])]
-    if not domains.complete(copies[0], axes, texts):
-        yield f"{name}: its cells are not all cells of its domain, in their order"
-        return
-    if table["kind"] == "quantiles":
-        yield from quantile_problems(name, copies[0], table, domains)
-        return
-    law = _law(claims["mechanism"], table["queries"][0]) if table["kind"] == "count" else None
-    yield from cell_problems(name, copies[0], claims["mechanism"], law, raw=raw)
+    if not domains.complete(found, table.levels, table.probabilities):
+        yield "its cells are not all cells of its domain, in their order"
+    elif table.kind == "quantiles":
+        yield from quantile_problems(found, table, domains)
+    else:
+        noise = None if table.kind == "mean" else Noise.of(said.mechanism, table.queries[0])
+        yield from cell_problems(found, said.mechanism, noise, count=table.kind == "count", raw=raw)
 
 
-def _schema(table: Claims) -> pa.Schema:
-    axes = [(name, pa.string()) for name in levels_of(table)]
-    if table["kind"] == "quantiles":
+def _read(path: Path, table: TableSaid, form: Format, domains: Domains) -> pa.Table:
+    expected = _schema(table)
+    try:
+        pieces = [_decoded(piece, expected) for piece in form.read(path, expected, table.cells)]
+        found = pa.concat_tables(pieces) if pieces else expected.empty_table()
+    except (pa.ArrowException, OSError, ValueError) as fault:
+        raise VerificationFailed(f"{path.name}: unreadable ({type(fault).__name__})") from None
+    if found.schema != expected:
+        raise VerificationFailed(f"{path.name}: its columns are not those of the manifest")
+    return found.combine_chunks()
+
+
+def _decoded(piece: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Text for dictionaries. Raises ValueError for what would fill the memory."""
+    for name in schema.names:
+        column = piece[name]
+        if pa.types.is_dictionary(column.type):
+            longest = max((len(str(label)) for chunk in column.chunks for label in chunk.dictionary), default=0)
+            if longest * piece.num_rows > LARGEST_LISTING:
+                raise ValueError("labels that would fill the memory")
+    return piece.cast(schema)
+
+
+def _schema(table: TableSaid) -> pa.Schema:
+    axes = [(name, pa.string()) for name in table.levels]
+    if table.kind == "quantiles":
         return pa.schema([*axes, *((name, pa.string()) for name in QUANTILE_COLUMNS)])
     numbers = [(name, pa.bool_() if name == "trustworthy" else pa.float64()) for name in NUMBERS]
     return pa.schema([*axes, *numbers])
 
 
-def _read(path: Path, table: Claims, form: Format) -> pa.Table:
-    try:
-        return form.read(path, _schema(table))
-    except (pa.ArrowException, OSError, ValueError):
-        raise VerificationFailed(f"{path.name}: unreadable") from None
+def _coarser(path: Path) -> list[CoarserLine]:
+    return [(line[0], line[1], line[2], line[3], line[4]) for line in read_lines(path, COARSER_COLUMNS)]
 
 
-def _domains(folder: Path) -> Domains:
-    listed: dict[tuple[str, str], list[str]] = {}
+def _domains(columns: Sequence[Entry], coarser: Sequence[CoarserLine]) -> Domains:
+    listed: Mapping[tuple[str, str], Sequence[str]] = {(each.column, each.level): each.labels for each in columns}
     above: dict[tuple[str, str, str], dict[str, str]] = {}
-    for row in _rows(folder / DICTIONARY, DICTIONARY_COLUMNS):
-        listed.setdefault((row["column"], row["level"]), []).append(row["label"])
-    for row in _rows(folder / COARSER, COARSER_COLUMNS):
-        key = row["column"], row["level"], row["coarser_level"]
-        above.setdefault(key, {})[row["label"]] = row["coarser_label"]
+    for column, finer, label, level, over in coarser:
+        own = above.setdefault((column, finer, level), {})
+        if label in own or (column, finer) not in listed or over not in listed.get((column, level), ()):
+            raise VerificationFailed(f"{COARSER}: it does not tell the levels of {DICTIONARY}")
+        own[label] = over
+    pairs = [(a[0], a[1], b[1]) for a, b in combinations(listed, 2) if a[0] == b[0]]
+    whole = all(list(own) == list(listed[column, finer]) for (column, finer, _), own in above.items())
+    if sorted(above) != sorted(pairs) or not whole:
+        raise VerificationFailed(f"{COARSER}: it does not tell the levels of {DICTIONARY}")
     return Domains(listed, above)
-
-
-def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[Mapping[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file, strict=True)
-        if tuple(reader.fieldnames or ()) != columns:
-            raise VerificationFailed(f"{path.name}: its columns are not {', '.join(columns)}")
-        for row in reader:
-            if None in row or None in row.values():
-                raise VerificationFailed(f"{path.name}: a line has not as many cells as the header")
-            yield row

@@ -5,7 +5,7 @@ at levels that do not depend on its sample: the two compose (epsilons add). On t
 since the choice can follow the classes that were sampled too often; then `same_sample_delta` prices both together.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -60,13 +60,19 @@ class Choice:
 
     def words(self) -> str:
         """The choice in one sentence."""
-        what, on = ", ".join(self.chosen), "the full table" if self.on == "full" else "the released sample itself"
-        paid = "of the total" if self.on == "full" else "in one guarantee with the mechanism"
-        price = f"{float(self.epsilon):g} {paid}"
-        by = self.score.replace("_", " ") + (f" of {self.lattice.last}" if self.lattice.last else "")
-        return (
-            f"Levels of {what} are chosen among {len(self.lattice)} combinations by {by} on {on}, for epsilon {price}."
-        )
+        lattice = self.lattice
+        return choice_words(self.chosen, len(lattice), self.score, lattice.last, self.on, self.epsilon)
+
+
+def choice_words(
+    chosen: Sequence[str], candidates: int, score: str, target: str | None, on: str, epsilon: Fraction
+) -> str:
+    """A choice of levels in one sentence."""
+    rows = "the full table" if on == "full" else "the released sample itself"
+    paid = "of the total" if on == "full" else "in one guarantee with the mechanism"
+    by = score.replace("_", " ") + (f" of {target}" if target else "")
+    price = f"{float(epsilon):g} {paid}"
+    return f"Levels of {', '.join(chosen)} are chosen among {candidates} combinations by {by} on {rows}, for epsilon {price}."
 
 
 def choice_parts(spec: LevelChoice | None, left: Fraction, delta: Fraction) -> tuple[Part, ...]:

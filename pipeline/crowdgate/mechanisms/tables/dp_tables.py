@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -97,25 +97,6 @@ class DpTables:
         if self.beta != 1:
             counted = split(counted[JOINT], self.views[JOINT], self.covering)
         return answer(self.queries, self.covering, counted)
-
-    def parameters(self) -> dict[str, Any]:
-        """What the manifest says of the mechanism; invariants: none, every number carries noise."""
-        unit = "epsilon" if self.budget.noise == "laplace" else "rho"
-        return {
-            "kind": "dp_tables",
-            "noise": f"discrete {self.budget.noise}",
-            "beta": str(self.budget.beta),
-            "rows_per_unit": self.rows,
-            unit: str(self.budget.spend),
-            "invariants": [],
-            "queries": [self._described(i, unit) for i in range(len(self.queries))],
-        }
-
-    def _described(self, at: int, unit: str) -> dict[str, Any]:
-        linear = self.queries[at]
-        levels = {name: level.name for name, level in linear.levels.items()}
-        size = {"cells": linear.query.cells, "sensitivity": linear.query.sensitivity(self.rows)}
-        return {"name": linear.query.name, "levels": levels, **size, unit: str(self.spends[at])}
 
 
 def plan_dp_tables(

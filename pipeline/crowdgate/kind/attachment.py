@@ -1,0 +1,36 @@
+"""Files that releases of every kind have, or may have, beside those of their kind."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from crowdgate.kind.kind import Page
+from crowdgate.manifest import Manifest
+from crowdgate.signing.keys import PublicKey, SigningKey
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What an attachment is made of: the manifest, and the kind's page. Once the manifest is closed also its bytes, the
+    key that signs, and the keys that are trusted."""
+
+    manifest: Manifest
+    page: Page | None = None
+    sealed: bytes = b""
+    signer: SigningKey | None = None
+    trusted: Sequence[PublicKey] = ()
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """One file. `make` gives its bytes, or None where a release has none; `problems` says what does not hold of bytes
+    that were found (None: it is not there).
+
+    A `closing` one is made after the manifest, which does not name it; the others are in it.
+    """
+
+    make: Callable[[Context], bytes | None]
+    problems: Callable[[Context, bytes | None], Iterator[str]]
+    closing: bool = False
+
+
+Attachments = Mapping[str, Attachment]

@@ -1,0 +1,32 @@
+"""The public facts that gates are judged by, read out of a manifest."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from crowdgate.candidate import Fact, Static
+from crowdgate.hierarchy import Level
+from crowdgate.manifest import Manifest
+
+
+def level_of(name: str, labels: tuple[str, ...]) -> Level:
+    """A level whose values are taken for a domain: nothing finer is known of a release."""
+    return Level(name, labels, np.arange(len(labels), dtype=np.int32))
+
+
+def static_of(said: Manifest, levels: Mapping[str, Level], facts: Mapping[str, Fact], least_class: int) -> Static:
+    """Public facts as the manifest states them, with these columns. Raises ValueError for parts of a guarantee that do
+    not add up."""
+    stated = said.facts
+    spent, budget = (stated.spent.epsilon, stated.spent.delta), (stated.budget.epsilon, stated.budget.delta)
+    return Static(
+        guarantee=said.guarantee.guarantee, spent=spent, budget=budget, people=stated.people, least_class=least_class,
+        levels=levels, facts=facts, rows_per_unit=stated.rows_per_unit,
+    )  # fmt: skip
+
+
+def static_at_first(said: Manifest) -> Static:
+    """What static gates were judged by: columns are known by their public counts alone."""
+    counts = said.facts.margins
+    levels = {name: level_of(name, tuple(map(str, range(len(own))))) for name, own in counts.items()}
+    return static_of(said, levels, {name: Fact(margins=own) for name, own in counts.items()}, 1)

@@ -1,0 +1,56 @@
+"""What the manifest of a release of rows says beside what all manifests say."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from crowdgate.limits import GREATEST_K, MOST_CANDIDATES, MOST_RELEASED, MOST_ROWS_EACH, MOST_VALUES
+from crowdgate.manifest import Manifest, MechanismSaid
+from crowdgate.manifest.values import Exact, Label, Said
+
+
+class ChoiceSaid(Said):
+    """How levels were chosen: on which rows, among how many combinations, by which score, for which epsilon."""
+
+    chosen: tuple[Label, ...]
+    candidates: Annotated[int, Field(ge=1, le=MOST_CANDIDATES)]
+    score: Label
+    target: Label | None = None
+    on: Literal["full", "sample"]
+    epsilon: Exact
+
+
+class RowsMechanism(MechanismSaid):
+    """Kept with probability `beta`, at these levels, in classes of at least `k`; at most `rows` rows of a person."""
+
+    kind: Literal["safe_k_anonymity"]
+    beta: Exact
+    k: Annotated[int, Field(ge=1, le=GREATEST_K)]
+    rows: Annotated[int, Field(ge=1, le=MOST_ROWS_EACH)] = 1
+    inherited: Label | None = None
+    attributes: dict[Label, Label]
+    choice: ChoiceSaid | None = None
+
+
+class ColumnSaid(Said):
+    """A column of the data: its level, how many values that has, and whether they are numbers or days in order."""
+
+    name: Label
+    level: Label
+    values: Annotated[int, Field(ge=1, le=MOST_VALUES + 1)]
+    ordered: bool
+
+
+class RowsData(Said):
+    """What the data hold."""
+
+    columns: Annotated[tuple[ColumnSaid, ...], Field(min_length=1, max_length=10_000)]
+    rows: Annotated[int, Field(ge=0, le=MOST_RELEASED)]
+    classes: Annotated[int, Field(ge=0, le=MOST_RELEASED)]
+
+
+class RowsManifest(Manifest):
+    """The manifest of a release of rows."""
+
+    mechanism: RowsMechanism
+    data: RowsData

@@ -1,0 +1,23 @@
+"""What the files of a release of tables hold."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from crowdgate.kinds.tables.said import TableSaid
+from crowdgate.publish.dictionary import Entry
+
+CoarserLine = tuple[str, str, str, str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedTables:
+    """The tables as published and, if asked for, as the noise left them; their columns with all values, and which value
+    of a level belongs to which of a coarser one."""
+
+    said: tuple[TableSaid, ...]
+    tables: tuple[pa.Table, ...]
+    raw: tuple[pa.Table, ...]
+    columns: tuple[Entry, ...]
+    coarser: Sequence[CoarserLine]

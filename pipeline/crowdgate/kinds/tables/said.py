@@ -1,0 +1,145 @@
+"""What the manifest of a release of tables says beside what all manifests say."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from crowdgate.accounting.discrete_laws import Law
+from crowdgate.accounting.tables_plan import NoiseKind, Query, law_of
+from crowdgate.limits import MOST_NUMBERS, MOST_ROWS_EACH, MOST_VALUES
+from crowdgate.manifest import Manifest, MechanismSaid
+from crowdgate.manifest.values import Exact, FileName, Label, Said
+
+Integer = Annotated[int, Field(ge=-(1 << 62), le=1 << 62)]
+
+
+class GridSaid(Said):
+    """The whole numbers that one row can add to a sum, in multiples of `unit`."""
+
+    unit: Exact
+    low: Integer
+    high: Integer
+
+
+class QuerySaid(Said):
+    """A noisy vector: its axes, what a privacy unit can change, and what its noise spends (epsilon or rho). A query
+    without a grid counts rows."""
+
+    name: Label
+    levels: dict[Label, Label]
+    cells: Annotated[int, Field(ge=1, le=MOST_NUMBERS)]
+    sensitivity: Annotated[int, Field(ge=1, le=1 << 62)]
+    epsilon: Exact | None = None
+    rho: Exact | None = None
+    grid: GridSaid | None = None
+
+    @property
+    def contribution(self) -> int:
+        """What one row can add, at least 1."""
+        return 1 if self.grid is None else max(1, abs(self.grid.low), abs(self.grid.high))
+
+
+class TablesMechanism(MechanismSaid):
+    """Discrete noise of a budget, `epsilon` or `rho`, on every query; a sample of rate `beta` first if that is not 1."""
+
+    kind: Literal["dp_tables"]
+    noise: Literal["discrete laplace", "discrete gaussian"]
+    beta: Exact
+    rows_per_unit: Annotated[int, Field(ge=1, le=MOST_ROWS_EACH)]
+    epsilon: Exact | None = None
+    rho: Exact | None = None
+    invariants: Annotated[tuple[Label, ...], Field(max_length=0)]
+    queries: Annotated[tuple[QuerySaid, ...], Field(min_length=1, max_length=MOST_NUMBERS)]
+    split: Literal["equal", "least-variance"]
+    relative_error: Exact
+    suppress: bool
+    raw: bool
+
+    @property
+    def noise_kind(self) -> NoiseKind:
+        """The noise as the accounting names it."""
+        return "laplace" if self.noise == "discrete laplace" else "gaussian"
+
+    @property
+    def spend(self) -> Fraction | None:
+        """Epsilon or rho of all queries together."""
+        return self.epsilon if self.noise_kind == "laplace" else self.rho
+
+    def spent(self, query: QuerySaid) -> Fraction | None:
+        """Epsilon or rho of one query."""
+        return query.epsilon if self.noise_kind == "laplace" else query.rho
+
+    def law(self, at: int) -> Law:
+        """The law of the noise on every cell of a query."""
+        query = self.queries[at]
+        spent = self.spent(query)
+        assert spent is not None, "every query states its spend"
+        counted = Query(query.name, query.cells, query.contribution)
+        return law_of(counted, spent, self.rows_per_unit, self.noise_kind)
+
+    def unit(self, at: int) -> Fraction:
+        """What one step of the noise is worth in a query, for the whole table."""
+        grid = self.queries[at].grid
+        return (Fraction(1) if grid is None else grid.unit) / self.beta
+
+
+class AxisSaid(Said):
+    """A column at a level."""
+
+    column: Label
+    level: Label
+
+
+class TableSaid(Said):
+    """A table: the stem of its files, what it holds, its axes, its lines, and the queries that it is made of."""
+
+    file: FileName
+    table: Label
+    kind: Literal["count", "sum", "mean", "quantiles"]
+    column: Label | None = None
+    level: Label | None = None
+    at: tuple[Exact, ...] | None = None
+    axes: tuple[AxisSaid, ...]
+    cells: Annotated[int, Field(ge=1, le=MOST_NUMBERS * 100)]
+    queries: Annotated[tuple[int, ...], Field(min_length=1, max_length=2)]
+
+    @property
+    def levels(self) -> Mapping[str, str]:
+        """The axes in their order."""
+        return {axis.column: axis.level for axis in self.axes}
+
+    @property
+    def query_levels(self) -> Mapping[str, str]:
+        """The axes of the noisy vector behind it: that of quantiles has their column as well."""
+        if self.column is None or self.level is None:
+            return self.levels
+        return {**self.levels, self.column: self.level}
+
+    @property
+    def probabilities(self) -> list[str]:
+        """Which quantiles, as the table writes them."""
+        return [f"{float(p):g}" for p in self.at or ()]
+
+
+class ValuesSaid(Said):
+    """A column at a level, and how many values that has."""
+
+    name: Label
+    level: Label
+    values: Annotated[int, Field(ge=1, le=MOST_VALUES + 1)]
+
+
+class TablesData(Said):
+    """What the files hold: columns as dictionary.csv lists them, and tables."""
+
+    columns: Annotated[tuple[ValuesSaid, ...], Field(max_length=10_000)]
+    tables: Annotated[tuple[TableSaid, ...], Field(min_length=1, max_length=10_000)]
+
+
+class TablesManifest(Manifest):
+    """The manifest of a release of tables."""
+
+    mechanism: TablesMechanism
+    data: TablesData

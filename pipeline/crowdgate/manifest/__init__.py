@@ -1,0 +1,45 @@
+"""The manifest of a release: what is said about it, typed, as canonical bytes."""
+
+from crowdgate.manifest.gates import GateSaid
+from crowdgate.manifest.model import (
+    FORMAT,
+    NAME,
+    AboutSaid,
+    ContractSaid,
+    CostSaid,
+    FactsSaid,
+    FileSaid,
+    GuaranteeSaid,
+    Manifest,
+    MechanismSaid,
+    PartSaid,
+    PlaceSaid,
+    ReleaseSaid,
+    canonical,
+    dumped,
+    kind_in,
+    parsed,
+)
+from crowdgate.manifest.words import guarantee_words
+
+__all__ = [
+    "FORMAT",
+    "NAME",
+    "AboutSaid",
+    "ContractSaid",
+    "CostSaid",
+    "FactsSaid",
+    "FileSaid",
+    "GateSaid",
+    "GuaranteeSaid",
+    "Manifest",
+    "MechanismSaid",
+    "PartSaid",
+    "PlaceSaid",
+    "ReleaseSaid",
+    "canonical",
+    "dumped",
+    "guarantee_words",
+    "kind_in",
+    "parsed",
+]

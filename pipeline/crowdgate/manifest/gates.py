@@ -1,0 +1,60 @@
+"""A gate in a manifest: the rule, what was measured, and the outcome, in fields. Words are made from them."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from crowdgate.gate import Outcome, Shown, Verdict
+from crowdgate.manifest.values import Exact, Figure, Label, Said
+from crowdgate.measures import MeasureClass
+from crowdgate.policy.policy import Charge, GateRule
+
+
+class GateSaid(Said):
+    """One gate. `at_most` or `at_least` is its limit, `class` what its measure reads. `low` and `high` are the ends of
+    one-sided 95 % intervals, rounded outwards (the value itself when it is exact); without them nothing could be
+    measured. `charge` is what a charged measure took of epsilon."""
+
+    measure: Label
+    over: Annotated[tuple[Label, ...], Field(max_length=1000)] | None = None
+    of: Label | None = None
+    options: Annotated[dict[Label, Exact], Field(alias="with", max_length=20)] | None = None
+    at_most: Exact | None = None
+    at_least: Exact | None = None
+    charge: Exact | None = None
+    severity: Literal["block", "advise"]
+    reads: Annotated[Literal["static", "output", "charged", "confidential"], Field(alias="class")]
+    value: Figure | None = None
+    low: Figure | None = None
+    high: Figure | None = None
+    outcome: Literal["pass", "fail", "inconclusive"]
+
+    @classmethod
+    def of_verdict(cls, verdict: Verdict) -> "GateSaid":
+        """The verdict as it is written."""
+        rule, shown = verdict.rule, verdict.shown
+        stated = {
+            "measure": rule.measure, "over": None if rule.over is None else tuple(rule.over), "of": rule.of,
+            "with": dict(rule.options) or None, "at_most": rule.at_most, "at_least": rule.at_least,
+            "charge": None if rule.charge is None else rule.charge.epsilon, "severity": rule.severity,
+            "class": str(verdict.reads), "outcome": str(verdict.outcome),
+        }  # fmt: skip
+        measured = {} if shown is None else {"value": shown.value, "low": shown.low, "high": shown.high}
+        return cls.model_validate({**stated, **measured})
+
+    @property
+    def rule(self) -> GateRule:
+        """The gate as a policy states it."""
+        return GateRule.model_construct(
+            measure=self.measure, over=None if self.over is None else list(self.over), of=self.of,
+            options=dict(self.options or {}), at_most=self.at_most, at_least=self.at_least,
+            charge=None if self.charge is None else Charge.model_construct(epsilon=self.charge),
+            severity=self.severity,
+        )  # fmt: skip
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict that is written here."""
+        known = self.value is not None and self.low is not None and self.high is not None
+        shown = Shown(self.value or "", self.low or "", self.high or "") if known else None
+        return Verdict(self.rule, MeasureClass(self.reads), Outcome(self.outcome), shown)

@@ -1,0 +1,202 @@
+"""The manifest: all that is said about a release, in fields, as canonical bytes. One statement has one text.
+
+It is complete: from it and the data files every other file, every verdict that is not paid for and the guarantee can be
+computed again. Numbers are exact text, bounded in length, so that no number of a forged manifest takes long to read.
+"""
+
+import json
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
+
+from pydantic import Field, ValidationError
+
+from crowdgate.errors import VerificationFailed
+from crowdgate.guarantee import Guarantee, Part
+from crowdgate.limits import LARGEST_MANIFEST, MOST_PEOPLE
+from crowdgate.manifest.gates import GateSaid
+from crowdgate.manifest.values import Count, Digest, Exact, FileName, Label, Said, Words
+
+NAME = "manifest.json"
+FORMAT = 1
+"""The number of this form. Templates and readers of a form that was ever published stay."""
+
+
+class ReleaseSaid(Said):
+    """Which release this is. `id` is policy, version and slot."""
+
+    id: Label
+    policy: Label
+    version: Label
+    slot: Label
+
+
+class AboutSaid(Said):
+    """What the policy owner says of it, in free words."""
+
+    description: Words
+    owner: Words
+
+
+class ContractSaid(Said):
+    """The contract whose table was read, and the population that it is about."""
+
+    id: Label
+    version: Label
+    population: Label
+
+
+class PlaceSaid(Said):
+    """The line of the ledger's journal that charged this release: its number, and the digest of all lines up to it."""
+
+    id: Label
+    line: Count
+    digest: Digest
+
+
+class CostSaid(Said):
+    """Privacy loss."""
+
+    epsilon: Exact
+    delta: Exact
+
+
+class FactsSaid(Said):
+    """Public facts that gates were judged by: the bound on people, the most rows of one privacy unit, the population's
+    budget in force, what it has spent with this release included, and for gates that read them the public counts of
+    every value of a column, at the finest level that could be released."""
+
+    people: Annotated[int, Field(ge=1, le=MOST_PEOPLE)]
+    rows_per_unit: Annotated[int, Field(ge=1, le=10**6)]
+    budget: CostSaid
+    spent: CostSaid
+    margins: dict[Label, tuple[Count, ...]]
+
+
+class PartSaid(Said):
+    """What one step spends."""
+
+    name: Label
+    epsilon: Exact
+    delta: Exact
+
+
+class GuaranteeSaid(Said):
+    """The guarantee of the whole release, its parts, and in words."""
+
+    epsilon: Exact
+    delta: Exact
+    relation: Literal["add-remove"]
+    unit: Literal["row", "person"]
+    parts: Annotated[tuple[PartSaid, ...], Field(max_length=100)]
+    words: tuple[Words, ...] = ()
+
+    @classmethod
+    def of(cls, guarantee: Guarantee, words: tuple[str, ...] = ()) -> "GuaranteeSaid":
+        """The guarantee as it is written."""
+        parts = tuple(PartSaid(name=p.name, epsilon=p.epsilon, delta=p.delta) for p in guarantee.parts)
+        return cls.model_validate(
+            {"epsilon": guarantee.epsilon, "delta": guarantee.delta, "relation": guarantee.relation,
+             "unit": guarantee.unit, "parts": parts, "words": words}
+        )  # fmt: skip
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is stated. Raises ValueError when the parts do not add up to the totals."""
+        parts = tuple(Part(part.name, part.epsilon, part.delta) for part in self.parts)
+        return Guarantee(self.epsilon, self.delta, self.relation, self.unit, parts)
+
+
+class FileSaid(Said):
+    """A file's digest and size."""
+
+    sha256: Digest
+    bytes: Count
+
+
+class MechanismSaid(Said):
+    """What is said of a mechanism; every kind of release has fields of its own."""
+
+    kind: str
+
+
+class Manifest(Said):
+    """What is said of a release of any kind. `files` are all files but this one and the signature."""
+
+    api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
+    kind: Literal["Release"]
+    format: Literal[1]
+    release: ReleaseSaid
+    about: AboutSaid
+    policy_digest: Annotated[Digest, Field(alias="policyDigest")]
+    contract: ContractSaid
+    ledger: PlaceSaid
+    facts: FactsSaid
+    mechanism: MechanismSaid
+    guarantee: GuaranteeSaid
+    verdicts: Annotated[tuple[GateSaid, ...], Field(max_length=1000)]
+    data: Said
+    formats: Annotated[tuple[Label, ...], Field(min_length=1, max_length=20)]
+    files: Annotated[dict[FileName, FileSaid], Field(max_length=100_000)]
+    key: Literal["operating system", "injected"]
+    software: Annotated[dict[Label, Label], Field(max_length=20)]
+
+    constants: ClassVar[dict[str, Any]] = {"apiVersion": "crowdgate/v1", "kind": "Release", "format": FORMAT}
+
+    def sealed(self) -> bytes:
+        """The manifest as it is published."""
+        return canonical(self.to_json())
+
+    def to_json(self) -> dict[str, Any]:
+        """The manifest as JSON."""
+        return dumped(self)
+
+
+M = TypeVar("M", bound=Manifest)
+
+
+def dumped(said: Said) -> dict[str, Any]:
+    """A part as JSON, without what it does not say."""
+    stated: dict[str, Any] = said.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return stated
+
+
+def canonical(value: Any) -> bytes:
+    """Canonical JSON: sorted keys, no spaces to spare, UTF-8, one newline at the end."""
+    return (json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
+
+
+def parsed(model: type[M], data: bytes) -> M:
+    """The manifest in `data`. Raises VerificationFailed that says where it is none, never what stands there."""
+    try:
+        found = model.model_validate_json(data)
+        if found.sealed() == data:
+            return found
+    except ValidationError as error:
+        raise VerificationFailed("\n".join(_fault(each["loc"], each["msg"]) for each in error.errors()[:20])) from None
+    except (ValueError, RecursionError):
+        pass
+    raise VerificationFailed(f"{NAME}: it is not written as a manifest is")
+
+
+def kind_in(data: bytes) -> str:
+    """The kind of release that a manifest names. Raises VerificationFailed."""
+    if len(data) > LARGEST_MANIFEST:
+        raise VerificationFailed(f"{NAME}: larger than {LARGEST_MANIFEST} bytes")
+    try:
+        return str(_Kind.model_validate_json(data).mechanism.kind)
+    except (ValueError, RecursionError):
+        raise VerificationFailed(f"{NAME}: it is not the manifest of a release") from None
+
+
+class _Named(Said):
+    model_config = {"extra": "ignore"}
+    kind: Annotated[str, Field(max_length=100)]
+
+
+class _Kind(Said):
+    model_config = {"extra": "ignore"}
+    mechanism: _Named
+
+
+def _fault(place: tuple[str | int, ...], message: str) -> str:
+    where = ".".join(str(each) for each in place)[:200]
+    return f"{NAME}: {where or 'the whole'}: {message[:200]}"

@@ -1,0 +1,51 @@
+"""Values that a manifest is made of: typed, bounded, and each with one way to be written."""
+
+import re
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
+
+from crowdgate.accounting.numbers import exact_text
+
+_EXACT = r"^-?([0-9]{1,310}(/[0-9]{1,310})?|[0-9]{1,20}\.[0-9]{1,20}|[0-9]{1,20}(\.[0-9]{1,20})?e[+-][0-9]{2,3})$"
+_FIGURE = r"^(undefined|-?infinite|-?[0-9]{1,310}(/[0-9]{1,310}|\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?)$"
+
+
+class Said(BaseModel):
+    """A part of a manifest: nothing but its fields, each of its type as JSON has it, none changed afterwards."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+def _exact(value: Any) -> Fraction:
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, str) and re.fullmatch(_EXACT, value, re.ASCII):
+        try:
+            number = Fraction(value)
+            if exact_text(number) == value:
+                return number
+        except ArithmeticError:
+            pass
+    raise ValueError("an exact number as text, such as 0.05, 1e-09 or 1/3")
+
+
+Exact = Annotated[
+    Fraction,
+    PlainValidator(_exact),
+    PlainSerializer(exact_text),
+    WithJsonSchema({"type": "string", "pattern": _EXACT}),
+]
+"""An exact number, as the text that `exact_text` gives it."""
+Figure = Annotated[str, Field(pattern=_FIGURE, max_length=700)]
+"""A measured number: exact where it is whole or a ratio, otherwise in nine digits."""
+Label = Annotated[str, Field(max_length=1000)]
+"""A name: of a column, a level, a policy."""
+Words = Annotated[str, Field(max_length=100_000)]
+"""What people wrote or read."""
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+"""SHA-256."""
+Count = Annotated[int, Field(ge=0, le=10**15)]
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")]
+"""A file of a release: no folder, no hidden file."""
