@@ -44,3 +44,15 @@ LARGEST_DOCUMENT = 1 << 20
 
 DEEPEST_DOCUMENT = 30
 """Levels of nesting in a policy, contract or budget."""
+
+LARGEST_KEY_FILE = 1 << 16
+"""Bytes of a file of keys."""
+
+LARGEST_ENVELOPE = 16 << 20
+"""Bytes of a signed envelope: a catalogue of some 50,000 releases."""
+
+MOST_SIGNATURES = 16
+"""Signatures in an envelope: a key and those that replace it."""
+
+MOST_SUBJECTS = 50_000
+"""Files of a signed release, or releases of a destination."""

@@ -22,7 +22,7 @@ from sqlalchemy import Connection, func, select, update
 
 from crowdgate.errors import LedgerRefused, VerificationFailed
 from crowdgate.ledger import schema
-from crowdgate.ledger.journal import Line, add, append, broken_line, differing, lines, rows
+from crowdgate.ledger.journal import Line, add, append, broken_line, differing, last_line, lines, rows
 from crowdgate.ledger.schema import (
     ZERO,
     Budget,
@@ -102,6 +102,11 @@ class Ledger:
         """Everything that was ever changed or recorded, in its order."""
         with self._reading() as connection:
             return lines(connection)
+
+    def head(self) -> Line:
+        """The journal's last line: where the ledger is in its own time."""
+        with self._reading() as connection:
+            return last_line(connection)
 
     def spent(self, population: str) -> Spend:
         """What the population has lost: all its reservations but void ones, whatever their end."""
