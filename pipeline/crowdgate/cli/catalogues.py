@@ -51,6 +51,6 @@ def _show(outcome: str, folder: Path, statement: CatalogueStatement, as_json: bo
     if as_json:
         print_json({"outcome": outcome, "ledger": ledger.model_dump(), "releases": releases})
         return
-    typer.echo(f"{folder / NAME} lists {len(releases)} releases, as of line {ledger.line} of the ledger {ledger.id}")
+    typer.echo(f"{folder / NAME}, {outcome} as of line {ledger.line} of the ledger {ledger.id}:")
     for name in releases:
         typer.echo(f"  {name}")

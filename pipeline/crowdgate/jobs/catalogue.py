@@ -91,8 +91,8 @@ def _refuse_less(root: Path, ledger: Ledger, releases: Mapping[str, str], key: P
     gone = sorted(there.releases().items() - releases.items())
     if gone:
         raise LedgerRefused(
-            f"{root / NAME} lists {gone[0][0]}, which the ledger {ledger.id} does not hold as published there; expected "
-            f"the ledger and the working copy that it was written from; to list less, remove it first"
+            f"{root / NAME} lists {gone[0][0]}, which the ledger {ledger.id} does not hold as published there; "
+            "expected the ledger and the working copy that it was written from; to list less, remove it first"
         )
 
 
@@ -184,7 +184,7 @@ def _wait(handle: int, root: Path) -> None:
 
 
 def _replace(root: Path, staging: Path, envelope: bytes, releases: Mapping[str, str]) -> None:
-    """The new catalogue in place of the old one, at once; dated by its last slot, so that no file time tells of runs."""
+    """The new catalogue in place of the old one, dated by its last slot: no file time tells when a run ended."""
     path = staging / NAME
     day = max(name.rpartition("/")[2][:10] for name in releases)
     seconds = datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()

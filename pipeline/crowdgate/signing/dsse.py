@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from crowdgate.limits import LARGEST_ENVELOPE, MOST_SIGNATURES
@@ -48,11 +48,11 @@ class Opened:
 def sealed(payload_type: str, payload: bytes, keys: Sequence[SigningKey]) -> bytes:
     """The envelope of a payload, signed with each of the keys: the same bytes for the same arguments.
 
-    Raises EnvironmentFault for a payload that no one could open again because of its size.
+    Raises EnvironmentFault for what no one could open again: too large, no key or too many.
     """
     said = _pae(payload_type, payload)
-    signatures = tuple(_signature(key, said) for key in keys)
-    return _bounded(Envelope(payload=_text(payload), payload_type=payload_type, signatures=signatures))
+    signers = {key.public.id: key for key in keys}.values()
+    return _written(_text(payload), payload_type, [_signature(key, said) for key in signers])
 
 
 def opened(envelope: bytes, trusted: Sequence[PublicKey]) -> Opened:
@@ -67,9 +67,9 @@ def added(envelope: bytes, key: SigningKey, trusted: Sequence[PublicKey]) -> byt
     """
     stated = _parsed(envelope)
     found = _checked(stated, trusted)
-    others = tuple(each for each in stated.signatures if each.keyid != key.public.id)
-    signatures = (*others, _signature(key, _pae(found.payload_type, found.payload)))
-    return _bounded(stated.model_copy(update={"signatures": signatures}))
+    others = [each for each in stated.signatures if each.keyid != key.public.id]
+    said = _pae(found.payload_type, found.payload)
+    return _written(stated.payload, stated.payload_type, [*others, _signature(key, said)])
 
 
 def _pae(payload_type: str, payload: bytes) -> bytes:
@@ -107,10 +107,14 @@ def _signature(key: SigningKey, said: bytes) -> Signature:
     return Signature(keyid=key.public.id, sig=_text(key.sign(said)))
 
 
-def _bounded(stated: Envelope) -> bytes:
-    envelope = canonical(stated)
-    if len(envelope) > LARGEST_ENVELOPE:
-        raise EnvironmentFault(f"what is to be signed needs an envelope larger than {LARGEST_ENVELOPE >> 10} KiB")
+def _written(payload: str, payload_type: str, signatures: Sequence[Signature]) -> bytes:
+    try:
+        envelope = canonical(Envelope(payload=payload, payload_type=payload_type, signatures=tuple(signatures)))
+    except ValidationError:
+        envelope = b""
+    if not 0 < len(envelope) <= LARGEST_ENVELOPE:
+        bounds = f"1 to {MOST_SIGNATURES} signatures and {LARGEST_ENVELOPE >> 10} KiB"
+        raise EnvironmentFault(f"this can't be signed, for nobody could open it: an envelope takes {bounds}")
     return envelope
 
 

@@ -5,12 +5,12 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 
 @contextmanager
-def plain_file(path: Path) -> Iterator[BinaryIO]:
+def plain_file(path: Path) -> Iterator[BufferedReader]:
     """The plain file at `path`, opened without waiting for a writer. Raises OSError, for anything else too."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
@@ -19,7 +19,7 @@ def plain_file(path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def bounded(file: BinaryIO, most: int) -> bytes:
+def bounded(file: BufferedReader, most: int) -> bytes:
     """All of a file of at most `most` bytes. Raises OSError for a larger one."""
     data = file.read(most + 1)
     if len(data) > most:
