@@ -24,7 +24,7 @@ def workshop(tmp_path: Path) -> Workshop:
 @pytest.fixture(autouse=True)
 def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings of the machine must not decide a test."""
-    for name in ("CROWDGATE_LEDGER", "PREFECT_API_URL"):
+    for name in ("CROWDGATE_LEDGER", "CROWDGATE_SIGNING_KEY", "PREFECT_API_URL"):
         monkeypatch.delenv(name, raising=False)
 
 

@@ -56,3 +56,14 @@ MOST_RELEASED = 1 << 31
 
 MOST_FILES = 10_000
 """Files of a release."""
+LARGEST_KEY_FILE = 1 << 16
+"""Bytes of a file of keys."""
+
+LARGEST_ENVELOPE = 16 << 20
+"""Bytes of a signed envelope: a catalogue of some 50,000 releases."""
+
+MOST_SIGNATURES = 16
+"""Signatures in an envelope: a key and those that replace it."""
+
+MOST_SUBJECTS = 50_000
+"""Files of a signed release, or releases of a destination."""

@@ -1,13 +1,23 @@
-"""Where the ledger is: an option, then CROWDGATE_LEDGER, then crowdgate.toml of the working copy."""
+"""Where the ledger is: an option, then CROWDGATE_LEDGER, then crowdgate.toml of the working copy.
+
+And which key signs: CROWDGATE_SIGNING_KEY, then crowdgate.toml. No message holds what either says of the key.
+"""
 
 import os
+import stat
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.limits import LARGEST_KEY_FILE
+from crowdgate.signing import keys
+from crowdgate.signing.files import bounded, plain_file
+from crowdgate.signing.keys import SigningKey
 
 FILE = "crowdgate.toml"
+KEY_VARIABLE = "CROWDGATE_SIGNING_KEY"
+NAMES = ("ledger", "signing_key")
 Placed = Callable[[str, Path], str]
 """Makes a ledger's URL whole that a file in a folder states; raises ValueError, which says what a URL is like."""
 
@@ -28,6 +38,41 @@ def ledger_url(root: Path, option: str | None, placed: Placed) -> str:
     return _placed(str(path), url, root, placed)
 
 
+def signing_key(root: Path) -> SigningKey | None:
+    """The key that signs releases, or None where no place names one; a path is relative to crowdgate.toml.
+
+    CROWDGATE_SIGNING_KEY holds the key itself, as PEM. A place that names a key which can't be used is never passed
+    over: raises ConfigurationError, for an empty variable and a file that others may read too.
+    """
+    pem = os.environ.get(KEY_VARIABLE)
+    if pem is not None:
+        return keys.signing_key(pem.encode(errors="replace"), KEY_VARIABLE)
+    path = root / FILE
+    named = _settings(path).get("signing_key") if path.is_file() else None
+    if named is None:
+        return None
+    place = f"{path}: signing_key"
+    if not isinstance(named, str) or not named or "\0" in named:
+        raise _unusable(place, "no name of a file")
+    return keys.signing_key(_secret(root / named, place), place)
+
+
+def _secret(path: Path, place: str) -> bytes:
+    """What a file holds that only its owner can read. The message never shows its name: a key may stand there."""
+    try:
+        with plain_file(path) as file:
+            if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+                raise _unusable(place, "a file that others than its owner may use; chmod 600 it")
+            return bounded(file, LARGEST_KEY_FILE)
+    except OSError as error:
+        raise _unusable(place, f"the file that it names: {error.strerror or 'unreadable'}") from None
+
+
+def _unusable(place: str, found: str) -> ConfigurationError:
+    expected = 'signing_key = "FILE", a private key that only its owner may read'
+    return ConfigurationError(Problem(place, None, "key", found, expected))
+
+
 def _placed(place: str, url: str, folder: Path, placed: Placed) -> str:
     """The URL, made whole. The message never shows it: it may hold a password."""
     try:
@@ -41,7 +86,8 @@ def _settings(path: Path) -> dict[str, object]:
         settings = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigurationError(Problem(str(path), None, "file", str(error), "valid TOML")) from None
-    unknown = [name for name in settings if name != "ledger"]
+    unknown = [name for name in settings if name not in NAMES]
     if unknown:
-        raise ConfigurationError(Problem(str(path), None, unknown[0], "unknown setting", "ledger", "ledger"))
+        hint = nearest(unknown[0], NAMES)
+        raise ConfigurationError(Problem(str(path), None, unknown[0], "unknown setting", " or ".join(NAMES), hint))
     return settings

@@ -138,10 +138,8 @@ def withhold(reserved: Reserved, found: Counted, judged: Judged) -> Result:
 @after_reading
 def stage(reserved: Reserved, found: Counted, judged: Judged) -> Ready:
     """Write the release where only its owner sees it, and commit the ledger to its digest."""
-    run = reserved.run
-    staged = publisher.stage(
-        run.staged, run.slot, staging.writers(run, judged), lambda files: staging.seal(run, judged, files)
-    )
+    run, written = reserved.run, staging.Statement(reserved, judged, reserved.run.signer)
+    staged = publisher.stage(run.staged, run.slot, written.writers(), written.seal, written.close)
     record = staging.private("published", found, judged)
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
     run.ledger.commit(run.id, State.COMMITTED, staged.manifest_digest, run.place, commitment)

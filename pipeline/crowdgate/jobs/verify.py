@@ -1,18 +1,47 @@
 """Verify a published release from its files alone."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from crowdgate.attachments import ATTACHMENTS
 from crowdgate.kinds import KINDS
+from crowdgate.ledger.ledger import open_ledger
 from crowdgate.ledger.stores import placed
+from crowdgate.manifest import Manifest
 from crowdgate.settings import ledger_url
-from crowdgate.verify import verify as engine
+from crowdgate.signing.keys import public_keys
+from crowdgate.verify.verify import Verification
 
 
-def verify(folder: Path, ledger: str | None = None) -> dict[str, Any]:
-    """The manifest of a release that holds all it claims.
+@dataclass(frozen=True)
+class Verified:
+    """A release that holds all it claims, and who vouches for its origin: trusted keys, a ledger, or nobody."""
 
-    Raises VerificationFailed that lists what does not hold, ConfigurationError for a ledger's URL that is none.
+    manifest: Manifest
+    signed: bool
+    keys: bool
+    ledger: str | None
+
+    @property
+    def origin(self) -> str:
+        """Who vouches for where it comes from, in words."""
+        if self.keys and self.ledger:
+            return f"a trusted key signed it, and the ledger {self.ledger} committed to it"
+        if self.keys:
+            return "a trusted key signed it"
+        if self.ledger:
+            return f"the ledger {self.ledger} committed to it"
+        unread = "its signature was not checked, since no --key was given" if self.signed else "it is not signed"
+        return f"nobody vouches for its origin: {unread}"
+
+
+def verify(folder: Path, ledger: str | None = None, keys: Sequence[Path] = ()) -> Verified:
+    """A release that holds all it claims; with `keys` (files of public keys) one of them must have signed it.
+
+    Raises VerificationFailed that lists what does not hold, ConfigurationError for a ledger's URL or a key that is none.
     """
-    url = None if ledger is None else ledger_url(Path.cwd(), ledger, placed)
-    return engine.verify(folder, KINDS, url)
+    trusted = tuple(key for path in keys for key in public_keys(path))
+    opened = None if ledger is None else open_ledger(ledger_url(Path.cwd(), ledger, placed), None)
+    run = Verification(folder, KINDS, ATTACHMENTS, trusted, opened)
+    return Verified(run.run(), run.signed, bool(trusted), None if opened is None else opened.id)

@@ -50,6 +50,12 @@ def lines(connection: Connection) -> list[Line]:
     return [Line(**row) for row in connection.execute(select(journal).order_by(journal.c.number)).mappings()]
 
 
+def last_line(connection: Connection) -> Line:
+    """The last line; there always is one, of the ledger's creation."""
+    found = connection.execute(select(journal).order_by(journal.c.number.desc()).limit(1)).mappings().one()
+    return Line(**found)
+
+
 def rows(connection: Connection) -> Rows:
     """What the other tables hold."""
     held = ((table, key, row) for table, key in _KEYS.items() for row in connection.execute(select(table)).mappings())

@@ -22,7 +22,7 @@ from sqlalchemy import Connection, func, select, update
 
 from crowdgate.errors import LedgerRefused, VerificationFailed
 from crowdgate.ledger import schema
-from crowdgate.ledger.journal import Line, add, append, broken_line, differing, lines, rows
+from crowdgate.ledger.journal import Line, add, append, broken_line, differing, last_line, lines, rows
 from crowdgate.ledger.schema import (
     ZERO,
     Budget,
@@ -103,6 +103,11 @@ class Ledger:
         with self._reading() as connection:
             return lines(connection)
 
+    def head(self) -> Line:
+        """The journal's last line: where the ledger is in its own time."""
+        with self._reading() as connection:
+            return last_line(connection)
+
     def spent(self, population: str) -> Spend:
         """What the population has lost: all its reservations but void ones, whatever their end."""
         with self._reading() as connection:
@@ -112,6 +117,13 @@ class Ledger:
         """The entry of this id that is not void, or None."""
         with self._reading() as connection:
             return schema.live(connection, release_id)
+
+    def place(self, release_id: str) -> Line:
+        """The line of the journal that charged this release last. Raises LedgerRefused when there is none."""
+        charged = [line for line in self.journal() if (line.event, line.subject) == ("entry.reserved", release_id)]
+        if not charged:
+            raise LedgerRefused(f"{release_id} {_stands(None)}")
+        return charged[-1]
 
     def check(self, contract_id: str, budget: Budget) -> Budget:
         """The budget in force for `budget` as its file states it. Writes nothing.

@@ -24,12 +24,15 @@ class MeasureClass(StrEnum):
 
 OfStatic = Callable[[Static, GateRule], Measurement | None]
 OfCandidate = Callable[[Candidate, GateRule], Measurement | None]
+OfNoisy = Callable[[Static, GateRule, int], Measurement]
 
 
 @dataclass(frozen=True)
 class Measure:
     """A number that gates speak of. `reach` is the range of values it can take under the mechanism; without ends where
     it may be none at all, since then its gate is inconclusive.
+
+    A charged measure says with `of_noisy` what a noisy number that was published tells, with its ends.
 
     `shape` is what it reads of a candidate: a gate on it suits the kinds of release whose candidates have that shape.
     """
@@ -41,6 +44,7 @@ class Measure:
     reach: Callable[[Static, GateRule], Range]
     of_static: OfStatic | None = None
     of_candidate: OfCandidate | None = None
+    of_noisy: OfNoisy | None = None
     options: tuple[str, ...] = ()
     over: bool = False
     of: bool = False
@@ -51,6 +55,8 @@ class Measure:
         if (self.of_static is not None, self.of_candidate is not None) != (static, not static):
             wanted = "of_static alone" if static else "of_candidate alone"
             raise TypeError(f"measure {self.name}: a {self.reads} measure is given {wanted}")
+        if (self.of_noisy is not None) != (self.reads is MeasureClass.CHARGED):
+            raise TypeError(f"measure {self.name}: of_noisy belongs to charged measures, and to all of them")
 
 
 def of_rows(read: Callable[[Histogram, Static, GateRule], Measurement | None]) -> OfCandidate:

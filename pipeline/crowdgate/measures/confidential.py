@@ -4,7 +4,7 @@ from math import inf
 
 import numpy as np
 
-from crowdgate.candidate import Candidate, Measurement, Shape
+from crowdgate.candidate import Candidate, Measurement, Shape, Static
 from crowdgate.measures.base import Measure, MeasureClass
 from crowdgate.noise import laplace_quantile
 from crowdgate.policy.policy import GateRule
@@ -18,10 +18,20 @@ def _singletons(candidate: Candidate, rule: GateRule) -> Measurement | None:
     if rule.charge is None or candidate.table is None or candidate.noise is None:
         return None
     count = int(np.count_nonzero(candidate.table.counts == 1))
-    sensitivity = SENSITIVITY * candidate.static.rows_per_unit
-    noisy = candidate.noise(count, sensitivity, rule.charge.epsilon)
-    margin = laplace_quantile(sensitivity, rule.charge.epsilon, ALPHA)
+    noisy = candidate.noise(count, _sensitivity(candidate.static), rule.charge.epsilon)
+    return _of_noisy(candidate.static, rule, noisy)
+
+
+def _of_noisy(static: Static, rule: GateRule, noisy: int) -> Measurement:
+    """The noisy count with the ends of the law of its noise. Raises ValueError for a rule without a charge."""
+    if rule.charge is None:
+        raise ValueError("charge must be stated")
+    margin = laplace_quantile(_sensitivity(static), rule.charge.epsilon, ALPHA)
     return Measurement(noisy, noisy - margin, noisy + margin)
+
+
+def _sensitivity(static: Static) -> int:
+    return SENSITIVITY * static.rows_per_unit
 
 
 def _suppressed_share(candidate: Candidate, _: GateRule) -> Measurement | None:
@@ -45,6 +55,7 @@ SINGLETONS = Measure(
     "number of classes with exactly one row in the whole table, at the released levels, with discrete Laplace noise",
     reach=lambda *_: (-inf, inf),
     of_candidate=_singletons,
+    of_noisy=_of_noisy,
 )
 SUPPRESSED_SHARE = Measure(
     "suppressed_share",

@@ -1,113 +1,237 @@
-"""Verify a published release from its files alone: data are recounted by other code than made them."""
+"""Verify a published release from its files alone: bytes in, what can be relied on out; fail closed.
+
+Nine numbered steps. Each takes what the steps before it have established and nothing else of the folder, and says
+everything that does not hold; the first with a problem ends the verification. What is unknown, missing, unreadable,
+unread or unmeasured is a problem, and so is whatever a step dies of.
+
+1. folder: plain files only, few enough
+2. manifest: canonical, typed and bounded; of a known kind and format; consistent with itself
+3. files: exactly those that the manifest names, each of its size and digest
+4. signature: made by a trusted key, of these very bytes (asked for, where keys are given)
+5. guarantee: epsilon and delta follow from the mechanism's parameters and are paid by its parts
+6. contents: data recounted; every file of the kind written again from what was counted, and equal byte by byte
+7. gates: every verdict measured again on public facts and on the released data, and judged again
+8. pages: README and other pages written again, and equal byte by byte
+9. ledger: it committed to these bytes at this price (asked for, where a ledger is given)
+
+Shared with the maker: the accounting that gives delta, the measures, and the functions that write files and pages. A
+mistake in one of these is not found here: the tests compute the guarantee, the classes and the estimates a second time
+without them. Recounting itself (classes as runs of equal rows, tables against their margins and laws) is not shared.
+
+Only a signature or the ledger can tell: where a release comes from (its id, policy, contract, place in the ledger,
+software), which gates its policy has, the people, budget and past spending that it states, noisy numbers that were
+charged, what the contract says of columns (labels, descriptions, order, public counts), free words, and data that were
+replaced as a whole by other data that fit. The folder must not change meanwhile: copy it first if others can write it.
+"""
 
 import hashlib
-from collections.abc import Iterator
-from fractions import Fraction
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from crowdgate import manifest
 from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.formats import FORMATS
-from crowdgate.kind.kind import AnyKind, Kinds
-from crowdgate.ledger.ledger import State, open_ledger
-from crowdgate.measures import MEASURES, MeasureClass
-from crowdgate.publish.publisher import file_digest
+from crowdgate.kind.attachment import Attachments, Context
+from crowdgate.kind.kind import AnyKind, Formats, Kinds, Published
+from crowdgate.ledger.ledger import Ledger
+from crowdgate.limits import LARGEST_LISTING, LARGEST_MANIFEST, MOST_FILES
+from crowdgate.manifest import Manifest
+from crowdgate.signing.keys import PublicKey
+from crowdgate.verify.gates import gate_problems
+from crowdgate.verify.ledger import ledger_problems
+from crowdgate.verify.written import same
 
 
-def verify(folder: Path, kinds: Kinds, ledger: str | None = None) -> dict[str, Any]:
-    """The manifest of a release that holds all it claims. Raises VerificationFailed that lists what does not hold.
+@dataclass
+class Verification:
+    """One verification: what it is asked, and what its steps have established."""
 
-    Without a ledger the manifest vouches for itself; with one, its digest must be what the ledger committed to.
-    """
+    folder: Path
+    kinds: Kinds
+    attachments: Attachments
+    trusted: Sequence[PublicKey] = ()
+    ledger: Ledger | None = None
+    sizes: dict[str, int] = field(default_factory=dict)
+    sealed: bytes = b""
+    _said: Manifest | None = None
+    _held: Published | None = None
+
+    @property
+    def said(self) -> Manifest:
+        """The manifest, from step 2 on."""
+        assert self._said is not None, "step 2 comes first"
+        return self._said
+
+    @property
+    def held(self) -> Published:
+        """What the files hold, from step 6 on."""
+        assert self._held is not None, "step 6 comes first"
+        return self._held
+
+    @property
+    def kind(self) -> AnyKind:
+        """The kind of release, from step 2 on."""
+        return self.kinds[self.said.mechanism.kind]
+
+    @property
+    def formats(self) -> Formats:
+        """The formats of the data, from step 2 on."""
+        return {name: FORMATS[name] for name in self.said.formats}
+
+    @property
+    def signed(self) -> bool:
+        """Whether there is a signature, trusted or not."""
+        return any(each.closing and name in self.sizes for name, each in self.attachments.items())
+
+    def run(self) -> Manifest:
+        """The manifest of a release that holds all it claims. Raises VerificationFailed that lists what does not hold,
+        with the number and name of the step."""
+        for number, (name, step) in enumerate(STEPS, start=1):
+            problems = _attempted(step, self)
+            if problems:
+                raise VerificationFailed("\n".join(f"step {number}, {name}: {problem}" for problem in problems))
+        return self.said
+
+
+def _attempted(step: "Step", of: Verification) -> list[str]:
     problems: list[str] = []
-    claims: dict[str, Any] = {}
     try:
-        sealed = _sealed(folder)
-        claims = manifest.parse(sealed)
-        # one by one: what was found before the recount breaks off is told
-        for problem in _problems(folder, claims, kinds):
+        for problem in step(of):
             problems.append(problem)
-        if ledger is not None:
-            problems += _ledger_problems(claims, hashlib.sha256(sealed).hexdigest(), ledger)
     except VerificationFailed as error:
-        problems.append(str(error))
+        problems += str(error).splitlines()
     except CrowdgateError:
         raise
     except OSError as error:
-        problems.append(f"{folder}: {error.strerror or 'unreadable'}")
-    except Exception as error:  # whatever a recount dies of is a problem of the release: what can't be read is refused
-        found = f"the recount broke off with {type(error).__name__}"
-        problems.append(
-            f"manifest.json lacks a part of a release, or a file is of another form than it states: {found}"
-        )
-    if problems:
-        raise VerificationFailed("\n".join(problems))
-    return claims
+        problems.append(f"unreadable: {error.strerror or type(error).__name__}")
+    except Exception as error:  # whatever a step dies of is a problem of the release: what can't be read is refused
+        problems.append(f"it broke off with {type(error).__name__}: a file or the manifest is of another form")
+    return problems
 
 
-def _sealed(folder: Path) -> bytes:
-    path = folder / manifest.NAME
-    if not path.is_file():
-        raise VerificationFailed(f"{path}: there is no such file")
-    return path.read_bytes()
+def _folder(of: Verification) -> Iterator[str]:
+    with os.scandir(of.folder) as listing:
+        for at, each in enumerate(listing):
+            if at >= MOST_FILES:
+                yield f"more than {MOST_FILES} files"
+                return
+            found = each.stat(follow_symlinks=False)
+            if not stat.S_ISREG(found.st_mode):
+                yield f"{each.name!a}: no plain file"
+            of.sizes[each.name] = found.st_size
+    if manifest.NAME not in of.sizes:
+        yield f"{manifest.NAME}: missing"
 
 
-def _problems(folder: Path, claims: dict[str, Any], kinds: Kinds) -> Iterator[str]:
-    files = claims["files"]
-    present = {path.name for path in folder.iterdir()}
-    for name in sorted(present ^ {*files, manifest.NAME}):
-        yield f"{name}: " + ("not in the manifest" if name in present else "missing")
-    odd = sorted(name for name in present if not (folder / name).is_file())
-    if odd:
-        yield from (f"{name}: no plain file" for name in odd)
+def _manifest(of: Verification) -> Iterator[str]:
+    if of.sizes[manifest.NAME] > LARGEST_MANIFEST:
+        yield f"{manifest.NAME}: larger than {LARGEST_MANIFEST} bytes"
         return
-    for name, digest in sorted(files.items()):
-        if name in present and file_digest(folder / name) != digest:
-            yield f"{name}: its digest is not the manifest's"
-    if claims["key"] != "operating system":
-        yield "the key was injected: this is no release"
-    yield from _identity_problems(claims)
-    kind = kinds.get(claims["mechanism"]["kind"])
+    of.sealed = (of.folder / manifest.NAME).read_bytes()
+    kind = of.kinds.get(manifest.kind_in(of.sealed))
     if kind is None:
-        yield f"manifest.json: the mechanism {claims['mechanism']['kind']!r} is none of {', '.join(kinds)}"
-    else:
-        yield from _verdict_problems(claims, kind)
-        yield from kind.problems(folder, claims, FORMATS)
-
-
-def _identity_problems(claims: dict[str, Any]) -> Iterator[str]:
-    release = claims["release"]
-    if set(claims) != manifest.SECTIONS or set(release) != {"id", "policy", "version", "slot"}:
-        yield "manifest.json: it holds more or less than a manifest does"
-    if release["id"] != f"{release['policy']}/{release['version']}/{release['slot']}":
-        yield "manifest.json: its release id is not its policy, version and slot"
-
-
-def _verdict_problems(claims: dict[str, Any], kind: AnyKind) -> Iterator[str]:
-    """Every blocking gate passed, and each charged one is a part of the guarantee; nothing else is."""
-    verdicts = claims["verdicts"]
-    blocking = [verdict for verdict in verdicts if verdict["severity"] == "blocks"]
-    if not blocking or any(verdict["outcome"] != "pass" for verdict in blocking):
-        yield "verdicts: a gate that blocks did not pass, or there is none"
-    if any(verdict["measure"] not in MEASURES for verdict in verdicts):
-        yield "verdicts: a measure that there is not"
+        yield f"{manifest.NAME}: its mechanism is none of {', '.join(of.kinds)}"
         return
-    charged = [f"gate {v['measure']}" for v in verdicts if MEASURES[v["measure"]].reads is MeasureClass.CHARGED]
-    names = [part["name"] for part in claims["guarantee"]["parts"]]
-    if len(set(names)) != len(names) or sorted(n for n in names if n not in kind.spends) != sorted(charged):
-        yield "guarantee: its parts are not the mechanism's and the charged gates'"
+    of._said = said = manifest.parsed(kind.said, of.sealed)
+    release, facts = said.release, said.facts
+    if release.id != f"{release.policy}/{release.version}/{release.slot}":
+        yield "its release id is not its policy, version and slot"
+    if said.key != "operating system":
+        yield "the key was injected: this is no release"
+    if len(set(said.formats)) != len(said.formats) or not set(said.formats) <= set(FORMATS):
+        yield f"its formats are not some of {', '.join(FORMATS)}, each once"
+    stated = (said.guarantee.epsilon, said.guarantee.delta)
+    spent, budget = (facts.spent.epsilon, facts.spent.delta), (facts.budget.epsilon, facts.budget.delta)
+    if any(a < b for a, b in zip(spent, stated, strict=True)) or any(a > b for a, b in zip(spent, budget, strict=True)):
+        yield "what the population has spent is less than this release, or more than its budget"
 
 
-def _ledger_problems(claims: dict[str, Any], digest: str, url: str) -> Iterator[str]:
-    ledger = open_ledger(url, None)
-    ledger.verify()
-    entry = ledger.entry(str(claims["release"]["id"]))
-    if entry is None or entry.state not in (State.COMMITTED, State.PUBLISHED):
-        yield "the ledger knows no published release of this id"
+def _files(of: Verification) -> Iterator[str]:
+    closing = {name for name, each in of.attachments.items() if each.closing}
+    present, stated = {*of.sizes} - {manifest.NAME} - closing, of.said.files
+    for name in sorted(present ^ {*stated}):
+        yield f"{name!a}: " + ("not in the manifest" if name in present else "missing")
+    for name, file in sorted(stated.items()):
+        if name in present:
+            # a file of another size is not read
+            if of.sizes[name] != file.bytes or _digest(of.folder / name) != file.sha256:
+                yield f"{name}: its size or digest is not the manifest's"
+
+
+def _signature(of: Verification) -> Iterator[str]:
+    context = Context(manifest=of.said, sealed=of.sealed, trusted=of.trusted)
+    for name, each in of.attachments.items():
+        if each.closing:
+            found = _bytes(of, name) if name in of.sizes else None
+            yield from (f"{name}: {problem}" for problem in each.problems(context, found))
+
+
+def _guarantee(of: Verification) -> Iterator[str]:
+    try:
+        parts = of.said.guarantee.guarantee.parts
+    except ValueError:
+        yield "its parts do not add up to its totals"
         return
-    if entry.manifest_digest != digest:
-        yield "manifest.json: its digest is not the one in the ledger"
-    stated = Fraction(claims["guarantee"]["epsilon"]), Fraction(claims["guarantee"]["delta"])
-    if stated != (entry.spend.epsilon, entry.spend.delta) or claims["policyDigest"] != entry.policy_digest:
-        yield "manifest.json: its guarantee or policy is not what the ledger charged"
+    charged = [f"gate {gate.measure}" for gate in of.said.verdicts if gate.reads == "charged"]
+    names = [part.name for part in parts]
+    if len(set(names)) != len(names) or sorted(n for n in names if n not in of.kind.spends) != sorted(charged):
+        yield "its parts are not the mechanism's and the charged gates'"
+    yield from of.kind.problems(of.said)
+
+
+def _contents(of: Verification) -> Iterator[str]:
+    of._held = held = of.kind.opened(of.folder, of.said, of.formats)
+    if held.data() != of.said.data:
+        yield "the data are not what the manifest says of them"
+    writers = held.files(of.said, of.formats)
+    pages = {name for name, each in of.attachments.items() if not each.closing}
+    for name in sorted({*writers} ^ {*of.said.files} - pages):
+        yield f"{name}: " + ("missing" if name in writers else "no file of such a release")
+    for name, write in writers.items():
+        if name in of.said.files and not same(of.folder / name, write):
+            yield f"{name}: it is not what is written of this release"
+
+
+def _gates(of: Verification) -> Iterator[str]:
+    yield from gate_problems(of.said, of.kind, of.held.candidate(of.said))
+
+
+def _pages(of: Verification) -> Iterator[str]:
+    context = Context(manifest=of.said, page=of.held.page(of.said))
+    for name, each in of.attachments.items():
+        if not each.closing:
+            found = _bytes(of, name) if name in of.sizes else None
+            yield from (f"{name}: {problem}" for problem in each.problems(context, found))
+
+
+def _ledger(of: Verification) -> Iterator[str]:
+    if of.ledger is not None:
+        yield from ledger_problems(of.said, hashlib.sha256(of.sealed).hexdigest(), of.ledger)
+
+
+def _bytes(of: Verification, name: str) -> bytes:
+    if of.sizes[name] > LARGEST_LISTING:
+        raise VerificationFailed(f"{name}: larger than {LARGEST_LISTING} bytes")
+    return (of.folder / name).read_bytes()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+Step = Callable[[Verification], Iterator[str]]
+STEPS: tuple[tuple[str, Step], ...] = (
+    ("folder", _folder),
+    ("manifest", _manifest),
+    ("files", _files),
+    ("signature", _signature),
+    ("guarantee", _guarantee),
+    ("contents", _contents),
+    ("gates", _gates),
+    ("pages", _pages),
+    ("ledger", _ledger),
+)

@@ -1,0 +1,56 @@
+"""Commands on the catalogue of a destination."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crowdgate.cli.output import print_json
+from crowdgate.cli.releases import AsJson, LedgerUrl
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.jobs.catalogue import NAME, verify_catalogue, write_catalogue
+from crowdgate.ledger.ledger import open_ledger
+from crowdgate.ledger.stores import placed
+from crowdgate.settings import FILE, KEY_VARIABLE, ledger_url, signing_key
+from crowdgate.signing.keys import SigningKey, public_keys
+from crowdgate.signing.statement import CatalogueStatement
+
+app = typer.Typer(help="Write and verify the signed list of a destination's releases.", no_args_is_help=True)
+Destination = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that releases are published to.")]
+Trusted = Annotated[list[Path], typer.Option("--key", metavar="PUB", help="A file of public keys that are trusted.")]
+
+
+@app.command()
+def write(folder: Destination, ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
+    """Sign anew what the ledger published there. Run in the working copy that published it."""
+    home = Path.cwd()
+    opened = open_ledger(ledger_url(home, ledger, placed), None)
+    _show("written", folder, write_catalogue(folder, home, opened, _key(home)), as_json)
+
+
+@app.command()
+def verify(folder: Destination, key: Trusted, as_json: AsJson = False) -> None:
+    """Check that a destination holds exactly the releases that its catalogue lists (exit 6 if anything differs).
+
+    An older catalogue put back, with the releases that it does not list removed, passes: compare the ledger's line.
+    """
+    trusted = [each for path in key for each in public_keys(path)]
+    _show("verified", folder, verify_catalogue(folder, trusted), as_json)
+
+
+def _key(home: Path) -> SigningKey:
+    key = signing_key(home)
+    if key is None:
+        expected = f'signing_key = "FILE", or {KEY_VARIABLE} with the key itself'
+        raise ConfigurationError(Problem(str(home / FILE), None, "signing_key", "no key is named", expected))
+    return key
+
+
+def _show(outcome: str, folder: Path, statement: CatalogueStatement, as_json: bool) -> None:
+    ledger, releases = statement.predicate.ledger, statement.releases()
+    if as_json:
+        print_json({"outcome": outcome, "ledger": ledger.model_dump(), "releases": releases})
+        return
+    typer.echo(f"{folder / NAME}, {outcome} as of line {ledger.line} of the ledger {ledger.id}:")
+    for name in releases:
+        typer.echo(f"  {name}")

@@ -1,0 +1,39 @@
+"""Commands on the keys that sign releases."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crowdgate.cli.output import print_json
+from crowdgate.cli.releases import AsJson
+from crowdgate.signing import keys
+
+app = typer.Typer(help="Create and show the keys that sign releases.", no_args_is_help=True)
+
+
+@app.command()
+def create(
+    path: Annotated[Path, typer.Argument(help="A new file for the private key; the public one gets PATH.pub.")],
+    as_json: AsJson = False,
+) -> None:
+    """Create a key, once; print the public one's id. The private one is for its owner only."""
+    key = keys.create(path)
+    if as_json:
+        print_json({"outcome": "created", "key": key.id, "public": f"{path}{keys.PUBLIC_SUFFIX}"})
+    else:
+        typer.echo(key.id)
+
+
+@app.command()
+def show(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files of public keys.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show the ids of public keys, to be compared with what their owner says."""
+    found = [(path, key.id) for path in paths for key in keys.public_keys(path)]
+    if as_json:
+        print_json({"outcome": "shown", "keys": [{"file": str(path), "key": key} for path, key in found]})
+        return
+    for path, key in found:
+        typer.echo(f"{key} {path}")

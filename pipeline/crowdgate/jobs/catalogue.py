@@ -1,0 +1,206 @@
+"""The catalogue of a destination: a signed list of the releases that the ledger published there.
+
+A signed release proves itself, not that none is missing. The catalogue names all of them, so that whoever takes one
+away, puts another in its place or adds one is found out. An older catalogue that is put back together with the removal
+of what it does not list can't be told from the current one: it names the ledger's line when it was written, and the
+reader who must see that keeps this number, or asks the curator for it.
+"""
+
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from crowdgate import manifest
+from crowdgate.errors import EnvironmentFault, LedgerRefused, VerificationFailed
+from crowdgate.ledger.ledger import Entry, Ledger, State
+from crowdgate.limits import LARGEST_ENVELOPE
+from crowdgate.publish.publisher import STAGING
+from crowdgate.signing.files import bounded, plain_file
+from crowdgate.signing.keys import PublicKey, SigningKey
+from crowdgate.signing.statement import CatalogueStatement, LedgerPlace, catalogue_statement, signed, verified
+
+NAME = "catalogue.dsse.json"
+BUSY_SECONDS = 30
+"""How long a run waits for others that write the same catalogue, which takes each of them milliseconds."""
+
+
+def write_catalogue(root: Path, home: Path, ledger: Ledger, key: SigningKey) -> CatalogueStatement:
+    """Signs anew what the ledger published at the destination `root`, for the working copy `home`; to be called after.
+
+    The ledger is read under the catalogue's lock, so the last one written is of the latest ledger. Raises LedgerRefused
+    when there is nothing to list, or less than a catalogue there lists that the same key signed; EnvironmentFault when
+    it can't be written.
+    """
+    with _locked(root) as staging:
+        place = place_of(ledger)  # before the entries: what was published up to this line is listed
+        releases = _published(root, home, ledger)
+        if not releases:
+            raise LedgerRefused(f"the ledger {ledger.id} knows no release published at {root} from {home}")
+        _refuse_less(root, ledger, releases, key.public)
+        statement = catalogue_statement(place, releases)
+        _replace(root, staging, signed(statement, [key]), releases)
+    return statement
+
+
+def verify_catalogue(root: Path, trusted: Sequence[PublicKey]) -> CatalogueStatement:
+    """The catalogue of a destination that holds exactly what it lists.
+
+    Raises VerificationFailed that lists everything that differs: a release that is missing, changed or not listed, and
+    whatever else lies there. The files of a release other than its manifest are for `verify`, release by release.
+    """
+    statement = _signed_there(root, trusted)
+    releases = statement.releases()
+    problems = [*_changed(root, releases), *_unknown(root, releases)]
+    if problems:
+        raise VerificationFailed("\n".join(problems))
+    return statement
+
+
+def place_of(ledger: Ledger) -> LedgerPlace:
+    """The ledger as it is now."""
+    last = ledger.head()
+    return LedgerPlace(id=ledger.id, line=last.number, digest=last.digest)
+
+
+def _published(root: Path, home: Path, ledger: Ledger) -> dict[str, str]:
+    """The digest of the manifest of each release that the ledger published there, by release id."""
+    return {
+        entry.release_id: entry.manifest_digest
+        for entry in ledger.entries()
+        if entry.state is State.PUBLISHED and entry.manifest_digest is not None and _lies_at(entry, root, home)
+    }
+
+
+def _lies_at(entry: Entry, root: Path, home: Path) -> bool:
+    place = (home / (entry.destination or "")).as_posix()
+    inside = place.endswith(f"/{entry.release_id}")
+    return inside and Path(place.removesuffix(entry.release_id)).resolve() == root.resolve()
+
+
+def _refuse_less(root: Path, ledger: Ledger, releases: Mapping[str, str], key: PublicKey) -> None:
+    """A ledger never forgets a release: one that does is another, an older copy, or read from another working copy."""
+    try:
+        there = _signed_there(root, [key])
+    except VerificationFailed:
+        return
+    gone = sorted(there.releases().items() - releases.items())
+    if gone:
+        raise LedgerRefused(
+            f"{root / NAME} lists {gone[0][0]}, which the ledger {ledger.id} does not hold as published there; "
+            "expected the ledger and the working copy that it was written from; to list less, remove it first"
+        )
+
+
+def _signed_there(root: Path, trusted: Sequence[PublicKey]) -> CatalogueStatement:
+    path = root / NAME
+    try:
+        with plain_file(path) as file:
+            envelope = bounded(file, LARGEST_ENVELOPE)
+        return verified(envelope, trusted, CatalogueStatement)[0]
+    except OSError as error:
+        raise VerificationFailed(f"{path}: {error.strerror or 'unreadable'}") from None
+    except VerificationFailed as error:
+        raise VerificationFailed(f"{path}: {error}") from None
+
+
+def _changed(root: Path, releases: Mapping[str, str]) -> Iterator[str]:
+    for name, digest in releases.items():
+        path = root / name / manifest.NAME
+        try:
+            with plain_file(path) as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            yield f"{path}: {error.strerror or 'unreadable'}; {name} is listed"
+            continue
+        if found != digest:
+            yield f"{path}: its digest is {found}; expected {digest}, which is listed"
+
+
+def _unknown(root: Path, releases: Mapping[str, str]) -> Iterator[str]:
+    """Whatever a destination with these releases does not hold. Links are not followed: there are none."""
+    held = {root / name for name in releases}
+    above = {parent for place in held for parent in place.parents}
+    folders = [root]
+    while folders:
+        folder = folders.pop()
+        try:
+            entries = _entries(folder)
+        except OSError as error:
+            yield f"{_shown(folder)}: {error.strerror or 'unreadable'}"
+            continue
+        for entry in entries:
+            path = Path(entry.path)
+            if entry.is_dir(follow_symlinks=False) and (path in held or path in above):
+                folders.append(path)
+            elif not _expected(entry, folder in held, path in (root / NAME, root / STAGING)):
+                yield f"{_shown(path)}: not listed; expected only the releases that are listed, made of plain files"
+
+
+def _expected(entry: os.DirEntry[str], in_release: bool, ours: bool) -> bool:
+    plain = entry.is_file(follow_symlinks=False)
+    return (in_release and plain) or (ours and not entry.is_symlink())
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as found:
+        return sorted(found, key=lambda entry: entry.name)
+
+
+def _shown(path: Path) -> str:
+    """A path that a stranger may have named, fit for a terminal."""
+    return str(path) if str(path).isprintable() else ascii(str(path))
+
+
+@contextmanager
+def _locked(root: Path) -> Iterator[Path]:
+    """The folder where what is published is staged, locked against others who write the catalogue."""
+    staging = root / STAGING
+    try:
+        staging.mkdir(mode=0o700, exist_ok=True)
+        handle = os.open(staging, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            _wait(handle, root)
+            yield staging
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise EnvironmentFault(f"{root / NAME}: cannot be written: {error.strerror}") from None
+
+
+def _wait(handle: int, root: Path) -> None:
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise EnvironmentFault(f"{root / NAME}: another run is writing it; try again") from None
+            time.sleep(0.02)
+
+
+def _replace(root: Path, staging: Path, envelope: bytes, releases: Mapping[str, str]) -> None:
+    """The new catalogue in place of the old one, dated by its last slot: no file time tells when a run ended."""
+    path = staging / NAME
+    day = max(name.rpartition("/")[2][:10] for name in releases)
+    seconds = datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()
+    with path.open("wb") as file:
+        file.write(envelope)
+        file.flush()
+        os.fchmod(file.fileno(), 0o644)
+        os.utime(path, (seconds, seconds))
+        os.fsync(file.fileno())
+    os.replace(path, root / NAME)
+    _sync(root)
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

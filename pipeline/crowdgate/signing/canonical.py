@@ -1,0 +1,39 @@
+"""JSON with one spelling: what is signed or listed has the same bytes whoever writes it, and no others are read."""
+
+import json
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+"""A SHA-256 in hex."""
+
+
+class Signed(BaseModel):
+    """Base of all values that are signed or carry signatures: strict types, nothing unknown, nothing changes."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, populate_by_name=True
+    )
+
+
+Model = TypeVar("Model", bound=Signed)
+
+
+def canonical(value: Signed) -> bytes:
+    """Sorted keys, an indent of one blank, UTF-8, one newline at the end."""
+    stated = value.model_dump(mode="json", by_alias=True)
+    return (json.dumps(stated, sort_keys=True, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
+
+
+def parsed(data: bytes, model: type[Model]) -> Model:
+    """The value that has exactly these bytes. Raises ValueError that names the first place which is wrong."""
+    try:
+        value = model.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))[:100] or "document"
+        raise ValueError(f"{place!a}: {first['type']}") from None
+    if canonical(value) != data:
+        raise ValueError("not canonical JSON")
+    return value

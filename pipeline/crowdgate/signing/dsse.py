@@ -1,0 +1,133 @@
+"""DSSE v1 envelopes (github.com/secure-systems-lab/dsse): bytes, what kind of bytes they are, and who signed both.
+
+An envelope is read more strictly than the protocol asks: it is canonical JSON, its base64 is standard and has one
+spelling, each signature names its key, and none that names a trusted key may be wrong. So every changed byte is refused
+but those in signatures of keys that nobody here trusts, which are not looked at.
+"""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+
+from crowdgate.errors import EnvironmentFault, VerificationFailed
+from crowdgate.limits import LARGEST_ENVELOPE, MOST_SIGNATURES
+from crowdgate.signing.canonical import Digest, Signed, canonical, parsed
+from crowdgate.signing.keys import PublicKey, SigningKey
+
+Base64 = Annotated[str, Field(pattern=r"^[A-Za-z0-9+/]*={0,2}$", max_length=LARGEST_ENVELOPE)]
+
+
+class Signature(Signed):
+    """One signature, and the id of the key that made it."""
+
+    keyid: Digest
+    sig: Annotated[Base64, Field(max_length=88)]
+
+
+class Envelope(Signed):
+    """An envelope as its JSON spells it; nothing in it is checked yet but its form."""
+
+    payload: Base64
+    payload_type: Annotated[str, Field(alias="payloadType", pattern=r"^[!-~]{1,200}$")]
+    signatures: Annotated[tuple[Signature, ...], Field(min_length=1, max_length=MOST_SIGNATURES, strict=False)]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What trusted keys signed. `signers` are their ids, at least one."""
+
+    payload: bytes
+    payload_type: str
+    signers: tuple[str, ...]
+
+
+def sealed(payload_type: str, payload: bytes, keys: Sequence[SigningKey]) -> bytes:
+    """The envelope of a payload, signed with each of the keys: the same bytes for the same arguments.
+
+    Raises EnvironmentFault for what no one could open again: too large, no key or too many.
+    """
+    said = _pae(payload_type, payload)
+    signers = {key.public.id: key for key in keys}.values()
+    return _written(_text(payload), payload_type, [_signature(key, said) for key in signers])
+
+
+def opened(envelope: bytes, trusted: Sequence[PublicKey]) -> Opened:
+    """What is in an envelope that at least one trusted key signed. Raises VerificationFailed for any other."""
+    return _checked(_parsed(envelope), trusted)
+
+
+def added(envelope: bytes, key: SigningKey, trusted: Sequence[PublicKey]) -> bytes:
+    """The envelope with one signature more, for those who trust the new key only.
+
+    What is signed anew is what a trusted key signed before: raises VerificationFailed as `opened` does.
+    """
+    stated = _parsed(envelope)
+    found = _checked(stated, trusted)
+    others = [each for each in stated.signatures if each.keyid != key.public.id]
+    said = _pae(found.payload_type, found.payload)
+    return _written(stated.payload, stated.payload_type, [*others, _signature(key, said)])
+
+
+def _pae(payload_type: str, payload: bytes) -> bytes:
+    """The protocol's pre-authentication encoding: what is really signed."""
+    kind = payload_type.encode()
+    return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
+
+
+def _parsed(envelope: bytes) -> Envelope:
+    if len(envelope) > LARGEST_ENVELOPE:
+        raise VerificationFailed(f"the envelope is larger than {LARGEST_ENVELOPE >> 10} KiB")
+    try:
+        return parsed(envelope, Envelope)
+    except ValueError as error:
+        raise VerificationFailed(f"no DSSE envelope as Crowdgate writes it: {error}") from None
+
+
+def _checked(stated: Envelope, trusted: Sequence[PublicKey]) -> Opened:
+    payload = _bytes(stated.payload)
+    said = _pae(stated.payload_type, payload)
+    known = {key.id: key for key in trusted}
+    named = [each.keyid for each in stated.signatures]
+    if len(set(named)) != len(named):
+        raise VerificationFailed("the envelope holds two signatures of one key")
+    for each in stated.signatures:
+        if each.keyid in known and not known[each.keyid].verify(_bytes(each.sig), said):
+            raise VerificationFailed(f"the signature of the key {each.keyid} is not one of what the envelope holds")
+    signers = tuple(name for name in named if name in known)
+    if not signers:
+        raise VerificationFailed(f"signed by {', '.join(named)}; none of them is among the {len(known)} trusted keys")
+    return Opened(payload, stated.payload_type, signers)
+
+
+def _signature(key: SigningKey, said: bytes) -> Signature:
+    return Signature(keyid=key.public.id, sig=_text(key.sign(said)))
+
+
+def _written(payload: str, payload_type: str, signatures: Sequence[Signature]) -> bytes:
+    try:
+        envelope = canonical(Envelope(payload=payload, payload_type=payload_type, signatures=tuple(signatures)))
+    except ValidationError:
+        envelope = b""
+    if not 0 < len(envelope) <= LARGEST_ENVELOPE:
+        bounds = f"1 to {MOST_SIGNATURES} signatures and {LARGEST_ENVELOPE >> 10} KiB"
+        raise EnvironmentFault(f"this can't be signed, for nobody could open it: an envelope takes {bounds}")
+    return envelope
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _bytes(text: str) -> bytes:
+    """The bytes that have exactly this base64; some texts that decoders take have bits to spare."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except binascii.Error:
+        raise VerificationFailed("the envelope holds base64 that is malformed") from None
+    if _text(data) != text:
+        raise VerificationFailed("the envelope holds base64 that has another spelling")
+    return data

@@ -1,0 +1,161 @@
+"""Ed25519 keys as PEM: the private one signs releases, the public one is given to those who check them.
+
+No message and no repr holds anything of a private key, not even of a file that turned out to be none.
+"""
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+    load_pem_public_key,
+)
+
+from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem
+from crowdgate.limits import LARGEST_KEY_FILE
+from crowdgate.signing.files import bounded, plain_file
+
+PUBLIC_SUFFIX = ".pub"
+NO_PEM = "nothing that is PEM, or something beside it"
+_BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]{1,40})-----\s[A-Za-z0-9+/=\s]*-----END \1-----\s*")
+
+
+@dataclass(frozen=True)
+class PublicKey:
+    """A key to check signatures with. `id` is the SHA-256 of its DER SubjectPublicKeyInfo, in hex."""
+
+    id: str
+    _key: Ed25519PublicKey = field(repr=False, compare=False)
+
+    def verify(self, signature: bytes, data: bytes) -> bool:
+        """Whether the holder of the private key signed exactly these data."""
+        try:
+            self._key.verify(signature, data)
+        except InvalidSignature:
+            return False
+        return True
+
+    def pem(self) -> bytes:
+        """The key as PEM, to be given to anybody."""
+        return self._key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+
+
+@dataclass(frozen=True, eq=False)
+class SigningKey:
+    """A private key. Whoever has it can sign releases."""
+
+    public: PublicKey
+    _key: Ed25519PrivateKey = field(repr=False)
+
+    def sign(self, data: bytes) -> bytes:
+        """The signature of these data, 64 bytes; the same data always have the same."""
+        return self._key.sign(data)
+
+
+def create(path: Path) -> PublicKey:
+    """Makes a key: the private one at `path`, for its owner only, and the public one beside it, with `.pub`.
+
+    Raises EnvironmentFault when either is there already or can't be written; then neither is left behind.
+    """
+    secret = Ed25519PrivateKey.generate()
+    public = _public(secret.public_key())
+    _write_new(path, secret.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), 0o600)
+    try:
+        _write_new(path.with_name(path.name + PUBLIC_SUFFIX), public.pem(), 0o644)
+    except BaseException:
+        path.unlink()
+        raise
+    return public
+
+
+def signing_key(pem: bytes, place: str) -> SigningKey:
+    """The private key in `pem`. Raises ConfigurationError that calls it `place`."""
+    blocks = _blocks(pem)
+    if blocks != ["PRIVATE KEY"]:
+        found = " and ".join(map(_named, blocks[:3])) or NO_PEM
+        raise _wrong(place, found, "one private key as PEM, as `crowdgate keys create` writes it")
+    try:
+        secret = load_pem_private_key(pem, None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise _wrong(place, "a private key that is damaged", "an ed25519 private key") from None
+    if not isinstance(secret, Ed25519PrivateKey):
+        raise _wrong(place, "a private key of another type", "an ed25519 private key")
+    return SigningKey(_public(secret.public_key()), secret)
+
+
+def public_keys(path: Path) -> tuple[PublicKey, ...]:
+    """The public keys in a PEM file, at least one. Raises ConfigurationError for anything else that it holds."""
+    try:
+        with plain_file(path) as file:
+            pem = bounded(file, LARGEST_KEY_FILE)
+    except OSError as error:
+        raise _wrong(str(path), error.strerror or "unreadable", "a file of public keys") from None
+    blocks = _blocks(pem)
+    if not blocks:
+        raise _wrong(str(path), NO_PEM, "one or more public keys as PEM")
+    for name in blocks:
+        if name != "PUBLIC KEY":
+            raise _wrong(str(path), _named(name), "public keys only", f"{path.name}{PUBLIC_SUFFIX}")
+    found = (_loaded(match[0], str(path)) for match in _BLOCK.finditer(pem))
+    return tuple({key.id: key for key in found}.values())
+
+
+def _loaded(pem: bytes, place: str) -> PublicKey:
+    try:
+        key = load_pem_public_key(pem)
+    except (ValueError, UnsupportedAlgorithm):
+        raise _wrong(place, "a public key that is damaged", "ed25519 public keys") from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise _wrong(place, "a public key of another type", "ed25519 public keys")
+    return _public(key)
+
+
+def _public(key: Ed25519PublicKey) -> PublicKey:
+    der = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return PublicKey(hashlib.sha256(der).hexdigest(), key)
+
+
+def _blocks(pem: bytes) -> list[str]:
+    """What each block of PEM calls itself; nothing where anything stands between or beside blocks."""
+    text = pem.lstrip()
+    names: list[str] = []
+    while text and (match := _BLOCK.match(text)):
+        names.append(match[1].decode())
+        text = text[match.end() :]
+    return [] if text else names
+
+
+def _named(name: str) -> str:
+    return f"a private key ({name})" if name.endswith("PRIVATE KEY") else f"a block called {name}"
+
+
+def _wrong(place: str, found: str, expected: str, instead: str | None = None) -> ConfigurationError:
+    return ConfigurationError(Problem(place, None, "key", found, expected, instead))
+
+
+def _write_new(path: Path, data: bytes, mode: int) -> None:
+    """A new file of this mode, on disk; nothing where that fails. Never replaces a file."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    except OSError as error:
+        raise EnvironmentFault(f"{path}: the key can't be written there: {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            os.fchmod(handle, mode)
+            file.write(data)
+            file.flush()
+            os.fsync(handle)
+    except BaseException as error:
+        path.unlink()
+        if isinstance(error, OSError):
+            raise EnvironmentFault(f"{path}: the key can't be written there: {error.strerror}") from None
+        raise

@@ -1,0 +1,174 @@
+"""What is signed, as in-toto Statements v1: digests by name, and what Crowdgate says of them.
+
+The types of what is said are names, not addresses, as in-toto's TypeURI allows. The statement of a release names every
+file of it, its manifest too; a catalogue names every release of a destination.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import AfterValidator, Field, ValidationError
+
+from crowdgate.errors import EnvironmentFault, VerificationFailed
+from crowdgate.limits import MOST_SUBJECTS
+from crowdgate.signing.canonical import Digest, Signed, canonical, parsed
+from crowdgate.signing.dsse import opened, sealed
+from crowdgate.signing.keys import PublicKey, SigningKey
+
+PAYLOAD_TYPE = "application/vnd.in-toto+json"
+STATEMENT = "https://in-toto.io/Statement/v1"
+RELEASE = "urn:crowdgate:release:v1"
+CATALOGUE = "urn:crowdgate:catalogue:v1"
+
+_PART = r"[0-9A-Za-z][0-9A-Za-z.-]{0,62}"
+ReleaseId = Annotated[str, Field(pattern=rf"^{_PART}/{_PART}/{_PART}$")]
+"""Policy, version and slot: a folder below the destination, whoever signed it."""
+FileName = Annotated[str, Field(pattern=r"^[^/\\\p{C}]+$", max_length=255)]
+
+
+class Digests(Signed):
+    """The digests of one thing."""
+
+    sha256: Digest
+
+
+class File(Signed):
+    """One file of a release."""
+
+    name: FileName
+    digest: Digests
+
+
+class Release(Signed):
+    """One release of a destination; the digest is that of its manifest."""
+
+    name: ReleaseId
+    digest: Digests
+
+
+class LedgerPlace(Signed):
+    """A ledger as it was once: its id, and number and digest of the last line of its journal."""
+
+    id: Annotated[str, Field(pattern=r"^[a-z0-9-]{1,60}$")]
+    line: Annotated[int, Field(ge=1, le=2**53)]
+    digest: Digest
+
+
+class ReleasePredicate(Signed):
+    """What is said of the files of a release."""
+
+    release: ReleaseId
+    policy_digest: Annotated[Digest, Field(alias="policyDigest")]
+    ledger: LedgerPlace
+
+
+class CataloguePredicate(Signed):
+    """What is said of the releases of a destination: which ledger listed them, and when in its own time."""
+
+    ledger: LedgerPlace
+
+
+Subject = TypeVar("Subject", bound=File | Release)
+
+
+def _ordered(subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
+    names = [subject.name for subject in subjects]
+    if any(name in (".", "..") for name in names) or sorted(set(names)) != names:
+        raise ValueError("names in their order, each once")
+    return subjects
+
+
+Files = Annotated[
+    tuple[File, ...], Field(min_length=1, max_length=MOST_SUBJECTS, strict=False), AfterValidator(_ordered)
+]
+Releases = Annotated[
+    tuple[Release, ...], Field(min_length=1, max_length=MOST_SUBJECTS, strict=False), AfterValidator(_ordered)
+]
+
+
+class ReleaseStatement(Signed):
+    """The statement of one release: all its files but the envelope itself."""
+
+    type: Annotated[Literal["https://in-toto.io/Statement/v1"], Field(alias="_type")]
+    subject: Files
+    predicate_type: Annotated[Literal["urn:crowdgate:release:v1"], Field(alias="predicateType")]
+    predicate: ReleasePredicate
+
+    def files(self) -> dict[str, str]:
+        """The digest of each file by its name."""
+        return {subject.name: subject.digest.sha256 for subject in self.subject}
+
+
+class CatalogueStatement(Signed):
+    """The statement of a destination: all releases that the ledger published there."""
+
+    type: Annotated[Literal["https://in-toto.io/Statement/v1"], Field(alias="_type")]
+    subject: Releases
+    predicate_type: Annotated[Literal["urn:crowdgate:catalogue:v1"], Field(alias="predicateType")]
+    predicate: CataloguePredicate
+
+    def releases(self) -> dict[str, str]:
+        """The digest of each release's manifest by its id."""
+        return {subject.name: subject.digest.sha256 for subject in self.subject}
+
+
+Statement = TypeVar("Statement", ReleaseStatement, CatalogueStatement)
+
+
+def release_statement(
+    release_id: str, policy_digest: str, ledger_place: LedgerPlace, files: Mapping[str, str]
+) -> ReleaseStatement:
+    """What is signed of a release. `files` are the SHA-256 of all files of its folder but the envelope itself.
+
+    Raises EnvironmentFault for what could not be read again, such as more files than `limits` allows.
+    """
+    predicate = {"release": release_id, "policyDigest": policy_digest, "ledger": ledger_place}
+    return _stated(ReleaseStatement, RELEASE, predicate, files)
+
+
+def catalogue_statement(ledger_place: LedgerPlace, releases: Mapping[str, str]) -> CatalogueStatement:
+    """What is signed of a destination. `releases` are the SHA-256 of the manifests by release id. Raises the same."""
+    return _stated(CatalogueStatement, CATALOGUE, {"ledger": ledger_place}, releases)
+
+
+def _stated(
+    model: type[Statement], predicate_type: str, predicate: Mapping[str, object], subjects: Mapping[str, str]
+) -> Statement:
+    stated = {
+        "_type": STATEMENT,
+        "subject": tuple(_subjects(subjects)),
+        "predicateType": predicate_type,
+        "predicate": predicate,
+    }
+    try:
+        return model.model_validate(stated)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise EnvironmentFault(f"this can't be signed, for nobody could read it: {place}: {first['msg']}") from None
+
+
+def _subjects(digests: Mapping[str, str]) -> Iterator[dict[str, object]]:
+    for name, digest in sorted(digests.items()):
+        yield {"name": name, "digest": {"sha256": digest}}
+
+
+def signed(statement: ReleaseStatement | CatalogueStatement, keys: Sequence[SigningKey]) -> bytes:
+    """The envelope of a statement."""
+    return sealed(PAYLOAD_TYPE, canonical(statement), keys)
+
+
+def verified(
+    envelope: bytes, trusted: Sequence[PublicKey], model: type[Statement]
+) -> tuple[Statement, tuple[str, ...]]:
+    """The statement in an envelope, and the ids of the trusted keys that signed it.
+
+    Raises VerificationFailed as `opened` does, and where the envelope holds anything but a statement of this type.
+    """
+    found = opened(envelope, trusted)
+    if found.payload_type != PAYLOAD_TYPE:
+        raise VerificationFailed(f"the envelope holds {found.payload_type!r}; expected {PAYLOAD_TYPE!r}")
+    try:
+        return parsed(found.payload, model), found.signers
+    except ValueError as error:
+        raise VerificationFailed(f"what is signed is not the statement that was expected: {error}") from None

@@ -1,0 +1,63 @@
+"""Every verdict of a manifest, measured and judged again through the measures that made it."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from crowdgate.candidate import Candidate, Measurement, Static
+from crowdgate.gate import Outcome, gate_words, judge
+from crowdgate.kind.facts import static_at_first
+from crowdgate.kind.kind import AnyKind
+from crowdgate.manifest import GateSaid, Manifest
+from crowdgate.measures import MEASURES, Measure
+from crowdgate.policy.policy import GateRule
+
+
+def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterator[str]:
+    """What does not hold of the verdicts: a gate that blocks and did not pass, or one that is not as measured."""
+    static = static_at_first(said)
+    if not any(gate.severity == "block" for gate in said.verdicts):
+        yield "there is no gate that blocks"
+    for gate in said.verdicts:
+        rule = gate.rule
+        for problem in _problems(gate, rule, kind, static, candidate):
+            yield f"{gate.measure}: {problem}"
+        if gate.severity == "block" and gate.outcome != Outcome.PASS:
+            yield f"{gate_words(rule)}: it blocks and did not pass"
+
+
+def _problems(
+    gate: GateSaid, rule: GateRule, kind: AnyKind, static: Static, candidate: Candidate
+) -> Iterator[str]:
+    measure = MEASURES.get(gate.measure)
+    if measure is None or gate.reads != measure.reads or gate.reads == "confidential":
+        yield "no measure of this name and class is public"
+        return
+    if measure.shape not in kind.shapes or not _stated(rule, measure):
+        yield "it is stated as no such gate can be"
+        return
+    measured, shown = _measured(gate, rule, measure, static, candidate), gate.verdict.shown
+    if (measured is None) != (shown is None) or (measured is not None and shown and not shown.tells(measured)):
+        yield "what was measured is not what the release shows"
+    if judge(rule, measured) != gate.outcome:
+        yield "its outcome does not follow from what was measured"
+
+
+def _stated(rule: GateRule, measure: Measure) -> bool:
+    """One limit; options, `over`, `of` and a charge only where the measure has them."""
+    return (
+        (rule.at_most is None) != (rule.at_least is None)
+        and set(rule.options) <= set(measure.options)
+        and (rule.over is None or measure.over)
+        and (rule.of is not None) == measure.of
+        and (rule.charge is not None) == (measure.of_noisy is not None)
+    )
+
+
+def _measured(
+    gate: GateSaid, rule: GateRule, measure: Measure, static: Static, candidate: Candidate
+) -> Measurement | None:
+    if measure.of_static is not None:
+        return measure.of_static(static, rule)
+    if measure.of_noisy is not None:
+        return None if gate.value is None else measure.of_noisy(candidate.static, rule, int(Fraction(gate.value)))
+    return None if measure.of_candidate is None else measure.of_candidate(candidate, rule)

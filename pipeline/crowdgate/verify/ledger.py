@@ -1,0 +1,23 @@
+"""What the ledger says of a release."""
+
+from collections.abc import Iterator
+
+from crowdgate.ledger.ledger import Ledger, State
+from crowdgate.manifest import Manifest
+
+
+def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str]:
+    """What a sound ledger knows differently: the manifest's digest, the price, the policy, the place in its journal."""
+    ledger.verify()
+    entry = ledger.entry(said.release.id)
+    if entry is None or entry.state not in (State.COMMITTED, State.PUBLISHED):
+        yield "the ledger knows no published release of this id"
+        return
+    if entry.manifest_digest != digest:
+        yield "manifest.json: its digest is not the one in the ledger"
+    stated = (said.guarantee.epsilon, said.guarantee.delta)
+    if stated != (entry.spend.epsilon, entry.spend.delta) or said.policy_digest != entry.policy_digest:
+        yield "manifest.json: its guarantee or policy is not what the ledger charged"
+    place = ledger.place(said.release.id)
+    if (said.ledger.id, said.ledger.line, said.ledger.digest) != (ledger.id, place.number, place.digest):
+        yield "manifest.json: its place in the ledger is another one"
