@@ -1,12 +1,20 @@
 """Attachments: one table for making releases and verifying them. A new one is an entry here."""
 
+import hashlib
 from collections.abc import Iterator
 
 from crowdgate import report
-from crowdgate.errors import VerificationFailed
 from crowdgate.kind.attachment import Attachment, Context
 from crowdgate.manifest import NAME
-from crowdgate.signing.statement import read_release_statement, release_statement
+from crowdgate.publish.publisher import SIGNED
+from crowdgate.signing.statement import (
+    LedgerPlace,
+    ReleaseStatement,
+    release_statement,
+    signed,
+    unverified,
+    verified,
+)
 
 
 def _readme(context: Context) -> bytes:
@@ -30,6 +38,31 @@ def _readme_problems(context: Context, found: bytes | None) -> Iterator[str]:
         yield "it is not what the manifest and the files say"
 
 
+def _signature(context: Context) -> bytes | None:
+    """Who made the release: a statement over all its files, signed by the key that is configured."""
+    return None if context.signer is None else signed(_statement(context), [context.signer])
+
+
+def _signature_problems(context: Context, found: bytes | None) -> Iterator[str]:
+    """Without trusted keys a signature is still read: what it says must be what lies there."""
+    if found is None:
+        if context.trusted:
+            yield "missing: keys are given, and nobody signed the release"
+        return
+    stated = verified(found, context.trusted, ReleaseStatement)[0] if context.trusted else unverified(found)
+    if stated != _statement(context):
+        yield "it is the signature of another release"
+
+
+def _statement(context: Context) -> ReleaseStatement:
+    said = context.manifest
+    place = LedgerPlace(id=said.ledger.id, line=said.ledger.line, digest=said.ledger.digest)
+    files = {name: file.sha256 for name, file in said.files.items()}
+    files[NAME] = hashlib.sha256(context.sealed).hexdigest()
+    return release_statement(said.release.id, said.policy_digest, place, files)
+
+
 README = Attachment(_readme, _readme_problems)
-ATTACHMENTS = {"README.md": README}
+SIGNATURE = Attachment(_signature, _signature_problems, closing=True)
+ATTACHMENTS = {"README.md": README, SIGNED: SIGNATURE}
 """By the name of the file."""

@@ -5,13 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
+from crowdgate.accounting.numbers import exact_text
 from crowdgate.cli.output import print_json
 from crowdgate.cli.releases import AsJson, LedgerUrl
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.budgets import budgets_json, raise_budget
 from crowdgate.ledger import ledger as ledgers
 from crowdgate.ledger.stores import placed
-from crowdgate.accounting.numbers import exact_text
 from crowdgate.settings import ledger_url
 
 app = typer.Typer(help="Create and show the ledger, raise a budget.", no_args_is_help=True)

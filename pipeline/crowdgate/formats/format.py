@@ -15,7 +15,8 @@ class Format:
 
     `read` takes the schema that is expected (labels or text, numbers, flags), and a bound on rows. It gives the table
     in pieces, of bounded memory whatever the file holds, with text as dictionaries; or raises VerificationFailed, an
-    error of Arrow's, OSError or ValueError. Who reads compares the file with what `write` makes of what was read: nothing else can be in it.
+    error of Arrow's, OSError or ValueError. Who reads compares the file with what `write` makes of what was read:
+    nothing else can be in it.
 
     Columns of labels are dictionaries; a piece's dictionary holds what occurs in the piece, in the order of its codes.
     """

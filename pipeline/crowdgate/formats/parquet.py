@@ -59,7 +59,7 @@ def _is_text(held: pa.Schema, field: pa.Field) -> bool:
     if field.name not in held.names or not pa.types.is_string(field.type):
         return False
     found = held.field(field.name).type
-    return pa.types.is_dictionary(found) and pa.types.is_string(found.value_type)
+    return bool(pa.types.is_dictionary(found) and pa.types.is_string(found.value_type))
 
 
 FORMAT = Format(_write, _read)

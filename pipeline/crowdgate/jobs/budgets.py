@@ -4,10 +4,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from crowdgate.accounting.numbers import exact_text
 from crowdgate.domain import parse_number
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.ledger.ledger import Ledger, Spend
-from crowdgate.accounting.numbers import exact_text
 
 
 def budgets_json(ledger: Ledger) -> list[dict[str, Any]]:

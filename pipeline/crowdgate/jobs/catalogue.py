@@ -20,6 +20,7 @@ from crowdgate.errors import EnvironmentFault, LedgerRefused, VerificationFailed
 from crowdgate.ledger.ledger import Entry, Ledger, State
 from crowdgate.limits import LARGEST_ENVELOPE
 from crowdgate.publish.publisher import STAGING
+from crowdgate.settings import signing_key
 from crowdgate.signing.files import bounded, plain_file
 from crowdgate.signing.keys import PublicKey, SigningKey
 from crowdgate.signing.statement import CatalogueStatement, LedgerPlace, catalogue_statement, signed, verified
@@ -45,6 +46,13 @@ def write_catalogue(root: Path, home: Path, ledger: Ledger, key: SigningKey) -> 
         statement = catalogue_statement(place, releases)
         _replace(root, staging, signed(statement, [key]), releases)
     return statement
+
+
+def catalogue_signed(root: Path, home: Path, ledger: Ledger) -> None:
+    """Writes the catalogue after a release, where a key is configured. Raises as `write_catalogue` does."""
+    key = signing_key(home)
+    if key is not None:
+        write_catalogue(root, home, ledger, key)
 
 
 def verify_catalogue(root: Path, trusted: Sequence[PublicKey]) -> CatalogueStatement:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from crowdgate.candidate import Measurement, Static
+from crowdgate.candidate import Static
 from crowdgate.contracts.contract import PrivacyUnit
 from crowdgate.documents import Location
 from crowdgate.errors import ConfigurationError, Problem, nearest

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from crowdgate.errors import CrowdgateError, LedgerRefused
+from crowdgate.jobs.catalogue import catalogue_signed
 from crowdgate.kind.plan import Plan
 from crowdgate.kind.run import Result
 from crowdgate.ledger.ledger import Entry, Ledger, State
@@ -26,6 +27,7 @@ def recorded(plan: Plan, ledger: Ledger, entry: Entry) -> Result:
         _publish_staged(publisher.staged_folder(root, ledger.id, entry.release_id), entry.manifest_digest, destination)
     if entry.state is State.COMMITTED:
         ledger.published(entry.release_id)
+    catalogue_signed(root, plan.bundle.root, ledger)
     return Result("published", entry.release_id, destination, plan.guarantee, ())
 
 

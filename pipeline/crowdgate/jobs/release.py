@@ -7,10 +7,11 @@ has committed to its digest, so the same id never draws or publishes twice.
 
 from collections.abc import Callable
 
-from crowdgate.gate import blocked
+from crowdgate.gate import blocked, verdict
 from crowdgate.jobs import staging
+from crowdgate.jobs.catalogue import catalogue_signed
 from crowdgate.jobs.guard import after_reading
-from crowdgate.jobs.plan import budget_of, failed, judge_static, plan_policy, verdict
+from crowdgate.jobs.plan import budget_of, failed, judge_static, plan_policy
 from crowdgate.jobs.recorded import committed_folders, recorded
 from crowdgate.kind.kind import Protected
 from crowdgate.kind.plan import Plan
@@ -22,7 +23,7 @@ from crowdgate.ledger.stores import placed
 from crowdgate.policy.policy import parse_slot, release_id
 from crowdgate.publish import publisher
 from crowdgate.sampling import SecretKey
-from crowdgate.settings import ledger_url
+from crowdgate.settings import ledger_url, signing_key
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import Executor, Task, counted, histograms, serial
 from crowdgate.sources.expectations import row_rules_hold, run_rules
@@ -65,6 +66,7 @@ def prepare(request: Request) -> Run | Result:
         return recorded(plan, ledger, entry)
     publisher.check_destination(root, root / name)
     publisher.sweep(root, ledger.id, lambda: committed_folders(ledger, root))
+    signing_key(bundle.root)  # a wrong one is told before anything is charged
     source = open_source(bundle.contract, columns_read(plan), request.input)
     return Run(plan, slot, name, ledger, source, root, root / name)
 
@@ -138,8 +140,8 @@ def withhold(reserved: Reserved, found: Counted, judged: Judged) -> Result:
 @after_reading
 def stage(reserved: Reserved, found: Counted, judged: Judged) -> Ready:
     """Write the release where only its owner sees it, and commit the ledger to its digest."""
-    run, written = reserved.run, staging.Statement(reserved, judged, reserved.run.signer)
-    staged = publisher.stage(run.staged, run.slot, written.writers(), written.seal, written.close)
+    run, written = reserved.run, staging.Statement(reserved, judged, signing_key(reserved.run.plan.bundle.root))
+    staged = publisher.stage(run.staged, run.slot, written.writers(), written.seal)
     record = staging.private("published", found, judged)
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
     run.ledger.commit(run.id, State.COMMITTED, staged.manifest_digest, run.place, commitment)
@@ -151,6 +153,7 @@ def publish(reserved: Reserved, ready: Ready) -> Result:
     run = reserved.run
     publisher.publish(ready.staged, run.destination)
     run.ledger.published(run.id)
+    catalogue_signed(run.root, run.plan.bundle.root, run.ledger)
     return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts)
 
 

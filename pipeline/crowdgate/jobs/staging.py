@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from crowdgate import manifest
 from crowdgate.attachments import ATTACHMENTS
-from crowdgate.candidate import Static
+from crowdgate.candidate import Cost
 from crowdgate.formats import FORMATS
 from crowdgate.kind.attachment import Context
 from crowdgate.kind.kind import Published, Writer
@@ -58,18 +58,12 @@ class Statement:
         attached = {name: _writer(data) for name, data in made.items() if data is not None}
         return {**self.held.files(self.said, formats), **attached}
 
-    def seal(self, files: Mapping[str, FileSaid]) -> bytes:
-        """The manifest, with the files."""
-        return self._closed(files).sealed()
-
-    def close(self, files: Mapping[str, FileSaid], sealed: bytes) -> dict[str, bytes]:
-        """What is made of the manifest."""
-        context = Context(manifest=self._closed(files), sealed=sealed, signer=self.signer)
+    def seal(self, files: Mapping[str, FileSaid]) -> dict[str, bytes]:
+        """The manifest with the files, and what is made of it."""
+        said = self.said.model_copy(update={"files": dict(files)})
+        context = Context(manifest=said, sealed=said.sealed(), signer=self.signer)
         made = {name: each.make(context) for name, each in ATTACHMENTS.items() if each.closing}
-        return {name: data for name, data in made.items() if data is not None}
-
-    def _closed(self, files: Mapping[str, FileSaid]) -> Manifest:
-        return self.said.model_copy(update={"files": dict(files)})
+        return {manifest.NAME: context.sealed, **{name: data for name, data in made.items() if data is not None}}
 
 
 def facts(reserved: Reserved) -> manifest.FactsSaid:
@@ -84,7 +78,7 @@ def facts(reserved: Reserved) -> manifest.FactsSaid:
     )  # fmt: skip
 
 
-def _cost(pair: Any) -> manifest.CostSaid:
+def _cost(pair: Cost) -> manifest.CostSaid:
     return manifest.CostSaid(epsilon=pair[0], delta=pair[1])
 
 

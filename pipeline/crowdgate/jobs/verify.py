@@ -39,7 +39,7 @@ class Verified:
 def verify(folder: Path, ledger: str | None = None, keys: Sequence[Path] = ()) -> Verified:
     """A release that holds all it claims; with `keys` (files of public keys) one of them must have signed it.
 
-    Raises VerificationFailed that lists what does not hold, ConfigurationError for a ledger's URL or a key that is none.
+    Raises VerificationFailed that lists what does not hold, ConfigurationError for a wrong ledger's URL or key.
     """
     trusted = tuple(key for path in keys for key in public_keys(path))
     opened = None if ledger is None else open_ledger(ledger_url(Path.cwd(), ledger, placed), None)

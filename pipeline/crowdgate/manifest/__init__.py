@@ -20,6 +20,7 @@ from crowdgate.manifest.model import (
     kind_in,
     parsed,
 )
+from crowdgate.manifest.shown import guarantee_json, verdict_json
 from crowdgate.manifest.words import guarantee_words
 
 __all__ = [
@@ -39,7 +40,9 @@ __all__ = [
     "ReleaseSaid",
     "canonical",
     "dumped",
+    "guarantee_json",
     "guarantee_words",
     "kind_in",
     "parsed",
+    "verdict_json",
 ]

@@ -18,7 +18,7 @@ class GateSaid(Said):
     measure: Label
     over: Annotated[tuple[Label, ...], Field(max_length=1000)] | None = None
     of: Label | None = None
-    options: Annotated[dict[Label, Exact], Field(alias="with", max_length=20)] | None = None
+    options: Annotated[dict[Label, Exact] | None, Field(alias="with", max_length=20)] = None
     at_most: Exact | None = None
     at_least: Exact | None = None
     charge: Exact | None = None

@@ -7,7 +7,7 @@ computed again. Numbers are exact text, bounded in length, so that no number of 
 import json
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from crowdgate.errors import VerificationFailed
 from crowdgate.guarantee import Guarantee, Part
@@ -188,12 +188,12 @@ def kind_in(data: bytes) -> str:
 
 
 class _Named(Said):
-    model_config = {"extra": "ignore"}
+    model_config = ConfigDict(extra="ignore")
     kind: Annotated[str, Field(max_length=100)]
 
 
 class _Kind(Said):
-    model_config = {"extra": "ignore"}
+    model_config = ConfigDict(extra="ignore")
     mechanism: _Named
 
 

@@ -1,7 +1,7 @@
 """dictionary.csv: every released column with every public value it may hold, whether or not it occurs."""
 
+import codecs
 import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import BinaryIO
 from crowdgate.contracts.contract import Attribute
 from crowdgate.errors import VerificationFailed
 from crowdgate.hierarchy import Level
+from crowdgate.limits import LARGEST_LISTING
 
 DICTIONARY = "dictionary.csv"
 DICTIONARY_COLUMNS = ("column", "level", "code", "label", "description")
@@ -48,16 +49,15 @@ def read_dictionary(path: Path) -> tuple[Entry, ...]:
 
 def write_lines(into: BinaryIO, columns: Sequence[str], lines: Iterable[Sequence[object]]) -> None:
     """A listing as CSV: a header, LF line ends, UTF-8, quoted where needed."""
-    with io.TextIOWrapper(into, encoding="utf-8", newline="", write_through=True) as text:
-        out = csv.writer(text, lineterminator="\n")
-        out.writerow(columns)
-        out.writerows(lines)
-        text.flush()
-        text.detach()
+    out = csv.writer(codecs.getwriter("utf-8")(into), lineterminator="\n")
+    out.writerow(columns)
+    out.writerows(lines)
 
 
 def read_lines(path: Path, columns: Sequence[str]) -> Iterator[list[str]]:
     """The lines of a listing. Raises VerificationFailed for another header, or a line of other length."""
+    if path.stat().st_size > LARGEST_LISTING:
+        raise VerificationFailed(f"{path.name}: larger than {LARGEST_LISTING} bytes")
     with path.open(encoding="utf-8", newline="") as file:
         lines = csv.reader(file, strict=True)
         try:

@@ -11,14 +11,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from pydantic import ConfigDict
+
 from crowdgate import manifest
 from crowdgate.errors import EnvironmentFault, LedgerRefused
 from crowdgate.manifest import FileSaid
 from crowdgate.manifest.values import Said
 
 STAGING = ".crowdgate-staging"
-CLOSING = frozenset(("release.dsse.json",))
-"""Files that are made of the manifest, and so are not in it."""
+SIGNED = "release.dsse.json"
+"""The signature, which is made of the manifest, and so is not in it."""
 Writer = Callable[[BinaryIO], None]
 
 
@@ -54,10 +56,9 @@ def stage(
     folder: Path,
     slot: str,
     writers: Mapping[str, Writer],
-    seal: Callable[[Mapping[str, FileSaid]], bytes],
-    close: Callable[[bytes], Mapping[str, bytes]],
+    seal: Callable[[Mapping[str, FileSaid]], Mapping[str, bytes]],
 ) -> Staged:
-    """Write the files, then the manifest that `seal` makes of their digests, then what closes it, and sync all."""
+    """Write the files, then the manifest that `seal` makes of their digests, and what it makes of that; sync all."""
     with _faults(folder.parent):
         if folder.exists():
             shutil.rmtree(folder)
@@ -66,7 +67,7 @@ def stage(
         if lock is None:
             raise EnvironmentFault(f"{folder}: another run holds it")
         try:
-            return Staged(folder, _fill(folder, slot, writers, seal, close), lock)
+            return Staged(folder, _fill(folder, slot, writers, seal), lock)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -76,19 +77,18 @@ def _fill(
     folder: Path,
     slot: str,
     writers: Mapping[str, Writer],
-    seal: Callable[[Mapping[str, FileSaid]], bytes],
-    close: Callable[[bytes], Mapping[str, bytes]],
+    seal: Callable[[Mapping[str, FileSaid]], Mapping[str, bytes]],
 ) -> str:
     for name, write in writers.items():
         with (folder / name).open("wb") as file:
             write(file)
     sealed = seal({name: described(folder / name) for name in writers})
-    for name, data in {manifest.NAME: sealed, **close(sealed)}.items():
+    for name, data in sealed.items():
         (folder / name).write_bytes(data)
     for path in folder.iterdir():
         _settle(path, slot)
     _sync(folder)
-    return hashlib.sha256(sealed).hexdigest()
+    return hashlib.sha256(sealed[manifest.NAME]).hexdigest()
 
 
 def publish(staged: Staged, destination: Path) -> None:
@@ -122,11 +122,12 @@ def complete(folder: Path, manifest_digest: str) -> bool:
         if hashlib.sha256(sealed).hexdigest() != manifest_digest:
             return False
         files = _sealed_part(sealed).files
-        names = {path.name for path in folder.iterdir()} - CLOSING
+        names = {path.name for path in folder.iterdir()} - {SIGNED}
         return names == {*files, manifest.NAME} and all(
-            file_digest(folder / name) == stated.sha256 for name, stated in files.items()
+            file_digest(folder / name) == (stated if isinstance(stated, str) else stated.sha256)
+            for name, stated in files.items()
         )
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 
@@ -137,8 +138,8 @@ def _sealed_part(sealed: bytes) -> "_Sealed":
 class _Sealed(Said):
     """What publishing asks a manifest of its own ledger."""
 
-    model_config = {"extra": "ignore"}
-    files: dict[str, FileSaid]
+    model_config = ConfigDict(extra="ignore")
+    files: dict[str, FileSaid | str]  # text: releases before manifests of format 1
     key: str
 
 

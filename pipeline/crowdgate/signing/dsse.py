@@ -60,6 +60,11 @@ def opened(envelope: bytes, trusted: Sequence[PublicKey]) -> Opened:
     return _checked(_parsed(envelope), trusted)
 
 
+def contained(envelope: bytes) -> bytes:
+    """What an envelope holds, whoever signed it. Raises VerificationFailed where it is none."""
+    return _bytes(_parsed(envelope).payload)
+
+
 def added(envelope: bytes, key: SigningKey, trusted: Sequence[PublicKey]) -> bytes:
     """The envelope with one signature more, for those who trust the new key only.
 

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, ValidationError
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from crowdgate.limits import MOST_SUBJECTS
 from crowdgate.signing.canonical import Digest, Signed, canonical, parsed
-from crowdgate.signing.dsse import opened, sealed
+from crowdgate.signing.dsse import contained, opened, sealed
 from crowdgate.signing.keys import PublicKey, SigningKey
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
@@ -170,5 +170,13 @@ def verified(
         raise VerificationFailed(f"the envelope holds {found.payload_type!r}; expected {PAYLOAD_TYPE!r}")
     try:
         return parsed(found.payload, model), found.signers
+    except ValueError as error:
+        raise VerificationFailed(f"what is signed is not the statement that was expected: {error}") from None
+
+
+def unverified(envelope: bytes) -> ReleaseStatement:
+    """What an envelope says of a release, whoever signed it. Raises VerificationFailed where it says nothing."""
+    try:
+        return parsed(contained(envelope), ReleaseStatement)
     except ValueError as error:
         raise VerificationFailed(f"what is signed is not the statement that was expected: {error}") from None

@@ -21,13 +21,11 @@ def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterat
         rule = gate.rule
         for problem in _problems(gate, rule, kind, static, candidate):
             yield f"{gate.measure}: {problem}"
-        if gate.severity == "block" and gate.outcome != Outcome.PASS:
+        if gate.severity == "block" and gate.verdict.outcome is not Outcome.PASS:
             yield f"{gate_words(rule)}: it blocks and did not pass"
 
 
-def _problems(
-    gate: GateSaid, rule: GateRule, kind: AnyKind, static: Static, candidate: Candidate
-) -> Iterator[str]:
+def _problems(gate: GateSaid, rule: GateRule, kind: AnyKind, static: Static, candidate: Candidate) -> Iterator[str]:
     measure = MEASURES.get(gate.measure)
     if measure is None or gate.reads != measure.reads or gate.reads == "confidential":
         yield "no measure of this name and class is public"
@@ -38,7 +36,7 @@ def _problems(
     measured, shown = _measured(gate, rule, measure, static, candidate), gate.verdict.shown
     if (measured is None) != (shown is None) or (measured is not None and shown and not shown.tells(measured)):
         yield "what was measured is not what the release shows"
-    if judge(rule, measured) != gate.outcome:
+    if judge(rule, measured) is not gate.verdict.outcome:
         yield "its outcome does not follow from what was measured"
 
 

@@ -155,10 +155,9 @@ def _files(of: Verification) -> Iterator[str]:
     for name in sorted(present ^ {*stated}):
         yield f"{name!a}: " + ("not in the manifest" if name in present else "missing")
     for name, file in sorted(stated.items()):
-        if name in present:
-            # a file of another size is not read
-            if of.sizes[name] != file.bytes or _digest(of.folder / name) != file.sha256:
-                yield f"{name}: its size or digest is not the manifest's"
+        # a file of another size is not read
+        if name in present and (of.sizes[name] != file.bytes or _digest(of.folder / name) != file.sha256):
+            yield f"{name}: its size or digest is not the manifest's"
 
 
 def _signature(of: Verification) -> Iterator[str]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any
 
-from crowdgate.contracts.contract import Role
 from crowdgate.kinds.rows.candidate import RowsCandidate
 from crowdgate.measures import naive_bayes
 from crowdgate.measures import utility as worth

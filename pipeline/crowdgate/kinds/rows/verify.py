@@ -178,4 +178,3 @@ def _rising(tuples: Codes) -> bool:
             return False
         equal &= column[1:] == column[:-1]
     return not equal.any()
-

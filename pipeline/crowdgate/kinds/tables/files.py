@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +28,7 @@ COARSER_COLUMNS = ("column", "level", "label", "coarser_level", "coarser_label")
 RAW = "-raw"
 
 
-def statistic(item: Item) -> str:
+def statistic(item: Item) -> Literal["count", "sum", "mean", "quantiles"]:
     """What a table holds: counts, sums, means or quantiles."""
     if isinstance(item, Sum):
         return "sum"
@@ -56,7 +57,7 @@ def listing(said: TablesManifest) -> Iterator[list[object]]:
     mechanism = said.mechanism
     for each in said.data.tables:
         at = each.queries[0]
-        error = "" if each.kind == "mean" else f"{mechanism.law(at).variance**0.5 * float(mechanism.unit(at)):.6g}"
+        error = "" if each.kind == "mean" else f"{mechanism.law(at).variance ** 0.5 * float(mechanism.unit(at)):.6g}"
         yield [each.file, each.table, each.kind, each.column or "", each.level or "", each.cells, error]
 
 

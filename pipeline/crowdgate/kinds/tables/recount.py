@@ -173,9 +173,7 @@ def margin_problems(
     counted = [each for each in stated if each.kind in ("count", "quantiles")]
     axes = [each.query_levels for each in counted]
     published = {
-        at: _floats(tables[each.file], "value") * float(beta)
-        for at, each in enumerate(counted)
-        if each.kind == "count"
+        at: _floats(tables[each.file], "value") * float(beta) for at, each in enumerate(counted) if each.kind == "count"
     }
     sizes = [prod(len(domains.labels(*axis)) for axis in own.items()) for own in axes]
     parents = _parents(axes, sizes, domains)

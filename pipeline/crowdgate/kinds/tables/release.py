@@ -132,11 +132,12 @@ def _described(answers: Answers) -> tuple[TableSaid, ...]:
 
 def _table(stem: str, each: Answer | QuantileAnswer, queries: tuple[int, ...]) -> TableSaid:
     item = each.item
-    quantiles = isinstance(item, Quantiles)
+    quantiles = item if isinstance(item, Quantiles) else None
     return TableSaid(
         file=stem, table=item.name, kind=statistic(item),
         column=item.column if isinstance(item, Sum | Mean | Quantiles) else None,
-        level=item.level if quantiles else None, at=tuple(item.probabilities) if quantiles else None,
+        level=None if quantiles is None else quantiles.level,
+        at=None if quantiles is None else tuple(quantiles.probabilities),
         axes=tuple(AxisSaid(column=name, level=level.name) for name, level in each.levels.items()),
         cells=each.bins.size if isinstance(each, QuantileAnswer) else each.cells.value.size, queries=queries,
     )  # fmt: skip

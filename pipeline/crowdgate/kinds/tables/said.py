@@ -42,7 +42,7 @@ class QuerySaid(Said):
 
 
 class TablesMechanism(MechanismSaid):
-    """Discrete noise of a budget, `epsilon` or `rho`, on every query; a sample of rate `beta` first if that is not 1."""
+    """Discrete noise of a budget, `epsilon` or `rho`, on every query; before it a sample of rate `beta`, unless 1."""
 
     kind: Literal["dp_tables"]
     noise: Literal["discrete laplace", "discrete gaussian"]

@@ -144,7 +144,7 @@ def _tables(
     found = []
     for table in said.data.tables:
         path = folder / f"{table.file}{suffix}.{end}"
-        found.append(_read(path, table, form, domains))
+        found.append(_read(path, table, form))
         problems = list(_table_problems(found[-1], table, said, domains, raw=bool(suffix)))
         if problems:
             raise VerificationFailed("\n".join(f"{path.name}: {problem}" for problem in problems))
@@ -163,7 +163,7 @@ def _table_problems(
         yield from cell_problems(found, said.mechanism, noise, count=table.kind == "count", raw=raw)
 
 
-def _read(path: Path, table: TableSaid, form: Format, domains: Domains) -> pa.Table:
+def _read(path: Path, table: TableSaid, form: Format) -> pa.Table:
     expected = _schema(table)
     try:
         pieces = [_decoded(piece, expected) for piece in form.read(path, expected, table.cells)]

@@ -72,7 +72,8 @@ def choice_words(
     paid = "of the total" if on == "full" else "in one guarantee with the mechanism"
     by = score.replace("_", " ") + (f" of {target}" if target else "")
     price = f"{float(epsilon):g} {paid}"
-    return f"Levels of {', '.join(chosen)} are chosen among {candidates} combinations by {by} on {rows}, for epsilon {price}."
+    among = f"{candidates} combinations by {by} on {rows}"
+    return f"Levels of {', '.join(chosen)} are chosen among {among}, for epsilon {price}."
 
 
 def choice_parts(spec: LevelChoice | None, left: Fraction, delta: Fraction) -> tuple[Part, ...]:
