@@ -1,0 +1,1 @@
+"""Who made a release: keys, envelopes, and the statements that are signed."""

@@ -13,9 +13,10 @@ from pathlib import Path
 def plain_file(path: Path) -> Iterator[BufferedReader]:
     """The plain file at `path`, opened without waiting for a writer. Raises OSError, for anything else too."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "no plain file")
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.EINVAL, "no plain file")
         yield file
 
 
