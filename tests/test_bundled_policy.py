@@ -116,7 +116,7 @@ def test_every_blocking_gate_of_the_bundled_tables_can_withhold(copy: Path, meas
 def test_the_bundled_tables_are_published_and_verify(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert crowdgate("demo", "--tables", copy) == 0
     path = Path(capsys.readouterr().out.strip().splitlines()[-1])
-    claims = verify(path, f"sqlite:///{copy / 'ledger' / 'ledger.db'}")
+    claims = verify(path, f"sqlite:///{copy / 'ledger' / 'ledger.db'}").manifest.to_json()
     assert len(claims["data"]["tables"]) == 24
     total = pq.read_table(path / "01-count.parquet")["value"][0].as_py()
     assert abs(total - 299_285) < 200  # the standard error is 18

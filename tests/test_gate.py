@@ -1,6 +1,8 @@
 """Gates: pass, fail or inconclusive at the unfavourable end; anything that is not a finite number blocks."""
 
 import math
+import re
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -8,7 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdgate.candidate import Measurement, Number, Range
-from crowdgate.gate import Outcome, Reach, Verdict, blocked, gate_words, judge, limit_words, number_words, reach
+from crowdgate.gate import (
+    DIGITS,
+    Outcome,
+    Reach,
+    Shown,
+    Verdict,
+    blocked,
+    gate_words,
+    judge,
+    limit_words,
+    number_words,
+    reach,
+    verdict,
+)
+from crowdgate.measures import MEASURES, MeasureClass
 from crowdgate.policy.policy import GateRule
 
 numbers = st.one_of(
@@ -24,24 +40,29 @@ def rule(side: str, limit: str, **more: object) -> GateRule:
     return GateRule.model_validate({"measure": "released_rows", side: limit, **more})
 
 
-def verdict(outcome: Outcome, blocks: bool) -> Verdict:
-    return Verdict("a gate", "a measure", outcome, blocks, True, "1", "at most 1", "")
+def ended(outcome: Outcome, blocks: bool) -> Verdict:
+    gate = rule("at_most", "1", severity="block" if blocks else "advise")
+    return Verdict(gate, MeasureClass.OUTPUT, outcome, Shown("1", "1", "1"))
+
+
+def reason(gate: GateRule, measured: Measurement | None) -> str:
+    return verdict(gate, MEASURES["released_rows"], measured).reason
 
 
 @given(value=numbers, side=sides, limit=decimals)
 def test_an_exact_number_passes_exactly_when_it_keeps_the_limit(value: Number, side: str, limit: str) -> None:
     keeps = Fraction(value) <= Fraction(limit) if side == "at_most" else Fraction(value) >= Fraction(limit)
-    outcome, reason = judge(rule(side, limit), Measurement.exact(value))
-    assert outcome is (Outcome.PASS if keeps else Outcome.FAIL)
-    assert f"must be {side.replace('_', ' ')}" in reason
+    gate, measured = rule(side, limit), Measurement.exact(value)
+    assert judge(gate, measured) is (Outcome.PASS if keeps else Outcome.FAIL)
+    assert f"must be {side.replace('_', ' ')}" in reason(gate, measured)
 
 
 @given(ends=st.lists(numbers, min_size=3, max_size=3).map(sorted), side=sides, limit=decimals)
 def test_an_uncertain_number_is_judged_at_its_unfavourable_end(ends: list[Number], side: str, limit: str) -> None:
     lower, value, upper = ends
-    found = judge(rule(side, limit), Measurement(value, lower, upper))[0]
+    found = judge(rule(side, limit), Measurement(value, lower, upper))
     worst = upper if side == "at_most" else lower
-    assert found is judge(rule(side, limit), Measurement.exact(worst))[0]
+    assert found is judge(rule(side, limit), Measurement.exact(worst))
 
 
 NO_NUMBER = [math.nan, math.inf, -math.inf]
@@ -57,15 +78,16 @@ UNMEASURED = [
 @pytest.mark.parametrize("side", ["at_most", "at_least"])
 @pytest.mark.parametrize("measured", UNMEASURED, ids=str)
 def test_what_is_missing_or_not_finite_is_inconclusive_and_blocks(side: str, measured: Measurement | None) -> None:
-    outcome, reason = judge(rule(side, "0"), measured)
-    assert (outcome, reason) == (Outcome.INCONCLUSIVE, "it could not be measured")
-    assert blocked([verdict(outcome, blocks=True), verdict(Outcome.PASS, blocks=True)])
+    gate = rule(side, "0")
+    outcome = judge(gate, measured)
+    assert (outcome, reason(gate, measured)) == (Outcome.INCONCLUSIVE, "it could not be measured")
+    assert blocked([ended(outcome, blocks=True), ended(Outcome.PASS, blocks=True)])
 
 
 @given(st.lists(st.tuples(st.sampled_from(Outcome), st.booleans())))
 def test_a_release_goes_out_only_if_some_gate_blocks_and_all_such_gates_pass(found: list[tuple[Outcome, bool]]) -> None:
     blocking = {outcome for outcome, blocks in found if blocks}
-    assert blocked([verdict(*one) for one in found]) == (blocking != {Outcome.PASS})
+    assert blocked([ended(*one) for one in found]) == (blocking != {Outcome.PASS})
 
 
 spans = st.tuples(numbers | st.just(-math.inf), numbers | st.just(math.inf)).map(lambda ends: tuple(sorted(ends)))
@@ -81,7 +103,7 @@ def test_no_value_in_range_contradicts_the_stated_reach(
     values = [*finite, *within] if low <= finite[0] <= high else finite[:0]
     if len(finite) == 1:
         values += [value for value in (Fraction(-99), Fraction(99)) if low <= value <= high]
-    outcomes = {judge(rule(side, limit), Measurement.exact(value))[0] for value in values}
+    outcomes = {judge(rule(side, limit), Measurement.exact(value)) for value in values}
     if found is Reach.CANNOT_FAIL:
         assert Outcome.FAIL not in outcomes
     if found is Reach.CANNOT_PASS:
@@ -114,7 +136,7 @@ def test_a_gate_and_its_reason_are_said_in_words() -> None:
     gate = rule("at_least", "0.0123456", over=["age", "sex"])
     assert gate_words(gate) == "released_rows over age, sex at least 0.01235"
     assert limit_words(rule("at_most", "1e6")) == "at most 1000000"
-    assert judge(rule("at_most", "10"), Measurement(7, 3, 11))[1] == "7 (unfavourable end 11), must be at most 10"
+    assert reason(rule("at_most", "10"), Measurement(7, 3, 11)) == "7 (unfavourable end 11), must be at most 10"
 
 
 @pytest.mark.parametrize(
@@ -123,3 +145,54 @@ def test_a_gate_and_its_reason_are_said_in_words() -> None:
 )
 def test_numbers_are_shown_whole_or_with_four_digits(value: Number | None, words: str) -> None:
     assert number_words(value) == words
+
+
+# --- a measurement as it is written ---
+
+floats = st.floats(allow_nan=False, allow_subnormal=False)
+measurable = st.one_of(st.integers(-(10**18), 10**18), st.fractions(max_denominator=10**12), floats)
+
+
+def stated(text: str) -> Number:
+    return {"infinite": math.inf, "-infinite": -math.inf}.get(text) or Fraction(text)
+
+
+@given(ends=st.lists(measurable, min_size=3, max_size=3).map(sorted))
+def test_a_measurement_is_shown_exactly_or_in_nine_digits_with_its_ends_rounded_outwards(ends: list[Number]) -> None:
+    lower, value, upper = ends
+    shown = Shown.of(Measurement(value, lower, upper))
+    assert stated(shown.low) <= lower
+    assert stated(shown.high) >= upper
+    for text, number in ((shown.value, value), (shown.low, lower), (shown.high, upper)):
+        if not isinstance(number, float) or math.isinf(number):
+            assert stated(text) == number
+            continue
+        digits = re.sub(r"e.*|[-.]", "", text).strip("0")
+        assert len(digits) <= DIGITS
+        error = abs(Fraction(text) - Fraction(number))
+        assert error <= abs(Fraction(number)) / 10 ** (DIGITS - 1) / (2 if text == shown.value else 1)
+
+
+@given(value=measurable, other=measurable)
+def test_what_is_shown_tells_its_measurement_up_to_the_last_bits_of_floats(value: Number, other: Number) -> None:
+    shown = Shown.of(Measurement.exact(value))
+    assert shown.tells(Measurement.exact(value))
+    if isinstance(value, float) and math.isfinite(value):
+        assert shown.tells(Measurement.exact(math.nextafter(value, 0)))
+    if _apart(value, other):
+        assert not shown.tells(Measurement.exact(other))
+
+
+def _apart(value: Number, other: Number) -> bool:
+    """Further than any rounding."""
+    if not math.isfinite(value) or not math.isfinite(other):
+        return value != other
+    return bool(abs(Fraction(other) - Fraction(value)) > abs(Fraction(value)) / 10 ** (DIGITS - 2))
+
+
+@pytest.mark.parametrize("end", ["value", "low", "high"])
+def test_a_figure_that_is_one_digit_off_does_not_tell_the_measurement(end: str) -> None:
+    measured = Measurement(0.25, 0.125, 0.5)
+    shown = Shown.of(measured)
+    assert shown.tells(measured)
+    assert not replace(shown, **{end: f"{getattr(shown, end)}00001"}).tells(measured)

@@ -3,6 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crowdgate.candidate import Candidate, Static
+from crowdgate.candidate import Candidate, Fact, Static
 from crowdgate.contracts.contract import Attribute, Role
 from crowdgate.domain import Domain, categories, numbers
 from crowdgate.gate import Outcome, Reach, gate_words, judge, reach
@@ -46,10 +47,11 @@ def candidate(table: Table, domain: Domain = NAMED, people: int = 10**8, invalid
         for name, size in zip(NAMES, SIZES, strict=True)
     }
     part = Part("mechanism", Fraction(1), Fraction(1, 10))
-    attributes = {name: Attribute(name, Role.OTHER) for name in NAMES}
-    attributes["s"] = Attribute("s", Role.SENSITIVE, domain=domain, invalid=invalid)
+    attributes = [*(Attribute(name, Role.OTHER) for name in NAMES if name != "s")]
+    attributes.append(Attribute("s", Role.SENSITIVE, domain=domain, invalid=invalid))
+    facts = {each.name: Fact.of(each) for each in attributes}
     spent = (Fraction(1), Fraction(1, 10))
-    static = Static(Guarantee.of((part,)), spent, spent, people, K, levels, attributes)
+    static = Static(Guarantee.of((part,)), spent, spent, people, K, levels, facts)
     return Candidate(static=static, rows=release(table))
 
 
@@ -189,7 +191,7 @@ def test_distances_are_ordered_for_numbers_at_levels_that_keep_their_order(
 ) -> None:
     static = candidate({}, domain, invalid=invalid).static
     levels = {**static.levels, "s": Level("a level", ("0", "1", "2", "3"), np.array(codes, dtype=np.int32))}
-    assert conditions._ordered(Static(**{**vars(static), "levels": levels}), "s") is ordered
+    assert replace(static, levels=levels).ordered("s") is ordered
 
 
 @settings(deadline=None)
@@ -200,7 +202,7 @@ def test_what_cannot_fail_never_fails_and_what_cannot_pass_never_passes(table: T
     for name, side, domain in product(CONDITIONS, ("at_most", "at_least"), (NAMED, NUMERIC)):
         found = candidate(table, domain, people=sum(table.values()) + spare)
         gate = rule(name, side, limit)
-        outcome = judge(gate, measured(name, found))[0]
+        outcome = judge(gate, measured(name, found))
         stated = reach(gate, MEASURES[name].reach(found.static, gate))
         assert not (stated is Reach.CANNOT_FAIL and outcome is not Outcome.PASS), name
         assert not (stated is Reach.CANNOT_PASS and outcome is Outcome.PASS), name
@@ -210,7 +212,7 @@ def test_an_empty_release_violates_nothing() -> None:
     limits = {"distinct_diversity": ("at_least", "4"), "entropy_diversity": ("at_least", "4")}
     for name in CONDITIONS:
         side, limit = limits.get(name, ("at_most", "0"))
-        assert judge(rule(name, side, limit), measured(name, candidate({})))[0] is Outcome.PASS
+        assert judge(rule(name, side, limit), measured(name, candidate({}))) is Outcome.PASS
 
 
 REACHES: list[tuple[str, str, str, Reach]] = [
@@ -236,7 +238,7 @@ def test_reaches_have_their_known_values(name: str, side: str, limit: str, expec
 
 def test_a_class_that_lacks_a_value_blocks_a_gate_on_disclosure() -> None:
     table = {(0, 0, 0): 5, (0, 1, 0): 5, (1, 0, 0): 5}
-    assert judge(rule("delta_disclosure", limit="1000"), measured("delta_disclosure", candidate(table)))[0] is (
+    assert judge(rule("delta_disclosure", limit="1000"), measured("delta_disclosure", candidate(table))) is (
         Outcome.INCONCLUSIVE
     )
 

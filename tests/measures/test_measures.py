@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting import pso
-from crowdgate.candidate import Candidate, Measurement, Shape, Static
-from crowdgate.contracts.contract import Attribute, Role
+from crowdgate.candidate import Candidate, Fact, Measurement, Shape, Static
 from crowdgate.gate import Outcome, Reach, judge, reach
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.hierarchy import Level
@@ -30,10 +29,6 @@ NAMES = ("x", "y")
 SIZES = (3, 2)
 Table = dict[tuple[int, ...], int]
 NONE: Table = {}
-
-
-def attribute(name: str, margins: tuple[int, ...] | None) -> Attribute:
-    return Attribute(name, Role.QUASI_IDENTIFIER, margins=margins)
 
 
 def level(codes: list[int]) -> Level:
@@ -58,7 +53,7 @@ def static(
         people=people,
         least_class=k,
         levels=levels or {"x": level([0, 1, 2]), "y": level([0, 1])},
-        attributes={name: attribute(name, counts) for name, counts in found.items()},
+        facts={name: Fact(margins=counts) for name, counts in found.items()},
     )
 
 
@@ -147,7 +142,7 @@ def test_what_cannot_fail_never_fails_and_what_cannot_pass_never_passes(sample: 
     for name, measure in MEASURES.items():
         if measure.of_candidate and name != "singletons" and measure.shape in OF_ROWS:
             rule = gate(name, side, str(limit), **({"of": "y"} if measure.of else {}))
-            outcome = judge(rule, measure.of_candidate(found, rule))[0]
+            outcome = judge(rule, measure.of_candidate(found, rule))
             stated = reach(rule, measure.reach(found.static, rule))
             assert not (stated is Reach.CANNOT_FAIL and outcome is not Outcome.PASS), name
             assert not (stated is Reach.CANNOT_PASS and outcome is Outcome.PASS), name
@@ -166,7 +161,7 @@ def test_static_measures_stay_within_their_reach_for_every_spend_of_the_budget(
     for name, measure in MEASURES.items():
         if measure.of_static is not None:
             rule = gate(name, side, limit)
-            outcome = judge(rule, measure.of_static(found, rule))[0]
+            outcome = judge(rule, measure.of_static(found, rule))
             stated = reach(rule, measure.reach(found, rule))
             assert not (stated is Reach.CANNOT_FAIL and outcome is not Outcome.PASS), name
             assert not (stated is Reach.CANNOT_PASS and outcome is Outcome.PASS), name
@@ -335,7 +330,7 @@ def test_the_bundled_budget_allows_four_releases_with_these_bounds_on_singling_o
         assert measure.of_static is not None
         found = measure.of_static(facts, rule)
         assert found is not None
-        assert judge(rule, found)[0] is Outcome.PASS
+        assert judge(rule, found) is Outcome.PASS
         bounds.append(round(float(found.value), 4))
     assert bounds == [0.0011, 0.0028, 0.0069, 0.0176]
     assert reach(rule, measure.reach(plan.alone(), rule)) is Reach.CANNOT_FAIL

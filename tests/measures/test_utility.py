@@ -11,8 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crowdgate.candidate import Static
-from crowdgate.contracts.contract import Attribute, Role
+from crowdgate.candidate import Fact, Static
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse
@@ -52,12 +51,12 @@ def rows_of(table: dict[Cell, int]) -> list[Cell]:
     return [cell for cell, count in table.items() for _ in range(count)]
 
 
-def candidate(case: Cases, roles: dict[str, Role] | None = None) -> RowsCandidate:
+def candidate(case: Cases, sensitive: str = "t") -> RowsCandidate:
     release, sample, full = map(histogram, parts(case))
     part = Part("mechanism", Fraction(1), Fraction(1, 10))
-    attributes = {name: Attribute(name, (roles or {"t": Role.SENSITIVE}).get(name, Role.OTHER)) for name in NAMES}
+    facts = {name: Fact(sensitive=name in sensitive) for name in NAMES}
     spent = (Fraction(1), Fraction(1, 10))
-    static = Static(Guarantee.of((part,)), spent, spent, 100, K, LEVELS, attributes)
+    static = Static(Guarantee.of((part,)), spent, spent, 100, K, LEVELS, facts)
     return RowsCandidate(static=static, rows=release, table=full, sample=sample)
 
 
@@ -190,8 +189,8 @@ def test_every_candidate_has_finite_figures_that_json_can_hold(case: Cases, beta
 
 def test_only_sensitive_attributes_with_several_values_are_predicted() -> None:
     case: Cases = {(0, 0, 0, 0): (9, 5), (1, 0, 1, 1): (9, 5)}
-    assert list(utility(candidate(case, {"x": Role.SENSITIVE, "y": Role.SENSITIVE}), safe())["classifiers"]) == ["x"]
-    assert utility(candidate(case, {"x": Role.QUASI_IDENTIFIER}), safe())["classifiers"] == {}
+    assert list(utility(candidate(case, "xy"), safe())["classifiers"]) == ["x"]
+    assert utility(candidate(case, ""), safe())["classifiers"] == {}
 
 
 def test_a_classifier_that_would_not_fit_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:

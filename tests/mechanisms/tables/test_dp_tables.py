@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 
 from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace, Law
 from crowdgate.histogram import scan
+from crowdgate.kinds.tables.plan import TablesPlan
+from crowdgate.kinds.tables.release import parameters
 from crowdgate.limits import DENSE_CELLS
 from crowdgate.mechanisms.tables import counting as dp_counting
 from crowdgate.mechanisms.tables.counting import answer, cover
 from crowdgate.mechanisms.tables.dp_tables import DpTables, expected, plan_dp_tables
+from crowdgate.mechanisms.tables.spec import DpTablesSpec
 from crowdgate.mechanisms.tables.workload import Item, LinearQuery, Mean, Quantiles, Sum, Table, all_ways
 from crowdgate.noise import OPENDP, NoiseSource, Vector, gaussian_vector, laplace_vector
 from crowdgate.sampling import SecretKey, bernoulli_subsampler
@@ -283,7 +286,8 @@ def test_the_plan_tells_errors_and_cells_before_any_data_is_read() -> None:
 
 
 def test_the_manifest_says_what_the_noise_spent_and_that_nothing_is_invariant() -> None:
-    told = plan(SMALL, "1", noise="gaussian", beta=HALF).parameters()
+    spec = DpTablesSpec.model_validate({"kind": "dp_tables", "tables": [{"total": "true"}]})
+    told = parameters(TablesPlan(plan(SMALL, "1", noise="gaussian", beta=HALF), spec))
     assert told["invariants"] == []
     assert sum(Fraction(query["rho"]) for query in told["queries"]) == Fraction(told["rho"])
     assert told["queries"][2]["levels"] == {"town": "grouped", "sex": "exact"}
