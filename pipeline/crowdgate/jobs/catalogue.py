@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crowdgate import manifest
-from crowdgate.errors import EnvironmentFault, LedgerRefused, VerificationFailed
+from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused, VerificationFailed
 from crowdgate.ledger.ledger import Entry, Ledger, State
 from crowdgate.limits import LARGEST_ENVELOPE
 from crowdgate.publish.publisher import STAGING
@@ -49,10 +49,15 @@ def write_catalogue(root: Path, home: Path, ledger: Ledger, key: SigningKey) -> 
 
 
 def catalogue_signed(root: Path, home: Path, ledger: Ledger) -> None:
-    """Writes the catalogue after a release, where a key is configured. Raises as `write_catalogue` does."""
+    """Writes the catalogue after a release, where a key is configured. Raises EnvironmentFault that says what is
+    published all the same."""
     key = signing_key(home)
-    if key is not None:
-        write_catalogue(root, home, ledger, key)
+    try:
+        if key is not None:
+            write_catalogue(root, home, ledger, key)
+    except CrowdgateError as error:
+        said = f"the release is published; its catalogue is not: {error}; then run `crowdgate catalogue write {root}`"
+        raise EnvironmentFault(said) from None
 
 
 def verify_catalogue(root: Path, trusted: Sequence[PublicKey]) -> CatalogueStatement:

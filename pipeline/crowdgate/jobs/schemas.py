@@ -1,4 +1,5 @@
-"""JSON Schemas of the policy files, for editors that check a file while it is written.
+"""JSON Schemas: of the policy files, for editors that check a file while it is written, and of the manifest, for those
+who read releases with programs of their own.
 
 They are files of their own because editors read files: `python -m crowdgate.jobs.schemas policies/schema` writes them.
 """
@@ -6,15 +7,20 @@ They are files of their own because editors read files: `python -m crowdgate.job
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 
 from crowdgate.jobs.plan import KNOWN
+from crowdgate.kinds import KINDS
 from crowdgate.policy.policy import PrivacyBudget
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_MODELS: dict[str, type[BaseModel]] = {"release-policy.json": KNOWN.policy, "privacy-budget.json": PrivacyBudget}
+_MODELS: dict[str, Any] = {
+    "release-policy.json": KNOWN.policy,
+    "privacy-budget.json": PrivacyBudget,
+    "release-manifest.json": Union[tuple(kind.said for kind in KINDS.values())],  # noqa: UP007
+}
 
 
 def schemas() -> dict[str, str]:
@@ -22,8 +28,8 @@ def schemas() -> dict[str, str]:
     return {name: _text(model) for name, model in _MODELS.items()}
 
 
-def _text(model: type[BaseModel]) -> str:
-    schema = _pointed(model.model_json_schema(by_alias=True))
+def _text(model: Any) -> str:
+    schema = _pointed(TypeAdapter(model).json_schema(by_alias=True))
     return json.dumps({"$schema": _DIALECT, **schema}, indent=2) + "\n"
 
 

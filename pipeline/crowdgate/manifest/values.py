@@ -35,16 +35,16 @@ Exact = Annotated[
     Fraction,
     PlainValidator(_exact),
     PlainSerializer(exact_text),
-    WithJsonSchema({"type": "string", "pattern": _EXACT}),
+    WithJsonSchema({"type": "string", "pattern": _EXACT, "description": "An exact number: 0.05, 1e-09 or 1/3."}),
 ]
 """An exact number, as the text that `exact_text` gives it."""
-Figure = Annotated[str, Field(pattern=_FIGURE, max_length=700)]
-"""A measured number: exact where it is whole or a ratio, otherwise in nine digits."""
+_MEASURED = "A measured number: exact where it is whole or a ratio, otherwise in nine digits."
+Figure = Annotated[str, Field(pattern=_FIGURE, max_length=700, description=_MEASURED)]
 Label = Annotated[str, Field(max_length=1000)]
 """A name: of a column, a level, a policy."""
 Words = Annotated[str, Field(max_length=100_000)]
 """What people wrote or read."""
-Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256, in hex.")]
 """SHA-256."""
 Count = Annotated[int, Field(ge=0, le=10**15)]
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")]

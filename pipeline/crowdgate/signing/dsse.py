@@ -60,9 +60,12 @@ def opened(envelope: bytes, trusted: Sequence[PublicKey]) -> Opened:
     return _checked(_parsed(envelope), trusted)
 
 
-def contained(envelope: bytes) -> bytes:
-    """What an envelope holds, whoever signed it. Raises VerificationFailed where it is none."""
-    return _bytes(_parsed(envelope).payload)
+def contained(envelope: bytes) -> tuple[str, bytes]:
+    """Of what type it is, and what an envelope holds, whoever signed it. Raises VerificationFailed where it is none."""
+    stated = _parsed(envelope)
+    for each in stated.signatures:
+        _bytes(each.sig)
+    return stated.payload_type, _bytes(stated.payload)
 
 
 def added(envelope: bytes, key: SigningKey, trusted: Sequence[PublicKey]) -> bytes:

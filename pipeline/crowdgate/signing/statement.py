@@ -166,17 +166,18 @@ def verified(
     Raises VerificationFailed as `opened` does, and where the envelope holds anything but a statement of this type.
     """
     found = opened(envelope, trusted)
-    if found.payload_type != PAYLOAD_TYPE:
-        raise VerificationFailed(f"the envelope holds {found.payload_type!r}; expected {PAYLOAD_TYPE!r}")
+    return _read(found.payload_type, found.payload, model), found.signers
+
+
+def _read(payload_type: str, payload: bytes, model: type[Statement]) -> Statement:
+    if payload_type != PAYLOAD_TYPE:
+        raise VerificationFailed(f"the envelope holds {payload_type!r}; expected {PAYLOAD_TYPE!r}")
     try:
-        return parsed(found.payload, model), found.signers
+        return parsed(payload, model)
     except ValueError as error:
         raise VerificationFailed(f"what is signed is not the statement that was expected: {error}") from None
 
 
 def unverified(envelope: bytes) -> ReleaseStatement:
     """What an envelope says of a release, whoever signed it. Raises VerificationFailed where it says nothing."""
-    try:
-        return parsed(contained(envelope), ReleaseStatement)
-    except ValueError as error:
-        raise VerificationFailed(f"what is signed is not the statement that was expected: {error}") from None
+    return _read(*contained(envelope), ReleaseStatement)
