@@ -1,6 +1,6 @@
 """Few rows that hold every pair of values of any two axes: what goes wrong between two tables is met by one of them."""
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import combinations, product
 from typing import Any
 
@@ -29,8 +29,10 @@ def covering(axes: Sequence[Axis]) -> list[Values]:
     return chosen
 
 
-def parameters(axes: Sequence[Axis], name: Callable[[Any], str]) -> Iterator[Any]:
+def parameters(axes: Sequence[Axis], name: Callable[[Any], str]) -> list[Any]:
     """The whole product as parameters of a test; what the pairs do not need is marked `soak`."""
     few = set(covering(axes))
-    for row in product(*axes):
-        yield pytest.param(row, id="-".join(map(name, row)), marks=() if row in few else (pytest.mark.soak,))
+    return [
+        pytest.param(row, id="-".join(map(name, row)), marks=() if row in few else (pytest.mark.soak,))
+        for row in product(*axes)
+    ]
