@@ -1,0 +1,140 @@
+"""A forgery of a release folder, and what a careful forger without the ledger can make fit again."""
+
+import json
+import random
+import shutil
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any
+
+from crowdgate import manifest
+from crowdgate.errors import VerificationFailed
+from crowdgate.publish.publisher import file_digest
+
+Change = Callable[[Path], None]
+Claims = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Forgery:
+    """One change of a release folder. A name is `group: place: what`; a dear one may cost seconds or gigabytes."""
+
+    name: str
+    apply: Change
+    dear: bool = False
+
+    @property
+    def group(self) -> str:
+        """What kind of forgery it is."""
+        return self.name.partition(": ")[0]
+
+
+SIGNATURE_ONLY: dict[str, str] = {
+    "/about/*": "free words of the policy's owner",
+    "/contract/*": "where the data came from is not in them",
+    "/facts/budget/*": "the population's budget is in the ledger",
+    "/facts/margins/*": "public margins are in the contract",
+    "/facts/people": "the bound on people is in the budget",
+    "/facts/spent/*": "what was spent before is in the ledger",
+    "/ledger/*": "which ledger, and its line, only the ledger knows",
+    "/policyDigest": "the policy's files are not published",
+    "/software/*": "who made it is not in the data",
+    "/verdicts/* charged/high": "a number drawn with noise",
+    "/verdicts/* charged/low": "a number drawn with noise",
+    "/verdicts/* charged/value": "a number drawn with noise",
+}
+"""Leaves of the manifest whose value, if it is of the same type, only a signature or the ledger can tell, and why."""
+
+VALUES = ("manifest text", "manifest number", "manifest exact")
+
+
+def excused(name: str, table: Mapping[str, str] = SIGNATURE_ONLY) -> bool:
+    """Whether the forgery is one that only a signature or the ledger can tell."""
+    group, place, _ = name.split(": ", 2)
+    return group in VALUES and any(fnmatchcase(place, pattern) for pattern in table)
+
+
+def claims_of(folder: Path) -> Claims:
+    """What the manifest says."""
+    found: Claims = json.loads((folder / manifest.NAME).read_bytes())
+    return found
+
+
+def say(folder: Path, claims: Claims) -> None:
+    """Write the manifest in its one form."""
+    (folder / manifest.NAME).write_bytes(manifest.canonical(claims))
+
+
+def reseal(folder: Path) -> None:
+    """Give the manifest the digests and sizes of the files as they are now: of all that are there, and no other."""
+    claims = claims_of(folder)
+    form = next(iter(claims["files"].values()))
+    names = sorted(path.name for path in folder.iterdir() if path.name != manifest.NAME and not path.is_dir())
+    old = claims["files"]
+    claims["files"] = {name: _entry(folder / name, old.get(name, form)) for name in names}
+    say(folder, claims)
+
+
+def _entry(path: Path, form: Any) -> Any:
+    """The digest and the size in the form that the manifest gives them."""
+    if not path.is_file() or path.is_fifo():
+        return form
+    digest = file_digest(path)
+    return digest if isinstance(form, str) else {**form, "sha256": digest, "bytes": path.stat().st_size}
+
+
+def resealed(change: Change, seal: Change = reseal) -> Change:
+    """The change, with the manifest made to fit it."""
+
+    def both(folder: Path) -> None:
+        change(folder)
+        seal(folder)
+
+    return both
+
+
+def is_same(one: Path, other: Path) -> bool:
+    """Whether two folders hold the same bytes under the same names, in plain files."""
+    names = {path.name for path in one.iterdir()}
+    return names == {path.name for path in other.iterdir()} and all(
+        _is_plain(other / name) and (one / name).read_bytes() == (other / name).read_bytes() for name in names
+    )
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def sampled(forgeries: Iterable[Forgery], size: int, seed: int) -> list[Forgery]:
+    """So many of them that are not dear: of each group in turn one, in seeded order."""
+    groups: dict[str, list[Forgery]] = defaultdict(list)
+    for forgery in forgeries:
+        if not forgery.dear:
+            groups[forgery.group].append(forgery)
+    for name, found in groups.items():
+        random.Random(f"{seed} {name}").shuffle(found)
+    turns = chain.from_iterable(zip_longest(*groups.values()))
+    return [forgery for forgery in turns if forgery is not None][:size]
+
+
+def accepted(
+    folder: Path, forgeries: Iterable[Forgery], verify: Callable[[Path], object], scratch: Path
+) -> Iterator[str]:
+    """The names of those that verification does not refuse with VerificationFailed."""
+    for number, forgery in enumerate(forgeries):
+        copy = Path(shutil.copytree(folder, scratch / f"{number}" / "copy"))
+        try:
+            forgery.apply(copy)
+            if not is_same(folder, copy):
+                verify(copy)
+                yield forgery.name
+        except VerificationFailed:
+            pass
+        except Exception as error:
+            yield f"{forgery.name} [{type(error).__name__}]"
+        finally:
+            shutil.rmtree(copy.parent)

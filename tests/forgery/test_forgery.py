@@ -1,0 +1,84 @@
+"""Every generated forgery is refused, however carefully its manifest was sealed again."""
+
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from crowdgate.jobs.verify import verify
+from tests.forgery.forgery import SIGNATURE_ONLY, accepted, excused, is_same, reseal, sampled
+from tests.forgery.generated import FOLDERS, forgeries, released
+
+SAMPLE = {"all tables": 150}
+"""Forgeries that are tried by default of a folder; 300 unless it is dear to verify."""
+
+SEED = 20300101
+
+
+@pytest.fixture(scope="module", params=FOLDERS)
+def release(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    return request.param, released(request.param, tmp_path_factory.mktemp("forgery") / "w")
+
+
+def test_a_copy_that_is_sealed_again_without_a_change_verifies(release: tuple[str, Path], tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(release[1], tmp_path / "copy"))
+    reseal(copy)
+    assert is_same(release[1], copy)
+    assert verify(copy)
+
+
+def test_sampled_forgeries_are_refused(release: tuple[str, Path], tmp_path: Path) -> None:
+    name, folder = release
+    chosen = sampled(forgeries(folder, SEED), SAMPLE.get(name, 300), SEED)
+    found = [each for each in accepted(folder, chosen, verify, tmp_path) if not excused(each)]
+    assert found == []
+
+
+@pytest.mark.soak
+def test_all_forgeries_are_refused(release: tuple[str, Path], tmp_path: Path) -> None:
+    every = [forgery for forgery in forgeries(release[1], SEED) if not forgery.dear]
+    found = [each for each in accepted(release[1], every, verify, tmp_path) if not excused(each)]
+    for group, count in Counter(each.partition(": ")[0] for each in found).items():
+        print(f"{count:6} accepted  {group}")
+    assert found == []
+
+
+@pytest.mark.soak
+def test_forgeries_that_cost_much_are_refused(release: tuple[str, Path], tmp_path: Path) -> None:
+    dear = [forgery for forgery in forgeries(release[1], SEED) if forgery.dear and "bomb" in forgery.group][:5]
+    assert dear
+    assert list(accepted(release[1], dear, verify, tmp_path)) == []
+
+
+def test_forgeries_are_many_of_every_kind_and_the_same_ones_each_time(
+    release: tuple[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Their numbers are printed."""
+    name, folder = release
+    every = list(forgeries(folder, SEED))
+    counts = Counter(forgery.group for forgery in every)
+    with capsys.disabled():
+        listed = ", ".join(f"{group} {count}" for group, count in counts.items())
+        print(f"\n{name}: {len(every)} forgeries: {listed}")
+    assert len(counts) >= 15
+    assert len({forgery.name for forgery in every}) > 0.98 * len(every)
+    assert [forgery.name for forgery in every] == [forgery.name for forgery in forgeries(folder, SEED)]
+
+
+def test_every_file_and_every_leaf_is_forged(release: tuple[str, Path]) -> None:
+    _, folder = release
+    names = "\n".join(forgery.name for forgery in forgeries(folder, SEED))
+    assert all(f"file bytes: {path.name}: " in names for path in folder.iterdir())
+    assert all(f": /{key}" in names for key in ("files", "kind", "mechanism", "verdicts"))
+
+
+@pytest.mark.soak
+def test_every_excuse_is_for_some_forgery(tmp_path: Path) -> None:
+    """A line of `SIGNATURE_ONLY` that matches nothing excuses what nobody looked at."""
+    names = [forgery.name for name in FOLDERS for forgery in forgeries(released(name, tmp_path / name), SEED)]
+    unused = dict(SIGNATURE_ONLY)
+    for pattern in SIGNATURE_ONLY:
+        if any(excused(each, {pattern: ""}) for each in names):
+            del unused[pattern]
+    assert unused == {}
