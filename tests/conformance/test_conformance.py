@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 
 from crowdgate.formats import FORMATS
+from crowdgate.jobs.verify import verify
 from tests.conformance.copies import DELTA, EPSILON, SLOT, Case, axes, missing, shown
 from tests.conformance.lives import Life, live, marked, say, spent
 from tests.conformance.pairs import parameters
+from tests.forgery.forgery import accepted, sampled
+from tests.forgery.generated import forgeries
 from tests.workshop import MARK
 
 
@@ -52,6 +55,12 @@ def test_a_release_verifies_from_its_files_and_against_its_ledger(life: Life) ->
     against = say("verify", folder, "--ledger", life.copy.ledger, "--json")
     assert (alone.code, against.code) == (0, 0)
     assert alone.json()["release_id"] == against.json()["release_id"] == f"clinic/1/{SLOT}"
+
+
+def test_sampled_forgeries_of_a_release_are_refused(life: Life, tmp_path: Path) -> None:
+    """The whole of them: tests/forgery."""
+    folder = life.copy.release_dir(SLOT)
+    assert list(accepted(folder, sampled(forgeries(folder), 20, 1), verify, tmp_path)) == []
 
 
 def test_the_same_release_again_is_reported_and_nothing_is_charged(life: Life) -> None:

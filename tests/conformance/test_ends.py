@@ -12,10 +12,10 @@ from crowdgate.errors import Crashed, CrowdgateError
 from crowdgate.formats import FORMATS
 from crowdgate.jobs import release as job
 from crowdgate.jobs.verify import verify
-from crowdgate.kind import randomness
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import Ledger, State, open_ledger
+from crowdgate.publish import publisher
 from crowdgate.publish.publisher import STAGING
 from crowdgate.sources import counting
 from tests.conformance.copies import DELTA, EPSILON, SLOT, Case, Copy, axes, shown, working_copy
@@ -49,8 +49,6 @@ def _refused(copy: Copy, _: pytest.MonkeyPatch) -> None:
 
 
 def _crashed(_: Copy, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(randomness, "bernoulli_subsampler", broken)
-    patch.setattr(randomness.KeyedRandomness, "vectors", property(broken))
     patch.setattr(counting, "scan", broken)
 
 
@@ -102,7 +100,7 @@ class Step:
 
     def break_it(self, patch: pytest.MonkeyPatch) -> None:
         """Let it fail from now on."""
-        holder = {"ledger": Ledger, "job": job, "publisher": job.publisher}[self.holder]
+        holder = {"ledger": Ledger, "job": job, "publisher": publisher}[self.holder]
         patch.setattr(holder, self.name, self._failing(getattr(holder, self.name)))
 
     def _failing(self, original: Callable[..., Any]) -> Callable[..., Any]:

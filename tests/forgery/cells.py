@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from crowdgate.formats import FORMATS
-from tests.forgery.forgery import Change, Forgery, claims_of, resealed, say
-from tests.forgery.leaves import put, walk
+from tests.forgery.claims import claims_of, put, say, walk
+from tests.forgery.forgery import Change, Forgery, resealed
 
 Lines = list[list[str]]
 Tables = Callable[[pa.Table], pa.Table]
@@ -22,8 +22,8 @@ NOTE = "hidden"
 def line_forgeries(folder: Path, seal: Change) -> Iterator[Forgery]:
     """Of every file of lines alone: rows, cells, and how they are written."""
     for path in sorted(folder.glob("*.csv")):
-        for what, change in LINES.items():
-            yield Forgery(f"lines: {path.name}: {what}", resealed(_relisted(path.name, change), seal))
+        for what, lines in LINES.items():
+            yield Forgery(f"lines: {path.name}: {what}", resealed(_relisted(path.name, lines), seal))
         for what, options in WRITTEN.items():
             yield Forgery(f"lines written: {path.name}: {what}", resealed(_rewritten(path.name, options), seal))
         for at in range(len(_lines(path)[0])):

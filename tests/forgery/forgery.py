@@ -1,6 +1,5 @@
 """A forgery of a release folder, and what a careful forger without the ledger can make fit again."""
 
-import json
 import random
 import shutil
 from collections import defaultdict
@@ -14,9 +13,9 @@ from typing import Any
 from crowdgate import manifest
 from crowdgate.errors import VerificationFailed
 from crowdgate.publish.publisher import file_digest
+from tests.forgery.claims import claims_of, leaves, say
 
-Change = Callable[[Path], None]
-Claims = dict[str, Any]
+Change = Callable[[Path], object]
 
 
 @dataclass(frozen=True)
@@ -55,18 +54,7 @@ VALUES = ("manifest text", "manifest number", "manifest exact")
 def excused(name: str, table: Mapping[str, str] = SIGNATURE_ONLY) -> bool:
     """Whether the forgery is one that only a signature or the ledger can tell."""
     group, place, _ = name.split(": ", 2)
-    return group in VALUES and any(fnmatchcase(place, pattern) for pattern in table)
-
-
-def claims_of(folder: Path) -> Claims:
-    """What the manifest says."""
-    found: Claims = json.loads((folder / manifest.NAME).read_bytes())
-    return found
-
-
-def say(folder: Path, claims: Claims) -> None:
-    """Write the manifest in its one form."""
-    (folder / manifest.NAME).write_bytes(manifest.canonical(claims))
+    return group in VALUES and _is_in_table(place, table)
 
 
 def reseal(folder: Path) -> None:
@@ -101,7 +89,7 @@ def is_same(one: Path, other: Path) -> bool:
     """Whether two folders hold the same bytes under the same names, in plain files."""
     names = {path.name for path in one.iterdir()}
     return names == {path.name for path in other.iterdir()} and all(
-        _is_plain(other / name) and (one / name).read_bytes() == (other / name).read_bytes() for name in names
+        _same_bytes(one / name, other / name) for name in names
     )
 
 
@@ -121,20 +109,49 @@ def sampled(forgeries: Iterable[Forgery], size: int, seed: int) -> list[Forgery]
     return [forgery for forgery in turns if forgery is not None][:size]
 
 
+def is_excused(folder: Path, copy: Path) -> bool:
+    """Whether the copy differs only in leaves of the manifest, of the same type, that only a signature can tell."""
+    if any(not _same_bytes(path, copy / path.name) for path in folder.iterdir() if path.name != manifest.NAME):
+        return False
+    one, other = leaves(claims_of(folder)), leaves(claims_of(copy))
+    return one.keys() == other.keys() and all(
+        one[place] == other[place] or (type(one[place]) is type(other[place]) and _is_in_table(place)) for place in one
+    )
+
+
+def _same_bytes(one: Path, other: Path) -> bool:
+    return _is_plain(other) and one.read_bytes() == other.read_bytes()
+
+
+def _is_in_table(place: str, table: Mapping[str, str] = SIGNATURE_ONLY) -> bool:
+    return any(fnmatchcase(place, pattern) for pattern in table)
+
+
+REFUSED, SAME, EXCUSED, ACCEPTED = "refused", "the same bytes", "only a signature tells", "accepted"
+
+
+def outcome(folder: Path, forgery: Forgery, verify: Callable[[Path], object], scratch: Path) -> str:
+    """How the verification of a forged copy ends: one of the words above, or the name of another error than refusal."""
+    copy = Path(shutil.copytree(folder, scratch / "forged" / "copy"))
+    try:
+        forgery.apply(copy)
+        if is_same(folder, copy):
+            return SAME
+        verify(copy)
+        return EXCUSED if is_excused(folder, copy) else ACCEPTED
+    except VerificationFailed:
+        return REFUSED
+    except Exception as error:
+        return type(error).__name__
+    finally:
+        shutil.rmtree(copy.parent)
+
+
 def accepted(
     folder: Path, forgeries: Iterable[Forgery], verify: Callable[[Path], object], scratch: Path
 ) -> Iterator[str]:
-    """The names of those that verification does not refuse with VerificationFailed."""
-    for number, forgery in enumerate(forgeries):
-        copy = Path(shutil.copytree(folder, scratch / f"{number}" / "copy"))
-        try:
-            forgery.apply(copy)
-            if not is_same(folder, copy):
-                verify(copy)
-                yield forgery.name
-        except VerificationFailed:
-            pass
-        except Exception as error:
-            yield f"{forgery.name} [{type(error).__name__}]"
-        finally:
-            shutil.rmtree(copy.parent)
+    """The names of those that verification does not refuse with VerificationFailed, and could."""
+    for forgery in forgeries:
+        end = outcome(folder, forgery, verify, scratch)
+        if end not in (REFUSED, SAME, EXCUSED) and not excused(forgery.name):
+            yield forgery.name + ("" if end == ACCEPTED else f" [{end}]")

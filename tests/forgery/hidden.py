@@ -44,7 +44,7 @@ def parquet_forgeries(folder: Path, seal: Change) -> Iterator[Forgery]:
             yield Forgery(f"parquet bomb: {path.name}: {what}", resealed(bomb, seal), dear=dear)
 
 
-def _replacing(name: str, change: Callable[[Path], None]) -> Change:
+def _replacing(name: str, change: Change) -> Change:
     return lambda folder: change(folder / name)
 
 
@@ -53,11 +53,11 @@ def _bombed(folder: Path, name: str, make: Callable[[list[str]], bytes]) -> None
     (folder / name).write_bytes(make(names))
 
 
-def _changes(path: Path) -> dict[str, dict[str, Callable[[Path], None]]]:
-    settings = {what: partial(_rewrite, settings=each) for what, each in SETTINGS.items()}
+def _changes(path: Path) -> dict[str, dict[str, Change]]:
+    settings: dict[str, Change] = {what: partial(_rewrite, settings=each) for what, each in SETTINGS.items()}
     schema = pq.read_schema(path)
     text = [at for at, field in enumerate(schema) if pa.types.is_string(field.type)]
-    values: dict[str, Callable[[Path], None]] = {
+    values: dict[str, Change] = {
         f"in the dictionary of {schema.names[at]}": partial(_hide_in_dictionary, at=at) for at in text
     }
     return {"parquet settings": settings, "parquet values": {**values, **VALUES}, "parquet bytes": BYTES}
@@ -100,7 +100,7 @@ def _large(table: pa.Table) -> pa.Table:
     return table.cast(plain).cast(pa.schema([(f.name, wide.get(f.type, f.type)) for f in plain]))
 
 
-VALUES: dict[str, Callable[[Path], None]] = {
+VALUES: dict[str, Change] = {
     "in the metadata of the schema": partial(_rewrite, settings={}, change=_with_metadata),
     "in the metadata, with a stored schema": partial(_rewrite, settings={"store_schema": True}, change=_with_metadata),
     "in the number of a field": partial(_rewrite, settings={}, change=_with_field_metadata),
@@ -161,7 +161,7 @@ def _footer_twice(path: Path) -> None:
     path.write_bytes(data + SECRET + data[-size:])
 
 
-BYTES: dict[str, Callable[[Path], None]] = {
+BYTES: dict[str, Change] = {
     "behind the end": _behind,
     "in front of the footer": _hide_before_footer,
     "behind the footer's own": _hide_in_footer,

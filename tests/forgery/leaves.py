@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from crowdgate import manifest
-from crowdgate.measures import MEASURES, MeasureClass
-from tests.forgery.forgery import Change, Claims, Forgery, claims_of, say
+from tests.forgery.claims import EXACT, Place, claims_of, put, say, shown, walk
+from tests.forgery.forgery import Change, Forgery
 
-Place = tuple[str | int, ...]
-EXACT = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?(/\d+)?")
 HUGE = 10**30
 Changed = Iterator[tuple[str, str, Any]]
 """Group, what was done, and the new value."""
@@ -30,25 +28,6 @@ def leaf_forgeries(folder: Path, seed: int, seal: Change) -> Iterator[Forgery]:
             yield Forgery(name, _put(place, new, seal), dear=new == "1e9999999")
 
 
-def walk(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
-    """Every value with its place, the whole first."""
-    yield place, value
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, each in inside:
-        yield from walk(each, (*place, key))
-
-
-def shown(claims: Claims, place: Place) -> str:
-    """A place as text; a verdict on a charged measure says so."""
-    words, value = [""], claims
-    for key in place:
-        value = value[key]  # type: ignore[index]
-        measure = MEASURES.get(str(value.get("measure"))) if isinstance(value, dict) else None
-        charged = measure is not None and measure.reads is MeasureClass.CHARGED
-        words.append(f"{key} charged" if charged else str(key))
-    return "/".join(words) or "/"
-
-
 def _put(place: Place, new: Any, seal: Change) -> Change:
     def apply(folder: Path) -> None:
         claims = claims_of(folder)
@@ -57,17 +36,6 @@ def _put(place: Place, new: Any, seal: Change) -> Change:
             seal(folder)
 
     return apply
-
-
-def put(claims: Claims, place: Place, new: Any) -> Any:
-    """The claims with another value at a place."""
-    if not place:
-        return new
-    holder: Any = claims
-    for key in place[:-1]:
-        holder = holder[key]
-    holder[place[-1]] = new
-    return claims
 
 
 def changes(value: Any, texts: list[str], draw: random.Random) -> Changed:
@@ -81,6 +49,7 @@ def changes(value: Any, texts: list[str], draw: random.Random) -> Changed:
         yield from (("text", what, new) for what, new in _texts(value, texts, draw))
         if EXACT.fullmatch(value):
             yield from (("exact", what, new) for what, new in _exact(value))
+            yield from (("malformed", what, new) for what, new in _malformed(value))
     elif isinstance(value, list):
         yield from (("shape", what, new) for what, new in _lists(value))
     elif isinstance(value, dict):
@@ -115,6 +84,10 @@ def _texts(value: str, texts: list[str], draw: random.Random) -> Iterator[tuple[
 def _exact(value: str) -> Iterator[tuple[str, str]]:
     number = _number(value)
     yield from (("halved", f"{number / 2:.12g}"), ("doubled", f"{number * 2:.12g}"), ("zero", "0"))
+
+
+def _malformed(value: str) -> Iterator[tuple[str, str]]:
+    """What no exact number of a manifest looks like."""
     yield from (("negative", f"-{value}"), ("no number", "nan"), ("infinite", "inf"), ("by zero", "1/0"))
     yield from (("explodes", "1e999999"), ("explodes far", "1e9999999"), ("underflows", "1e-999999"))
     if "e" not in value:

@@ -31,14 +31,13 @@ def test_a_copy_that_is_sealed_again_without_a_change_verifies(release: tuple[st
 def test_sampled_forgeries_are_refused(release: tuple[str, Path], tmp_path: Path) -> None:
     name, folder = release
     chosen = sampled(forgeries(folder, SEED), SAMPLE.get(name, 300), SEED)
-    found = [each for each in accepted(folder, chosen, verify, tmp_path) if not excused(each)]
-    assert found == []
+    assert list(accepted(folder, chosen, verify, tmp_path)) == []
 
 
 @pytest.mark.soak
 def test_all_forgeries_are_refused(release: tuple[str, Path], tmp_path: Path) -> None:
     every = [forgery for forgery in forgeries(release[1], SEED) if not forgery.dear]
-    found = [each for each in accepted(release[1], every, verify, tmp_path) if not excused(each)]
+    found = list(accepted(release[1], every, verify, tmp_path))
     for group, count in Counter(each.partition(": ")[0] for each in found).items():
         print(f"{count:6} accepted  {group}")
     assert found == []
