@@ -111,12 +111,16 @@ def sampled(forgeries: Iterable[Forgery], size: int, seed: int) -> list[Forgery]
 
 def is_excused(folder: Path, copy: Path) -> bool:
     """Whether the copy differs only in leaves of the manifest that only a signature can tell, and they are alike."""
-    if any(not _same_bytes(path, copy / path.name) for path in folder.iterdir() if path.name != manifest.NAME):
+    names = {path.name for path in folder.iterdir()}
+    others = names - {manifest.NAME}
+    if names != {path.name for path in copy.iterdir()} or not all(_same_bytes(folder / n, copy / n) for n in others):
         return False
-    one, other = leaves(claims_of(folder)), leaves(claims_of(copy))
-    return one.keys() == other.keys() and all(
-        one[place] == other[place] or (_is_in_table(place) and _are_alike(one[place], other[place])) for place in one
-    )
+    claims = claims_of(copy)
+    one, other = leaves(claims_of(folder)), leaves(claims)
+    written = manifest.canonical(claims) == (copy / manifest.NAME).read_bytes()
+    changed = {place for place in one.keys() | other.keys() if repr(one.get(place)) != repr(other.get(place))}
+    alike = one.keys() == other.keys() and all(_are_alike(one[place], other[place]) for place in changed)
+    return written and alike and all(map(_is_in_table, changed))
 
 
 def _are_alike(one: object, other: object) -> bool:

@@ -1,5 +1,6 @@
 """Every generated forgery is refused, however carefully its manifest was sealed again."""
 
+import json
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -7,7 +8,20 @@ from pathlib import Path
 import pytest
 
 from crowdgate.jobs.verify import verify
-from tests.forgery.forgery import SIGNATURE_ONLY, accepted, excused, is_same, reseal, sampled
+from tests.forgery.claims import claims_of, put, say
+from tests.forgery.forgery import (
+    ACCEPTED,
+    EXCUSED,
+    SIGNATURE_ONLY,
+    Change,
+    Forgery,
+    accepted,
+    excused,
+    is_same,
+    outcome,
+    reseal,
+    sampled,
+)
 from tests.forgery.generated import FOLDERS, forgeries, released
 
 SAMPLE = {"all tables": 120}
@@ -26,6 +40,28 @@ def test_a_copy_that_is_sealed_again_without_a_change_verifies(release: tuple[st
     reseal(copy)
     assert is_same(release[1], copy)
     assert verify(copy)
+
+
+EXCUSES: dict[str, tuple[Change, bool]] = {
+    "another text": (lambda folder: _stated(folder, "another"), True),
+    "another type": (lambda folder: _stated(folder, 7), False),
+    "a file more": (lambda folder: (folder / "extra.txt").write_bytes(b""), False),
+    "a file changed": (lambda folder: (folder / "README.md").write_bytes(b""), False),
+    "another form": (lambda folder: (folder / "manifest.json").write_text(json.dumps(claims_of(folder))), False),
+    "a leaf that is recounted": (lambda folder: say(folder, put(claims_of(folder), ("kind",), "Other")), False),
+}
+"""Changes that verification might let pass, and whether it may."""
+
+
+def _stated(folder: Path, version: object) -> None:
+    say(folder, put(claims_of(folder), ("software", "crowdgate"), version))
+
+
+@pytest.mark.parametrize("change", EXCUSES)
+def test_only_what_a_signature_tells_is_excused(release: tuple[str, Path], tmp_path: Path, change: str) -> None:
+    apply, may = EXCUSES[change]
+    end = outcome(release[1], Forgery("damage: manifest.json: planted", apply), lambda _: None, tmp_path)
+    assert end == (EXCUSED if may else ACCEPTED)
 
 
 def test_sampled_forgeries_are_refused(release: tuple[str, Path], tmp_path: Path) -> None:
