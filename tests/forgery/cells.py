@@ -202,8 +202,9 @@ def _column(at: int, change: Callable[[list[Any]], list[Any]]) -> Tables:
 
 def _column_changes(kind: pa.DataType) -> Iterator[tuple[str, Callable[[list[Any]], list[Any]]]]:
     """Changes of the cells; a column of numbers, labels or flags."""
-    yield "with its first cell empty", lambda cells: [None, *cells[1:]]
-    yield "emptied", lambda cells: [None] * len(cells)
+    nothing = "" if pa.types.is_string(kind) else None  # labels are never missing: no format writes that
+    yield "with its first cell empty", lambda cells: [nothing, *cells[1:]]
+    yield "emptied", lambda cells: [nothing] * len(cells)
     yield "rotated", lambda cells: [*cells[1:], *cells[:1]]
     yield "of one value", lambda cells: cells[:1] * len(cells)
     if pa.types.is_string(kind):

@@ -97,11 +97,11 @@ def _is_plain(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def sampled(forgeries: Iterable[Forgery], size: int, seed: int) -> list[Forgery]:
-    """So many of them that are not dear: of each group in turn one, in seeded order."""
+def sampled(forgeries: Iterable[Forgery], size: int, seed: int, dear: bool = False) -> list[Forgery]:
+    """So many of them, the dear or the others: of each group in turn one, in seeded order."""
     groups: dict[str, list[Forgery]] = defaultdict(list)
     for forgery in forgeries:
-        if not forgery.dear:
+        if forgery.dear is dear:
             groups[forgery.group].append(forgery)
     for name, found in groups.items():
         random.Random(f"{seed} {name}").shuffle(found)
@@ -143,17 +143,28 @@ def outcome(folder: Path, forgery: Forgery, verify: Callable[[Path], object], sc
     """How the verification of a forged copy ends: one of the words above, or the name of another error than refusal."""
     copy = Path(shutil.copytree(folder, scratch / "forged" / "copy"))
     try:
+        _apply(forgery, copy)
+        return SAME if is_same(folder, copy) else _verified(folder, copy, forgery, verify)
+    finally:
+        shutil.rmtree(copy.parent)
+
+
+def _apply(forgery: Forgery, copy: Path) -> None:
+    try:
         forgery.apply(copy)
-        if is_same(folder, copy):
-            return SAME
+    except Exception as error:
+        error.add_note(f"the forger failed at {forgery.name}")
+        raise
+
+
+def _verified(folder: Path, copy: Path, forgery: Forgery, verify: Callable[[Path], object]) -> str:
+    try:
         verify(copy)
-        return EXCUSED if excused(forgery.name) or is_excused(folder, copy) else ACCEPTED
     except VerificationFailed:
         return REFUSED
     except Exception as error:
         return type(error).__name__
-    finally:
-        shutil.rmtree(copy.parent)
+    return EXCUSED if excused(forgery.name) or is_excused(folder, copy) else ACCEPTED
 
 
 def accepted(

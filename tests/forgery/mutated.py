@@ -37,9 +37,7 @@ class Ended:
 def mixture(folder: Path, size: int, seed: int, dear: bool = False) -> list[Forgery]:
     """Half of them forgeries that something else than a signature can tell, half of them damage."""
     every = [forgery for forgery in forgeries(folder, seed) if not excused(forgery.name)]
-    costly = [forgery for forgery in every if forgery.dear]
-    random.Random(f"{seed} dear").shuffle(costly)
-    chosen = sampled(every, size // 2, seed) + (costly[:DEAR] if dear else [])
+    chosen = sampled(every, size // 2, seed) + (sampled(every, DEAR, seed, dear=True) if dear else [])
     return [*chosen, *islice(damaged(folder, seed), size - len(chosen))]
 
 
