@@ -1,0 +1,91 @@
+"""Cases lived through with the commands, in process; all that they say is kept."""
+
+import json
+import logging
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from fractions import Fraction
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crowdgate.jobs import release as job
+from crowdgate.ledger.ledger import open_ledger
+from tests.conformance.copies import SLOT, Case, Copy, working_copy
+from tests.workshop import MARK, crowdgate
+
+
+@dataclass(frozen=True)
+class Said:
+    """How a command ended, and all that it said."""
+
+    code: int
+    out: str
+    err: str
+    log: str
+
+    def json(self) -> dict[str, Any]:
+        """The one object that was printed."""
+        found: dict[str, Any] = json.loads(self.out)
+        return found
+
+
+@dataclass(frozen=True)
+class Life:
+    """A working copy with what was said in checking, planning and releasing it."""
+
+    copy: Copy
+    check: Said
+    plan: Said
+    release: Said
+
+
+def say(*arguments: object) -> Said:
+    """Run a command; everything that it prints or logs is kept."""
+    out, err, log = StringIO(), StringIO(), StringIO()
+    handler, root = logging.StreamHandler(log), logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            code = crowdgate(*arguments)
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
+    return Said(code, out.getvalue(), err.getvalue(), log.getvalue())
+
+
+def quick_rules(patch: pytest.MonkeyPatch) -> None:
+    """Great Expectations takes a second a run."""
+    patch.setattr(job, "run_rules", lambda *_: ())
+    patch.setattr(job, "row_rules_hold", lambda _: True)
+
+
+def live(case: Case, root: Path, limit: str = "2") -> Life:
+    """Check, plan and release one case."""
+    copy = working_copy(case, root, limit=limit)
+    with pytest.MonkeyPatch.context() as patch:
+        quick_rules(patch)
+        return Life(
+            copy,
+            say("check", copy.policy, "--json"),
+            say("plan", copy.policy, "--json"),
+            say("release", copy.policy, "--as-of", SLOT, "--json"),
+        )
+
+
+def spent(copy: Copy) -> tuple[Fraction, Fraction]:
+    """What the population has lost."""
+    found = open_ledger(copy.ledger, None).spent("clinic-patients")
+    return found.epsilon, found.delta
+
+
+def marked(copy: Copy) -> list[str]:
+    """Files with a marked value outside the confidential table and the private folders; names of files count too."""
+    files = [path for path in copy.root.rglob("*") if path.is_file() and not copy.is_private(path)]
+    assert files
+    found = [path for path in files if MARK.encode() in path.read_bytes() or MARK in path.name]
+    return [str(path.relative_to(copy.root)) for path in found]

@@ -1,0 +1,180 @@
+"""A forgery of a release folder, and what a careful forger without the ledger can make fit again."""
+
+import random
+import shutil
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any
+
+from crowdgate import manifest
+from crowdgate.errors import VerificationFailed
+from crowdgate.publish.publisher import file_digest
+from tests.forgery.claims import EXACT, claims_of, leaves, say
+
+Change = Callable[[Path], object]
+
+
+@dataclass(frozen=True)
+class Forgery:
+    """One change of a release folder. A name is `group: place: what`; a dear one may cost seconds or gigabytes."""
+
+    name: str
+    apply: Change
+    dear: bool = False
+
+    @property
+    def group(self) -> str:
+        """What kind of forgery it is."""
+        return self.name.partition(": ")[0]
+
+
+SIGNATURE_ONLY: dict[str, str] = {
+    "/about/*": "free words of the policy's owner",
+    "/contract/*": "where the data came from is not in them",
+    "/facts/budget/*": "the population's budget is in the ledger",
+    "/facts/margins/*": "public margins are in the contract",
+    "/facts/people": "the bound on people is in the budget",
+    "/facts/spent/*": "what was spent before is in the ledger",
+    "/ledger/*": "which ledger, and its line, only the ledger knows",
+    "/policyDigest": "the policy's files are not published",
+    "/software/*": "who made it is not in the data",
+    "/verdicts/* charged/high": "a number drawn with noise",
+    "/verdicts/* charged/low": "a number drawn with noise",
+    "/verdicts/* charged/value": "a number drawn with noise",
+}
+"""Leaves of the manifest whose value, if it is of the same type, only a signature or the ledger can tell, and why."""
+
+VALUES = ("manifest text", "manifest number", "manifest exact")
+
+
+def excused(name: str, table: Mapping[str, str] = SIGNATURE_ONLY) -> bool:
+    """Whether the forgery is one that only a signature or the ledger can tell."""
+    group, place, _ = name.split(": ", 2)
+    return group in VALUES and _is_in_table(place, table)
+
+
+def reseal(folder: Path) -> None:
+    """Give the manifest the digests and sizes of the files as they are now: of all that are there, and no other."""
+    claims = claims_of(folder)
+    form = next(iter(claims["files"].values()))
+    names = sorted(path.name for path in folder.iterdir() if path.name != manifest.NAME and not path.is_dir())
+    old = claims["files"]
+    claims["files"] = {name: _entry(folder / name, old.get(name, form)) for name in names}
+    say(folder, claims)
+
+
+def _entry(path: Path, form: Any) -> Any:
+    """The digest and the size in the form that the manifest gives them."""
+    if not path.is_file() or path.is_fifo():
+        return form
+    digest = file_digest(path)
+    return digest if isinstance(form, str) else {**form, "sha256": digest, "bytes": path.stat().st_size}
+
+
+def resealed(change: Change, seal: Change = reseal) -> Change:
+    """The change, with the manifest made to fit it."""
+
+    def both(folder: Path) -> None:
+        change(folder)
+        seal(folder)
+
+    return both
+
+
+def is_same(one: Path, other: Path) -> bool:
+    """Whether two folders hold the same bytes under the same names, in plain files."""
+    names = {path.name for path in one.iterdir()}
+    return names == {path.name for path in other.iterdir()} and all(
+        _same_bytes(one / name, other / name) for name in names
+    )
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def sampled(forgeries: Iterable[Forgery], size: int, seed: int, dear: bool = False) -> list[Forgery]:
+    """So many of them, the dear or the others: of each group in turn one, in seeded order."""
+    groups: dict[str, list[Forgery]] = defaultdict(list)
+    for forgery in forgeries:
+        if forgery.dear is dear:
+            groups[forgery.group].append(forgery)
+    for name, found in groups.items():
+        random.Random(f"{seed} {name}").shuffle(found)
+    turns = chain.from_iterable(zip_longest(*groups.values()))
+    return [forgery for forgery in turns if forgery is not None][:size]
+
+
+def is_excused(folder: Path, copy: Path) -> bool:
+    """Whether the copy differs only in leaves of the manifest that only a signature can tell, and they are alike."""
+    names = {path.name for path in folder.iterdir()}
+    others = names - {manifest.NAME}
+    if names != {path.name for path in copy.iterdir()} or not all(_same_bytes(folder / n, copy / n) for n in others):
+        return False
+    try:
+        claims = claims_of(copy)
+    except (ValueError, RecursionError):
+        return False
+    one, other = leaves(claims_of(folder)), leaves(claims)
+    written = manifest.canonical(claims) == (copy / manifest.NAME).read_bytes()
+    changed = {place for place in one.keys() | other.keys() if repr(one.get(place)) != repr(other.get(place))}
+    alike = one.keys() == other.keys() and all(_are_alike(one[place], other[place]) for place in changed)
+    return written and alike and all(map(_is_in_table, changed))
+
+
+def _are_alike(one: object, other: object) -> bool:
+    """Whether two values are of one type, and both exact numbers if the first of them is."""
+    return type(one) is type(other) and not (EXACT.fullmatch(str(one)) and not EXACT.fullmatch(str(other)))
+
+
+def _same_bytes(one: Path, other: Path) -> bool:
+    return _is_plain(other) and one.read_bytes() == other.read_bytes()
+
+
+def _is_in_table(place: str, table: Mapping[str, str] = SIGNATURE_ONLY) -> bool:
+    return any(fnmatchcase(place, pattern) for pattern in table)
+
+
+REFUSED, SAME, EXCUSED, ACCEPTED = "refused", "the same bytes", "only a signature tells", "accepted"
+
+
+def outcome(folder: Path, forgery: Forgery, verify: Callable[[Path], object], scratch: Path) -> str:
+    """How the verification of a forged copy ends: one of the words above, or the name of another error than refusal."""
+    copy = Path(shutil.copytree(folder, scratch / "forged" / "copy"))
+    try:
+        _apply(forgery, copy)
+        return SAME if is_same(folder, copy) else _verified(folder, copy, forgery, verify)
+    finally:
+        shutil.rmtree(copy.parent)
+
+
+def _apply(forgery: Forgery, copy: Path) -> None:
+    try:
+        forgery.apply(copy)
+    except Exception as error:
+        error.add_note(f"the forger failed at {forgery.name}")
+        raise
+
+
+def _verified(folder: Path, copy: Path, forgery: Forgery, verify: Callable[[Path], object]) -> str:
+    try:
+        verify(copy)
+    except VerificationFailed:
+        return REFUSED
+    except Exception as error:
+        return type(error).__name__
+    return EXCUSED if excused(forgery.name) or is_excused(folder, copy) else ACCEPTED
+
+
+def accepted(
+    folder: Path, forgeries: Iterable[Forgery], verify: Callable[[Path], object], scratch: Path
+) -> Iterator[str]:
+    """The names of those that verification does not refuse with VerificationFailed, and could."""
+    for forgery in forgeries:
+        end = outcome(folder, forgery, verify, scratch)
+        if end not in (REFUSED, SAME, EXCUSED):
+            yield forgery.name + ("" if end == ACCEPTED else f" [{end}]")

@@ -1,0 +1,57 @@
+"""All forgeries of a release folder, and folders of every kind to forge."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from crowdgate.formats import FORMATS
+from crowdgate.jobs import release as job
+from crowdgate.kind.run import Request
+from crowdgate.kinds import KINDS
+from crowdgate.ledger.key import draw_key
+from crowdgate.ledger.stores import STORES
+from crowdgate.sources import SOURCES
+from tests.conformance.copies import SLOT, Case, working_copy
+from tests.conformance.lives import quick_rules
+from tests.forgery.cells import line_forgeries, table_forgeries
+from tests.forgery.files import added_forgeries, file_forgeries
+from tests.forgery.forgery import Change, Forgery, reseal
+from tests.forgery.hidden import parquet_forgeries
+from tests.forgery.leaves import leaf_forgeries, written_forgeries
+from tests.kinds.test_tables_release import tables_workshop
+from tests.workshop import Workshop, make_workshop
+
+
+def forgeries(folder: Path, seed: int = 0, seal: Change = reseal) -> Iterator[Forgery]:
+    """Every forgery of this folder, always the same ones. `seal` makes the manifest fit after a change."""
+    yield from leaf_forgeries(folder, seed, seal)
+    yield from written_forgeries()
+    yield from file_forgeries(folder, seed, seal)
+    yield from added_forgeries(seal)
+    yield from line_forgeries(folder, seal)
+    yield from table_forgeries(folder, seal)
+    yield from parquet_forgeries(folder, seal)
+
+
+def _proposed(kind: str) -> Callable[[Path], Workshop]:
+    case = Case(kind, next(iter(SOURCES)), tuple(FORMATS), next(iter(STORES)))
+    return lambda root: working_copy(case, root)
+
+
+FOLDERS: dict[str, Callable[[Path], Workshop]] = {
+    **{kind: _proposed(kind) for kind in KINDS},
+    "rows with gates": make_workshop,
+    "all tables": tables_workshop,
+}
+"""Working copies by what they release: of every kind what it proposes, and what more it can."""
+
+
+def released(name: str, root: Path) -> Path:
+    """The folder of a published release."""
+    workshop = FOLDERS[name](root)
+    with pytest.MonkeyPatch.context() as patch:
+        quick_rules(patch)
+        found = job.release(Request(workshop.policy, SLOT), draw_key).path
+    assert found is not None
+    return found

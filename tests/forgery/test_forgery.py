@@ -1,0 +1,119 @@
+"""Every generated forgery is refused, however carefully its manifest was sealed again."""
+
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from crowdgate.jobs.verify import verify
+from tests.forgery.claims import claims_of, put, say
+from tests.forgery.forgery import (
+    ACCEPTED,
+    EXCUSED,
+    SIGNATURE_ONLY,
+    Change,
+    Forgery,
+    accepted,
+    excused,
+    is_same,
+    outcome,
+    reseal,
+    sampled,
+)
+from tests.forgery.generated import FOLDERS, forgeries, released
+
+SAMPLE = {"all tables": 120}
+"""Forgeries that are tried by default of a folder that is dear to verify; of others 240."""
+
+SEED = 20300101
+
+
+@pytest.fixture(scope="module", params=FOLDERS)
+def release(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    return request.param, released(request.param, tmp_path_factory.mktemp("forgery") / "w")
+
+
+def test_a_copy_that_is_sealed_again_without_a_change_verifies(release: tuple[str, Path], tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(release[1], tmp_path / "copy"))
+    reseal(copy)
+    assert is_same(release[1], copy)
+    assert verify(copy)
+
+
+EXCUSES: dict[str, tuple[Change, bool]] = {
+    "another text": (lambda folder: _stated(folder, "another"), True),
+    "another type": (lambda folder: _stated(folder, 7), False),
+    "a file more": (lambda folder: (folder / "extra.txt").write_bytes(b""), False),
+    "a file changed": (lambda folder: (folder / "README.md").write_bytes(b""), False),
+    "another form": (lambda folder: (folder / "manifest.json").write_text(json.dumps(claims_of(folder))), False),
+    "a leaf that is recounted": (lambda folder: say(folder, put(claims_of(folder), ("kind",), "Other")), False),
+}
+"""Changes that verification might let pass, and whether it may."""
+
+
+def _stated(folder: Path, version: object) -> None:
+    say(folder, put(claims_of(folder), ("software", "crowdgate"), version))
+
+
+@pytest.mark.parametrize("change", EXCUSES)
+def test_only_what_a_signature_tells_is_excused(release: tuple[str, Path], tmp_path: Path, change: str) -> None:
+    apply, may = EXCUSES[change]
+    end = outcome(release[1], Forgery("damage: manifest.json: planted", apply), lambda _: None, tmp_path)
+    assert end == (EXCUSED if may else ACCEPTED)
+
+
+def test_sampled_forgeries_are_refused(release: tuple[str, Path], tmp_path: Path) -> None:
+    name, folder = release
+    chosen = sampled(forgeries(folder, SEED), SAMPLE.get(name, 240), SEED)
+    assert list(accepted(folder, chosen, verify, tmp_path)) == []
+
+
+@pytest.mark.soak
+def test_all_forgeries_are_refused(release: tuple[str, Path], tmp_path: Path) -> None:
+    every = [forgery for forgery in forgeries(release[1], SEED) if not forgery.dear]
+    found = list(accepted(release[1], every, verify, tmp_path))
+    for group, count in Counter(each.partition(": ")[0] for each in found).items():
+        print(f"{count:6} accepted  {group}")
+    assert found == []
+
+
+@pytest.mark.soak
+def test_forgeries_that_cost_much_are_refused(release: tuple[str, Path], tmp_path: Path) -> None:
+    dear = sampled(forgeries(release[1], SEED), 10, SEED, dear=True)
+    assert {forgery.group for forgery in dear} == {"parquet bomb", "manifest malformed"}
+    assert list(accepted(release[1], dear, verify, tmp_path)) == []
+
+
+def test_forgeries_are_many_of_every_kind_and_the_same_ones_each_time(
+    release: tuple[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Their numbers are printed."""
+    name, folder = release
+    every = list(forgeries(folder, SEED))
+    counts = Counter(forgery.group for forgery in every)
+    with capsys.disabled():
+        listed = ", ".join(f"{group} {count}" for group, count in counts.items())
+        print(f"\n{name}: {len(every)} forgeries: {listed}")
+    assert len(counts) >= 15
+    assert len({forgery.name for forgery in every}) > 0.98 * len(every)
+    assert [forgery.name for forgery in every] == [forgery.name for forgery in forgeries(folder, SEED)]
+
+
+def test_every_file_and_every_leaf_is_forged(release: tuple[str, Path]) -> None:
+    _, folder = release
+    names = "\n".join(forgery.name for forgery in forgeries(folder, SEED))
+    assert all(f"file bytes: {path.name}: " in names for path in folder.iterdir())
+    assert all(f": /{key}" in names for key in ("files", "kind", "mechanism", "verdicts"))
+
+
+@pytest.mark.soak
+def test_every_excuse_is_for_some_forgery(tmp_path: Path) -> None:
+    """A line of `SIGNATURE_ONLY` that matches nothing excuses what nobody looked at."""
+    names = [forgery.name for name in FOLDERS for forgery in forgeries(released(name, tmp_path / name), SEED)]
+    unused = dict(SIGNATURE_ONLY)
+    for pattern in SIGNATURE_ONLY:
+        if any(excused(each, {pattern: ""}) for each in names):
+            del unused[pattern]
+    assert unused == {}
