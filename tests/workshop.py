@@ -4,10 +4,12 @@ import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from crowdgate.jobs.verify import verify
 from crowdgate.ledger import ledger
 from crowdgate_flows.command import main
 
@@ -181,3 +183,8 @@ def crowdgate(*arguments: object) -> int:
     finally:
         sys.argv = before
     return 0
+
+
+def verified(folder: Path, ledger: str | None = None) -> dict[str, Any]:
+    """What a release that verifies says of itself."""
+    return verify(folder, ledger).manifest.to_json()

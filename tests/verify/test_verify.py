@@ -1,7 +1,5 @@
 """Verification finds any change of a published release."""
 
-import csv
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -10,17 +8,25 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from crowdgate import manifest
 from crowdgate.errors import VerificationFailed
 from crowdgate.jobs import release as job
 from crowdgate.jobs.verify import verify
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
-from crowdgate.publish.publisher import file_digest
+from crowdgate.manifest import NAME, canonical
+from tests.forging import (
+    Change,
+    Claims,
+    Lines,
+    reseal,
+    reseal_with_page,
+    reword,
+    rewrite_lines,
+    rewrite_rows,
+    stated,
+)
 from tests.workshop import Workshop, crowdgate, make_workshop
 
 FILES = ("data.parquet", "data.csv", "dictionary.csv", "estimates.csv", "README.md")
@@ -60,7 +66,7 @@ def test_a_quote_anywhere_in_a_listing_is_refused_and_told_by_its_digest(copy: P
     for at in range(0, len(whole), max(1, len(whole) // 25)):
         (copy / name).write_bytes(whole[:at] + b'"' + whole[at + 1 :])
         if whole[at : at + 1] != b'"':
-            with pytest.raises(VerificationFailed, match=f"{name}: its digest is not the manifest's"):
+            with pytest.raises(VerificationFailed, match=f"step 3, files: {name}: its size or digest is not the"):
                 verify(copy)
 
 
@@ -96,41 +102,28 @@ def test_missing_and_additional_files_are_found(copy: Path) -> None:
     (copy / "extra.txt").write_text("x")
     with pytest.raises(VerificationFailed) as failed:
         verify(copy)
-    assert "data.csv: missing" in str(failed.value)
-    assert "extra.txt: not in the manifest" in str(failed.value)
+    assert str(failed.value).splitlines() == [
+        "step 3, files: 'data.csv': missing",
+        "step 3, files: 'extra.txt': not in the manifest",
+    ]
 
 
-def reseal(copy: Path, change: Callable[[dict[str, Any]], None] = lambda _: None) -> None:
-    """Give the manifest the digests of the files as they are now: a careful forger without the ledger."""
-    claims = json.loads((copy / "manifest.json").read_text())
-    claims["files"] = {name: file_digest(copy / name) for name in claims["files"]}
-    change(claims)
-    (copy / "manifest.json").write_bytes(manifest.canonical(claims))
-
-
-def rewrite(copy: Path, change: Callable[[list[list[str]]], list[list[str]]]) -> None:
-    """Change the rows of both data files."""
-    with (copy / "data.csv").open(newline="") as file:
-        header, *rows = list(csv.reader(file))
-    rows = change(rows)
-    with (copy / "data.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([header, *rows])
-    columns = [pa.array([row[i] for row in rows], pa.string()) for i in range(len(header))]
-    pq.write_table(pa.table(columns, names=header), copy / "data.parquet", store_schema=False)
-
-
-def test_a_resealed_copy_without_changes_verifies(copy: Path) -> None:
-    reseal(copy)
+def test_a_copy_that_is_written_and_sealed_again_without_changes_verifies(copy: Path) -> None:
+    before = {file.name: file.read_bytes() for file in copy.iterdir()}
+    rewrite_rows(copy, lambda rows: rows)
+    rewrite_lines(copy / "estimates.csv", lambda lines: lines)
+    reseal_with_page(copy)
+    assert {file.name: file.read_bytes() for file in copy.iterdir()} == before
     assert verify(copy)
 
 
-def _small_class(rows: list[list[str]]) -> list[list[str]]:
+def _small_class(rows: Lines) -> Lines:
     first = [row for row in rows if row == rows[0]]
     return first[:2] + rows[len(first) :]
 
 
-def _recount(claims: dict[str, Any], rows: int, classes: int) -> None:
-    claims["data"].update(rows=rows, classes=classes)
+def _recount(claims: Claims, rows: int) -> None:
+    claims["data"].update(rows=rows)
 
 
 @pytest.mark.parametrize(
@@ -140,40 +133,40 @@ def _recount(claims: dict[str, Any], rows: int, classes: int) -> None:
         (lambda rows: [["17", rows[0][1]], *rows[1:]], "does not list"),
         (lambda rows: rows[::-1], "canonical order"),
         (lambda rows: rows[1:], "not as many"),
+        (lambda rows: [rows[0], *rows], "more rows than"),
     ],
-    ids=["small class", "foreign value", "order", "row missing"],
+    ids=["small class", "foreign value", "order", "row missing", "row more"],
 )
 def test_a_forged_table_is_found_even_when_the_manifest_is_resealed(
-    copy: Path, change: Callable[[list[list[str]]], list[list[str]]], found: str
+    copy: Path, change: Callable[[Lines], Lines], found: str
 ) -> None:
-    rewrite(copy, change)
+    rewrite_rows(copy, change)
     reseal(copy)
-    with pytest.raises(VerificationFailed, match=found):
+    with pytest.raises(VerificationFailed, match=f"step 6, contents: data.parquet: .*{found}"):
         verify(copy)
 
 
-def test_data_files_that_differ_are_found(copy: Path) -> None:
-    table = pq.read_table(copy / "data.parquet")
-    rewrite(copy, lambda rows: rows[1:])
-    pq.write_table(table, copy / "data.parquet", store_schema=False)
-    reseal(copy, lambda claims: _recount(claims, claims["data"]["rows"] - 1, claims["data"]["classes"]))
-    with pytest.raises(VerificationFailed, match="same rows"):
+@pytest.mark.parametrize(("forged", "found"), [("csv", "csv"), ("parquet", "csv")])
+def test_data_files_that_differ_are_found(copy: Path, forged: str, found: str) -> None:
+    """The smaller one is read, and the other one is not what is written of it."""
+    rewrite_rows(copy, lambda rows: rows[1:], forged)
+    reseal(copy, lambda claims: _recount(claims, claims["data"]["rows"] - (forged == "parquet")))
+    with pytest.raises(VerificationFailed, match=f"step 6, contents: data.{found}: it is not what is written"):
         verify(copy)
 
 
-Lines = list[list[str]]
-ESTIMATES: dict[str, tuple[Callable[[Lines], Lines], str]] = {
-    "an estimate": (lambda lines: _with(lines, 3, "0.01"), "does not follow"),
-    "a smaller estimate": (lambda lines: _with(lines, 3, "-0.01"), "does not follow"),
-    "an error": (lambda lines: _with(lines, 4, "0.01"), "does not follow"),
-    "a count": (lambda lines: _with(lines, 2, "1"), "not those of the data"),
-    "a label": (lambda lines: [lines[0], [lines[1][0], "x", *lines[1][2:]], *lines[2:]], "not those of the data"),
-    "a line missing": (lambda lines: lines[:-1], "not those of the data"),
-    "a line more": (lambda lines: [*lines, lines[-1]], "not those of the data"),
-    "order": (lambda lines: [lines[0], *lines[:0:-1]], "not those of the data"),
-    "a cell missing": (lambda lines: [line[:4] for line in lines], "its columns"),
-    "another form": (lambda lines: [lines[0], [*lines[1][:3], f"+{lines[1][3]}", lines[1][4]], *lines[2:]], "does not"),
-    "no lines": (lambda _: [], "its columns"),
+ESTIMATES: dict[str, Callable[[Lines], Lines]] = {
+    "an estimate": lambda lines: _with(lines, 3, "0.01"),
+    "a smaller estimate": lambda lines: _with(lines, 3, "-0.01"),
+    "an error": lambda lines: _with(lines, 4, "0.01"),
+    "a count": lambda lines: _with(lines, 2, "1"),
+    "a label": lambda lines: [lines[0], [lines[1][0], "x", *lines[1][2:]], *lines[2:]],
+    "a line missing": lambda lines: lines[:-1],
+    "a line more": lambda lines: [*lines, lines[-1]],
+    "order": lambda lines: [lines[0], *lines[:0:-1]],
+    "a cell missing": lambda lines: [line[:4] for line in lines],
+    "another form": lambda lines: [lines[0], [*lines[1][:3], f"+{lines[1][3]}", lines[1][4]], *lines[2:]],
+    "no lines": lambda _: [],
 }
 
 
@@ -185,65 +178,205 @@ def _with(lines: Lines, at: int, more: str) -> Lines:
 
 @pytest.mark.parametrize("name", ESTIMATES)
 def test_forged_estimates_are_found_even_when_the_manifest_is_resealed(copy: Path, name: str) -> None:
-    change, found = ESTIMATES[name]
-    with (copy / "estimates.csv").open(newline="") as file:
-        lines = list(csv.reader(file))
-    with (copy / "estimates.csv").open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(change(lines))
+    rewrite_lines(copy / "estimates.csv", ESTIMATES[name])
     reseal(copy)
+    with pytest.raises(VerificationFailed, match=r"^step 6, contents: estimates.csv: it is not what is written[^\n]*$"):
+        verify(copy)
+
+
+DICTIONARY: dict[str, tuple[Callable[[Lines], Lines], str]] = {
+    "a value missing": (lambda lines: lines[:-1], "numbers of values are not the manifest's"),
+    "a value twice": (lambda lines: [*lines, lines[-1]], "stands there twice"),
+    "other names": (lambda lines: [lines[0], *([f"{row[0]}s", *row[1:]] for row in lines[1:])], "not the manifest"),
+    "another code": (lambda lines: [lines[0], [*lines[1][:2], "7", *lines[1][3:]], *lines[2:]], "not what is written"),
+    "a value that occurs renamed": (
+        lambda lines: [[*row[:3], "x" if row[3] == "north" else row[3], row[4]] for row in lines], "does not list",
+    ),
+    "no header": (lambda lines: lines[1:], "its columns are not"),
+    "a cell more": (lambda lines: [*lines[:-1], [*lines[-1], ""]], "not as many cells"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DICTIONARY)
+def test_a_forged_dictionary_is_found_even_when_the_manifest_is_resealed(copy: Path, name: str) -> None:
+    change, found = DICTIONARY[name]
+    rewrite_lines(copy / "dictionary.csv", change)
+    reseal(copy)
+    with pytest.raises(VerificationFailed, match=f"step 6, contents: .*{found}"):
+        verify(copy)
+
+
+def test_a_changed_word_of_the_page_is_found_even_when_the_manifest_is_resealed(copy: Path) -> None:
+    page = (copy / "README.md").read_text(encoding="utf-8")
+    (copy / "README.md").write_text(page.replace("Not promised", "Promised"), encoding="utf-8")
+    reseal(copy)
+    with pytest.raises(VerificationFailed, match=r"^step 8, pages: README.md: it is not what the manifest"):
+        verify(copy)
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("estimates.csv", "contents: estimates.csv: missing"), ("README.md", "pages: README.md: ")]
+)
+def test_a_release_without_one_of_its_files_is_found(copy: Path, name: str, found: str) -> None:
+    (copy / name).unlink()
+    reseal_without(copy, name)
     with pytest.raises(VerificationFailed, match=found):
         verify(copy)
 
 
-def test_a_release_without_estimates_is_found(copy: Path) -> None:
-    (copy / "estimates.csv").unlink()
-    claims = json.loads((copy / "manifest.json").read_text())
-    del claims["files"]["estimates.csv"]
-    (copy / "manifest.json").write_bytes(manifest.canonical(claims))
-    with pytest.raises(VerificationFailed, match="its files are not those of a release of rows"):
+def test_a_further_file_is_found_even_when_the_manifest_names_it(copy: Path) -> None:
+    (copy / "more.csv").write_bytes(b"column\n")
+    claims = stated(copy)
+    claims["files"]["more.csv"] = {}
+    (copy / NAME).write_bytes(canonical(claims))
+    reseal(copy)
+    with pytest.raises(VerificationFailed, match=r"step 6, contents: more.csv: no file of such a release"):
         verify(copy)
 
 
-def _verdict(claims: dict[str, Any], measure: str) -> dict[str, str]:
-    verdicts: list[dict[str, str]] = claims["verdicts"]
+def reseal_without(copy: Path, name: str) -> None:
+    claims = stated(copy)
+    del claims["files"][name]
+    (copy / NAME).write_bytes(canonical(claims))
+
+
+def _verdict(claims: Claims, measure: str) -> dict[str, Any]:
+    verdicts: list[dict[str, Any]] = claims["verdicts"]
     (found,) = (verdict for verdict in verdicts if verdict["measure"] == measure)
     return found
 
 
-def _without_charge(claims: dict[str, Any]) -> None:
+def _without_charge(claims: Claims) -> None:
     """The charged gate's part left out of the guarantee, everything else made to fit."""
     stated = claims["guarantee"]
     stated["parts"] = [part for part in stated["parts"] if part["name"] == "mechanism"]
     stated["epsilon"] = stated["parts"][0]["epsilon"]
-    words = manifest.guarantee_words(manifest.guarantee_of(stated), Fraction(claims["mechanism"]["beta"]))
-    stated["words"] = " ".join(words)
+    reword(claims, Fraction(claims["mechanism"]["beta"]))
 
 
-CLAIMS: dict[str, Callable[[dict[str, Any]], None]] = {
-    "k": lambda claims: claims["mechanism"].update(k=3),
-    "beta": lambda claims: claims["mechanism"].update(beta="9/10"),
-    "epsilon": lambda claims: claims["guarantee"].update(epsilon="1"),
-    "parts": lambda claims: claims["guarantee"]["parts"][0].update(epsilon="0.5"),
-    "key": lambda claims: claims.update(key="injected"),
-    "columns": lambda claims: claims["data"]["columns"].pop(),
-    "level": lambda claims: claims["mechanism"]["attributes"].update(age="exact"),
-    "no parts": lambda claims: claims["guarantee"].pop("parts"),
-    "charge removed": lambda claims: _without_charge(claims),
-    "failed gate": lambda claims: claims["verdicts"][0].update(outcome="fail"),
-    "no gates": lambda claims: claims.update(verdicts=[]),
-    "rows in a verdict": lambda claims: _verdict(claims, "released_rows").update(value="999999"),
-    "another id": lambda claims: claims["release"].update(id="other/9/2030-01-01"),
-    "a further section": lambda claims: claims.update(note="hello"),
-    "a further number": lambda claims: claims["data"].update(sample_rows=300),
-    "rows of a row": lambda claims: claims["mechanism"].update(rows=2),
-    "words": lambda claims: claims["guarantee"].update(words="nothing can be learnt"),
+def _without_charged_gate(claims: Claims) -> None:
+    """The gate itself left out as well: no file tells which gates a policy has."""
+    claims["verdicts"] = [found for found in claims["verdicts"] if found["class"] != "charged"]
+    _without_charge(claims)
+
+
+def _confidential_gate(claims: Claims) -> None:
+    further = {**_verdict(claims, "released_rows"), "measure": "suppressed_share", "class": "confidential"}
+    claims["verdicts"].append(further)
+
+
+def _unmeasured(verdict: dict[str, Any]) -> None:
+    for name in ("value", "low", "high"):
+        del verdict[name]
+
+
+CLAIMS: dict[str, tuple[Change, str]] = {
+    "k": (lambda claims: claims["mechanism"].update(k=3), "step 5, guarantee: k 3 does not reach the stated delta"),
+    "beta": (
+        lambda claims: claims["mechanism"].update(beta="0.9"),
+        "step 5, guarantee: k 7 does not reach the stated delta",
+    ),
+    "epsilon": (lambda claims: claims["guarantee"].update(epsilon="1"), "step 5, guarantee: its parts do not add up"),
+    "parts": (
+        lambda claims: claims["guarantee"]["parts"][0].update(epsilon="0.5"),
+        "step 5, guarantee: its parts do not add up",
+    ),
+    "key": (lambda claims: claims.update(key="injected"), "step 2, manifest: the key was injected"),
+    "columns": (
+        lambda claims: claims["data"]["columns"].pop(),
+        "step 5, guarantee: the columns of the data are not the mechanism's",
+    ),
+    "level": (
+        lambda claims: claims["mechanism"]["attributes"].update(age="exact"),
+        "step 5, guarantee: the columns of the data are not the mechanism's",
+    ),
+    "no parts": (
+        lambda claims: claims["guarantee"].pop("parts"),
+        "step 2, manifest: .*guarantee.parts: Field required",
+    ),
+    "charge removed": (_without_charge, "step 5, guarantee: its parts are not the mechanism's and the charged gates'"),
+    "failed gate": (
+        lambda claims: claims["verdicts"][0].update(outcome="fail"),
+        "step 7, gates: pso_bound at most 1: it blocks and did not pass",
+    ),
+    "no gates": (
+        lambda claims: claims.update(verdicts=[]),
+        "step 5, guarantee: its parts are not the mechanism's and the charged gates'",
+    ),
+    "only advice": (
+        lambda claims: [found.update(severity="advise") for found in claims["verdicts"]],
+        "step 7, gates: there is no gate that blocks",
+    ),
+    "rows in a verdict": (
+        lambda claims: _verdict(claims, "released_rows").update(value="999999"),
+        "step 7, gates: released_rows: what was measured is not what the release shows",
+    ),
+    "another id": (
+        lambda claims: claims["release"].update(id="other/9/2030-01-01"),
+        "step 2, manifest: its release id is not",
+    ),
+    "a further section": (lambda claims: claims.update(note="hello"), "step 2, manifest: .*note: Extra inputs"),
+    "a further number": (
+        lambda claims: claims["data"].update(sample_rows=300),
+        "step 2, manifest: .*data.sample_rows: Extra inputs",
+    ),
+    "rows of a row": (
+        lambda claims: claims["mechanism"].update(rows=2),
+        "step 5, guarantee: the rows of a privacy unit",
+    ),
+    "words": (
+        lambda claims: claims["guarantee"].update(words=["nothing can be learnt"]),
+        "step 5, guarantee: the words of the guarantee are not its numbers",
+    ),
+    "fewer people": (
+        lambda claims: claims["facts"].update(people=10),
+        "step 7, gates: expected_singletons: what was measured",
+    ),
+    "less spent": (
+        lambda claims: claims["facts"]["spent"].update(epsilon="1"),
+        "step 2, manifest: what the population has spent is less",
+    ),
+    "a limit": (
+        lambda claims: _verdict(claims, "released_rows").update(at_least="1000"),
+        "step 7, gates: released_rows: its outcome does not follow",
+    ),
+    "both limits": (
+        lambda claims: _verdict(claims, "released_rows").update(at_most="1000"),
+        "step 7, gates: released_rows: it is stated as no such gate can be",
+    ),
+    "a gate of another class": (
+        lambda claims: _verdict(claims, "released_rows").update({"class": "static"}),
+        "step 7, gates: released_rows: no measure of this name and class",
+    ),
+    "a confidential gate": (_confidential_gate, "step 7, gates: suppressed_share: no measure of this name and class"),
+    "an unknown measure": (
+        lambda claims: _verdict(claims, "released_rows").update(measure="magic"),
+        "step 7, gates: magic: no measure of this name and class",
+    ),
+    "a gate that was not measured": (
+        lambda claims: _unmeasured(_verdict(claims, "released_rows")),
+        "step 7, gates: released_rows: what was measured is not",
+    ),
+    "another margin": (
+        lambda claims: claims["facts"]["margins"].update(ward=[1, 1, 1, 997]),
+        "step 7, gates: expected_singletons: what was measured is not",
+    ),
+    "formats": (
+        lambda claims: claims.update(formats=["csv"]),
+        "step 6, contents: data.parquet: no file of such a release",
+    ),
+    "an unknown format": (
+        lambda claims: claims.update(formats=["xml"]),
+        "step 2, manifest: its formats are not some of",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_claims_that_do_not_fit_together_are_found(copy: Path, name: str) -> None:
-    reseal(copy, CLAIMS[name])
-    with pytest.raises(VerificationFailed):
+    change, found = CLAIMS[name]
+    reseal(copy, change)
+    with pytest.raises(VerificationFailed, match=found):
         verify(copy)
 
 
@@ -261,11 +394,14 @@ def test_an_edited_ledger_vouches_for_nothing(published: tuple[Workshop, Path], 
 
     edited = tmp_path / "edited.db"
     shutil.copy(published[0].root / "ledger" / "ledger.db", edited)
-    reseal(copy, _without_charge)
+    reseal_with_page(copy, _without_charged_gate)
+    assert verify(copy)
     digest = hashlib.sha256((copy / "manifest.json").read_bytes()).hexdigest()
     connection = sqlite3.connect(edited)
     connection.execute("UPDATE entries SET manifest_digest = ?", (digest,))
     connection.commit()
     connection.close()
-    with pytest.raises(VerificationFailed, match="differ from its journal"):
+    with pytest.raises(VerificationFailed, match=r"step 9, ledger: manifest.json: its digest is not"):
+        verify(copy, published[0].ledger)
+    with pytest.raises(VerificationFailed, match=r"step 9, ledger: .*differ from its journal"):
         verify(copy, f"sqlite:///{edited}")

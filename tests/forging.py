@@ -1,0 +1,98 @@
+"""A careful forger without the ledger and without a key: changes a copy of a release, writes every file as the maker
+does, and seals it anew."""
+
+import csv
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from crowdgate import manifest
+from crowdgate.attachments import README
+from crowdgate.formats import FORMATS
+from crowdgate.kind.attachment import Context
+from crowdgate.kinds import KINDS
+from crowdgate.kinds.rows.files import schema
+from crowdgate.manifest import NAME, GuaranteeSaid, dumped, guarantee_words
+from crowdgate.publish.dictionary import DICTIONARY, read_dictionary
+from crowdgate.publish.publisher import described
+
+Claims = dict[str, Any]
+Lines = list[list[str]]
+Change = Callable[[Claims], object]
+PAGE = "README.md"
+
+
+def stated(folder: Path) -> Claims:
+    """What the manifest says."""
+    found: Claims = json.loads((folder / NAME).read_text(encoding="utf-8"))
+    return found
+
+
+def reseal(folder: Path, change: Change = lambda _: None) -> None:
+    """A manifest of the files as they are now, with other claims."""
+    claims = stated(folder)
+    claims["files"] = {name: dumped(described(folder / name)) for name in claims["files"]}
+    change(claims)
+    (folder / NAME).write_bytes(manifest.canonical(claims))
+
+
+def reseal_with_page(folder: Path, change: Change = lambda _: None) -> None:
+    """The same, with the README that belongs to it. Raises VerificationFailed where the files can't be read."""
+    reseal(folder, change)
+    sealed = (folder / NAME).read_bytes()
+    kind = KINDS[manifest.kind_in(sealed)]
+    said = manifest.parsed(kind.said, sealed)
+    held = kind.opened(folder, said, {name: FORMATS[name] for name in said.formats})
+    page = README.make(Context(manifest=said, page=held.page(said)))
+    assert page is not None
+    (folder / PAGE).write_bytes(page)
+    reseal(folder)
+
+
+def reword(claims: Claims, beta: Fraction | None) -> None:
+    """The words of the guarantee as they follow from its numbers."""
+    said = GuaranteeSaid.model_validate_json(json.dumps(claims["guarantee"])).guarantee
+    claims["guarantee"]["words"] = guarantee_words(said, beta)
+
+
+def rewrite_lines(path: Path, change: Callable[[Lines], Lines]) -> None:
+    """Other lines of a listing, its header among them."""
+    with path.open(newline="", encoding="utf-8") as file:
+        lines = list(csv.reader(file))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(change(lines))
+
+
+def rewrite_rows(folder: Path, change: Callable[[Lines], Lines], *ends: str) -> None:
+    """Other rows in the data files, or in those with these endings."""
+    with (folder / "data.csv").open(newline="", encoding="utf-8") as file:
+        header, *rows = list(csv.reader(file))
+    table = _coded(folder, header, change(rows))
+    for end in ends or FORMATS:
+        with (folder / f"data.{end}").open("wb") as file:
+            FORMATS[end].write(file, table.schema, [table])
+
+
+def _coded(folder: Path, header: list[str], rows: Lines) -> pa.Table:
+    """Labels in the order of their dictionary, those of no dictionary last."""
+    place = {(e.column, label): at for e in read_dictionary(folder / DICTIONARY) for at, label in enumerate(e.labels)}
+    columns = []
+    for name, cells in zip(header, zip(*rows, strict=True), strict=True):
+        labels = sorted({*cells}, key=lambda label: (place.get((name, label), len(place)), label))
+        codes = pa.array([labels.index(cell) for cell in cells], pa.int32())
+        columns.append(pa.DictionaryArray.from_arrays(codes, pa.array(labels, pa.string())))
+    return pa.table(columns, schema=schema(header))
+
+
+def rewrite_table(folder: Path, stem: str, change: Callable[[list[Claims]], list[Claims]], *ends: str) -> None:
+    """Other lines of a table with noise in all formats, or in those with these endings."""
+    table = pq.read_table(folder / f"{stem}.parquet")
+    forged = pa.Table.from_pylist(change(table.to_pylist()), schema=table.schema)
+    for end in ends or FORMATS:
+        with (folder / f"{stem}.{end}").open("wb") as file:
+            FORMATS[end].write(file, forged.schema, [forged])

@@ -1,0 +1,60 @@
+"""dictionary.csv and other listings: read as they were written, or refused."""
+
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crowdgate.errors import VerificationFailed
+from crowdgate.publish import dictionary
+from crowdgate.publish.dictionary import DICTIONARY_COLUMNS, Entry, read_dictionary, write_dictionary
+from tests.strategies import labels
+
+names = st.tuples(labels, labels)
+listed = st.dictionaries(
+    names, st.tuples(st.lists(labels, min_size=1, max_size=5, unique=True), st.just("") | labels), max_size=4
+).map(lambda found: [Entry(*name, tuple(own), words) for name, (own, words) in found.items()])
+HEADER = ",".join(DICTIONARY_COLUMNS)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(listed=listed)
+def test_a_dictionary_is_read_as_it_was_written(tmp_path: Path, listed: list[Entry]) -> None:
+    out = BytesIO()
+    write_dictionary(listed, out)
+    path = tmp_path / "dictionary.csv"
+    path.write_bytes(out.getvalue())
+    assert read_dictionary(path) == tuple(listed)
+
+
+WRONG: dict[str, tuple[bytes, str]] = {
+    "nothing": (b"", "its columns are not column, level, code"),
+    "another header": (b"column,level,code,label\n", "its columns are not"),
+    "a short line": (f"{HEADER}\na,exact,0,x\n".encode(), "not as many cells"),
+    "a long line": (f"{HEADER}\na,exact,0,x,,\n".encode(), "not as many cells"),
+    "an empty line": (f"{HEADER}\na,exact,0,x,\n\n".encode(), "not as many cells"),
+    "a value twice": (f"{HEADER}\na,exact,0,x,\na,exact,1,x,\n".encode(), "stands there twice"),
+    "a column at a level twice": (f"{HEADER}\na,exact,0,x,one\na,exact,1,y,two\n".encode(), "stands there twice"),
+    "an open quote": (f'{HEADER}\na,exact,0,"x,\n'.encode(), "not written as a listing"),
+    "text after a quote": (f'{HEADER}\na,exact,0,"x"y,\n'.encode(), "not written as a listing"),
+    "no text": (f"{HEADER}\na,exact,0,".encode() + b"\xff,\n", "not written as a listing"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_no_dictionary_is_refused(tmp_path: Path, name: str) -> None:
+    data, found = WRONG[name]
+    path = tmp_path / "dictionary.csv"
+    path.write_bytes(data)
+    with pytest.raises(VerificationFailed, match=f"dictionary.csv: .*{found}"):
+        read_dictionary(path)
+
+
+def test_a_dictionary_that_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dictionary, "LARGEST_LISTING", 10)
+    path = tmp_path / "dictionary.csv"
+    path.write_text(f"{HEADER}\n")
+    with pytest.raises(VerificationFailed, match="larger than 10 bytes"):
+        read_dictionary(path)
