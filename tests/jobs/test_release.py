@@ -30,7 +30,7 @@ from crowdgate.publish.publisher import STAGING
 from crowdgate.sampling import SecretKey
 from crowdgate.sources import counting
 from tests.jobs.killing import run_and_kill
-from tests.workshop import MARK, Row, Workshop, crowdgate, good_rows, make_workshop, write_csv, write_parquet
+from tests.workshop import MARK, Row, Workshop, crowdgate, good_rows, make_workshop, verified, write_csv, write_parquet
 
 SLOT = "2030-01-01"
 
@@ -64,7 +64,7 @@ def test_a_release_is_published_and_holds_what_its_manifest_claims(workshop: Wor
     assert result.path == workshop.release_dir(SLOT)
     names = ["README.md", "data.csv", "data.parquet", "dictionary.csv", "estimates.csv", "manifest.json"]
     assert published_files(workshop) == [f"clinic/1/{SLOT}/{name}" for name in names]
-    claims = verify(result.path, workshop.ledger)
+    claims = verified(result.path, workshop.ledger)
     assert claims["data"]["rows"] == pq.read_table(result.path / "data.parquet").num_rows > 0
     assert entry_state(workshop) is State.PUBLISHED
 

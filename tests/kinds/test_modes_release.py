@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from crowdgate.jobs import release as job
-from crowdgate.jobs.verify import verify
 from crowdgate.kind.randomness import KeyedRandomness
-from tests.workshop import Workshop, crowdgate, good_rows
+from tests.forging import Change, reseal
+from tests.workshop import Workshop, crowdgate, good_rows, verified
 
 SAMPLE = "{name: spring, method: bernoulli, beta: 0.5, secret: true, size: unpublished}"
 ATTESTED = f"      - {{property: sample, value: {SAMPLE}}}\n      - {{property: rowsAtMost"
@@ -31,7 +31,7 @@ def inherited(workshop: Workshop) -> Workshop:
 
 def test_an_inherited_sample_is_released_once_for_life(inherited: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     assert crowdgate("release", inherited.policy, "--as-of", "2030-01-01") == 0
-    claims = verify(inherited.release_dir("2030-01-01"), inherited.ledger)
+    claims = verified(inherited.release_dir("2030-01-01"), inherited.ledger)
     assert claims["mechanism"]["inherited"] == "spring"
     assert "nothing was sampled again" in (inherited.release_dir("2030-01-01") / "README.md").read_text()
     assert claims["data"]["rows"] == 600  # nothing is sampled again: all classes are large
@@ -94,9 +94,9 @@ def test_several_rows_of_a_person_are_bounded_and_priced(people: Workshop, capsy
     assert crowdgate("release", people.policy, "--as-of", "2030-01-01", "--json") == 0
     said = json.loads(capsys.readouterr().out)
     assert said["guarantee"]["unit"] == "person"
-    claims = verify(Path(said["path"]), people.ledger)
+    claims = verified(Path(said["path"]), people.ledger)
     assert claims["mechanism"]["rows"] == 2
-    assert "any one person" in claims["guarantee"]["words"]
+    assert all("any one person" in line for line in claims["guarantee"]["words"])
     assert "at most 2 rows" in (Path(said["path"]) / "README.md").read_text()
     private = json.loads(next((people.root / "ledger" / "private").iterdir()).read_text())
     assert private["rows"]["table"] == 600  # 300 people with two of their three rows each
@@ -105,13 +105,26 @@ def test_several_rows_of_a_person_are_bounded_and_priced(people: Workshop, capsy
     assert json.loads(capsys.readouterr().out)["mechanism"]["k"] < two
 
 
-def test_a_release_that_claims_fewer_rows_a_person_fails_verification(people: Workshop) -> None:
-    from tests.verify.test_verify import reseal
+ROWS: dict[str, tuple[Change, str]] = {
+    "more rows": (lambda claims: claims["mechanism"].update(rows=9), "does not reach the stated delta"),
+    "fewer rows": (lambda claims: claims["mechanism"].update(rows=1), "the rows of a privacy unit are not those"),
+    "other rows": (lambda claims: claims["facts"].update(rows_per_unit=1), "the rows of a privacy unit are not those"),
+    "another unit": (lambda claims: claims["guarantee"].update(unit="row"), "the rows of a privacy unit are not those"),
+}
 
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_release_that_claims_other_rows_a_person_fails_verification(
+    people: Workshop, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert crowdgate("release", people.policy, "--as-of", "2030-01-01") == 0
     folder = people.release_dir("2030-01-01")
-    reseal(folder, lambda claims: claims["mechanism"].update(rows=9))
+    change, found = ROWS[name]
+    reseal(folder, change)
     assert crowdgate("verify", folder) == 6
+    said = capsys.readouterr().err
+    assert "step 5, guarantee: " in said
+    assert found in said
 
 
 def test_a_charged_count_pays_for_all_rows_of_a_person(people: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
