@@ -1,9 +1,7 @@
 """Levels chosen from the table, from the policy file to the verified release."""
 
 import json
-from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -22,7 +20,8 @@ from crowdgate.kind.run import Request, Reserved, Run
 from crowdgate.ledger.key import draw_key
 from crowdgate.mechanisms.rows.scores import SENSITIVITY
 from crowdgate.sources.counting import serial
-from tests.workshop import Workshop, crowdgate
+from tests.forging import Change, Claims, reseal, reseal_with_page, reword
+from tests.workshop import Workshop, crowdgate, verified
 
 SLOT = "2030-01-01"
 FIXED = "attributes: {age: 50 years, ward: exact}"
@@ -81,7 +80,7 @@ def test_a_release_at_chosen_levels_is_published_and_verifies(workshop: Workshop
     choosing(workshop, choose)
     assert crowdgate("release", workshop.policy, "--as-of", SLOT) == 0
     path = workshop.release_dir(SLOT)
-    claims = verify(path, workshop.ledger)
+    claims = verified(path, workshop.ledger)
     levels = claims["mechanism"]["attributes"]
     assert levels["age"] in ("exact", "10 years", "50 years")
     assert levels["ward"] in ("exact", "any")
@@ -159,7 +158,7 @@ ONE_LIST = "attributes: {age: {choose: [exact, 10 years]}, ward: exact}"
 def test_a_target_inside_the_key_is_classified(workshop: Workshop) -> None:
     choosing(workshop, CLASSIFIED, ONE_LIST)
     assert crowdgate("release", workshop.policy, "--as-of", SLOT) == 0
-    claims = verify(workshop.release_dir(SLOT), workshop.ledger)
+    claims = verified(workshop.release_dir(SLOT), workshop.ledger)
     assert claims["mechanism"]["choice"]["target"] == "ward"
 
 
@@ -253,22 +252,57 @@ def test_a_misspelt_key_of_candidates_is_shown_with_the_right_word(workshop: Wor
     assert (unknown.where, unknown.instead) == ("spec.mechanism.attributes.age.chose", "choose")
 
 
-FORGED: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "no choice": lambda claims: claims["mechanism"].pop("choice"),
-    "a cheaper choice": lambda claims: claims["mechanism"]["choice"].update(epsilon="1/5"),
-    "on the sample": lambda claims: claims["mechanism"]["choice"].update(on="sample"),
-    "elsewhere": lambda claims: claims["mechanism"]["choice"].update(on="moon"),
-    "no candidates": lambda claims: claims["mechanism"]["choice"].update(candidates=0),
-    "another level": lambda claims: claims["mechanism"]["attributes"].update(age="any"),
-    "a free choice": lambda claims: _drop(claims, "choice of levels"),
-}
-
-
-def _drop(claims: dict[str, Any], name: str) -> None:
+def _drop(claims: Claims, name: str) -> None:
     stated = claims["guarantee"]
     stated["parts"] = [part for part in stated["parts"] if part["name"] != name]
     stated["epsilon"] = "1.75"
-    stated["words"] = " ".join(manifest.guarantee_words(manifest.guarantee_of(stated), Fraction(1, 2)))
+    reword(claims, Fraction(1, 2))
+
+
+def _free(claims: Claims) -> None:
+    """A choice that costs nothing, and a part that says so."""
+    claims["mechanism"]["choice"].update(epsilon="0")
+    (part,) = (part for part in claims["guarantee"]["parts"] if part["name"] == "choice of levels")
+    part.update(epsilon="0")
+    claims["guarantee"]["epsilon"] = "1.75"
+    reword(claims, Fraction(1, 2))
+
+
+FORGED: dict[str, tuple[Change, str]] = {
+    "no choice": (
+        lambda claims: claims["mechanism"].pop("choice"),
+        "step 5, guarantee: the choice of levels is not paid",
+    ),
+    "a cheaper choice": (
+        lambda claims: claims["mechanism"]["choice"].update(epsilon="0.2"),
+        "step 5, guarantee: the choice of levels is not paid",
+    ),
+    "on the sample": (
+        lambda claims: claims["mechanism"]["choice"].update(on="sample"),
+        "step 5, guarantee: the choice of levels is not paid",
+    ),
+    "elsewhere": (
+        lambda claims: claims["mechanism"]["choice"].update(on="moon"),
+        "step 2, manifest: .*mechanism.choice.on: ",
+    ),
+    "no candidates": (
+        lambda claims: claims["mechanism"]["choice"].update(candidates=0),
+        "step 2, manifest: .*mechanism.choice.candidates: ",
+    ),
+    "another level": (
+        lambda claims: claims["mechanism"]["attributes"].update(age="any"),
+        "step 5, guarantee: the columns of the data are not the mechanism's",
+    ),
+    "a free choice": (
+        lambda claims: _drop(claims, "choice of levels"),
+        "step 5, guarantee: the choice of levels is not paid",
+    ),
+    "a choice of nothing": (_free, "step 5, guarantee: the choice of levels is not paid"),
+    "chosen elsewhere": (
+        lambda claims: claims["mechanism"]["choice"]["chosen"].append("note"),
+        "step 5, guarantee: a level was chosen of a column that is not released",
+    ),
+}
 
 
 @pytest.mark.parametrize("forgery", FORGED)
@@ -276,23 +310,44 @@ def test_a_forged_choice_is_found(workshop: Workshop, forgery: str) -> None:
     choosing(workshop)
     path = job.release(Request(workshop.policy, SLOT), draw_key).path
     assert path is not None
-    _forge(path, FORGED[forgery])
-    with pytest.raises(VerificationFailed):
+    change, found = FORGED[forgery]
+    reseal(path, change)
+    with pytest.raises(VerificationFailed, match=found):
         verify(path)
 
 
-@pytest.mark.parametrize("change", [{"epsilon": "1/2"}, {"candidates": 10**6}, {"on": "full"}], ids=str)
-def test_a_forged_choice_on_the_sample_is_found(workshop: Workshop, change: dict[str, Any]) -> None:
+JOINT: dict[str, tuple[Claims, str]] = {
+    "a price that no candidates can keep": (
+        {"epsilon": "0.5"},
+        "step 5, guarantee: k 13 does not reach the stated delta",
+    ),
+    "more candidates": ({"candidates": 10**5}, "step 5, guarantee: k 13 does not reach the stated delta"),
+    "too many candidates": ({"candidates": 10**6}, "step 2, manifest: .*mechanism.choice.candidates: "),
+    "on the full table": ({"on": "full"}, "step 5, guarantee: the choice of levels is not paid"),
+}
+
+
+@pytest.mark.parametrize("name", JOINT)
+def test_a_forged_choice_on_the_sample_is_found(workshop: Workshop, name: str) -> None:
     choosing(workshop, SAMPLE)
     path = job.release(Request(workshop.policy, SLOT), draw_key).path
     assert path is not None
-    _forge(path, lambda claims: claims["mechanism"]["choice"].update(change))
-    with pytest.raises(VerificationFailed):
+    change, found = JOINT[name]
+    reseal(path, lambda claims: claims["mechanism"]["choice"].update(change))
+    with pytest.raises(VerificationFailed, match=found):
         verify(path)
 
 
-def _forge(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
-    claims = json.loads((path / "manifest.json").read_text())
-    assert manifest.canonical(claims) == (path / "manifest.json").read_bytes()
-    change(claims)
-    (path / "manifest.json").write_bytes(manifest.canonical(claims))
+def test_a_further_part_beside_the_joint_one_is_found(workshop: Workshop) -> None:
+    """The mechanism on its own sample is one part with the choice, and no other one."""
+    choosing(workshop, SAMPLE)
+    path = job.release(Request(workshop.policy, SLOT), draw_key).path
+    assert path is not None
+
+    def further(claims: Claims) -> None:
+        claims["guarantee"]["parts"].append({"name": "mechanism", "epsilon": "0", "delta": "0"})
+        reword(claims, Fraction(1, 2))
+
+    reseal_with_page(path, further)
+    with pytest.raises(VerificationFailed, match="step 5, guarantee: "):
+        verify(path)

@@ -8,12 +8,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from crowdgate import manifest
 from crowdgate.errors import ConfigurationError, Crashed, VerificationFailed
 from crowdgate.jobs import release as job
 from crowdgate.jobs.outlook import outlook
@@ -25,10 +22,10 @@ from crowdgate.kinds.tables import release as tables_job
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import State, open_ledger
 from crowdgate.noise import NoiseSource
-from crowdgate.publish.publisher import file_digest
 from crowdgate.sampling import SecretKey
 from crowdgate.sources.counting import serial
-from tests.workshop import MARK, Workshop, crowdgate, make_workshop
+from tests.forging import Change, Claims, reseal, reseal_with_page, rewrite_lines, rewrite_table
+from tests.workshop import MARK, Workshop, crowdgate, make_workshop, verified
 
 SLOT = "2030-01-01"
 POLICY = """\
@@ -108,7 +105,7 @@ def path_of(result: Result) -> Path:
 )
 def test_every_kind_of_tables_is_published_and_verifies(workshop: Workshop, old: str, new: str) -> None:
     workshop.edit(workshop.policy, old, new)
-    claims = verify(path_of(run(workshop)), workshop.ledger)
+    claims = verified(path_of(run(workshop)), workshop.ledger)
     assert claims["mechanism"]["kind"] == "dp_tables"
     assert claims["mechanism"]["invariants"] == []
     assert len(claims["data"]["tables"]) == 8
@@ -228,36 +225,23 @@ def copy(published: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(published, tmp_path / "copy"))
 
 
-def reseal(copy: Path, change: Callable[[dict[str, Any]], object] = lambda _: None) -> None:
-    claims = json.loads((copy / "manifest.json").read_text())
-    claims["files"] = {name: file_digest(copy / name) for name in claims["files"]}
-    change(claims)
-    (copy / "manifest.json").write_bytes(manifest.canonical(claims))
+Rows = list[Claims]
 
 
-def forge(copy: Path, stem: str, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
-    """Change the rows of a table in both formats."""
-    table = pq.read_table(copy / f"{stem}.parquet")
-    forged = pa.Table.from_pylist(change(table.to_pylist()), schema=table.schema)
-    pq.write_table(forged, copy / f"{stem}.parquet", compression="zstd", store_schema=False)
-    options = pyarrow.csv.WriteOptions(quoting_style="needed")
-    pyarrow.csv.write_csv(forged, copy / f"{stem}.csv", options)
-
-
-def moved(rows: list[dict[str, Any]], by: float = 1) -> list[dict[str, Any]]:
+def moved(rows: Rows, by: float = 1) -> Rows:
     """The first cell and its whole interval, larger."""
     return [{**rows[0], **{name: rows[0][name] + by for name in ("value", "lower", "upper")}}, *rows[1:]]
 
 
 WARDS, BOTH = "3-count-by-ward-exact", "4-count-by-age-10-years-ward-exact"
 QUANTILES = "8-quantiles-of-age-at-10-years-by-ward-exact"
-TABLES: dict[str, tuple[str, Callable[[list[dict[str, Any]]], list[dict[str, Any]]], str]] = {
+TABLES: dict[str, tuple[str, Callable[[Rows], Rows], str]] = {
     "a cell of a margin": (WARDS, moved, "add up|different totals"),
     "a cell of a larger table": (BOTH, moved, "add up|different totals|interval"),
     "a half": (WARDS, lambda rows: moved(rows, 0.5), "no whole number"),
     "the total": ("1-count", moved, "different totals"),
     "a row missing": (WARDS, lambda rows: rows[1:], "not all cells"),
-    "a row more": (WARDS, lambda rows: [*rows, rows[-1]], "not all cells"),
+    "a row more": (WARDS, lambda rows: [*rows, rows[-1]], "more rows than the manifest"),
     "another label": (WARDS, lambda rows: [{**rows[0], "ward": "west"}, *rows[1:]], "not all cells"),
     "order": (WARDS, lambda rows: rows[::-1], "not all cells"),
     "a flag": (WARDS, lambda rows: [{**rows[0], "trustworthy": not rows[0]["trustworthy"]}, *rows[1:]], "a flag"),
@@ -279,15 +263,20 @@ TABLES: dict[str, tuple[str, Callable[[list[dict[str, Any]]], list[dict[str, Any
 @pytest.mark.parametrize("name", TABLES)
 def test_a_forged_table_is_found_even_when_the_manifest_is_resealed(copy: Path, name: str) -> None:
     stem, change, found = TABLES[name]
-    forge(copy, stem, change)
+    rewrite_table(copy, stem, change)
     reseal(copy)
-    with pytest.raises(VerificationFailed, match=found):
+    with pytest.raises(VerificationFailed, match=f"step 6, contents: .*({found})"):
         verify(copy)
 
 
 def test_a_resealed_copy_without_changes_verifies_and_a_changed_byte_is_found(copy: Path) -> None:
-    forge(copy, BOTH, lambda rows: rows)
-    reseal(copy)
+    before = {file.name: file.read_bytes() for file in copy.iterdir()}
+    for stem in (BOTH, QUANTILES, f"{WARDS}-raw"):
+        rewrite_table(copy, stem, lambda rows: rows)
+    for name in LISTS:
+        rewrite_lines(copy / name, lambda lines: lines)
+    reseal_with_page(copy)
+    assert {file.name: file.read_bytes() for file in copy.iterdir()} == before
     assert verify(copy)
     for name in [file.name for file in copy.iterdir()]:
         data = bytearray((copy / name).read_bytes())
@@ -298,59 +287,185 @@ def test_a_resealed_copy_without_changes_verifies_and_a_changed_byte_is_found(co
         (copy / name).write_bytes(kept)
 
 
-def test_files_that_differ_are_found(copy: Path) -> None:
-    kept = (copy / f"{WARDS}.csv").read_bytes()
-    forge(copy, WARDS, moved)
-    (copy / f"{WARDS}.csv").write_bytes(kept)
+@pytest.mark.parametrize("stem", [WARDS, f"{WARDS}-raw", QUANTILES])
+def test_files_that_differ_are_found(copy: Path, stem: str) -> None:
+    """The first format is read, and the other one is not what is written of it."""
+    rewrite_table(copy, stem, lambda rows: rows[1:], "csv")
     reseal(copy)
-    with pytest.raises(VerificationFailed, match="same rows"):
+    with pytest.raises(VerificationFailed, match=rf"^step 6, contents: {stem}.csv: it is not what is written[^\n]*$"):
         verify(copy)
 
 
-CLAIMS: dict[str, Callable[[dict[str, Any]], object]] = {
-    "no queries": lambda claims: claims["mechanism"].update(queries=[]),
-    "a query less": lambda claims: claims["mechanism"]["queries"].pop(0),
-    "a table of no query": lambda claims: claims["data"]["tables"][0].update(queries=""),
-    "a table of a query that there is not": lambda claims: claims["data"]["tables"][0].update(queries=[10**30]),
-    "an error beyond numbers": lambda claims: claims["mechanism"].update(relative_error="1e400"),
-    "more rho": lambda claims: claims["mechanism"].update(rho="1/2"),
-    "a query's rho": lambda claims: claims["mechanism"]["queries"][0].update(rho="1/2"),
-    "noise": lambda claims: claims["mechanism"].update(noise="discrete laplace"),
-    "no noise": lambda claims: claims["mechanism"].update(noise="none"),
-    "beta": lambda claims: claims["mechanism"].update(beta="1/2"),
-    "sensitivity": lambda claims: claims["mechanism"]["queries"][0].update(sensitivity=0),
-    "rows": lambda claims: claims["mechanism"].update(rows_per_unit=2),
-    "levels": lambda claims: claims["mechanism"]["queries"][1]["levels"].update(age="exact"),
-    "relative error": lambda claims: claims["mechanism"].update(relative_error="1/100000"),
-    "suppressed": lambda claims: claims["mechanism"].update(suppress=True),
-    "invariants": lambda claims: claims["mechanism"].update(invariants=["total"]),
-    "no raw": lambda claims: claims["mechanism"].update(raw=False),
-    "a table less": lambda claims: claims["data"]["tables"].pop(),
-    "another kind": lambda claims: claims["mechanism"].update(kind="safe_k_anonymity"),
-    "an unknown kind": lambda claims: claims["mechanism"].update(kind="magic"),
-    "parts": lambda claims: claims["guarantee"]["parts"][0].update(name="rest"),
-    "words": lambda claims: claims["guarantee"].update(words="nothing can be learnt"),
-    "key": lambda claims: claims.update(key="injected"),
+def _as_laplace(claims: Claims) -> None:
+    """What was spent as rho, said to be epsilon: at the same numbers that promises more."""
+    mechanism = claims["mechanism"]
+    for each in (mechanism, *mechanism["queries"]):
+        each["epsilon"] = each.pop("rho")
+    mechanism["noise"] = "discrete laplace"
+
+
+def _half_grid(claims: Claims) -> None:
+    """A row adds half as much to the sum as it does."""
+    query = claims["mechanism"]["queries"][5]
+    query["grid"]["high"] //= 2
+    query["sensitivity"] //= 2
+
+
+CLAIMS: dict[str, tuple[Change, str]] = {
+    "no queries": (lambda claims: claims["mechanism"].update(queries=[]), "step 2, manifest: .*mechanism.queries: "),
+    "a query less": (
+        lambda claims: claims["mechanism"]["queries"].pop(0),
+        "step 5, guarantee: the tables are not made of the queries",
+    ),
+    "a table of no query": (
+        lambda claims: claims["data"]["tables"][0].update(queries=""),
+        "step 2, manifest: .*data.tables.0.queries: ",
+    ),
+    "a table of a query that there is not": (
+        lambda claims: claims["data"]["tables"][0].update(queries=[10**30]),
+        "step 5, guarantee: the tables are not made of the queries",
+    ),
+    "a table of another query": (
+        lambda claims: claims["data"]["tables"][0].update(queries=[1]),
+        "step 5, guarantee: the tables are not made of the queries",
+    ),
+    "an error beyond numbers": (
+        lambda claims: claims["mechanism"].update(relative_error="1e+400"),
+        "step 2, manifest: .*mechanism.relative_error: ",
+    ),
+    "more rho": (
+        lambda claims: claims["mechanism"].update(rho="0.5"),
+        "step 5, guarantee: what the noise spends does not keep",
+    ),
+    "a query's rho": (
+        lambda claims: claims["mechanism"]["queries"][0].update(rho="0.5"),
+        "step 5, guarantee: the queries spend more than the mechanism",
+    ),
+    "no rho": (
+        lambda claims: claims["mechanism"]["queries"][0].update(rho="0"),
+        "step 5, guarantee: the queries spend more than the mechanism, or nothing",
+    ),
+    "rho and epsilon": (
+        lambda claims: claims["mechanism"].update(epsilon="1"),
+        "step 5, guarantee: a mechanism with discrete gaussian noise states",
+    ),
+    "noise": (
+        lambda claims: claims["mechanism"].update(noise="discrete laplace"),
+        "step 5, guarantee: a mechanism with discrete laplace noise states",
+    ),
+    "noise of the other kind": (_as_laplace, "step 6, contents: .*not that of the noise"),
+    "no noise": (lambda claims: claims["mechanism"].update(noise="none"), "step 2, manifest: .*mechanism.noise: "),
+    "beta": (
+        lambda claims: claims["mechanism"].update(beta="0.5"),
+        "step 6, contents: .*(whole number of its steps|not that of the noise)",
+    ),
+    "sensitivity": (
+        lambda claims: claims["mechanism"]["queries"][0].update(sensitivity=0),
+        "step 2, manifest: .*sensitivity: ",
+    ),
+    "a larger sensitivity": (
+        lambda claims: claims["mechanism"]["queries"][0].update(sensitivity=2),
+        "step 5, guarantee: 1-count: the sensitivity of its query is not",
+    ),
+    "another grid": (
+        lambda claims: claims["mechanism"]["queries"][5]["grid"].update(high=1),
+        "step 5, guarantee: .*the sensitivity of its query is not",
+    ),
+    "a smaller grid": (
+        _half_grid,
+        "step 6, contents: 6-sum-of-age-by-ward-exact.parquet: .*not that of the noise",
+    ),
+    "rows": (
+        lambda claims: claims["mechanism"].update(rows_per_unit=2),
+        "step 5, guarantee: rows of a privacy unit or the sampling rate",
+    ),
+    "levels": (
+        lambda claims: claims["mechanism"]["queries"][1]["levels"].update(age="exact"),
+        "step 5, guarantee: .*or its queries are not its own",
+    ),
+    "relative error": (
+        lambda claims: claims["mechanism"].update(relative_error="1e-05"),
+        "step 6, contents: .*a flag does not follow",
+    ),
+    "suppressed": (
+        lambda claims: claims["mechanism"].update(suppress=True),
+        "step 6, contents: .*was to be left empty",
+    ),
+    "invariants": (
+        lambda claims: claims["mechanism"].update(invariants=["total"]),
+        "step 2, manifest: .*mechanism.invariants: ",
+    ),
+    "no raw": (
+        lambda claims: claims["mechanism"].update(raw=False),
+        "step 6, contents: 1-count-raw.csv: no file of such a release",
+    ),
+    "a table less": (
+        lambda claims: claims["data"]["tables"].pop(),
+        "step 5, guarantee: the tables are not made of the queries",
+    ),
+    "a table of another kind": (
+        lambda claims: claims["data"]["tables"][0].update(kind="sum"),
+        "step 5, guarantee: 1-count: it is described as no sum is",
+    ),
+    "more cells": (
+        lambda claims: claims["data"]["tables"][1].update(cells=99),
+        "step 6, contents: 2-count-by-age-10-years: its cells are not those of its domain",
+    ),
+    "more values": (
+        lambda claims: claims["data"]["columns"][0].update(values=99),
+        "step 6, contents: dictionary.csv: its columns, levels or numbers",
+    ),
+    "another kind": (
+        lambda claims: claims["mechanism"].update(kind="safe_k_anonymity"),
+        "step 2, manifest: .*: Extra inputs",
+    ),
+    "an unknown kind": (
+        lambda claims: claims["mechanism"].update(kind="magic"),
+        "step 2, manifest: .*its mechanism is none of",
+    ),
+    "parts": (
+        lambda claims: claims["guarantee"]["parts"][0].update(name="rest"),
+        "step 5, guarantee: its parts are not the mechanism's",
+    ),
+    "words": (
+        lambda claims: claims["guarantee"].update(words=["nothing can be learnt"]),
+        "step 5, guarantee: the words of the guarantee are not its numbers",
+    ),
+    "key": (lambda claims: claims.update(key="injected"), "step 2, manifest: the key was injected"),
+    "a trusted share": (
+        lambda claims: claims["verdicts"][2].update(value="1", low="1", high="1"),
+        "step 7, gates: trusted_share: what was measured is not",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_claims_that_do_not_fit_together_are_found(copy: Path, name: str) -> None:
-    reseal(copy, CLAIMS[name])
-    with pytest.raises(VerificationFailed):
+    change, found = CLAIMS[name]
+    reseal(copy, change)
+    with pytest.raises(VerificationFailed, match=found):
         verify(copy)
 
 
-@pytest.mark.parametrize("name", ["tables.csv", "dictionary.csv", "levels.csv"])
+LISTS: dict[str, tuple[int, str]] = {
+    "tables.csv": (6, "tables.csv: it is not what is written of this release"),
+    "dictionary.csv": (3, "levels.csv: it does not tell the levels of dictionary.csv"),
+    "levels.csv": (4, "it does not add up to 5-count-by-age-50-years"),
+}
+"""The column whose first cell is changed, and how that is found."""
+
+
+@pytest.mark.parametrize("name", LISTS)
 def test_a_forged_list_is_found_even_when_the_manifest_is_resealed(copy: Path, name: str) -> None:
-    with (copy / name).open(newline="") as file:
-        lines = list(csv.reader(file))
-    at = {"tables.csv": 6, "dictionary.csv": 3, "levels.csv": 4}[name]
-    lines[1][at] = "0.001" if name == "tables.csv" else lines[-1][at]
-    with (copy / name).open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(lines)
+    at, found = LISTS[name]
+
+    def forged(lines: list[list[str]]) -> list[list[str]]:
+        other = "0.001" if name == "tables.csv" else lines[-1][at]
+        return [lines[0], [*lines[1][:at], other, *lines[1][at + 1 :]], *lines[2:]]
+
+    rewrite_lines(copy / name, forged)
     reseal(copy)
-    with pytest.raises(VerificationFailed):
+    with pytest.raises(VerificationFailed, match=f"step 6, contents: .*({found})"):
         verify(copy)
 
 
@@ -526,7 +641,7 @@ def test_several_rows_of_a_person_enlarge_the_noise_and_verify(workshop: Worksho
     thrice: Any = outlook(workshop.policy).forecast.rows("expected")
     for row, other in zip(once, thrice, strict=True):
         assert other["standard_error"] == pytest.approx(3 * row["standard_error"], rel=0.05)
-    claims = verify(path_of(run(workshop)), workshop.ledger)
+    claims = verified(path_of(run(workshop)), workshop.ledger)
     assert (claims["mechanism"]["rows_per_unit"], claims["guarantee"]["unit"]) == (3, "person")
 
 
