@@ -459,6 +459,30 @@ def test_private_records_are_for_their_owner_only_and_the_ledger_holds_their_com
     assert "suppressed_share" in path.read_text()
 
 
+@pytest.mark.parametrize("end", ["published", "withheld"])
+def test_every_verdict_is_recorded_in_fields_and_the_public_ones_are_told_with_words(
+    workshop: Workshop, end: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if end == "withheld":
+        workshop.edit(workshop.policy, *LIMITS["released_rows"][:2])
+    assert crowdgate("release", workshop.policy, "--as-of", SLOT, "--json") == (0 if end == "published" else 3)
+    told = json.loads(capsys.readouterr().out)
+    record = json.loads(_private_text(workshop))
+    assert told["outcome"] == record["outcome"] == end
+    fields = [{name: found[name] for name in found if name not in ("gate", "reason")} for found in told["verdicts"]]
+    assert fields == [found for found in record["verdicts"] if found["class"] != "confidential"]
+    assert [found["gate"].split()[0] for found in told["verdicts"]] == [found["measure"] for found in fields]
+    (rows,) = (found for found in told["verdicts"] if found["measure"] == "released_rows")
+    stated = {"severity": "block", "class": "output", "outcome": "pass" if end == "published" else "fail"}
+    assert {name: rows[name] for name in stated} == stated
+    assert rows["reason"] == f"{rows['value']}, must be at least {rows['at_least']}"
+    assert rows["value"] == rows["low"] == rows["high"]
+    (secret,) = (found for found in record["verdicts"] if found["class"] == "confidential")
+    assert (secret["measure"], secret["at_most"], secret["severity"]) == ("suppressed_share", "0.5", "advise")
+    if end == "published":
+        assert verified(workshop.release_dir(SLOT))["verdicts"] == fields
+
+
 @pytest.mark.real_rules
 @pytest.mark.parametrize("end", ["published", "withheld", "refused", "crashed"])
 def test_marked_values_appear_nowhere_but_in_the_private_folder(

@@ -380,6 +380,28 @@ def test_claims_that_do_not_fit_together_are_found(copy: Path, name: str) -> Non
         verify(copy)
 
 
+def _part_for_less(claims: Claims) -> None:
+    """The part of the charged gate costs less than its noise took."""
+    stated = claims["guarantee"]
+    (part,) = (part for part in stated["parts"] if part["name"] == "gate singletons")
+    part.update(epsilon="0.01")
+    stated["epsilon"] = "1.51"
+    reword(claims, Fraction(claims["mechanism"]["beta"]))
+
+
+def _charged_more(claims: Claims) -> None:
+    """More taken by the noise than its part pays, so that the interval seems narrow."""
+    found = _verdict(claims, "singletons")
+    found.update(charge="100", low=found["value"], high=found["value"])
+
+
+@pytest.mark.parametrize("change", [_part_for_less, _charged_more])
+def test_the_part_of_a_charged_gate_is_what_its_noise_took(copy: Path, change: Change) -> None:
+    reseal_with_page(copy, change)
+    with pytest.raises(VerificationFailed, match="step [57], (guarantee|gates): "):
+        verify(copy)
+
+
 def test_what_is_no_release_fails_with_exit_6(tmp_path: Path) -> None:
     assert crowdgate("verify", tmp_path) == 6
     (tmp_path / "manifest.json").write_text("[" * 100_000)
