@@ -124,7 +124,8 @@ def _retabled(stem: str, change: Tables) -> Change:
         table = labelled(change(pq.read_table(folder / f"{stem}.parquet")))
         for name, form in FORMATS.items():
             if (folder / f"{stem}.{name}").exists():
-                form.write(folder / f"{stem}.{name}", table.schema, table.to_batches() and [table])
+                with (folder / f"{stem}.{name}").open("wb") as file:
+                    form.write(file, table.schema, table.to_batches() and [table])
 
     return apply
 

@@ -91,7 +91,9 @@ def _with_field_metadata(table: pa.Table) -> pa.Table:
 
 
 def _required(table: pa.Table) -> pa.Table:
-    return table.cast(pa.schema([field.with_nullable(False) for field in table.schema]))
+    """Columns that may not be empty, as far as they are not."""
+    filled = [field.with_nullable(table[field.name].null_count > 0) for field in table.schema]
+    return table.cast(pa.schema(filled))
 
 
 def _large(table: pa.Table) -> pa.Table:

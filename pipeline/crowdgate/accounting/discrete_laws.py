@@ -130,8 +130,10 @@ Law = DiscreteLaplace | DiscreteGaussian
 
 
 def _least(law: Law, q: int, confidence: float) -> int:
+    """The least q from near one; above 2^50, where floats tell no neighbours apart, one within a part in 10^15."""
+    step = max(1, q >> 50)
     while law.coverage(q) < confidence:
-        q += 1
-    while q and law.coverage(q - 1) >= confidence:
-        q -= 1
+        q += step
+    while q and law.coverage(q - step) >= confidence:
+        q -= step
     return q

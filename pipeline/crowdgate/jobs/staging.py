@@ -47,7 +47,7 @@ class Statement:
             "formats": tuple(plan.bundle.policy.spec.publish.formats),
             "files": {},
             "key": "injected" if self.judged.injected else "operating system",
-            "software": {name: version(name) for name in ("crowdgate", "pyarrow")},
+            "software": manifest.SoftwareSaid(crowdgate=version("crowdgate"), pyarrow=version("pyarrow")),
         })  # fmt: skip
 
     def writers(self) -> dict[str, Writer]:

@@ -112,6 +112,13 @@ class FileSaid(Said):
     bytes: Count
 
 
+class SoftwareSaid(Said):
+    """The versions that wrote it: other versions of pyarrow may write other bytes."""
+
+    crowdgate: Label
+    pyarrow: Label
+
+
 class MechanismSaid(Said):
     """What is said of a mechanism; every kind of release has fields of its own."""
 
@@ -137,7 +144,7 @@ class Manifest(Said):
     formats: Annotated[tuple[Label, ...], Field(min_length=1, max_length=20)]
     files: Annotated[dict[FileName, FileSaid], Field(max_length=100_000)]
     key: Literal["operating system", "injected"]
-    software: Annotated[dict[Label, Label], Field(max_length=20)]
+    software: SoftwareSaid
 
     constants: ClassVar[dict[str, Any]] = {"apiVersion": "crowdgate/v1", "kind": "Release", "format": FORMAT}
 

@@ -45,8 +45,19 @@ def claims(said: RowsManifest) -> Iterator[str]:
     yield from _delta_problems(said, parts)
     if mechanism.attributes != {column.name: column.level for column in said.data.columns}:
         yield "the columns of the data are not the mechanism's"
+    yield from _margin_problems(said)
     if mechanism.choice is not None and not set(mechanism.choice.chosen) <= set(mechanism.attributes):
         yield "a level was chosen of a column that is not released"
+
+
+def _margin_problems(said: RowsManifest) -> Iterator[str]:
+    """Public counts are those of released columns, one of each value, or of finer ones where levels were chosen."""
+    chosen = set() if said.mechanism.choice is None else set(said.mechanism.choice.chosen)
+    values = {column.name: column.values for column in said.data.columns}
+    for name, counts in said.facts.margins.items():
+        least = values.get(name)
+        if least is None or len(counts) < least or (name not in chosen and len(counts) > least):
+            yield f"the public counts of {name!r} are not those of its values"
 
 
 def _delta_problems(said: RowsManifest, parts: Mapping[str, Part]) -> Iterator[str]:

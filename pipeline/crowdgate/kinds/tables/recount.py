@@ -10,12 +10,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crowdgate.accounting.discrete_laws import Law
-from crowdgate.kinds.tables.said import TableSaid, TablesMechanism
+from crowdgate.kinds.tables.said import GridSaid, TableSaid, TablesMechanism
 
 Floats = npt.NDArray[np.float64]
 Z95 = 1.959963984540054
-SLACK = 1e-9
-"""Relative: sums and roots of doubles."""
+SLACK = 1e-13
+"""Relative: the last bits of another machine's exponential. Sums, products and roots are the same everywhere."""
+SOLVED = 1e-6
+"""Relative: standard errors come out of equations that are solved by floats, in another order on another machine."""
 
 
 @dataclass(frozen=True)
@@ -70,21 +72,27 @@ class Domains:
 
 @dataclass(frozen=True)
 class Noise:
-    """The noise on the cells of a count or sum: its law, the worth of one step for the whole table, the sampling rate,
-    and what one row can add (None: of either sign)."""
+    """The noise on the cells of a count, sum or mean: its law, the worth of one step for the whole table, the sampling
+    rate, what one row can add (None: of either sign), and the least and the greatest value of a mean.
+
+    `after` are the variances of a count's cells once tables are consistent; None: as drawn.
+    """
 
     law: Law
     unit: float
     beta: float
     greatest: int | None
+    ends: tuple[float, float]
+    after: Floats | None
 
     @classmethod
-    def of(cls, mechanism: TablesMechanism, at: int) -> "Noise":
+    def of(cls, mechanism: TablesMechanism, at: int, after: Floats | None) -> "Noise":
         """That of a query."""
-        grid = mechanism.queries[at].grid
+        query, grid = mechanism.queries[at], mechanism.queries[at].grid
         one_sign = grid is None or grid.low >= 0 or grid.high <= 0
-        greatest = mechanism.queries[at].contribution if one_sign else None
-        return cls(mechanism.law(at), float(mechanism.unit(at)), float(mechanism.beta), greatest)
+        ends = (0.0, 0.0) if grid is None else (_value(grid, grid.low), _value(grid, grid.high))
+        unit, greatest = float(mechanism.unit(at)), query.contribution if one_sign else None
+        return cls(mechanism.law(at), unit, float(mechanism.beta), greatest, ends, after)
 
     def coins(self, steps: Floats) -> Floats:
         """The variance that sampling adds, in squared steps, estimated from above."""
@@ -93,11 +101,13 @@ class Noise:
         return np.full_like(steps, np.inf) if self.greatest is None else (1 - self.beta) * self.greatest * np.abs(steps)
 
 
-def cell_problems(
-    table: pa.Table, mechanism: TablesMechanism, noise: Noise | None, *, count: bool, raw: bool
-) -> Iterator[str]:
-    """Values in their intervals, flags by the stated relative error, counts whole and as exact as their noise. Counts
-    that are not `raw` were made consistent; sums, and what is raw, are as drawn."""
+def _value(grid: GridSaid, steps: int) -> float:
+    """In floats, as means are clamped."""
+    return float(grid.offset) + float(grid.unit) * steps
+
+
+def cell_problems(table: pa.Table, mechanism: TablesMechanism) -> Iterator[str]:
+    """Values in their intervals, flags by the stated relative error, and nothing stated by half."""
     value, error, lower, upper = (_floats(table, column) for column in ("value", "standard_error", "lower", "upper"))
     flags = np.array(table["trustworthy"].to_pylist(), dtype=object)
     if any(flag is None for flag in flags) or any(np.isinf(each).any() for each in (value, error, lower, upper)):
@@ -114,32 +124,50 @@ def cell_problems(
         yield "an empty value with a standard error or interval, or the reverse"
     if mechanism.suppress and (held & ~flags.astype(bool)).any():
         yield "a number that is not trustworthy and was to be left empty"
-    if noise is not None:
-        numbers = [part[held & known] for part in (value, error, lower, upper)]
-        yield from _noisy_problems(numbers, noise, drawn=raw or not count)
-        if not mechanism.suppress and not held.all():
-            yield "an empty count or sum"
-        if not mechanism.suppress and noise.greatest is not None and not known.all():
-            yield "a count or sum without its standard error"
-        if count and not raw and (value[held] < 0).any():
-            yield "a count below 0"
 
 
-def _noisy_problems(numbers: Sequence[Floats], noise: Noise, *, drawn: bool) -> Iterator[str]:
-    value, error, lower, upper = numbers
-    steps = value / noise.unit
-    if (np.abs(steps - np.round(steps)) > SLACK * np.maximum(1, np.abs(steps))).any():
+def noisy_problems(table: pa.Table, mechanism: TablesMechanism, noise: Noise) -> Iterator[str]:
+    """Counts and sums: whole numbers of their steps, with the standard error and the interval of their noise."""
+    value, error, lower, upper = (_floats(table, column) for column in ("value", "standard_error", "lower", "upper"))
+    held, known = ~np.isnan(value), ~np.isnan(error)
+    if not mechanism.suppress and not held.all():
+        yield "an empty count or sum"
+    if held.any() and not mechanism.suppress and noise.greatest is not None and not known.all():
+        yield "a count or sum without its standard error"
+    if noise.after is not None and (value[held] < 0).any():
+        yield "a count below 0"
+    steps = np.round(value / noise.unit)
+    if (steps * noise.unit != value)[held].any():
         yield "a count or sum that is no whole number of its steps"
     coins = noise.coins(steps)
-    most = np.sqrt(noise.law.variance + coins) * noise.unit
-    if (error > most * (1 + SLACK)).any() or (drawn and (error < most * (1 - SLACK)).any()):
+    spread = noise.law.variance if noise.after is None else noise.after
+    near = SLACK if noise.after is None else SOLVED
+    if _apart(error, np.sqrt(spread + coins) * noise.unit, near)[known].any():
         yield "a standard error that is not that of the noise"
-    wide = np.sqrt(float(noise.law.half_width(0.95)) ** 2 + Z95**2 * coins) * noise.unit
-    half = wide if drawn else Z95 * error
-    low = value - half if drawn else np.maximum(value - half, 0)
-    room = SLACK * np.maximum(1, np.abs(value) + half)
-    if (np.abs(value + half - upper) > room).any() or (np.abs(low - lower) > room).any():
+    drawn = np.sqrt(float(noise.law.half_width(0.95)) ** 2 + Z95**2 * coins) * noise.unit
+    half = drawn if noise.after is None else Z95 * error
+    least = -np.inf if noise.after is None else 0.0
+    ends = np.maximum(value - half, least), np.maximum(value + half, least)
+    if any((own != end)[known].any() for own, end in zip((lower, upper), ends, strict=True)):
         yield "an interval that does not follow from value and standard error"
+
+
+def mean_problems(table: pa.Table, _: TablesMechanism, noise: Noise) -> Iterator[str]:
+    """Means: within the column's bounds, with intervals of 1.96 standard errors inside them."""
+    value, error, lower, upper = (_floats(table, column) for column in ("value", "standard_error", "lower", "upper"))
+    low, high = noise.ends
+    known = ~np.isnan(value) & ~np.isnan(error)
+    if (value[known] < low).any() or (value[known] > high).any() or (error[known] <= 0).any():
+        yield "a mean outside the bounds of its column, or without an error"
+    ends = np.clip(value - Z95 * error, low, high), np.clip(value + Z95 * error, low, high)
+    if any((own != end)[known].any() for own, end in zip((lower, upper), ends, strict=True)):
+        yield "an interval that does not follow from value and standard error"
+
+
+def _apart(a: Floats, b: Floats, most: float) -> npt.NDArray[np.bool_]:
+    """Where two numbers are not the same, relatively; two unknown ones are."""
+    with np.errstate(invalid="ignore"):
+        return ~((np.abs(a - b) <= most * np.maximum(1, np.abs(b))) | (np.isnan(a) & np.isnan(b)))
 
 
 def quantile_problems(table: pa.Table, stated: TableSaid, domains: Domains) -> Iterator[str]:

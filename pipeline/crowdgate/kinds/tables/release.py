@@ -27,6 +27,7 @@ from crowdgate.kinds.tables.said import (
 from crowdgate.manifest import dumped
 from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer, consistent_answers, raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables
+from crowdgate.mechanisms.tables.sums import IntegerGrid
 from crowdgate.mechanisms.tables.workload import Mean, Quantiles, Sum, Table
 from crowdgate.publish.dictionary import entries
 
@@ -86,12 +87,20 @@ def mechanism(planned: TablesPlan) -> TablesMechanism:
 
 def _query(made: DpTables, at: int, unit: str) -> QuerySaid:
     linear, grid = made.queries[at], made.queries[at].grid
-    bounds = None if grid is None else GridSaid(unit=grid.unit, low=min(grid.integers), high=max(grid.integers))
+    bounds = None if grid is None else _grid(grid)
     levels = {name: level.name for name, level in linear.levels.items()}
-    size = {"cells": linear.query.cells, "sensitivity": linear.query.sensitivity(made.rows)}
+    size = {
+        "cells": linear.query.cells,
+        "sensitivity": linear.query.sensitivity(made.rows),
+        "share": linear.query.share,
+    }
     return QuerySaid.model_validate(
         {"name": linear.query.name, "levels": levels, **size, unit: made.spends[at], "grid": bounds}
     )
+
+
+def _grid(grid: IntegerGrid) -> GridSaid:
+    return GridSaid(unit=grid.unit, offset=grid.offset, low=min(grid.integers), high=max(grid.integers))
 
 
 def data(held: PublishedTables) -> TablesData:

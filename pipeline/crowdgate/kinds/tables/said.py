@@ -16,16 +16,17 @@ Integer = Annotated[int, Field(ge=-(1 << 62), le=1 << 62)]
 
 
 class GridSaid(Said):
-    """The whole numbers that one row can add to a sum, in multiples of `unit`."""
+    """The whole numbers that one row can add to a sum; a value of the column is `offset` and so many `unit`."""
 
     unit: Exact
+    offset: Exact
     low: Integer
     high: Integer
 
 
 class QuerySaid(Said):
-    """A noisy vector: its axes, what a privacy unit can change, and what its noise spends (epsilon or rho). A query
-    without a grid counts rows."""
+    """A noisy vector: its axes, what a privacy unit can change, and what its noise spends (epsilon or rho), by a stated
+    share or as `split` says. A query without a grid counts rows."""
 
     name: Label
     levels: dict[Label, Label]
@@ -33,7 +34,13 @@ class QuerySaid(Said):
     sensitivity: Annotated[int, Field(ge=1, le=1 << 62)]
     epsilon: Exact | None = None
     rho: Exact | None = None
+    share: Exact | None = None
     grid: GridSaid | None = None
+
+    @property
+    def query(self) -> Query:
+        """As the accounting knows it."""
+        return Query(self.name, self.cells, self.contribution, self.share)
 
     @property
     def contribution(self) -> int:
@@ -76,8 +83,7 @@ class TablesMechanism(MechanismSaid):
         query = self.queries[at]
         spent = self.spent(query)
         assert spent is not None, "every query states its spend"
-        counted = Query(query.name, query.cells, query.contribution)
-        return law_of(counted, spent, self.rows_per_unit, self.noise_kind)
+        return law_of(query.query, spent, self.rows_per_unit, self.noise_kind)
 
     def unit(self, at: int) -> Fraction:
         """What one step of the noise is worth in a query, for the whole table."""

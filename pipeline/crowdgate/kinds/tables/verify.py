@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from crowdgate.accounting.tables_plan import stated_guarantee
+from crowdgate.accounting.tables_plan import split_budget, stated_guarantee
 from crowdgate.candidate import Candidate, PublishedCells
 from crowdgate.errors import VerificationFailed
 from crowdgate.formats import Format
@@ -16,16 +16,29 @@ from crowdgate.kind.facts import static_of
 from crowdgate.kind.kind import Formats
 from crowdgate.kinds.tables.files import COARSER, COARSER_COLUMNS, NUMBERS, QUANTILE_COLUMNS, RAW
 from crowdgate.kinds.tables.published import CoarserLine, PublishedTables
-from crowdgate.kinds.tables.recount import Domains, Noise, cell_problems, margin_problems, quantile_problems
-from crowdgate.kinds.tables.said import QuerySaid, TableSaid, TablesManifest
+from crowdgate.kinds.tables.recount import (
+    Domains,
+    Noise,
+    cell_problems,
+    margin_problems,
+    mean_problems,
+    noisy_problems,
+    quantile_problems,
+)
+from crowdgate.kinds.tables.said import GridSaid, QuerySaid, TableSaid, TablesManifest
+from crowdgate.kinds.tables.spread import Spread, spread_after
 from crowdgate.limits import LARGEST_LISTING
 from crowdgate.manifest import guarantee_words
 from crowdgate.publish.dictionary import DICTIONARY, Entry, read_dictionary, read_lines
+
+NEAR = Fraction(1, 10**9)
 
 
 def claims(said: TablesManifest) -> Iterator[str]:
     """What does not hold of the guarantee, the budget and the queries by themselves."""
     stated, mechanism = said.guarantee.guarantee, said.mechanism
+    if said.facts.margins:
+        yield "no gate on tables reads public counts"
     if said.guarantee.words != tuple(guarantee_words(stated, None)):
         yield "the words of the guarantee are not its numbers"
     if [part.name for part in stated.parts] != ["mechanism"]:
@@ -50,6 +63,12 @@ def _budget_problems(said: TablesManifest) -> Iterator[str]:
     known = [each for each in spends if each is not None]
     if len(known) < len(spends) or min(known) <= 0 or sum(known) > mechanism.spend:
         yield "the queries spend more than the mechanism, or nothing"
+    else:
+        queries = [query.query for query in mechanism.queries]
+        split = split_budget(queries, mechanism.spend, mechanism.noise_kind, mechanism.split)
+        # the weights are roots of cells in floats, whose last bits are the machine's
+        if any(abs(spent - due) > due * NEAR for spent, due in zip(known, split, strict=True)):
+            yield "the queries do not spend what shares and split give them"
 
 
 def _spend_problems(said: TablesManifest) -> Iterator[str]:
@@ -78,15 +97,28 @@ def _query_problems(said: TablesManifest) -> Iterator[str]:
 def _fits(table: TableSaid, own: Sequence[QuerySaid]) -> bool:
     """Whether a table states what its kind states, and its queries are what such a table is made of."""
     stated = (table.column is not None, table.level is not None, table.at is not None)
+    columns = [axis.column for axis in table.axes] + ([table.column] if table.kind == "quantiles" else [])
     grids = {"count": [False], "quantiles": [False], "sum": [True], "mean": [True, True]}[table.kind]
     wanted = (table.kind != "count", *([table.kind == "quantiles"] * 2))
     names = [table.table] if len(own) == 1 else [f"{table.table}: sum around the middle", f"{table.table}: count"]
     return (
         stated == wanted
+        and len(set(columns)) == len(columns)
+        and all(query.grid is None or _is_grid(query.grid) for query in own)
+        and (table.kind != "mean" or _counts_valid(own[1].grid))
         and [query.grid is not None for query in own] == grids
         and [query.name for query in own] == names
         and all(query.levels == table.query_levels for query in own)
     )
+
+
+def _is_grid(grid: GridSaid) -> bool:
+    return grid.unit > 0 and grid.low <= grid.high
+
+
+def _counts_valid(grid: GridSaid | None) -> bool:
+    """Whether a query counts the rows that a mean is taken over."""
+    return grid is not None and grid.high == grid.unit == 1 and grid.low >= 0
 
 
 def read(folder: Path, said: TablesManifest, formats: Formats) -> PublishedTables:
@@ -97,8 +129,9 @@ def read(folder: Path, said: TablesManifest, formats: Formats) -> PublishedTable
     columns, above = read_dictionary(folder / DICTIONARY), _coarser(folder / COARSER)
     domains = _domains(columns, above)
     _refuse(_cell_problems(said, domains))
-    tables = _tables(folder, said, formats, domains, "")
-    raw = _tables(folder, said, formats, domains, RAW) if said.mechanism.raw else ()
+    after = spread_after(said, domains)
+    tables = _tables(folder, said, formats, domains, "", after)
+    raw = _tables(folder, said, formats, domains, RAW, {}) if said.mechanism.raw else ()
     held = {each.file: table for each, table in zip(said.data.tables, tables, strict=True)}
     _refuse(margin_problems(said.data.tables, said.mechanism.beta, held, domains))
     return PublishedTables(said.data.tables, tables, raw, columns, above)
@@ -138,29 +171,31 @@ def _cell_problems(said: TablesManifest, domains: Domains) -> Iterator[str]:
 
 
 def _tables(
-    folder: Path, said: TablesManifest, formats: Formats, domains: Domains, suffix: str
+    folder: Path, said: TablesManifest, formats: Formats, domains: Domains, suffix: str, after: Spread
 ) -> tuple[pa.Table, ...]:
     end, form = next(iter(formats.items()))
     found = []
     for table in said.data.tables:
         path = folder / f"{table.file}{suffix}.{end}"
         found.append(_read(path, table, form))
-        problems = list(_table_problems(found[-1], table, said, domains, raw=bool(suffix)))
+        problems = list(_table_problems(found[-1], table, said, domains, after))
         if problems:
             raise VerificationFailed("\n".join(f"{path.name}: {problem}" for problem in problems))
     return tuple(found)
 
 
 def _table_problems(
-    found: pa.Table, table: TableSaid, said: TablesManifest, domains: Domains, *, raw: bool
+    found: pa.Table, table: TableSaid, said: TablesManifest, domains: Domains, after: Spread
 ) -> Iterator[str]:
     if not domains.complete(found, table.levels, table.probabilities):
         yield "its cells are not all cells of its domain, in their order"
     elif table.kind == "quantiles":
         yield from quantile_problems(found, table, domains)
     else:
-        noise = None if table.kind == "mean" else Noise.of(said.mechanism, table.queries[0])
-        yield from cell_problems(found, said.mechanism, noise, count=table.kind == "count", raw=raw)
+        noise = Noise.of(said.mechanism, table.queries[0], after.get(table.file))
+        check = mean_problems if table.kind == "mean" else noisy_problems
+        yield from cell_problems(found, said.mechanism)
+        yield from check(found, said.mechanism, noise)
 
 
 def _read(path: Path, table: TableSaid, form: Format) -> pa.Table:

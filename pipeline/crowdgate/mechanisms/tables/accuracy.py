@@ -66,9 +66,9 @@ def exact_cells(noisy: npt.NDArray[np.int64], law: Law, unit: Fraction, beta: Fr
 def consistent_cells(values: npt.NDArray[np.int64] | Floats, variances: Floats, beta: Fraction,
                      relative: Fraction) -> Cells:  # fmt: skip
     """Counts after consistency: 1.96 standard errors of the least-squares estimate, ends not below 0."""
-    widths = Z95 * np.sqrt(variances)
-    cells = _cells(np.asarray(values, dtype=np.float64), variances, widths, Fraction(1), beta, relative, 1)
-    return Cells(cells.value, cells.error, np.maximum(cells.lower, 0), np.maximum(cells.upper, 0), cells.trustworthy)
+    cells = _cells(np.asarray(values, dtype=np.float64), variances, 0.0, Fraction(1), beta, relative, 1)
+    ends = (np.maximum(cells.value + side * Z95 * cells.error, 0) for side in (-1, 1))
+    return Cells(cells.value, cells.error, *ends, cells.trustworthy)
 
 
 def estimated_cells(estimates: Estimates, relative: Fraction) -> Cells:
