@@ -349,5 +349,5 @@ def test_a_further_part_beside_the_joint_one_is_found(workshop: Workshop) -> Non
         reword(claims, Fraction(1, 2))
 
     reseal_with_page(path, further)
-    with pytest.raises(VerificationFailed, match="step 5, guarantee: "):
+    with pytest.raises(VerificationFailed, match="step 5, guarantee: the choice of levels is not paid"):
         verify(path)
