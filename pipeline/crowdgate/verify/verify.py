@@ -174,9 +174,10 @@ def _guarantee(of: Verification) -> Iterator[str]:
     except ValueError:
         yield "its parts do not add up to its totals"
         return
-    charged = [f"gate {gate.measure}" for gate in of.said.verdicts if gate.reads == "charged"]
-    names = [part.name for part in parts]
-    if len(set(names)) != len(names) or sorted(n for n in names if n not in of.kind.spends) != sorted(charged):
+    charged = [(f"gate {gate.measure}", gate.charge or 0) for gate in of.said.verdicts if gate.reads == "charged"]
+    others = [part for part in parts if part.name not in of.kind.spends]
+    paid = sorted((part.name, part.epsilon) for part in others) == sorted(charged)
+    if len({part.name for part in parts}) != len(parts) or not paid or any(part.delta for part in others):
         yield "its parts are not the mechanism's and the charged gates'"
     yield from of.kind.problems(of.said)
 

@@ -78,12 +78,14 @@ def _delta_problems(said: RowsManifest, parts: Mapping[str, Part]) -> Iterator[s
 
 def _choice_is_paid(choice: ChoiceSaid | None, parts: Mapping[str, Part]) -> bool:
     """Whether the parts say of the choice what the mechanism says: none, one on the full table, one on the sample."""
-    names = {CHOICE_PART, JOINT_PART} & set(parts)
+    names = {"mechanism", CHOICE_PART, JOINT_PART} & set(parts)
     if choice is None:
-        return not names
+        return names == {"mechanism"}
     if choice.on == "sample":
         return names == {JOINT_PART}
-    return names == {CHOICE_PART} and parts[CHOICE_PART].epsilon == choice.epsilon > 0
+    paid = parts.get(CHOICE_PART)
+    own = paid is not None and paid.epsilon == choice.epsilon > 0 == paid.delta
+    return own and names == {"mechanism", CHOICE_PART}
 
 
 def read(folder: Path, said: RowsManifest, formats: Formats) -> PublishedRows:

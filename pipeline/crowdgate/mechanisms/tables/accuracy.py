@@ -67,8 +67,9 @@ def consistent_cells(values: npt.NDArray[np.int64] | Floats, variances: Floats, 
                      relative: Fraction) -> Cells:  # fmt: skip
     """Counts after consistency: 1.96 standard errors of the least-squares estimate, ends not below 0."""
     cells = _cells(np.asarray(values, dtype=np.float64), variances, 0.0, Fraction(1), beta, relative, 1)
-    ends = (np.maximum(cells.value + side * Z95 * cells.error, 0) for side in (-1, 1))
-    return Cells(cells.value, cells.error, *ends, cells.trustworthy)
+    half = Z95 * cells.error
+    lower, upper = np.maximum(cells.value - half, 0), np.maximum(cells.value + half, 0)
+    return Cells(cells.value, cells.error, lower, upper, cells.trustworthy)
 
 
 def estimated_cells(estimates: Estimates, relative: Fraction) -> Cells:
