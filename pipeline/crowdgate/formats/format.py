@@ -7,6 +7,8 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
+from crowdgate.formats.written import Writer, same
+
 
 @dataclass(frozen=True)
 class Format:
@@ -18,11 +20,14 @@ class Format:
     error of Arrow's, OSError or ValueError. Who reads compares the file with what `write` makes of what was read:
     nothing else can be in it.
 
+    `same` says whether a file is what is written again, if need be by another version of the library that writes it.
+
     Columns of labels are dictionaries; a piece's dictionary holds what occurs in the piece, in the order of its codes.
     """
 
     write: Callable[[BinaryIO, pa.Schema, Iterable[pa.Table]], None]
     read: Callable[[Path, pa.Schema, int], Iterator[pa.Table]]
+    same: Callable[[Path, Writer], bool] = same
 
 
 def as_read(schema: pa.Schema) -> pa.Schema:

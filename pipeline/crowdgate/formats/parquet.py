@@ -4,6 +4,8 @@ Rows are sorted, so run lengths alone make the file small (within a tenth of zst
 can expand to a large one, and the bytes do not depend on the version of a compressor.
 """
 
+import io
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -13,11 +15,15 @@ import pyarrow.parquet as pq
 
 from crowdgate.errors import VerificationFailed
 from crowdgate.formats.format import Format, as_read, labels_in
+from crowdgate.formats.written import Writer, same
 
 ROW_GROUP = 1 << 20
 READ_ROWS = 1 << 18
 LONGEST_TEXT = 1 << 20
 """Bytes of a text in the footer."""
+LARGEST_ANEW = 1 << 28
+"""Bytes of a file that is compared with one in memory."""
+_WRITER = re.compile(r"parquet-cpp-arrow version [0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}")
 
 
 def _write(into: BinaryIO, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None:
@@ -62,4 +68,32 @@ def _is_text(held: pa.Schema, field: pa.Field) -> bool:
     return bool(pa.types.is_dictionary(found) and pa.types.is_string(found.value_type))
 
 
-FORMAT = Format(_write, _read)
+def _same(path: Path, write: Writer) -> bool:
+    """Byte by byte. The name of the version that wrote it may be another: then all but that name is compared."""
+    return same(path, write) or (path.stat().st_size <= LARGEST_ANEW and _same_but_writer(path, write))
+
+
+def _same_but_writer(path: Path, write: Writer) -> bool:
+    found, written = path.read_bytes(), io.BytesIO()
+    write(written)
+    anew = written.getvalue()
+    one, other = _footer(found), _footer(anew)
+    if one is None or other is None or found[: one[0]] != anew[: other[0]]:
+        return False
+    return _but_writer(one[1]) == _but_writer(other[1]) and bool(_WRITER.fullmatch(one[1].created_by))
+
+
+def _footer(data: bytes) -> tuple[int, pq.FileMetaData] | None:
+    """Where the footer begins, and what it says; a file ends with its length and PAR1."""
+    said = pq.read_metadata(io.BytesIO(data))
+    begins = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    return (begins, said) if said.serialized_size == len(data) - 8 - begins else None
+
+
+def _but_writer(said: pq.FileMetaData) -> tuple[object, ...]:
+    stated = said.to_dict()
+    size = stated.pop("serialized_size") - len(stated.pop("created_by"))
+    return stated, size, said.schema.to_arrow_schema(), said.metadata
+
+
+FORMAT = Format(_write, _read, _same)

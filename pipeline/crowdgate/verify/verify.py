@@ -29,11 +29,13 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 
 from crowdgate import manifest
 from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.formats import FORMATS
+from crowdgate.formats.written import Writer, same
 from crowdgate.kind.attachment import Attachments, Context
 from crowdgate.kind.kind import AnyKind, Formats, Kinds, Published
 from crowdgate.ledger.ledger import Ledger
@@ -42,7 +44,6 @@ from crowdgate.manifest import Manifest
 from crowdgate.signing.keys import PublicKey
 from crowdgate.verify.gates import gate_problems
 from crowdgate.verify.ledger import ledger_problems
-from crowdgate.verify.written import same
 
 
 @dataclass
@@ -191,8 +192,18 @@ def _contents(of: Verification) -> Iterator[str]:
     for name in sorted({*writers} ^ {*of.said.files} - pages):
         yield f"{name}: " + ("missing" if name in writers else "no file of such a release")
     for name, write in writers.items():
-        if name in of.said.files and not same(of.folder / name, write):
-            yield f"{name}: it is not what is written of this release"
+        if name in of.said.files and not _compared(of, name)(of.folder / name, write):
+            yield f"{name}: it is not what is written of this release" + _other_version(of)
+
+
+def _compared(of: Verification, name: str) -> Callable[[Path, Writer], bool]:
+    form = of.formats.get(name.rpartition(".")[2])
+    return same if form is None else form.same
+
+
+def _other_version(of: Verification) -> str:
+    here, there = version("pyarrow"), of.said.software.pyarrow
+    return "" if here == there else f" by pyarrow {here}, which may write other bytes than {there!a}"
 
 
 def _gates(of: Verification) -> Iterator[str]:

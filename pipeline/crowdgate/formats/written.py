@@ -5,6 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, cast
 
+Writer = Callable[[BinaryIO], None]
+"""Writes a whole file."""
+
 
 class _Differs(Exception):
     pass
@@ -31,7 +34,7 @@ class _Compared(io.RawIOBase):
         return len(written)
 
 
-def same(path: Path, write: Callable[[BinaryIO], None]) -> bool:
+def same(path: Path, write: Writer) -> bool:
     """Whether `write` writes this very file."""
     with path.open("rb") as file:
         compared = _Compared(file)
