@@ -57,6 +57,15 @@ def signing_key(root: Path) -> SigningKey | None:
     return keys.signing_key(_secret(root / named, place), place)
 
 
+def configured_key(root: Path) -> SigningKey:
+    """The key that signs, where one is needed. Raises ConfigurationError without one."""
+    key = signing_key(root)
+    if key is None:
+        expected = f'signing_key = "FILE", or {KEY_VARIABLE} with the key itself'
+        raise ConfigurationError(Problem(str(root / FILE), None, "signing_key", "no key is named", expected))
+    return key
+
+
 def _secret(path: Path, place: str) -> bytes:
     """What a file holds that only its owner can read. The message never shows its name: a key may stand there."""
     try:

@@ -7,12 +7,11 @@ import typer
 
 from crowdgate.cli.output import print_json
 from crowdgate.cli.releases import AsJson, LedgerUrl
-from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.catalogue import NAME, verify_catalogue, write_catalogue
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.ledger.stores import placed
-from crowdgate.settings import FILE, KEY_VARIABLE, ledger_url, signing_key
-from crowdgate.signing.keys import SigningKey, public_keys
+from crowdgate.settings import configured_key, ledger_url
+from crowdgate.signing.keys import public_keys
 from crowdgate.signing.statement import CatalogueStatement
 
 app = typer.Typer(help="Write and verify the signed list of a destination's releases.", no_args_is_help=True)
@@ -25,7 +24,7 @@ def write(folder: Destination, ledger: LedgerUrl = None, as_json: AsJson = False
     """Sign anew what the ledger published there. Run in the working copy that published it."""
     home = Path.cwd()
     opened = open_ledger(ledger_url(home, ledger, placed), None)
-    _show("written", folder, write_catalogue(folder, home, opened, _key(home)), as_json)
+    _show("written", folder, write_catalogue(folder, home, opened, configured_key(home)), as_json)
 
 
 @app.command()
@@ -36,14 +35,6 @@ def verify(folder: Destination, key: Trusted, as_json: AsJson = False) -> None:
     """
     trusted = [each for path in key for each in public_keys(path)]
     _show("verified", folder, verify_catalogue(folder, trusted), as_json)
-
-
-def _key(home: Path) -> SigningKey:
-    key = signing_key(home)
-    if key is None:
-        expected = f'signing_key = "FILE", or {KEY_VARIABLE} with the key itself'
-        raise ConfigurationError(Problem(str(home / FILE), None, "signing_key", "no key is named", expected))
-    return key
 
 
 def _show(outcome: str, folder: Path, statement: CatalogueStatement, as_json: bool) -> None:

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from crowdgate.cli.output import print_json
-from crowdgate.cli.releases import AsJson
+from crowdgate.cli.releases import AsJson, LedgerUrl
+from crowdgate.jobs.sign import sign as sign_release
 from crowdgate.signing import keys
 
 app = typer.Typer(help="Create and show the keys that sign releases.", no_args_is_help=True)
@@ -23,6 +24,24 @@ def create(
         print_json({"outcome": "created", "key": key.id, "public": f"{path}{keys.PUBLIC_SUFFIX}"})
     else:
         typer.echo(key.id)
+
+
+@app.command()
+def sign(
+    folder: Annotated[Path, typer.Argument(metavar="RELEASE_DIR", help="A release of this working copy.")],
+    key: Annotated[
+        list[Path] | None, typer.Option("--key", metavar="PUB", help="Whose signature must be there, and stays.")
+    ] = None,
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Sign a release that the ledger vouches for, with the key of this working copy: one made without a key, or once
+    more with a new one."""
+    signer = sign_release(folder, Path.cwd(), ledger, key or ())
+    if as_json:
+        print_json({"outcome": "signed", "key": signer.id})
+    else:
+        typer.echo(f"{folder} is signed by {signer.id}")
 
 
 @app.command()

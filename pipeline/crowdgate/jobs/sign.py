@@ -1,0 +1,58 @@
+"""Sign a release after the fact: one made before there was a key, or once more with a new key."""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from crowdgate.attachments import SIGNATURE
+from crowdgate.errors import EnvironmentFault
+from crowdgate.jobs.verify import verify
+from crowdgate.kind.attachment import Context
+from crowdgate.ledger.stores import placed
+from crowdgate.manifest import NAME
+from crowdgate.publish.publisher import SIGNED
+from crowdgate.settings import configured_key, ledger_url
+from crowdgate.signing.dsse import added
+from crowdgate.signing.keys import PublicKey, SigningKey, public_keys
+
+
+def sign(folder: Path, home: Path, ledger: str | None = None, keep: Sequence[Path] = ()) -> PublicKey:
+    """The key that is configured in `home` signs a release that holds all it claims and that the ledger committed to.
+
+    A signature by one of the keys in `keep` stays beside the new one; any other is replaced. Raises VerificationFailed
+    for a release that does not hold, ConfigurationError without a key, EnvironmentFault where it can't be written.
+    """
+    key = configured_key(home)
+    found = verify(folder, ledger_url(home, ledger, placed), keep)
+    sealed = (folder / NAME).read_bytes()
+    made = SIGNATURE.make(Context(manifest=found.manifest, sealed=sealed, signer=key))
+    assert made is not None, "a key makes a signature"
+    try:
+        _replace(folder, _kept(folder, key, keep) or made)
+    except OSError as error:
+        raise EnvironmentFault(f"{folder / SIGNED}: cannot be written: {error.strerror}") from None
+    return key.public
+
+
+def _kept(folder: Path, key: SigningKey, keep: Sequence[Path]) -> bytes | None:
+    """The envelope that is there, with one signature more."""
+    trusted = [each for path in keep for each in public_keys(path)]
+    return added((folder / SIGNED).read_bytes(), key, trusted) if trusted else None
+
+
+def _replace(folder: Path, envelope: bytes) -> None:
+    """At once, readable by all, dated as the manifest is."""
+    handle, name = tempfile.mkstemp(dir=folder.parent, prefix=".crowdgate-signature-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(envelope)
+            file.flush()
+            os.fchmod(handle, 0o644)
+            os.fsync(handle)
+        dated = (folder / NAME).stat().st_mtime
+        os.utime(name, (dated, dated))
+        os.replace(name, folder / SIGNED)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

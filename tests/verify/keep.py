@@ -1,0 +1,41 @@
+"""Keeps one release of every kind in the present format of manifest: `python -m tests.verify.keep`, once a format.
+
+What was kept is never written anew: releases of every format that was published must stay verifiable.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from crowdgate.jobs import release as job
+from crowdgate.kind.run import Request
+from crowdgate.ledger.key import draw_key
+from crowdgate.manifest import FORMAT
+from crowdgate.signing import keys
+from tests.kinds.test_tables_release import tables_workshop
+from tests.workshop import Workshop, make_workshop
+
+KEPT = Path(__file__).parent / "kept"
+KINDS: dict[str, Callable[[Path], Workshop]] = {"safe_k_anonymity": make_workshop, "dp_tables": tables_workshop}
+
+
+def keep(root: Path = KEPT) -> None:
+    """Releases below the number of the format, signed with a key that is thrown away but for its public half."""
+    place = root / str(FORMAT)
+    place.mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        secret = Path(scratch) / "kept.pem"
+        keys.create(secret)
+        shutil.copy(f"{secret}.pub", place / "kept.pub")
+        for name, make in KINDS.items():
+            workshop = make(Path(scratch) / name)
+            with (workshop.root / "crowdgate.toml").open("a", encoding="utf-8") as settings:
+                settings.write('signing_key = "../kept.pem"\n')
+            made = job.release(Request(workshop.policy, "2030-01-01"), draw_key).path
+            assert made is not None, "the release is published"
+            shutil.copytree(made, place / name)
+
+
+if __name__ == "__main__":
+    keep()
