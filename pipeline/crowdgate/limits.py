@@ -54,8 +54,12 @@ LARGEST_LISTING = 256 << 20
 MOST_RELEASED = 1 << 31
 """Rows of a release that is verified."""
 
-MOST_FILES = 10_000
-"""Files of a release."""
+MOST_FILES = 50_000
+"""Files of a release, each of which a signature names."""
+
+MOST_TABLES = 10_000
+"""Tables of a release: in two formats, with raw ones beside them, they stay below the number of files."""
+
 LARGEST_KEY_FILE = 1 << 16
 """Bytes of a file of keys."""
 

@@ -140,7 +140,8 @@ def test_check_and_plan_say_what_is_chosen_and_for_how_much(
     assert crowdgate("plan", workshop.policy, "--json") == 0
     mechanism = json.loads(capsys.readouterr().out)["mechanism"]
     assert mechanism["attributes"] == {"age": ["exact", "10 years", "50 years"], "ward": ["exact", "any"]}
-    assert mechanism["choice"] == {"epsilon": "1/4", "score": "expected_kept_rows", "on": "full", "candidates": 6}
+    choice = {"epsilon": "0.25", "score": "expected_kept_rows", "on": "full", "candidates": 6}
+    assert mechanism["choice"] == {**choice, "chosen": ["age", "ward"]}
 
 
 def test_the_guarantee_for_replaced_rows_does_not_take_a_choice_on_the_sample_for_a_fixed_release(

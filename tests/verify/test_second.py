@@ -322,7 +322,6 @@ def test_a_claim_that_does_not_hold_is_found(made: Made, name: str) -> None:
     assert found in faulty(made(kind), change)
 
 
-@pytest.mark.xfail(raises=pytest.fail.Exception, reason="verification does not look at the price and the candidates")
 @pytest.mark.parametrize("name", ["one candidate", "a choice for nothing"])
 def test_verification_refuses_a_choice_that_no_policy_can_ask_for(made: Made, tmp_path: Path, name: str) -> None:
     kind, change, found = CLAIMS[name]
@@ -548,7 +547,6 @@ def test_epsilon_of_a_sample(epsilon: Fraction, beta: Fraction) -> None:
     assert rounded_up(amplify(epsilon, 0, beta)[0], second.amplified(epsilon, beta), 1e-14)
 
 
-@pytest.mark.xfail(raises=AssertionError, reason="above epsilon 1 two numbers near epsilon are subtracted")
 @pytest.mark.parametrize(("epsilon", "beta"), [("1.126", "0.05"), ("1.077", "0.0001"), ("30", "1e-30")])
 def test_epsilon_of_a_small_sample(epsilon: str, beta: str) -> None:
     found = Fraction(amplify(epsilon, 0, beta)[0])

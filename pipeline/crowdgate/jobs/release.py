@@ -66,6 +66,7 @@ def prepare(request: Request) -> Run | Result:
         return recorded(plan, ledger, entry)
     publisher.check_destination(root, root / name)
     publisher.sweep(root, ledger.id, lambda: committed_folders(ledger, root))
+    staging.foretell(plan, name, slot)
     signing_key(bundle.root)  # a wrong one is told before anything is charged
     source = open_source(bundle.contract, columns_read(plan), request.input)
     return Run(plan, slot, name, ledger, source, root, root / name)

@@ -5,14 +5,20 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import Any, BinaryIO
 
+from pydantic import ValidationError
+
 from crowdgate import manifest
 from crowdgate.attachments import ATTACHMENTS
 from crowdgate.candidate import Cost
+from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.formats import FORMATS
+from crowdgate.gate import verdict
 from crowdgate.kind.attachment import Context
 from crowdgate.kind.kind import Published, Writer
+from crowdgate.kind.plan import Plan
 from crowdgate.kind.run import Counted, Judged, Reserved
 from crowdgate.manifest import FileSaid, GateSaid, Manifest
+from crowdgate.manifest.values import Said
 from crowdgate.signing.keys import SigningKey
 
 
@@ -28,16 +34,11 @@ class Statement:
     def said(self) -> Manifest:
         """The manifest before the files are written."""
         plan, run = self.reserved.run.plan, self.reserved.run
-        metadata, contract = plan.bundle.policy.metadata, plan.bundle.contract
         place = run.ledger.place(run.id)
         return plan.protection.kind.said.model_validate({
             **manifest.Manifest.constants,
-            "release": manifest.ReleaseSaid(id=run.id, policy=metadata.name, version=metadata.version, slot=run.slot),
-            "about": manifest.AboutSaid(description=metadata.description, owner=metadata.owner),
+            **_named(plan, run.id, run.slot),
             "policyDigest": plan.bundle.digest,
-            "contract": manifest.ContractSaid(
-                id=contract.id, version=contract.version, population=contract.population
-            ),
             "ledger": manifest.PlaceSaid(id=run.ledger.id, line=place.number, digest=place.digest),
             "facts": facts(self.reserved),
             "mechanism": self.judged.protected.mechanism(),
@@ -64,6 +65,30 @@ class Statement:
         context = Context(manifest=said, sealed=said.sealed(), signer=self.signer)
         made = {name: each.make(context) for name, each in ATTACHMENTS.items() if each.closing}
         return {manifest.NAME: context.sealed, **{name: data for name, data in made.items() if data is not None}}
+
+
+def foretell(plan: Plan, release_id: str, slot: str) -> None:
+    """Everything that a manifest will say and that is known before reading must fit into one: after reading a fault
+    would be a crash. Raises ConfigurationError."""
+    try:
+        _named(plan, release_id, slot)
+        plan.protection.parameters()
+        manifest.GuaranteeSaid.of(plan.guarantee, tuple(plan.promise()))
+        for rule, measure in plan.gates:
+            GateSaid.of_verdict(verdict(rule, measure, None))
+    except ValidationError as error:
+        found = error.errors(include_input=False, include_url=False)[0]
+        place, file = ".".join(map(str, found["loc"])), str(plan.bundle.document.path)
+        raise ConfigurationError(Problem(file, None, place, "what no manifest can hold", found["msg"])) from None
+
+
+def _named(plan: Plan, release_id: str, slot: str) -> dict[str, Said]:
+    metadata, contract = plan.bundle.policy.metadata, plan.bundle.contract
+    return {
+        "release": manifest.ReleaseSaid(id=release_id, policy=metadata.name, version=metadata.version, slot=slot),
+        "about": manifest.AboutSaid(description=metadata.description, owner=metadata.owner),
+        "contract": manifest.ContractSaid(id=contract.id, version=contract.version, population=contract.population),
+    }
 
 
 def facts(reserved: Reserved) -> manifest.FactsSaid:

@@ -23,10 +23,10 @@ FORMAT = 1
 class ReleaseSaid(Said):
     """Which release this is. `id` is policy, version and slot."""
 
-    id: Label
-    policy: Label
-    version: Label
-    slot: Label
+    id: Annotated[str, Field(pattern=r"^[0-9A-Za-z.-]{1,63}/[0-9A-Za-z.-]{1,31}/[0-9TZ-]{10,16}$")]
+    policy: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+    version: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.-]{0,30}$")]
+    slot: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{4}Z)?$")]
 
 
 class AboutSaid(Said):
@@ -205,5 +205,5 @@ class _Kind(Said):
 
 
 def _fault(place: tuple[str | int, ...], message: str) -> str:
-    where = ".".join(str(each) for each in place)[:200]
-    return f"{NAME}: {where or 'the whole'}: {message[:200]}"
+    where = ".".join(str(each) for each in place)[:200] or "the whole"
+    return f"{NAME}: {ascii(where)[1:-1]}: {message[:200]}"

@@ -1,14 +1,15 @@
 """Values that a manifest is made of: typed, bounded, and each with one way to be written."""
 
 import re
+import unicodedata
 from fractions import Fraction
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from crowdgate.accounting.numbers import exact_text
 
-_EXACT = r"^-?([0-9]{1,310}(/[0-9]{1,310})?|[0-9]{1,20}\.[0-9]{1,20}|[0-9]{1,20}(\.[0-9]{1,20})?e[+-][0-9]{2,3})$"
+_EXACT = r"^-?([0-9]{1,4000}(/[0-9]{1,4000})?|[0-9]{1,20}\.[0-9]{1,20}|[0-9]{1,20}(\.[0-9]{1,20})?e[+-][0-9]{2,3})$"
 _FIGURE = r"^(undefined|-?infinite|-?[0-9]{1,310}(/[0-9]{1,310}|\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?)$"
 
 
@@ -19,7 +20,7 @@ class Said(BaseModel):
 
 
 def _exact(value: Any) -> Fraction:
-    if isinstance(value, Fraction):
+    if isinstance(value, Fraction) and re.fullmatch(_EXACT, exact_text(value), re.ASCII):
         return value
     if isinstance(value, str) and re.fullmatch(_EXACT, value, re.ASCII):
         try:
@@ -31,6 +32,13 @@ def _exact(value: Any) -> Fraction:
     raise ValueError("an exact number as text, such as 0.05, 1e-09 or 1/3")
 
 
+def _one_line(text: str) -> str:
+    """What contracts accept of names: no control characters, no line ends."""
+    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in text):
+        raise ValueError("text without control characters")
+    return text
+
+
 Exact = Annotated[
     Fraction,
     PlainValidator(_exact),
@@ -38,10 +46,11 @@ Exact = Annotated[
     WithJsonSchema({"type": "string", "pattern": _EXACT, "description": "An exact number: 0.05, 1e-09 or 1/3."}),
 ]
 """An exact number, as the text that `exact_text` gives it."""
+
 _MEASURED = "A measured number: exact where it is whole or a ratio, otherwise in nine digits."
 Figure = Annotated[str, Field(pattern=_FIGURE, max_length=700, description=_MEASURED)]
-Label = Annotated[str, Field(max_length=1000)]
-"""A name: of a column, a level, a policy."""
+Label = Annotated[str, Field(max_length=10_000), AfterValidator(_one_line)]
+"""A name: of a column, a level, a table. It may be printed as it is."""
 Words = Annotated[str, Field(max_length=100_000)]
 """What people wrote or read."""
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256, in hex.")]

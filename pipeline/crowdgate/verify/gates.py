@@ -7,6 +7,7 @@ from crowdgate.candidate import Candidate, Measurement, Static
 from crowdgate.gate import Outcome, gate_words, judge
 from crowdgate.kind.facts import static_at_first
 from crowdgate.kind.kind import AnyKind
+from crowdgate.limits import MOST_PEOPLE
 from crowdgate.manifest import GateSaid, Manifest
 from crowdgate.measures import MEASURES, Measure
 from crowdgate.policy.policy import GateRule
@@ -45,10 +46,16 @@ def _stated(rule: GateRule, measure: Measure) -> bool:
     return (
         (rule.at_most is None) != (rule.at_least is None)
         and set(rule.options) <= set(measure.options)
-        and (rule.over is None or measure.over)
+        and 0 < rule.options.get("weight", Fraction(1)) <= 1
+        and _is_whole(rule.options.get("people", Fraction(1)))
+        and (rule.over is None or (measure.over and 0 < len(rule.over) == len(set(rule.over))))
         and (rule.of is not None) == measure.of
         and (rule.charge is not None) == (measure.of_noisy is not None)
     )
+
+
+def _is_whole(people: Fraction) -> bool:
+    return people.denominator == 1 and 1 <= people <= MOST_PEOPLE
 
 
 def _measured(

@@ -6,6 +6,7 @@ from typing import Any
 
 from crowdgate.candidate import Static
 from crowdgate.contracts.contract import Contract
+from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram
 from crowdgate.kind.kind import Sections
 from crowdgate.kind.randomness import Randomness
@@ -13,6 +14,7 @@ from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate
 from crowdgate.kinds.rows.plan import VIEW
 from crowdgate.kinds.rows.said import ChoiceSaid, ColumnSaid, RowsData, RowsMechanism
 from crowdgate.kinds.rows.utility import utility
+from crowdgate.manifest import dumped
 from crowdgate.mechanisms.rows.choice import Choice
 from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.publish.dictionary import entries
@@ -26,13 +28,21 @@ def protect(safe: SafeK, static: Static, counted: Mapping[str, Histogram], rando
 
 
 def parameters(safe: SafeK) -> dict[str, Any]:
-    """What can be said of the mechanism before a release."""
-    return safe.parameters()
+    """What can be said of the mechanism before a release: what may be chosen stands for the level."""
+    stated = dumped(_mechanism(safe, safe.levels))
+    if safe.choice is not None:
+        for name in safe.choice.chosen:
+            stated["attributes"][name] = [level.name for level in safe.choice.lattice.candidates[name]]
+    return stated
 
 
 def mechanism(safe: SafeK, candidate: RowsCandidate) -> RowsMechanism:
     """What the manifest says of the mechanism, with the released levels."""
-    levels = {name: level.name for name, level in candidate.static.levels.items()}
+    return _mechanism(safe, candidate.static.levels)
+
+
+def _mechanism(safe: SafeK, at: Mapping[str, Level]) -> RowsMechanism:
+    levels = {name: level.name for name, level in at.items()}
     return RowsMechanism(
         kind="safe_k_anonymity", beta=safe.beta, k=safe.k, rows=safe.rows, inherited=safe.inherited,
         attributes=levels, choice=None if safe.choice is None else _choice(safe.choice),

@@ -81,6 +81,9 @@ def _choice_is_paid(choice: ChoiceSaid | None, parts: Mapping[str, Part]) -> boo
     names = {"mechanism", CHOICE_PART, JOINT_PART} & set(parts)
     if choice is None:
         return names == {"mechanism"}
+    # every chosen column has at least two candidates, and no choice is for nothing
+    if not choice.chosen or choice.candidates < 2 ** len(choice.chosen) or choice.epsilon <= 0:
+        return False
     if choice.on == "sample":
         return names == {JOINT_PART}
     paid = parts.get(CHOICE_PART)

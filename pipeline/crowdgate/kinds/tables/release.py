@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from crowdgate.candidate import Candidate, PublishedCells, Static
 from crowdgate.contracts.contract import Attribute, Contract
@@ -31,6 +32,7 @@ from crowdgate.mechanisms.tables.sums import IntegerGrid
 from crowdgate.mechanisms.tables.workload import Mean, Quantiles, Sum, Table
 from crowdgate.publish.dictionary import entries
 
+Floats = npt.NDArray[np.float64]
 Answers = tuple[Answer | QuantileAnswer, ...]
 
 
@@ -171,8 +173,14 @@ def _levels(contract: Contract, answers: Sequence[Answer | QuantileAnswer]) -> l
 def _errors(mechanism: DpTables, candidate: AnsweredTables, counted: Mapping[str, Histogram]) -> list[dict[str, Any]]:
     true = mechanism.true_answers(counted)
     return [
-        {"table": each.item.name, "root mean square": float(np.sqrt(np.nanmean(np.square(each.cells.value - exact))))}
+        {"table": each.item.name, "root mean square": _root_mean_square(each.cells.value - exact)}
         for each, own in zip(candidate.answers, mechanism.workload.answers, strict=True)
         if isinstance(each, Answer) and isinstance(each.item, Table)
         for exact in [true[own[0]]]
     ]
+
+
+def _root_mean_square(errors: Floats) -> float | None:
+    """Of the cells that are stated; None where none is."""
+    stated = errors[~np.isnan(errors)]
+    return float(np.sqrt(np.mean(np.square(stated)))) if stated.size else None

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from crowdgate.accounting.discrete_laws import Law
 from crowdgate.accounting.tables_plan import NoiseKind, Query, law_of
-from crowdgate.limits import MOST_NUMBERS, MOST_ROWS_EACH, MOST_VALUES
+from crowdgate.limits import MOST_NUMBERS, MOST_ROWS_EACH, MOST_TABLES, MOST_VALUES
 from crowdgate.manifest import Manifest, MechanismSaid
-from crowdgate.manifest.values import Exact, FileName, Label, Said
+from crowdgate.manifest.values import Count, Exact, FileName, Label, Said
 
 Integer = Annotated[int, Field(ge=-(1 << 62), le=1 << 62)]
 
@@ -108,7 +108,7 @@ class TableSaid(Said):
     level: Label | None = None
     at: tuple[Exact, ...] | None = None
     axes: tuple[AxisSaid, ...]
-    cells: Annotated[int, Field(ge=1, le=MOST_NUMBERS * 100)]
+    cells: Count
     queries: Annotated[tuple[int, ...], Field(min_length=1, max_length=2)]
 
     @property
@@ -141,7 +141,7 @@ class TablesData(Said):
     """What the files hold: columns as dictionary.csv lists them, and tables."""
 
     columns: Annotated[tuple[ValuesSaid, ...], Field(max_length=10_000)]
-    tables: Annotated[tuple[TableSaid, ...], Field(min_length=1, max_length=10_000)]
+    tables: Annotated[tuple[TableSaid, ...], Field(min_length=1, max_length=MOST_TABLES)]
 
 
 class TablesManifest(Manifest):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import Any, Literal
+from typing import Literal
 
 from crowdgate.accounting import safe_k
 from crowdgate.contracts.contract import Contract
@@ -52,11 +52,6 @@ class Choice:
         kept = kept_rows(k, rate, int(table.counts.sum()))
         scores = SCORES[self.score](self.lattice, table, kept, self.weights)
         return self.lattice.scheme(select(scores, SENSITIVITY * self.rows, self.epsilon))
-
-    def parameters(self) -> dict[str, Any]:
-        """What the manifest says of the choice; the candidates are in the policy."""
-        stated = {"epsilon": str(self.epsilon), "score": self.score, "on": self.on, "candidates": len(self.lattice)}
-        return {**stated, **({"target": self.lattice.last} if self.lattice.last else {})}
 
     def words(self) -> str:
         """The choice in one sentence."""

@@ -9,7 +9,6 @@ says; when they are chosen on the sample itself, the delta is that of both toget
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from crowdgate.accounting import safe_k
 from crowdgate.accounting.person import per_row
@@ -103,20 +102,6 @@ class SafeK:
 
     def _at(self, levels: Mapping[str, Level], full: Histogram, sample: Histogram) -> Anonymised:
         return Anonymised(at_least(sample, self.k), sample, full, levels)
-
-    def parameters(self, released: Mapping[str, Level] | None = None) -> dict[str, Any]:
-        """What the manifest says of the mechanism; before a release, what may be chosen stands for the level."""
-        levels = {name: level.name for name, level in (released or self.levels).items()}
-        stated: dict[str, Any] = {"kind": "safe_k_anonymity", "beta": str(self.beta), "k": self.k}
-        if self.rows != 1:
-            stated["rows"] = self.rows
-        if self.inherited is not None:
-            stated["inherited"] = self.inherited
-        if self.choice is None:
-            return {**stated, "attributes": levels}
-        open_ = self.choice.chosen if released is None else []
-        names = {name: [level.name for level in self.choice.lattice.candidates[name]] for name in open_}
-        return {**stated, "attributes": {**levels, **names}, "choice": self.choice.parameters()}
 
 
 def _everybody(sizes: Counts) -> Counts:

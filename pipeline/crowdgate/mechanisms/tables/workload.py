@@ -17,7 +17,7 @@ from crowdgate.contracts.contract import Contract, Role
 from crowdgate.domain import Grid
 from crowdgate.errors import Finding, nearest
 from crowdgate.hierarchy import EXACT, Level
-from crowdgate.limits import MOST_NUMBERS
+from crowdgate.limits import MOST_NUMBERS, MOST_TABLES
 from crowdgate.mechanisms.tables.sums import IntegerGrid, centred, count_of_valid, integer_grid, overflows
 
 Names = Mapping[str, str]
@@ -258,6 +258,8 @@ def _attribute_findings(place: tuple[str | int, ...], name: str, contract: Contr
 
 
 def _list_findings(items: Sequence[Item]) -> Iterator[Finding]:
+    if len(items) > MOST_TABLES:
+        yield (), f"{len(items)} tables", f"at most {MOST_TABLES}", None
     if not items:
         yield (), "no tables", "at least one table, sum, mean or quantile", None
     names = [item.name for item in items]
