@@ -108,6 +108,6 @@ def rounded_text(number: float, digits: int, rounding: str) -> str:
     if not math.isfinite(number):
         return "undefined" if number != number else "infinite" if number > 0 else "-infinite"
     value = Context(prec=digits, rounding=rounding).create_decimal(Decimal(number)).normalize()
-    value = abs(value) if not value else value  # no -0
+    value = value if value else abs(value)  # no -0
     plain = number == 0 or 1e-5 <= abs(number) < 10**digits
     return f"{value:f}" if plain else f"{value:e}"

@@ -11,13 +11,16 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from crowdgate.errors import VerificationFailed
 from crowdgate.guarantee import Guarantee, Part
-from crowdgate.limits import LARGEST_MANIFEST, MOST_PEOPLE
+from crowdgate.limits import LARGEST_MANIFEST, MOST_FILES, MOST_PEOPLE
 from crowdgate.manifest.gates import GateSaid
 from crowdgate.manifest.values import Count, Digest, Exact, FileName, Label, Said, Words
 
 NAME = "manifest.json"
 FORMAT = 1
 """The number of this form. Templates and readers of a form that was ever published stay."""
+
+
+NO_OTHER = {"additionalProperties": False}
 
 
 class ReleaseSaid(Said):
@@ -86,7 +89,7 @@ class GuaranteeSaid(Said):
     delta: Exact
     relation: Literal["add-remove"]
     unit: Literal["row", "person"]
-    parts: Annotated[tuple[PartSaid, ...], Field(max_length=100)]
+    parts: Annotated[tuple[PartSaid, ...], Field(min_length=1, max_length=100)]
     words: tuple[Words, ...] = ()
 
     @classmethod
@@ -126,7 +129,12 @@ class MechanismSaid(Said):
 
 
 class Manifest(Said):
-    """What is said of a release of any kind. `files` are all files but this one and the signature."""
+    """What is said of a release of any kind.
+
+    `policyDigest` is the SHA-256 of policy, contract, levels and budget as the ledger has it; `formats` are those of
+    the data; `files` are all files but this one and the signature; `key` says that the secret key of coins and noise
+    came from the operating system ("injected": made for a test, never published).
+    """
 
     api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
     kind: Literal["Release"]
@@ -142,7 +150,7 @@ class Manifest(Said):
     verdicts: Annotated[tuple[GateSaid, ...], Field(max_length=1000)]
     data: Said
     formats: Annotated[tuple[Label, ...], Field(min_length=1, max_length=20)]
-    files: Annotated[dict[FileName, FileSaid], Field(max_length=100_000)]
+    files: Annotated[dict[FileName, FileSaid], Field(max_length=MOST_FILES, json_schema_extra=NO_OTHER)]
     key: Literal["operating system", "injected"]
     software: SoftwareSaid
 

@@ -10,7 +10,8 @@ from crowdgate.manifest.values import Exact, Label, Said
 
 
 class ChoiceSaid(Said):
-    """How levels were chosen: on which rows, among how many combinations, by which score, for which epsilon."""
+    """How levels of the columns `chosen` were chosen: on the full table or on the released sample, among how many
+    combinations, by which score (of `target`), for which epsilon."""
 
     chosen: tuple[Label, ...]
     candidates: Annotated[int, Field(ge=1, le=MOST_CANDIDATES)]
@@ -21,7 +22,8 @@ class ChoiceSaid(Said):
 
 
 class RowsMechanism(MechanismSaid):
-    """Kept with probability `beta`, at these levels, in classes of at least `k`; at most `rows` rows of a person."""
+    """Rows kept with probability `beta` (or `inherited`: the table is the sample of that name and rate already), at the
+    levels of `attributes`, in classes of at least `k`; at most `rows` rows of a person."""
 
     kind: Literal["safe_k_anonymity"]
     beta: Exact

@@ -49,7 +49,12 @@ class QuerySaid(Said):
 
 
 class TablesMechanism(MechanismSaid):
-    """Discrete noise of a budget, `epsilon` or `rho`, on every query; before it a sample of rate `beta`, unless 1."""
+    """Discrete noise of a budget, `epsilon` or `rho`, on every query; before it a sample of rate `beta`, unless 1.
+
+    The budget is split equally or for the least variance among queries without a share. A number is trustworthy whose
+    standard error is at most `relative_error` of it; with `suppress` others are left empty; with `raw` tables are also
+    published as the noise left them. No number is without noise: there are no `invariants`.
+    """
 
     kind: Literal["dp_tables"]
     noise: Literal["discrete laplace", "discrete gaussian"]
@@ -99,7 +104,8 @@ class AxisSaid(Said):
 
 
 class TableSaid(Said):
-    """A table: the stem of its files, what it holds, its axes, its lines, and the queries that it is made of."""
+    """A table: the stem of its files, what it holds (of which column; of quantiles at which level, and which
+    probabilities `at`), its axes, its lines, and the places of the queries that it is made of."""
 
     file: FileName
     table: Label
