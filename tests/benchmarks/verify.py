@@ -1,8 +1,8 @@
 """Verification of a release beside pyarrow reading its data and counting classes: `python -m tests.benchmarks.verify`.
 
 Each run is a process of its own; CPU seconds are user + system without imports, memory is the process's peak. `read` is
-what a user would write: the table with its text, then the counts of its distinct rows. `floor` reads the text columns as
-dictionaries, the fastest way there is. Both read the data once; verification also digests all files and writes them
+what a user would write: the table with its text, then the counts of its distinct rows. `floor` reads the text columns
+as dictionaries, the fastest way there is. Both read the data once; verification also digests all files and writes them
 again to compare them.
 """
 
@@ -69,9 +69,6 @@ def _run(kind: str, release: Path, form: str) -> dict[str, float]:
 
 
 def _child(kind: str, release: str, form: str) -> dict[str, float]:
-    import pyarrow.csv
-    import pyarrow.parquet
-
     from crowdgate.jobs.verify import verify
 
     start = time.process_time()

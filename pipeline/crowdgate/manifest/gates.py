@@ -13,9 +13,9 @@ from crowdgate.policy.policy import Charge, GateRule
 class GateSaid(Said):
     """One gate.
 
-    `at_most` or `at_least` is its limit. `class` is what its measure reads: public facts (static), released data (output),
-    or the table through noise (charged), which took `charge` of epsilon. It blocks the release or advises. `over` are
-    the columns that it speaks of (without it all), `of` the sensitive one, `with` further parameters of the measure.
+    `at_most` or `at_least` is its limit. `class` is what its measure reads: public facts (static), released data
+    (output), or the table through noise (charged), which took `charge` of epsilon. It blocks the release or advises.
+    `over` are the columns that it speaks of (without it all), `of` the sensitive one, `with` further parameters.
     `low` and `high` are the ends of one-sided 95 % intervals, rounded outwards (the value itself when it is exact);
     without them nothing could be measured.
     """

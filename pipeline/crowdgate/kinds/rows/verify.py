@@ -39,6 +39,8 @@ def claims(said: RowsManifest) -> Iterator[str]:
     if (rows != 1 and guarantee.unit == "row") or rows != said.facts.rows_per_unit:
         yield "the rows of a privacy unit are not those of its unit"
     parts = {part.name: part for part in guarantee.parts}
+    if mechanism.choice is not None and not set(mechanism.choice.chosen) <= set(mechanism.attributes):
+        yield "a level was chosen of a column that is not released"
     if not _choice_is_paid(mechanism.choice, parts):
         yield "the choice of levels is not paid as the mechanism says"
         return
@@ -46,8 +48,6 @@ def claims(said: RowsManifest) -> Iterator[str]:
     if mechanism.attributes != {column.name: column.level for column in said.data.columns}:
         yield "the columns of the data are not the mechanism's"
     yield from _margin_problems(said)
-    if mechanism.choice is not None and not set(mechanism.choice.chosen) <= set(mechanism.attributes):
-        yield "a level was chosen of a column that is not released"
 
 
 def _margin_problems(said: RowsManifest) -> Iterator[str]:
