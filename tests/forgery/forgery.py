@@ -13,7 +13,7 @@ from typing import Any
 from crowdgate import manifest
 from crowdgate.errors import VerificationFailed
 from crowdgate.publish.dictionary import DICTIONARY, read_dictionary
-from crowdgate.publish.publisher import file_digest
+from crowdgate.publish.publisher import SIGNED, file_digest
 from tests.forgery.claims import EXACT, claims_of, leaves, say
 
 Change = Callable[[Path], object]
@@ -71,7 +71,8 @@ def reseal(folder: Path) -> None:
     """Give the manifest the digests and sizes of the files as they are now: of all that are there, and no other."""
     claims = claims_of(folder)
     form = next(iter(claims["files"].values()))
-    names = sorted(path.name for path in folder.iterdir() if path.name != manifest.NAME and not path.is_dir())
+    unnamed = (manifest.NAME, SIGNED)
+    names = sorted(path.name for path in folder.iterdir() if path.name not in unnamed and not path.is_dir())
     old = claims["files"]
     claims["files"] = {name: _entry(folder / name, old.get(name, form)) for name in names}
     say(folder, claims)

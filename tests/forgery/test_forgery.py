@@ -3,15 +3,23 @@
 import json
 import shutil
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from crowdgate.jobs.verify import verify
+from crowdgate.kinds import KINDS
+from crowdgate.settings import KEY_VARIABLE
+from crowdgate.signing.keys import create
+from tests.forgery.careful import careful
 from tests.forgery.claims import claims_of, put, say
 from tests.forgery.forgery import (
     ACCEPTED,
+    CAREFUL_ONLY,
     EXCUSED,
+    REFUSED,
+    SAME,
     SIGNATURE_ONLY,
     Change,
     Forgery,
@@ -68,6 +76,54 @@ def test_sampled_forgeries_are_refused(release: tuple[str, Path], tmp_path: Path
     name, folder = release
     chosen = sampled(forgeries(folder, SEED), SAMPLE.get(name, 240), SEED)
     assert list(accepted(folder, chosen, verify, tmp_path)) == []
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def signed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    root = tmp_path_factory.mktemp("signed")
+    create(root / "one.pem")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(KEY_VARIABLE, (root / "one.pem").read_text(encoding="utf-8"))
+        return released(request.param, root / "w"), root / "one.pem.pub"
+
+
+def _signed_forgeries(folder: Path) -> list[Forgery]:
+    return [each for each in forgeries(folder, SEED, careful) if not each.dear]
+
+
+def _with_key(signed: tuple[Path, Path], chosen: list[Forgery], scratch: Path) -> set[str]:
+    """How verification with the key ends, whatever a forger makes fit."""
+    folder, public = signed
+    return {outcome(folder, each, lambda copy: verify(copy, keys=[public]), scratch) for each in chosen}
+
+
+def test_with_a_key_nothing_at_all_is_excused(signed: tuple[Path, Path], tmp_path: Path) -> None:
+    only = [each for each in _signed_forgeries(signed[0]) if excused(each.name) or excused(each.name, CAREFUL_ONLY)]
+    chosen = [*sampled(only, 60, SEED), *sampled(_signed_forgeries(signed[0]), 60, SEED)]
+    assert _with_key(signed, chosen, tmp_path) <= {REFUSED, SAME}
+
+
+def test_the_most_careful_forger_only_changes_what_a_signature_tells(release: tuple[str, Path], tmp_path: Path) -> None:
+    name, folder = release
+    chosen = sampled(forgeries(folder, SEED, careful), SAMPLE.get(name, 240) // 3, SEED)
+    assert _not_excused(accepted(folder, chosen, verify, tmp_path)) == []
+
+
+def _not_excused(found: Iterable[str]) -> list[str]:
+    return [name for name in found if not excused(name, CAREFUL_ONLY)]
+
+
+@pytest.mark.soak
+def test_with_a_key_all_forgeries_are_refused(signed: tuple[Path, Path], tmp_path: Path) -> None:
+    assert _with_key(signed, _signed_forgeries(signed[0]), tmp_path) <= {REFUSED, SAME}
+
+
+@pytest.mark.soak
+def test_of_all_careful_forgeries_only_those_that_a_signature_tells_pass(
+    release: tuple[str, Path], tmp_path: Path
+) -> None:
+    every = [each for each in forgeries(release[1], SEED, careful) if not each.dear]
+    assert _not_excused(accepted(release[1], every, verify, tmp_path)) == []
 
 
 @pytest.mark.soak
