@@ -41,6 +41,7 @@ SIGNATURE_ONLY: dict[str, str] = {
     "/facts/margins/*": "public margins are in the contract",
     "/facts/people": "the bound on people is in the budget",
     "/facts/spent/*": "what was spent before is in the ledger",
+    "/mechanism/queries/*/grid/*": "the bounds of a column are in the contract, if a row adds as much",
     "/ledger/*": "which ledger, and its line, only the ledger knows",
     "/policyDigest": "the policy's files are not published",
     "/software/*": "who made it is not in the data",
@@ -52,7 +53,6 @@ SIGNATURE_ONLY: dict[str, str] = {
 
 CAREFUL_ONLY: dict[str, str] = {
     "/mechanism/k": "a larger k that all classes reach promises no more",
-    "/mechanism/queries/*/grid/*": "the bounds of a column are in the contract",
     "/mechanism/relative_error": "which flags were asked for is in the policy, if they are the same",
     "/verdicts/*": "which gates were asked for is in the policy, if they pass",
 }

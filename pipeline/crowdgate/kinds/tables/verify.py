@@ -105,7 +105,7 @@ def _fits(table: TableSaid, own: Sequence[QuerySaid]) -> bool:
         stated == wanted
         and len(set(columns)) == len(columns)
         and all(query.grid is None or _is_grid(query.grid) for query in own)
-        and (table.kind != "mean" or _counts_valid(own[1].grid))
+        and (table.kind != "mean" or (_is_centred(own[0].grid) and _counts_valid(own[1].grid)))
         and [query.grid is not None for query in own] == grids
         and [query.name for query in own] == names
         and all(query.levels == table.query_levels for query in own)
@@ -114,6 +114,11 @@ def _fits(table: TableSaid, own: Sequence[QuerySaid]) -> bool:
 
 def _is_grid(grid: GridSaid) -> bool:
     return grid.unit > 0 and grid.low <= grid.high
+
+
+def _is_centred(grid: GridSaid | None) -> bool:
+    """Whether a mean is taken around the middle of its bounds, which is rounded down."""
+    return grid is not None and grid.low + grid.high in (0, 1)
 
 
 def _counts_valid(grid: GridSaid | None) -> bool:
