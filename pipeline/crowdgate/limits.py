@@ -45,8 +45,14 @@ LARGEST_DOCUMENT = 1 << 20
 DEEPEST_DOCUMENT = 30
 """Levels of nesting in a policy, contract or budget."""
 
-LARGEST_MANIFEST = 64 << 20
+LARGEST_MANIFEST = 32 << 20
 """Bytes of a manifest."""
+
+MOST_NAMES = 500_000
+"""Names of fields in a manifest: each that is wrong costs about ten microseconds and a kilobyte."""
+
+MOST_MEASURED_AGAIN = 1 << 27
+"""Classes, over all gates of a release, whose expectation is taken again from public margins: about 15 seconds."""
 
 LARGEST_LISTING = 256 << 20
 """Bytes of a file of a release that is read whole: dictionary, levels, README."""

@@ -17,6 +17,7 @@ from crowdgate.signing.keys import SigningKey
 
 FILE = "crowdgate.toml"
 KEY_VARIABLE = "CROWDGATE_SIGNING_KEY"
+LONGEST_NAME = 20
 NAMES = ("ledger", "signing_key")
 Placed = Callable[[str, Path], str]
 """Makes a ledger's URL whole that a file in a folder states; raises ValueError, which says what a URL is like."""
@@ -98,5 +99,7 @@ def _settings(path: Path) -> dict[str, object]:
     unknown = [name for name in settings if name not in NAMES]
     if unknown:
         hint = nearest(unknown[0], NAMES)
-        raise ConfigurationError(Problem(str(path), None, unknown[0], "unknown setting", " or ".join(NAMES), hint))
+        # a name may be a key that was put in the wrong place
+        shown = unknown[0] if hint or len(unknown[0]) <= LONGEST_NAME else "a name"
+        raise ConfigurationError(Problem(str(path), None, shown, "unknown setting", " or ".join(NAMES), hint))
     return settings

@@ -103,8 +103,7 @@ def _large(table: pa.Table) -> pa.Table:
 
 
 VALUES: dict[str, Change] = {
-    "in the metadata of the schema": partial(_rewrite, settings={}, change=_with_metadata),
-    "in the metadata, with a stored schema": partial(_rewrite, settings={"store_schema": True}, change=_with_metadata),
+    "in the metadata of the schema": partial(_rewrite, settings={"store_schema": True}, change=_with_metadata),
     "in the number of a field": partial(_rewrite, settings={}, change=_with_field_metadata),
     "in columns that must be filled": partial(_rewrite, settings={}, change=_required),
     "in columns of another type": partial(_rewrite, settings={"store_schema": True}, change=_large),

@@ -329,7 +329,7 @@ CLAIMS: dict[str, tuple[Change, str]] = {
         "step 5, guarantee: the words of the guarantee are not its numbers",
     ),
     "fewer people": (
-        lambda claims: claims["facts"].update(people=10),
+        lambda claims: claims["facts"].update(people=900),
         "step 7, gates: expected_singletons: what was measured",
     ),
     "less spent": (

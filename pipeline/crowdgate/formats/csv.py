@@ -89,7 +89,10 @@ def _read(path: Path, schema: pa.Schema, most: int) -> Iterator[pa.Table]:
     parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
     read = pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK)
     rows = 0
-    with pyarrow.csv.open_csv(path, read_options=read, convert_options=convert, parse_options=parse) as file:
+    with (
+        path.open("rb") as raw,
+        pyarrow.csv.open_csv(raw, read_options=read, convert_options=convert, parse_options=parse) as file,
+    ):
         for batch in file:
             rows += batch.num_rows
             if rows > most:

@@ -7,11 +7,11 @@ computed again. Numbers are exact text, bounded in length, so that no number of 
 import json
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, FailFast, Field, ValidationError
 
 from crowdgate.errors import VerificationFailed
 from crowdgate.guarantee import Guarantee, Part
-from crowdgate.limits import LARGEST_MANIFEST, MOST_FILES, MOST_PEOPLE
+from crowdgate.limits import LARGEST_MANIFEST, MOST_FILES, MOST_NAMES, MOST_PEOPLE, MOST_VALUES
 from crowdgate.manifest.gates import GateSaid
 from crowdgate.manifest.values import Count, Digest, Exact, FileName, Label, Said, Words
 
@@ -71,7 +71,7 @@ class FactsSaid(Said):
     rows_per_unit: Annotated[int, Field(ge=1, le=10**6)]
     budget: CostSaid
     spent: CostSaid
-    margins: dict[Label, tuple[Count, ...]]
+    margins: dict[Label, Annotated[tuple[Count, ...], FailFast(), Field(max_length=MOST_VALUES + 1)]]
 
 
 class PartSaid(Said):
@@ -90,7 +90,7 @@ class GuaranteeSaid(Said):
     relation: Literal["add-remove"]
     unit: Literal["row", "person"]
     parts: Annotated[tuple[PartSaid, ...], Field(min_length=1, max_length=100)]
-    words: tuple[Words, ...] = ()
+    words: Annotated[tuple[Words, ...], Field(max_length=100)] = ()
 
     @classmethod
     def of(cls, guarantee: Guarantee, words: tuple[str, ...] = ()) -> "GuaranteeSaid":
@@ -147,7 +147,7 @@ class Manifest(Said):
     facts: FactsSaid
     mechanism: MechanismSaid
     guarantee: GuaranteeSaid
-    verdicts: Annotated[tuple[GateSaid, ...], Field(max_length=1000)]
+    verdicts: Annotated[tuple[GateSaid, ...], FailFast(), Field(max_length=1000)]
     data: Said
     formats: Annotated[tuple[Label, ...], Field(min_length=1, max_length=20)]
     files: Annotated[dict[FileName, FileSaid], Field(max_length=MOST_FILES, json_schema_extra=NO_OTHER)]
@@ -196,6 +196,8 @@ def kind_in(data: bytes) -> str:
     """The kind of release that a manifest names. Raises VerificationFailed."""
     if len(data) > LARGEST_MANIFEST:
         raise VerificationFailed(f"{NAME}: larger than {LARGEST_MANIFEST} bytes")
+    if data.count(b":") > MOST_NAMES:
+        raise VerificationFailed(f"{NAME}: more than {MOST_NAMES} names")
     try:
         return str(_Kind.model_validate_json(data).mechanism.kind)
     except (ValueError, RecursionError):

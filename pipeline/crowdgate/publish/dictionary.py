@@ -58,6 +58,7 @@ def read_lines(path: Path, columns: Sequence[str]) -> Iterator[list[str]]:
     """The lines of a listing. Raises VerificationFailed for another header, or a line of other length."""
     if path.stat().st_size > LARGEST_LISTING:
         raise VerificationFailed(f"{path.name}: larger than {LARGEST_LISTING} bytes")
+    csv.field_size_limit(LARGEST_LISTING)  # a cell may be as long as the file
     with path.open(encoding="utf-8", newline="") as file:
         lines = csv.reader(file, strict=True)
         try:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import prod
 
 from crowdgate.candidate import Candidate, Measurement, Static
 from crowdgate.gate import Outcome, gate_words, judge
 from crowdgate.kind.facts import static_at_first
 from crowdgate.kind.kind import AnyKind
-from crowdgate.limits import MOST_PEOPLE
+from crowdgate.limits import MOST_CLASSES, MOST_MEASURED_AGAIN, MOST_PEOPLE
 from crowdgate.manifest import GateSaid, Manifest
 from crowdgate.measures import MEASURES, Measure
 from crowdgate.policy.policy import GateRule
@@ -18,12 +19,24 @@ def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterat
     static = static_at_first(said)
     if not any(gate.severity == "block" for gate in said.verdicts):
         yield "there is no gate that blocks"
+    if sum(_classes(gate, said) for gate in said.verdicts) > MOST_MEASURED_AGAIN:
+        yield f"gates over more than {MOST_MEASURED_AGAIN} classes together are not measured again"
+        return
     for gate in said.verdicts:
         rule = gate.rule
         for problem in _problems(gate, rule, kind, static, candidate):
             yield f"{gate.measure}: {problem}"
         if gate.severity == "block" and gate.verdict.outcome is not Outcome.PASS:
             yield f"{gate_words(rule)}: it blocks and did not pass"
+
+
+def _classes(gate: GateSaid, said: Manifest) -> int:
+    """Over how many classes a gate takes an expectation from public counts."""
+    counts = said.facts.margins
+    sizes = [len(counts.get(name, ())) for name in gate.over or counts]
+    classes = prod(sizes)
+    read = gate.measure in MEASURES and MEASURES[gate.measure].over
+    return classes if read and classes <= MOST_CLASSES else 0
 
 
 def _problems(gate: GateSaid, rule: GateRule, kind: AnyKind, static: Static, candidate: Candidate) -> Iterator[str]:

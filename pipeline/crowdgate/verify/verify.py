@@ -19,9 +19,12 @@ mistake in one of these is not found here: the tests compute the guarantee, the 
 without them. Recounting itself (classes as runs of equal rows, tables against their margins and laws) is not shared.
 
 Only a signature or the ledger can tell: where a release comes from (its id, policy, contract, place in the ledger,
-software), which gates its policy has, the people, budget and past spending that it states, noisy numbers that were
-charged, what the contract says of columns (labels, descriptions, order, public counts), free words, and data that were
-replaced as a whole by other data that fit. The folder must not change meanwhile: copy it first if others can write it.
+software); which gates its policy has, and parameters that fit as well (a rate, a k, an inherited sample); whether a row
+or a person is protected; the people, budget and past spending that it states; noisy numbers, and the errors and
+intervals of means and quantiles; what the contract says of columns (labels, descriptions, order, public counts); free
+words; and data that were replaced as a whole by other data that fit.
+
+Time grows with the bytes that are stated. The folder must not change meanwhile: copy it first if others can write it.
 """
 
 import hashlib

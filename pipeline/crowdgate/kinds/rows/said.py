@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import FailFast, Field
 
 from crowdgate.limits import GREATEST_K, MOST_CANDIDATES, MOST_RELEASED, MOST_ROWS_EACH, MOST_VALUES
 from crowdgate.manifest import Manifest, MechanismSaid
@@ -13,7 +13,7 @@ class ChoiceSaid(Said):
     """How levels of the columns `chosen` were chosen: on the full table or on the released sample, among how many
     combinations, by which score (of `target`), for which epsilon."""
 
-    chosen: tuple[Label, ...]
+    chosen: Annotated[tuple[Label, ...], Field(max_length=1000)]
     candidates: Annotated[int, Field(ge=1, le=MOST_CANDIDATES)]
     score: Label
     target: Label | None = None
@@ -46,7 +46,7 @@ class ColumnSaid(Said):
 class RowsData(Said):
     """What the data hold."""
 
-    columns: Annotated[tuple[ColumnSaid, ...], Field(min_length=1, max_length=10_000)]
+    columns: Annotated[tuple[ColumnSaid, ...], FailFast(), Field(min_length=1, max_length=10_000)]
     rows: Annotated[int, Field(ge=0, le=MOST_RELEASED)]
     classes: Annotated[int, Field(ge=0, le=MOST_RELEASED)]
 

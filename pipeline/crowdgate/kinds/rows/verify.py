@@ -47,6 +47,8 @@ def claims(said: RowsManifest) -> Iterator[str]:
     yield from _delta_problems(said, parts)
     if mechanism.attributes != {column.name: column.level for column in said.data.columns}:
         yield "the columns of the data are not the mechanism's"
+    if said.data.rows > said.facts.people * rows:
+        yield "more rows than the population can have"
     yield from _margin_problems(said)
 
 
@@ -100,6 +102,9 @@ def read(folder: Path, said: RowsManifest, formats: Formats) -> PublishedRows:
     stated = [(each.name, each.level, each.values) for each in said.data.columns]
     if stated != [(each.column, each.level, len(each.labels)) for each in columns]:
         raise VerificationFailed(f"{DICTIONARY}: its columns, levels or numbers of values are not the manifest's")
+    for end in formats:
+        if f"{DATA}.{end}" not in said.files:
+            raise VerificationFailed(f"{DATA}.{end}: missing")
     end = min(formats, key=lambda name: said.files[f"{DATA}.{name}"].bytes)
     runs = Runs(f"{DATA}.{end}", columns, said.data.classes)
     try:

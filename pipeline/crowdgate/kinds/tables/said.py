@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import FailFast, Field
 
 from crowdgate.accounting.discrete_laws import Law
 from crowdgate.accounting.tables_plan import NoiseKind, Query, law_of
@@ -63,7 +63,7 @@ class TablesMechanism(MechanismSaid):
     epsilon: Exact | None = None
     rho: Exact | None = None
     invariants: Annotated[tuple[Label, ...], Field(max_length=0)]
-    queries: Annotated[tuple[QuerySaid, ...], Field(min_length=1, max_length=MOST_NUMBERS)]
+    queries: Annotated[tuple[QuerySaid, ...], FailFast(), Field(min_length=1, max_length=MOST_NUMBERS)]
     split: Literal["equal", "least-variance"]
     relative_error: Exact
     suppress: bool
@@ -112,8 +112,8 @@ class TableSaid(Said):
     kind: Literal["count", "sum", "mean", "quantiles"]
     column: Label | None = None
     level: Label | None = None
-    at: tuple[Exact, ...] | None = None
-    axes: tuple[AxisSaid, ...]
+    at: Annotated[tuple[Exact, ...] | None, Field(max_length=1000)] = None
+    axes: Annotated[tuple[AxisSaid, ...], FailFast(), Field(max_length=1000)]
     cells: Count
     queries: Annotated[tuple[int, ...], Field(min_length=1, max_length=2)]
 
@@ -146,8 +146,8 @@ class ValuesSaid(Said):
 class TablesData(Said):
     """What the files hold: columns as dictionary.csv lists them, and tables."""
 
-    columns: Annotated[tuple[ValuesSaid, ...], Field(max_length=10_000)]
-    tables: Annotated[tuple[TableSaid, ...], Field(min_length=1, max_length=MOST_TABLES)]
+    columns: Annotated[tuple[ValuesSaid, ...], FailFast(), Field(max_length=10_000)]
+    tables: Annotated[tuple[TableSaid, ...], FailFast(), Field(min_length=1, max_length=MOST_TABLES)]
 
 
 class TablesManifest(Manifest):

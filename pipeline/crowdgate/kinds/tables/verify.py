@@ -27,7 +27,7 @@ from crowdgate.kinds.tables.recount import (
 )
 from crowdgate.kinds.tables.said import GridSaid, QuerySaid, TableSaid, TablesManifest
 from crowdgate.kinds.tables.spread import Spread, spread_after
-from crowdgate.limits import LARGEST_LISTING
+from crowdgate.limits import LARGEST_LISTING, MOST_NUMBERS
 from crowdgate.manifest import guarantee_words
 from crowdgate.publish.dictionary import DICTIONARY, Entry, read_dictionary, read_lines
 
@@ -83,6 +83,9 @@ def _spend_problems(said: TablesManifest) -> Iterator[str]:
 
 def _query_problems(said: TablesManifest) -> Iterator[str]:
     queries, rows = said.mechanism.queries, said.mechanism.rows_per_unit
+    if sum(query.cells for query in queries) > MOST_NUMBERS:
+        yield f"more than {MOST_NUMBERS} noisy numbers"
+        return
     if [at for table in said.data.tables for at in table.queries] != list(range(len(queries))):
         yield "the tables are not made of the queries"
         return

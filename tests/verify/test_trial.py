@@ -1,0 +1,69 @@
+"""Files that end the process which reads them are refused like any other, and so is the next one."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crowdgate.errors import VerificationFailed
+from crowdgate.formats import parquet
+from crowdgate.jobs import release as job
+from crowdgate.jobs.verify import verify
+from crowdgate.kind.run import Request
+from crowdgate.ledger.key import draw_key
+from tests.forging import reseal
+from tests.workshop import make_workshop
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    workshop = make_workshop(tmp_path_factory.mktemp("trial") / "w")
+    found = job.release(Request(workshop.policy, "2030-01-01"), draw_key).path
+    assert found is not None
+    return found
+
+
+def test_no_flipped_bit_of_a_footer_ends_the_verification(
+    published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some of them end pyarrow's reader, which no `except` sees: bits around a codec, some others, and the good file
+    after them."""
+    started = count_starts(monkeypatch)
+    whole = (published / "data.parquet").read_bytes()
+    begins = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    copy = Path(shutil.copytree(published, tmp_path / "copy"))
+    around = range(8 * (begins + 72), 8 * (begins + 77))
+    for at in (*around, *range(8 * begins, 8 * len(whole), 97)):
+        changed = bytearray(whole)
+        changed[at // 8] ^= 1 << at % 8
+        (copy / "data.parquet").write_bytes(changed)
+        reseal(copy)
+        with pytest.raises(VerificationFailed, match="step 6, contents: "):
+            verify(copy)
+    assert verify(published)
+    assert len(started) > 1
+
+
+def count_starts(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The processes that read files first, from now on."""
+    started: list[object] = []
+    monkeypatch.setattr(parquet._TRIAL, "process", None)
+    real = subprocess.Popen
+
+    def popen(*arguments: Any, **options: Any) -> Any:
+        started.append(arguments)
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    return started
+
+
+def test_a_folder_of_any_name_is_verified(published: Path, tmp_path: Path) -> None:
+    folder = tmp_path / b"not \xff text".decode(errors="surrogateescape")
+    try:
+        shutil.copytree(published, folder)
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    assert verify(folder)
