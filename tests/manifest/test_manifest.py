@@ -15,7 +15,7 @@ from crowdgate.jobs import release as job
 from crowdgate.kind.run import Request
 from crowdgate.kinds.rows.said import RowsManifest
 from crowdgate.ledger.key import draw_key
-from crowdgate.limits import LARGEST_MANIFEST
+from crowdgate.limits import LARGEST_MANIFEST, MOST_NAMES
 from crowdgate.manifest import NAME, canonical, kind_in, parsed
 from tests.workshop import MARK, make_workshop
 
@@ -148,3 +148,14 @@ def test_a_published_manifest_says_what_it_was_written_with(sealed: bytes) -> No
     assert set(claims["software"]) == {"crowdgate", "pyarrow"}
     assert [found["measure"] for found in claims["verdicts"] if found["class"] == "confidential"] == []
     assert Path(next(iter(claims["files"]))).name in claims["files"]
+
+
+def test_of_many_wrong_numbers_the_first_alone_is_looked_at(sealed: bytes) -> None:
+    claims: Claims = json.loads(sealed)
+    claims["facts"]["margins"]["ward"] = [-1] * 1000
+    assert refused(canonical(claims)).count("\n") == 0
+
+
+def test_a_manifest_of_very_many_names_is_refused_unread() -> None:
+    with pytest.raises(VerificationFailed, match=f"more than {MOST_NAMES} names"):
+        kind_in(b"{" + b'"a":1,' * (MOST_NAMES + 1) + b'"b":1}')

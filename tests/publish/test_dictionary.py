@@ -58,3 +58,11 @@ def test_a_dictionary_that_would_fill_the_memory_is_refused(tmp_path: Path, monk
     path.write_text(f"{HEADER}\n")
     with pytest.raises(VerificationFailed, match="larger than 10 bytes"):
         read_dictionary(path)
+
+
+def test_a_label_may_be_longer_than_the_library_expects(tmp_path: Path) -> None:
+    """The csv module refuses cells of more than 131,072 characters unless it is told otherwise."""
+    listed, out = (Entry("ward", "exact", ("north", "x" * 140_000), "y" * 140_000),), BytesIO()
+    write_dictionary(listed, out)
+    (tmp_path / "dictionary.csv").write_bytes(out.getvalue())
+    assert read_dictionary(tmp_path / "dictionary.csv") == listed

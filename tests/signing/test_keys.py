@@ -274,6 +274,14 @@ def test_a_setting_that_there_is_not_is_refused_with_the_nearest(tmp_path: Path)
         setting(tmp_path)
 
 
+def test_a_key_that_stands_in_place_of_a_setting_is_not_shown(tmp_path: Path) -> None:
+    secret = "MC4CAQAwBQYDK2VwBCIEIA" + "x" * 40
+    (tmp_path / "crowdgate.toml").write_text(f"{secret} = 1\n")
+    with pytest.raises(ConfigurationError, match="a name: unknown setting") as failed:
+        setting(tmp_path)
+    assert secret[:10] not in str(failed.value)
+
+
 # Commands, and what they show
 
 
