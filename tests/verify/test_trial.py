@@ -67,3 +67,18 @@ def test_a_folder_of_any_name_is_verified(published: Path, tmp_path: Path) -> No
     except OSError:
         pytest.skip("this file system takes no such name")
     assert verify(folder)
+
+
+def test_a_good_file_is_read_right_after_one_that_ended_its_reader(
+    published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader that dies at once is no reason to refuse what comes next."""
+    program = tmp_path / "trial.py"
+    program.write_text("import os, sys\nsys.stdin.readline()\nos.abort()\n", encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr(parquet._TRIAL, "process", None)
+        patch.setattr(parquet, "__file__", str(tmp_path / "parquet.py"))
+        with pytest.raises(VerificationFailed, match=r"data\.parquet: unreadable"):
+            verify(published)
+        assert parquet._TRIAL.process is None
+    assert verify(published)

@@ -7,6 +7,7 @@ can expand to a large one, and the bytes do not depend on the version of a compr
 import atexit
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -57,6 +58,7 @@ class _Trial:
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[str] | None = None
+        self.owner = 0
         self.lock = threading.Lock()
 
     def survives(self, path: Path, most: int) -> bool:
@@ -68,15 +70,20 @@ class _Trial:
                 assert process.stdout is not None, "it is a pipe"
                 process.stdin.write(json.dumps([str(path.absolute()), most]) + "\n")
                 process.stdin.flush()
-                return process.stdout.readline() == "yes\n"
+                answer = process.stdout.readline()
             except OSError:
-                return False
+                answer = ""
+            if not answer:  # the file ended it: the next one must not be asked of what is left of it
+                _ended(process)
+                self.process = None
+            return answer == "yes\n"
 
     def _running(self) -> "subprocess.Popen[str]":
-        if self.process is None or self.process.poll() is not None:
+        if self.process is None or self.owner != os.getpid():  # a fork must not speak into its parent's pipes
             command = [sys.executable, "-P", str(Path(__file__).with_name("trial.py"))]
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
             self.process = subprocess.Popen(command, text=True, encoding="utf-8", **pipes)  # type: ignore[call-overload]
+            self.owner = os.getpid()
             atexit.register(_ended, self.process)
         return self.process
 
