@@ -9,12 +9,13 @@ from pydantic import ValidationError
 
 from crowdgate import manifest
 from crowdgate.attachments import ATTACHMENTS
-from crowdgate.candidate import Cost
+from crowdgate.candidate import Cost, Static
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.formats import FORMATS
+from crowdgate.formats.written import Writer
 from crowdgate.gate import verdict
 from crowdgate.kind.attachment import Context
-from crowdgate.kind.kind import Published, Writer
+from crowdgate.kind.kind import Published
 from crowdgate.kind.plan import Plan
 from crowdgate.kind.run import Counted, Judged, Reserved
 from crowdgate.manifest import FileSaid, GateSaid, Manifest
@@ -40,7 +41,7 @@ class Statement:
             **_named(plan, run.id, run.slot),
             "policyDigest": plan.bundle.digest,
             "ledger": manifest.PlaceSaid(id=run.ledger.id, line=place.number, digest=place.digest),
-            "facts": facts(self.reserved),
+            "facts": _facts(plan, self.reserved.static),
             "mechanism": self.judged.protected.mechanism(),
             "guarantee": manifest.GuaranteeSaid.of(plan.guarantee, tuple(plan.promise())),
             "verdicts": tuple(GateSaid.of_verdict(found) for found in self.judged.verdicts if found.public),
@@ -72,6 +73,7 @@ def foretell(plan: Plan, release_id: str, slot: str) -> None:
     would be a crash. Raises ConfigurationError."""
     try:
         _named(plan, release_id, slot)
+        _facts(plan, plan.alone())
         plan.protection.parameters()
         manifest.GuaranteeSaid.of(plan.guarantee, tuple(plan.promise()))
         for rule, measure in plan.gates:
@@ -91,11 +93,9 @@ def _named(plan: Plan, release_id: str, slot: str) -> dict[str, Said]:
     }
 
 
-def facts(reserved: Reserved) -> manifest.FactsSaid:
+def _facts(plan: Plan, static: Static) -> manifest.FactsSaid:
     """The public facts that the gates were judged by."""
-    static = reserved.static
-    gates = reserved.run.plan.gates
-    read = {name for rule, measure in gates if measure.over for name in rule.over or static.levels}
+    read = {name for rule, measure in plan.gates if measure.over for name in rule.over or static.levels}
     margins = {name: known for name in static.levels if name in read and (known := static.margins(name)) is not None}
     return manifest.FactsSaid(
         people=static.people, rows_per_unit=static.rows_per_unit, margins=margins,
