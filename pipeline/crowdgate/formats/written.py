@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 Writer = Callable[[BinaryIO], None]
-"""Writes a whole file."""
+"""Writes a whole file; the same release gives the same bytes."""
 
 
 class _Differs(Exception):

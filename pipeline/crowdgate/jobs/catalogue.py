@@ -19,6 +19,7 @@ from crowdgate import manifest
 from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused, VerificationFailed
 from crowdgate.ledger.ledger import Entry, Ledger, State
 from crowdgate.limits import LARGEST_ENVELOPE
+from crowdgate.publish import publisher
 from crowdgate.publish.publisher import STAGING
 from crowdgate.settings import signing_key
 from crowdgate.signing.files import bounded, plain_file
@@ -198,22 +199,5 @@ def _wait(handle: int, root: Path) -> None:
 
 def _replace(root: Path, staging: Path, envelope: bytes, releases: Mapping[str, str]) -> None:
     """The new catalogue in place of the old one, dated by its last slot: no file time tells when a run ended."""
-    path = staging / NAME
     day = max(name.rpartition("/")[2][:10] for name in releases)
-    seconds = datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()
-    with path.open("wb") as file:
-        file.write(envelope)
-        file.flush()
-        os.fchmod(file.fileno(), 0o644)
-        os.utime(path, (seconds, seconds))
-        os.fsync(file.fileno())
-    os.replace(path, root / NAME)
-    _sync(root)
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    publisher.replace(root / NAME, envelope, datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp(), staging)

@@ -1,7 +1,5 @@
 """Sign a release after the fact: one made before there was a key, or once more with a new key."""
 
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +9,7 @@ from crowdgate.jobs.verify import verify
 from crowdgate.kind.attachment import Context
 from crowdgate.ledger.stores import placed
 from crowdgate.manifest import NAME
-from crowdgate.publish.publisher import SIGNED
+from crowdgate.publish.publisher import SIGNED, replace
 from crowdgate.settings import configured_key, ledger_url
 from crowdgate.signing.dsse import added
 from crowdgate.signing.keys import PublicKey, SigningKey, public_keys
@@ -29,7 +27,8 @@ def sign(folder: Path, home: Path, ledger: str | None = None, keep: Sequence[Pat
     made = SIGNATURE.make(Context(manifest=found.manifest, sealed=sealed, signer=key))
     assert made is not None, "a key makes a signature"
     try:
-        _replace(folder, _kept(folder, key, keep) or made)
+        dated = (folder / NAME).stat().st_mtime
+        replace(folder / SIGNED, _kept(folder, key, keep) or made, dated, folder.parent)
     except OSError as error:
         raise EnvironmentFault(f"{folder / SIGNED}: cannot be written: {error.strerror}") from None
     return key.public
@@ -39,20 +38,3 @@ def _kept(folder: Path, key: SigningKey, keep: Sequence[Path]) -> bytes | None:
     """The envelope that is there, with one signature more."""
     trusted = [each for path in keep for each in public_keys(path)]
     return added((folder / SIGNED).read_bytes(), key, trusted) if trusted else None
-
-
-def _replace(folder: Path, envelope: bytes) -> None:
-    """At once, readable by all, dated as the manifest is."""
-    handle, name = tempfile.mkstemp(dir=folder.parent, prefix=".crowdgate-signature-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(envelope)
-            file.flush()
-            os.fchmod(handle, 0o644)
-            os.fsync(handle)
-        dated = (folder / NAME).stat().st_mtime
-        os.utime(name, (dated, dated))
-        os.replace(name, folder / SIGNED)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

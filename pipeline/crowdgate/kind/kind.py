@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, BinaryIO, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from crowdgate.candidate import Candidate, Figures, Shape, Static
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import Finding
 from crowdgate.formats import Format
+from crowdgate.formats.written import Writer
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.histogram import Histogram, View
 from crowdgate.kind.forecast import Axes, Forecast, Prior
@@ -28,8 +29,6 @@ from crowdgate.manifest.values import Said
 from crowdgate.policy.policy import MechanismSpec
 
 Json = dict[str, Any]
-Writer = Callable[[BinaryIO], None]
-"""Writes a whole file; the same release gives the same bytes."""
 Sections = Mapping[str, Callable[[], Json]]
 """Parts of a record by name, each made when it is asked for: a fault in one leaves the others."""
 Histograms = Mapping[str, Histogram]

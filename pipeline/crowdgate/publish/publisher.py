@@ -4,24 +4,24 @@ import fcntl
 import hashlib
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
 
 from pydantic import ConfigDict
 
 from crowdgate import manifest
 from crowdgate.errors import EnvironmentFault, LedgerRefused
+from crowdgate.formats.written import Writer
 from crowdgate.manifest import FileSaid
 from crowdgate.manifest.values import Said
 
 STAGING = ".crowdgate-staging"
 SIGNED = "release.dsse.json"
 """The signature, which is made of the manifest, and so is not in it."""
-Writer = Callable[[BinaryIO], None]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _fill(
         (folder / name).write_bytes(data)
     for path in folder.iterdir():
         _settle(path, slot)
-    _sync(folder)
+    sync(folder)
     return hashlib.sha256(sealed[manifest.NAME]).hexdigest()
 
 
@@ -102,8 +102,8 @@ def publish(staged: Staged, destination: Path) -> None:
         if destination.is_symlink():
             raise FileExistsError
         os.rename(staged.folder, destination)  # fails on anything but nothing or an empty folder
-        _sync(destination.parent)
-        _sync(staged.folder.parent)
+        sync(destination.parent)
+        sync(staged.folder.parent)
     if staged.lock is not None:
         os.close(staged.lock)
 
@@ -185,10 +185,31 @@ def _settle(path: Path, slot: str) -> None:
     path.chmod(0o644)
     day = datetime.fromisoformat(slot[:10]).replace(tzinfo=UTC).timestamp()
     os.utime(path, (day, day))
-    _sync(path)
+    sync(path)
 
 
-def _sync(path: Path) -> None:
+def replace(target: Path, data: bytes, dated: float, scratch: Path) -> None:
+    """These bytes in place of the file that is there, at once, readable by all, dated so that no run is told by it.
+
+    Raises OSError; then what was there stays, and nothing is left in `scratch`, a folder of the same disk.
+    """
+    handle, name = tempfile.mkstemp(dir=scratch, prefix=".crowdgate-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(handle, 0o644)
+            os.utime(name, (dated, dated))
+            os.fsync(handle)
+        os.replace(name, target)
+        sync(target.parent)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def sync(path: Path) -> None:
+    """Put a file or a folder on disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -24,7 +24,8 @@ or a person is protected; the people, budget and past spending that it states; n
 intervals of means and quantiles; what the contract says of columns (labels, descriptions, order, public counts); free
 words; and data that were replaced as a whole by other data that fit.
 
-Time grows with the bytes that are stated. The folder must not change meanwhile: copy it first if others can write it.
+Time grows with the bytes and rows that are stated. The folder must not change meanwhile: copy it first if others can
+write it.
 """
 
 import hashlib

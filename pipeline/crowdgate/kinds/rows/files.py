@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from crowdgate.formats import Format
+from crowdgate.formats.written import Writer
 from crowdgate.histogram import Histogram, Integers, cut, expand
-from crowdgate.kind.kind import Formats, Writer
+from crowdgate.kind.kind import Formats
 from crowdgate.kinds.rows.candidate import PublishedRows
 from crowdgate.kinds.rows.estimates import Estimate, estimates
 from crowdgate.kinds.rows.said import RowsManifest

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from crowdgate.contracts.contract import Attribute
 from crowdgate.formats import Format
+from crowdgate.formats.written import Writer
 from crowdgate.hierarchy import Level, above
-from crowdgate.kind.kind import Formats, Writer
+from crowdgate.kind.kind import Formats
 from crowdgate.kinds.tables.published import CoarserLine, PublishedTables
 from crowdgate.kinds.tables.said import TableSaid, TablesManifest
 from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer
