@@ -30,7 +30,7 @@ def _answer(line: str) -> str:
     try:
         path, most = json.loads(line)
         _read(path.encode(errors="surrogateescape"), most)
-    except Exception:
+    except Exception:  # whatever reading dies of: the file is refused, and its reader goes on with the next
         return "no"
     return "yes"
 
