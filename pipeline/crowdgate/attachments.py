@@ -27,6 +27,7 @@ def _readme(context: Context) -> bytes:
         "owner": said.about.owner,
         "release_id": said.release.id,
         "formats": said.formats,
+        "estimand": [] if said.estimand is None else said.estimand.words(),
         "guarantee": said.guarantee.words,
         "verdicts": [gate.verdict for gate in said.verdicts],
     }

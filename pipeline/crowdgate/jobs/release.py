@@ -14,7 +14,6 @@ from crowdgate.jobs.guard import after_reading
 from crowdgate.jobs.plan import budget_of, failed, judge_static, plan_policy
 from crowdgate.jobs.recorded import committed_folders, recorded
 from crowdgate.kind.kind import Protected
-from crowdgate.kind.plan import Plan
 from crowdgate.kind.randomness import KeyedRandomness, Randomness
 from crowdgate.kind.run import Counted, Judged, Ready, Request, Reserved, Result, Run
 from crowdgate.ledger.ledger import Spend, State, open_ledger
@@ -68,7 +67,7 @@ def prepare(request: Request) -> Run | Result:
     publisher.sweep(root, ledger.id, lambda: committed_folders(ledger, root))
     staging.foretell(plan, name, slot)
     signing_key(bundle.root)  # a wrong one is told before anything is charged
-    source = open_source(bundle.contract, columns_read(plan), request.input)
+    source = open_source(bundle.contract, plan.columns, request.input)
     return Run(plan, slot, name, ledger, source, root, root / name)
 
 
@@ -101,7 +100,7 @@ def _executor(run: Run, progress: Progress | None) -> Executor:
 def read(reserved: Reserved, key: SecretKey, executor: Executor) -> Counted:
     """Count the table once in the views of its kind; bad rows are invalid or dropped, never a refusal."""
     run, contract = reserved.run, reserved.run.plan.bundle.contract
-    task = Task(contract, tuple(columns_read(run.plan)), run.plan.protection.views())
+    task = Task(contract, run.plan.columns, run.plan.protection.views())
     run.ledger.begin_reading(run.id)
     total = counted(run.source, task, executor)
     values = total.facts.values(contract)
@@ -156,11 +155,3 @@ def publish(reserved: Reserved, ready: Ready) -> Result:
     run.ledger.published(run.id)
     catalogue_signed(run.root, run.plan.bundle.root, run.ledger)
     return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts)
-
-
-def columns_read(plan: Plan) -> list[str]:
-    """The columns that a release reads: what it counts, and what the contract's rules speak of."""
-    contract = plan.bundle.contract
-    ruled = {rule.attribute for rule in contract.table_rules if rule.attribute} - {contract.unit.person}
-    counted_ones = {name for view in plan.protection.views().values() for name in view.levels}
-    return [name for name in contract.by_name if name in counted_ones or name in ruled]

@@ -42,6 +42,7 @@ class Statement:
             "policyDigest": plan.bundle.digest,
             "ledger": manifest.PlaceSaid(id=run.ledger.id, line=place.number, digest=place.digest),
             "facts": _facts(plan, self.reserved.static),
+            "estimand": _estimand(plan),
             "mechanism": self.judged.protected.mechanism(),
             "guarantee": manifest.GuaranteeSaid.of(plan.guarantee, tuple(plan.promise())),
             "verdicts": tuple(GateSaid.of_verdict(found) for found in self.judged.verdicts if found.public),
@@ -74,6 +75,7 @@ def foretell(plan: Plan, release_id: str, slot: str) -> None:
     try:
         _named(plan, release_id, slot)
         _facts(plan, plan.alone())
+        _estimand(plan)
         plan.protection.parameters()
         manifest.GuaranteeSaid.of(plan.guarantee, tuple(plan.promise()))
         for rule, measure in plan.gates:
@@ -101,6 +103,10 @@ def _facts(plan: Plan, static: Static) -> manifest.FactsSaid:
         people=static.people, rows_per_unit=static.rows_per_unit, margins=margins,
         budget=_cost(static.budget), spent=_cost(static.spent),
     )  # fmt: skip
+
+
+def _estimand(plan: Plan) -> manifest.EstimandSaid:
+    return manifest.EstimandSaid.of_contract(plan.bundle.contract, plan.columns)
 
 
 def _cost(pair: Cost) -> manifest.CostSaid:

@@ -20,6 +20,14 @@ class Plan:
     guarantee: Guarantee
     gates: tuple[tuple[GateRule, Measure], ...]
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that a release reads: what it counts, and what the contract's rules speak of."""
+        contract = self.bundle.contract
+        ruled = {rule.attribute for rule in contract.table_rules if rule.attribute} - {contract.unit.person}
+        counted = {name for view in self.protection.views().values() for name in view.levels}
+        return tuple(name for name in contract.by_name if name in counted or name in ruled)
+
     def static(self, people: int, budget: Cost, spent: Cost) -> Static:
         """The public facts that static measures read."""
         figures = self.protection.figures()

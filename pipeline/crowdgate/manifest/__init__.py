@@ -1,5 +1,6 @@
 """The manifest of a release: what is said about it, typed, as canonical bytes."""
 
+from crowdgate.manifest.estimand import EstimandSaid
 from crowdgate.manifest.gates import GateSaid
 from crowdgate.manifest.model import (
     FORMAT,
@@ -30,6 +31,7 @@ __all__ = [
     "AboutSaid",
     "ContractSaid",
     "CostSaid",
+    "EstimandSaid",
     "FactsSaid",
     "FileSaid",
     "GateSaid",

@@ -7,16 +7,17 @@ computed again. Numbers are exact text, bounded in length, so that no number of 
 import json
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import ConfigDict, FailFast, Field, ValidationError
+from pydantic import ConfigDict, FailFast, Field, ValidationError, model_validator
 
 from crowdgate.errors import VerificationFailed
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.limits import LARGEST_MANIFEST, MOST_FILES, MOST_NAMES, MOST_PEOPLE, MOST_VALUES
+from crowdgate.manifest.estimand import EstimandSaid
 from crowdgate.manifest.gates import GateSaid
 from crowdgate.manifest.values import Count, Digest, Exact, FileName, Label, Said, Words
 
 NAME = "manifest.json"
-FORMAT = 1
+FORMAT = 2
 """The number of this form. Templates and readers of a form that was ever published stay."""
 
 
@@ -131,20 +132,22 @@ class MechanismSaid(Said):
 class Manifest(Said):
     """What is said of a release of any kind.
 
-    `policyDigest` is the SHA-256 of policy, contract, levels and budget as the ledger has it; `formats` are those of
-    the data; `files` are all files but this one and the signature; `key` says that the secret key of coins and noise
-    came from the operating system ("injected": made for a test, never published).
+    `estimand` says whose rows its numbers speak of (a manifest of format 1 does not). `policyDigest` is the SHA-256 of
+    policy, contract, levels and budget as the ledger has it; `formats` are those of the data; `files` are all files but
+    this one and the signature; `key` says that the secret key of coins and noise came from the operating system
+    ("injected": made for a test, never published).
     """
 
     api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
     kind: Literal["Release"]
-    format: Literal[1]
+    format: Literal[1, 2]
     release: ReleaseSaid
     about: AboutSaid
     policy_digest: Annotated[Digest, Field(alias="policyDigest")]
     contract: ContractSaid
     ledger: PlaceSaid
     facts: FactsSaid
+    estimand: EstimandSaid | None = None
     mechanism: MechanismSaid
     guarantee: GuaranteeSaid
     verdicts: Annotated[tuple[GateSaid, ...], FailFast(), Field(max_length=1000)]
@@ -155,6 +158,12 @@ class Manifest(Said):
     software: SoftwareSaid
 
     constants: ClassVar[dict[str, Any]] = {"apiVersion": "crowdgate/v1", "kind": "Release", "format": FORMAT}
+
+    @model_validator(mode="after")
+    def _formed(self) -> "Manifest":
+        if (self.estimand is None) != (self.format == 1):
+            raise ValueError("an estimand, from format 2 on")
+        return self
 
     def sealed(self) -> bytes:
         """The manifest as it is published."""

@@ -184,6 +184,8 @@ def _guarantee(of: Verification) -> Iterator[str]:
     paid = sorted((part.name, part.epsilon) for part in others) == sorted(charged)
     if len({part.name for part in parts}) != len(parts) or not paid or any(part.delta for part in others):
         yield "its parts are not the mechanism's and the charged gates'"
+    if of.said.estimand is not None:
+        yield from of.said.estimand.problems(of.said.guarantee.unit, of.said.facts.rows_per_unit)
     yield from of.kind.problems(of.said)
 
 

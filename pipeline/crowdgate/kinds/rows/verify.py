@@ -102,6 +102,8 @@ def read(folder: Path, said: RowsManifest, formats: Formats) -> PublishedRows:
     stated = [(each.name, each.level, each.values) for each in said.data.columns]
     if stated != [(each.column, each.level, len(each.labels)) for each in columns]:
         raise VerificationFailed(f"{DICTIONARY}: its columns, levels or numbers of values are not the manifest's")
+    if said.estimand is not None and not all(said.estimand.allows(each.column, each.labels) for each in columns):
+        raise VerificationFailed(f"{DICTIONARY}: its columns are not treated as the estimand says")
     for end in formats:
         if f"{DATA}.{end}" not in said.files:
             raise VerificationFailed(f"{DATA}.{end}: missing")

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crowdgate.accounting.discrete_laws import Law
-from crowdgate.kinds.tables.said import GridSaid, TableSaid, TablesMechanism
+from crowdgate.kinds.tables.said import TableSaid, TablesMechanism
+from crowdgate.noisy.said import GridSaid
 
 Floats = npt.NDArray[np.float64]
 Z95 = 1.959963984540054

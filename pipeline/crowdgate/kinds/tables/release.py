@@ -18,8 +18,6 @@ from crowdgate.kinds.tables.plan import TablesPlan
 from crowdgate.kinds.tables.published import PublishedTables
 from crowdgate.kinds.tables.said import (
     AxisSaid,
-    GridSaid,
-    QuerySaid,
     TableSaid,
     TablesData,
     TablesMechanism,
@@ -30,6 +28,7 @@ from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer, consiste
 from crowdgate.mechanisms.tables.dp_tables import DpTables
 from crowdgate.mechanisms.tables.sums import IntegerGrid
 from crowdgate.mechanisms.tables.workload import Mean, Quantiles, Sum, Table
+from crowdgate.noisy.said import GridSaid, QuerySaid
 from crowdgate.publish.dictionary import entries
 
 Floats = npt.NDArray[np.float64]

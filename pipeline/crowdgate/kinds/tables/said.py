@@ -7,88 +7,31 @@ from typing import Annotated, Literal
 from pydantic import FailFast, Field
 
 from crowdgate.accounting.discrete_laws import Law
-from crowdgate.accounting.tables_plan import NoiseKind, Query, law_of
-from crowdgate.limits import MOST_NUMBERS, MOST_ROWS_EACH, MOST_TABLES, MOST_VALUES
+from crowdgate.limits import MOST_ROWS_EACH, MOST_TABLES, MOST_VALUES
 from crowdgate.manifest import Manifest, MechanismSaid
 from crowdgate.manifest.values import Count, Exact, FileName, Label, Said
-
-Integer = Annotated[int, Field(ge=-(1 << 62), le=1 << 62)]
-
-
-class GridSaid(Said):
-    """The whole numbers that one row can add to a sum; a value of the column is `offset` and so many `unit`."""
-
-    unit: Exact
-    offset: Exact
-    low: Integer
-    high: Integer
+from crowdgate.noisy.said import NoiseSaid
 
 
-class QuerySaid(Said):
-    """A noisy vector: its axes, what a privacy unit can change, and what its noise spends (epsilon or rho), by a stated
-    share or as `split` says. A query without a grid counts rows."""
+class TablesMechanism(NoiseSaid, MechanismSaid):
+    """Noise on every query; before it a sample of rate `beta`, unless 1.
 
-    name: Label
-    levels: dict[Label, Label]
-    cells: Annotated[int, Field(ge=1, le=MOST_NUMBERS)]
-    sensitivity: Annotated[int, Field(ge=1, le=1 << 62)]
-    epsilon: Exact | None = None
-    rho: Exact | None = None
-    share: Exact | None = None
-    grid: GridSaid | None = None
-
-    @property
-    def query(self) -> Query:
-        """As the accounting knows it."""
-        return Query(self.name, self.cells, self.contribution, self.share)
-
-    @property
-    def contribution(self) -> int:
-        """What one row can add, at least 1."""
-        return 1 if self.grid is None else max(1, abs(self.grid.low), abs(self.grid.high))
-
-
-class TablesMechanism(MechanismSaid):
-    """Discrete noise of a budget, `epsilon` or `rho`, on every query; before it a sample of rate `beta`, unless 1.
-
-    The budget is split equally or for the least variance among queries without a share. A number is trustworthy whose
-    standard error is at most `relative_error` of it; with `suppress` others are left empty; with `raw` tables are also
-    published as the noise left them. No number is without noise: there are no `invariants`.
+    A number is trustworthy whose standard error is at most `relative_error` of it; with `suppress` others are left
+    empty; with `raw` tables are also published as the noise left them. No number is without noise: there are no
+    `invariants`.
     """
 
     kind: Literal["dp_tables"]
-    noise: Literal["discrete laplace", "discrete gaussian"]
     beta: Exact
     rows_per_unit: Annotated[int, Field(ge=1, le=MOST_ROWS_EACH)]
-    epsilon: Exact | None = None
-    rho: Exact | None = None
     invariants: Annotated[tuple[Label, ...], Field(max_length=0)]
-    queries: Annotated[tuple[QuerySaid, ...], FailFast(), Field(min_length=1, max_length=MOST_NUMBERS)]
-    split: Literal["equal", "least-variance"]
     relative_error: Exact
     suppress: bool
     raw: bool
 
-    @property
-    def noise_kind(self) -> NoiseKind:
-        """The noise as the accounting names it."""
-        return "laplace" if self.noise == "discrete laplace" else "gaussian"
-
-    @property
-    def spend(self) -> Fraction | None:
-        """Epsilon or rho of all queries together."""
-        return self.epsilon if self.noise_kind == "laplace" else self.rho
-
-    def spent(self, query: QuerySaid) -> Fraction | None:
-        """Epsilon or rho of one query."""
-        return query.epsilon if self.noise_kind == "laplace" else query.rho
-
     def law(self, at: int) -> Law:
         """The law of the noise on every cell of a query."""
-        query = self.queries[at]
-        spent = self.spent(query)
-        assert spent is not None, "every query states its spend"
-        return law_of(query.query, spent, self.rows_per_unit, self.noise_kind)
+        return self.law_of(at, self.rows_per_unit)
 
     def unit(self, at: int) -> Fraction:
         """What one step of the noise is worth in a query, for the whole table."""

@@ -1,14 +1,12 @@
 """Check a release of tables from its files alone: guarantee, queries, domains, flags, and that whole numbers add up."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 from itertools import combinations
 from math import prod
 from pathlib import Path
 
 import pyarrow as pa
 
-from crowdgate.accounting.tables_plan import split_budget, stated_guarantee
 from crowdgate.candidate import Candidate, PublishedCells
 from crowdgate.errors import VerificationFailed
 from crowdgate.formats import Format
@@ -25,13 +23,13 @@ from crowdgate.kinds.tables.recount import (
     noisy_problems,
     quantile_problems,
 )
-from crowdgate.kinds.tables.said import GridSaid, QuerySaid, TableSaid, TablesManifest
+from crowdgate.kinds.tables.said import TableSaid, TablesManifest
 from crowdgate.kinds.tables.spread import Spread, spread_after
-from crowdgate.limits import LARGEST_LISTING, MOST_NUMBERS
+from crowdgate.limits import LARGEST_LISTING
 from crowdgate.manifest import guarantee_words
+from crowdgate.noisy.claims import budget_problems, spend_problems
+from crowdgate.noisy.said import GridSaid, QuerySaid
 from crowdgate.publish.dictionary import DICTIONARY, Entry, read_dictionary, read_lines
-
-NEAR = Fraction(1, 10**9)
 
 
 def claims(said: TablesManifest) -> Iterator[str]:
@@ -47,45 +45,14 @@ def claims(said: TablesManifest) -> Iterator[str]:
     if not 0 < beta <= 1 or (rows != 1 and (stated.unit == "row" or beta != 1)) or rows != said.facts.rows_per_unit:
         yield "rows of a privacy unit or the sampling rate are not what the guarantee is computed for"
         return
-    faults = [*_budget_problems(said), *_query_problems(said)]
+    faults = [*budget_problems(mechanism), *_query_problems(said)]
     yield from faults
     if not faults:
-        yield from _spend_problems(said)
-
-
-def _budget_problems(said: TablesManifest) -> Iterator[str]:
-    mechanism = said.mechanism
-    spends = [mechanism.spent(query) for query in mechanism.queries]
-    other = "rho" if mechanism.noise_kind == "laplace" else "epsilon"
-    if mechanism.spend is None or any(getattr(each, other) is not None for each in (mechanism, *mechanism.queries)):
-        yield f"a mechanism with {mechanism.noise} noise states what it spends, and no {other}"
-        return
-    known = [each for each in spends if each is not None]
-    if len(known) < len(spends) or min(known) <= 0 or sum(known) > mechanism.spend:
-        yield "the queries spend more than the mechanism, or nothing"
-    else:
-        queries = [query.query for query in mechanism.queries]
-        split = split_budget(queries, mechanism.spend, mechanism.noise_kind, mechanism.split)
-        # the weights are roots of cells in floats, whose last bits are the machine's
-        if any(abs(spent - due) > due * NEAR for spent, due in zip(known, split, strict=True)):
-            yield "the queries do not spend what shares and split give them"
-
-
-def _spend_problems(said: TablesManifest) -> Iterator[str]:
-    stated, mechanism = said.guarantee.guarantee, said.mechanism
-    assert mechanism.spend is not None, "asked before"
-    gaussian = mechanism.noise_kind == "gaussian"
-    delta = min(stated.delta / mechanism.beta, 1 - Fraction(1, 10**9)) if gaussian else Fraction(0)
-    spent = stated_guarantee(mechanism.noise_kind, mechanism.spend, delta, mechanism.beta)
-    if spent[0] > stated.epsilon or spent[1] > stated.delta:
-        yield "what the noise spends does not keep the stated epsilon and delta"
+        yield from spend_problems(mechanism, stated.epsilon, stated.delta, beta)
 
 
 def _query_problems(said: TablesManifest) -> Iterator[str]:
     queries, rows = said.mechanism.queries, said.mechanism.rows_per_unit
-    if sum(query.cells for query in queries) > MOST_NUMBERS:
-        yield f"more than {MOST_NUMBERS} noisy numbers"
-        return
     if [at for table in said.data.tables for at in table.queries] != list(range(len(queries))):
         yield "the tables are not made of the queries"
         return
@@ -136,6 +103,8 @@ def read(folder: Path, said: TablesManifest, formats: Formats) -> PublishedTable
     """
     columns, above = read_dictionary(folder / DICTIONARY), _coarser(folder / COARSER)
     domains = _domains(columns, above)
+    if said.estimand is not None and not all(said.estimand.allows(each.column, each.labels) for each in columns):
+        raise VerificationFailed(f"{DICTIONARY}: its columns are not treated as the estimand says")
     _refuse(_cell_problems(said, domains))
     after = spread_after(said, domains)
     tables = _tables(folder, said, formats, domains, "", after)

@@ -1,0 +1,101 @@
+"""Whose rows the numbers of a release speak of, as rules. Counts are published only where they were paid for."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from crowdgate.contracts.contract import Attribute, Contract
+from crowdgate.hierarchy import ANY_LABEL, INVALID_LABEL
+from crowdgate.limits import MOST_ROWS_EACH
+from crowdgate.manifest.values import Label, Said
+
+Columns = Annotated[tuple[Label, ...], Field(max_length=10_000)]
+
+
+class EstimandSaid(Said):
+    """The rows that are counted, before any coin of a sample.
+
+    `of` is what a row of the source table is: a person of its own ("row"), or one of several of a "person", who counts
+    with at most `rows` of them. A row is left out where a cell of `dropped` is invalid: missing, not in the domain of
+    its column, or against a rule of the contract. In `invalid` such a cell counts as the value (invalid). In `clamped`
+    numbers beyond an end of the domain count as that end.
+    """
+
+    of: Literal["row", "person"]
+    rows: Annotated[int, Field(ge=1, le=MOST_ROWS_EACH)]
+    dropped: Columns
+    invalid: Columns
+    clamped: Columns
+
+    @classmethod
+    def of_contract(cls, contract: Contract, columns: Iterable[str]) -> "EstimandSaid":
+        """The rows that a release counts which reads these columns."""
+        read = [contract.by_name[name] for name in columns]
+        return cls(
+            of="row" if contract.unit.person is None else "person",
+            rows=contract.unit.rows,
+            dropped=_names(each for each in read if each.invalid == "drop"),
+            invalid=_names(each for each in read if each.invalid == "level"),
+            clamped=_names(each for each in read if _clamped(each)),
+        )
+
+    def problems(self, unit: str, rows: int) -> Iterator[str]:
+        """What does not hold of the rules by themselves, and of a privacy unit with that many rows."""
+        if (self.of, self.rows) != (unit, rows) or (unit == "row" and rows != 1):
+            yield "the estimand speaks of other rows than the guarantee"
+        names = (*self.dropped, *self.invalid)
+        if len({*names}) != len(names) or len({*self.clamped}) != len(self.clamped) or not {*self.clamped} <= {*names}:
+            yield "the estimand names a column twice, or one that is not read"
+
+    def allows(self, column: str, labels: Sequence[str]) -> bool:
+        """Whether a column that is published with these values is treated as stated."""
+        if labels == (ANY_LABEL,):
+            return column in (*self.dropped, *self.invalid)
+        return column in (self.invalid if labels[-1] == INVALID_LABEL else self.dropped)
+
+    def words(self) -> list[str]:
+        """The rules in sentences."""
+        return [*self._units(), *self._cells()]
+
+    def _units(self) -> Iterator[str]:
+        if self.of == "row":
+            yield "Every row of the source table is a person of its own and counts once."
+            return
+        if self.rows == 1:
+            yield "Every person counts with one row: of several, one is chosen by secret coins."
+        else:
+            yield (
+                f"A person counts with at most {self.rows} rows: of more, {self.rows} are chosen by secret coins. "
+                "A number of rows is no number of persons, and where persons have more rows it is too small."
+            )
+        yield "Rows that name no person are left out."
+
+    def _cells(self) -> Iterator[str]:
+        if self.dropped:
+            yield (
+                f"Rows are left out whose {_listed(self.dropped)} is missing, not in its domain, or against a rule of "
+                "the contract."
+            )
+        if self.invalid:
+            yield (
+                f"Where {_listed(self.invalid)} is missing, not in its domain, or against a rule of the contract, the "
+                f"row counts, with the value {INVALID_LABEL}."
+            )
+        if self.clamped:
+            yield f"Numbers beyond an end of the domain of {_listed(self.clamped)} count as that end."
+        if self.of == "person" or self.dropped:
+            yield "How many rows these rules leave out is confidential, unless a gate below was paid to say it."
+
+
+def _names(attributes: Iterable[Attribute]) -> tuple[str, ...]:
+    return tuple(each.name for each in attributes)
+
+
+def _clamped(attribute: Attribute) -> bool:
+    grid = None if attribute.domain is None else attribute.domain.grid
+    return grid is not None and (grid.top or grid.bottom)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

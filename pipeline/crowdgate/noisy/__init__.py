@@ -1,0 +1,1 @@
+"""Noisy numbers of a release of any kind: what its manifest says of them, and how who verifies recounts them."""
