@@ -7,16 +7,16 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from crowdgate.contracts.contract import Attribute
 from crowdgate.formats import Format
 from crowdgate.formats.written import Writer
-from crowdgate.hierarchy import Level, above
+from crowdgate.hierarchy import Level
 from crowdgate.kind.kind import Formats
-from crowdgate.kinds.tables.published import CoarserLine, PublishedTables
+from crowdgate.kinds.tables.published import PublishedTables
 from crowdgate.kinds.tables.said import TableSaid, TablesManifest
 from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer
 from crowdgate.mechanisms.tables.workload import Item, Mean, Quantiles, Sum
 from crowdgate.publish.dictionary import DICTIONARY, write_dictionary, write_lines
+from crowdgate.publish.levels import COARSER, COARSER_COLUMNS
 
 NUMBERS = ("value", "standard_error", "lower", "upper", "trustworthy")
 QUANTILE_COLUMNS = ("probability", "bin", "lower", "upper")
@@ -24,8 +24,6 @@ RESERVED = frozenset((*NUMBERS, *QUANTILE_COLUMNS))
 """Names that a released attribute can't have: they are columns of the tables."""
 LISTING = "tables.csv"
 LISTING_COLUMNS = ("file", "table", "kind", "column", "level", "cells", "noise_error")
-COARSER = "levels.csv"
-COARSER_COLUMNS = ("column", "level", "label", "coarser_level", "coarser_label")
 RAW = "-raw"
 
 
@@ -60,16 +58,6 @@ def listing(said: TablesManifest) -> Iterator[list[object]]:
         at = each.queries[0]
         error = "" if each.kind == "mean" else f"{mechanism.law(at).variance ** 0.5 * float(mechanism.unit(at)):.6g}"
         yield [each.file, each.table, each.kind, each.column or "", each.level or "", each.cells, error]
-
-
-def coarser(levels: Sequence[tuple[Attribute, Level]]) -> Iterator[CoarserLine]:
-    """For attributes that tables use at several levels: which value of a level belongs to which of a coarser one."""
-    for at, (attribute, finer) in enumerate(levels):
-        for other, found in levels[at + 1 :]:
-            if other.name == attribute.name:
-                codes = above(finer, found)
-                for code, label in enumerate(finer.labels):
-                    yield attribute.name, finer.name, label, found.name, found.labels[codes[code]]
 
 
 def _table_writers(

@@ -7,8 +7,7 @@ import pyarrow as pa
 
 from crowdgate.kinds.tables.said import TableSaid
 from crowdgate.publish.dictionary import Entry
-
-CoarserLine = tuple[str, str, str, str, str]
+from crowdgate.publish.levels import CoarserLine
 
 
 @dataclass(frozen=True, eq=False)

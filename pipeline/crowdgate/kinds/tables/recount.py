@@ -12,6 +12,7 @@ import pyarrow as pa
 from crowdgate.accounting.discrete_laws import Law
 from crowdgate.kinds.tables.said import TableSaid, TablesMechanism
 from crowdgate.noisy.said import GridSaid
+from crowdgate.publish.levels import Domains
 
 Floats = npt.NDArray[np.float64]
 Z95 = 1.959963984540054
@@ -19,56 +20,6 @@ SLACK = 1e-13
 """Relative: the last bits of another machine's exponential. Sums, products and roots are the same everywhere."""
 SOLVED = 1e-6
 """Relative: standard errors come out of equations that are solved by floats, in another order on another machine."""
-
-
-@dataclass(frozen=True)
-class Domains:
-    """Labels by (column, level) as dictionary.csv lists them, and the labels above them as levels.csv has it."""
-
-    listed: Mapping[tuple[str, str], Sequence[str]]
-    above: Mapping[tuple[str, str, str], Mapping[str, str]]
-
-    def labels(self, column: str, level: str) -> Sequence[str]:
-        """All values of a level. Raises KeyError for an unknown one."""
-        return self.listed[column, level]
-
-    def complete(self, table: pa.Table, axes: Mapping[str, str], further: Sequence[str]) -> bool:
-        """Whether the table holds every cell once, in order; `further` are the values of `probability`, if any."""
-        columns = [*((name, self.labels(*axis)) for name, axis in zip(axes, axes.items(), strict=True))]
-        columns += [("probability", further)] if further else []
-        shape = [len(labels) for _, labels in columns]
-        codes = np.indices(shape).reshape(len(shape), prod(shape))
-        expected = [[labels[code] for code in own] for (_, labels), own in zip(columns, codes, strict=True)]
-        held = [table[name].to_pylist() for name, _ in columns]
-        return held == expected and table.num_rows == prod(shape)
-
-    def refines(self, finer: Mapping[str, str], coarser: Mapping[str, str]) -> bool:
-        """Whether a table at the finer levels has the coarser one as a margin."""
-        return all(
-            name in finer and len(self.labels(name, finer[name])) >= len(self.labels(name, level))
-            for name, level in coarser.items()
-        )
-
-    def cells(self, finer: Mapping[str, str], coarser: Mapping[str, str]) -> npt.NDArray[np.int64]:
-        """For every cell of a table, in order, the cell of its margin."""
-        shape = [len(self.labels(*axis)) for axis in finer.items()]
-        codes = np.indices(shape).reshape(len(shape), prod(shape))
-        out = np.zeros(prod(shape), dtype=np.int64)
-        for name, level in coarser.items():
-            out = (
-                out * len(self.labels(name, level)) + self._codes(name, finer[name], level)[codes[[*finer].index(name)]]
-            )
-        return out
-
-    def _codes(self, name: str, finer: str, coarser: str) -> npt.NDArray[np.int64]:
-        labels = self.labels(name, finer)
-        if finer == coarser:
-            return np.arange(len(labels))
-        above = self.above.get((name, finer, coarser))
-        if above is None:  # levels of as many values: either may stand first
-            above = {label: own for own, label in self.above[name, coarser, finer].items()}
-        place = {label: code for code, label in enumerate(self.labels(name, coarser))}
-        return np.array([place[above[label]] for label in labels], dtype=np.int64)
 
 
 @dataclass(frozen=True)

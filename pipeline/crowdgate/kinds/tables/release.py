@@ -13,7 +13,7 @@ from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram
 from crowdgate.kind.kind import Sections
 from crowdgate.kind.randomness import Randomness
-from crowdgate.kinds.tables.files import coarser, file_names, statistic, tidy
+from crowdgate.kinds.tables.files import file_names, statistic, tidy
 from crowdgate.kinds.tables.plan import TablesPlan
 from crowdgate.kinds.tables.published import PublishedTables
 from crowdgate.kinds.tables.said import (
@@ -30,6 +30,7 @@ from crowdgate.mechanisms.tables.sums import IntegerGrid
 from crowdgate.mechanisms.tables.workload import Mean, Quantiles, Sum, Table
 from crowdgate.noisy.said import GridSaid, QuerySaid
 from crowdgate.publish.dictionary import entries
+from crowdgate.publish.levels import coarser
 
 Floats = npt.NDArray[np.float64]
 Answers = tuple[Answer | QuantileAnswer, ...]

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdgate.hierarchy import Level
-from crowdgate.kinds.tables.recount import Domains
 from crowdgate.kinds.tables.said import TablesManifest
 from crowdgate.mechanisms.tables.consistency import variances_after
+from crowdgate.publish.levels import Domains
 
 Spread = Mapping[str, npt.NDArray[np.float64]]
 """The variance of every cell, in squared steps, by the file of the table."""

@@ -1,7 +1,6 @@
 """Check a release of tables from its files alone: guarantee, queries, domains, flags, and that whole numbers add up."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Iterator, Sequence
 from math import prod
 from pathlib import Path
 
@@ -12,10 +11,9 @@ from crowdgate.errors import VerificationFailed
 from crowdgate.formats import Format
 from crowdgate.kind.facts import static_of
 from crowdgate.kind.kind import Formats
-from crowdgate.kinds.tables.files import COARSER, COARSER_COLUMNS, NUMBERS, QUANTILE_COLUMNS, RAW
-from crowdgate.kinds.tables.published import CoarserLine, PublishedTables
+from crowdgate.kinds.tables.files import NUMBERS, QUANTILE_COLUMNS, RAW
+from crowdgate.kinds.tables.published import PublishedTables
 from crowdgate.kinds.tables.recount import (
-    Domains,
     Noise,
     cell_problems,
     margin_problems,
@@ -29,7 +27,8 @@ from crowdgate.limits import LARGEST_LISTING
 from crowdgate.manifest import guarantee_words
 from crowdgate.noisy.claims import budget_problems, spend_problems
 from crowdgate.noisy.said import GridSaid, QuerySaid
-from crowdgate.publish.dictionary import DICTIONARY, Entry, read_dictionary, read_lines
+from crowdgate.publish.dictionary import DICTIONARY, read_dictionary
+from crowdgate.publish.levels import COARSER, Domains, domains_of, read_coarser
 
 
 def claims(said: TablesManifest) -> Iterator[str]:
@@ -101,8 +100,8 @@ def read(folder: Path, said: TablesManifest, formats: Formats) -> PublishedTable
 
     The files of the first format are read; the others must be what is written of the same tables.
     """
-    columns, above = read_dictionary(folder / DICTIONARY), _coarser(folder / COARSER)
-    domains = _domains(columns, above)
+    columns, above = read_dictionary(folder / DICTIONARY), read_coarser(folder / COARSER)
+    domains = domains_of(columns, above)
     if said.estimand is not None and not all(said.estimand.allows(each.column, each.labels) for each in columns):
         raise VerificationFailed(f"{DICTIONARY}: its columns are not treated as the estimand says")
     _refuse(_cell_problems(said, domains))
@@ -204,22 +203,3 @@ def _schema(table: TableSaid) -> pa.Schema:
         return pa.schema([*axes, *((name, pa.string()) for name in QUANTILE_COLUMNS)])
     numbers = [(name, pa.bool_() if name == "trustworthy" else pa.float64()) for name in NUMBERS]
     return pa.schema([*axes, *numbers])
-
-
-def _coarser(path: Path) -> list[CoarserLine]:
-    return [(line[0], line[1], line[2], line[3], line[4]) for line in read_lines(path, COARSER_COLUMNS)]
-
-
-def _domains(columns: Sequence[Entry], coarser: Sequence[CoarserLine]) -> Domains:
-    listed: Mapping[tuple[str, str], Sequence[str]] = {(each.column, each.level): each.labels for each in columns}
-    above: dict[tuple[str, str, str], dict[str, str]] = {}
-    for column, finer, label, level, over in coarser:
-        own = above.setdefault((column, finer, level), {})
-        if label in own or (column, finer) not in listed or over not in listed.get((column, level), ()):
-            raise VerificationFailed(f"{COARSER}: it does not tell the levels of {DICTIONARY}")
-        own[label] = over
-    pairs = [(a[0], a[1], b[1]) for a, b in combinations(listed, 2) if a[0] == b[0]]
-    whole = all(list(own) == list(listed[column, finer]) for (column, finer, _), own in above.items())
-    if sorted(above) != sorted(pairs) or not whole:
-        raise VerificationFailed(f"{COARSER}: it does not tell the levels of {DICTIONARY}")
-    return Domains(listed, above)

@@ -1,0 +1,101 @@
+"""levels.csv: which value of a level belongs to which of a coarser one, where a column is published at several."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from crowdgate.contracts.contract import Attribute
+from crowdgate.errors import VerificationFailed
+from crowdgate.hierarchy import Level, above
+from crowdgate.publish.dictionary import DICTIONARY, Entry, read_lines
+
+COARSER = "levels.csv"
+COARSER_COLUMNS = ("column", "level", "label", "coarser_level", "coarser_label")
+CoarserLine = tuple[str, str, str, str, str]
+
+
+def coarser(levels: Sequence[tuple[Attribute, Level]]) -> Iterator[CoarserLine]:
+    """For attributes that tables use at several levels: which value of a level belongs to which of a coarser one."""
+    for at, (attribute, finer) in enumerate(levels):
+        for other, found in levels[at + 1 :]:
+            if other.name == attribute.name:
+                codes = above(finer, found)
+                for code, label in enumerate(finer.labels):
+                    yield attribute.name, finer.name, label, found.name, found.labels[codes[code]]
+
+
+@dataclass(frozen=True)
+class Domains:
+    """Labels by (column, level) as dictionary.csv lists them, and the labels above them as levels.csv has it."""
+
+    listed: Mapping[tuple[str, str], Sequence[str]]
+    above: Mapping[tuple[str, str, str], Mapping[str, str]]
+
+    def labels(self, column: str, level: str) -> Sequence[str]:
+        """All values of a level. Raises KeyError for an unknown one."""
+        return self.listed[column, level]
+
+    def complete(self, table: pa.Table, axes: Mapping[str, str], further: Sequence[str]) -> bool:
+        """Whether the table holds every cell once, in order; `further` are the values of `probability`, if any."""
+        columns = [*((name, self.labels(*axis)) for name, axis in zip(axes, axes.items(), strict=True))]
+        columns += [("probability", further)] if further else []
+        shape = [len(labels) for _, labels in columns]
+        codes = np.indices(shape).reshape(len(shape), prod(shape))
+        expected = [[labels[code] for code in own] for (_, labels), own in zip(columns, codes, strict=True)]
+        held = [table[name].to_pylist() for name, _ in columns]
+        return held == expected and table.num_rows == prod(shape)
+
+    def refines(self, finer: Mapping[str, str], coarser: Mapping[str, str]) -> bool:
+        """Whether a table at the finer levels has the coarser one as a margin."""
+        return all(
+            name in finer and len(self.labels(name, finer[name])) >= len(self.labels(name, level))
+            for name, level in coarser.items()
+        )
+
+    def cells(self, finer: Mapping[str, str], coarser: Mapping[str, str]) -> npt.NDArray[np.int64]:
+        """For every cell of a table, in order, the cell of its margin."""
+        shape = [len(self.labels(*axis)) for axis in finer.items()]
+        codes = np.indices(shape).reshape(len(shape), prod(shape))
+        out = np.zeros(prod(shape), dtype=np.int64)
+        for name, level in coarser.items():
+            out = (
+                out * len(self.labels(name, level)) + self._codes(name, finer[name], level)[codes[[*finer].index(name)]]
+            )
+        return out
+
+    def _codes(self, name: str, finer: str, coarser: str) -> npt.NDArray[np.int64]:
+        labels = self.labels(name, finer)
+        if finer == coarser:
+            return np.arange(len(labels))
+        above = self.above.get((name, finer, coarser))
+        if above is None:  # levels of as many values: either may stand first
+            above = {label: own for own, label in self.above[name, coarser, finer].items()}
+        place = {label: code for code, label in enumerate(self.labels(name, coarser))}
+        return np.array([place[above[label]] for label in labels], dtype=np.int64)
+
+
+def read_coarser(path: Path) -> list[CoarserLine]:
+    """The lines of levels.csv. Raises VerificationFailed."""
+    return [(line[0], line[1], line[2], line[3], line[4]) for line in read_lines(path, COARSER_COLUMNS)]
+
+
+def domains_of(columns: Sequence[Entry], coarser: Sequence[CoarserLine]) -> Domains:
+    """The domains that both listings tell. Raises VerificationFailed where they do not fit."""
+    listed: Mapping[tuple[str, str], Sequence[str]] = {(each.column, each.level): each.labels for each in columns}
+    above: dict[tuple[str, str, str], dict[str, str]] = {}
+    for column, finer, label, level, over in coarser:
+        own = above.setdefault((column, finer, level), {})
+        if label in own or (column, finer) not in listed or over not in listed.get((column, level), ()):
+            raise VerificationFailed(f"{COARSER}: it does not tell the levels of {DICTIONARY}")
+        own[label] = over
+    pairs = [(a[0], a[1], b[1]) for a, b in combinations(listed, 2) if a[0] == b[0]]
+    whole = all(list(own) == list(listed[column, finer]) for (column, finer, _), own in above.items())
+    if sorted(above) != sorted(pairs) or not whole:
+        raise VerificationFailed(f"{COARSER}: it does not tell the levels of {DICTIONARY}")
+    return Domains(listed, above)
