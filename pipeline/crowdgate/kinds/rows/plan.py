@@ -5,11 +5,12 @@ from fractions import Fraction
 
 from crowdgate.candidate import Figures
 from crowdgate.contracts.contract import Contract
-from crowdgate.guarantee import Guarantee
+from crowdgate.guarantee import Guarantee, Part, decimal
 from crowdgate.histogram import View
 from crowdgate.kind.kind import Allowance, Planned, Planning
 from crowdgate.manifest import guarantee_words
 from crowdgate.mechanisms.rows.choice import choice_parts
+from crowdgate.mechanisms.rows.margins import MARGINS_PART
 from crowdgate.mechanisms.rows.safe_k import SafeK, plan_safe_k
 from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 
@@ -22,15 +23,22 @@ def attributes(spec: SafeKAnonymity) -> Sequence[str]:
 
 
 def beside(spec: SafeKAnonymity) -> Mapping[str, Fraction]:
-    """The price of choosing levels."""
-    return {} if spec.choose is None else {"the choice of levels": spec.choose.epsilon}
+    """The price of choosing levels, and of margins."""
+    chosen = {} if spec.choose is None else {"the choice of levels": spec.choose.epsilon}
+    return chosen if spec.margins is None else {**chosen, "the margins": spec.margins.epsilon}
 
 
 def plan(spec: SafeKAnonymity, contract: Contract, allowance: Allowance) -> Planning[SafeK]:
-    """The mechanism of least k, and the choice of levels where there is one."""
-    parts = choice_parts(spec.choose, allowance.epsilon, allowance.delta)
-    mechanism, findings = plan_safe_k(spec, contract, parts[0])
-    return (None if mechanism is None else Planned(mechanism, (mechanism.part, *parts[1:]))), findings
+    """The mechanism of least k, the choice of levels where there is one, and the margins that are bought."""
+    epsilon, delta = (Fraction(0), Fraction(0)) if spec.margins is None else spec.margins.cost
+    if delta and delta >= allowance.delta:
+        found = f"a delta of {decimal(delta)}, of {decimal(allowance.delta)} in all"
+        return None, [(("margins", "delta"), found, "a part of the policy's delta, such as a tenth", None)]
+    bought = None if spec.margins is None else Part(MARGINS_PART, epsilon, delta)
+    parts = choice_parts(spec.choose, allowance.epsilon - epsilon, allowance.delta - delta)
+    mechanism, findings = plan_safe_k(spec, contract, parts[0], bought)
+    spent = (*parts[1:], *(() if bought is None else (bought,)))
+    return (None if mechanism is None else Planned(mechanism, (mechanism.part, *spent))), findings
 
 
 def figures(safe: SafeK) -> Figures:

@@ -26,9 +26,8 @@ from crowdgate.kinds.tables.said import (
 from crowdgate.manifest import dumped
 from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer, consistent_answers, raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables
-from crowdgate.mechanisms.tables.sums import IntegerGrid
 from crowdgate.mechanisms.tables.workload import Mean, Quantiles, Sum, Table
-from crowdgate.noisy.said import GridSaid, QuerySaid
+from crowdgate.noisy.stating import noise_stated
 from crowdgate.publish.dictionary import entries
 from crowdgate.publish.levels import coarser
 
@@ -77,32 +76,11 @@ def parameters(planned: TablesPlan) -> dict[str, Any]:
 def mechanism(planned: TablesPlan) -> TablesMechanism:
     """What the manifest says of the mechanism; invariants: none, every number carries noise."""
     made, spec = planned.mechanism, planned.spec
-    unit = "epsilon" if made.budget.noise == "laplace" else "rho"
-    queries = tuple(_query(made, at, unit) for at in range(len(made.queries)))
     stated = {
-        "kind": "dp_tables", "noise": f"discrete {made.budget.noise}", "beta": made.beta, "rows_per_unit": made.rows,
-        unit: made.budget.spend, "invariants": (), "queries": queries, "split": spec.split,
-        "relative_error": spec.relative_error, "suppress": spec.suppress, "raw": spec.raw,
+        "kind": "dp_tables", **noise_stated(made, spec.split), "beta": made.beta, "rows_per_unit": made.rows,
+        "invariants": (), "relative_error": spec.relative_error, "suppress": spec.suppress, "raw": spec.raw,
     }  # fmt: skip
     return TablesMechanism.model_validate(stated)
-
-
-def _query(made: DpTables, at: int, unit: str) -> QuerySaid:
-    linear, grid = made.queries[at], made.queries[at].grid
-    bounds = None if grid is None else _grid(grid)
-    levels = {name: level.name for name, level in linear.levels.items()}
-    size = {
-        "cells": linear.query.cells,
-        "sensitivity": linear.query.sensitivity(made.rows),
-        "share": linear.query.share,
-    }
-    return QuerySaid.model_validate(
-        {"name": linear.query.name, "levels": levels, **size, unit: made.spends[at], "grid": bounds}
-    )
-
-
-def _grid(grid: IntegerGrid) -> GridSaid:
-    return GridSaid(unit=grid.unit, offset=grid.offset, low=min(grid.integers), high=max(grid.integers))
 
 
 def data(held: PublishedTables) -> TablesData:

@@ -3,11 +3,12 @@
 The output is (epsilon, delta)-differentially private for adding or removing one row (Li, Qardaji, Su 2012, Theorem 5;
 here with the exact delta), because every released column is in the class key, the levels do not depend on the sample,
 and neither the sample's size nor the number of suppressed rows is published. Levels are fixed, or chosen as `choice.py`
-says; when they are chosen on the sample itself, the delta is that of both together.
+says; when they are chosen on the sample itself, the delta is that of both together. Beside the rows, noisy margins of
+the full table may be drawn, as `margins.py` says.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from crowdgate.accounting import safe_k
@@ -29,18 +30,21 @@ from crowdgate.mechanisms.rows.choice import (
     plan_choice,
 )
 from crowdgate.mechanisms.rows.lattice import roll_up
+from crowdgate.mechanisms.rows.margins import Drawn, Margins, margin_findings, plan_margins
 from crowdgate.mechanisms.rows.spec import SafeKAnonymity
-from crowdgate.noise import Selector, noisy_max
+from crowdgate.noise import OPENDP, NoiseSource, Selector, noisy_max
 
 
 @dataclass(frozen=True)
 class Anonymised:
-    """What the mechanism made: the release and its levels; the sample and the table at these levels (confidential)."""
+    """What the mechanism made: the release, its levels and its noisy margins; the sample and the table at these levels
+    (confidential)."""
 
     output: Histogram
     sample: Histogram
     full: Histogram
     levels: Mapping[str, Level]
+    margins: Drawn | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,7 @@ class SafeK:
     choice: Choice | None = None
     rows: int = 1
     inherited: str | None = None
+    margins: Margins | None = None
 
     @property
     def view(self) -> View:
@@ -84,21 +89,28 @@ class SafeK:
         """What one row is granted, so that all rows of a unit together keep the part."""
         return row_part(self.part, self.rows)
 
-    def protect(self, full: Histogram, coins: Subsampler, select: Selector = noisy_max) -> Anonymised:
-        """Choose the levels if they are to be chosen, sample the rows that `full` counts, suppress classes below k.
+    def protect(
+        self, full: Histogram, coins: Subsampler, select: Selector = noisy_max, vectors: NoiseSource = OPENDP
+    ) -> Anonymised:
+        """Choose the levels if they are to be chosen, sample the rows that `full` counts, suppress classes below k;
+        draw margins of the full table if they were bought.
 
         No coin is thrown where the table is a sample already.
         """
-        subsampler = coins if self.inherited is None else _everybody
+        made = self._made(full, coins if self.inherited is None else _everybody, select)
+        drawn = None if self.margins is None else self.margins.draw(made.full, made.levels, vectors)
+        return replace(made, margins=drawn)
+
+    def _made(self, full: Histogram, coins: Subsampler, select: Selector) -> Anonymised:
         if self.choice is None:
-            return self._at(self.levels, full, subsample(full, subsampler))
+            return self._at(self.levels, full, subsample(full, coins))
         if self.choice.on == "sample":
-            sample = subsample(full, subsampler)
+            sample = subsample(full, coins)
             levels = self.choice.choose(sample, self.k, self.beta, select)
             return self._at(levels, roll_up(full, self.levels, levels), roll_up(sample, self.levels, levels))
         levels = self.choice.choose(full, self.k, self.beta, select)
         full = roll_up(full, self.levels, levels)
-        return self._at(levels, full, subsample(full, subsampler))
+        return self._at(levels, full, subsample(full, coins))
 
     def _at(self, levels: Mapping[str, Level], full: Histogram, sample: Histogram) -> Anonymised:
         return Anonymised(at_least(sample, self.k), sample, full, levels)
@@ -108,17 +120,26 @@ def _everybody(sizes: Counts) -> Counts:
     return sizes
 
 
-def plan_safe_k(spec: SafeKAnonymity, contract: Contract, part: Part) -> tuple[SafeK | None, list[Finding]]:
-    """The mechanism that keeps `part` of the guarantee, or what stands against it in the policy."""
-    findings = [*_attribute_findings(spec, contract), *choice_problems(spec), *_sampling_findings(spec, contract)]
+def plan_safe_k(
+    spec: SafeKAnonymity, contract: Contract, part: Part, margins: Part | None = None
+) -> tuple[SafeK | None, list[Finding]]:
+    """The mechanism that keeps `part` of the guarantee, and its margins theirs; or what stands against it in the
+    policy."""
+    wrong = list(_attribute_findings(spec, contract))
+    findings = [*wrong, *choice_problems(spec), *_sampling_findings(spec, contract)]
     beta = _beta(spec, contract)
     k, finding = (None, None) if beta is None else _class_size(spec, beta, contract.unit.rows, part)
     findings += [finding] if finding else []
+    levels = {} if wrong else _finest(spec, contract)
+    findings += [] if wrong else margin_findings(spec, contract, margins, levels)
     if findings or k is None or beta is None:
         return None, findings
-    levels = {name: candidate_levels(contract, name, stated)[0] for name, stated in spec.attributes.items()}
-    choice = plan_choice(spec, contract)
-    return SafeK(beta, k, levels, part, choice, contract.unit.rows, spec.sampling.inherited), []
+    choice, bought = plan_choice(spec, contract), plan_margins(spec, contract, margins)
+    return SafeK(beta, k, levels, part, choice, contract.unit.rows, spec.sampling.inherited, bought), []
+
+
+def _finest(spec: SafeKAnonymity, contract: Contract) -> dict[str, Level]:
+    return {name: candidate_levels(contract, name, stated)[0] for name, stated in spec.attributes.items()}
 
 
 def row_part(part: Part, rows: int) -> Part:

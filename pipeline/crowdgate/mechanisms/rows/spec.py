@@ -1,12 +1,15 @@
-"""What a policy says of a release of rows: sampling, class size, attributes at levels, and how levels are chosen."""
+"""What a policy says of a release of rows: sampling, class size, attributes at levels, how levels are chosen, and which
+margins of the full table are bought beside them."""
 
+from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, Tag, model_validator
 
 from crowdgate.limits import GREATEST_K
+from crowdgate.mechanisms.tables.spec import Ways
 from crowdgate.policy.policy import MechanismSpec
-from crowdgate.policy.values import Epsilon, Rate, Strict, Weight, schema_of, whole_number
+from crowdgate.policy.values import Epsilon, Probability, Rate, Strict, Weight, schema_of, whole_number
 
 
 def _class_size(text: Any) -> int | Literal["least"]:
@@ -85,6 +88,44 @@ class LevelChoice(Strict):
     weights: dict[str, Weight] = Field(default_factory=dict)
 
 
+class MarginLine(Strict):
+    """All tables of that many attributes, or the table of some."""
+
+    all: Ways | None = None
+    attributes: Annotated[list[str], Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _one_wish(self) -> "MarginLine":
+        if (self.all is None) == (self.attributes is None):
+            raise ValueError("either {all: a number of attributes} or {attributes: [...]}")
+        return self
+
+
+class MarginsSpec(Strict):
+    """Noisy counts of the full table, with randomness of their own, which the rows are weighted to.
+
+    The total and the tables of one attribute are always among them. Attributes are at their released levels, or at
+    coarser ones that `levels` states; `any` leaves one out. Gaussian noise takes a part of delta as well.
+    """
+
+    epsilon: Epsilon
+    delta: Probability | None = None
+    noise: Literal["laplace", "gaussian"] = "laplace"
+    tables: Annotated[list[MarginLine], Field(min_length=1)] = Field(default=[{"all": "2"}], validate_default=True)
+    levels: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _delta_of_the_noise(self) -> "MarginsSpec":
+        if (self.delta is not None) != (self.noise == "gaussian"):
+            raise ValueError("a delta with gaussian noise, and with gaussian noise only")
+        return self
+
+    @property
+    def cost(self) -> tuple[Fraction, Fraction]:
+        """Epsilon and delta."""
+        return self.epsilon, self.delta or Fraction(0)
+
+
 class SafeKAnonymity(MechanismSpec):
     """Sampling and k-anonymity at fixed or privately chosen levels. `attributes` is all that is published."""
 
@@ -93,5 +134,6 @@ class SafeKAnonymity(MechanismSpec):
     k: ClassSize = "least"
     attributes: Annotated[dict[str, LevelOrCandidates], Field(min_length=1)]
     choose: LevelChoice | None = None
+    margins: MarginsSpec | None = None
     suppression: Annotated[Literal["class"], _only("class", _CELLS)] = "class"
     recoding: Annotated[Literal["global"], _only("global", _LOCAL)] = "global"

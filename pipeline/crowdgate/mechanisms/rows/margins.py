@@ -1,0 +1,147 @@
+"""Margins of the full table beside released rows: which tables, at which levels, with which noise.
+
+They are drawn on the full table, after cleaning and the person bound and before any coin of the sample, with noise of
+their own. So the two parts compose: epsilons and deltas add up, whatever the margins tell of people whose rows are
+suppressed. What is computed from margins and released rows together costs nothing more.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.contracts.contract import Contract
+from crowdgate.errors import Finding, nearest
+from crowdgate.guarantee import Part
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Histogram, View, split
+from crowdgate.mechanisms.rows.spec import Candidates, MarginLine, MarginsSpec, SafeKAnonymity
+from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
+from crowdgate.mechanisms.tables.workload import Table
+from crowdgate.noise import NoiseSource
+
+Levels = Mapping[str, Level]
+Vector = npt.NDArray[np.int64]
+MARGINS_PART = "margins"
+
+
+@dataclass(frozen=True, eq=False)
+class Margins:
+    """What is bought: the tables of `spec` for `part` of the guarantee, once the released levels are known."""
+
+    spec: MarginsSpec
+    contract: Contract
+    part: Part
+
+    def tables(self, released: Levels) -> DpTables:
+        """The tables at these levels. Raises ValueError for what `margin_findings` finds."""
+        planned, findings = self._planned(released)
+        if planned is None:
+            raise ValueError(f"margins can't be drawn: {findings[0][1]}")
+        return planned
+
+    def draw(self, full: Histogram, released: Levels, source: NoiseSource) -> "Drawn":
+        """Noisy counts of the full table, which is counted at the released levels."""
+        mechanism = self.tables(released)
+        counted = split(full, View(released), mechanism.views)
+        return Drawn(mechanism, mechanism.protect(counted, None, source))
+
+    def _planned(self, released: Levels) -> tuple[DpTables | None, list[Finding]]:
+        names = {name: level.name for name, level in self._levels(released).items()}
+        tables = [Table({name: names[name] for name in chosen}) for chosen in _tables(self.spec.tables, list(names))]
+        return plan_dp_tables(tables, self.contract, self.part, noise=self.spec.noise)
+
+    def _levels(self, released: Levels) -> dict[str, Level]:
+        """The level of every attribute that has more than one value: the released one, or a coarser one as stated."""
+        found: dict[str, Level] = {}
+        for name, level in released.items():
+            own = self.contract.by_name[name].hierarchy
+            stated = self.spec.levels.get(name)
+            at = level if own is None or stated is None else own.level(stated)
+            if len(at) > 1:
+                found[name] = at
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Noisy margins as drawn, with their mechanism."""
+
+    mechanism: DpTables
+    noisy: tuple[Vector, ...]
+
+
+def _tables(lines: Sequence[MarginLine], names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Each table once, in the order of its attributes: the total, those of one attribute, then what the lines ask for.
+    Attributes that are left out are left out of every table."""
+    wanted: list[tuple[str, ...]] = [(), *((name,) for name in names)]
+    for line in lines:
+        if line.all is not None:
+            wanted += combinations(names, min(line.all, len(names)))
+        else:
+            wanted.append(tuple(name for name in names if name in (line.attributes or ())))
+    return list(dict.fromkeys(wanted))
+
+
+def plan_margins(spec: SafeKAnonymity, contract: Contract, part: Part | None) -> Margins | None:
+    """The margins of a policy without problems."""
+    return None if spec.margins is None or part is None else Margins(spec.margins, contract, part)
+
+
+def margin_findings(spec: SafeKAnonymity, contract: Contract, part: Part | None, finest: Levels) -> Iterator[Finding]:
+    """What stands against the margins in the policy; `finest` are the released levels, or their finest candidates."""
+    if spec.margins is None or part is None:
+        return
+    if contract.sample is not None or spec.sampling.inherited is not None:
+        found = "margins of an inherited sample: they would read it a second time"
+        yield ("margins",), found, "no margins: one sample serves one release and nothing else", None
+        return
+    faults = [*_name_findings(spec, spec.margins), *_level_findings(spec, spec.margins, contract)]
+    yield from faults
+    if not faults:
+        _, found_ones = Margins(spec.margins, contract, part)._planned(finest)
+        for _, what, expected, instead in found_ones:
+            yield ("margins",), what, expected, instead
+
+
+def _name_findings(spec: SafeKAnonymity, margins: MarginsSpec) -> Iterator[Finding]:
+    released = list(spec.attributes)
+    expected = "a released attribute: the rows are weighted to their margins"
+    for name in margins.levels:
+        if name not in released:
+            yield ("margins", "levels", name), f"{name!r} is not released", expected, nearest(name, released)
+    for at, line in enumerate(margins.tables):
+        own = line.attributes or []
+        for i, name in enumerate(own):
+            if name not in released or name in own[:i]:
+                what = "twice" if name in released else "is not released"
+                instead = None if name in released else nearest(name, released)
+                yield ("margins", "tables", at, "attributes", i), f"{name!r} {what}", expected, instead
+        if line.all is not None and line.all > len(released):
+            found = f"{line.all} of the {len(released)} attributes that are released"
+            yield ("margins", "tables", at, "all"), found, "at most as many as there are", None
+
+
+def _level_findings(spec: SafeKAnonymity, margins: MarginsSpec, contract: Contract) -> Iterator[Finding]:
+    for name, stated in margins.levels.items():
+        attribute = contract.by_name.get(name)
+        if name not in spec.attributes or attribute is None or attribute.hierarchy is None:
+            continue
+        known, place = attribute.hierarchy.names, ("margins", "levels", name)
+        if stated not in known:
+            yield place, f"unknown level {stated!r}", f"one of {', '.join(known)}", nearest(stated, known)
+            continue
+        coarsest = _coarsest(spec.attributes[name], known)
+        if coarsest is not None and known.index(stated) < known.index(coarsest):
+            expected = f"{coarsest} or a coarser level: the rows are weighted to the margins, and know nothing finer"
+            yield place, f"{stated!r} is finer than the rows can be", expected, coarsest
+
+
+def _coarsest(stated: str | Candidates, known: Sequence[str]) -> str | None:
+    """The coarsest level that rows can have, or None where its name is wrong, which is told elsewhere."""
+    listed: list[Any] = [stated] if isinstance(stated, str) else list(stated.choose)
+    right = [level for level in listed if level in known]
+    return max(right, key=known.index, default=None)
