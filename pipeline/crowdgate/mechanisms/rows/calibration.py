@@ -1,0 +1,148 @@
+"""Calibrated weights: one weight for all rows of a class, so that weighted figures agree with noisy margins.
+
+Generalised raking (Deville and Saerndal 1992, their truncated linear method) with a ridge on the margins (Rao and Singh
+1997). Class c has n_c released rows, every row the design weight d = 1 / beta, and the weight w_c = d g_c. Cell j of a
+margin has an estimate t_j of variance v_j and an interval [l_j, u_j]; N_j(w) = sum of n_c w_c over its classes. With
+0.1 <= g_c <= 10 the weights minimise
+
+    sum_c n_c d (g_c - 1)^2 / 2  +  100 sum_j (N_j(w) - s_j - t_j)^2 / (2 v_j),    l_j <= N_j(w) - s_j <= u_j,
+
+where s is the least shift that leaves any such weights: it minimises sum_j s_j^2 / v_j. Where the intervals can all be
+met s = 0: they are met, and among all weights that meet them these are the nearest to the design weight and to the
+estimates. Where they cannot (a group that belongs to the margins has no row, or too few), the weights come as near to
+the intervals as weights within the bounds can, in squared standard errors, and are the nearest to the design weight
+among those. s, and with it the weights, is a continuous function of estimates and intervals.
+
+A cell without a class can't be met by any weight: it is no constraint. Weights are functions of released rows and noisy
+margins only: post-processing, which costs no budget.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.mechanisms.rows.nearest import Nearest, Problem, nearest
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+GRID = 10_000
+"""Weights are whole multiples of 1/GRID: sums of weights are exact in integers."""
+LEAST, MOST = Fraction(1, 10), Fraction(10)
+"""Bounds of a weight in multiples of the design weight."""
+RIDGE = 100.0
+"""How much a squared standard error between weighted count and estimate weighs in the objective."""
+_HAIR = 1e-3
+"""Standard errors by which intervals are narrowed for what the solution is not exact."""
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """A noisy table beside the classes: the cell of every class, and for every cell (flat) a linear estimate (it may be
+    negative or no whole number), its variance (positive) and its interval."""
+
+    cells: Integers
+    estimate: Floats
+    variance: Floats
+    lower: Floats
+    upper: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Weights in units of 1/GRID, one a class. `met`: all intervals of cells with a class are met. `shift` is the root
+    of sum s_j^2 / v_j, in standard errors; `gap` bounds by how much its square could be lower with other weights."""
+
+    weights: Integers
+    met: bool
+    shift: float
+    gap: float
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """What weights leave of one margin, by cell: the weighted count, in units of 1/GRID; whether any class belongs to
+    the cell; whether the weighted count is in the interval; weighted count minus estimate."""
+
+    weighted: Integers
+    represented: npt.NDArray[np.bool_]
+    within: npt.NDArray[np.bool_]
+    residual: Floats
+
+
+def calibrate(counts: Integers, margins: Sequence[Margin], design: Fraction) -> Calibration:
+    """The weights of classes with these numbers of released rows (each above 0); `design` is 1 / beta, at least 1.
+
+    Where the intervals, each narrowed by what rounding to the grid can move (half a unit a row, at most a quarter of
+    the interval), can be met within the bounds, the weighted counts are in the intervals. Weights do not depend on the
+    order of classes or margins but for a unit of the grid. Raises ValueError for what is no such input, ArithmeticError
+    where the method does not converge: no weights are returned then.
+    """
+    problem = _problem(counts, margins, design)
+    found = nearest(problem)
+    low, high = _limits(design)
+    weights = np.clip(np.rint(found.ratios * float(design * GRID)).astype(np.int64), low, high)
+    met = all(left.within[left.represented].all() for left in residuals(counts, weights, margins))
+    return Calibration(weights, met, float(np.sqrt(found.shift @ found.shift)), found.gap)
+
+
+def residuals(counts: Integers, weights: Integers, margins: Sequence[Margin]) -> tuple[Residuals, ...]:
+    """What the weights leave of every margin. Exact in integers: a class's rows times its weight."""
+    return tuple(_residuals(counts, weights, margin) for margin in margins)
+
+
+def _residuals(counts: Integers, weights: Integers, margin: Margin) -> Residuals:
+    weighted = np.zeros(len(margin.estimate), dtype=np.int64)
+    np.add.at(weighted, margin.cells, counts * weights)
+    represented = np.zeros(len(margin.estimate), dtype=np.bool_)
+    represented[margin.cells] = True
+    people = weighted / GRID
+    return Residuals(
+        weighted, represented, (margin.lower <= people) & (people <= margin.upper), people - margin.estimate
+    )
+
+
+def _limits(design: Fraction) -> tuple[int, int]:
+    """The least and the greatest weight on the grid."""
+    return -int(-LEAST * design * GRID // 1), int(MOST * design * GRID // 1)
+
+
+def _problem(counts: Integers, margins: Sequence[Margin], design: Fraction) -> Problem:
+    """The cells with a class as rows in standard errors, classes as columns."""
+    from scipy.sparse import csr_array, vstack
+
+    _check(counts, margins, design)
+    rows, lows, highs, targets = [], [], [], []
+    for margin in margins:
+        released = np.bincount(margin.cells, counts, len(margin.estimate))
+        has, error = released > 0, np.sqrt(margin.variance)
+        place = np.cumsum(has) - 1
+        entries = 1 / error[margin.cells], (place[margin.cells], np.arange(len(counts)))
+        rows.append(csr_array(entries, shape=(int(has.sum()), len(counts))))
+        hair = np.minimum(_HAIR * error + released / (2 * GRID), (margin.upper - margin.lower) / 4)
+        lows.append(((margin.lower + hair) / error)[has])
+        highs.append(((margin.upper - hair) / error)[has])
+        targets.append((margin.estimate / error)[has])
+    matrix = vstack(rows, format="csr") if rows else csr_array((0, len(counts)))
+    low, high = (end / float(design * GRID) for end in _limits(design))
+    base = counts * float(design)
+    return Problem(matrix, base, _joined(targets), _joined(lows), _joined(highs), low, high, RIDGE)
+
+
+def _joined(parts: list[Any]) -> Floats:
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _check(counts: Integers, margins: Sequence[Margin], design: Fraction) -> None:
+    if design < 1 or not (counts > 0).all():
+        raise ValueError("the design weight must be at least 1 and every class must have a row")
+    for margin in margins:
+        numbers = np.stack([margin.estimate, margin.variance, margin.lower, margin.upper])
+        if margin.cells.shape != counts.shape or not np.isfinite(numbers).all():
+            raise ValueError("a margin must have a cell of every class and finite numbers")
+        if not (margin.variance > 0).all() or not (margin.lower <= margin.upper).all():
+            raise ValueError("variances must be positive, and no interval may end before it begins")
