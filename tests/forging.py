@@ -16,7 +16,6 @@ from crowdgate.attachments import README
 from crowdgate.formats import FORMATS
 from crowdgate.kind.attachment import Context
 from crowdgate.kinds import KINDS
-from crowdgate.kinds.rows.files import schema
 from crowdgate.manifest import NAME, GuaranteeSaid, dumped, guarantee_words
 from crowdgate.publish.dictionary import DICTIONARY, read_dictionary
 from crowdgate.publish.publisher import described
@@ -71,22 +70,26 @@ def rewrite_lines(path: Path, change: Callable[[Lines], Lines]) -> None:
 def rewrite_rows(folder: Path, change: Callable[[Lines], Lines], *ends: str) -> None:
     """Other rows in the data files, or in those with these endings."""
     with (folder / "data.csv").open(newline="", encoding="utf-8") as file:
-        header, *rows = list(csv.reader(file))
-    table = _coded(folder, header, change(rows))
+        _, *rows = list(csv.reader(file))
+    table = _coded(folder, change(rows))
     for end in ends or FORMATS:
         with (folder / f"data.{end}").open("wb") as file:
             FORMATS[end].write(file, table.schema, [table])
 
 
-def _coded(folder: Path, header: list[str], rows: Lines) -> pa.Table:
-    """Labels in the order of their dictionary, those of no dictionary last."""
+def _coded(folder: Path, rows: Lines) -> pa.Table:
+    """Numbers as they are; labels in the order of their dictionary, those of no dictionary last."""
     place = {(e.column, label): at for e in read_dictionary(folder / DICTIONARY) for at, label in enumerate(e.labels)}
     columns = []
-    for name, cells in zip(header, zip(*rows, strict=True), strict=True):
+    held = pq.read_schema(folder / "data.parquet")
+    for name, cells in zip(held.names, zip(*rows, strict=True), strict=True):
+        if not pa.types.is_string(held.field(name).type):
+            columns.append(pa.array(cells).cast(held.field(name).type))
+            continue
         labels = sorted({*cells}, key=lambda label: (place.get((name, label), len(place)), label))
         codes = pa.array([labels.index(cell) for cell in cells], pa.int32())
         columns.append(pa.DictionaryArray.from_arrays(codes, pa.array(labels, pa.string())))
-    return pa.table(columns, schema=schema(header))
+    return pa.table(columns, names=held.names)
 
 
 def rewrite_table(folder: Path, stem: str, change: Callable[[list[Claims]], list[Claims]], *ends: str) -> None:

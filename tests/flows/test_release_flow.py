@@ -141,7 +141,7 @@ def test_the_flow_stages_the_same_bytes_as_the_job(
         staged.append({path.name: path.read_bytes() for path in folder.iterdir()})
         assert not workshop.release_dir(SLOT).exists()
     assert staged[0] == staged[1]
-    files = {"README.md", "data.csv", "data.parquet", "dictionary.csv", "estimates.csv", "manifest.json"}
+    files = {"README.md", "counts.csv", "data.csv", "data.parquet", "dictionary.csv", "manifest.json"}
     assert set(staged[0]) == files
 
 

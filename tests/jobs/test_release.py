@@ -62,7 +62,7 @@ def test_a_release_is_published_and_holds_what_its_manifest_claims(workshop: Wor
     result = run(workshop)
     assert result.outcome == "published"
     assert result.path == workshop.release_dir(SLOT)
-    names = ["README.md", "data.csv", "data.parquet", "dictionary.csv", "estimates.csv", "manifest.json"]
+    names = ["README.md", "counts.csv", "data.csv", "data.parquet", "dictionary.csv", "manifest.json"]
     assert published_files(workshop) == [f"clinic/1/{SLOT}/{name}" for name in names]
     claims = verified(result.path, workshop.ledger)
     assert claims["data"]["rows"] == pq.read_table(result.path / "data.parquet").num_rows > 0

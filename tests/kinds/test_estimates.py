@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdgate.histogram import Histogram, collapse
-from crowdgate.kinds.rows.estimates import Estimate, estimates, largest
+from crowdgate.kinds.rows.first_estimates import Estimate, estimates, largest
 
 LABELS = {name: tuple(f"{name},{i}" for i in range(size)) for name, size in (("a", 3), ("b", 2))}
 tables = st.dictionaries(st.tuples(st.integers(0, 2), st.integers(0, 1)), st.integers(1, 10**9), max_size=6)

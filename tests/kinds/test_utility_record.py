@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -99,19 +98,5 @@ def test_an_empty_table_has_figures_too(workshop: Workshop) -> None:
     path = job.release(Request(workshop.policy, SLOT), draw_key).path
     assert path is not None
     assert record(workshop)["utility"]["kept"] == {"of the sample": None, "of the table": None}
-    assert (path / "estimates.csv").read_text() == "column,label,count,estimate,standard_error\n"
-    assert "With the numbers of this release" not in (path / "README.md").read_text()
+    assert (path / "counts.csv").read_text() == "column,label,at_least\n"
     assert crowdgate("verify", path, "--ledger", workshop.ledger) == 0
-
-
-def test_the_page_works_out_the_largest_cells_of_its_own_release(workshop: Workshop) -> None:
-    path = job.release(Request(workshop.policy, SLOT), draw_key).path
-    assert path is not None
-    lines = [line.split(",") for line in Path(path / "estimates.csv").read_text().splitlines()[1:]]
-    page = (path / "README.md").read_text()
-    assert "fewer persons than the source table has" in page
-    for column in ("age", "ward"):
-        mine = [line for line in lines if line[0] == column]
-        largest = max(int(line[2]) for line in mine)
-        first = next(line for line in mine if int(line[2]) == largest)
-        assert f"| {column} = {first[1]} | {first[2]} | {first[3]} | {first[4]} |" in page

@@ -360,7 +360,7 @@ def weights(n: int, beta: Fraction, start: int) -> Iterator[tuple[int, int]]:
 
 
 def check_rows(release: Release, found: Findings) -> None:
-    """Sections 3 and 4: data, classes, values and estimates."""
+    """Sections 3 and 4: data, classes, values and counts."""
     mechanism, data = release.manifest["mechanism"], release.manifest["data"]
     names = [column["name"] for column in data["columns"]]
     levels = {column["name"]: column["level"] for column in data["columns"]}
@@ -369,7 +369,7 @@ def check_rows(release: Release, found: Findings) -> None:
     found.need(all(counts == counted[0] for counts in counted), "data: the formats hold different rows")
     check_classes(counted[0], release, found)
     check_values(counted[0], release, found)
-    check_estimates(counted[0], release, found)
+    check_counts(counted[0], release, found)
 
 
 def count_rows(release: Release, form: str, names: list[str], found: Findings) -> dict[tuple[str, ...], int]:
@@ -408,30 +408,17 @@ def check_values(counts: dict[tuple[str, ...], int], release: Release, found: Fi
         found.need(not unknown, f"data: {column['name']} has values that dictionary.csv does not list")
 
 
-def check_estimates(counts: dict[tuple[str, ...], int], release: Release, found: Findings) -> None:
-    """The estimates are those of the rows: every value that occurs, once."""
-    beta = Fraction(release.manifest["mechanism"]["beta"])
+def check_counts(counts: dict[tuple[str, ...], int], release: Release, found: Findings) -> None:
+    """The counts are those of the rows: every value that occurs, once."""
     expected: dict[tuple[str, str], int] = {}
     for place, column in enumerate(release.manifest["data"]["columns"]):
         for row, count in counts.items():
             value = (column["name"], row[place])
             expected[value] = expected.get(value, 0) + count
-    head, lines = release.lines("estimates.csv")
-    found.need(head == ["column", "label", "count", "estimate", "standard_error"], "estimates.csv: other columns")
-    right = sorted((*value, str(c), hundredths((c / beta) ** 2), error_of(c, beta)) for value, c in expected.items())
-    found.need(right == sorted(lines), "estimates.csv: does not follow from the data")
-
-
-def error_of(count: int, beta: Fraction) -> str:
-    """The standard error of an estimate."""
-    return hundredths(count * (1 - beta) / beta**2)
-
-
-def hundredths(square: Fraction) -> str:
-    """The root of a number in hundredths, halves up, exactly: floor(x + 1/2) is half of floor(2 x) + 1, floored."""
-    twice = math.isqrt(math.floor(40000 * square))
-    whole, part = divmod((twice + 1) // 2, 100)
-    return f"{whole}.{part:02}"
+    head, lines = release.lines("counts.csv")
+    found.need(head == ["column", "label", "at_least"], "counts.csv: other columns")
+    right = sorted((*value, str(count)) for value, count in expected.items())
+    found.need(right == sorted(lines), "counts.csv: does not follow from the data")
 
 
 # --- gates

@@ -441,26 +441,13 @@ def _rows(release: Release) -> Checks:
     yield "no more columns", all({*row} == {*names} for rows in release.tables("data") for row in rows[:1])
     yield "classes of at least k", min(classes.values(), default=k) >= k
     yield "rows and classes", (said["rows"], said["classes"]) == (classes.total(), len(classes))
-    listed = _lines(release.folder / "estimates.csv")
+    listed = _lines(release.folder / "counts.csv")
     margins: Counter[tuple[str, str]] = Counter()
     for key, many in classes.items():
         margins.update(dict.fromkeys(zip(names, key, strict=True), many))
-    yield "cells of the estimates", Counter((each["column"], each["label"]) for each in listed) == Counter({*margins})
+    yield "cells of the counts", Counter((each["column"], each["label"]) for each in listed) == Counter({*margins})
     for each in listed:
-        count = margins[each["column"], each["label"]]
-        yield "counts of the estimates", int(each["count"]) == count
-        yield "estimates", 0 <= 2 * (100 * count / beta - _hundredths(each["estimate"])) + 1 < 2
-        yield "errors of the estimates", is_root(_hundredths(each["standard_error"]), count * (1 - beta) / beta**2)
-
-
-def _hundredths(text: str) -> int:
-    return int(Fraction(text) * 100) if re.fullmatch(r"[0-9]+\.[0-9]{2}", text) else -1
-
-
-def is_root(hundredths: int, square: Fraction) -> bool:
-    """Whether that is the nearest number of hundredths to the root, halves up: compared by squares."""
-    ends = hundredths - Fraction(1, 2), hundredths + Fraction(1, 2)
-    return hundredths >= 0 and max(Fraction(0), ends[0]) ** 2 <= 10**4 * square < ends[1] ** 2
+        yield "counts", int(each["at_least"]) == margins[each["column"], each["label"]]
 
 
 # --- tables ---

@@ -248,7 +248,7 @@ def judged(folder: Path) -> None:
         reseal(folder, change)
 
 
-def estimated(folder: Path) -> None:
+def rewritten(folder: Path) -> None:
     """All files of the kind as the maker writes them of the rows that are there."""
     sealed = (folder / NAME).read_bytes()
     kind = KINDS[manifest.kind_in(sealed)]
@@ -332,11 +332,11 @@ def alone(folder: Path) -> None:
     (folder / NAME).write_bytes(manifest.canonical(claims))
 
 
-def estimates(at: int, cell: str) -> Forge:
-    """Another cell of the first line of estimates.csv."""
+def counts(at: int, cell: str) -> Forge:
+    """Another cell of the first line of counts.csv."""
 
     def apply(folder: Path) -> None:
-        rewrite_lines(folder / "estimates.csv", lambda lines: [lines[0], _put(lines[1], at, cell), *lines[2:]])
+        rewrite_lines(folder / "counts.csv", lambda lines: [lines[0], _put(lines[1], at, cell), *lines[2:]])
         reseal(folder)
 
     return apply
@@ -456,7 +456,6 @@ FORGED: dict[str, tuple[Forge, str]] = {
         says_with_page(rate("0.9")),
         "step 5, guarantee: k 7 does not reach the stated delta",
     ),
-    "beta lowered, estimates left": (says_with_page(rate("0.25")), f"step 6, contents: estimates.csv: {WRITTEN}"),
     "k lowered": (says_with_page(mechanism(k=3)), "step 5, guarantee: k 3 does not reach the stated delta"),
     "k raised above the smallest class": (
         says(mechanism(k=100)), r"step 6, contents: data.parquet: a class has fewer than 100 rows",
@@ -466,21 +465,20 @@ FORGED: dict[str, tuple[Forge, str]] = {
     "rows doubled in the data": (
         then(data(doubled), reseal), "step 6, contents: data.parquet: it has more rows than the manifest states",
     ),
-    "rows doubled, estimates left": (
-        then(data(doubled), counted), f"step 6, contents: estimates.csv: {WRITTEN}",
+    "rows doubled, counts left": (
+        then(data(doubled), counted), f"step 6, contents: counts.csv: {WRITTEN}",
     ),
-    "rows doubled with estimates, gates left": (
-        then(data(doubled), counted, estimated), f"step 7, gates: released_rows: {SHOWN}",
+    "rows doubled with counts, gates left": (
+        then(data(doubled), counted, rewritten), f"step 7, gates: released_rows: {SHOWN}",
     ),
-    "rows doubled with estimates and gates, README left": (
-        then(data(doubled), counted, estimated, judged), "step 8, pages: README.md: ",
+    "rows doubled with counts and gates, README left": (
+        then(data(doubled), counted, rewritten, judged), "step 8, pages: README.md: ",
     ),
     "a class removed": (then(data(without_first), reseal), "step 6, contents: .*rows or classes are not as many as"),
-    "a class removed, estimates left": (
-        then(data(without_first), counted), f"step 6, contents: estimates.csv: {WRITTEN}",
+    "a class removed, counts left": (
+        then(data(without_first), counted), f"step 6, contents: counts.csv: {WRITTEN}",
     ),
-    "an estimate": (estimates(3, "9999.00"), f"step 6, contents: estimates.csv: {WRITTEN}"),
-    "a standard error": (estimates(4, "0.01"), f"step 6, contents: estimates.csv: {WRITTEN}"),
+    "a count": (counts(2, "9999"), f"step 6, contents: counts.csv: {WRITTEN}"),
     # Parquet
     "a value in a Parquet dictionary": (
         hidden("data.parquet", value=True), "step 6, contents: data.parquet: column 'age' holds what dictionary.csv",
@@ -551,9 +549,9 @@ FITTING: dict[str, Forge] = {
     "a gate made advice": says_with_page(gate("smallest_class", severity="advise")),
     "a looser limit": says_with_page(gate("expected_singletons", at_most="1000")),
     "k raised to the smallest class": says_with_page(mechanism(k=8)),
-    "rows doubled throughout": then(data(doubled), counted, estimated, judged, PAGED),
-    "a class removed throughout": then(data(without_first), counted, estimated, judged, PAGED),
-    "beta lowered throughout": then(says(rate("0.25")), estimated, PAGED),
+    "rows doubled throughout": then(data(doubled), counted, rewritten, judged, PAGED),
+    "a class removed throughout": then(data(without_first), counted, rewritten, judged, PAGED),
+    "beta lowered throughout": says_with_page(rate("0.25")),
     "another owner": says_with_page(lambda claims: claims["about"].update(owner="the ministry")),
 }
 """Another release that holds all it claims, as if it had been made."""

@@ -109,8 +109,8 @@ def double_row_and_say_so(folder: Path, manifest: Json) -> None:
     gate.update(dict.fromkeys(("value", "low", "high"), str(manifest["data"]["rows"])))
 
 
-def change_estimate(folder: Path, _: Json) -> None:
-    edit(folder / "estimates.csv", ".00,", ".01,")
+def change_count(folder: Path, _: Json) -> None:
+    edit(folder / "counts.csv", "age,50+,", "age,50+,1")
 
 
 def raise_k(folder: Path, manifest: Json) -> None:
@@ -165,9 +165,9 @@ def spend_all_twice(_: Path, manifest: Json) -> None:
 
 ROWS: list[tuple[Forgery, str]] = [
     (double_row, "data: .* rows, not"),
-    (double_row_and_say_so, "estimates.csv: does not follow"),
+    (double_row_and_say_so, "counts.csv: does not follow"),
     (double_row_in_csv, "the formats hold different rows"),
-    (change_estimate, "estimates.csv: does not follow"),
+    (change_count, "counts.csv: does not follow"),
     (raise_k, "have fewer than"),
     (halve_delta, "delta is at least 0.0078125"),
     (drop_part, "do not add up to its epsilon"),

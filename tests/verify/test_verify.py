@@ -29,7 +29,7 @@ from tests.forging import (
 )
 from tests.workshop import Workshop, crowdgate, make_workshop
 
-FILES = ("data.parquet", "data.csv", "dictionary.csv", "estimates.csv", "README.md")
+FILES = ("data.parquet", "data.csv", "dictionary.csv", "counts.csv", "README.md")
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_missing_and_additional_files_are_found(copy: Path) -> None:
 def test_a_copy_that_is_written_and_sealed_again_without_changes_verifies(copy: Path) -> None:
     before = {file.name: file.read_bytes() for file in copy.iterdir()}
     rewrite_rows(copy, lambda rows: rows)
-    rewrite_lines(copy / "estimates.csv", lambda lines: lines)
+    rewrite_lines(copy / "counts.csv", lambda lines: lines)
     reseal_with_page(copy)
     assert {file.name: file.read_bytes() for file in copy.iterdir()} == before
     assert verify(copy)
@@ -155,17 +155,15 @@ def test_data_files_that_differ_are_found(copy: Path, forged: str, found: str) -
         verify(copy)
 
 
-ESTIMATES: dict[str, Callable[[Lines], Lines]] = {
-    "an estimate": lambda lines: _with(lines, 3, "0.01"),
-    "a smaller estimate": lambda lines: _with(lines, 3, "-0.01"),
-    "an error": lambda lines: _with(lines, 4, "0.01"),
+COUNTS: dict[str, Callable[[Lines], Lines]] = {
     "a count": lambda lines: _with(lines, 2, "1"),
+    "a smaller count": lambda lines: _with(lines, 2, "-1"),
     "a label": lambda lines: [lines[0], [lines[1][0], "x", *lines[1][2:]], *lines[2:]],
     "a line missing": lambda lines: lines[:-1],
     "a line more": lambda lines: [*lines, lines[-1]],
     "order": lambda lines: [lines[0], *lines[:0:-1]],
-    "a cell missing": lambda lines: [line[:4] for line in lines],
-    "another form": lambda lines: [lines[0], [*lines[1][:3], f"+{lines[1][3]}", lines[1][4]], *lines[2:]],
+    "a cell missing": lambda lines: [line[:2] for line in lines],
+    "another form": lambda lines: [lines[0], [*lines[1][:2], f"+{lines[1][2]}"], *lines[2:]],
     "no lines": lambda _: [],
 }
 
@@ -176,11 +174,11 @@ def _with(lines: Lines, at: int, more: str) -> Lines:
     return [lines[0], [*lines[1][:at], str(changed), *lines[1][at + 1 :]], *lines[2:]]
 
 
-@pytest.mark.parametrize("name", ESTIMATES)
-def test_forged_estimates_are_found_even_when_the_manifest_is_resealed(copy: Path, name: str) -> None:
-    rewrite_lines(copy / "estimates.csv", ESTIMATES[name])
+@pytest.mark.parametrize("name", COUNTS)
+def test_forged_counts_are_found_even_when_the_manifest_is_resealed(copy: Path, name: str) -> None:
+    rewrite_lines(copy / "counts.csv", COUNTS[name])
     reseal(copy)
-    with pytest.raises(VerificationFailed, match=r"^step 6, contents: estimates.csv: it is not what is written[^\n]*$"):
+    with pytest.raises(VerificationFailed, match=r"^step 6, contents: counts.csv: it is not what is written[^\n]*$"):
         verify(copy)
 
 
@@ -215,7 +213,7 @@ def test_a_changed_word_of_the_page_is_found_even_when_the_manifest_is_resealed(
 
 
 @pytest.mark.parametrize(
-    ("name", "found"), [("estimates.csv", "contents: estimates.csv: missing"), ("README.md", "pages: README.md: ")]
+    ("name", "found"), [("counts.csv", "contents: counts.csv: missing"), ("README.md", "pages: README.md: ")]
 )
 def test_a_release_without_one_of_its_files_is_found(copy: Path, name: str, found: str) -> None:
     (copy / name).unlink()

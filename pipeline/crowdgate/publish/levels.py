@@ -65,11 +65,12 @@ class Domains:
         out = np.zeros(prod(shape), dtype=np.int64)
         for name, level in coarser.items():
             out = (
-                out * len(self.labels(name, level)) + self._codes(name, finer[name], level)[codes[[*finer].index(name)]]
+                out * len(self.labels(name, level)) + self.codes(name, finer[name], level)[codes[[*finer].index(name)]]
             )
         return out
 
-    def _codes(self, name: str, finer: str, coarser: str) -> npt.NDArray[np.int64]:
+    def codes(self, name: str, finer: str, coarser: str) -> npt.NDArray[np.int64]:
+        """For every value of a level, in order, its place in a coarser one."""
         labels = self.labels(name, finer)
         if finer == coarser:
             return np.arange(len(labels))

@@ -6,6 +6,7 @@ from crowdgate.kinds.rows import files, outlook, page, plan, release, verify
 from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate
 from crowdgate.kinds.rows.said import RowsManifest
 from crowdgate.mechanisms.rows.choice import CHOICE_PART, JOINT_PART
+from crowdgate.mechanisms.rows.margins import MARGINS_PART
 from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 
@@ -13,7 +14,7 @@ ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate, PublishedRows, RowsManifest] = 
     name="safe_k_anonymity",
     spec=SafeKAnonymity,
     shapes=frozenset((Shape.STATIC, Shape.ROWS, Shape.TABLE, Shape.SAMPLE)),
-    spends=frozenset(("mechanism", CHOICE_PART, JOINT_PART)),
+    spends=frozenset(("mechanism", CHOICE_PART, JOINT_PART, MARGINS_PART)),
     attributes=plan.attributes,
     beside=plan.beside,
     plan=plan.plan,

@@ -1,29 +1,67 @@
 """The candidate of a release of rows, and what its files hold."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from crowdgate.candidate import Candidate
-from crowdgate.histogram import Histogram
+from crowdgate.histogram import Counts, Histogram
+from crowdgate.mechanisms.rows.margins import Drawn
 from crowdgate.publish.dictionary import Entry
+from crowdgate.publish.levels import CoarserLine
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+Lookup = Mapping[tuple[str, str], Codes]
+"""For every column at a level that margins have it at: the value's place there, for every value of the rows."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RowsCandidate(Candidate):
-    """Released rows, with the table and the sample at the released levels."""
+    """Released rows with noisy margins, if there are any; with the table and the sample at the released levels."""
 
     rows: Histogram
     table: Histogram
     sample: Histogram
+    margins: Drawn | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """A published table of counts of the full table: its axes, each a column at a level, and its cells, flat: whole
+    numbers, the least-squares estimates before they were cut at 0 and rounded, standard errors and 95 % intervals."""
+
+    levels: Mapping[str, str]
+    value: Floats
+    unbiased: Floats
+    error: Floats
+    lower: Floats
+    upper: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Weighting:
+    """Margins of the full table, the weight of every class of rows in `UNIT`s, and the levels of the margins that are
+    not those of the rows: their values, and which value of a row belongs to which."""
+
+    margins: tuple[Margin, ...]
+    weights: Counts
+    entries: tuple[Entry, ...]
+    coarser: Sequence[CoarserLine]
+    lookup: Lookup
 
 
 @dataclass(frozen=True, eq=False)
 class PublishedRows:
-    """Rows by class, with the columns and all their values; which columns are numbers or days in order."""
+    """Rows by class, with the columns and all their values; which columns are numbers or days in order; margins and
+    weights, where they were bought."""
 
     rows: Histogram
     columns: tuple[Entry, ...]
     ordered: tuple[bool, ...]
+    weighting: Weighting | None = None
 
     @property
     def labels(self) -> Mapping[str, tuple[str, ...]]:

@@ -1,36 +1,100 @@
 """What the README of a release of rows says: for the people who use the data."""
 
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
 from crowdgate.kind.kind import Page
-from crowdgate.kinds.rows.candidate import PublishedRows
-from crowdgate.kinds.rows.estimates import Estimate, estimates, largest
-from crowdgate.kinds.rows.said import ChoiceSaid, RowsManifest
+from crowdgate.kinds.rows import first_estimates
+from crowdgate.kinds.rows.candidate import Margin, PublishedRows, Weighting
+from crowdgate.kinds.rows.margins import ends, labels_of, met, number
+from crowdgate.kinds.rows.said import ChoiceSaid, MarginsSaid, RowsManifest
+from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.mechanisms.rows.choice import choice_words
+
+LISTED = 20
+"""Cells in the README at most; the others stand in the files."""
+Cell = dict[str, object]
 
 
 def page(said: RowsManifest, held: PublishedRows) -> Page:
     """Columns, what was done, how to use it, and an example with the release's own numbers."""
     safe = said.mechanism
-    found = largest(estimates(held.rows, safe.beta, held.labels))
-    values = {
+    values: dict[str, object] = {
         "columns": [{"name": each.name, "level": each.level, "values": each.values} for each in said.data.columns],
         "beta": f"{float(safe.beta):g}",
-        "rest": f"{float(1 - safe.beta):g}",
-        "weight": f"{float(1 / safe.beta):g}",
         "k": safe.k,
         "rows": safe.rows,
         "inherited": safe.inherited,
         "choice": [] if safe.choice is None else [_chosen(safe.choice)],
-        "examples": list(map(_example, found)),
     }
-    return Page(f"kinds/rows/release.{said.format}.md.j2", values)
+    own = _first(said, held) if said.format == 1 else _second(said, held)
+    return Page(f"kinds/rows/release.{said.format}.md.j2", {**values, **own})
 
 
 def _chosen(choice: ChoiceSaid) -> str:
     return choice_words(choice.chosen, choice.candidates, choice.score, choice.target, choice.on, choice.epsilon)
 
 
-def _example(each: Estimate) -> dict[str, object]:
-    middle, half = each.persons_hundredths / 100, 1.96 * each.error_hundredths / 100
-    ends = f"{middle - half:.0f} to {middle + half:.0f}"
-    return {"column": each.column, "label": each.label, "rows": each.count, "persons": each.persons,
-            "error": each.error, "interval": ends}  # fmt: skip
+def _first(said: RowsManifest, held: PublishedRows) -> dict[str, object]:
+    """What a README of format 1 says besides."""
+    beta = said.mechanism.beta
+    found = first_estimates.largest(first_estimates.estimates(held.rows, beta, held.labels))
+    return {
+        "rest": f"{float(1 - beta):g}",
+        "weight": f"{float(1 / beta):g}",
+        "examples": list(map(first_estimates.example, found)),
+    }
+
+
+def _second(said: RowsManifest, held: PublishedRows) -> dict[str, object]:
+    bought, weighting, found = said.mechanism.margins, held.weighting, said.data.margins
+    if bought is None or weighting is None or found is None:
+        return {"margins": None}
+    noise = {"kind": bought.noise, "tables": len(bought.queries), "cells": found.cells, "epsilon": _spent(said)}
+    weights = weighting.weights / UNITS
+    return {
+        "margins": noise,
+        "coarser": bool(weighting.entries),
+        "bounds": _bounds(bought),
+        "least": number(float(weights.min())) if len(weights) else "0",
+        "most": number(float(weights.max())) if len(weights) else "0",
+        "represented": found.represented,
+        "met": found.met,
+        "examples": list(_largest(held, weighting)),
+        "absent": list(_absent(held, weighting)),
+    }
+
+
+def _spent(said: RowsManifest) -> str:
+    return next(f"{float(part.epsilon):g}" for part in said.guarantee.parts if part.name == "margins")
+
+
+def _bounds(bought: MarginsSaid) -> dict[str, str]:
+    return {"low": f"{float(bought.low):g}", "high": f"{float(bought.high):g}"}
+
+
+def _largest(held: PublishedRows, weighting: Weighting, most: int = 3) -> Iterator[Cell]:
+    """The largest cell of each of the one-way margins with the largest ones."""
+    one_way = [each for each in weighting.margins if len(each.levels) == 1 and len(each.value)]
+    for margin in sorted(one_way, key=lambda each: -float(each.value.max()))[:most]:
+        yield _cell(held, margin, int(margin.value.argmax()))
+
+
+def _absent(held: PublishedRows, weighting: Weighting) -> Iterator[Cell]:
+    """Cells of one-way margins that no released row has, though the noisy count says that somebody is there."""
+    shown = 0
+    for margin in weighting.margins:
+        if len(margin.levels) == 1:
+            for at in np.flatnonzero((met(held, margin).rows == 0) & (margin.lower > 0)).tolist():
+                shown += 1
+                if shown <= LISTED:
+                    yield _cell(held, margin, at)
+
+
+def _cell(held: PublishedRows, margin: Margin, at: int) -> Cell:
+    (axis,), found = margin.levels.items(), met(held, margin)
+    labels: Sequence[str] = labels_of(held)[axis]
+    low, high = ends(margin.lower[at], margin.upper[at])
+    return {"column": axis[0], "label": labels[at], "rows": int(found.rows[at]), "estimate": number(margin.value[at]),
+            "interval": f"{low} to {high}", "weighted": number(found.weighted[at] / UNITS)}  # fmt: skip

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from crowdgate.candidate import Static
@@ -10,21 +11,38 @@ from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram
 from crowdgate.kind.kind import Sections
 from crowdgate.kind.randomness import Randomness
-from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate
+from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate, Weighting
+from crowdgate.kinds.rows.margins import met
 from crowdgate.kinds.rows.plan import VIEW
-from crowdgate.kinds.rows.said import ChoiceSaid, ColumnSaid, RowsData, RowsMechanism
+from crowdgate.kinds.rows.said import (
+    ChoiceSaid,
+    ColumnSaid,
+    LevelSaid,
+    MarginsData,
+    MarginsSaid,
+    RowsData,
+    RowsMechanism,
+)
 from crowdgate.kinds.rows.utility import utility
+from crowdgate.kinds.rows.weighting import weighted
+from crowdgate.kinds.rows.weights import bounds
 from crowdgate.manifest import dumped
+from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.mechanisms.rows.choice import Choice
 from crowdgate.mechanisms.rows.safe_k import SafeK
+from crowdgate.mechanisms.tables.dp_tables import DpTables
+from crowdgate.noisy.stating import noise_stated
 from crowdgate.publish.dictionary import entries
 
 
 def protect(safe: SafeK, static: Static, counted: Mapping[str, Histogram], randomness: Randomness) -> RowsCandidate:
-    """Choose the levels if they are open, sample with fresh coins, suppress."""
-    made = safe.protect(counted[VIEW], randomness.coins(safe.beta), randomness.select)
+    """Choose the levels if they are open, sample with fresh coins, suppress; draw the margins that were bought."""
+    made = safe.protect(counted[VIEW], randomness.coins(safe.beta), randomness.select, randomness.vectors)
     static = replace(static, levels=made.levels)
-    return RowsCandidate(static=static, rows=made.output, table=made.full, sample=made.sample, noise=randomness.noise)
+    return RowsCandidate(
+        static=static, rows=made.output, table=made.full, sample=made.sample, noise=randomness.noise,
+        margins=made.margins,
+    )  # fmt: skip
 
 
 def parameters(safe: SafeK) -> dict[str, Any]:
@@ -46,7 +64,16 @@ def _mechanism(safe: SafeK, at: Mapping[str, Level]) -> RowsMechanism:
     return RowsMechanism(
         kind="safe_k_anonymity", beta=safe.beta, k=safe.k, rows=safe.rows, inherited=safe.inherited,
         attributes=levels, choice=None if safe.choice is None else _choice(safe.choice),
+        margins=None if safe.margins is None else _margins(safe.margins.tables(at), safe.beta),
     )  # fmt: skip
+
+
+def _margins(made: DpTables, beta: Fraction) -> MarginsSaid:
+    low, high = bounds(beta)
+    stated = noise_stated(made, "least-variance")
+    return MarginsSaid.model_validate(
+        {**stated, "calibration": "ridge", "unit": Fraction(1, UNITS), "low": low, "high": high}
+    )
 
 
 def _choice(choice: Choice) -> ChoiceSaid:
@@ -56,11 +83,12 @@ def _choice(choice: Choice) -> ChoiceSaid:
     )  # fmt: skip
 
 
-def publish(_: SafeK, candidate: RowsCandidate, contract: Contract) -> PublishedRows:
-    """The released rows, with every column at its level."""
+def publish(safe: SafeK, candidate: RowsCandidate, contract: Contract) -> PublishedRows:
+    """The released rows, with every column at its level; margins and weights where they were bought."""
     levels = candidate.static.levels
     columns = entries([(contract.by_name[name], level) for name, level in levels.items()])
-    return PublishedRows(candidate.rows, columns, tuple(map(candidate.static.ordered, levels)))
+    weighting = None if candidate.margins is None else weighted(safe.beta, candidate, candidate.margins, contract)
+    return PublishedRows(candidate.rows, columns, tuple(map(candidate.static.ordered, levels)), weighting)
 
 
 def data(held: PublishedRows) -> RowsData:
@@ -69,7 +97,18 @@ def data(held: PublishedRows) -> RowsData:
         ColumnSaid(name=each.column, level=each.level, values=len(each.labels), ordered=ordered)
         for each, ordered in zip(held.columns, held.ordered, strict=True)
     )
-    return RowsData(columns=columns, rows=held.rows.rows, classes=len(held.rows))
+    margins = None if held.weighting is None else _margins_data(held, held.weighting)
+    return RowsData(columns=columns, rows=held.rows.rows, classes=len(held.rows), margins=margins)
+
+
+def _margins_data(held: PublishedRows, weighting: Weighting) -> MarginsData:
+    found = [met(held, margin) for margin in weighting.margins]
+    levels = tuple(LevelSaid(name=e.column, level=e.level, values=len(e.labels)) for e in weighting.entries)
+    return MarginsData(
+        levels=levels, cells=sum(len(each.rows) for each in found),
+        represented=sum(int((each.rows > 0).sum()) for each in found),
+        met=sum(int((each.residual == 0).sum()) for each in found),
+    )  # fmt: skip
 
 
 def private(safe: SafeK, candidate: RowsCandidate, _: Mapping[str, Histogram]) -> Sections:

@@ -6,7 +6,8 @@ from pydantic import FailFast, Field
 
 from crowdgate.limits import GREATEST_K, MOST_CANDIDATES, MOST_RELEASED, MOST_ROWS_EACH, MOST_VALUES
 from crowdgate.manifest import Manifest, MechanismSaid
-from crowdgate.manifest.values import Exact, Label, Said
+from crowdgate.manifest.values import Count, Exact, Label, Said
+from crowdgate.noisy.said import NoiseSaid
 
 
 class ChoiceSaid(Said):
@@ -21,9 +22,21 @@ class ChoiceSaid(Said):
     epsilon: Exact
 
 
+class MarginsSaid(NoiseSaid):
+    """Noisy counts of the full table, drawn with randomness of their own and made consistent. The weight of a row is a
+    whole multiple of `unit`, from `low` to `high`: of all such weights, one for all rows of a class, those that
+    `calibration` names."""
+
+    calibration: Literal["ridge"]
+    unit: Exact
+    low: Exact
+    high: Exact
+
+
 class RowsMechanism(MechanismSaid):
     """Rows kept with probability `beta` (or `inherited`: the table is the sample of that name and rate already), at the
-    levels of `attributes`, in classes of at least `k`; at most `rows` rows of a person."""
+    levels of `attributes`, in classes of at least `k`; at most `rows` rows of a person.
+    `margins` of the full table stand beside them where they were bought."""
 
     kind: Literal["safe_k_anonymity"]
     beta: Exact
@@ -32,6 +45,7 @@ class RowsMechanism(MechanismSaid):
     inherited: Label | None = None
     attributes: dict[Label, Label]
     choice: ChoiceSaid | None = None
+    margins: MarginsSaid | None = None
 
 
 class ColumnSaid(Said):
@@ -43,12 +57,31 @@ class ColumnSaid(Said):
     ordered: bool
 
 
+class LevelSaid(Said):
+    """A column at a level that only margins have, and how many values that has."""
+
+    name: Label
+    level: Label
+    values: Annotated[int, Field(ge=1, le=MOST_VALUES + 1)]
+
+
+class MarginsData(Said):
+    """The cells of all margins; of these, how many have a released row, and how many of those the weighted rows meet:
+    their weights add up to a number inside the interval."""
+
+    levels: Annotated[tuple[LevelSaid, ...], FailFast(), Field(max_length=10_000)]
+    cells: Count
+    represented: Count
+    met: Count
+
+
 class RowsData(Said):
     """What the data hold."""
 
     columns: Annotated[tuple[ColumnSaid, ...], FailFast(), Field(min_length=1, max_length=10_000)]
     rows: Annotated[int, Field(ge=0, le=MOST_RELEASED)]
     classes: Annotated[int, Field(ge=0, le=MOST_RELEASED)]
+    margins: MarginsData | None = None
 
 
 class RowsManifest(Manifest):

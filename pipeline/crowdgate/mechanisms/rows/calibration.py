@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.mechanisms.rows.nearest import Nearest, Problem, nearest
+from crowdgate.mechanisms.rows.nearest import Problem, nearest
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -129,7 +129,7 @@ def _problem(counts: Integers, margins: Sequence[Margin], design: Fraction) -> P
         targets.append((margin.estimate / error)[has])
     matrix = vstack(rows, format="csr") if rows else csr_array((0, len(counts)))
     low, high = (end / float(design * GRID) for end in _limits(design))
-    base = counts * float(design)
+    base = counts.astype(np.float64) * float(design)
     return Problem(matrix, base, _joined(targets), _joined(lows), _joined(highs), low, high, RIDGE)
 
 

@@ -27,7 +27,7 @@ _STEPS, _ROUNDS, _SEARCH = 300, 60, 60
 _FIRST, _LAST = 1e3, 1e6
 """The first and the greatest weight of a squared shift."""
 _EXACT = 1e-9
-_RELATIVE, _MET = 1e-6, 1e-4
+_RELATIVE, _MET = 1e-4, 1e-4
 """A shift is least when its square is proven to be so up to this part, and none when no figure is shifted more."""
 
 

@@ -1,4 +1,4 @@
-"""Estimates that anybody can make from a release alone: how many persons of the source table a cell stands for.
+"""estimates.csv of releases of format 1, which had no margins: read to be verified, written no more.
 
 Every person was sampled with probability beta, so c published rows estimate c / beta persons, with standard error
 sqrt(c (1 - beta)) / beta from sampling. Suppression biases: rows of classes below k are missing, so an estimate is too
@@ -12,7 +12,11 @@ from math import isqrt
 
 import numpy as np
 
+from crowdgate.formats.written import Writer
 from crowdgate.histogram import Histogram
+from crowdgate.publish.dictionary import write_lines
+
+COLUMNS = ("column", "label", "count", "estimate", "standard_error")
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,13 @@ class Estimate:
         return _decimal(self.error_hundredths)
 
 
+def files(release: Histogram, beta: Fraction, labels: Mapping[str, Sequence[str]]) -> Mapping[str, Writer]:
+    """Every published value of every column, with the number of persons that it stands for."""
+    found = estimates(release, beta, labels)
+    lines = [(each.column, each.label, each.count, each.persons, each.error) for each in found]
+    return {"estimates.csv": lambda into: write_lines(into, COLUMNS, lines)}
+
+
 def estimates(release: Histogram, beta: Fraction, labels: Mapping[str, Sequence[str]]) -> list[Estimate]:
     """The cells of every column that occur in the release, in the public order of their values."""
     return [found for name, own in labels.items() for found in _of_column(release, name, beta, own)]
@@ -57,6 +68,14 @@ def largest(found: Iterable[Estimate], most: int = 3) -> list[Estimate]:
         if each.column not in best or each.count > best[each.column].count:
             best[each.column] = each
     return sorted(best.values(), key=lambda each: -each.count)[:most]
+
+
+def example(each: Estimate) -> dict[str, object]:
+    """A line of the README's table."""
+    middle, half = each.persons_hundredths / 100, 1.96 * each.error_hundredths / 100
+    ends = f"{middle - half:.0f} to {middle + half:.0f}"
+    return {"column": each.column, "label": each.label, "rows": each.count, "persons": each.persons,
+            "error": each.error, "interval": ends}  # fmt: skip
 
 
 def _root_hundredths(square: Fraction) -> int:

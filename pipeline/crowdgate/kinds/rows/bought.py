@@ -1,0 +1,120 @@
+"""Check margins and weights from the files of a release: their price, their intervals, what they add up to."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from math import prod
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from crowdgate.errors import VerificationFailed
+from crowdgate.histogram import Counts, Histogram
+from crowdgate.kind.kind import Formats
+from crowdgate.kinds.rows.candidate import Floats, Margin, Weighting
+from crowdgate.kinds.rows.files import MARGINS
+from crowdgate.kinds.rows.margins import NUMBERS, margins_schema
+from crowdgate.kinds.rows.said import MarginsSaid, RowsManifest
+from crowdgate.kinds.rows.weights import bounds, weights_problems
+from crowdgate.mechanisms.rows.calibration import GRID as UNITS
+from crowdgate.mechanisms.rows.margins import MARGINS_PART
+from crowdgate.noisy.claims import budget_problems, spend_problems
+from crowdgate.publish.dictionary import Entry
+from crowdgate.publish.levels import COARSER, CoarserLine, Domains, domains_of, read_coarser
+
+
+def margins_problems(said: RowsManifest) -> Iterator[str]:
+    """What does not hold of margins by themselves: they are a part of the guarantee, and their noise keeps it."""
+    bought = said.mechanism.margins
+    part = {part.name: part for part in said.guarantee.guarantee.parts}.get(MARGINS_PART)
+    if (bought is None) != (part is None) or (bought is None) != (said.data.margins is None):
+        yield "margins are not paid as the mechanism says"
+    elif bought is not None and part is not None:
+        if said.format == 1 or said.mechanism.inherited is not None:
+            yield "margins of a release that can have none"
+        yield from budget_problems(bought)
+        yield from spend_problems(bought, part.epsilon, part.delta, Fraction(1))
+        yield from _query_problems(said, bought)
+
+
+def _query_problems(said: RowsManifest, bought: MarginsSaid) -> Iterator[str]:
+    rows, named = said.mechanism.rows, [tuple(each.levels.items()) for each in bought.queries]
+    if any(each.grid is not None or each.sensitivity != rows for each in bought.queries):
+        yield f"a margin is no count of {rows} rows of a unit"
+    if len({frozenset(each) for each in named}) != len(named) or () not in named:
+        yield "a margin stands there twice, or the total is missing"
+    levels = {axis for each in named for axis in each}
+    if len({name for name, _ in levels}) != len(levels) or any((axis,) not in named for axis in levels):
+        yield "a column has margins at two levels, or none of its own"
+    if not {name for name, _ in levels} <= set(said.mechanism.attributes):
+        yield "margins of a column that is not released"
+    if (bought.unit, bought.low, bought.high) != (Fraction(1, UNITS), *bounds(said.mechanism.beta)):
+        yield "the weights are bounded otherwise than by the sampling rate"
+
+
+def read_weighting(
+    folder: Path, said: RowsManifest, formats: Formats, rows: Histogram, weights: Counts, columns: Sequence[Entry],
+    further: Sequence[Entry],
+) -> Weighting:  # fmt: skip
+    """Margins and weights, as the files hold them. Raises VerificationFailed that lists what does not hold."""
+    coarser: list[CoarserLine] = read_coarser(folder / COARSER) if further else []
+    domains, bought = domains_of([*columns, *further], coarser), said.mechanism.margins
+    assert bought is not None, "margins were bought"
+    shapes = [[len(domains.labels(*axis)) for axis in each.levels.items()] for each in bought.queries]
+    if any(prod(shape) != each.cells for shape, each in zip(shapes, bought.queries, strict=True)):
+        raise VerificationFailed(f"{MARGINS}: the cells of a margin are not those of its columns")
+    margins = tuple(_margins(_table(folder, said, formats, bought), bought, columns))
+    lookup = _lookup(said.mechanism.attributes, bought, domains)
+    sizes = {axis: len(domains.labels(*axis)) for axis in lookup}
+    problems = [
+        *number_problems(bought, margins),
+        *weights_problems(rows, weights, said.mechanism.beta, margins, lookup, sizes),
+    ]
+    if problems:
+        raise VerificationFailed("\n".join(problems))
+    return Weighting(margins, weights, tuple(further), coarser, lookup)
+
+
+def _lookup(
+    released: Mapping[str, str], bought: MarginsSaid, domains: Domains
+) -> dict[tuple[str, str], "np.ndarray[tuple[int], np.dtype[np.int32]]"]:
+    axes = {axis for each in bought.queries for axis in each.levels.items()}
+    return {(name, at): domains.codes(name, released[name], at).astype(np.int32) for name, at in sorted(axes)}
+
+
+def _table(folder: Path, said: RowsManifest, formats: Formats, bought: MarginsSaid) -> pa.Table:
+    """The file of the first format; the others must be what is written of the same numbers."""
+    end, form = next(iter(formats.items()))
+    path = folder / f"{MARGINS}.{end}"
+    if path.name not in said.files:
+        raise VerificationFailed(f"{path.name}: missing")
+    cells = sum(each.cells for each in bought.queries)
+    expected = margins_schema(max(len(each.levels) for each in bought.queries))
+    try:
+        pieces = [piece.select(list(NUMBERS)) for piece in form.read(path, expected, cells)]
+        found = pa.concat_tables(pieces).combine_chunks()
+    except (pa.ArrowException, OSError, ValueError, KeyError) as fault:
+        raise VerificationFailed(f"{path.name}: unreadable ({type(fault).__name__})") from None
+    if found.num_rows != cells or any(found[name].null_count for name in NUMBERS):
+        raise VerificationFailed(f"{path.name}: not a number for every cell")
+    return found
+
+
+def _margins(table: pa.Table, bought: MarginsSaid, columns: Sequence[Entry]) -> Iterator[Margin]:
+    """In the file's order; the axes of a margin are in the order of the columns."""
+    start = 0
+    for query in bought.queries:
+        part, levels = table.slice(start, query.cells), query.levels
+        axes = {each.column: levels[each.column] for each in columns if each.column in levels}
+        yield Margin(axes, *(part[name].to_numpy() for name in NUMBERS))
+        start += query.cells
+
+
+def number_problems(bought: MarginsSaid, margins: Sequence[Margin]) -> Iterator[str]:
+    """Whole numbers of at least 0, with the errors and intervals of their noise."""
+    for query, margin in zip(bought.queries, margins, strict=True):
+        numbers: tuple[Floats, ...] = (margin.value, margin.unbiased, margin.error, margin.lower, margin.upper)
+        if not all(np.isfinite(each).all() for each in numbers):
+            yield f"{MARGINS}: {query.name}: a number that is none"
+        elif (margin.value < 0).any() or (margin.value != np.round(margin.value)).any():
+            yield f"{MARGINS}: {query.name}: a count that is no whole number of at least 0"

@@ -1,0 +1,114 @@
+"""Margins as they are published: one tidy table of all of them, with what the released rows make of every cell."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import pyarrow as pa
+
+from crowdgate.histogram import Counts, Histogram
+from crowdgate.kinds.rows.candidate import Floats, Lookup, Margin, PublishedRows, Weighting
+from crowdgate.mechanisms.rows.calibration import GRID as UNITS
+
+NUMBERS = ("estimate", "unbiased", "standard_error", "lower", "upper")
+OF_ROWS = ("rows", "weighted", "residual")
+Labels = Mapping[tuple[str, str], Sequence[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Met:
+    """What the released rows make of the cells of a margin: rows, their weights added up (in units), and how far that
+    lies outside the interval: 0 inside, negative below; NaN where no row is released."""
+
+    rows: Counts
+    weighted: Counts
+    residual: Floats
+
+
+def cells(rows: Histogram, levels: Mapping[str, str], lookup: Lookup, sizes: Sequence[int]) -> Counts:
+    """For every class of rows the cell of a table that it belongs to."""
+    out = np.zeros(len(rows), dtype=np.int64)
+    for (name, level), size in zip(levels.items(), sizes, strict=True):
+        out = out * size + lookup[name, level][rows.codes[rows.names.index(name)]]
+    return out
+
+
+def labels_of(held: PublishedRows) -> Labels:
+    """The values of every column at every level that is published."""
+    entries = (*held.columns, *(() if held.weighting is None else held.weighting.entries))
+    return {(each.column, each.level): each.labels for each in entries}
+
+
+def met(held: PublishedRows, margin: Margin) -> Met:
+    """What the rows make of a margin, in whole units: exact sums."""
+    weighting, labels = _bought(held), labels_of(held)
+    sizes = [len(labels[axis]) for axis in margin.levels.items()]
+    cell = cells(held.rows, margin.levels, weighting.lookup, sizes)
+    rows, weighted = (np.zeros(prod(sizes), dtype=np.int64) for _ in range(2))
+    np.add.at(rows, cell, held.rows.counts)
+    np.add.at(weighted, cell, held.rows.counts * weighting.weights)
+    near = np.clip(weighted / UNITS, margin.lower, margin.upper)
+    return Met(rows, weighted, np.where(rows > 0, weighted / UNITS - near, np.nan))
+
+
+def margins_schema(axes: int) -> pa.Schema:
+    """Of a table of all margins, with at most so many axes each."""
+    named = [(f"{what}_{at}", pa.string()) for at in range(1, axes + 1) for what in ("column", "label")]
+    numbers = [(name, pa.float64()) for name in NUMBERS]
+    made = [("rows", pa.int64()), ("weighted", pa.float64()), ("residual", pa.float64())]
+    return pa.schema([("table", pa.int64()), *named, *numbers, *made])
+
+
+def margins_table(held: PublishedRows) -> pa.Table:
+    """All margins below each other: which table, the columns and labels of a cell, its numbers."""
+    weighting = _bought(held)
+    axes = max((len(each.levels) for each in weighting.margins), default=0)
+    columns = margins_schema(axes)
+    parts = [_part(held, at, each, axes) for at, each in enumerate(weighting.margins, start=1)]
+    return pa.concat_tables([part.cast(columns) for part in parts]).combine_chunks()
+
+
+def _part(held: PublishedRows, at: int, margin: Margin, axes: int) -> pa.Table:
+    labels, found = labels_of(held), met(held, margin)
+    shape = [len(labels[axis]) for axis in margin.levels.items()]
+    size, codes = prod(shape), np.indices(shape).reshape(len(shape), prod(shape))
+    columns: dict[str, object] = {"table": np.full(size, at)}
+    for place in range(axes):
+        axis = list(margin.levels.items())[place] if place < len(shape) else None
+        held_labels = None if axis is None else np.asarray(labels[axis], dtype=object)[codes[place]]
+        columns[f"column_{place + 1}"] = pa.array([None if axis is None else axis[0]] * size, pa.string())
+        columns[f"label_{place + 1}"] = pa.array([None] * size if held_labels is None else held_labels, pa.string())
+    numbers = (margin.value, margin.unbiased, margin.error, margin.lower, margin.upper)
+    columns |= dict(zip(NUMBERS, numbers, strict=True))
+    residual = pa.array(found.residual, mask=np.isnan(found.residual))
+    return pa.table({**columns, "rows": found.rows, "weighted": found.weighted / UNITS, "residual": residual})
+
+
+def one_way(held: PublishedRows) -> Iterator[list[object]]:
+    """The estimates of the margins of single columns: persons or rows of the full table."""
+    labels = labels_of(held)
+    for margin in _bought(held).margins:
+        if len(margin.levels) != 1:
+            continue
+        (axis,), found = margin.levels.items(), met(held, margin)
+        for code, label in enumerate(labels[axis]):
+            residual = "" if np.isnan(found.residual[code]) else number(found.residual[code])
+            yield [*axis, label, number(margin.value[code]), number(margin.error[code]),
+                   *ends(margin.lower[code], margin.upper[code]), found.rows[code],
+                   number(found.weighted[code] / UNITS), residual]  # fmt: skip
+
+
+def number(value: float) -> str:
+    """A number with two decimals at the most."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def ends(lower: float, upper: float) -> tuple[str, str]:
+    """The ends of an interval with two decimals at the most, rounded outwards."""
+    return number(np.floor(lower * 100) / 100), number(np.ceil(upper * 100) / 100)
+
+
+def _bought(held: PublishedRows) -> Weighting:
+    assert held.weighting is not None, "margins were bought"
+    return held.weighting

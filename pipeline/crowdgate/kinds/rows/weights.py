@@ -1,0 +1,45 @@
+"""Weights of released rows by their margins, made and recounted."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from crowdgate.histogram import Counts, Histogram
+from crowdgate.kinds.rows.candidate import Lookup, Margin
+from crowdgate.kinds.rows.margins import cells
+from crowdgate.mechanisms.rows import calibration
+
+NEAR_UNITS, NEAR = 20, 1e-3
+"""How far weights may come out apart on two machines."""
+Sizes = Mapping[tuple[str, str], int]
+
+
+def bounds(beta: Fraction) -> tuple[Fraction, Fraction]:
+    """The least and the greatest weight of a row, where 1 / beta would be that of all."""
+    return calibration.LEAST / beta, calibration.MOST / beta
+
+
+def weights_of(rows: Histogram, beta: Fraction, margins: Sequence[Margin], lookup: Lookup, sizes: Sizes) -> Counts:
+    """The weight of every class, in units."""
+    return calibration.calibrate(rows.counts, _constraints(rows, margins, lookup, sizes), 1 / beta).weights
+
+
+def weights_problems(
+    rows: Histogram, weights: Counts, beta: Fraction, margins: Sequence[Margin], lookup: Lookup, sizes: Sizes
+) -> Iterator[str]:
+    """Whether weights are those that the released rows and the margins give."""
+    found = weights_of(rows, beta, margins, lookup, sizes)
+    if (np.abs(weights - found) > NEAR_UNITS + NEAR * found).any():
+        yield "the weights are not those that rows and margins give"
+
+
+def _constraints(
+    rows: Histogram, margins: Sequence[Margin], lookup: Lookup, sizes: Sizes
+) -> tuple[calibration.Margin, ...]:
+    return tuple(_constraint(rows, margin, lookup, sizes) for margin in margins)
+
+
+def _constraint(rows: Histogram, margin: Margin, lookup: Lookup, sizes: Sizes) -> calibration.Margin:
+    cell = cells(rows, margin.levels, lookup, [sizes[axis] for axis in margin.levels.items()])
+    return calibration.Margin(cell, margin.unbiased, np.square(margin.error), margin.lower, margin.upper)
