@@ -28,9 +28,21 @@ def number_domains(draw: st.DrawFn, *, whole: bool | None = None) -> Domain:
     step = Fraction(draw(st.integers(1, 40)), draw(st.sampled_from([1, 2, 5, 10, 1000])))
     size = draw(st.integers(2, 40))
     first = step * draw(st.integers(-30, 30))
-    caps = {"top": draw(st.booleans()), "bottom": draw(st.booleans())}
+    top, bottom = draw(st.booleans()), draw(st.booleans())
     chosen = draw(st.booleans()) if whole is None else whole
-    return numbers(first, first + step * (size - 1), step, "a codebook", whole=chosen, **caps)
+    return numbers(first, first + step * (size - 1), step, "a codebook", whole=chosen, top=top, bottom=bottom)
+
+
+@st.composite
+def fine_domains(draw: st.DrawFn) -> Domain:
+    """Numeric domains whose numbers are kept more exactly than they are shown."""
+    whole = draw(st.booleans())
+    precision = Fraction(draw(st.integers(1, 30)), 1 if whole else draw(st.sampled_from([1, 3, 10, 1000])))
+    step, size = precision * draw(st.integers(1, 30)), draw(st.integers(2, 12))
+    first = draw(st.integers(-50, 50)) * precision
+    top, bottom = draw(st.booleans()), draw(st.booleans())
+    last = first + step * (size - 1)
+    return numbers(first, last, step, "a codebook", whole=whole, top=top, bottom=bottom, precision=precision)
 
 
 @st.composite

@@ -108,7 +108,7 @@ class Static:
             return None
         # in whole numbers: exact up to 2^62
         counts = np.zeros(len(level), dtype=np.int64)
-        np.add.at(counts, level.codes[: len(known)], np.asarray(known, dtype=np.int64))
+        np.add.at(counts, level.of_values[: len(known)], np.asarray(known, dtype=np.int64))
         return tuple(counts.tolist())
 
     @property

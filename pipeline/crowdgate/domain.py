@@ -1,7 +1,8 @@
 """Public domains: every value an attribute may take, named in the contract before any data is seen.
 
 A row is a tuple of small codes on these domains. A cell is mapped through its text, so `39`, `39.0` and `"39"` are one
-value; what the domain does not hold has code INVALID.
+value; what the domain does not hold has code INVALID. A code is a value, unless numbers are kept more exactly than they
+are shown: then the codes of a value are the numbers of a finer grid that lie in its interval.
 """
 
 import re
@@ -23,6 +24,7 @@ INVALID = -1
 
 Codes = npt.NDArray[np.int32]
 _NUMBER = re.compile(r"\s*[-+]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][-+]?\d{1,2})?\s*", re.ASCII)
+_INTEGER = re.compile(r"\s*[-+]?\d{1,15}\s*", re.ASCII)
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})([T ]00:00(:00(\.0+)?)?Z?)?", re.ASCII)
 _EXACTLY = Context(prec=400)
 
@@ -32,6 +34,8 @@ class Grid:
     """A numeric domain: `size` cells of width `step` from `first`; `top` and `bottom` clamp what lies outside.
 
     With `whole` a value must lie exactly on the grid, otherwise it belongs to the cell [v, v + step) that holds it.
+    With a `precision`, which divides the step, it is clamped and then rounded to the nearest of first, first +
+    precision, ..., greatest, a tie upwards; with `whole` it must be a whole number.
     """
 
     first: Fraction
@@ -40,14 +44,57 @@ class Grid:
     top: bool = False
     bottom: bool = False
     whole: bool = True
+    precision: Fraction | None = None
 
     @property
     def last(self) -> Fraction:
         """Lower end of the last cell."""
         return self.first + self.step * (self.size - 1)
 
+    @property
+    def unit(self) -> Fraction:
+        """What lies between the numbers of two codes."""
+        return self.step if self.precision is None else self.precision
+
+    @property
+    def each(self) -> int:
+        """Codes of a cell; a capped last cell has one, since what is above its lower end counts as that."""
+        return int(self.step / self.unit)
+
+    @property
+    def codes(self) -> int:
+        """Number of codes."""
+        return self.each * (self.size - 1) + (1 if self.top else self.each)
+
+    @property
+    def greatest(self) -> Fraction:
+        """The number of the last code."""
+        return self.first + self.unit * (self.codes - 1)
+
     def code(self, value: Fraction) -> int:
         """Code of a number, or INVALID."""
+        return self._cell(value) if self.precision is None else self._nearest(value, self.precision)
+
+    def _nearest(self, value: Fraction, precision: Fraction) -> int:
+        outside = value < self.first and not self.bottom or value >= self.last + self.step and not self.top
+        if outside or (self.whole and value.denominator != 1):
+            return INVALID
+        return min(max(int((value - self.first) / precision + Fraction(1, 2)), 0), self.codes - 1)
+
+    def rounded(self, values: npt.NDArray[np.float64]) -> tuple[Codes, npt.NDArray[np.bool_]]:
+        """The codes of many numbers on a grid with a precision, and which of them a double tells for sure: not those
+        near a tie or an end of the domain."""
+        start, end, each = float(self.first), float(self.last + self.step), float(self.unit)
+        with np.errstate(invalid="ignore", over="ignore"):
+            at = (values - start) / each + 0.5
+            slack = 2.0**-48 * ((np.abs(values) + abs(start) + abs(end)) / each + 1)
+            near_end = np.minimum(np.abs(values - start), np.abs(values - end)) <= slack * each
+            sure = (np.abs(at - np.rint(at)) > slack) & ~near_end
+        outside = ((values < start) & (not self.bottom)) | ((values >= end) & (not self.top))
+        codes = np.clip(np.where(sure, np.floor(at), 0), 0, self.codes - 1).astype(np.int32)
+        return np.where(outside, np.int32(INVALID), codes), sure
+
+    def _cell(self, value: Fraction) -> int:
         cell = (value - self.first) / self.step
         if cell >= self.size - 1 and self.top:
             return self.size - 1
@@ -59,7 +106,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Domain:
-    """The values of one attribute in their public order. `labels[code]` is what a reader of the release sees."""
+    """The values of one attribute in their public order: `labels` are what a reader of the release sees."""
 
     labels: tuple[str, ...]
     source: str
@@ -69,9 +116,24 @@ class Domain:
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def size(self) -> int:
+        """Number of codes: that of the values, or of the finer grid's numbers."""
+        return len(self.labels) if self.grid is None else self.grid.codes
+
+    @cached_property
+    def values(self) -> Codes:
+        """The place of every code's value among the labels."""
+        each = 1 if self.grid is None else self.grid.each
+        values = np.arange(self.size, dtype=np.int32) // np.int32(each)
+        values.flags.writeable = False
+        return values
+
     @cached_property
     def _codes(self) -> dict[str, int]:
-        return {label: code for code, label in enumerate(self.labels)}
+        """The first code of every label."""
+        each = 1 if self.grid is None else self.grid.each
+        return {label: each * at for at, label in enumerate(self.labels)}
 
     @cached_property
     def _numbers(self) -> dict[Fraction, int]:
@@ -83,7 +145,8 @@ class Domain:
         return {number: code for number, code in stated if count[number] == 1}
 
     def code(self, text: str | None) -> int:
-        """Code of one cell's text, or INVALID. A label is its own text; a number may be written another way (`1.0`)."""
+        """Code of one cell's text, or INVALID. A label is its own text (of an interval's first number); a number may be
+        written another way (`1.0`)."""
         if text is None:
             return INVALID
         if text in self._codes:
@@ -100,7 +163,14 @@ class Domain:
 
     def codes(self, texts: Iterable[str | None]) -> Codes:
         """Codes of distinct texts, INVALID where the domain does not hold the text."""
-        return np.fromiter((self.code(text) for text in texts), dtype=np.int32)
+        if self.grid is None or self.grid.precision is None:
+            return np.fromiter((self.code(text) for text in texts), dtype=np.int32)
+        cells = list(texts)
+        doubles = np.fromiter((_double(text, self.grid.whole) for text in cells), dtype=np.float64, count=len(cells))
+        codes, sure = self.grid.rounded(doubles)
+        for at in np.flatnonzero(~sure):
+            codes[at] = self.code(cells[at])
+        return codes
 
 
 def categories(values: Sequence[str], source: str) -> Domain:
@@ -111,7 +181,7 @@ def categories(values: Sequence[str], source: str) -> Domain:
 
 
 def numbers(first: Fraction, last: Fraction, step: Fraction, source: str, *, top: bool = False, bottom: bool = False,
-            whole: bool = True) -> Domain:  # fmt: skip
+            whole: bool = True, precision: Fraction | None = None) -> Domain:  # fmt: skip
     """A numeric domain from `first` to `last`. Raises ValueError when the grid is empty, uneven or too fine."""
     if step <= 0 or last < first or (last - first) % step:
         raise ValueError("from, to and step must give at least one cell and end exactly on `to`")
@@ -120,6 +190,13 @@ def numbers(first: Fraction, last: Fraction, step: Fraction, source: str, *, top
         raise ValueError("one cell that is top and bottom at once holds every number: give it two ends")
     if size > MOST_VALUES:
         raise ValueError(f"a domain has at most {MOST_VALUES} values: use a larger step")
+    if precision is not None and (precision <= 0 or step % precision):
+        raise ValueError("precision must be above 0 and divide the step: an interval holds so many numbers")
+    grid = Grid(first, step, size, top, bottom, whole, precision)
+    if grid.codes > MOST_VALUES:
+        raise ValueError(f"a domain has at most {MOST_VALUES} numbers: use a coarser precision")
+    if precision is not None and whole and (first.denominator != 1 or precision.denominator != 1):
+        raise ValueError("from, step and precision of whole numbers must be whole")
     unit = lcm(first.denominator, step.denominator)
     start, each = int(first * unit), int(step * unit)  # whole numbers: a million labels in a second
     labels = [_label(start + each * i, unit) for i in range(size)]
@@ -127,7 +204,7 @@ def numbers(first: Fraction, last: Fraction, step: Fraction, source: str, *, top
         labels[0] += " or less"
     if top:
         labels[-1] += "+"
-    return Domain(tuple(labels), source, grid=Grid(first, step, size, top, bottom, whole))
+    return Domain(tuple(labels), source, grid=grid)
 
 
 def dates(first: date, last: date, source: str) -> Domain:
@@ -151,6 +228,13 @@ def parse_date(text: str) -> date | None:
         return date.fromisoformat(match[1]) if match else None
     except ValueError:
         return None
+
+
+def _double(text: str | None, whole: bool) -> float:
+    """The number that a text states, to a double; NaN where that does not tell what it is."""
+    if text is None or not _NUMBER.fullmatch(text) or (whole and not _INTEGER.fullmatch(text)):
+        return np.nan
+    return float(text)
 
 
 def number_label(value: Fraction) -> str:

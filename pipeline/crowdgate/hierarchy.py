@@ -23,21 +23,39 @@ INVALID_LABEL = "(invalid)"
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One level: `labels` of its codes, and for every domain code the level code it belongs to."""
+    """One level: `labels` of its codes, and for every domain code the level code it belongs to.
+
+    `values` are the level codes of the domain's values, where these are fewer than its codes.
+    """
 
     name: str
     labels: tuple[str, ...]
     codes: Codes
+    values: Codes | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def of_values(self) -> Codes:
+        """For every value of the level `exact` the level code it belongs to."""
+        return self.codes if self.values is None else self.values
+
+
+class Numbers(Level):
+    """The numbers of a grid that is finer than any level: what sums are taken over. Never published, so unlabelled."""
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """The levels of one attribute, from `exact` to `any`."""
+    """The levels of one attribute, from `exact` to `any`. `finest` has a code for every code of the domain: `exact`, or
+    the numbers of a finer grid."""
 
     levels: tuple[Level, ...]
+    finest: Level
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -61,8 +79,12 @@ def hierarchy(domain: Domain, named: Sequence[tuple[str, Sequence[str]]], *, inv
         split = first_split(finer, coarser)
         if split is not None:
             raise ValueError(f"level {name!r} does not nest in {finer_name!r}: it splits {split!r}")
-    levels = [_level(name, [*labels, *(extra if name != ANY else extra and [ANY_LABEL])]) for name, labels in columns]
-    return Hierarchy(tuple(levels))
+    # a cell outside the domain has the code behind all others, and at every level but `any` the value behind all others
+    codes = np.append(domain.values, np.int32(len(domain))) if invalid_level else domain.values
+    values = [[*labels, *(extra if name != ANY else extra and [ANY_LABEL])] for name, labels in columns]
+    levels = tuple(_level(name, labels, codes) for (name, _), labels in zip(columns, values, strict=True))
+    fine = Numbers(EXACT, (), _readonly(np.arange(len(codes), dtype=np.int32)), levels[0].values)
+    return Hierarchy(levels, levels[0] if domain.size == len(domain) else fine)
 
 
 def first_split(finer: Sequence[str], coarser: Sequence[str]) -> str | None:
@@ -74,11 +96,17 @@ def first_split(finer: Sequence[str], coarser: Sequence[str]) -> str | None:
     return None
 
 
-def _level(name: str, labels: Sequence[str]) -> Level:
+def _level(name: str, labels: Sequence[str], codes: Codes) -> Level:
+    """A level that gives these labels to the values, whose places `codes` hold for every code of the domain."""
     index: dict[str, int] = {}
-    codes = np.fromiter((index.setdefault(label, len(index)) for label in labels), dtype=np.int32, count=len(labels))
+    found = np.fromiter((index.setdefault(label, len(index)) for label in labels), dtype=np.int32, count=len(labels))
+    finer = len(codes) != len(found)
+    return Level(name, tuple(index), _readonly(found[codes] if finer else found), _readonly(found) if finer else None)
+
+
+def _readonly(codes: Codes) -> Codes:
     codes.flags.writeable = False
-    return Level(name, tuple(index), codes)
+    return codes
 
 
 def above(finer: Level, coarser: Level) -> Codes:

@@ -73,7 +73,7 @@ REFUSALS = [
     (WARD, "{values: {file: gone.csv, column: a}, source: book}", "No such file", "readable CSV"),
     (WARD, '{values: {file: "a\\0b", column: a}, source: book}', "is no CSV file", "null"),
     ("{from: 2024-01-01,", "{from: 2024-02-30,", "'2024-02-30'", "a day"),
-    ("{from: 2024-01-01,", "{step: 2, from: 2024-01-01,", "step, top or bottom", "only from, to"),
+    ("{from: 2024-01-01,", "{step: 2, from: 2024-01-01,", "step, top, bottom or precision", "only from, to"),
     *[
         (WARD, f"{{values: [heart, lung, NO, {label}], source: book}}", said, "published")
         for label, said in [

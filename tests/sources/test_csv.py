@@ -178,7 +178,7 @@ def codes_of(contract: Contract) -> Any:
             code = spec.domain.code(cell.decode("utf-8", "surrogateescape"))
             if code < 0 and spec.invalid == "drop":
                 return None
-            found.append(code if code >= 0 else len(spec.domain))
+            found.append(code if code >= 0 else spec.domain.size)
         return tuple(found)
 
     return codes

@@ -46,7 +46,8 @@ class PrivacyUnit:
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
-    """One column. `accepted` marks the domain codes that the row rules accept; `margins` are public counts per code."""
+    """One column. `accepted` marks the domain codes that the row rules accept; `margins` are public counts of the
+    domain's values."""
 
     name: str
     role: Role

@@ -102,11 +102,14 @@ def check_labels(place: Place, labels: Iterable[str]) -> bool:
 def label_of(domain: Domain, text: str) -> str | None:
     """The label that a contract's text means: the label itself, or the number or day it stands for."""
     code = domain.code(text)
-    if code < 0 or domain.labels[code] == text:
-        return None if code < 0 else text
-    if domain.grid is not None and parse_number(text) == domain.grid.first + domain.grid.step * code:
-        return domain.labels[code]
-    return domain.labels[code] if domain.first_day is not None and parse_date(text) else None
+    if code < 0:
+        return None
+    at = int(domain.values[code])
+    if domain.grid is not None:
+        meant = domain.labels[at] == text or parse_number(text) == domain.grid.first + domain.grid.step * at
+    else:
+        meant = domain.labels[at] == text or (domain.first_day is not None and parse_date(text) is not None)
+    return domain.labels[at] if meant else None
 
 
 def build_domain(place: Place, model: DomainModel, logical: str | None) -> Domain | None:
@@ -161,12 +164,15 @@ def _numbers(place: Place, model: DomainModel, *, whole: bool) -> Domain | None:
         return None
     step = parse_number("1") if model.step is None else model.step
     assert step is not None
-    return numbers(first, last, step, model.source, top=bool(model.top), bottom=bool(model.bottom), whole=whole)
+    return numbers(
+        first, last, step, model.source, top=bool(model.top), bottom=bool(model.bottom), whole=whole,
+        precision=model.precision,
+    )  # fmt: skip
 
 
 def _dates(place: Place, model: DomainModel) -> Domain | None:
-    if model.model_fields_set & {"step", "top", "bottom"}:
-        place.refuse("step, top or bottom", "only from, to and source for a domain of dates")
+    if model.model_fields_set & {"step", "top", "bottom", "precision"}:
+        place.refuse("step, top, bottom or precision", "only from, to and source for a domain of dates")
         return None
     first, last = parse(DAY, place / "from"), parse(DAY, place / "to")
     return None if first is None or last is None else dates(first, last, model.source)

@@ -222,6 +222,7 @@ class DomainModel(_Strict):
     first: Text | None = Field(None, alias="from")
     last: Text | None = Field(None, alias="to")
     step: Number | None = None
+    precision: Number | None = None
     top: Flag | None = None
     bottom: Flag | None = None
     values: Any = None
@@ -232,7 +233,7 @@ class DomainModel(_Strict):
         is_range = {"first", "last"} <= self.model_fields_set and self.values is None
         is_values = self.values is not None and self.model_fields_set <= {"values", "source"}
         if not is_range and not is_values:
-            raise ValueError("either from and to (with step, top, bottom), or values")
+            raise ValueError("either from and to (with step, precision, top, bottom), or values")
         return self
 
 

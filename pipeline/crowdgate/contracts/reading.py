@@ -211,7 +211,7 @@ def _accepted(at: Place, domain: Domain | None, rules: Sequence[RowRule]) -> npt
     """Marks the domain codes that all row rules accept."""
     if domain is None or not rules:
         return None
-    mask = np.array([accepts_all(rules, label) for label in domain.labels], dtype=np.bool_)
+    mask = np.array([accepts_all(rules, label) for label in domain.labels], dtype=np.bool_)[domain.values]
     mask.flags.writeable = False
     if not mask.any():
         (at / "quality").refuse("row rules that no value meets together", "rules that accept some value")

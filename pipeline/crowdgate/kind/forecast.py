@@ -43,7 +43,7 @@ class Prior:
         if margins is None:
             return None
         weights = np.asarray(margins, dtype=np.float64)
-        counts = np.bincount(level.codes[: len(margins)], weights=weights, minlength=len(level))
+        counts = np.bincount(level.of_values[: len(margins)], weights=weights, minlength=len(level))
         return np.asarray(counts / counts.sum(), dtype=np.float64)
 
     def counts(self, axes: Axes) -> Floats | None:

@@ -46,7 +46,7 @@ def certainty_penalties(level: Level) -> Shares:
     0 for a value of the domain itself, 1 for `any`: the normalised certainty penalty of Xu et al. 2006, which is the
     loss metric of Iyengar 2002. A domain of one value loses nothing.
     """
-    leaves, domain = np.bincount(level.codes, minlength=len(level)), len(level.codes)
+    leaves, domain = np.bincount(level.of_values, minlength=len(level)), len(level.of_values)
     return np.asarray(np.maximum(leaves - 1, 0) / max(1, domain - 1))
 
 

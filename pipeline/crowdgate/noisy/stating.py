@@ -27,4 +27,4 @@ def _query(made: DpTables, at: int, unit: str) -> QuerySaid:
 
 
 def _grid(grid: IntegerGrid) -> GridSaid:
-    return GridSaid(unit=grid.unit, offset=grid.offset, low=min(grid.integers), high=max(grid.integers))
+    return GridSaid(unit=grid.unit, offset=grid.offset, low=grid.low, high=grid.high)

@@ -23,7 +23,7 @@ _EXACT_FLOAT = float(2**53)
 class Encoded:
     """A column of codes, and the rows whose cell is invalid (None: no row).
 
-    An invalid cell has code `len(domain)` when the attribute has an invalid level; otherwise its row is to be dropped,
+    An invalid cell has code `domain.size` when the attribute has an invalid level; otherwise its row is to be dropped,
     and its code is 0 so that every code is one of the hierarchy's. `held` are the codes that valid cells may have: of a
     dictionary, those of all its valid values, whether or not a row points at them.
     """
@@ -35,7 +35,7 @@ class Encoded:
 
 def invalid_code(attribute: Attribute, domain: Domain) -> int:
     """The code that an invalid cell carries."""
-    return len(domain) if attribute.invalid == "level" else 0
+    return domain.size if attribute.invalid == "level" else 0
 
 
 def encode(cells: Any, attribute: Attribute) -> Encoded:
@@ -117,11 +117,11 @@ def _float_text(value: float | None, text: str | None) -> str | None:
 
 
 def _unit_steps(domain: Domain) -> bool:
-    """Whether the domain's cells are consecutive integers that fit 32 bits."""
+    """Whether the domain's codes are consecutive integers that fit 32 bits."""
     grid = domain.grid
-    if grid is None or grid.step != 1 or grid.first.denominator != 1:
+    if grid is None or grid.unit != 1 or grid.first.denominator != 1:
         return False
-    return max(abs(grid.first), abs(grid.last)) < 2**31
+    return max(abs(grid.first), abs(grid.greatest)) < 2**31
 
 
 def _whole_numbers(cells: Any) -> tuple[npt.NDArray[Any], Mask | None] | None:
@@ -154,7 +154,7 @@ def _valid(cells: Any) -> Mask | None:
 def _by_range(values: npt.NDArray[Any], valid: Mask | None, attribute: Attribute, domain: Domain) -> Encoded:
     """Codes by subtraction: no hashing, and no text, where the domain is a run of integers."""
     assert domain.grid is not None
-    grid, low, high = domain.grid, int(domain.grid.first), int(domain.grid.last)
+    grid, low, high = domain.grid, int(domain.grid.first), int(domain.grid.greatest)
     invalid = np.zeros(len(values), dtype=np.bool_) if valid is None else ~valid
     if len(values) and (values.min() < low or values.max() > high):
         wide = values.astype(np.int64)

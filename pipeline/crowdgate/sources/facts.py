@@ -45,7 +45,7 @@ class Facts:
         """Cells of one attribute of a batch."""
         invalid = 0 if encoded.invalid is None else int(np.count_nonzero(encoded.invalid))
         self.invalid[attribute.name] += invalid
-        self._held.setdefault(attribute.name, set()).update(encoded.held.tolist())
+        self._held.setdefault(attribute.name, set()).update(_values(attribute, encoded))
         if any(rule.fact is Fact.MEAN and rule.attribute == attribute.name for rule in contract.table_rules):
             self._add_sum(attribute, encoded, invalid)
 
@@ -82,7 +82,7 @@ class Facts:
         valid = len(codes) - invalid
         total = int(codes.sum(dtype=np.int64)) - invalid * invalid_code(attribute, domain)
         before = self._sums.get(attribute.name, Fraction(0))
-        self._sums[attribute.name] = before + domain.grid.first * valid + domain.grid.step * total
+        self._sums[attribute.name] = before + domain.grid.first * valid + domain.grid.unit * total
         self._counts[attribute.name] += valid
 
     def _value(self, rule: TableRule, contract: Contract) -> float | None:
@@ -106,6 +106,12 @@ class Facts:
         return (self.invalid[attribute] + self.ragged) / self.rows
 
 
+def _values(attribute: Attribute, encoded: Encoded) -> list[int]:
+    """The places among the labels of the values that valid cells may have."""
+    values = encoded.held if attribute.domain is None else attribute.domain.values[encoded.held]
+    return np.unique(values).tolist() if len(values) else []
+
+
 def _labels(attribute: Attribute, held: set[int], invalid: int) -> list[str]:
-    labels = [] if attribute.domain is None else [attribute.domain.labels[code] for code in sorted(held)]
+    labels = [] if attribute.domain is None else [attribute.domain.labels[at] for at in sorted(held)]
     return [*labels, INVALID_LABEL] if invalid and attribute.invalid == "level" else labels

@@ -15,7 +15,6 @@ from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
 from crowdgate.histogram import scan
 from crowdgate.kinds.tables.plan import TablesPlan
 from crowdgate.kinds.tables.release import parameters
-from crowdgate.limits import DENSE_CELLS
 from crowdgate.mechanisms.tables import counting as dp_counting
 from crowdgate.mechanisms.tables.counting import answer, cover
 from crowdgate.mechanisms.tables.dp_tables import DpTables, expected, plan_dp_tables
@@ -219,9 +218,9 @@ def test_every_answer_is_a_projection_of_a_covering_view(rows: list[tuple[int, .
     mechanism = plan(items)
     views = cover(mechanism.queries, most)
     counted = scan([records(rows[:cut]), records(rows[cut:])], views)
-    for dense in (DENSE_CELLS, 0):
+    for dense in (dp_counting.VIEW_CELLS, 0):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(dp_counting, "DENSE_CELLS", dense)
+            patch.setattr(dp_counting, "VIEW_CELLS", dense)
             found = answer(mechanism.queries, views, counted)
         for linear, values in zip(mechanism.queries, found, strict=True):
             assert values.dtype == np.int64
@@ -234,7 +233,7 @@ def brute(linear: LinearQuery, rows: Sequence[tuple[int, ...]]) -> Vector:
     for row in rows:
         codes = dict(zip(("sex", "town", "hours", "pay"), row, strict=True))
         cell = tuple(int(level.codes[codes[name]]) for name, level in linear.levels.items())
-        out[cell] += 1 if linear.grid is None else linear.grid.integers[codes[linear.grid.column]]
+        out[cell] += 1 if linear.grid is None else int(linear.grid.weights[codes[linear.grid.column]])
     return out
 
 
@@ -243,7 +242,7 @@ def test_clamped_bounds_lower_the_sensitivity() -> None:
     clamped = plan([Sum("hours", low=Fraction(0), high=Fraction(2))]).queries[0]
     assert clamped.query.contribution == 4
     assert clamped.grid is not None
-    assert clamped.grid.integers[:4] == (0, 0, 0, 1)
+    assert clamped.grid.integers[:4].tolist() == [0, 0, 0, 1]
 
 
 def test_sampling_throws_one_coin_for_all_tables() -> None:
@@ -343,12 +342,6 @@ def test_too_many_cells_are_refused_with_their_number_before_data_are_read() -> 
     found, findings = plan_dp_tables(items, contract(), plan([GOOD]).part, noise="laplace", most_cells=88)
     assert found is None
     assert findings == [((), "89 cells", "at most 88 in all tables together", None)]
-
-
-def test_a_grid_that_overflows_is_refused() -> None:
-    found, findings = plan_dp_tables([Sum("hours")], contract(rows_at_most=1 << 60), plan([GOOD]).part, noise="laplace")
-    assert found is None
-    assert "overflow" in findings[0][1]
 
 
 def test_several_rows_of_a_person_are_not_sampled_row_by_row() -> None:

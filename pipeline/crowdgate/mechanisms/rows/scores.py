@@ -115,7 +115,7 @@ def expected_kept_information_of(
 
 def information(level: Level) -> float:
     """ln(values of the level) / ln(values of the exact domain), from 0 at one value to 1."""
-    exact = len(level.codes)
+    exact = len(level.of_values)
     return log(len(level)) / log(exact) if exact > 1 else 1.0
 
 

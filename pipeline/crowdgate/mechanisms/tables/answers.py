@@ -82,7 +82,7 @@ def _exact(mechanism: DpTables, at: int, noisy: Vector, relative: Fraction) -> C
     grid, law = mechanism.queries[at].grid, mechanism.laws[at]
     if grid is None:
         return exact_cells(noisy, law, Fraction(1), mechanism.budget.beta, relative)
-    one_sign = min(grid.integers) >= 0 or max(grid.integers) <= 0
+    one_sign = grid.low >= 0 or grid.high <= 0
     return exact_cells(noisy, law, grid.unit, mechanism.budget.beta, relative, grid.greatest if one_sign else None)
 
 

@@ -1,4 +1,8 @@
-"""Counting a workload: few covering views in one scan, every answer a projection of one of them, all in integers."""
+"""Counting a workload: few covering views in one scan, every answer a projection of one of them, all in integers.
+
+An answer is exact whatever its size, and then limited to 64 bits, in which noise is drawn. That moves it by no more than
+what it was limited from moved, so one person changes it by no more than before; a limit on parts of it would not do.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
@@ -9,12 +13,13 @@ import numpy.typing as npt
 from crowdgate.domain import Codes
 from crowdgate.hierarchy import Level, above
 from crowdgate.histogram import Histogram, View
-from crowdgate.limits import DENSE_CELLS
 from crowdgate.mechanisms.tables.workload import LinearQuery
 
 Vector = npt.NDArray[np.int64]
 VIEW_CELLS = 1 << 20
 """A covering view grows no further than this: its counters (8 MiB) are summed once for every table in it."""
+MOST = (1 << 63) - 1
+"""The greatest answer, and without its sign the least."""
 
 
 def cover(queries: Sequence[LinearQuery], most: int = VIEW_CELLS) -> dict[str, View]:
@@ -48,9 +53,10 @@ def answer(
     answers: list[Vector | None] = [None] * len(queries)
     for name, members in _members(queries, views).items():
         axes = dict(views[name].levels)
-        if views[name].cells > DENSE_CELLS:
+        wide = _wide(histograms[name], [queries[at] for at in members])
+        if views[name].cells > VIEW_CELLS or wide:
             for at in members:
-                answers[at] = _tuple_by_tuple(histograms[name], axes, queries[at])
+                answers[at] = _tuple_by_tuple(histograms[name], axes, queries[at], wide=wide)
             continue
         wanted = {at: tuple(n for n in axes if n in needed(queries[at])) for at in members}
         for at, (array, kept) in _margins(_dense(histograms[name]), tuple(axes), wanted).items():
@@ -103,24 +109,31 @@ def _finish(array: Vector, axes: Mapping[str, Level], query: LinearQuery) -> Vec
     array = array.transpose(order)
     if query.grid is None:
         return np.ascontiguousarray(array).reshape(query.shape)
-    weights = np.array(query.grid.integers, dtype=np.int64)
     column = list(target).index(query.grid.column)
-    return np.ascontiguousarray(np.tensordot(array, weights, axes=([column], [0]))).reshape(query.shape)
+    return np.ascontiguousarray(np.tensordot(array, query.grid.weights, axes=([column], [0]))).reshape(query.shape)
 
 
-def _tuple_by_tuple(histogram: Histogram, axes: Mapping[str, Level], query: LinearQuery) -> Vector:
-    """An answer out of the distinct tuples of a view that has more cells than an array should."""
+def _wide(histogram: Histogram, queries: Sequence[LinearQuery]) -> bool:
+    """Whether an answer, or a part of it, might need more than 64 bits."""
+    greatest = max((query.grid.greatest for query in queries if query.grid is not None), default=1)
+    return float(histogram.counts.sum(dtype=np.float64)) * greatest >= MOST / 2
+
+
+def _tuple_by_tuple(histogram: Histogram, axes: Mapping[str, Level], query: LinearQuery, *, wide: bool) -> Vector:
+    """An answer out of the distinct tuples: of a view that has more cells than an array should, or in Python's integers
+    where 64 bits might not do."""
     codes = dict(zip(histogram.names, histogram.codes, strict=True))
     cell = np.zeros(len(histogram), dtype=np.int64)
     for name, level in query.levels.items():
         cell = cell * len(level) + above(axes[name], level)[codes[name]]
-    grid, amounts = query.grid, histogram.counts
+    kind = object if wide else np.int64
+    grid, amounts = query.grid, histogram.counts.astype(kind)
     if grid is not None:
         column = above(axes[grid.column], grid.level)[codes[grid.column]]
-        amounts = amounts * np.array(grid.integers, dtype=np.int64)[column]
-    out = np.zeros(query.query.cells, dtype=np.int64)
+        amounts = amounts * grid.weights.astype(kind)[column]
+    out = np.zeros(query.query.cells, dtype=kind)
     np.add.at(out, cell, amounts)
-    return out.reshape(query.shape)
+    return np.clip(out, -MOST, MOST).astype(np.int64).reshape(query.shape)
 
 
 def _coarsened(array: Vector, axis: int, codes: Codes, size: int) -> Vector:

@@ -107,8 +107,7 @@ def plan_dp_tables(
 
     Laplace noise is charged no delta.
     """
-    most_rows = contract.rows_at_most or 10**10
-    resolved, findings = resolve(items, contract, most_cells, most_rows)
+    resolved, findings = resolve(items, contract, most_cells)
     budget, fault = _budget(part, noise, beta)
     if resolved is None or budget is None:
         return None, [*findings, *fault]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import Finding, nearest
@@ -18,8 +19,9 @@ from crowdgate.mechanisms.tables.spec import (
     TableItem,
     TotalTable,
 )
-from crowdgate.mechanisms.tables.workload import Item, Mean, Quantiles, Sum, Table, all_ways, resolve
+from crowdgate.mechanisms.tables.workload import AtEnd, Item, Mean, Quantiles, Sum, Table, all_ways, resolve
 
+ENDS: tuple[Literal["low", "high"], ...] = ("low", "high")
 COLUMN = {"by": "by", "level": "level", "probabilities": "at", "low": "low", "share": "share"}
 
 
@@ -78,7 +80,8 @@ def _same(item: Item) -> object:
     kind = type(item).__name__
     if isinstance(item, Quantiles):
         return kind, item.column, item.level, frozenset(item.by.items())
-    return kind, item.column, frozenset(item.by.items())
+    end = item.end if isinstance(item, AtEnd) else None
+    return kind, item.column, end, frozenset(item.by.items())
 
 
 class _Misnamed(Exception):
@@ -107,13 +110,24 @@ def _items(spec: DpTablesSpec, stated: TableItem) -> Sequence[Item]:
             return ()
         each = None if stated.share is None else stated.share / len(tables)
         return tuple(Table(table.levels, each) for table in tables)
-    if isinstance(stated, SumTable):
-        return (Sum(stated.sum, _named(spec, "by", stated.by), stated.low, stated.high, stated.share),)
-    if isinstance(stated, MeanTable):
-        return (Mean(stated.mean, _named(spec, "by", stated.by), stated.low, stated.high, stated.share),)
+    if isinstance(stated, SumTable | MeanTable):
+        return _numeric(spec, stated)
     assert isinstance(stated, QuantilesTable)
     by = _named(spec, "by", stated.by)
     return (Quantiles(stated.quantiles, stated.level, tuple(stated.at), by, stated.share),)
+
+
+def _numeric(spec: DpTablesSpec, stated: SumTable | MeanTable) -> Sequence[Item]:
+    """A sum is made of one query, a mean of two, each count at a clamp of one: they divide the share, if there is one."""
+    by, bounds = _named(spec, "by", stated.by), (stated.low, stated.high)
+    own = 1 if isinstance(stated, SumTable) else 2
+    each = None if stated.share is None else stated.share / (own + 2 if stated.clamps else own)
+    share = None if each is None else own * each
+    first = (
+        Sum(stated.sum, by, *bounds, share) if isinstance(stated, SumTable) else Mean(stated.mean, by, *bounds, share)
+    )
+    ends = [AtEnd(first.column, end, by, *bounds, each) for end in ENDS] if stated.clamps else []
+    return (first, *ends)
 
 
 def _named(spec: DpTablesSpec, key: str, names: tuple[str, ...] | dict[str, str]) -> dict[str, str]:

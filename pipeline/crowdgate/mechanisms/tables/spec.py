@@ -81,23 +81,27 @@ class TotalTable(TableItem):
 
 
 class SumTable(TableItem):
-    """The sum of a numeric column, clamped to bounds (by default its domain), in every cell of `by`."""
+    """The sum of a numeric column, clamped to bounds (by default its domain), in every cell of `by`; with `clamps` also
+    how many rows are at or beyond either bound."""
 
     key: ClassVar[str] = "sum"
     sum: str
     by: Named = ()
     low: Exact | None = None
     high: Exact | None = None
+    clamps: Flag = False
 
 
 class MeanTable(TableItem):
-    """The mean of a numeric column, clamped to bounds (by default its domain), in every cell of `by`."""
+    """The mean of a numeric column, clamped to bounds (by default its domain), in every cell of `by`; with `clamps` also
+    how many rows are at or beyond either bound."""
 
     key: ClassVar[str] = "mean"
     mean: str
     by: Named = ()
     low: Exact | None = None
     high: Exact | None = None
+    clamps: Flag = False
 
 
 class QuantilesTable(TableItem):

@@ -1,70 +1,84 @@
 """Numbers as integers: the public grid of a numeric column, and sums, means and quantiles out of noisy integers.
 
-Every value of a numeric domain first + step code is a whole multiple of the unit gcd(first, step). Sums are taken over
-these integers, so they are exact and their sensitivity is the greatest integer: there is no float in a release before
-the noise is in it. Cells outside the domain (level `(invalid)`) add nothing.
+Every number of a domain, first + (precision or step) code, is a whole multiple of the unit gcd(first, precision or
+step). Sums are taken over these integers, so they are exact and their sensitivity is the greatest integer: there is no
+float in a release before the noise is in it. Cells outside the domain (level `(invalid)`) add nothing.
 """
 
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from crowdgate.domain import Grid
-from crowdgate.hierarchy import INVALID_LABEL, Level
+from crowdgate.hierarchy import Level
 
 Vector = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-_LIMIT = 1 << 62
+MOST_ADDED = 1 << 62
+"""What one privacy unit can add to a sum, in units: the noise is drawn for changes up to here."""
 _Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True, eq=False)
 class IntegerGrid:
-    """`integers[code]` for every code of the column's exact level, 0 where invalid; value = offset + unit integer."""
+    """What the rows of every code of the column's finest level add to a sum: `integers[code]`, and nothing where the
+    cell is invalid (codes behind those); value = offset + unit integer."""
 
     column: str
     level: Level
-    integers: tuple[int, ...]
+    integers: Vector
     unit: Fraction
     offset: Fraction = Fraction(0)
 
     @property
+    def low(self) -> int:
+        """The least integer."""
+        return int(self.integers.min())
+
+    @property
+    def high(self) -> int:
+        """The greatest integer."""
+        return int(self.integers.max())
+
+    @property
     def greatest(self) -> int:
         """What one row can add to a sum, in units, at least 1."""
-        return max(1, *(abs(value) for value in self.integers))
+        return max(1, abs(self.low), abs(self.high))
+
+    @cached_property
+    def weights(self) -> Vector:
+        """What a row of every code of the level adds."""
+        return np.pad(self.integers, (0, len(self.level) - len(self.integers)))
 
 
-def integer_grid(column: str, grid: Grid, exact: Level, low: Fraction | None, high: Fraction | None) -> IntegerGrid:
-    """The integers of a column, its values clamped to [low, high], which lie on the grid."""
-    unit = _gcd(grid.first, grid.step)
-    first, step = int(grid.first / unit), int(grid.step / unit)
+def integer_grid(column: str, grid: Grid, finest: Level, low: Fraction | None, high: Fraction | None) -> IntegerGrid:
+    """The integers of a column, its numbers clamped to [low, high], which lie on the grid."""
+    unit = common_unit(grid)
     bottom = int((grid.first if low is None else low) / unit)
-    top = int((grid.last if high is None else high) / unit)
-    values = [min(max(first + step * code, bottom), top) for code in range(grid.size)]
-    invalid = [0] * (len(exact) - grid.size)
-    return IntegerGrid(column, exact, (*values, *invalid), unit)
+    top = int((grid.greatest if high is None else high) / unit)
+    values = int(grid.first / unit) + int(grid.unit / unit) * np.arange(grid.codes, dtype=np.int64)
+    return IntegerGrid(column, finest, np.clip(values, bottom, top), unit)
 
 
 def centred(grid: IntegerGrid) -> IntegerGrid:
     """The same around the middle of the bounds (rounded to the grid's unit), which halves what a row can add."""
-    size = _valid(grid)
-    middle = (min(grid.integers[:size]) + max(grid.integers[:size])) // 2
-    moved = (*(value - middle for value in grid.integers[:size]), *grid.integers[size:])
-    return replace(grid, integers=moved, offset=middle * grid.unit)
+    middle = (grid.low + grid.high) // 2
+    return replace(grid, integers=grid.integers - middle, offset=middle * grid.unit)
 
 
 def count_of_valid(grid: IntegerGrid) -> IntegerGrid:
     """1 for every cell inside the domain: its sum counts the rows that a mean is taken over."""
-    size = _valid(grid)
-    return replace(grid, integers=(*([1] * size), *grid.integers[size:]), unit=Fraction(1))
+    return replace(grid, integers=np.ones_like(grid.integers), unit=Fraction(1))
 
 
-def overflows(grid: IntegerGrid, rows: int) -> bool:
-    """Whether a sum over that many rows could leave 62 bits."""
-    return grid.greatest * rows >= _LIMIT
+def count_at_end(grid: IntegerGrid, *, high: bool) -> IntegerGrid:
+    """1 for every cell at or beyond an end of the bounds: its sum counts the rows that are clamped, or just there."""
+    at_end = grid.integers == (grid.high if high else grid.low)
+    return replace(grid, integers=at_end.astype(np.int64), unit=Fraction(1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +99,8 @@ def means(grid: IntegerGrid, sums: Vector, counts: Vector, sum_variance: float, 
     error; where the noisy count is below 1 the mean is not stated. Means are clamped to the column's bounds. A sample
     of rate `beta` adds at most (1 - beta) greatest^2 / count to the variance.
     """
-    unit, offset, size = float(grid.unit), float(grid.offset), _valid(grid)
-    low, high = (offset + unit * pick(grid.integers[:size]) for pick in (min, max))
+    unit, offset = float(grid.unit), float(grid.offset)
+    low, high = offset + unit * grid.low, offset + unit * grid.high
     with np.errstate(divide="ignore", invalid="ignore"):
         n = np.where(counts >= 1, counts, np.nan)
         ratio = sums / n
@@ -120,11 +134,13 @@ def _first(reached: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     return out
 
 
-def _valid(grid: IntegerGrid) -> int:
-    """How many codes lie inside the domain; an invalid one, if any, is the last."""
-    return len(grid.integers) - (grid.level.labels[-1] == INVALID_LABEL)
-
-
-def _gcd(first: Fraction, step: Fraction) -> Fraction:
+def common_unit(grid: Grid) -> Fraction:
+    """The greatest number that all numbers of a grid are whole multiples of."""
+    first, step = grid.first, grid.unit
     common = math.gcd(first.numerator * step.denominator, step.numerator * first.denominator)
     return Fraction(common, first.denominator * step.denominator)
+
+
+def most_units(grid: Grid) -> int:
+    """The greatest absolute value of a grid's numbers, in their common unit."""
+    return int(max(abs(grid.first), abs(grid.greatest)) / common_unit(grid))

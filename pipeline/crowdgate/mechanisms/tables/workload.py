@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
 from math import prod
+from typing import Literal
 
 import numpy as np
 
@@ -16,9 +17,17 @@ from crowdgate.accounting.tables_plan import Query, share_faults
 from crowdgate.contracts.contract import Contract, Role
 from crowdgate.domain import Grid
 from crowdgate.errors import Finding, nearest
-from crowdgate.hierarchy import EXACT, Level
+from crowdgate.hierarchy import Level
 from crowdgate.limits import MOST_NUMBERS, MOST_TABLES
-from crowdgate.mechanisms.tables.sums import IntegerGrid, centred, count_of_valid, integer_grid, overflows
+from crowdgate.mechanisms.tables.sums import (
+    MOST_ADDED,
+    IntegerGrid,
+    centred,
+    count_at_end,
+    count_of_valid,
+    integer_grid,
+    most_units,
+)
 
 Names = Mapping[str, str]
 """Level names by attribute; an attribute that is not listed is summed over."""
@@ -88,7 +97,27 @@ class Quantiles:
         return _named(f"quantiles of {self.column} at {self.level}", self.by)
 
 
-Item = Table | Sum | Mean | Quantiles
+@dataclass(frozen=True)
+class AtEnd:
+    """The rows at or beyond one end of the bounds of a numeric column, in each cell of `by`: how many a sum or a mean
+    counts as that end."""
+
+    column: str
+    end: Literal["low", "high"]
+    by: Names = field(default_factory=dict)
+    low: Fraction | None = None
+    high: Fraction | None = None
+    share: Fraction | None = None
+
+    @property
+    def name(self) -> str:
+        """End, column and cells."""
+        beyond = "below" if self.end == "low" else "above"
+        return _named(f"rows at or {beyond} the {self.end} end of {self.column}", self.by)
+
+
+Numeric = Sum | Mean | AtEnd
+Item = Table | Numeric | Quantiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,10 +156,10 @@ def all_ways(k: int, levels: Names) -> tuple[Table, ...]:
 
 
 def resolve(
-    items: Sequence[Item], contract: Contract, most_cells: int = MOST_NUMBERS, most_rows: int = 10**10
+    items: Sequence[Item], contract: Contract, most_cells: int = MOST_NUMBERS
 ) -> tuple[Resolved | None, list[Finding]]:
-    """The linear queries of a workload, or everything that stands against it. `most_rows` bounds the table's rows."""
-    findings = [finding for at, item in enumerate(items) for finding in _item_findings(at, item, contract, most_rows)]
+    """The linear queries of a workload, or everything that stands against it."""
+    findings = [finding for at, item in enumerate(items) for finding in _item_findings(at, item, contract)]
     findings += _list_findings(items)
     if findings:
         return None, findings
@@ -159,6 +188,8 @@ def _queries(item: Item, contract: Contract) -> list[LinearQuery]:
     assert grid is not None
     if isinstance(item, Sum):
         return [_sum(item.name, item.by, item.share, grid, contract)]
+    if isinstance(item, AtEnd):
+        return [_sum(item.name, item.by, item.share, count_at_end(grid, high=item.end == "high"), contract)]
     half = None if item.share is None else item.share / 2
     parts = ((": sum around the middle", centred(grid)), (": count", count_of_valid(grid)))
     return [_sum(item.name + what, item.by, half, part, contract) for what, part in parts]
@@ -179,15 +210,15 @@ def _levels(names: Names, contract: Contract) -> dict[str, Level]:
     return {name: found.level(names[name]) for name, found in hierarchies.items() if found is not None}
 
 
-def _grid(item: Sum | Mean, contract: Contract) -> IntegerGrid | None:
+def _grid(item: Numeric, contract: Contract) -> IntegerGrid | None:
     attribute = contract.by_name[item.column]
     grid = None if attribute.domain is None else attribute.domain.grid
     if grid is None or attribute.hierarchy is None:
         return None
-    return integer_grid(item.column, grid, attribute.hierarchy.level(EXACT), item.low, item.high)
+    return integer_grid(item.column, grid, attribute.hierarchy.finest, item.low, item.high)
 
 
-def _item_findings(at: int, item: Item, contract: Contract, most_rows: int) -> Iterator[Finding]:
+def _item_findings(at: int, item: Item, contract: Contract) -> Iterator[Finding]:
     if isinstance(item, Table):
         yield from _level_findings((at, "attributes"), item.levels, contract)
         return
@@ -204,20 +235,20 @@ def _item_findings(at: int, item: Item, contract: Contract, most_rows: int) -> I
     elif isinstance(item, Quantiles):
         yield from _quantile_findings(at, item, contract)
     else:
-        yield from _bound_findings(at, item, domain.grid, contract, most_rows)
+        yield from _bound_findings(at, item, domain.grid, contract)
 
 
-def _bound_findings(at: int, item: Sum | Mean, grid: Grid, contract: Contract, most_rows: int) -> Iterator[Finding]:
-    low, high = (grid.first if item.low is None else item.low), (grid.last if item.high is None else item.high)
+def _bound_findings(at: int, item: Numeric, grid: Grid, contract: Contract) -> Iterator[Finding]:
+    low, high = (grid.first if item.low is None else item.low), (grid.greatest if item.high is None else item.high)
     if not low < high:
         yield (at, "low"), f"bounds {low} to {high}", "a low bound below the high one", None
-    elif any((bound - grid.first) % grid.step or not grid.first <= bound <= grid.last for bound in (low, high)):
-        expected = f"bounds on the grid: from {grid.first} to {grid.last} in steps of {grid.step}"
+    elif any((bound - grid.first) % grid.unit or not grid.first <= bound <= grid.greatest for bound in (low, high)):
+        expected = f"bounds on the grid: from {grid.first} to {grid.greatest} in steps of {grid.unit}"
         yield (at, "low"), f"bounds {low} to {high}", expected, None
     else:
-        found = _grid(item, contract)
-        if found is None or overflows(found, most_rows):
-            yield (at, "column"), "a grid whose sums overflow 62 bits", "a coarser step or narrower bounds", None
+        if most_units(grid) * contract.unit.rows > MOST_ADDED:
+            expected = "a coarser step or precision: one person would add more than 62 bits hold"
+            yield (at, "column"), "numbers of too many steps", expected, None
 
 
 def _quantile_findings(at: int, item: Quantiles, contract: Contract) -> Iterator[Finding]:
