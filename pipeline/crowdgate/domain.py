@@ -76,7 +76,7 @@ class Grid:
         return self._cell(value) if self.precision is None else self._nearest(value, self.precision)
 
     def _nearest(self, value: Fraction, precision: Fraction) -> int:
-        outside = value < self.first and not self.bottom or value >= self.last + self.step and not self.top
+        outside = (value < self.first and not self.bottom) or (value >= self.last + self.step and not self.top)
         if outside or (self.whole and value.denominator != 1):
             return INVALID
         return min(max(int((value - self.first) / precision + Fraction(1, 2)), 0), self.codes - 1)

@@ -7,12 +7,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowdgate.accounting.tables_plan import Query
 from crowdgate.domain import numbers
 from crowdgate.hierarchy import Level, hierarchy
 from crowdgate.histogram import Histogram, View, merge
 from crowdgate.mechanisms.tables.counting import MOST, answer
 from crowdgate.mechanisms.tables.sums import centred, integer_grid
-from crowdgate.mechanisms.tables.workload import LinearQuery, Query
+from crowdgate.mechanisms.tables.workload import LinearQuery
 
 DOMAIN = numbers(Fraction(-3), Fraction(4), Fraction(1), "a form")
 HEIGHTS = hierarchy(DOMAIN, [], invalid_level=True)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdgate.accounting.discrete_laws import Law
-from crowdgate.mechanisms.tables.sums import Estimates
+from crowdgate.mechanisms.tables.means import Estimates
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -91,8 +91,17 @@ def _cells(values: Floats, variance: float | Floats, width: float | Floats, unit
     coins = _coins(values, rate, greatest)
     value = values * scale
     error = np.sqrt(variance + coins) * scale * np.ones_like(value)
-    half = np.sqrt(np.square(width) + Z95**2 * coins) * scale
+    half = _half(values, width, rate, greatest) * scale
     return Cells(value, error, value - half, value + half, _trusted(value, error, relative))
+
+
+def _half(values: Floats, width: float | Floats, beta: float, greatest: int | None) -> Floats:
+    """The h with h^2 = width^2 + Z95^2 coins(|value| + h): noise, and coins at the far end of the interval, where they
+    move a sum the most. At the value itself they would be too small for whom chance left out of the sample."""
+    if beta == 1 or greatest is None:
+        return np.full_like(values, np.inf if beta != 1 else 0) + width
+    each = Z95**2 * (1 - beta) * greatest
+    return np.asarray(each / 2 + np.sqrt(each**2 / 4 + each * np.abs(values) + np.square(width)))
 
 
 def _coins(values: Floats, beta: float, greatest: int | None) -> Floats:

@@ -15,8 +15,9 @@ from crowdgate.hierarchy import INVALID_LABEL, Level
 from crowdgate.mechanisms.tables.accuracy import Cells, consistent_cells, estimated_cells, exact_cells
 from crowdgate.mechanisms.tables.consistency import agree
 from crowdgate.mechanisms.tables.dp_tables import DpTables
+from crowdgate.mechanisms.tables.means import means
+from crowdgate.mechanisms.tables.quantiles import quantile_bins, quantile_limits
 from crowdgate.mechanisms.tables.rounding import round_tables
-from crowdgate.mechanisms.tables.sums import means, quantile_bins
 from crowdgate.mechanisms.tables.workload import Item, Mean, Quantiles
 
 Vector = npt.NDArray[np.int64]
@@ -33,7 +34,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class QuantileAnswer:
-    """Bins of `column` (codes of that level; -1: nothing to count) that hold the quantiles, with about 95 % limits.
+    """Bins of `column` (codes of that level; -1: nothing to count) that hold the quantiles, with 95 % limits.
 
     Shape: the cells of `levels`, then the item's probabilities. A quantile is known to its bin at best.
     """
@@ -94,7 +95,7 @@ def _answers(
     for item, own in zip(mechanism.workload.items, mechanism.workload.answers, strict=True):
         levels = mechanism.queries[own[0]].levels
         if isinstance(item, Quantiles):
-            out.append(_quantiles(item, levels, values[own[0]], mechanism.laws[own[0]].variance))
+            out.append(_quantiles(mechanism, item, own[0], values[own[0]], noisy[own[0]]))
         elif isinstance(item, Mean):
             out.append(Answer(item, levels, _mean(mechanism, own, noisy, relative)))
         else:
@@ -106,16 +107,23 @@ def _mean(mechanism: DpTables, own: Sequence[int], noisy: Sequence[Vector], rela
     sums, counts = own
     grid = mechanism.queries[sums].grid
     assert grid is not None
-    spread = mechanism.laws[sums].variance, mechanism.laws[counts].variance
-    return estimated_cells(means(grid, noisy[sums], noisy[counts], *spread, mechanism.budget.beta), relative)
+    laws = mechanism.laws[sums], mechanism.laws[counts]
+    return estimated_cells(means(grid, noisy[sums], noisy[counts], laws, mechanism.budget.beta), relative)
 
 
 def _quantiles(
-    item: Quantiles, levels: Mapping[str, Level], values: npt.NDArray[Any], variance: float
+    mechanism: DpTables, item: Quantiles, at: int, values: npt.NDArray[Any], noisy: Vector
 ) -> QuantileAnswer:
+    """The bins by the counts as published, the limits by the counts as drawn, widened to hold the bins."""
+    levels = mechanism.queries[at].levels
+    column, axis = levels[item.column], list(levels).index(item.column)
+    last = len(column) - (column.labels[-1] == INVALID_LABEL)
+    published = np.moveaxis(np.asarray(values, dtype=np.float64), axis, -1)[..., :last]
+    drawn = np.moveaxis(noisy, axis, -1)[..., :last]
+    found = []
+    for p in item.probabilities:
+        bins = quantile_bins(published, p)
+        low, high = quantile_limits(drawn, p, mechanism.laws[at], mechanism.budget.beta)
+        found.append((bins, np.minimum(low, bins), np.where(bins < 0, -1, np.maximum(high, bins))))
     others = {name: level for name, level in levels.items() if name != item.column}
-    column = levels[item.column]
-    counts = np.moveaxis(np.asarray(values, dtype=np.float64), list(levels).index(item.column), -1)
-    valid = counts[..., : len(column) - (column.labels[-1] == INVALID_LABEL)]
-    found = [quantile_bins(valid, float(p), variance) for p in item.probabilities]
     return QuantileAnswer(item, others, column, *(np.stack(part, axis=-1) for part in zip(*found, strict=True)))

@@ -1,7 +1,7 @@
 """Counting a workload: few covering views in one scan, every answer a projection of one of them, all in integers.
 
-An answer is exact whatever its size, and then limited to 64 bits, in which noise is drawn. That moves it by no more than
-what it was limited from moved, so one person changes it by no more than before; a limit on parts of it would not do.
+An answer is exact whatever its size, and then limited to 64 bits, in which noise is drawn. Where a person moves the
+exact one, the limited one moves by no more; limits on parts of it would depend on how it is cut.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -118,7 +118,7 @@ def _items(spec: DpTablesSpec, stated: TableItem) -> Sequence[Item]:
 
 
 def _numeric(spec: DpTablesSpec, stated: SumTable | MeanTable) -> Sequence[Item]:
-    """A sum is made of one query, a mean of two, each count at a clamp of one: they divide the share, if there is one."""
+    """A sum is made of one query, a mean of two, a count at a clamp of one: they divide the share, if there is one."""
     by, bounds = _named(spec, "by", stated.by), (stated.low, stated.high)
     own = 1 if isinstance(stated, SumTable) else 2
     each = None if stated.share is None else stated.share / (own + 2 if stated.clamps else own)

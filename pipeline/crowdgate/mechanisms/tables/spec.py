@@ -81,8 +81,8 @@ class TotalTable(TableItem):
 
 
 class SumTable(TableItem):
-    """The sum of a numeric column, clamped to bounds (by default its domain), in every cell of `by`; with `clamps` also
-    how many rows are at or beyond either bound."""
+    """The sum of a numeric column, clamped to bounds (by default its domain), in every cell of `by`; with `clamps`
+    also how many rows are at or beyond either bound."""
 
     key: ClassVar[str] = "sum"
     sum: str
@@ -93,8 +93,8 @@ class SumTable(TableItem):
 
 
 class MeanTable(TableItem):
-    """The mean of a numeric column, clamped to bounds (by default its domain), in every cell of `by`; with `clamps` also
-    how many rows are at or beyond either bound."""
+    """The mean of a numeric column, clamped to bounds (by default its domain), in every cell of `by`; with `clamps`
+    also how many rows are at or beyond either bound."""
 
     key: ClassVar[str] = "mean"
     mean: str

@@ -1,4 +1,4 @@
-"""Numbers as integers: the public grid of a numeric column, and sums, means and quantiles out of noisy integers.
+"""Numbers as integers: the public grid of a numeric column, whose sums are exact.
 
 Every number of a domain, first + (precision or step) code, is a whole multiple of the unit gcd(first, precision or
 step). Sums are taken over these integers, so they are exact and their sensitivity is the greatest integer: there is no
@@ -17,10 +17,8 @@ from crowdgate.domain import Grid
 from crowdgate.hierarchy import Level
 
 Vector = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 MOST_ADDED = 1 << 62
 """What one privacy unit can add to a sum, in units: the noise is drawn for changes up to here."""
-_Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,59 +77,6 @@ def count_at_end(grid: IntegerGrid, *, high: bool) -> IntegerGrid:
     """1 for every cell at or beyond an end of the bounds: its sum counts the rows that are clamped, or just there."""
     at_end = grid.integers == (grid.high if high else grid.low)
     return replace(grid, integers=at_end.astype(np.int64), unit=Fraction(1))
-
-
-@dataclass(frozen=True, eq=False)
-class Estimates:
-    """Numbers with standard errors and the ends of approximate 95 % intervals, of one shape; NaN where undefined."""
-
-    value: Floats
-    error: Floats
-    lower: Floats
-    upper: Floats
-
-
-def means(grid: IntegerGrid, sums: Vector, counts: Vector, sum_variance: float, count_variance: float,
-          beta: Fraction = Fraction(1)) -> Estimates:  # fmt: skip
-    """offset + unit sum / count, where `sums` are noisy sums around the offset and `counts` noisy counts.
-
-    The standard error is that of the ratio to first order (delta method), good where the count is many times its own
-    error; where the noisy count is below 1 the mean is not stated. Means are clamped to the column's bounds. A sample
-    of rate `beta` adds at most (1 - beta) greatest^2 / count to the variance.
-    """
-    unit, offset = float(grid.unit), float(grid.offset)
-    low, high = offset + unit * grid.low, offset + unit * grid.high
-    with np.errstate(divide="ignore", invalid="ignore"):
-        n = np.where(counts >= 1, counts, np.nan)
-        ratio = sums / n
-        value = np.clip(offset + unit * ratio, low, high)
-        kept = (value - offset) / unit
-        coins = float(1 - beta) * grid.greatest**2 * n
-        error = unit * np.sqrt(sum_variance + kept**2 * count_variance + coins) / n
-    return Estimates(value, error, np.clip(value - _Z95 * error, low, high), np.clip(value + _Z95 * error, low, high))
-
-
-def quantile_bins(histogram: Floats, probability: float, variance: float) -> tuple[npt.NDArray[np.int64], ...]:
-    """(bin, lowest, highest) along the last axis: where the cumulated non-negative counts reach `probability`.
-
-    The second and third move the target by 1.96 standard errors of the cumulated noise: an approximate 95 % interval,
-    in bins, of the noise alone. -1 where nothing is left to count.
-    """
-    counts = np.maximum(histogram, 0)
-    cumulated = np.cumsum(counts, axis=-1)
-    total = cumulated[..., -1:]
-    bins = np.arange(1, counts.shape[-1] + 1)
-    spread = _Z95 * np.sqrt(variance * bins * (1 - probability) ** 2 + variance * (bins[-1] - bins) * probability**2)
-    target = probability * total
-    found = [_first(cumulated >= target + move) for move in (0.0, -spread, spread)]
-    empty = total[..., 0] <= 0
-    return tuple(np.where(empty, -1, bin_) for bin_ in found)
-
-
-def _first(reached: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    last = reached.shape[-1] - 1
-    out: npt.NDArray[np.int64] = np.where(reached.any(axis=-1), reached.argmax(axis=-1), last).astype(np.int64)
-    return out
 
 
 def common_unit(grid: Grid) -> Fraction:

@@ -1,0 +1,101 @@
+"""Means out of noisy sums and noisy counts: a ratio, and an interval that holds for it whatever the count is.
+
+The interval holds every mean t that the noisy sum s and count c do not refute: those with |s - t c| at most the 95 %
+half-width of the law of X - t Y, the noise of both (Fieller 1954). Each noise is within 1 of one of a continuous law
+(see `continuous_half_width`), so that half-width is at most the root of the squares of both, and 1 + |t|.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.accounting.discrete_laws import Law
+
+Vector = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+_Z95 = 1.959963984540054
+_ROUNDS = 3
+
+
+class Bounds(Protocol):
+    """The numbers of a column: offset + unit times the whole numbers from low to high."""
+
+    @property
+    def unit(self) -> Fraction:
+        """One step."""
+
+    @property
+    def offset(self) -> Fraction:
+        """The number that 0 stands for."""
+
+    @property
+    def low(self) -> int:
+        """The least."""
+
+    @property
+    def high(self) -> int:
+        """The greatest."""
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """Numbers with standard errors and the ends of 95 % intervals, of one shape; NaN where undefined."""
+
+    value: Floats
+    error: Floats
+    lower: Floats
+    upper: Floats
+
+
+def means(bounds: Bounds, sums: Vector, counts: Vector, laws: tuple[Law, Law], beta: Fraction) -> Estimates:
+    """offset + unit sum / count, where `sums` are noisy sums around the offset, `counts` noisy counts, with the noise
+    of both; clamped to the bounds, and not stated where the noisy count is below 1.
+
+    The standard error is that of the ratio to first order (delta method), good where the count is many times its own.
+    Where the count may be 0 for all that the noise tells, the interval is that of the bounds.
+    """
+    with np.errstate(invalid="ignore"):
+        s, n = np.asarray(sums, dtype=np.float64), np.where(counts >= 1, counts, np.nan)
+        ratio = np.clip(s / n, bounds.low, bounds.high)
+        noise = laws[0].variance + np.square(ratio) * laws[1].variance
+        error = np.sqrt(noise + _coins(bounds, ratio, ratio, n, beta)) / n
+        ends = _ends(bounds, s, n, laws, beta)
+    unit, offset = float(bounds.unit), float(bounds.offset)
+    lower, upper = (offset + unit * np.clip(end, bounds.low, bounds.high) for end in ends)
+    return Estimates(offset + unit * ratio, unit * error, lower, upper)
+
+
+def _ends(bounds: Bounds, s: Floats, n: Floats, laws: tuple[Law, Law], beta: Fraction) -> tuple[Floats, Floats]:
+    """The least and the greatest ratio that the noise, and the coins of a sample, do not refute.
+
+    How far coins move s - t n depends on t. It is bounded for all t of an interval that holds them all, then for those
+    of the interval that this bound gives: what is not in that one is refuted by its own bound as well.
+    """
+    wide, narrow = (law.continuous_half_width() for law in laws)
+    least, greatest = np.full_like(s, bounds.low), np.full_like(s, bounds.high)
+    for _ in range(_ROUNDS if beta != 1 else 1):
+        coins = _coins(bounds, least, greatest, n + narrow + 1, beta)
+        a = np.sqrt(wide**2 + _Z95**2 * coins)
+        known = n - 1 > narrow
+        least = np.where(known, np.maximum(-_greatest(-s, n, a, narrow), bounds.low), bounds.low)
+        greatest = np.where(known, np.minimum(_greatest(s, n, a, narrow), bounds.high), bounds.high)
+    empty = np.isnan(n)
+    return np.where(empty, np.nan, least), np.where(empty, np.nan, greatest)
+
+
+def _greatest(s: Floats, n: Floats, a: Floats, b: float) -> Floats:
+    """The greatest t with n t - s <= sqrt(a^2 + t^2 b^2) + 1 + |t|, where n > b + 1."""
+    sign = np.where(s + a + 1 >= 0, 1.0, -1.0)  # of t: whether 0 is not above it
+    m, slope = s + 1, n - sign
+    d = np.square(slope) - b**2
+    return np.asarray((slope * m + np.sqrt(np.maximum(np.square(a) * d + np.square(b * m), 0))) / d)
+
+
+def _coins(bounds: Bounds, least: Floats, greatest: Floats, n: Floats, beta: Fraction) -> Floats:
+    """Variance that Bernoulli sampling gives to the sampled sum of (value - t), for the worst t of an interval: rows of
+    mean t between the bounds have at most (high - t) (t - low) as mean square (Bhatia, Davis 2000)."""
+    nearest = np.clip((bounds.low + bounds.high) / 2, least, greatest)
+    return np.asarray(float(1 - beta) * np.maximum(n, 0) * (bounds.high - nearest) * (nearest - bounds.low))

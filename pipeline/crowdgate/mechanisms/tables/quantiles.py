@@ -1,0 +1,56 @@
+"""Quantiles to the bins of a noisy histogram, with limits that hold whatever the other bins hold.
+
+The quantile of probability p is the first bin j whose balance D_j = (1 - p) (rows up to j) - p (rows above j) is not
+negative. So the balance of the true bin Q is at least 0 and that of the bin before it below 0: two bins, whichever Q
+is. The limits are the first bin whose noisy balance is not refuted to be at least 0, and the bin after the last whose
+noisy balance is not refuted to be below 0. Each misses only where the noise of one fixed balance passes its one-sided
+97.5 % quantile. They are taken from the noisy counts as drawn, whose noise is independent and not cut off at 0.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.accounting.discrete_laws import Law
+
+Floats = npt.NDArray[np.float64]
+Bins = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+_Z95 = 1.959963984540054
+
+
+def quantile_bins(histogram: Floats, probability: Fraction) -> Bins:
+    """The bin along the last axis where the cumulated counts, none below 0, reach `probability` of all; -1 where
+    nothing is left to count."""
+    cumulated = np.cumsum(np.maximum(histogram, 0), axis=-1)
+    total = cumulated[..., -1:]
+    return np.where(total[..., 0] <= 0, -1, _first(cumulated >= float(probability) * total))
+
+
+def quantile_limits(drawn: npt.NDArray[np.int64], probability: Fraction, law: Law, beta: Fraction) -> tuple[Bins, Bins]:
+    """The first and the last bin along the last axis that the quantile can be in, at 95 %, from counts as drawn.
+
+    A balance sums up to all the noise, in two weights that add up to 1: within 1 of a sum of continuous noise, but for
+    what many bins even out. Coins of a sample add at most (1 - beta) p (1 - p) (rows) to the variance where D is 0, and
+    less than is needed to pass 0 where it is not.
+    """
+    p, counts = float(probability), np.asarray(drawn, dtype=np.float64)
+    below = np.cumsum(counts, axis=-1)
+    total = below[..., -1:]
+    bins = np.arange(1, counts.shape[-1] + 1)
+    reach = law.continuous_half_width()
+    weights = np.sqrt((1 - p) ** 2 * bins + p**2 * (bins[-1] - bins))
+    rows = np.maximum(total, 0) + reach * np.sqrt(bins[-1]) + 1
+    half = np.sqrt(np.square(reach * weights) + _Z95**2 * float(1 - beta) * p * (1 - p) * rows) + 1
+    balance = below - p * total
+    last = bins[-1] - 1
+    after = np.minimum(last + 1 - _first((balance - half < 0)[..., ::-1], missing=last + 1), last)
+    return _first(balance + half >= 0), after
+
+
+def _first(marked: Mask, missing: int | None = None) -> Bins:
+    """The first marked place along the last axis; where there is none `missing`, or the last place."""
+    none = marked.shape[-1] - 1 if missing is None else missing
+    out: Bins = np.where(marked.any(axis=-1), marked.argmax(axis=-1), none).astype(np.int64)
+    return out
