@@ -100,6 +100,8 @@ def path_of(result: Result) -> Path:
         ("raw: true", "suppress: true"),
         ("    raw: true\n", "    split: equal\n"),
         ("formats: [parquet, csv]", "formats: [csv]"),
+        ("low: 10, high: 60}", "low: 10, high: 60, clamps: true, share: 0.3}"),
+        ("mean: age, by: {ward: exact}}", "mean: age, by: {ward: exact}, high: 90, clamps: true}"),
         ("levels: {age: 10 years, ward: exact}", "levels: {age: any, ward: exact}"),
     ],
 )
@@ -108,7 +110,7 @@ def test_every_kind_of_tables_is_published_and_verifies(workshop: Workshop, old:
     claims = verified(path_of(run(workshop)), workshop.ledger)
     assert claims["mechanism"]["kind"] == "dp_tables"
     assert claims["mechanism"]["invariants"] == []
-    assert len(claims["data"]["tables"]) == 8
+    assert len(claims["data"]["tables"]) == 8 + 2 * ("clamps" in new)
     laplace = claims["mechanism"]["noise"] == "discrete laplace"
     assert claims["guarantee"]["delta"] == ("0" if laplace else "0.01")
     assert run(workshop).path == workshop.release_dir(SLOT)
@@ -309,6 +311,7 @@ def _half_grid(claims: Claims) -> None:
     query = claims["mechanism"]["queries"][5]
     query["grid"]["high"] //= 2
     query["sensitivity"] //= 2
+    claims["data"]["tables"][5]["numbers"]["high"] = "30"
 
 
 def _for_less(claims: Claims) -> None:
@@ -381,6 +384,14 @@ CLAIMS: dict[str, tuple[Change, str]] = {
     "a smaller grid": (
         _half_grid,
         "step 6, contents: 6-sum-of-age-by-ward-exact.parquet: .*not that of the noise",
+    ),
+    "numbers taken otherwise": (
+        lambda claims: claims["data"]["tables"][5]["numbers"].update(high="70"),
+        "step 5, guarantee: 6-sum-of-age-by-ward-exact: it is described as no sum is",
+    ),
+    "another mean": (
+        lambda claims: claims["data"]["tables"][6]["numbers"].update(low="1"),
+        "step 5, guarantee: 7-mean-of-age-by-ward-exact: it is described as no mean is",
     ),
     "rows": (
         lambda claims: claims["mechanism"].update(rows_per_unit=2),

@@ -21,6 +21,11 @@ class GridSaid(Said):
     low: Integer
     high: Integer
 
+    @property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """The values of the least and the greatest whole number."""
+        return self.offset + self.unit * self.low, self.offset + self.unit * self.high
+
 
 class QuerySaid(Said):
     """A noisy vector: its axes, what a privacy unit can change, and what its noise spends (epsilon or rho), by a stated

@@ -1,6 +1,7 @@
 """Sums are exact however large they are, and limited at the end only: no bound on rows carries a guarantee."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -34,7 +35,7 @@ def queries(unit: int, low: int, high: int) -> list[LinearQuery]:
     assert DOMAIN.grid is not None
     plain = integer_grid("height", DOMAIN.grid, HEIGHTS.finest, Fraction(low), Fraction(high))
     grids = [plain, centred(plain)]
-    larger = [type(grid)(grid.column, grid.level, grid.integers * unit, grid.unit) for grid in grids]
+    larger = [replace(grid, integers=grid.integers * unit) for grid in grids]
     found = [LinearQuery(Query("sum", 2, grid.greatest), {"sex": SEX}, grid) for grid in larger]
     return [
         *found,

@@ -13,24 +13,24 @@ from crowdgate.hierarchy import Level
 from crowdgate.kind.kind import Formats
 from crowdgate.kinds.tables.published import PublishedTables
 from crowdgate.kinds.tables.said import TableSaid, TablesManifest
-from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer
-from crowdgate.mechanisms.tables.workload import Item, Mean, Quantiles, Sum
+from crowdgate.mechanisms.tables.answers import MEAN_PARTS, Answer, QuantileAnswer
+from crowdgate.mechanisms.tables.workload import AtEnd, Item, Mean, Quantiles, Sum
 from crowdgate.publish.dictionary import DICTIONARY, write_dictionary, write_lines
 from crowdgate.publish.levels import COARSER, COARSER_COLUMNS
 
 NUMBERS = ("value", "standard_error", "lower", "upper", "trustworthy")
 QUANTILE_COLUMNS = ("probability", "bin", "lower", "upper")
-RESERVED = frozenset((*NUMBERS, *QUANTILE_COLUMNS))
+RESERVED = frozenset((*NUMBERS, *MEAN_PARTS, *QUANTILE_COLUMNS))
 """Names that a released attribute can't have: they are columns of the tables."""
 LISTING = "tables.csv"
 LISTING_COLUMNS = ("file", "table", "kind", "column", "level", "cells", "noise_error")
 RAW = "-raw"
 
 
-def statistic(item: Item) -> Literal["count", "sum", "mean", "quantiles"]:
-    """What a table holds: counts, sums, means or quantiles."""
-    if isinstance(item, Sum):
-        return "sum"
+def statistic(item: Item) -> Literal["count", "sum", "mean", "quantiles", "clamped"]:
+    """What a table holds: counts, sums, means or quantiles, or rows at an end of the bounds of a sum or mean."""
+    if isinstance(item, Sum | AtEnd):
+        return "sum" if isinstance(item, Sum) else "clamped"
     return "mean" if isinstance(item, Mean) else "quantiles" if isinstance(item, Quantiles) else "count"
 
 
@@ -88,6 +88,8 @@ def _numbers(answer: Answer) -> pa.Table:
     for name, values in zip(NUMBERS[:-1], (cells.value, cells.error, cells.lower, cells.upper), strict=True):
         columns[name] = pa.array(values.ravel(), mask=~np.isfinite(values.ravel()))
     columns["trustworthy"] = pa.array(cells.trustworthy.ravel())
+    for name, values in answer.parts.items():
+        columns[name] = pa.array(values.ravel(), mask=np.isnan(values.ravel()))
     return pa.table(columns)
 
 

@@ -1,9 +1,46 @@
 """What the README of a release of tables says: for the people who use the numbers."""
 
+from crowdgate.domain import number_label
 from crowdgate.kind.kind import Page
 from crowdgate.kinds.tables.plan import workload_words
 from crowdgate.kinds.tables.published import PublishedTables
-from crowdgate.kinds.tables.said import TablesManifest
+from crowdgate.kinds.tables.said import NumbersSaid, TableSaid, TablesManifest
+
+
+def estimand(table: TableSaid) -> str:
+    """What the numbers of a table about a column estimate; nothing of counts, whose rows the release states."""
+    if table.numbers is None:
+        level = f"The bin at the level {table.level} that holds each quantile of {table.column}, over the rows"
+        return "" if table.kind != "quantiles" else f"{level} of a cell whose {table.column} is valid."
+    taken = _taken(table.numbers)
+    if table.kind == "clamped":
+        low, high = number_label(table.numbers.low), number_label(table.numbers.high)
+        end, beyond = (low, f"{low} or less") if table.end == "low" else (high, f"{high} or more")
+        return f"The rows of a cell whose {table.column} is {beyond}: all that a sum or a mean takes for {end}."
+    over = "The sum" if table.kind == "sum" else "The mean"
+    return f"{over} of {table.column} over the rows of a cell where it is valid, {taken}. {_bias(table)}"
+
+
+def _taken(numbers: NumbersSaid) -> str:
+    low, high, step = (number_label(each) for each in (numbers.low, numbers.high, numbers.precision))
+    clamped = f"numbers below {low} taken for {low}, above {high} for {high}"
+    return (
+        clamped
+        + {
+            "nearest": f", rounded to the nearest of {low} and steps of {step} from there, of two the greater",
+            "down": f", each taken for the lower end of its interval of {step}",
+            "none": "",
+        }[numbers.rounding]
+    )
+
+
+def _bias(table: TableSaid) -> str:
+    """In which direction what is stated departs from the same of the numbers as they are."""
+    assert table.numbers is not None, "asked before"
+    what, step = f"the {table.kind} of the numbers as they are", number_label(table.numbers.precision)
+    clamped = f"Where there are numbers beyond these ends, {what} is another"
+    each = f", and every number is taken for up to {step} less than it is"
+    return clamped + (each if table.numbers.rounding == "down" else "") + "."
 
 
 def page(said: TablesManifest, _: PublishedTables) -> Page:
@@ -21,6 +58,9 @@ def page(said: TablesManifest, _: PublishedTables) -> Page:
         "suppress": mechanism.suppress,
         "raw": mechanism.raw,
         "workload": [words],
+        "numbers": [{"file": each.file, "words": words} for each in tables if (words := estimand(each))],
+        "means": any(each.kind == "mean" for each in tables),
+        "quantiles": any(each.kind == "quantiles" for each in tables),
         "used": "the numbers",
     }
     return Page(f"kinds/tables/release.{said.format}.md.j2", values)

@@ -11,6 +11,8 @@ import pyarrow as pa
 
 from crowdgate.accounting.discrete_laws import Law
 from crowdgate.kinds.tables.said import TableSaid, TablesMechanism
+from crowdgate.mechanisms.tables.answers import MEAN_PARTS
+from crowdgate.mechanisms.tables.means import means
 from crowdgate.noisy.said import GridSaid
 from crowdgate.publish.levels import Domains
 
@@ -27,7 +29,7 @@ class Noise:
     """The noise on the cells of a count, sum or mean: its law, the worth of one step for the whole table, the sampling
     rate, what one row can add (None: of either sign), and the least and the greatest value of a mean.
 
-    `after` are the variances of a count's cells once tables are consistent; None: as drawn.
+    `after` are the variances of a count's cells once tables are consistent; None: as drawn. `form` is the manifest's.
     """
 
     law: Law
@@ -36,21 +38,31 @@ class Noise:
     greatest: int | None
     ends: tuple[float, float]
     after: Floats | None
+    form: int
 
     @classmethod
-    def of(cls, mechanism: TablesMechanism, at: int, after: Floats | None) -> "Noise":
+    def of(cls, mechanism: TablesMechanism, at: int, after: Floats | None, form: int) -> "Noise":
         """That of a query."""
         query, grid = mechanism.queries[at], mechanism.queries[at].grid
         one_sign = grid is None or grid.low >= 0 or grid.high <= 0
         ends = (0.0, 0.0) if grid is None else (_value(grid, grid.low), _value(grid, grid.high))
         unit, greatest = float(mechanism.unit(at)), query.contribution if one_sign else None
-        return cls(mechanism.law(at), unit, float(mechanism.beta), greatest, ends, after)
+        return cls(mechanism.law(at), unit, float(mechanism.beta), greatest, ends, after, form)
 
     def coins(self, steps: Floats) -> Floats:
         """The variance that sampling adds, in squared steps, estimated from above."""
         if self.beta == 1:
             return np.zeros_like(steps)
         return np.full_like(steps, np.inf) if self.greatest is None else (1 - self.beta) * self.greatest * np.abs(steps)
+
+    def half_width(self, steps: Floats) -> Floats:
+        """Half of the interval of a number as drawn, in steps. Coins are taken at its far end, where they are the
+        greatest; in the first format at the number."""
+        width = float(self.law.half_width(0.95))
+        if self.form == 1 or self.beta == 1 or self.greatest is None:
+            return np.asarray(np.sqrt(width**2 + Z95**2 * self.coins(steps)))
+        each = Z95**2 * (1 - self.beta) * self.greatest
+        return np.asarray(each / 2 + np.sqrt(each**2 / 4 + each * np.abs(steps) + np.square(width)))
 
 
 def _value(grid: GridSaid, steps: int) -> float:
@@ -96,8 +108,7 @@ def noisy_problems(table: pa.Table, mechanism: TablesMechanism, noise: Noise) ->
     near = SLACK if noise.after is None else SOLVED
     if _apart(error, np.sqrt(spread + coins) * noise.unit, near)[known].any():
         yield "a standard error that is not that of the noise"
-    drawn = np.sqrt(float(noise.law.half_width(0.95)) ** 2 + Z95**2 * coins) * noise.unit
-    half = drawn if noise.after is None else Z95 * error
+    half = noise.half_width(steps) * noise.unit if noise.after is None else Z95 * error
     least = -np.inf if noise.after is None else 0.0
     ends = np.maximum(value - half, least), np.maximum(value + half, least)
     if any((own != end)[known].any() for own, end in zip((lower, upper), ends, strict=True)):
@@ -105,7 +116,7 @@ def noisy_problems(table: pa.Table, mechanism: TablesMechanism, noise: Noise) ->
 
 
 def mean_problems(table: pa.Table, _: TablesMechanism, noise: Noise) -> Iterator[str]:
-    """Means: within the column's bounds, with intervals of 1.96 standard errors inside them."""
+    """Means of the first format: within the column's bounds, with intervals of 1.96 standard errors inside them."""
     value, error, lower, upper = (_floats(table, column) for column in ("value", "standard_error", "lower", "upper"))
     low, high = noise.ends
     known = ~np.isnan(value) & ~np.isnan(error)
@@ -114,6 +125,27 @@ def mean_problems(table: pa.Table, _: TablesMechanism, noise: Noise) -> Iterator
     ends = np.clip(value - Z95 * error, low, high), np.clip(value + Z95 * error, low, high)
     if any((own != end)[known].any() for own, end in zip((lower, upper), ends, strict=True)):
         yield "an interval that does not follow from value and standard error"
+
+
+def ratio_problems(table: pa.Table, mechanism: TablesMechanism, queries: Sequence[int]) -> Iterator[str]:
+    """Means: what follows from the noisy sum and the noisy rows beside them, both whole numbers of their steps."""
+    sums, rows = (_floats(table, column) for column in MEAN_PARTS)
+    held = ~np.isnan(sums)
+    if (np.isnan(rows) == held).any() or not (mechanism.suppress or held.all()):
+        yield "a mean without what it is made of"
+        return
+    units = [float(mechanism.unit(at)) for at in queries]
+    steps = [np.round(part / unit) for part, unit in zip((sums, rows), units, strict=True)]
+    if any((own * unit != part)[held].any() for own, unit, part in zip(steps, units, (sums, rows), strict=True)):
+        yield "a mean of what is no whole number of its steps"
+    grid = mechanism.queries[queries[0]].grid
+    assert grid is not None, "the queries of a mean have grids"
+    laws = mechanism.law(queries[0]), mechanism.law(queries[1])
+    found = means(grid, steps[0], steps[1], laws, mechanism.beta)
+    pairs = {"value": found.value, "standard_error": found.error, "lower": found.lower, "upper": found.upper}
+    for column, numbers in pairs.items():
+        if _apart(_floats(table, column), numbers, SLACK)[held].any():
+            yield f"{column}: it does not follow from noisy sum and rows"
 
 
 def _apart(a: Floats, b: Floats, most: float) -> npt.NDArray[np.bool_]:

@@ -1,7 +1,7 @@
 """A release of differentially private tables: drawn with noise, made consistent, written."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from crowdgate.kinds.tables.plan import TablesPlan
 from crowdgate.kinds.tables.published import PublishedTables
 from crowdgate.kinds.tables.said import (
     AxisSaid,
+    NumbersSaid,
     TableSaid,
     TablesData,
     TablesMechanism,
@@ -26,7 +27,7 @@ from crowdgate.kinds.tables.said import (
 from crowdgate.manifest import dumped
 from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer, consistent_answers, raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables
-from crowdgate.mechanisms.tables.workload import Mean, Quantiles, Sum, Table
+from crowdgate.mechanisms.tables.workload import AtEnd, Mean, Quantiles, Table
 from crowdgate.noisy.stating import noise_stated
 from crowdgate.publish.dictionary import entries
 from crowdgate.publish.levels import coarser
@@ -99,7 +100,7 @@ def private(planned: TablesPlan, candidate: AnsweredTables, counted: Mapping[str
 
 
 def _suppressed(answers: Answers) -> Answers:
-    return tuple(replace(each, cells=each.cells.suppressed()) if isinstance(each, Answer) else each for each in answers)
+    return tuple(each.suppressed() if isinstance(each, Answer) else each for each in answers)
 
 
 def _cells(answers: Answers) -> Iterator[PublishedCells]:
@@ -122,9 +123,12 @@ def _described(answers: Answers) -> tuple[TableSaid, ...]:
 def _table(stem: str, each: Answer | QuantileAnswer, queries: tuple[int, ...]) -> TableSaid:
     item = each.item
     quantiles = item if isinstance(item, Quantiles) else None
+    taken = each.taken if isinstance(each, Answer) else None
     return TableSaid(
         file=stem, table=item.name, kind=statistic(item),
-        column=item.column if isinstance(item, Sum | Mean | Quantiles) else None,
+        column=None if isinstance(item, Table) else item.column,
+        end=item.end if isinstance(item, AtEnd) else None,
+        numbers=None if taken is None else NumbersSaid.model_validate(vars(taken)),
         level=None if quantiles is None else quantiles.level,
         at=None if quantiles is None else tuple(quantiles.probabilities),
         axes=tuple(AxisSaid(column=name, level=level.name) for name, level in each.levels.items()),

@@ -46,16 +46,33 @@ class AxisSaid(Said):
     level: Label
 
 
+class NumbersSaid(Said):
+    """How the numbers of a column are taken: those below `low` count as `low`, those above `high` as `high`; they are
+    rounded to low + whole multiples of `precision`, to the nearest (of two the greater) or down ("none": other numbers
+    are invalid). Rows whose number is invalid add nothing to a sum, and a mean is not over them."""
+
+    low: Exact
+    high: Exact
+    precision: Exact
+    rounding: Literal["nearest", "down", "none"]
+
+
 class TableSaid(Said):
     """A table: the stem of its files, what it holds (of which column; of quantiles at which level, and which
-    probabilities `at`), its axes, its lines, and the places of the queries that it is made of."""
+    probabilities `at`), its axes, its lines, and the places of the queries that it is made of.
+
+    Of sums, means and rows at an end (kind "clamped"; at or beyond which `end`) it says how `numbers` are taken; a
+    manifest of format 1 does not.
+    """
 
     file: FileName
     table: Label
-    kind: Literal["count", "sum", "mean", "quantiles"]
+    kind: Literal["count", "sum", "mean", "quantiles", "clamped"]
     column: Label | None = None
     level: Label | None = None
     at: Annotated[tuple[Exact, ...] | None, Field(max_length=1000)] = None
+    end: Literal["low", "high"] | None = None
+    numbers: NumbersSaid | None = None
     axes: Annotated[tuple[AxisSaid, ...], FailFast(), Field(max_length=1000)]
     cells: Count
     queries: Annotated[tuple[int, ...], Field(min_length=1, max_length=2)]

@@ -20,11 +20,13 @@ from crowdgate.kinds.tables.recount import (
     mean_problems,
     noisy_problems,
     quantile_problems,
+    ratio_problems,
 )
 from crowdgate.kinds.tables.said import TableSaid, TablesManifest
 from crowdgate.kinds.tables.spread import Spread, spread_after
 from crowdgate.limits import LARGEST_LISTING
 from crowdgate.manifest import guarantee_words
+from crowdgate.mechanisms.tables.answers import MEAN_PARTS
 from crowdgate.noisy.claims import budget_problems, spend_problems
 from crowdgate.noisy.said import GridSaid, QuerySaid
 from crowdgate.publish.dictionary import DICTIONARY, read_dictionary
@@ -57,7 +59,7 @@ def _query_problems(said: TablesManifest) -> Iterator[str]:
         return
     for table in said.data.tables:
         own = [queries[at] for at in table.queries]
-        if not _fits(table, own):
+        if not _fits(table, own) or not _numbers_fit(table, own[0].grid, said.format):
             yield f"{table.file}: it is described as no {table.kind} is, or its queries are not its own"
         if any(query.sensitivity != rows * query.contribution for query in own):
             yield f"{table.file}: the sensitivity of its query is not that of {rows} rows"
@@ -67,7 +69,7 @@ def _fits(table: TableSaid, own: Sequence[QuerySaid]) -> bool:
     """Whether a table states what its kind states, and its queries are what such a table is made of."""
     stated = (table.column is not None, table.level is not None, table.at is not None)
     columns = [axis.column for axis in table.axes] + ([table.column] if table.kind == "quantiles" else [])
-    grids = {"count": [False], "quantiles": [False], "sum": [True], "mean": [True, True]}[table.kind]
+    grids = {"mean": [True, True], "sum": [True], "clamped": [True]}.get(table.kind, [False])
     wanted = (table.kind != "count", *([table.kind == "quantiles"] * 2))
     names = [table.table] if len(own) == 1 else [f"{table.table}: sum around the middle", f"{table.table}: count"]
     return (
@@ -79,6 +81,21 @@ def _fits(table: TableSaid, own: Sequence[QuerySaid]) -> bool:
         and [query.name for query in own] == names
         and all(query.levels == table.query_levels for query in own)
     )
+
+
+def _numbers_fit(table: TableSaid, grid: GridSaid | None, form: int) -> bool:
+    """Whether a table of numbers says how they are taken, as its query's integers have it. Format 1 did not say it."""
+    numbers = table.numbers
+    if (table.end is not None) != (table.kind == "clamped") or (table.kind == "clamped" and form == 1):
+        return False
+    if form == 1 or table.kind in ("count", "quantiles"):
+        return numbers is None
+    if numbers is None or grid is None or not numbers.low < numbers.high or numbers.precision <= 0:
+        return False
+    if table.kind == "clamped":
+        return grid.low == grid.offset == 0 and grid.high == grid.unit == 1
+    stated = (numbers.high - numbers.low) % numbers.precision == 0 and numbers.precision % grid.unit == 0
+    return stated and (numbers.low, numbers.high) == grid.ends
 
 
 def _is_grid(grid: GridSaid) -> bool:
@@ -168,10 +185,13 @@ def _table_problems(
     elif table.kind == "quantiles":
         yield from quantile_problems(found, table, domains)
     else:
-        noise = Noise.of(said.mechanism, table.queries[0], after.get(table.file))
-        check = mean_problems if table.kind == "mean" else noisy_problems
         yield from cell_problems(found, said.mechanism)
-        yield from check(found, said.mechanism, noise)
+        if table.kind == "mean" and said.format > 1:
+            yield from ratio_problems(found, said.mechanism, table.queries)
+        else:
+            noise = Noise.of(said.mechanism, table.queries[0], after.get(table.file), said.format)
+            check = mean_problems if table.kind == "mean" else noisy_problems
+            yield from check(found, said.mechanism, noise)
 
 
 def _read(path: Path, table: TableSaid, form: Format) -> pa.Table:
@@ -201,5 +221,6 @@ def _schema(table: TableSaid) -> pa.Schema:
     axes = [(name, pa.string()) for name in table.levels]
     if table.kind == "quantiles":
         return pa.schema([*axes, *((name, pa.string()) for name in QUANTILE_COLUMNS)])
-    numbers = [(name, pa.bool_() if name == "trustworthy" else pa.float64()) for name in NUMBERS]
+    names = (*NUMBERS, *MEAN_PARTS) if table.kind == "mean" and table.numbers is not None else NUMBERS
+    numbers = [(name, pa.bool_() if name == "trustworthy" else pa.float64()) for name in names]
     return pa.schema([*axes, *numbers])

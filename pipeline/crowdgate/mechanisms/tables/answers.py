@@ -4,7 +4,7 @@ Post-processing: it sees noisy numbers and the plan, nothing else, so it costs n
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,18 +18,31 @@ from crowdgate.mechanisms.tables.dp_tables import DpTables
 from crowdgate.mechanisms.tables.means import means
 from crowdgate.mechanisms.tables.quantiles import quantile_bins, quantile_limits
 from crowdgate.mechanisms.tables.rounding import round_tables
+from crowdgate.mechanisms.tables.sums import Taken
 from crowdgate.mechanisms.tables.workload import Item, Mean, Quantiles
 
 Vector = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+MEAN_PARTS = ("noisy_sum", "noisy_rows")
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """One published table: a number with its error in every cell of `levels`, in the axes' order."""
+    """One published table: a number with its error in every cell of `levels`, in the axes' order.
+
+    `taken` says how the numbers of its column are taken, `parts` are further columns: what a mean is made of.
+    """
 
     item: Item
     levels: Mapping[str, Level]
     cells: Cells
+    taken: Taken | None = None
+    parts: Mapping[str, Floats] = field(default_factory=dict)
+
+    def suppressed(self) -> "Answer":
+        """The same without the numbers that are not trustworthy."""
+        parts = {name: np.where(self.cells.trustworthy, part, np.nan) for name, part in self.parts.items()}
+        return replace(self, cells=self.cells.suppressed(), parts=parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,18 +110,23 @@ def _answers(
         if isinstance(item, Quantiles):
             out.append(_quantiles(mechanism, item, own[0], values[own[0]], noisy[own[0]]))
         elif isinstance(item, Mean):
-            out.append(Answer(item, levels, _mean(mechanism, own, noisy, relative)))
+            out.append(_mean(mechanism, item, own, noisy, relative))
         else:
-            out.append(Answer(item, levels, cells[own[0]]))
+            grid = mechanism.queries[own[0]].grid
+            out.append(Answer(item, levels, cells[own[0]], None if grid is None else grid.taken))
     return tuple(out)
 
 
-def _mean(mechanism: DpTables, own: Sequence[int], noisy: Sequence[Vector], relative: Fraction) -> Cells:
+def _mean(mechanism: DpTables, item: Mean, own: Sequence[int], noisy: Sequence[Vector], relative: Fraction) -> Answer:
+    """The mean with what it is made of, scaled to the whole table: sum of the differences from the offset, and rows."""
     sums, counts = own
-    grid = mechanism.queries[sums].grid
+    grid, beta = mechanism.queries[sums].grid, mechanism.budget.beta
     assert grid is not None
-    laws = mechanism.laws[sums], mechanism.laws[counts]
-    return estimated_cells(means(grid, noisy[sums], noisy[counts], laws, mechanism.budget.beta), relative)
+    found = means(grid, noisy[sums], noisy[counts], (mechanism.laws[sums], mechanism.laws[counts]), beta)
+    units = float(grid.unit / beta), float(1 / beta)
+    parts = (np.asarray(noisy[at] * unit, dtype=np.float64) for at, unit in zip(own, units, strict=True))
+    named = dict(zip(MEAN_PARTS, parts, strict=True))
+    return Answer(item, mechanism.queries[sums].levels, estimated_cells(found, relative), grid.taken, named)
 
 
 def _quantiles(

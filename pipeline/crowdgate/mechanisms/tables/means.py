@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from crowdgate.accounting.discrete_laws import Law
 
-Vector = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float64]
 _Z95 = 1.959963984540054
 _ROUNDS = 3
@@ -50,7 +50,7 @@ class Estimates:
     upper: Floats
 
 
-def means(bounds: Bounds, sums: Vector, counts: Vector, laws: tuple[Law, Law], beta: Fraction) -> Estimates:
+def means(bounds: Bounds, sums: Numbers, counts: Numbers, laws: tuple[Law, Law], beta: Fraction) -> Estimates:
     """offset + unit sum / count, where `sums` are noisy sums around the offset, `counts` noisy counts, with the noise
     of both; clamped to the bounds, and not stated where the noisy count is below 1.
 

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,15 +22,30 @@ MOST_ADDED = 1 << 62
 """What one privacy unit can add to a sum, in units: the noise is drawn for changes up to here."""
 
 
+Rounding = Literal["nearest", "down", "none"]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """How numbers are taken: clamped to [low, high] and rounded to low + whole multiples of `precision`, to the nearest
+    (a tie upwards) or down; "none": they are such multiples, or invalid."""
+
+    low: Fraction
+    high: Fraction
+    precision: Fraction
+    rounding: Rounding
+
+
 @dataclass(frozen=True, eq=False)
 class IntegerGrid:
     """What the rows of every code of the column's finest level add to a sum: `integers[code]`, and nothing where the
-    cell is invalid (codes behind those); value = offset + unit integer."""
+    cell is invalid (codes behind those); value = offset + unit integer, of numbers that are taken as stated."""
 
     column: str
     level: Level
     integers: Vector
     unit: Fraction
+    taken: Taken
     offset: Fraction = Fraction(0)
 
     @property
@@ -59,7 +75,9 @@ def integer_grid(column: str, grid: Grid, finest: Level, low: Fraction | None, h
     bottom = int((grid.first if low is None else low) / unit)
     top = int((grid.greatest if high is None else high) / unit)
     values = int(grid.first / unit) + int(grid.unit / unit) * np.arange(grid.codes, dtype=np.int64)
-    return IntegerGrid(column, finest, np.clip(values, bottom, top), unit)
+    rounding: Rounding = "nearest" if grid.precision is not None else "none" if grid.whole else "down"
+    taken = Taken(bottom * unit, top * unit, grid.unit, rounding)
+    return IntegerGrid(column, finest, np.clip(values, bottom, top), unit, taken)
 
 
 def centred(grid: IntegerGrid) -> IntegerGrid:
