@@ -514,7 +514,7 @@ def six(text: str, number: Fraction) -> bool:
 def _drawn(release: Release, table: Said) -> list[str]:
     """The files of a table that hold numbers as they were drawn: sums always, counts where they are raw."""
     raw = ["-raw"] if release.mechanism["raw"] else []
-    return {"count": raw, "sum": ["", *raw]}.get(table["kind"], [])
+    return {"count": raw, "sum": ["", *raw], "clamped": ["", *raw]}.get(table["kind"], [])
 
 
 def _scale(release: Release, query: Said) -> Fraction:
@@ -525,7 +525,8 @@ def _scale(release: Release, query: Said) -> Fraction:
 
 def _drawn_cells(release: Release, query: Said, noise: Law, found: Sequence[Row], name: str) -> Checks:
     """A sampled sum S of integers y of one sign, each at most g: the coins add (1 - beta) sum y^2 <= (1 - beta) g |S|
-    to the variance; without a bound where y has both signs."""
+    to the variance; without a bound where y has both signs. The half h of an interval has h^2 = q^2 + z^2 (1 - beta) g
+    (|S| + h), with |S| in place of |S| + h in format 1."""
     grid, scale, beta = query.get("grid"), _scale(release, query), release.beta
     relative = Fraction(release.mechanism["relative_error"])
     bounded = beta == 1 or grid is None or not grid["low"] < 0 < grid["high"]
@@ -542,7 +543,8 @@ def _drawn_cells(release: Release, query: Said, noise: Law, found: Sequence[Row]
             continue
         coins = real((1 - beta) * contribution(query)) * abs(real(steps))
         own: Fraction = exact(M.sqrt(noise.variance + coins)) * scale
-        half: Fraction = exact(M.sqrt(noise.half_width**2 + real(Z95) ** 2 * coins)) * scale
+        each = real(Z95) ** 2 * real((1 - beta) * contribution(query)) * (release.said["format"] > 1) / 2
+        half: Fraction = exact(each + M.sqrt(each**2 + noise.half_width**2 + real(Z95) ** 2 * coins)) * scale
         if error is None or low is None or high is None:
             yield f"{name}: an error is missing", False
             continue
