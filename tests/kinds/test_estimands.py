@@ -125,7 +125,7 @@ TAKEN = re.compile(
     r"above (\S+) for \3(?:, rounded to the nearest of (\S+) and steps of (\S+) from there, of two the greater|, each "
     r"taken for the lower end of its interval of (\S+))\."
 )
-AT_END = re.compile(r"- (\S+): The rows of a cell whose age is (\S+) or (less|more): ")
+AT_END = re.compile(r"- (\S+): The rows of a cell whose age, rounded as in sums and means, is (\S+) or (less|more): ")
 
 
 def rules_of_readme(folder: Path) -> Rules:

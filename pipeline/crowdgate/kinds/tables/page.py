@@ -16,7 +16,8 @@ def estimand(table: TableSaid) -> str:
     if table.kind == "clamped":
         low, high = number_label(table.numbers.low), number_label(table.numbers.high)
         end, beyond = (low, f"{low} or less") if table.end == "low" else (high, f"{high} or more")
-        return f"The rows of a cell whose {table.column} is {beyond}: all that a sum or a mean takes for {end}."
+        rows = f"The rows of a cell whose {table.column}, rounded as in sums and means, is {beyond}"
+        return f"{rows}: all that a sum or a mean takes for {end}."
     over = "The sum" if table.kind == "sum" else "The mean"
     return f"{over} of {table.column} over the rows of a cell where it is valid, {taken}. {_bias(table)}"
 
