@@ -216,7 +216,8 @@ def _column_changes(kind: pa.DataType) -> Iterator[tuple[str, Callable[[list[Any
     elif pa.types.is_boolean(kind):
         yield "with a flag flipped", lambda cells: [not cells[0], *cells[1:]]
     else:
-        yield from NUMBERS.items()
+        whole = pa.types.is_integer(kind)
+        yield from ((name, change) for name, change in NUMBERS.items() if not whole or name in WHOLE)
 
 
 def _swapped(cells: list[Any]) -> list[Any]:
@@ -224,6 +225,7 @@ def _swapped(cells: list[Any]) -> list[Any]:
     return [{one: other, other: one}.get(cell, cell) for cell in cells]
 
 
+WHOLE = ("with one more", "doubled", "negative", "zero", "one moved to another cell")
 NUMBERS: dict[str, Callable[[list[Any]], list[Any]]] = {
     "with one more": lambda cells: [(cells[0] or 0) + 1, *cells[1:]],
     "with a half more": lambda cells: [(cells[0] or 0) + 0.5, *cells[1:]],

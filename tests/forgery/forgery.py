@@ -143,7 +143,10 @@ def is_excused(folder: Path, copy: Path) -> bool:
 def _only_words(folder: Path, copy: Path) -> bool:
     """Whether both dictionaries list the same columns at the same levels with as many values, of which those that occur
     in a data file are the same."""
-    one, other = (read_dictionary(each / DICTIONARY) for each in (folder, copy))
+    try:
+        one, other = (read_dictionary(each / DICTIONARY) for each in (folder, copy))
+    except (VerificationFailed, OSError):
+        return False
     texts = "\n".join(path.read_text(encoding="utf-8") for path in folder.glob("*.csv") if path.name != DICTIONARY)
     return [(e.column, e.level, len(e.labels)) for e in one] == [
         (e.column, e.level, len(e.labels)) for e in other

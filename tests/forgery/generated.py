@@ -19,6 +19,7 @@ from tests.forgery.files import added_forgeries, file_forgeries
 from tests.forgery.forgery import Change, Forgery, reseal
 from tests.forgery.hidden import parquet_forgeries
 from tests.forgery.leaves import leaf_forgeries, written_forgeries
+from tests.kinds.margins import margins_workshop
 from tests.kinds.test_tables_release import tables_workshop
 from tests.workshop import Workshop, make_workshop
 
@@ -42,6 +43,7 @@ def _proposed(kind: str) -> Callable[[Path], Workshop]:
 FOLDERS: dict[str, Callable[[Path], Workshop]] = {
     **{kind: _proposed(kind) for kind in KINDS},
     "rows with gates": make_workshop,
+    "rows with margins": margins_workshop,
     "all tables": tables_workshop,
 }
 """Working copies by what they release: of every kind what it proposes, and what more it can."""

@@ -18,6 +18,7 @@ from crowdgate.kinds.rows.said import MarginsSaid, RowsManifest
 from crowdgate.kinds.rows.weights import bounds, weights_problems
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.mechanisms.rows.margins import MARGINS_PART
+from crowdgate.mechanisms.tables.workload import Table
 from crowdgate.noisy.claims import budget_problems, spend_problems
 from crowdgate.publish.dictionary import Entry
 from crowdgate.publish.levels import COARSER, CoarserLine, Domains, domains_of, read_coarser
@@ -41,6 +42,11 @@ def _query_problems(said: RowsManifest, bought: MarginsSaid) -> Iterator[str]:
     rows, named = said.mechanism.rows, [tuple(each.levels.items()) for each in bought.queries]
     if any(each.grid is not None or each.sensitivity != rows for each in bought.queries):
         yield f"a margin is no count of {rows} rows of a unit"
+    order = [column.name for column in said.data.columns]
+    for each in bought.queries:
+        axes = {name: each.levels[name] for name in order if name in each.levels}
+        if each.name != Table(axes).name:
+            yield f"{each.name}: a margin of another name"
     if len({frozenset(each) for each in named}) != len(named) or () not in named:
         yield "a margin stands there twice, or the total is missing"
     levels = {axis for each in named for axis in each}
