@@ -24,6 +24,9 @@ MOST_NUMBERS = 1_000_000
 MOST_CLASSES = 1 << 24
 """Classes over which an expectation is taken from public margins: 128 MiB of doubles."""
 
+MOST_CELLS_FITTED = 1 << 20
+"""Classes of a joint table that is fitted to given counts: some seconds."""
+
 MOST_CELLS_COMPARED = 1 << 20
 """Classes of a comparison, which is made several times over."""
 

@@ -13,8 +13,9 @@ from pydantic import BaseModel
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.reading import read_contract
 from crowdgate.formats import FORMATS
-from crowdgate.kind.forecast import Axes, Prior
+from crowdgate.kind.forecast import Axes
 from crowdgate.kind.kind import Allowance
+from crowdgate.kind.prior import Prior
 from crowdgate.kinds import KINDS
 from crowdgate.ledger import ledger
 from crowdgate.ledger.stores import STORES

@@ -12,12 +12,12 @@ from crowdgate.cli.releases import WITHHELD, AsJson
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.check import Checked
 from crowdgate.jobs.check import check as check_policy
-from crowdgate.jobs.compare import ASSUMED, Comparison
+from crowdgate.jobs.compare import Comparison
 from crowdgate.jobs.compare import compare as compare_kinds
 from crowdgate.jobs.outlook import Outlook, outlook
 from crowdgate.jobs.plan_page import write_plan_page
 from crowdgate.kind.forecast import CellErrors, Chart, Listing, Value, plain
-from crowdgate.report.numbers import listed, shown
+from crowdgate.report.numbers import listed, range_of, shown
 
 
 def check(
@@ -60,14 +60,18 @@ def plan(
     page: Annotated[
         Path | None, typer.Option("--page", metavar="FILE", help="Write a page: HTML with a chart, or Markdown (.md).")
     ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="PATH", help="Counts to expect from: a release of tables, or a public table."),
+    ] = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="The policy beside other kinds of release, table by table.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a policy promises and costs, and its alternatives; no data is read."""
-    found = outlook(policy)
-    beside = compare_kinds(found.plan) if compare else None
+    """Show what a policy promises and costs, and its alternatives; nothing is read but what is public."""
+    found = outlook(policy, source)
+    beside = compare_kinds(found.plan, found.figures.prior, found.forecast) if compare else None
     if page is not None:
         write_plan_page(found, page)
     if as_json:
@@ -79,10 +83,11 @@ def plan(
 
 
 def _show_plan(found: Outlook) -> None:
-    for line in (*found.plan.promise(), *found.plan.protection.notes()):
+    for line in (*found.plan.promise(), *found.plan.protection.notes(), *found.rests_on()):
         typer.echo(line)
     for figure in found.forecast.figures:
-        typer.echo(f"{figure.label}: {shown(figure.value)}")
+        around = f" ({range_of(figure)}; {figure.basis})" if range_of(figure) else ""
+        typer.echo(f"{figure.label}: {shown(figure.value)}{around}")
     typer.echo(f"budget {found.plan.bundle.budget.metadata.name}: {found.releases} such releases for life")
     for count, bound in enumerate(found.pso_bounds, start=1):
         typer.echo(
@@ -126,7 +131,7 @@ def _show_comparison(found: Comparison) -> None:
     for rival in found.rivals:
         figures = ", ".join(f"{figure.name} {shown(figure.value)}" for figure in rival.forecast.figures)
         typer.echo(f"beside {rival.kind} at the same epsilon and delta ({figures})")
-    typer.echo(f"error of a cell, median / greatest: {ASSUMED}")
+    typer.echo(f"error of a cell, median / greatest: {found.assumed}")
     every = (found.own, *found.rivals)
     titles = ["table", "cells", *(rival.kind for rival in every), *(f"{rival.kind}: lost rows" for rival in every)]
     print_table(titles, _compared(found), [0])

@@ -1,6 +1,6 @@
 """A policy beside the other kinds of release at the same epsilon and delta: expected errors of one- and two-way cells.
 
-Nothing is read. Every kind proposes policies that would tell the same tables, and forecasts their errors; of each the
+No data are read. Every kind proposes policies that would tell the same tables, and forecasts their errors; of each the
 one with the least mean error is shown.
 """
 
@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.kind.forecast import Axes, CellErrors, Floats, Forecast, Prior, Value
+from crowdgate.kind.forecast import Axes, Basis, CellErrors, Floats, Forecast, Value
 from crowdgate.kind.kind import Allowance, AnyKind
 from crowdgate.kind.plan import Plan
+from crowdgate.kind.prior import Prior
 from crowdgate.kinds import KINDS
 from crowdgate.limits import MOST_CELLS_COMPARED
 
-ASSUMED = (
-    "assumed: as many people as the budget's bound, in classes independent with the contract's public margins;"
-    " an error is the root mean square of estimate less truth over people, coins, noise and suppression, for all"
+ERROR = (
+    "an error is the root mean square of estimate less truth over people, coins, noise and suppression, for all"
     " persons of the table"
 )
 
@@ -44,6 +44,12 @@ class Comparison:
     counts: tuple[Floats, ...]
     own: Rival
     rivals: tuple[Rival, ...]
+    basis: Basis
+
+    @property
+    def assumed(self) -> str:
+        """What the errors are, and what they rest on."""
+        return f"{self.basis}; {ERROR}"
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` adds."""
@@ -51,7 +57,7 @@ class Comparison:
             rival.kind: {figure.name: _stated(figure.value) for figure in rival.forecast.figures}
             for rival in self.rivals
         }
-        return {"assumed": ASSUMED, **stated, "tables": [self._table(at) for at in range(len(self.tables))]}
+        return {"assumed": self.assumed, **stated, "tables": [self._table(at) for at in range(len(self.tables))]}
 
     def _table(self, at: int) -> dict[str, Any]:
         levels = self.tables[at]
@@ -82,19 +88,21 @@ def _said(rival: Rival, table: int, cell: int) -> Iterator[tuple[str, float | No
         yield name, float(part[cell])
 
 
-def compare(plan: Plan) -> Comparison:
-    """The comparison for a policy. Raises ConfigurationError where public figures or its numbers do not allow it."""
-    prior, forecast = plan.prior(), plan.protection.outlook(plan.prior())
+def compare(plan: Plan, prior: Prior, forecast: Forecast) -> Comparison:
+    """The comparison for a policy with its forecast by what is known. Raises ConfigurationError where too little is
+    known, or the policy's numbers do not allow it."""
     levels = _levels(forecast, prior)
     tables = [{name: levels[name] for name in way} for size in (1, 2) for way in combinations(levels, size)]
     own = _rival(plan.protection.kind.name, forecast, tables)
-    found = [_best(plan, kind, levels, tables) for name, kind in KINDS.items() if name != own.kind]
+    found = [_best(plan, prior, kind, levels, tables) for name, kind in KINDS.items() if name != own.kind]
     rivals = tuple(rival for rival in found if rival is not None)
     if not rivals:
         total = f"epsilon {float(plan.guarantee.epsilon):g} and delta {float(plan.guarantee.delta):g}"
         raise _refused(f"no other kind of release that keeps {total}", "a larger epsilon, or a delta above 0")
     counts = tuple(count for table in tables if (count := prior.counts(table)) is not None)
-    return Comparison(tuple(tables), counts, own, rivals)
+    whole = prior.joint(levels)
+    basis = Basis.MARGINS if whole is None else whole.basis
+    return Comparison(tuple(tables), counts, own, rivals, basis)
 
 
 def _levels(forecast: Forecast, prior: Prior) -> Axes:
@@ -103,21 +111,22 @@ def _levels(forecast: Forecast, prior: Prior) -> Axes:
         raise _refused("a policy without tables of counts", "a policy with attributes to compare")
     for name, level in levels.items():
         if prior.shares(name, level) is None:
-            raise _refused(f"{name!r} has no public margins", "margins in the contract for every attribute")
+            expected = "margins in the contract for every attribute, or --from counts of it"
+            raise _refused(f"{name!r} has no public margins", expected)
     classes = prod(map(len, levels.values()))
     if classes > MOST_CELLS_COMPARED:
         raise _refused(f"{classes} classes", f"levels with at most {MOST_CELLS_COMPARED} classes together")
     return levels
 
 
-def _best(plan: Plan, kind: AnyKind, levels: Axes, tables: Sequence[Axes]) -> Rival | None:
+def _best(plan: Plan, prior: Prior, kind: AnyKind, levels: Axes, tables: Sequence[Axes]) -> Rival | None:
     """Of what the kind proposes, what has the least error; None where nothing keeps the guarantee."""
     allowance = Allowance(plan.guarantee.epsilon, plan.guarantee.delta)
     found = []
     for spec in kind.rivals(levels):
         protection, _ = kind.protection(spec, plan.bundle.contract, allowance)
         if protection is not None:
-            found.append(_rival(kind.name, protection.outlook(plan.prior()), tables))
+            found.append(_rival(kind.name, protection.outlook(prior), tables))
     return min(found, key=_total, default=None)
 
 

@@ -1,4 +1,4 @@
-"""What a policy promises and costs, and what is expected of it, from public figures alone."""
+"""What a policy promises and costs, and what is expected of it, from what is public."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Any
 from crowdgate import manifest
 from crowdgate.accounting import pso
 from crowdgate.jobs.plan import plan_policy
+from crowdgate.jobs.prior import Figures, figures
 from crowdgate.kind.forecast import Forecast
 from crowdgate.kind.plan import Plan
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
@@ -16,12 +17,22 @@ MOST_BOUNDS = 12
 
 @dataclass(frozen=True, eq=False)
 class Outlook:
-    """A plan with its forecast, how many such releases the budget allows, and what they come to."""
+    """A plan with its forecast and what that rests on, how many such releases the budget allows, and what they come
+    to."""
 
     plan: Plan
+    figures: Figures
     forecast: Forecast
     releases: int
     pso_bounds: tuple[float, ...]
+
+    def rests_on(self) -> list[str]:
+        """Where the expected figures are from, in sentences; nothing where they are the contract's margins alone."""
+        if self.figures.source is None:
+            return []
+        said = f"Expected figures rest on {self.figures.source}."
+        untold = ", ".join(self.figures.untold)
+        return [f"{said} No count tells {untold}: public margins stand in, as if independent." if untold else said]
 
     @property
     def people_times_delta(self) -> float:
@@ -36,16 +47,21 @@ class Outlook:
             "people_times_delta": self.people_times_delta,
             "releases_in_budget": self.releases,
             "pso_bound_after_release": list(self.pso_bounds),
+            "from": {"source": self.figures.source, "attributes_without_counts": list(self.figures.untold)},
             **self.forecast.to_json(),
         }
 
 
-def outlook(policy: Path) -> Outlook:
-    """The outlook of a policy. Raises ConfigurationError for wrong files. Reads no data."""
+def outlook(policy: Path, source: Path | None = None) -> Outlook:
+    """The outlook of a policy, by the contract's margins or by counts from `source` as well (see jobs.prior).
+
+    Raises ConfigurationError for wrong files. Reads no data that are not public.
+    """
     plan = plan_policy(policy)
+    known = figures(plan, source)
     releases = releases_in_budget(plan)
     bounds = tuple(pso_bound(plan, count) for count in range(1, min(releases, MOST_BOUNDS) + 1))
-    return Outlook(plan, plan.protection.outlook(plan.prior()), releases, bounds)
+    return Outlook(plan, known, plan.protection.outlook(known.prior), releases, bounds)
 
 
 def releases_in_budget(plan: Plan) -> int:

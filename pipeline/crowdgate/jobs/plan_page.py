@@ -47,7 +47,7 @@ def plan_markdown(found: Outlook) -> str:
     ]
     values = {
         "title": _title(found),
-        "promise": [*found.plan.promise(), *found.plan.protection.notes()],
+        "promise": [*found.plan.promise(), *found.plan.protection.notes(), *found.rests_on()],
         "figures": figures,
         "people_times_delta": shown(found.people_times_delta),
         "releases": found.releases,

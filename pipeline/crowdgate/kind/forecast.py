@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.contracts.contract import Attribute
 from crowdgate.hierarchy import Level
 
 Floats = npt.NDArray[np.float64]
@@ -22,39 +21,17 @@ class Basis(StrEnum):
     """What a figure rests on."""
 
     EXACT = "exact: it follows from the policy"
-    MARGINS = "expected from the contract's public margins, as if attributes were independent"
-
-
-@dataclass(frozen=True, eq=False)
-class Prior:
-    """What is known of a population beforehand: a public bound on its people, and public margins."""
-
-    people: int
-    attributes: Mapping[str, Attribute]
-
-    def levels(self, name: str) -> tuple[Level, ...]:
-        """The levels of an attribute, finest first."""
-        found = self.attributes[name].hierarchy
-        return () if found is None else found.levels
-
-    def shares(self, name: str, level: Level) -> Floats | None:
-        """The public share of every code of a level, or None where the contract has no margins of the attribute."""
-        margins = self.attributes[name].margins
-        if margins is None:
-            return None
-        weights = np.asarray(margins, dtype=np.float64)
-        counts = np.bincount(level.of_values[: len(margins)], weights=weights, minlength=len(level))
-        return np.asarray(counts / counts.sum(), dtype=np.float64)
-
-    def counts(self, axes: Axes) -> Floats | None:
-        """The people in every cell of a table, flat, if attributes were independent; None without all margins."""
-        cells = np.full(1, float(self.people))
-        for name, level in axes.items():
-            shares = self.shares(name, level)
-            if shares is None:
-                return None
-            cells = np.outer(cells, shares).reshape(-1)
-        return cells
+    MARGINS = (
+        "expected from the contract's public margins, as if attributes were independent: of its range nothing is known"
+        " but what is possible"
+    )
+    PARTLY = (
+        "expected from given counts; attributes that they do not relate are taken as independent: of its range nothing"
+        " is known but what is possible"
+    )
+    COARSER = "expected from given counts of two attributes at least, some of them at coarser levels than here"
+    RELATED = "expected from given counts of two attributes at least, at these levels"
+    COUNTED = "expected from a table that is known as a whole: the range is that of the coins"
 
 
 @dataclass(frozen=True)

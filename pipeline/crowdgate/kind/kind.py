@@ -9,7 +9,7 @@ and asks for all of them again.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -22,7 +22,8 @@ from crowdgate.formats import Format
 from crowdgate.formats.written import Writer
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.histogram import Histogram, View
-from crowdgate.kind.forecast import Axes, Forecast, Prior
+from crowdgate.kind.forecast import Axes, Forecast
+from crowdgate.kind.prior import Prior, Told
 from crowdgate.kind.randomness import Randomness
 from crowdgate.manifest import Manifest, MechanismSaid
 from crowdgate.manifest.values import Said
@@ -85,7 +86,8 @@ class Kind(Generic[S, M, C, P, X]):
     - `promise` and `notes` say what is guaranteed, and what else a person should know; `outlook` what is expected;
       `propose` gives specifications of this kind that would tell tables at these levels.
     - `claims` yields what does not hold of a manifest by itself; `read` recounts the files of a folder, and raises
-      VerificationFailed for anything that is not as the manifest says.
+      VerificationFailed for anything that is not as the manifest says. `tells` gives the counts of people that a
+      release tells later plans, which are none where people are missing by rules that depend on the data.
     """
 
     name: str
@@ -113,6 +115,7 @@ class Kind(Generic[S, M, C, P, X]):
     said: type[X]
     claims: Callable[[X], Iterator[str]]
     read: Callable[[Path, X, Formats], P]
+    tells: Callable[[X, P], Iterable[Told]]
 
     def of(self, spec: MechanismSpec) -> S:
         """The specification, which a policy of this kind holds."""
@@ -208,6 +211,10 @@ class Published(ABC):
     @abstractmethod
     def candidate(self, manifest: Manifest) -> Candidate:
         """What output measures read."""
+
+    @abstractmethod
+    def tells(self, manifest: Manifest) -> Iterable[Told]:
+        """Counts of people for later plans."""
 
 
 class Protected(ABC):
@@ -345,3 +352,6 @@ class _Published(Published, Generic[S, M, C, P, X]):
 
     def candidate(self, manifest: Manifest) -> Candidate:
         return self.of.measured(self.of.stated(manifest), self.held)
+
+    def tells(self, manifest: Manifest) -> Iterable[Told]:
+        return self.of.tells(self.of.stated(manifest), self.held)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from crowdgate.candidate import Cost, Fact, Static
 from crowdgate.guarantee import Guarantee
-from crowdgate.kind.forecast import Prior
 from crowdgate.kind.kind import Protection
+from crowdgate.kind.prior import Prior
 from crowdgate.measures import Measure
 from crowdgate.policy.files import Bundle
 from crowdgate.policy.policy import GateRule

@@ -63,6 +63,14 @@ def read_bundle(path: Path, known: Known) -> Bundle:
     return Bundle(root, policy, contract, budget, document, budget_document, _digest(root, files))
 
 
+def contracts(root: Path, known: Known) -> Iterator[Contract]:
+    """The contracts of a working copy that can be read."""
+    for path, _ in _contracts(root):
+        found: Contract | None = _collect([], lambda file: read_contract(file, known.servers), path)
+        if found is not None:
+            yield found
+
+
 def working_copy(path: Path) -> Path:
     """The nearest folder around `path` that holds policies/ and data_contracts/."""
     for folder in path.resolve().parents:

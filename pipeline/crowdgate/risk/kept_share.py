@@ -1,5 +1,7 @@
 """What sampling and suppression leave of a table, expected from public figures alone."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -52,3 +54,50 @@ def estimate_moments(
     mean = first * gain - (m - first)
     square = second * gain**2 + (m * m + m - second)
     return np.asarray(means - first / rate), np.asarray(np.maximum(square - mean**2, 0) + (means - m))
+
+
+@dataclass(frozen=True, eq=False)
+class Stay:
+    """Of classes with known numbers of people, over the coins alone: the share of sampled rows that stay, how many
+    classes stay, each with its standard deviation, and for every class what the estimate J 1(J >= k) / beta misses on
+    average, and its variance."""
+
+    share: float
+    share_deviation: float
+    classes: float
+    classes_deviation: float
+    missing: npt.NDArray[np.float64]
+    variance: npt.NDArray[np.float64]
+
+
+def stay(counts: npt.NDArray[np.float64], k: Number, beta: Number) -> Stay:
+    """What stays of classes of so many people when J ~ Bin(count, beta) of each are sampled, and classes below k are
+    suppressed.
+
+    E[J; J >= k] = n beta P(Bin(n - 1, beta) >= k - 1) and E[J (J - 1); J >= k] = n (n - 1) beta^2 P(Bin(n - 2, beta) >=
+    k - 2). The share is a ratio of expectations, its deviation that of the linearised ratio.
+    """
+    least, rate = whole("k", k, 1), up(probability("beta", beta, open_low=True))
+    n = np.asarray(counts, dtype=np.float64)
+    one, two = (_above(least - down, n - down, rate) for down in (1, 2))
+    first = n * rate * one
+    second = n * np.maximum(n - 1, 0) * rate**2 * two + first
+    sampled = rate * float(n.sum())
+    share = float(first.sum()) / sampled if sampled else 1.0
+    whole_square = n * rate * (1 - rate) + (n * rate) ** 2
+    spread = second * (1 - 2 * share) + share**2 * whole_square - np.square(first - share * n * rate)
+    deviation = float(np.sqrt(max(spread.sum(), 0.0))) / sampled if sampled else 0.0
+    variance = np.maximum(second - first**2, 0.0) / rate**2
+    stays = _above(least, n, rate)
+    classes, classes_deviation = float(stays.sum()), float(np.sqrt((stays * (1 - stays)).sum()))
+    return Stay(share, deviation, classes, classes_deviation, n - first / rate, variance)
+
+
+def _above(least: int, n: npt.NDArray[np.float64], rate: float) -> npt.NDArray[np.float64]:
+    """P(Bin(n, rate) >= least)."""
+    from scipy.special import bdtrc
+
+    if least <= 0:
+        return np.ones_like(n)
+    enough = n >= least
+    return np.where(enough, bdtrc(least - 1, np.where(enough, n, least), rate), 0.0)

@@ -36,4 +36,5 @@ ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate, PublishedRows, RowsManifest] = 
     said=RowsManifest,
     claims=verify.claims,
     read=verify.read,
+    tells=lambda _, __: (),
 )

@@ -2,7 +2,7 @@
 
 from crowdgate.candidate import Shape
 from crowdgate.kind.kind import Kind
-from crowdgate.kinds.tables import files, outlook, page, plan, release, verify
+from crowdgate.kinds.tables import files, outlook, page, plan, release, tells, verify
 from crowdgate.kinds.tables.plan import TablesPlan
 from crowdgate.kinds.tables.published import PublishedTables
 from crowdgate.kinds.tables.release import AnsweredTables
@@ -35,4 +35,5 @@ TABLES: Kind[DpTablesSpec, TablesPlan, AnsweredTables, PublishedTables, TablesMa
     said=TablesManifest,
     claims=verify.claims,
     read=verify.read,
+    tells=tells.tells,
 )

@@ -1,4 +1,5 @@
-"""What a policy of tables promises and costs, and how far its noise moves every number: from public figures alone."""
+"""What a policy of tables promises and costs, and how far noise and coins move every number: from public figures
+alone."""
 
 from collections.abc import Iterator, Sequence
 from math import prod
@@ -6,12 +7,14 @@ from math import prod
 import numpy as np
 
 from crowdgate.hierarchy import Level
-from crowdgate.kind.forecast import Axes, CellErrors, Column, Errors, Figure, Forecast, Listing, Prior
+from crowdgate.kind.forecast import Axes, Basis, CellErrors, Column, Errors, Figure, Floats, Forecast, Listing, Value
+from crowdgate.kind.prior import Joint, Prior, Range
 from crowdgate.kinds.tables.plan import TablesPlan
-from crowdgate.mechanisms.tables.accuracy import Expected
+from crowdgate.mechanisms.tables.accuracy import Z95, Expected
 from crowdgate.mechanisms.tables.consistency import refines
 from crowdgate.mechanisms.tables.dp_tables import DpTables, expected
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
+from crowdgate.mechanisms.tables.workload import Table
 
 COLUMNS = (
     Column("query", "table"),
@@ -21,20 +24,29 @@ COLUMNS = (
     Column("coverage", "coverage", ".3f"),
     Column("consistent_standard_error", "after consistency"),
 )
+COINS_NOTE = (
+    "noise and coins together, root mean square over cells; for the budget's bound on people unless counts are given;"
+    " of sums and means at most"
+)
+TRUSTED_SLACK = 0.02
+"""The least half width of the range of the trusted share."""
 
 
 def outlook(planned: TablesPlan, prior: Prior) -> Forecast:
     """The expected errors of every query, as drawn and after consistency."""
     mechanism = planned.mechanism
     rows = expected(mechanism)
+    people = _people(prior)
+    listed = [_row(row, _coins(mechanism, at, people)) for at, row in enumerate(rows)]
+    note = "" if mechanism.beta == 1 else COINS_NOTE
     figures = [
         Figure.exact("cells", "noisy numbers", mechanism.workload.cells),
         Figure.exact("beta", "sampling rate beta", mechanism.beta),
+        *_trusted(planned, rows, prior),
     ]
-    listing = Listing("expected", "Expected errors of the noisy numbers", COLUMNS, tuple(map(_row, rows)))
     return Forecast(
         figures=tuple(figures),
-        listings=(listing,),
+        listings=(Listing("expected", "Expected errors of the noisy numbers", COLUMNS, tuple(listed), note),),
         errors=_errors(mechanism, rows, prior),
         compared=_compared(planned, prior),
     )
@@ -47,15 +59,58 @@ def propose(levels: Axes) -> Sequence[DpTablesSpec]:
     return [DpTablesSpec.model_validate({"kind": "dp_tables", "levels": named, "tables": ways})]
 
 
-def _row(row: Expected) -> dict[str, str | int | float | None]:
+def _people(prior: Prior) -> float:
+    """How many there are, by the counts that are given or the budget's bound."""
+    total = prior.joint({})
+    return float(prior.people) if total is None else float(total.people.sum())
+
+
+def _coins(mechanism: DpTables, at: int, people: float) -> float:
+    """The root mean square over the cells of a query of the coins' standard error, for so many people; of a sum the
+    most it can be."""
+    linear, rate = mechanism.queries[at], float(mechanism.beta)
+    each = float(linear.query.contribution * (1 if linear.grid is None else linear.grid.unit))
+    return each * float(np.sqrt(people / linear.query.cells * (1 - rate) / rate))
+
+
+def _row(row: Expected, coins: float) -> dict[str, Value]:
+    after = row.consistent_error
     return {
         "query": row.name,
         "cells": row.cells,
-        "standard_error": row.error,
-        "half_width": row.half_width,
-        "coverage": row.coverage,
-        "consistent_standard_error": row.consistent_error,
+        "standard_error": float(np.hypot(row.error, coins)),
+        "half_width": float(np.hypot(row.half_width, Z95 * coins)),
+        "coverage": None if coins else row.coverage,
+        "consistent_standard_error": None if after is None else float(np.hypot(after, coins)),
     }
+
+
+def _trusted(planned: TablesPlan, rows: Sequence[Expected], prior: Prior) -> Iterator[Figure]:
+    """The share of the counts of people that are expected to be trustworthy, where something is known of all."""
+    workload = planned.mechanism.workload
+    counted = [own[0] for item, own in zip(workload.items, workload.answers, strict=True) if isinstance(item, Table)]
+    known = [(prior.joint(workload.queries[at].levels), rows[at]) for at in counted]
+    found = [(joint, _trusted_cells(planned, joint, row)) for joint, row in known if joint is not None]
+    if not counted or len(found) < len(counted):
+        return
+    cells = sum(rows[at].cells for at in counted)
+    value, low, high = (sum(getattr(each, end) for _, each in found) / cells for end in ("value", "low", "high"))
+    basis = min((joint.basis for joint, _ in found), key=list(Basis).index)
+    yield Figure("trusted_share", "expected share of the counts that are trustworthy", value, low, high, basis)
+
+
+def _trusted_cells(planned: TablesPlan, joint: Joint, row: Expected) -> Range:
+    """How many cells of a table of counts are trustworthy."""
+    relative, rate = float(planned.spec.relative_error), float(planned.mechanism.beta)
+    noise = row.error if row.consistent_error is None else row.consistent_error
+
+    def trusted(people: Floats) -> float:
+        from scipy.special import ndtr
+
+        error = np.hypot(noise, np.sqrt(people * (1 - rate) / rate))
+        return float(ndtr(people / error - 1 / relative).sum())
+
+    return joint.range_of(trusted, lambda _: TRUSTED_SLACK * row.cells, row.cells)
 
 
 def _compared(planned: TablesPlan, prior: Prior) -> Axes:

@@ -1,0 +1,163 @@
+"""What is known before a release: the contract's public margins, a verified release's counts, or a public table.
+
+Rows without margins tell nothing of the people whose rows are missing, so they are no such source. A table is counted
+as it is only if a contract says that it is public.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from crowdgate.attachments import ATTACHMENTS
+from crowdgate.contracts.contract import Attribute, Contract
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.hierarchy import EXACT, Level
+from crowdgate.histogram import Histogram, View, joint
+from crowdgate.jobs.plan import KNOWN
+from crowdgate.kind.plan import Plan
+from crowdgate.kind.prior import Prior, Table, Told
+from crowdgate.kinds import KINDS
+from crowdgate.ledger.key import draw_key
+from crowdgate.limits import MOST_CELLS_FITTED
+from crowdgate.policy.files import contracts
+from crowdgate.sources import open_source
+from crowdgate.sources.counting import Task, counted, histograms, serial
+from crowdgate.verify.verify import Verification
+
+
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """A prior, where its counts are from, in words (None: the contract's margins alone), and the attributes of the plan
+    that no count tells."""
+
+    prior: Prior
+    source: str | None = None
+    untold: tuple[str, ...] = ()
+
+
+def figures(plan: Plan, source: Path | None) -> Figures:
+    """What is known for a plan: from the contract's margins, or from a release folder or a public table as well.
+
+    Raises VerificationFailed for a folder that is no release, ConfigurationError for one that tells no counts or other
+    values than the contract, and for a table that no contract calls public; FileFault where it can't be read.
+    """
+    if source is None:
+        return Figures(plan.prior())
+    words, told = _released(source) if source.is_dir() else _counted(plan, source)
+    tables = _placed(told, plan.bundle.contract, source)
+    if not any(table.axes for table in tables):
+        expected = "a release of tables of counts, or of rows with margins, or the public table itself"
+        raise _refused(source, "no count of any attribute of the contract: bare rows tell nothing of who is missing",
+                       expected)  # fmt: skip
+    prior = Prior(plan.bundle.budget.spec.people, plan.bundle.contract.by_name, tables)
+    return Figures(prior, words, tuple(name for name in _levels(plan) if not prior.told(name)))
+
+
+def _levels(plan: Plan) -> Mapping[str, Level]:
+    """Every attribute of the plan, at the finest level that it counts."""
+    return joint(plan.protection.views().values()).levels
+
+
+def _released(folder: Path) -> tuple[str, list[Told]]:
+    run = Verification(folder, KINDS, ATTACHMENTS)
+    said = run.run()
+    return f"the published counts of release {said.release.id}", list(run.held.tells(said))
+
+
+def _counted(plan: Plan, path: Path) -> tuple[str, list[Told]]:
+    contract = _public(plan, path)
+    shared = {name: contract.by_name[name] for name in _levels(plan) if name in contract.by_name}
+    found = {name: attribute for name, attribute in shared.items() if attribute.releasable}
+    views = _views(found, _levels(plan))
+    source = open_source(contract, tuple(found), path)
+    task = Task(contract, tuple(found), views)
+    held = histograms(counted(source, task, serial()), task, draw_key())
+    return f"the public table {path.name}", [_told(view, held[name]) for name, view in views.items()]
+
+
+def _public(plan: Plan, path: Path) -> Contract:
+    """The contract of a table, which says that it is public."""
+    own = [each for each in contracts(plan.bundle.root, KNOWN) if _holds(each, path)]
+    for contract in own:
+        if contract.public:
+            return contract
+    found = f"contract {own[0].id} does not say that it is public" if own else "no contract speaks of this table"
+    raise _refused(
+        path, found, "a release that `crowdgate verify` accepts, or the table of a contract with public: true"
+    )
+
+
+def _holds(contract: Contract, path: Path) -> bool:
+    return "path" in contract.server.settings and contract.server.path.resolve() == path.resolve()
+
+
+def _views(attributes: Mapping[str, Attribute], wanted: Mapping[str, Level]) -> dict[str, View]:
+    """The table of all attributes at the plan's levels, unless it is too large, and those of two at `exact`."""
+    exact, planned = {}, {}
+    for name, attribute in attributes.items():
+        assert attribute.hierarchy is not None, "it is releasable"
+        exact[name] = attribute.hierarchy.level(EXACT)
+        same = wanted[name].name in attribute.hierarchy.names
+        planned[name] = attribute.hierarchy.level(wanted[name].name if same else EXACT)
+    chosen = [exact] if len(exact) < 2 else [{name: exact[name] for name in pair} for pair in combinations(exact, 2)]
+    views = [View(planned), *map(View, chosen)]
+    return {str(at): view for at, view in enumerate(views) if view.cells <= MOST_CELLS_FITTED}
+
+
+def _told(view: View, counted: Histogram) -> Told:
+    counts = np.zeros(view.sizes)
+    counts[counted.codes] = counted.counts
+    return Told({name: level.labels for name, level in view.levels.items()}, counts, np.zeros(view.sizes))
+
+
+def _placed(told: Sequence[Told], contract: Contract, source: Path) -> tuple[Table, ...]:
+    """Tables at the contract's levels; attributes that it does not have are summed over. Raises ConfigurationError for
+    values that are those of no level."""
+    problems: dict[str, Problem] = {}
+    tables = []
+    for each in told:
+        axes, places = {}, []
+        for name, labels in each.axes.items():
+            found = _level(contract.by_name.get(name), labels)
+            if isinstance(found, str):
+                problems.setdefault(
+                    name,
+                    _problem(
+                        source, f"{name!r}: {found}", f"the values of a level of {name!r} in contract {contract.id}"
+                    ),
+                )
+            elif found is not None:
+                axes[name], order = found
+                places.append(order)
+        others = tuple(at for at, name in enumerate(each.axes) if name not in axes)
+        parts = (part.sum(axis=others) for part in (each.counts, each.variance))
+        if not problems:
+            tables.append(Table(axes, *(part[np.ix_(*places)] if places else part for part in parts)))
+    if problems:
+        raise ConfigurationError(list(problems.values()))
+    return tuple(tables)
+
+
+def _level(attribute: Attribute | None, labels: tuple[str, ...]) -> tuple[Level, list[int]] | str | None:
+    """The level with these labels, and the place of each of its labels among them; what does not fit, in words; None
+    for an attribute that is not the contract's."""
+    if attribute is None or attribute.hierarchy is None:
+        return None
+    place = {label: at for at, label in enumerate(labels)}
+    for level in attribute.hierarchy.levels:
+        if {*level.labels} == {*labels}:
+            return level, [place[label] for label in level.labels]
+    known = {label for level in attribute.hierarchy.levels for label in level.labels}
+    other = next((label for label in labels if label not in known), None)
+    return f"{len(labels)} values of no level" if other is None else f"a value {other!r} that no level has"
+
+
+def _problem(source: Path, found: str, expected: str) -> Problem:
+    return Problem("command line", None, f"--from {source}", found, expected)
+
+
+def _refused(source: Path, found: str, expected: str) -> ConfigurationError:
+    return ConfigurationError(_problem(source, found, expected))

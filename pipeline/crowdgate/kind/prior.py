@@ -1,0 +1,212 @@
+"""What is known of a population beforehand: a public bound on its people, public margins, counts told elsewhere.
+
+From counts of two and more attributes follows a joint table: of all that have these margins the one nearest to
+independence (`risk.joint`). What it can't tell, relations of more attributes and the noise in the counts, is in the
+range of every expectation: a share of how far it is from independence, and how far it moves when its counts get noise
+of the same law once more.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from math import prod
+
+import numpy as np
+
+from crowdgate.contracts.contract import Attribute
+from crowdgate.hierarchy import Level, above
+from crowdgate.kind.forecast import Axes, Basis, Floats
+from crowdgate.limits import MOST_CELLS_FITTED, MOST_CLASSES
+from crowdgate.risk.joint import Known, fitted
+
+UNTOLD = {Basis.RELATED: 0.25, Basis.COARSER: 1.0}
+"""What a range holds of the distance to independence: more where counts are at coarser levels than is asked."""
+WIDER = {Basis.RELATED: 1.0, Basis.COARSER: 2.5}
+"""How many times the least half width it has."""
+AGAIN = 2.0
+"""What it holds of the greatest move under noise of the same law."""
+DRAWS = 3
+LEAST_SHARE = 1e-9
+"""A value without people in the public margins may have some in the counts."""
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """A table of counts as a release or a public table tells it: labels of its axes, counts in their order, and the
+    variance of the noise of each (0: exact)."""
+
+    axes: Mapping[str, tuple[str, ...]]
+    counts: Floats
+    variance: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The same at the levels of a contract."""
+
+    axes: Axes
+    counts: Floats
+    variance: Floats
+
+
+@dataclass(frozen=True)
+class Range:
+    """An expectation and the ends of its range."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """The people expected in every cell of a table, in the shape of its axes, and what that rests on.
+
+    `fits` gives, for ranges, the same as if attributes were independent, and then as fitted to counts with noise of
+    their own law added; nothing where not all attributes are related by counts.
+    """
+
+    axes: Axes
+    people: Floats
+    basis: Basis
+    fits: Callable[[], tuple[Floats, ...]]
+
+    @cached_property
+    def others(self) -> tuple[Floats, ...]:
+        """Independence, then the fits to counts with more noise."""
+        return self.fits()
+
+    def range_of(self, value: Callable[[Floats], float], slack: Callable[[float], float], most: float) -> Range:
+        """The expectation of a number of people's cells, which is from 0 to `most`; `slack` is the least half width."""
+        found = value(self.people)
+        if not self.others:
+            return Range(found, 0.0, max(most, found))
+        independent, *noisy = (abs(value(other) - found) for other in self.others)
+        half = WIDER[self.basis] * slack(found) + UNTOLD[self.basis] * independent + AGAIN * max(noisy, default=0.0)
+        return Range(found, max(0.0, found - half), min(max(most, found), found + half))
+
+    def summed(self, axes: Axes) -> "Joint":
+        """The same for a table of some of the axes, at these levels or coarser ones."""
+        people = coarsened(self.people, self.axes, axes)
+        return Joint(axes, people, self.basis, lambda: tuple(coarsened(o, self.axes, axes) for o in self.others))
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """What is known of a population: a bound on its people, the contract's public margins, and tables that are told."""
+
+    people: int
+    attributes: Mapping[str, Attribute]
+    tables: tuple[Table, ...] = ()
+
+    def levels(self, name: str) -> tuple[Level, ...]:
+        """The levels of an attribute, finest first."""
+        found = self.attributes[name].hierarchy
+        return () if found is None else found.levels
+
+    def shares(self, name: str, level: Level) -> Floats | None:
+        """The share of every code of a level by the contract's margins; where it has none, the same for each if tables
+        tell it, else None."""
+        margins = self.attributes[name].margins
+        if margins is None:
+            told = any(name in table.axes and len(table.axes[name]) >= len(level) for table in self.tables)
+            return np.full(len(level), 1 / len(level)) if told else None
+        weights = np.asarray(margins, dtype=np.float64)
+        counts = np.bincount(level.of_values[: len(margins)], weights=weights, minlength=len(level))
+        return np.asarray(counts / counts.sum(), dtype=np.float64)
+
+    def told(self, name: str) -> bool:
+        """Whether some table counts the attribute."""
+        return any(name in table.axes for table in self.tables)
+
+    def counts(self, axes: Axes) -> Floats | None:
+        """The people expected in every cell of a table, flat; None where too little is known, or for too many cells."""
+        found = self.joint(axes)
+        return None if found is None else found.people.reshape(-1)
+
+    def joint(self, axes: Axes) -> Joint | None:
+        """The people expected in every cell of a table; None where too little is known, or for too many cells."""
+        most = MOST_CELLS_FITTED if self.tables else MOST_CLASSES
+        shares = [self.shares(name, level) for name, level in axes.items()]
+        if prod(map(len, axes.values())) > most or any(share is None for share in shares):
+            return None
+        people = np.full((), float(self.people))
+        for share in shares:
+            assert share is not None, "asked before"
+            people = np.multiply.outer(people, share)
+        return self._related(axes, people) if self.tables else Joint(axes, people, Basis.MARGINS, tuple)
+
+    def _related(self, axes: Axes, people: Floats) -> Joint:
+        tables = _restricted(self.tables, axes)
+        for table in tables:
+            if not table.variance.any() and _tells(table.axes, axes):
+                return Joint(axes, coarsened(table.counts, table.axes, axes), Basis.COUNTED, tuple)
+        base = people + self.people * LEAST_SHARE / people.size
+        basis = _basis(tables, axes)
+        fits = tuple if basis is Basis.PARTLY else lambda: _others(base, tables, axes)
+        return Joint(axes, fitted(base, [_known(table, axes) for table in tables]), basis, fits)
+
+
+def _basis(tables: Sequence[Table], axes: Axes) -> Basis:
+    """Whether tables relate every two attributes of several values, and at these levels."""
+    names = [name for name, level in axes.items() if len(level) > 1]
+    wanted = [*combinations(names, min(2, len(names)))]
+    at_all = [{*table.axes} for table in tables]
+    here = [{name for name in table.axes if len(table.axes[name]) == len(axes[name])} for table in tables]
+    for basis, told in ((Basis.RELATED, here), (Basis.COARSER, at_all)):
+        if all(any(own.issuperset(each) for own in told) for each in wanted):
+            return basis
+    return Basis.PARTLY
+
+
+def coarsened(counts: Floats, axes: Axes, wanted: Axes) -> Floats:
+    """A table's sums at coarser levels of some of its axes, in the order that is wanted."""
+    out = np.asarray(counts.sum(axis=tuple(at for at, name in enumerate(axes) if name not in wanted)))
+    for at, name in enumerate(name for name in axes if name in wanted):
+        codes = above(axes[name], wanted[name])
+        order = np.argsort(codes, kind="stable")
+        groups, starts = np.unique(codes[order], return_index=True)
+        sums = np.zeros((len(wanted[name]), *np.delete(out.shape, at)))
+        sums[groups] = np.add.reduceat(np.moveaxis(out, at, 0)[order], starts, axis=0)
+        out = np.moveaxis(sums, 0, at)
+    left = [name for name in axes if name in wanted]
+    return np.transpose(out, [left.index(name) for name in wanted])
+
+
+def _others(base: Floats, tables: tuple[Table, ...], axes: Axes) -> tuple[Floats, ...]:
+    """Independent attributes, then fits to counts with noise added once more. The draws are public and always the
+    same."""
+    draws = np.random.default_rng(0)
+    single = [_known(table, axes) for table in tables if len(table.axes) < 2]
+    moved = DRAWS if any(table.variance.any() for table in tables) else 0
+    noisy = ([_known(_moved(table, draws), axes) for table in tables] for _ in range(moved))
+    return (fitted(base, single), *(fitted(base, own) for own in noisy))
+
+
+def _moved(table: Table, draws: np.random.Generator) -> Table:
+    noise = draws.standard_normal(table.counts.shape) * np.sqrt(table.variance)
+    return replace(table, counts=np.maximum(table.counts + noise, 0.0))
+
+
+def _tells(finer: Axes, axes: Axes) -> bool:
+    return all(name in finer and len(finer[name]) >= len(level) for name, level in axes.items())
+
+
+def _restricted(tables: tuple[Table, ...], axes: Axes) -> tuple[Table, ...]:
+    """What the tables say of these axes: no level finer than there, of equal tables the one with the least noise."""
+    best: dict[tuple[tuple[str, int], ...], Table] = {}
+    for table in tables:
+        kept = {name: min(table.axes[name], level, key=len) for name, level in axes.items() if name in table.axes}
+        sums = (coarsened(part, table.axes, kept) for part in (table.counts, table.variance))
+        found = Table(kept, *sums)
+        key = tuple((name, len(level)) for name, level in kept.items())
+        if key not in best or found.variance.sum() < best[key].variance.sum():
+            best[key] = found
+    return tuple(best.values())
+
+
+def _known(table: Table, axes: Axes) -> Known:
+    places = {name: at for at, name in enumerate(axes)}
+    codes = {places[name]: above(axes[name], level) for name, level in table.axes.items()}
+    return Known(codes, table.counts, table.variance)

@@ -1,0 +1,103 @@
+"""What is expected to stay of a table when it is sampled and small classes are suppressed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from crowdgate.kind.forecast import Axes, Basis, CellErrors, Errors, Floats, no_errors
+from crowdgate.kind.prior import Joint, Range, coarsened
+from crowdgate.risk.kept_share import Stay, estimate_moments, expected_kept_share, kept_probabilities, stay
+
+SHARE_SLACK, CLASSES_SLACK, CLASSES_SHARE = 0.01, 2.0, 0.04
+"""The least half width of the range of the kept share, and of the classes: a number and a share of them."""
+COINS = 3
+"""Standard deviations of the coins that a range of a known table holds."""
+ERROR_FACTOR = 1.5
+"""How far the root mean square error of a table's cells may be from the expected one, either way."""
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Classes below k suppressed in a Bernoulli(beta) sample of the people that are expected."""
+
+    joint: Joint
+    k: int
+    beta: Fraction
+
+    @cached_property
+    def _coins(self) -> Stay:
+        return stay(self.joint.people, self.k, self.beta)
+
+    @property
+    def expected(self) -> float:
+        """The share of the sampled rows that stay, without its range."""
+        counted = self.joint.basis is Basis.COUNTED
+        return self._coins.share if counted else share_of(self.joint.people, self.k, self.beta)
+
+    @property
+    def share(self) -> Range:
+        """The share of the sampled rows that stay."""
+        if self.joint.basis is Basis.COUNTED:
+            found, wide = self._coins.share, COINS * self._coins.share_deviation
+            return Range(found, max(0.0, found - wide), min(1.0, found + wide))
+        return self.joint.range_of(lambda people: share_of(people, self.k, self.beta), lambda _: SHARE_SLACK, 1.0)
+
+    @property
+    def classes(self) -> Range:
+        """The number of classes that stay."""
+        most = float(np.count_nonzero(self.joint.people))
+        if self.joint.basis is Basis.COUNTED:
+            found = self._coins.classes
+            wide = COINS * self._coins.classes_deviation
+            return Range(found, max(0.0, found - wide), min(most, found + wide))
+        return self.joint.range_of(self._classes, lambda found: CLASSES_SLACK + CLASSES_SHARE * found, most)
+
+    def _classes(self, people: Floats) -> float:
+        """Those with k people or more in the sample: the probability that one more person would stay in them."""
+        return float(kept_probabilities(people / people.sum(), _whole(people) + 1, self.k + 1, self.beta).sum())
+
+    @cached_property
+    def moments(self) -> tuple[Floats, Floats]:
+        """For every class, how many people the estimate (released rows over beta) misses, and its variance."""
+        if self.joint.basis is Basis.COUNTED:
+            return self._coins.missing, self._coins.variance
+        return estimate_moments(self.joint.people, self.k, self.beta)
+
+    def errors(self, axes: Axes) -> CellErrors | None:
+        """Expected errors of a table of the released rows; None where they don't tell it."""
+        own = self.joint.axes
+        if any(name not in own or own[name].name != level.name for name, level in axes.items()):
+            return None
+        parts = (coarsened(part, own, axes).reshape(-1) for part in (self.joint.people, *self.moments))
+        counts, loss, spread = parts
+        rate = float(self.beta)
+        named = {"sampling": np.sqrt(counts * (1 - rate) / rate), "suppression": loss}
+        return CellErrors(np.sqrt(spread + loss**2), named, float(loss.sum() / max(counts.sum(), 1e-300)))
+
+    def tables(self) -> Iterator[tuple[Axes, CellErrors]]:
+        """All tables of one and of two attributes of several values, with their errors."""
+        names = [name for name, level in self.joint.axes.items() if len(level) > 1]
+        for chosen in (each for ways in (1, 2) for each in combinations(names, ways)):
+            axes = {name: self.joint.axes[name] for name in chosen}
+            found = self.errors(axes)
+            if found is not None:
+                yield axes, found
+
+
+def share_of(people: Floats, k: int, beta: Fraction) -> float:
+    """The expected share of the sampled rows that stay, of classes with these expected numbers of people."""
+    cells = people[people > 0]
+    return expected_kept_share(cells / cells.sum(), _whole(people), k, beta)
+
+
+def errors(kept: "Kept | None") -> Errors:
+    """The errors of tables made of the rows; of none where too little is known."""
+    return no_errors if kept is None else kept.errors
+
+
+def _whole(people: Floats) -> int:
+    return max(1, round(float(people.sum())))
