@@ -1,5 +1,6 @@
 """Commands that read policies and no data."""
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import median
@@ -16,6 +17,7 @@ from crowdgate.jobs.compare import Comparison
 from crowdgate.jobs.compare import compare as compare_kinds
 from crowdgate.jobs.outlook import Outlook, outlook
 from crowdgate.jobs.plan_page import write_plan_page
+from crowdgate.jobs.wish import Answer, Asked, answered
 from crowdgate.kind.forecast import CellErrors, Chart, Listing, Value, plain
 from crowdgate.report.numbers import listed, range_of, shown
 
@@ -64,20 +66,40 @@ def plan(
         Path | None,
         typer.Option("--from", metavar="PATH", help="Counts to expect from: a release of tables, or a public table."),
     ] = None,
+    within: Annotated[
+        str | None,
+        typer.Option("--within", metavar="ERROR", help="A wish: tables to this relative error."),
+    ] = None,
+    above: Annotated[
+        int | None,
+        typer.Option("--above", metavar="PEOPLE", help="In cells of so many (1 % of all).", min=1),
+    ] = None,
+    rows: Annotated[
+        str | None, typer.Option("--rows", metavar="COLUMNS", help="A wish: these columns (a,b,c) as rows.")
+    ] = None,
+    keep: Annotated[
+        str | None, typer.Option("--keep", metavar="SHARE", help="Of which this share stays (0.9).")
+    ] = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="The policy beside other kinds of release, table by table.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what a policy promises and costs, and its alternatives; nothing is read but what is public."""
-    found = outlook(policy, source)
+    asked = Asked(within, above, rows, keep)
+    found = outlook(policy, source, asked.columns)
     beside = compare_kinds(found.plan, found.figures.prior, found.forecast) if compare else None
+    answers = list(answered(found, asked))
     if page is not None:
         write_plan_page(found, page)
     if as_json:
-        print_json({**found.to_json(), **({"compared": beside.to_json()} if beside else {})})
+        compared = {"compared": beside.to_json()} if beside else {}
+        wishes = {"wishes": [answer.to_json() for answer in answers]} if answers else {}
+        print_json({**found.to_json(), **compared, **wishes})
         return
     _show_plan(found)
+    for answer in answers:
+        _show_answer(answer)
     if beside is not None:
         _show_comparison(beside)
 
@@ -99,6 +121,16 @@ def _show_plan(found: Outlook) -> None:
             _show_grid(listing, chart)
         elif listing.rows and not listing.further:
             _show_listing(listing)
+
+
+def _show_answer(answer: Answer) -> None:
+    typer.echo(f"wish: {answer.wish}")
+    for each in answer.proposals:
+        reached = "unknown" if each.reached is None else shown(each.reached)
+        typer.echo(
+            f"  {'meets it' if each.met else 'does not meet it'} ({reached}): mechanism: {json.dumps(each.mechanism)}"
+        )
+    typer.echo(f"  {answer.advice}")
 
 
 def _show_grid(listing: Listing, chart: Chart) -> None:

@@ -1,5 +1,6 @@
 """What a policy promises and costs, and what is expected of it, from what is public."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,13 +53,14 @@ class Outlook:
         }
 
 
-def outlook(policy: Path, source: Path | None = None) -> Outlook:
-    """The outlook of a policy, by the contract's margins or by counts from `source` as well (see jobs.prior).
+def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = ()) -> Outlook:
+    """The outlook of a policy, by the contract's margins or by counts from `source` as well (see jobs.prior), of
+    `further` attributes too.
 
     Raises ConfigurationError for wrong files. Reads no data that are not public.
     """
     plan = plan_policy(policy)
-    known = figures(plan, source)
+    known = figures(plan, source, further)
     releases = releases_in_budget(plan)
     bounds = tuple(pso_bound(plan, count) for count in range(1, min(releases, MOST_BOUNDS) + 1))
     return Outlook(plan, known, plan.protection.outlook(known.prior), releases, bounds)

@@ -38,15 +38,16 @@ class Figures:
     untold: tuple[str, ...] = ()
 
 
-def figures(plan: Plan, source: Path | None) -> Figures:
-    """What is known for a plan: from the contract's margins, or from a release folder or a public table as well.
+def figures(plan: Plan, source: Path | None, further: Sequence[str] = ()) -> Figures:
+    """What is known for a plan and further attributes: from the contract's margins, or from a release folder or a
+    public table as well.
 
     Raises VerificationFailed for a folder that is no release, ConfigurationError for one that tells no counts or other
     values than the contract, and for a table that no contract calls public; FileFault where it can't be read.
     """
     if source is None:
         return Figures(plan.prior())
-    words, told = _released(source) if source.is_dir() else _counted(plan, source)
+    words, told = _released(source) if source.is_dir() else _counted(plan, source, further)
     tables = _placed(told, plan.bundle.contract, source)
     if not any(table.axes for table in tables):
         expected = "a release of tables of counts, or of rows with margins, or the public table itself"
@@ -67,11 +68,13 @@ def _released(folder: Path) -> tuple[str, list[Told]]:
     return f"the published counts of release {said.release.id}", list(run.held.tells(said))
 
 
-def _counted(plan: Plan, path: Path) -> tuple[str, list[Told]]:
+def _counted(plan: Plan, path: Path, further: Sequence[str]) -> tuple[str, list[Told]]:
     contract = _public(plan, path)
-    shared = {name: contract.by_name[name] for name in _levels(plan) if name in contract.by_name}
+    planned = {name: level.name for name, level in _levels(plan).items()}
+    wanted = {**dict.fromkeys(further, EXACT), **planned}
+    shared = {name: contract.by_name[name] for name in wanted if name in contract.by_name}
     found = {name: attribute for name, attribute in shared.items() if attribute.releasable}
-    views = _views(found, _levels(plan))
+    views = _views(found, wanted)
     source = open_source(contract, tuple(found), path)
     task = Task(contract, tuple(found), views)
     held = histograms(counted(source, task, serial()), task, draw_key())
@@ -94,14 +97,13 @@ def _holds(contract: Contract, path: Path) -> bool:
     return "path" in contract.server.settings and contract.server.path.resolve() == path.resolve()
 
 
-def _views(attributes: Mapping[str, Attribute], wanted: Mapping[str, Level]) -> dict[str, View]:
-    """The table of all attributes at the plan's levels, unless it is too large, and those of two at `exact`."""
+def _views(attributes: Mapping[str, Attribute], wanted: Mapping[str, str]) -> dict[str, View]:
+    """The table of all attributes at the wanted levels, unless it is too large, and those of two at `exact`."""
     exact, planned = {}, {}
     for name, attribute in attributes.items():
         assert attribute.hierarchy is not None, "it is releasable"
         exact[name] = attribute.hierarchy.level(EXACT)
-        same = wanted[name].name in attribute.hierarchy.names
-        planned[name] = attribute.hierarchy.level(wanted[name].name if same else EXACT)
+        planned[name] = attribute.hierarchy.level(wanted[name] if wanted[name] in attribute.hierarchy.names else EXACT)
     chosen = [exact] if len(exact) < 2 else [{name: exact[name] for name in pair} for pair in combinations(exact, 2)]
     views = [View(planned), *map(View, chosen)]
     return {str(at): view for at, view in enumerate(views) if view.cells <= MOST_CELLS_FITTED}

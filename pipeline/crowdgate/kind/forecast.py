@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -90,11 +91,13 @@ class Chart:
 @dataclass(frozen=True, eq=False)
 class CellErrors:
     """Expected errors (root mean squares, in persons of the table) of a table's cells, flat; `parts` are named shares
-    of `error`, whose squares add up to its square. `lost` is the share of rows that are expected to be missing."""
+    of `error`, whose squares add up to its square. `lost` is the share of rows that are expected to be missing,
+    `factor` how many times as large the error can well be."""
 
     error: Floats
     parts: Mapping[str, Floats]
     lost: float = 0.0
+    factor: float = 1.0
 
 
 Errors = Callable[[Axes], CellErrors | None]
@@ -106,16 +109,32 @@ def no_errors(_: Axes) -> CellErrors | None:
     return None
 
 
+Keeping = Callable[[float], Axes | None]
+"""The most informative levels, not finer than planned, at which that share of the rows stays by the low end of its
+range; None where there are none, or no rows."""
+
+
+def no_rows(_: float) -> Axes | None:
+    """Of a release that publishes none."""
+    return None
+
+
 @dataclass(frozen=True, eq=False)
 class Forecast:
     """What a kind of release expects of one plan."""
 
     figures: tuple[Figure, ...]
-    listings: tuple[Listing, ...] = ()
+    made: Callable[[], tuple[Listing, ...]] = tuple
     chart: Chart | None = None
     errors: Errors = no_errors
+    keeping: Keeping = no_rows
     compared: Axes | None = None
     """The attributes, at their levels, whose tables are worth comparing with other kinds."""
+
+    @cached_property
+    def listings(self) -> tuple[Listing, ...]:
+        """Tables for people, made when they are asked for."""
+        return self.made()
 
     def to_json(self) -> dict[str, Any]:
         """Every figure by its name (`a.b` inside `a`), every listing, and what the figures rest on."""

@@ -7,7 +7,7 @@ of the same law once more.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from math import prod
@@ -99,6 +99,7 @@ class Prior:
     people: int
     attributes: Mapping[str, Attribute]
     tables: tuple[Table, ...] = ()
+    _joints: dict[tuple[tuple[str, str], ...], Joint | None] = field(default_factory=dict)
 
     def levels(self, name: str) -> tuple[Level, ...]:
         """The levels of an attribute, finest first."""
@@ -127,6 +128,14 @@ class Prior:
 
     def joint(self, axes: Axes) -> Joint | None:
         """The people expected in every cell of a table; None where too little is known, or for too many cells."""
+        if not self.tables:
+            return self._joint(axes)
+        key = tuple((name, level.name) for name, level in axes.items())
+        if key not in self._joints:
+            self._joints[key] = self._joint(axes)
+        return self._joints[key]
+
+    def _joint(self, axes: Axes) -> Joint | None:
         most = MOST_CELLS_FITTED if self.tables else MOST_CLASSES
         shares = [self.shares(name, level) for name, level in axes.items()]
         if prod(map(len, axes.values())) > most or any(share is None for share in shares):

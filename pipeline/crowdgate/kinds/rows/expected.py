@@ -76,7 +76,7 @@ class Kept:
         counts, loss, spread = parts
         rate = float(self.beta)
         named = {"sampling": np.sqrt(counts * (1 - rate) / rate), "suppression": loss}
-        return CellErrors(np.sqrt(spread + loss**2), named, float(loss.sum() / max(counts.sum(), 1e-300)))
+        return CellErrors(np.sqrt(spread + loss**2), named, float(loss.sum() / max(counts.sum(), 1e-300)), ERROR_FACTOR)
 
     def tables(self) -> Iterator[tuple[Axes, CellErrors]]:
         """All tables of one and of two attributes of several values, with their errors."""

@@ -46,23 +46,28 @@ def outlook(safe: SafeK, prior: Prior) -> Forecast:
     """Class size by both bounds, what other budgets and sampling rates would ask for, and how much stays."""
     joint = prior.joint(safe.levels)
     kept = None if joint is None else Kept(joint, safe.k, safe.beta)
-    note = NOTES[Basis.MARGINS if joint is None else joint.basis]
     return Forecast(
         figures=tuple(_figures(safe, kept)),
-        listings=(
-            _trade_offs(safe),
-            _kept_listing("expected_kept_share", "Expected kept share, as planned", _row(safe, prior, joint), note),
-            _kept_listing("recommended", "Recommended: the most informative levels that keep 9 rows in 10",
-                          _recommended(safe, prior, joint), note),
-            Listing("one_level_away", "One level away", KEPT, tuple(_neighbours(safe, prior, joint)), note,
-                    further=True),
-            *([] if kept is None or kept.joint.basis in UNKNOWN else [_errors(kept)]),
-        ),
+        made=lambda: tuple(_listings(safe, prior, kept)),
         chart=Chart("trade_offs", "beta", "sampling rate beta", ("exact", "theorem5"),
                     "least k (dashed: Theorem 5)", "epsilon"),
         errors=errors(kept),
+        keeping=lambda share: None if kept is None else _keeping(prior, kept, share),
         compared=safe.levels,
     )  # fmt: skip
+
+
+def _listings(safe: SafeK, prior: Prior, kept: Kept | None) -> Iterator[Listing]:
+    joint = None if kept is None else kept.joint
+    note = NOTES[Basis.MARGINS if joint is None else joint.basis]
+    yield _trade_offs(safe)
+    yield _kept_listing("expected_kept_share", "Expected kept share, as planned", _row(safe, prior, joint), note)
+    yield _kept_listing("recommended", "Recommended: the most informative levels that keep 9 rows in 10",
+                        _recommended(safe, prior, joint), note)  # fmt: skip
+    neighbours = tuple(_neighbours(safe, prior, joint))
+    yield Listing("one_level_away", "One level away", KEPT, neighbours, note, further=True)
+    if kept is not None and kept.joint.basis not in UNKNOWN:
+        yield _errors(kept)
 
 
 def propose(levels: Axes) -> Sequence[SafeKAnonymity]:
@@ -168,18 +173,30 @@ def _recommended(safe: SafeK, prior: Prior, joint: Joint | None) -> Row | None:
     """Of all combinations at least as coarse as the policy's, the most informative that keeps 9 rows in 10."""
     if joint is None:
         return None
-    return next((_row(safe, prior, found) for found in most_informative(prior, joint)
+    return next((_row(safe, prior, found) for found in _most_informative(prior, joint)
                  if share_of(found.people, safe.k, safe.beta) >= GOOD_SHARE), None)  # fmt: skip
 
 
-def most_informative(prior: Prior, joint: Joint) -> Iterator[Joint]:
+def _keeping(prior: Prior, kept: Kept, share: float) -> Axes | None:
+    """The most informative levels at which the low end of the kept share is enough (where no range is known, its
+    value), none of them `any`."""
+    for joint in _most_informative(prior, kept.joint):
+        if any(len(level) == 1 < len(kept.joint.axes[name]) for name, level in joint.axes.items()):
+            continue
+        found = Kept(joint, kept.k, kept.beta)
+        if found.expected >= share and (joint.basis in UNKNOWN or found.share.low >= share):
+            return joint.axes
+    return None
+
+
+def _most_informative(prior: Prior, joint: Joint) -> Iterator[Joint]:
     """The table at all combinations of its levels and coarser ones, the most informative first; nothing where they are
     too many."""
     ladders = [_upwards(prior, name, level) for name, level in joint.axes.items()]
     if prod(map(len, ladders)) > MOST_FORECASTS:
         return
     schemes = [dict(zip(joint.axes, levels, strict=True)) for levels in product(*ladders)]
-    for axes in sorted(schemes, key=lambda axes: information(prior, axes), reverse=True):
+    for axes in sorted(schemes, key=lambda axes: _all_information(prior, axes), reverse=True):
         yield _coarser(prior, joint, axes)
 
 
@@ -200,10 +217,10 @@ def _row(safe: SafeK, prior: Prior, joint: Joint | None) -> Row | None:
         return None
     names = {name: level.name for name, level in joint.axes.items()}
     classes, share = int(np.count_nonzero(joint.people > LEAST_PEOPLE)), Kept(joint, safe.k, safe.beta).expected
-    return {"levels": names, "classes": classes, "share": share, "information": information(prior, joint.axes)}
+    return {"levels": names, "classes": classes, "share": share, "information": _all_information(prior, joint.axes)}
 
 
-def information(prior: Prior, axes: Axes) -> float:
+def _all_information(prior: Prior, axes: Axes) -> float:
     """How much levels tell: 1 for each attribute at exact, 0 for each at any."""
     return sum(_information(prior, name, level) for name, level in axes.items())
 

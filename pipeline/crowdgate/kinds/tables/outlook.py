@@ -46,7 +46,7 @@ def outlook(planned: TablesPlan, prior: Prior) -> Forecast:
     ]
     return Forecast(
         figures=tuple(figures),
-        listings=(Listing("expected", "Expected errors of the noisy numbers", COLUMNS, tuple(listed), note),),
+        made=lambda: (Listing("expected", "Expected errors of the noisy numbers", COLUMNS, tuple(listed), note),),
         errors=_errors(mechanism, rows, prior),
         compared=_compared(planned, prior),
     )
