@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.risk.kept_share import estimate_moments, expected_kept_share
+from crowdgate.risk.kept_share import estimate_moments, expected_kept_share, stay
 
 
 def by_enumeration(shares: list[Fraction], people: int, k: int, beta: Fraction) -> Fraction:
@@ -72,3 +72,36 @@ def test_without_suppression_the_error_is_that_of_sampling() -> None:
     missing, variance = estimate_moments(np.array([0.0, 3.0, 1e6]), 1, Fraction(3, 10))
     assert missing == pytest.approx([0, 0, 0], abs=1e-6)
     assert variance == pytest.approx([0, 7, 1e6 * 7 / 3], rel=1e-6)
+
+
+def stay_by_enumeration(count: int, k: int, beta: float) -> tuple[float, float, float, float]:
+    """Of one class: mean of J 1(J >= k), P(J >= k), mean and variance of count - J 1(J >= k) / beta."""
+    first = stays = missed = square = 0.0
+    for j in range(count + 1):
+        chance = comb(count, j) * beta**j * (1 - beta) ** (count - j)
+        kept = j if j >= k else 0
+        first, stays = first + chance * kept, stays + chance * (j >= k)
+        missed, square = missed + chance * (count - kept / beta), square + chance * (count - kept / beta) ** 2
+    return first, stays, missed, square - missed**2
+
+
+@settings(max_examples=60, deadline=None)
+@given(counts=st.lists(st.integers(0, 12), min_size=1, max_size=4), k=st.integers(1, 12), beta=st.floats(0.05, 1))
+def test_what_stays_of_known_classes_is_that_of_enumeration(counts: list[int], k: int, beta: float) -> None:
+    found = stay(np.array(counts, dtype=np.float64), k, beta)
+    each = [stay_by_enumeration(count, k, beta) for count in counts]
+    assert found.classes == pytest.approx(sum(one[1] for one in each), rel=1e-9, abs=1e-12)
+    if sum(counts):
+        assert found.share == pytest.approx(sum(one[0] for one in each) / (beta * sum(counts)), rel=1e-9, abs=1e-12)
+    for at, one in enumerate(each):
+        assert (found.missing[at], found.variance[at]) == pytest.approx(one[2:], rel=1e-9, abs=1e-7 / beta**2)
+
+
+def test_the_deviation_of_the_share_of_known_classes_is_that_of_draws() -> None:
+    """2,000 draws: the sample's deviation is within 7 % (more than four of its own) of the expected one."""
+    counts = np.array([30, 55, 60, 64, 70, 200, 1000])
+    found = stay(counts.astype(np.float64), 30, 0.5)
+    drawn = np.random.default_rng(3).binomial(counts, 0.5, (2000, len(counts)))
+    shares = np.where(drawn >= 30, drawn, 0).sum(axis=1) / drawn.sum(axis=1)
+    assert found.share_deviation == pytest.approx(shares.std(), rel=0.07)
+    assert found.classes_deviation == pytest.approx((drawn >= 30).sum(axis=1).std(), rel=0.07)

@@ -99,7 +99,7 @@ class Prior:
     people: int
     attributes: Mapping[str, Attribute]
     tables: tuple[Table, ...] = ()
-    _joints: dict[tuple[tuple[str, str], ...], Joint | None] = field(default_factory=dict)
+    _joints: dict[tuple[tuple[str, str], ...], Joint | None] = field(default_factory=dict, init=False)
 
     def levels(self, name: str) -> tuple[Level, ...]:
         """The levels of an attribute, finest first."""

@@ -78,7 +78,7 @@ def stay(counts: npt.NDArray[np.float64], k: Number, beta: Number) -> Stay:
     k - 2). The share is a ratio of expectations, its deviation that of the linearised ratio.
     """
     least, rate = whole("k", k, 1), up(probability("beta", beta, open_low=True))
-    n = np.asarray(counts, dtype=np.float64)
+    n = np.rint(np.asarray(counts, dtype=np.float64))
     one, two = (_above(least - down, n - down, rate) for down in (1, 2))
     first = n * rate * one
     second = n * np.maximum(n - 1, 0) * rate**2 * two + first
@@ -100,4 +100,4 @@ def _above(least: int, n: npt.NDArray[np.float64], rate: float) -> npt.NDArray[n
     if least <= 0:
         return np.ones_like(n)
     enough = n >= least
-    return np.where(enough, bdtrc(least - 1, np.where(enough, n, least), rate), 0.0)
+    return np.where(enough, bdtrc(least - 1, np.where(enough, n, least).astype(np.int64), rate), 0.0)
