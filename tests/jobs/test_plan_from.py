@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import yaml
 
 from crowdgate.jobs.outlook import outlook
-from crowdgate.kind.forecast import Basis
+from crowdgate.kind.forecast import Basis, Value
 from tests.workshop import Workshop, crowdgate
 
 TABLES = """\
@@ -214,3 +215,38 @@ def test_a_wish_that_is_none_is_refused(
 ) -> None:
     assert crowdgate("plan", workshop.policy, *options) == 2
     assert words in capsys.readouterr().err
+
+
+def with_margins(workshop: Workshop) -> None:
+    workshop.edit(workshop.policy, "    attributes: {age: 50 years, ward: exact}",
+                  "    attributes: {age: 50 years, ward: exact}\n    margins: {epsilon: 0.5}")  # fmt: skip
+
+
+def test_rows_with_margins_tell_a_later_plan(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    with_margins(workshop)
+    assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 0
+    capsys.readouterr()
+    assert crowdgate("plan", workshop.policy, "--from", workshop.release_dir("2030-01-01"), "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["from"]["source"] == "the published counts of release clinic/1/2030-01-01"
+    assert figure(said, "kept_share")["basis"] == Basis.RELATED
+    # 100 people in each of six classes; noise of standard error near 20 on each count
+    assert figure(said, "kept_share")["value"] > 0.9
+
+
+def test_the_plan_shows_what_margins_cost_and_recommends_what_is_best(workshop: Workshop) -> None:
+    public(workshop)
+    with_margins(workshop)
+    found = outlook(workshop.policy, workshop.data).forecast
+    without, own = found.rows("margins")
+    assert (without["margins"], own["margins"]) == (0, Fraction(1, 2))
+    assert without["weighted_error"] is None
+    assert number(without["k"]) < number(own["k"]) == number(found.figure("k"))
+    assert own["kept_share"] == found.figure("kept_share")
+    (best,) = found.rows("recommended_margins")
+    assert number(best["weighted_error"]) <= number(own["weighted_error"])
+
+
+def number(value: Value) -> float:
+    assert isinstance(value, int | float | Fraction)
+    return float(value)

@@ -2,7 +2,7 @@
 
 from crowdgate.candidate import Shape
 from crowdgate.kind.kind import Kind
-from crowdgate.kinds.rows import files, outlook, page, plan, release, verify
+from crowdgate.kinds.rows import files, outlook, page, plan, release, tells, verify
 from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate
 from crowdgate.kinds.rows.said import RowsManifest
 from crowdgate.mechanisms.rows.choice import CHOICE_PART, JOINT_PART
@@ -36,5 +36,5 @@ ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate, PublishedRows, RowsManifest] = 
     said=RowsManifest,
     claims=verify.claims,
     read=verify.read,
-    tells=lambda _, __: (),
+    tells=tells.tells,
 )

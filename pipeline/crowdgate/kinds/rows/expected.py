@@ -57,8 +57,7 @@ class Kept:
         return self.joint.range_of(self._classes, lambda found: CLASSES_SLACK + CLASSES_SHARE * found, most)
 
     def _classes(self, people: Floats) -> float:
-        """Those with k people or more in the sample: the probability that one more person would stay in them."""
-        return float(kept_probabilities(people / people.sum(), _whole(people) + 1, self.k + 1, self.beta).sum())
+        return float(_stays(people, self.k, self.beta).sum())
 
     @cached_property
     def moments(self) -> tuple[Floats, Floats]:
@@ -92,6 +91,16 @@ def share_of(people: Floats, k: int, beta: Fraction) -> float:
     """The expected share of the sampled rows that stay, of classes with these expected numbers of people."""
     cells = people[people > 0]
     return expected_kept_share(cells / cells.sum(), _whole(people), k, beta)
+
+
+def stays(kept: Kept) -> Floats:
+    """For every class the probability that it stays."""
+    return _stays(kept.joint.people, kept.k, kept.beta)
+
+
+def _stays(people: Floats, k: int, beta: Fraction) -> Floats:
+    """That k people or more are in the sample: the probability that one person more would stay."""
+    return kept_probabilities(people / people.sum(), _whole(people) + 1, k + 1, beta)
 
 
 def errors(kept: "Kept | None") -> Errors:

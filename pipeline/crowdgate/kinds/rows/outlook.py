@@ -12,6 +12,7 @@ from crowdgate.hierarchy import Level
 from crowdgate.kind.forecast import Axes, Basis, CellErrors, Chart, Column, Figure, Forecast, Listing, Value
 from crowdgate.kind.prior import Joint, Prior, Range
 from crowdgate.kinds.rows.expected import ERROR_FACTOR, Kept, errors, share_of
+from crowdgate.kinds.rows.splits import splits
 from crowdgate.limits import MOST_FORECASTS
 from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.mechanisms.rows.spec import Candidates, SafeKAnonymity, SampleSource
@@ -64,6 +65,7 @@ def _listings(safe: SafeK, prior: Prior, kept: Kept | None) -> Iterator[Listing]
     yield _kept_listing("expected_kept_share", "Expected kept share, as planned", _row(safe, prior, joint), note)
     yield _kept_listing("recommended", "Recommended: the most informative levels that keep 9 rows in 10",
                         _recommended(safe, prior, joint), note)  # fmt: skip
+    yield from () if kept is None else splits(safe, kept)
     neighbours = tuple(_neighbours(safe, prior, joint))
     yield Listing("one_level_away", "One level away", KEPT, neighbours, note, further=True)
     if kept is not None and kept.joint.basis not in UNKNOWN:

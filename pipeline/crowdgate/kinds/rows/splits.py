@@ -1,0 +1,114 @@
+"""What margins cost the rows beside them, and which split of epsilon and which sampling rate serve tables best.
+
+Rows that are weighted to margins tell a cell as exactly as its margin does, if a row of it is released, and not at all
+if none is. So of every cell of two attributes the expected squared error is at least (1 - q) v + q n^2, for n people, a
+margin of variance v, and the probability q that no class of the cell stays.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import prod, sqrt
+
+import numpy as np
+
+from crowdgate.accounting import safe_k
+from crowdgate.accounting.person import per_row
+from crowdgate.accounting.tables_plan import NoiseKind, Query, law_of, split_budget, tables_budget
+from crowdgate.guarantee import Part
+from crowdgate.kind.forecast import Axes, Column, Floats, Listing, Value
+from crowdgate.kind.prior import Joint, coarsened
+from crowdgate.kinds.rows.expected import Kept, stays
+from crowdgate.mechanisms.rows.safe_k import SafeK
+from crowdgate.mechanisms.tables.consistency import variances_after
+
+PARTS = tuple(Fraction(tenths, 10) for tenths in range(1, 6))
+BETAS = tuple(Fraction(text) for text in ("0.1", "0.2", "0.3", "0.5", "0.7"))
+COLUMNS = (
+    Column("margins", "epsilon of margins", "g"),
+    Column("beta", "beta", "g"),
+    Column("k", "k", "d"),
+    Column("kept_share", "kept share", ".3f"),
+    Column("classes", "classes", ".0f"),
+    Column("margin_error", "error of margins"),
+    Column("weighted_error", "of weighted rows, at least"),
+)
+NOTE = (
+    "errors are root mean squares over all cells of two attributes; rows without margins are not weighted, and tell"
+    " nothing of persons"
+)
+Row = dict[str, Value]
+
+
+def splits(safe: SafeK, kept: Kept) -> Iterator[Listing]:
+    """The policy as it is, the same without margins, and the split and rate with the least error of weighted rows.
+
+    Nothing where the sample is inherited or levels are chosen, or where no two attributes have several values.
+    """
+    tables = _tables(safe)
+    if safe.inherited is not None or safe.choice is not None or not any(len(axes) == 2 for axes in tables):
+        return
+    bought = Fraction(0) if safe.margins is None else safe.margins.part.epsilon
+    total = safe.part.epsilon + bought
+    own = {Fraction(0), bought}
+    rows = [row for part in sorted(own) if (row := _row(safe, kept.joint, tables, part, safe.beta)) is not None]
+    yield Listing("margins", "What margins cost", COLUMNS, tuple(rows), NOTE)
+    others = [_row(safe, kept.joint, tables, total * part, beta) for part in PARTS for beta in BETAS]
+    best = min((row for row in others if row is not None), key=_weighted, default=None)
+    title = "Recommended margins: the split and the rate at which weighted rows have the least error"
+    yield Listing("recommended_margins", title, COLUMNS, () if best is None else (best,), NOTE, single=True)
+
+
+def _weighted(row: Row) -> float:
+    error = row["weighted_error"]
+    return error if isinstance(error, float) else float("inf")
+
+
+def _tables(safe: SafeK) -> list[Axes]:
+    """The policy's margins, or the total and all tables of one and two attributes."""
+    if safe.margins is not None:
+        return [query.levels for query in safe.margins.tables(safe.levels).queries]
+    names = [name for name, level in safe.levels.items() if len(level) > 1]
+    ways = (way for size in range(min(2, len(names)) + 1) for way in combinations(names, size))
+    return [{name: safe.levels[name] for name in way} for way in ways]
+
+
+def _row(safe: SafeK, joint: Joint, tables: Sequence[Axes], bought: Fraction, beta: Fraction) -> Row | None:
+    """What that epsilon for margins and that sampling rate come to; None where no k keeps the rest."""
+    now = Part("margins", Fraction(0), Fraction(0)) if safe.margins is None else safe.margins.part
+    left = (safe.part.epsilon + now.epsilon - bought, safe.part.delta + (Fraction(0) if bought else now.delta))
+    try:
+        k = safe_k.least_k(*per_row(*left, safe.rows), beta)
+    except ValueError:
+        return None
+    kept = Kept(joint, k, beta)
+    said: Row = {"margins": bought, "beta": beta, "k": k, "kept_share": kept.expected, "classes": kept.classes.value}
+    errors = _errors(safe, kept, tables, bought, now.delta) if bought else (None, None)
+    return {**said, "margin_error": errors[0], "weighted_error": errors[1]}
+
+
+def _errors(safe: SafeK, kept: Kept, tables: Sequence[Axes], epsilon: Fraction, delta: Fraction) -> tuple[float, float]:
+    """The root mean square error of the margins of two attributes, and at the least that of weighted rows."""
+    noise: NoiseKind = "laplace" if safe.margins is None else safe.margins.spec.noise
+    queries = [Query(", ".join(axes), prod(map(len, axes.values()))) for axes in tables]
+    spends = split_budget(queries, tables_budget(epsilon, delta, noise).spend, noise, "least-variance")
+    drawn = [law_of(query, spend, safe.rows, noise).variance for query, spend in zip(queries, spends, strict=True)]
+    after, _ = variances_after(tables, drawn)
+    absent = np.log1p(-np.minimum(stays(kept), 1 - 1e-15))
+    of_margins, of_rows = [], []
+    for axes, variance in zip(tables, after, strict=True):
+        if len(axes) == 2:
+            of_margins.append(variance.reshape(-1))
+            of_rows.append(_least(kept.joint, axes, absent, variance.reshape(-1)))
+    return _root_mean(of_margins), _root_mean(of_rows)
+
+
+def _root_mean(squares: Sequence[Floats]) -> float:
+    return sqrt(float(np.mean(np.concatenate(squares))))
+
+
+def _least(joint: Joint, axes: Axes, absent: Floats, variance: Floats) -> Floats:
+    """The least expected squared error of every cell."""
+    people, none = (coarsened(part, joint.axes, axes).reshape(-1) for part in (joint.people, absent))
+    missing = np.exp(none)
+    return np.asarray((1 - missing) * variance + missing * people**2)
