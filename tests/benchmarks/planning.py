@@ -138,11 +138,11 @@ def _people(name: str, rows: Sequence[Mapping[str, str]], keep: Sequence[str], l
     return People(name, contract, collapse(tuple(keep), sizes, codes, np.ones(len(rows), dtype=np.int64)))
 
 
-def compared(people: People, draws: np.random.Generator, *, coarser: bool) -> Compared:
-    """One random policy."""
+def compared(people: People, draws: np.random.Generator, *, coarser: bool, most: int = MOST_CELLS) -> Compared:
+    """One random policy of at most so many classes."""
     while True:
         levels = _some(people, draws, people.table.names)
-        if 20 <= prod(map(len, levels.values())) <= MOST_CELLS:
+        if 20 <= prod(map(len, levels.values())) <= most:
             break
     counts = generalise(project(people.table, list(levels)), levels)
     told = {name: _above(people, name, level, draws) if coarser else level for name, level in levels.items()}
@@ -198,11 +198,15 @@ def _known(people: People, levels: Mapping[str, Level], epsilon: str) -> tuple[T
     part = Part("mechanism", Fraction(epsilon), Fraction(1, 10**9))
     mechanism, findings = plan_dp_tables(wanted, people.contract, part, noise="gaussian")
     assert mechanism is not None, findings
-    exact = View({each.name: each.hierarchy.levels[0] for each in people.contract.attributes if each.hierarchy})
-    counted = split(people.table, View({name: exact.levels[name] for name in people.table.names}), mechanism.views)
+    counted = split(project(people.table, list(levels)), _exact(people, list(levels)), mechanism.views)
     answers = consistent_answers(mechanism, mechanism.protect(counted), Fraction(1, 10))
     found = [answer for answer in answers if isinstance(answer, Answer)]
     return tuple(Table(each.levels, each.cells.value, np.square(each.cells.error)) for each in found)
+
+
+def _exact(people: People, names: Sequence[str]) -> View:
+    found = {name: people.contract.by_name[name].hierarchy for name in names}
+    return View({name: ladder.levels[0] for name, ladder in found.items() if ladder is not None})
 
 
 def inside(found: Sequence[Compared]) -> dict[str, float]:

@@ -1,0 +1,30 @@
+"""What `plan --from` expects, beside drawn releases of public tables."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tests.benchmarks.planning import People, compared, inside, tables
+
+POLICIES, CLASSES = 8, 1 << 14
+
+
+@cache
+def held() -> dict[str, People]:
+    return {people.name: people for people in tables()}
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("name", ["census-income", "adult", "nist"])
+@pytest.mark.parametrize("coarser", [False, True])
+def test_a_drawn_release_is_in_the_range_that_was_expected(name: str, coarser: bool) -> None:
+    """8 random policies, of which 6 must be inside: where 95 of 100 are it fails by chance in .6 % of the runs; where
+    half are, it finds it in 86 %. The policies are seeded, noise and coins are not: OpenDP's can't be."""
+    if name not in held():
+        pytest.skip(f"the {name} table is not here")
+    draws = np.random.default_rng(12)
+    found = inside([compared(held()[name], draws, coarser=coarser, most=CLASSES) for _ in range(POLICIES)])
+    assert found["kept share in range"] >= 6 / POLICIES
+    assert found["classes in range"] >= 6 / POLICIES
+    assert found["errors within the factor"] >= 0.8
