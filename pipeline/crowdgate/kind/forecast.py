@@ -32,7 +32,7 @@ class Basis(StrEnum):
     )
     COARSER = "expected from given counts of two attributes at least, some of them at coarser levels than here"
     RELATED = "expected from given counts of two attributes at least, at these levels"
-    COUNTED = "expected from a table that is known as a whole: the range is that of the coins"
+    COUNTED = "expected from a table that is known as a whole"
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,8 @@ class Joint:
     def range_of(self, value: Callable[[Floats], float], slack: Callable[[float], float], most: float) -> Range:
         """The expectation of a number of people's cells, which is from 0 to `most`; `slack` is the least half width."""
         found = value(self.people)
+        if self.basis is Basis.COUNTED:
+            return Range(found, max(0.0, found - slack(found)), min(max(most, found), found + slack(found)))
         if not self.others:
             return Range(found, 0.0, max(most, found))
         independent, *noisy = (abs(value(other) - found) for other in self.others)
