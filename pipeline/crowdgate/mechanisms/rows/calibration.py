@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.mechanisms.rows.nearest import Problem, nearest
+from crowdgate.mechanisms.rows.nearest import MOST_DENSE, Problem, nearest
+from crowdgate.mechanisms.rows.nested import common_sums
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -129,8 +130,15 @@ def _problem(counts: Integers, margins: Sequence[Margin], design: Fraction) -> P
         targets.append((margin.estimate / error)[has])
     matrix = vstack(rows, format="csr") if rows else csr_array((0, len(counts)))
     low, high = (end / float(design * GRID) for end in _limits(design))
-    base = counts.astype(np.float64) * float(design)
-    return Problem(matrix, base, _joined(targets), _joined(lows), _joined(highs), low, high, RIDGE)
+    base = np.asarray(counts * float(design), dtype=np.float64)
+    coarse = _coarse(margins) if min(matrix.shape) > MOST_DENSE else csr_array((matrix.shape[0], 0))
+    return Problem(matrix, base, _joined(targets), _joined(lows), _joined(highs), low, high, RIDGE, coarse)
+
+
+def _coarse(margins: Sequence[Margin]) -> Any:
+    """Sums of figures that margins have in common, in standard errors."""
+    errors = [np.sqrt(margin.variance[np.unique(margin.cells)]) for margin in margins]
+    return common_sums([margin.cells for margin in margins]).multiply(np.concatenate(errors)[:, None]).tocsr()
 
 
 def _joined(parts: list[Any]) -> Floats:

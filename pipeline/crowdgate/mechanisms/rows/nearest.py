@@ -12,6 +12,7 @@ Sun, Toh 2018).
 A lower bound of |s|^2 / 2 by duality, -|s|^2 / 2 + min s'B (q g) - max s'z, tells how far from least it is: `gap`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,18 +24,20 @@ Floats = npt.NDArray[np.float64]
 
 MOST_DENSE = 3000
 """Up to here the equations of a Newton step are solved by a factorisation, above by conjugate gradients."""
-_STEPS, _ROUNDS, _SEARCH = 300, 60, 60
-_FIRST, _LAST = 1e3, 1e6
+_STEPS, _ROUNDS, _SEARCH = 300, 60, 1e-3
+_FIRST, _LAST = 1e3, 1e5
 """The first and the greatest weight of a squared shift."""
-_EXACT = 1e-9
-_RELATIVE, _MET = 1e-4, 1e-4
+_INNER, _ITERATIONS, _REGULAR = 1e-3, 2000, 1e-9
+_EXACT, _FLOAT = 1e-7, 1e-15
+_RELATIVE, _MET = 1e-5, 1e-4
 """A shift is least when its square is proven to be so up to this part, and none when no figure is shifted more."""
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """B (sparse, one row a figure), q > 0, targets t, intervals [l, u], bounds [a, b] with 0 < a <= 1 <= b, ridge > 0.
-    Figures are in units in which shifts are to be compared: standard errors."""
+    Figures are in units in which shifts are to be compared: standard errors. `coarse` (sparse, one row a figure, it may
+    have no column) spans combinations in which B' nearly vanishes: only speed depends on it."""
 
     matrix: Any
     base: Floats
@@ -44,6 +47,7 @@ class Problem:
     least: float
     most: float
     ridge: float
+    coarse: Any
 
     @cached_property
     def transposed(self) -> Any:
@@ -62,13 +66,18 @@ class Problem:
         """s(y)."""
         return np.asarray(self.matrix @ (self.base * self.ratios(y)) - self.figures(y))
 
-    def gap(self, y: Floats) -> float:
-        """How far |s(y)|^2 is at most from the least."""
-        s = self.shift(y)
-        pull = self.base * (self.transposed @ s)
+    def rounding(self, y: Floats) -> float:
+        """What rounding errors of floating point can make of s(y)."""
+        sums = self.matrix @ (self.base * (1 + self.transposed @ np.abs(y)))
+        return _FLOAT * float(sums.max(initial=0.0))
+
+    def gap(self, y: Floats, direction: Floats) -> float:
+        """How far |s(y)|^2 is at most from the least, by the bound that `direction`, near to s(y), gives."""
+        pull = self.base * (self.transposed @ direction)
         ends = np.where(pull > 0, self.least, self.most)
-        reach = np.maximum(s * self.lower, s * self.upper) - s * self.figures(y)
-        return 2 * float(pull @ (self.ratios(y) - ends) + reach.sum())
+        reach = np.maximum(direction * self.lower, direction * self.upper) - direction * self.figures(y)
+        apart = self.shift(y) - direction
+        return 2 * float(pull @ (self.ratios(y) - ends) + reach.sum()) + float(apart @ apart)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +92,13 @@ class Nearest:
 
 def nearest(problem: Problem) -> Nearest:
     """The solution. Raises ArithmeticError if the method does not converge."""
-    y, stiffness = np.zeros(len(problem.target)), _FIRST
+    start, stiffness = np.zeros(len(problem.target)), _FIRST
     for _ in range(_ROUNDS):
-        y = _proximal(problem, y, stiffness)
-        shift, gap = problem.shift(y), problem.gap(y)
+        y = _proximal(problem, start, stiffness)
+        shift, gap = problem.shift(y), problem.gap(y, (y - start) / stiffness)
         if np.abs(shift).max(initial=0.0) <= _MET or gap <= _RELATIVE * float(shift @ shift):
             return Nearest(problem.ratios(y), shift, y, gap)
-        stiffness = min(10 * stiffness, _LAST)
+        start, stiffness = y, min(10 * stiffness, _LAST)
     raise ArithmeticError("weights did not converge")
 
 
@@ -98,7 +107,7 @@ def _proximal(problem: Problem, start: Floats, stiffness: float) -> Floats:
     y = start
     for _ in range(_STEPS):
         slope = (y - start) / stiffness - problem.shift(y)
-        if np.abs(slope).max(initial=0.0) <= _EXACT * (1 + float(np.abs(problem.figures(y)).max(initial=0.0))):
+        if np.abs(slope).max(initial=0.0) <= _EXACT + problem.rounding(y):
             return y
         step = -_newton(problem, y, slope, stiffness)
         y = y + _length(problem, y, step, start, stiffness) * step
@@ -106,26 +115,16 @@ def _proximal(problem: Problem, start: Floats, stiffness: float) -> Floats:
 
 
 def _length(problem: Problem, y: Floats, step: Floats, start: Floats, stiffness: float) -> float:
-    """A length at which the slope along the step, which rises from below 0, has lost most of its size. 1 if it can."""
+    """How far along the step the function falls: to its least value, at most the whole step."""
+    from scipy.optimize import brentq
 
     def slope(t: float) -> float:
         there = y + t * step
         return float(((there - start) / stiffness - problem.shift(there)) @ step)
 
-    first = slope(0.0)
-    low, high, length = (0.0, first), None, 1.0
-    for _ in range(_SEARCH):
-        here = slope(length)
-        if abs(here) <= 0.5 * abs(first) or (length == 1.0 and here < 0):
-            break
-        if here < 0:
-            low = (length, here)
-        else:
-            high = (length, here)
-        if high is None:
-            break
-        length = (low[0] + high[0]) / 2
-    return length
+    if slope(1.0) <= 0 or slope(0.0) >= 0:
+        return 1.0
+    return float(brentq(slope, 0.0, 1.0, xtol=1e-9, rtol=_SEARCH))
 
 
 def _newton(problem: Problem, y: Floats, slope: Floats, stiffness: float) -> Floats:
@@ -134,11 +133,12 @@ def _newton(problem: Problem, y: Floats, slope: Floats, stiffness: float) -> Flo
     free = (raw > problem.least) & (raw < problem.most)
     inner = problem.target + y / problem.ridge
     own = 1 / stiffness + ((inner > problem.lower) & (inner < problem.upper)) / problem.ridge
+    matrix, base = problem.matrix[:, free], problem.base[free]
     if free.sum() <= min(len(y), MOST_DENSE):
-        return _by_classes(problem.matrix[:, free], problem.base[free], own, slope)
+        return _by_classes(matrix, base, own, slope)
     if len(y) <= MOST_DENSE:
-        return _by_figures(problem.matrix[:, free], problem.base[free], own, slope)
-    return _by_gradients(problem.matrix[:, free], problem.base[free], own, slope)
+        return _by_figures(matrix, base, own, slope)
+    return _by_gradients(matrix, base, own, slope, problem.coarse)
 
 
 def _by_classes(matrix: Any, base: Floats, own: Floats, slope: Floats) -> Floats:
@@ -162,11 +162,36 @@ def _by_figures(matrix: Any, base: Floats, own: Floats, slope: Floats) -> Floats
     return np.asarray(cho_solve(cho_factor(whole, check_finite=False), slope, check_finite=False))
 
 
-def _by_gradients(matrix: Any, base: Floats, own: Floats, slope: Floats) -> Floats:
+def _by_gradients(matrix: Any, base: Floats, own: Floats, slope: Floats, coarse: Any) -> Floats:
+    """Conjugate gradients: the common sums exactly, then the diagonal, then the sums again."""
     from scipy.sparse.linalg import LinearOperator, cg
 
     back, diagonal = matrix.T.tocsr(), matrix.multiply(matrix) @ base + own
+
+    def whole(z: Floats) -> Floats:
+        return np.asarray(matrix @ (base * (back @ z)) + own * z)
+
+    sums = _sums(back @ coarse, base, coarse, own)
+
+    def smoothed(z: Floats) -> Floats:
+        first = sums(z)
+        second = (z - whole(first)) / diagonal
+        return np.asarray(first + second - sums(whole(second)))
+
     shape = (len(own), len(own))
-    whole = LinearOperator(shape, matvec=lambda z: matrix @ (base * (back @ z)) + own * z, dtype=np.float64)
-    smoothed = LinearOperator(shape, matvec=lambda z: z / diagonal, dtype=np.float64)
-    return np.asarray(cg(whole, slope, rtol=1e-8, maxiter=2000, M=smoothed)[0])
+    operators = (LinearOperator(shape, matvec=of, dtype=np.float64) for of in (whole, smoothed))
+    return np.asarray(cg(next(operators), slope, rtol=_INNER, maxiter=_ITERATIONS, M=next(operators))[0])
+
+
+def _sums(pulled: Any, base: Floats, coarse: Any, own: Floats) -> Callable[[Floats], Floats]:
+    """The solution among combinations of `coarse` alone."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    if not coarse.shape[1]:
+        return lambda z: np.zeros(len(z))
+    inner = (pulled.T @ pulled.multiply(base[:, None]) + coarse.T @ coarse.multiply(own[:, None])).toarray()
+    # sums of sums are among the sums: a hair on the diagonal makes the matrix regular
+    inner[np.diag_indices(len(inner))] *= 1 + _REGULAR
+    factor = cho_factor(inner, check_finite=False)
+    back = coarse.T.tocsr()
+    return lambda z: np.asarray(coarse @ cho_solve(factor, back @ z, check_finite=False))
