@@ -33,6 +33,8 @@ class Shape(StrEnum):
     """Confidential: the whole table at the released levels."""
     SAMPLE = "sample"
     """Confidential: the sample before suppression, beside the released rows."""
+    INPUT = "input"
+    """Confidential: the table as it stands in its files; every candidate has it."""
 
 
 @dataclass(frozen=True)
@@ -132,12 +134,26 @@ class PublishedCells:
     total: bool = False
 
 
+@dataclass(frozen=True)
+class Input:
+    """The table as it stands in its files, before anything is dropped, in privacy units: rows, or people who are named.
+
+    How many there are; how many have an invalid cell in any column that is read, and in each of some columns; and how
+    many have more rows left after cleaning than may stay. One unit changes each number by at most 1.
+    """
+
+    units: int
+    invalid: int
+    invalid_in: Mapping[str, int]
+    truncated: int
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Candidate:
     """A release that is not published yet. A shape that it does not have is None, and what reads it can't measure.
 
-    `rows` and `cells` are what would be published. `table` and `sample` are confidential: nothing of them leaves
-    without `noise` that was paid for.
+    `rows` and `cells` are what would be published. `table`, `sample` and `input` are confidential: nothing of them
+    leaves without `noise` that was paid for.
     """
 
     static: Static
@@ -145,4 +161,5 @@ class Candidate:
     cells: tuple[PublishedCells, ...] | None = None
     table: Histogram | None = None
     sample: Histogram | None = None
+    input: Input | None = None
     noise: CountNoise | None = None

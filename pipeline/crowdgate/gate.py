@@ -9,7 +9,7 @@ from math import isfinite
 
 from crowdgate.accounting.numbers import exact_text, rounded_text
 from crowdgate.candidate import Measurement, Number, Range
-from crowdgate.measures import Measure, MeasureClass
+from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.policy.policy import GateRule
 
 DIGITS = 9
@@ -105,11 +105,18 @@ class Verdict:
             return "it could not be measured"
         value, end = self.shown.value, self.shown.high if self.rule.at_most is not None else self.shown.low
         worst = "" if _words(end) == _words(value) else f" (unfavourable end {_words(end)})"
+        if _is_excess(self.rule):
+            return f"{_words(value)}{worst} more than that share allows, must be at most 0"
         return f"{_words(value)}{worst}, must be {limit_words(self.rule)}"
 
 
 def _words(figure: str) -> str:
     return figure if figure.lstrip("-").isalpha() else number_words(Fraction(figure))
+
+
+def part_name(measure: str, of: str | None) -> str:
+    """The name of the part of the guarantee that pays for a charged gate."""
+    return f"gate {measure}" if of is None else f"gate {measure} of {of}"
 
 
 def limit_words(rule: GateRule) -> str:
@@ -165,7 +172,13 @@ def _unfavourable(rule: GateRule, measurement: Measurement) -> Number | None:
     return measurement.upper if rule.at_most is not None else measurement.lower
 
 
+def _is_excess(rule: GateRule) -> bool:
+    return rule.measure in MEASURES and MEASURES[rule.measure].excess
+
+
 def _holds(rule: GateRule, value: Number) -> bool:
+    if _is_excess(rule):
+        return value <= 0
     if rule.at_most is not None:
         return value == value and (value <= rule.at_most)
     return rule.at_least is not None and value >= rule.at_least

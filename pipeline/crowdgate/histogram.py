@@ -5,7 +5,7 @@ release. Histograms of disjoint groups of rows merge by addition, so a table is 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
@@ -42,11 +42,14 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """A batch of rows: a column per attribute. Rows that `keep` marks False are not part of the table."""
+    """A batch of rows: a column per attribute. Rows that `keep` marks False are not part of the table.
+
+    `invalid` marks the rows whose cell is invalid, of columns that have such cells."""
 
     rows: int
     columns: Mapping[str, Column]
     keep: Mask | None = None
+    invalid: Mapping[str, Mask] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -205,7 +205,8 @@ def test_the_same_key_and_noise_stage_the_same_bytes(tmp_path: Path) -> None:
         reserved = job.reserve(job.prepare(Request(workshop.policy, SLOT)))  # type: ignore[arg-type]
         key = SecretKey(bytes(32), injected=True)
         counted = job.read(reserved, key, serial())  # type: ignore[arg-type]
-        judged = job.judge(reserved, job.protect(reserved, counted, KeyedRandomness(key, vectors=silent)), key)  # type: ignore[arg-type]
+        randomness = KeyedRandomness(key, vectors=silent)
+        judged = job.judge(reserved, counted, job.protect(reserved, counted, randomness), randomness)  # type: ignore[arg-type]
         folder = job.stage(reserved, counted, judged).staged.folder  # type: ignore[arg-type]
         staged.append({file.name: file.read_bytes() for file in folder.iterdir() if file.name != "manifest.json"})
     assert staged[0] == staged[1]

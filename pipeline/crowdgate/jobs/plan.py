@@ -5,18 +5,19 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from crowdgate.candidate import Static
+from crowdgate.candidate import Shape, Static
 from crowdgate.contracts.contract import PrivacyUnit
 from crowdgate.documents import Location
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.formats import FORMATS
-from crowdgate.gate import Outcome, Reach, Verdict, reach, verdict
+from crowdgate.gate import Outcome, Reach, Verdict, part_name, reach, verdict
 from crowdgate.guarantee import Guarantee, Part
-from crowdgate.kind.kind import Allowance, AnyKind
-from crowdgate.kind.plan import Plan
+from crowdgate.kind.kind import Allowance, AnyKind, Protection
+from crowdgate.kind.plan import Plan, columns_read
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.ledger import Budget, Spend
 from crowdgate.measures import MEASURES, Measure, MeasureClass
+from crowdgate.measures.ingestion import is_share
 from crowdgate.policy.files import Bundle, Known, read_bundle
 from crowdgate.policy.policy import GateRule
 from crowdgate.sources import SOURCES
@@ -47,6 +48,8 @@ def plan_release(bundle: Bundle) -> Plan:
     protection, findings = kind.protection(spec.mechanism, bundle.contract, Allowance(left, spec.privacy.delta))
     for at, found, expected, instead in findings:
         problems.append(_at(bundle, ("spec", "mechanism", *at), found, expected, instead))
+    if protection is not None:
+        problems += _unread_problems(bundle, protection)
     if problems or protection is None:
         raise ConfigurationError(problems)
     gates = tuple((rule, MEASURES[rule.measure]) for rule in spec.gates)
@@ -60,7 +63,9 @@ def kind_of(bundle: Bundle) -> AnyKind:
 
 def _guarantee(bundle: Bundle, parts: tuple[Part, ...]) -> Guarantee:
     spec = bundle.policy.spec
-    charged = [Part(f"gate {rule.measure}", rule.charge.epsilon, Fraction(0)) for rule in spec.gates if rule.charge]
+    charged = [
+        Part(part_name(rule.measure, rule.of), rule.charge.epsilon, Fraction(0)) for rule in spec.gates if rule.charge
+    ]
     return Guarantee.of((*parts, *charged), "add-remove", "row" if bundle.contract.unit.person is None else "person")
 
 
@@ -154,10 +159,13 @@ def _gate_problems(bundle: Bundle) -> Iterator[Problem]:
     seen: Counter[tuple[object, ...]] = Counter()
     for i, rule in enumerate(gates):
         at: Location = ("spec", "gates", i)
-        key = (rule.measure, rule.of, tuple(rule.over or ()), rule.at_most is None, tuple(sorted(rule.options.items())))
+        # a charged number is drawn and paid once, so it has one limit
+        side = rule.charge is None and rule.at_most is None
+        key = (rule.measure, rule.of, tuple(rule.over or ()), side, tuple(sorted(rule.options.items())))
         seen[key] += 1
         if seen[key] == 2:
-            yield _at(bundle, at, f"a second gate on {rule.measure} with the same kind of limit", "one gate each")
+            what = "" if rule.charge else " with the same kind of limit"
+            yield _at(bundle, at, f"a second gate on {rule.measure}{what}", "one gate each")
         measure = MEASURES.get(rule.measure)
         if measure is None:
             expected = f"one of {', '.join(MEASURES)}"
@@ -190,6 +198,7 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
             expected = f"one of {', '.join(measure.options)}" if measure.options else "no options"
             yield _at(bundle, (*at, "with", option), "unknown option", expected, nearest(option, measure.options))
     yield from _option_problems(bundle, at, rule)
+    yield from _input_problems(bundle, at, rule, measure)
     yield from _over_problems(bundle, at, rule, measure)
     yield from _of_problems(bundle, at, rule, measure)
 
@@ -202,12 +211,34 @@ def _option_problems(bundle: Bundle, at: Location, rule: GateRule) -> Iterator[P
         yield _at(bundle, (*at, "with", "people"), "out of range", "a whole number of people from 1 to 1e12")
 
 
+def _input_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
+    if measure.excess and not is_share(rule.at_most):
+        expected = "at_most: a share from 0 to 1, in at most six decimals"
+        yield _at(bundle, at, f"{rule.measure} without a share that it must keep", expected)
+    if rule.measure == "truncated_people" and bundle.contract.unit.person is None:
+        found = "every row is a person of its own, so nobody has more rows than may stay"
+        yield _at(bundle, at, found, "this gate where the contract's privacyUnit is a person")
+
+
+def _unread_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem]:
+    """Gates on columns of the input that are not read."""
+    read = columns_read(bundle.contract, protection)
+    for i, rule in enumerate(bundle.policy.spec.gates):
+        known = rule.measure in MEASURES and MEASURES[rule.measure].shape is Shape.INPUT
+        if known and rule.of is not None and MEASURES[rule.measure].of and rule.of not in read:
+            at, found = ("spec", "gates", i, "of"), f"{rule.of!r} is not read by this release"
+            yield _at(bundle, at, found, f"one of {', '.join(read)}", nearest(rule.of, read))
+
+
 def _of_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
     released = _named(bundle)
+    if measure.shape is Shape.INPUT and measure.of and rule.of is not None:
+        return
     if rule.of is not None and not measure.of:
         yield _at(bundle, (*at, "of"), f"{rule.measure} speaks of all released attributes", "no `of`")
     elif measure.of and rule.of is None:
-        yield _at(bundle, at, f"{rule.measure} needs `of`", "of: a released attribute, the sensitive one")
+        which = "a column that is read" if measure.shape is Shape.INPUT else "a released attribute, the sensitive one"
+        yield _at(bundle, at, f"{rule.measure} needs `of`", f"of: {which}")
     elif rule.of is not None and rule.of not in released:
         found, expected = f"{rule.of!r} is not released", "a released attribute"
         yield _at(bundle, (*at, "of"), found, expected, nearest(rule.of, released))

@@ -6,6 +6,7 @@ has committed to its digest, so the same id never draws or publishes twice.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from crowdgate.gate import blocked, verdict
 from crowdgate.jobs import staging
@@ -26,6 +27,7 @@ from crowdgate.settings import ledger_url, signing_key
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import Executor, Task, counted, histograms, serial
 from crowdgate.sources.expectations import row_rules_hold, run_rules
+from crowdgate.sources.ingested import described, units
 
 Progress = Callable[[int, int], None]
 """(bytes read, bytes in all)."""
@@ -45,8 +47,9 @@ def release(request: Request, draw_key: Callable[[], SecretKey], progress: Progr
 
 def conclude(reserved: Reserved, key: SecretKey, progress: Progress | None = None) -> Ready | Result:
     """Everything between reading and the ledger's commitment: a staged release, or a withheld one."""
+    randomness = KeyedRandomness(key)
     found = read(reserved, key, _executor(reserved.run, progress))
-    judged = judge(reserved, protect(reserved, found, KeyedRandomness(key)), key)
+    judged = judge(reserved, found, protect(reserved, found, randomness), randomness)
     end = withhold if blocked(judged.verdicts) else stage
     return end(reserved, found, judged)
 
@@ -100,14 +103,15 @@ def _executor(run: Run, progress: Progress | None) -> Executor:
 def read(reserved: Reserved, key: SecretKey, executor: Executor) -> Counted:
     """Count the table once in the views of its kind; bad rows are invalid or dropped, never a refusal."""
     run, contract = reserved.run, reserved.run.plan.bundle.contract
-    task = Task(contract, run.plan.columns, run.plan.protection.views())
+    task = Task(contract, run.plan.columns, run.plan.protection.views(), run.plan.watched)
     run.ledger.begin_reading(run.id)
     total = counted(run.source, task, executor)
     values = total.facts.values(contract)
     rules = run_rules(contract, total.facts.distinct(contract, task.columns), values)
     if not row_rules_hold(rules):
         raise AssertionError("a row rule of the contract does not hold after cleaning")
-    return Counted(histograms(total, task, key), dict(values), rules)
+    ingested = staging.guarded(lambda: described(total, task))
+    return Counted(histograms(total, task, key), units(total, task), ingested, dict(values), rules)
 
 
 @after_reading
@@ -117,14 +121,15 @@ def protect(reserved: Reserved, found: Counted, randomness: Randomness) -> Prote
 
 
 @after_reading
-def judge(reserved: Reserved, protected: Protected, key: SecretKey) -> Judged:
+def judge(reserved: Reserved, found: Counted, protected: Protected, randomness: KeyedRandomness) -> Judged:
     """Measure what the remaining gates ask for, and judge it."""
+    candidate = replace(protected.candidate, input=found.input, noise=randomness.noise)
     verdicts = [
-        verdict(rule, measure, measure.of_candidate(protected.candidate, rule))
+        verdict(rule, measure, measure.of_candidate(candidate, rule))
         for rule, measure in reserved.run.plan.gates
         if measure.of_candidate is not None
     ]
-    return Judged(protected, (*reserved.verdicts, *verdicts), key.injected)
+    return Judged(protected, (*reserved.verdicts, *verdicts), randomness.key.injected)
 
 
 @after_reading

@@ -127,11 +127,12 @@ def private(outcome: str, found: Counted, judged: Judged) -> dict[str, Any]:
         "verdicts": [manifest.dumped(GateSaid.of_verdict(each)) for each in judged.verdicts],
         "rules": [{"rule": rule.name, "kind": rule.kind, "passed": rule.passed} for rule in found.rules],
         "facts": found.facts,
-        **{name: _figures(make) for name, make in judged.protected.private(found.views).items()},
+        "ingestion": found.ingested,
+        **{name: guarded(make) for name, make in judged.protected.private(found.views).items()},
     }
 
 
-def _figures(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def guarded(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Figures for the curator; a fault in them must not decide how a release ends, which everybody sees."""
     try:
         return make()

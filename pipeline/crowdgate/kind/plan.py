@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from crowdgate.candidate import Cost, Fact, Static
+from crowdgate.candidate import Cost, Fact, Shape, Static
+from crowdgate.contracts.contract import Contract
 from crowdgate.guarantee import Guarantee
 from crowdgate.kind.kind import Protection
 from crowdgate.kind.prior import Prior
@@ -23,10 +24,13 @@ class Plan:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that a release reads: what it counts, and what the contract's rules speak of."""
-        contract = self.bundle.contract
-        ruled = {rule.attribute for rule in contract.table_rules if rule.attribute} - {contract.unit.person}
-        counted = {name for view in self.protection.views().values() for name in view.levels}
-        return tuple(name for name in contract.by_name if name in counted or name in ruled)
+        return columns_read(self.bundle.contract, self.protection)
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """The columns whose invalid cells a charged gate asks for."""
+        asked = (rule.of for rule, measure in self.gates if measure.shape is Shape.INPUT)
+        return tuple(sorted({name for name in asked if name is not None}))
 
     def static(self, people: int, budget: Cost, spent: Cost) -> Static:
         """The public facts that static measures read."""
@@ -55,3 +59,10 @@ class Plan:
     def promise(self) -> list[str]:
         """The guarantee in words: total, parts, and the form for users who take the number of people as known."""
         return self.protection.promise(self.guarantee)
+
+
+def columns_read(contract: Contract, protection: Protection) -> tuple[str, ...]:
+    """What a release counts, and what the contract's rules speak of."""
+    ruled = {rule.attribute for rule in contract.table_rules if rule.attribute} - {contract.unit.person}
+    counted = {name for view in protection.views().values() for name in view.levels}
+    return tuple(name for name in contract.by_name if name in counted or name in ruled)

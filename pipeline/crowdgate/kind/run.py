@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from crowdgate import manifest
-from crowdgate.candidate import Static
+from crowdgate.candidate import Input, Static
 from crowdgate.gate import Verdict
 from crowdgate.guarantee import Guarantee
 from crowdgate.histogram import Histogram
@@ -86,9 +86,12 @@ class Reserved:
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """The table in the views that its kind of release needs, and what the contract's rules said. Confidential."""
+    """The table in the views that its kind of release needs, what came in, and what the contract's rules said.
+    Confidential. `ingested` are figures for the curator."""
 
     views: Mapping[str, Histogram]
+    input: Input
+    ingested: dict[str, Any]
     facts: dict[str, float]
     rules: tuple[RuleOutcome, ...]
 

@@ -1,6 +1,6 @@
 """Measures: numbers about a candidate release that gates put limits on. A new one is a function and a line here."""
 
-from crowdgate.measures import conditions, confidential, expected, guarantees, output, tables
+from crowdgate.measures import conditions, confidential, expected, guarantees, ingestion, output, tables
 from crowdgate.measures.base import Measure, MeasureClass
 
 MEASURES: dict[str, Measure] = {
@@ -22,6 +22,9 @@ MEASURES: dict[str, Measure] = {
         tables.TOTAL_RELATIVE_ERROR,
         tables.SMALLEST_TRUSTED_CELL,
         confidential.SINGLETONS,
+        ingestion.INVALID_SHARE,
+        ingestion.INVALID_PEOPLE,
+        ingestion.TRUNCATED_PEOPLE,
         confidential.SUPPRESSED_SHARE,
         confidential.SAMPLE_UNIQUES,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 
 from crowdgate.candidate import Candidate, Measurement, PublishedCells, Range, Shape, Static
 from crowdgate.histogram import Histogram
@@ -24,7 +25,7 @@ class MeasureClass(StrEnum):
 
 OfStatic = Callable[[Static, GateRule], Measurement | None]
 OfCandidate = Callable[[Candidate, GateRule], Measurement | None]
-OfNoisy = Callable[[Static, GateRule, int], Measurement]
+OfNoisy = Callable[[Static, GateRule, Fraction], Measurement | None]
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class Measure:
     """A number that gates speak of. `reach` is the range of values it can take under the mechanism; without ends where
     it may be none at all, since then its gate is inconclusive.
 
-    A charged measure says with `of_noisy` what a noisy number that was published tells, with its ends.
+    A charged measure says with `of_noisy` what a noisy number that was published tells, with its ends. An `excess` is
+    measured beyond what the limit allows, which is a share of all: it must be at most 0.
 
     `shape` is what it reads of a candidate: a gate on it suits the kinds of release whose candidates have that shape.
     """
@@ -48,6 +50,7 @@ class Measure:
     options: tuple[str, ...] = ()
     over: bool = False
     of: bool = False
+    excess: bool = False
 
     def __post_init__(self) -> None:
         """A gate whose measure could not be asked would never be judged, so such a measure is not made."""

@@ -1,33 +1,28 @@
 """What the input and the sample show: charged for through noise, or for the curator's eyes only."""
 
+from fractions import Fraction
 from math import inf
 
 import numpy as np
 
 from crowdgate.candidate import Candidate, Measurement, Shape, Static
 from crowdgate.measures.base import Measure, MeasureClass
-from crowdgate.noise import laplace_quantile
+from crowdgate.measures.charged import drawn, told
 from crowdgate.policy.policy import GateRule
 
 SENSITIVITY = 1
 """One row added or removed changes the number of classes of exactly one row by at most 1; m rows by at most m."""
-ALPHA = 0.05
 
 
 def _singletons(candidate: Candidate, rule: GateRule) -> Measurement | None:
-    if rule.charge is None or candidate.table is None or candidate.noise is None:
+    if candidate.table is None:
         return None
     count = int(np.count_nonzero(candidate.table.counts == 1))
-    noisy = candidate.noise(count, _sensitivity(candidate.static), rule.charge.epsilon)
-    return _of_noisy(candidate.static, rule, noisy)
+    return drawn(candidate, rule, count, _sensitivity(candidate.static))
 
 
-def _of_noisy(static: Static, rule: GateRule, noisy: int) -> Measurement:
-    """The noisy count with the ends of the law of its noise. Raises ValueError for a rule without a charge."""
-    if rule.charge is None:
-        raise ValueError("charge must be stated")
-    margin = laplace_quantile(_sensitivity(static), rule.charge.epsilon, ALPHA)
-    return Measurement(noisy, noisy - margin, noisy + margin)
+def _of_noisy(static: Static, rule: GateRule, noisy: Fraction) -> Measurement | None:
+    return told(rule, noisy, _sensitivity(static))
 
 
 def _sensitivity(static: Static) -> int:

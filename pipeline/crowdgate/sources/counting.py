@@ -23,11 +23,13 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is counted: these columns, cleaned as the contract says, in these views."""
+    """What is counted: these columns, cleaned as the contract says, in these views; and where the privacy unit is a
+    person, who has an invalid cell in the `watched` ones of the columns."""
 
     contract: Contract
     columns: tuple[str, ...]
     views: Mapping[str, View]
+    watched: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +97,8 @@ def count(part: Part, task: Task, progress: Progress | None = None) -> Partial:
     batches = records(part, task, facts, progress)
     if person is None:
         return Partial(facts, scan((found for _, found in batches), task.views))
-    people = count_people(joint(task.views.values()), ((batch.cells[person], found) for batch, found in batches))
+    cells = ((batch.cells[person], found) for batch, found in batches)
+    people = count_people(joint(task.views.values()), cells, task.watched)
     return Partial(facts, {}, people)
 
 
@@ -113,7 +116,7 @@ def _nothing(task: Task) -> Partial:
     """The Partial of no rows."""
     if task.contract.unit.person is None:
         return Partial(Facts(), scan([], task.views))
-    return Partial(Facts(), {}, count_people(joint(task.views.values()), []))
+    return Partial(Facts(), {}, count_people(joint(task.views.values()), [], task.watched))
 
 
 def _size(partial: Partial) -> int:
@@ -145,16 +148,19 @@ def records(part: Part, task: Task, facts: Facts, progress: Progress | None = No
 def cleaned(batch: Batch, attributes: Iterable[Attribute], contract: Contract, facts: Facts) -> Records:
     """The codes of a batch's cells; `keep` is False where the contract drops a row."""
     columns: dict[str, Column] = {}
+    invalid: dict[str, Mask] = {}
     broken: Mask | None = None
     dropped: Mask | None = None
     for attribute in attributes:
         encoded: Encoded = encode(batch.cells[attribute.name], attribute)
         facts.add_cells(attribute, encoded, contract)
         columns[attribute.name] = encoded.column
+        if encoded.invalid is not None:
+            invalid[attribute.name] = encoded.invalid
         broken = _either(broken, encoded.invalid)
         dropped = _either(dropped, encoded.invalid if attribute.invalid == "drop" else None)
     facts.add_rows(batch.rows, broken, dropped)
-    return Records(batch.rows, columns, None if dropped is None else ~dropped)
+    return Records(batch.rows, columns, None if dropped is None else ~dropped, invalid)
 
 
 def _either(first: Mask | None, second: Mask | None) -> Mask | None:

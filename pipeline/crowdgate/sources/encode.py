@@ -4,7 +4,10 @@ What the domain does not hold, or a row rule does not accept, is invalid: it bec
 its row is dropped. Nothing that a cell can hold raises.
 """
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -13,15 +16,30 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crowdgate.contracts.contract import Attribute
-from crowdgate.domain import INVALID, Codes, Domain
+from crowdgate.domain import INVALID, Codes, Domain, parse_date, parse_number
 from crowdgate.histogram import Column, Mask
 
 _EXACT_FLOAT = float(2**53)
 
 
+class Reason(StrEnum):
+    """Why a cell is invalid."""
+
+    MISSING = "missing"
+    """Nothing is there, or a float that is no number."""
+    UNREADABLE = "unreadable"
+    """No UTF-8, or no number or day where the domain is of such."""
+    OUTSIDE = "outside the domain"
+    RULE = "against a row rule"
+
+
+Reasons = Mapping[Reason, int]
+"""How many cells are invalid for each reason."""
+
+
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """A column of codes, and the rows whose cell is invalid (None: no row).
+    """A column of codes, and the rows whose cell is invalid (None: no row), with the reasons.
 
     An invalid cell has code `domain.size` when the attribute has an invalid level; otherwise its row is to be dropped,
     and its code is 0 so that every code is one of the hierarchy's. `held` are the codes that valid cells may have: of a
@@ -31,6 +49,7 @@ class Encoded:
     column: Column
     invalid: Mask | None
     held: Codes
+    reasons: Reasons = field(default_factory=dict)
 
 
 def invalid_code(attribute: Attribute, domain: Domain) -> int:
@@ -156,18 +175,21 @@ def _by_range(values: npt.NDArray[Any], valid: Mask | None, attribute: Attribute
     assert domain.grid is not None
     grid, low, high = domain.grid, int(domain.grid.first), int(domain.grid.greatest)
     invalid = np.zeros(len(values), dtype=np.bool_) if valid is None else ~valid
+    missing = int(np.count_nonzero(invalid))
     if len(values) and (values.min() < low or values.max() > high):
         wide = values.astype(np.int64)
         invalid |= (wide < low) & (not grid.bottom)
         invalid |= (wide > high) & (not grid.top)
         values = np.clip(wide, low, high)
+    unfit = int(np.count_nonzero(invalid))
     codes = np.subtract(values, low, dtype=np.int32, casting="unsafe")
     if attribute.accepted is not None:
         invalid |= ~attribute.accepted[codes]
-    broken = bool(invalid.any())
+    broken = int(np.count_nonzero(invalid))
     held = _distinct(codes[~invalid] if broken else codes)
     codes[invalid] = invalid_code(attribute, domain)
-    return Encoded(Column(codes), invalid if broken else None, held)
+    reasons = {Reason.MISSING: missing, Reason.OUTSIDE: unfit - missing, Reason.RULE: broken - unfit}
+    return Encoded(Column(codes), invalid if broken else None, held, reasons)
 
 
 def _distinct(codes: Codes) -> Codes:
@@ -177,12 +199,40 @@ def _distinct(codes: Codes) -> Codes:
 def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain) -> Encoded:
     """Codes by a lookup from the batch's distinct values, each mapped once."""
     encoded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
-    codes = _accepted(domain.codes(texts(plain(encoded.dictionary))), attribute)
-    indices, codes = _indices(encoded, codes)
+    held = texts(plain(encoded.dictionary))
+    indices, codes = _indices(encoded, _accepted(domain.codes(held), attribute))
     bad = codes == INVALID
     invalid = bad[indices] if bad.any() else None
     lookup = np.where(bad, np.int32(invalid_code(attribute, domain)), codes)
-    return Encoded(Column(indices, lookup), invalid if invalid is not None and invalid.any() else None, codes[~bad])
+    if invalid is None or not invalid.any():
+        return Encoded(Column(indices, lookup), None, codes[~bad])
+    # a null points at a further entry
+    reasons = _reasons(indices[invalid], [*held, None], domain)
+    return Encoded(Column(indices, lookup), invalid, codes[~bad], reasons)
+
+
+def _reasons(places: npt.NDArray[Any], held: Sequence[str | None], domain: Domain) -> Reasons:
+    """The reasons of invalid cells, which are at these places of `held`."""
+    found: Counter[Reason] = Counter()
+    for place, count in zip(*np.unique(places, return_counts=True), strict=True):
+        found[_reason(held[place], domain)] += int(count)
+    return found
+
+
+def _reason(text: str | None, domain: Domain) -> Reason:
+    """Why a text that a column does not accept is invalid."""
+    if text is None or not text.strip():
+        return Reason.MISSING
+    if domain.code(text) != INVALID:
+        return Reason.RULE
+    numeric, days = domain.grid is not None, domain.first_day is not None
+    unread = (numeric and parse_number(text) is None) or (days and parse_date(text) is None)
+    return Reason.UNREADABLE if unread or not _is_utf8(text) else Reason.OUTSIDE
+
+
+def _is_utf8(text: str) -> bool:
+    """Bytes that are no UTF-8 are lone surrogates here."""
+    return text.encode(errors="replace").decode() == text
 
 
 def _indices(encoded: Any, codes: Codes) -> tuple[npt.NDArray[Any], Codes]:

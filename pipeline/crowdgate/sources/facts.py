@@ -9,7 +9,7 @@ import numpy as np
 from crowdgate.contracts.contract import Attribute, Contract, Fact, TableRule
 from crowdgate.hierarchy import INVALID_LABEL
 from crowdgate.histogram import Mask
-from crowdgate.sources.encode import Encoded, invalid_code
+from crowdgate.sources.encode import Encoded, Reason, invalid_code
 
 
 class Facts:
@@ -17,13 +17,15 @@ class Facts:
 
     They are about the table as it stands in its files, before the person bound. `rows` counts every line or row,
     `ragged` those without the right number of cells (none of their cells is valid), `broken` those with an invalid
-    cell, ragged ones included, and `dropped` those among them that cleaning removes.
+    cell, ragged ones included, and `dropped` those among them that cleaning removes. `invalid` counts the invalid cells
+    of each column, `reasons` those of each column and reason; a ragged line has no cells.
     """
 
     def __init__(self) -> None:
         self.rows = self.ragged = self.broken = self.dropped = 0
         self.named = self.people = 0
         self.invalid: Counter[str] = Counter()
+        self.reasons: Counter[tuple[str, Reason]] = Counter()
         self._held: dict[str, set[int]] = {}
         self._sums: dict[str, Fraction] = {}
         self._counts: Counter[str] = Counter()
@@ -45,6 +47,7 @@ class Facts:
         """Cells of one attribute of a batch."""
         invalid = 0 if encoded.invalid is None else int(np.count_nonzero(encoded.invalid))
         self.invalid[attribute.name] += invalid
+        self.reasons.update({(attribute.name, reason): count for reason, count in encoded.reasons.items()})
         self._held.setdefault(attribute.name, set()).update(_values(attribute, encoded))
         if any(rule.fact is Fact.MEAN and rule.attribute == attribute.name for rule in contract.table_rules):
             self._add_sum(attribute, encoded, invalid)
@@ -58,6 +61,7 @@ class Facts:
         for name in ("rows", "ragged", "broken", "dropped"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.invalid.update(other.invalid)  # `+` would forget columns without an invalid cell
+        self.reasons.update(other.reasons)
         self._counts.update(other._counts)
         for name, held in other._held.items():
             self._held.setdefault(name, set()).update(held)

@@ -30,7 +30,8 @@ class People:
     """Rows counted by person and tuple: person `of[i]` (a place in `ids`) has `counts[i]` rows of tuple `words[i]`.
 
     `ids` are the distinct usable ids of all rows, also of those that cleaning drops; `named` is how many rows have one.
-    Confidential, like all that is counted.
+    `faults` marks for each of `ids` who has an invalid cell in any of these rows: in its first line in whatever column,
+    then in each of the `watched` ones. Confidential, like all that is counted.
     """
 
     view: View
@@ -39,16 +40,27 @@ class People:
     words: tuple[Word, ...]
     counts: Counts
     named: int
+    watched: tuple[str, ...]
+    faults: Mask
+
+    @property
+    def rows(self) -> Counts:
+        """How many rows each of `ids` has that cleaning keeps."""
+        return np.bincount(self.of, self.counts, len(self.ids)).astype(np.int64)
 
 
-def count_people(view: View, batches: Iterable[tuple[Any, Records]]) -> People:
+def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tuple[str, ...] = ()) -> People:
     """The rows of some batches, each with the cells of its person column. Rows without a usable id are left out."""
-    packing, cells, keeps = Packing.of(view.sizes), [], []
+    packing, cells, keeps, start = Packing.of(view.sizes), [], [], 0
+    faulty: list[list[Integers]] = [[] for _ in range(1 + len(watched))]
     tuples: list[tuple[Word, ...]] = [packing.empty()]
     for ids, records in batches:
         cells.append(_as_bytes(ids))
         keeps.append(np.ones(records.rows, dtype=np.bool_) if records.keep is None else records.keep)
         tuples.append(packing.pack(_codes(view, records), int(np.count_nonzero(keeps[-1]))))
+        for line, names in zip(faulty, (records.invalid, *((name,) for name in watched)), strict=True):
+            line += [start + np.flatnonzero(records.invalid[name]) for name in names if name in records.invalid]
+        start += records.rows
     # ids of all rows, also of dropped ones: facts about ids must not hang on cleaning
     names, numbers = _numbered(cells)
     # only rows that cleaning keeps are counted, and of these only rows with a usable id
@@ -57,7 +69,18 @@ def count_people(view: View, batches: Iterable[tuple[Any, Records]]) -> People:
     stays = of != NOBODY
     rows = tuple(word[stays] for word in words)
     (of, *words_), counts = collapsed((of[stays], *rows), np.ones(int(stays.sum()), dtype=np.int64))
-    return People(view, names, of, tuple(words_), counts, int(np.count_nonzero(numbers != NOBODY)))
+    named = int(np.count_nonzero(numbers != NOBODY))
+    return People(view, names, of, tuple(words_), counts, named, watched, _marked(faulty, numbers, len(names)))
+
+
+def _marked(lines: Sequence[Sequence[Integers]], numbers: Numbers, people: int) -> Mask:
+    """A line of marks for each list of rows: whose rows these are."""
+    # one place more, the last, is that of NOBODY
+    marks = np.zeros((len(lines), people + 1), dtype=np.bool_)
+    for line, rows in zip(marks, lines, strict=True):
+        for found in rows:
+            line[numbers[found]] = True
+    return marks[:, :-1]
 
 
 def _codes(view: View, records: Records) -> Iterator[npt.NDArray[np.int32]]:
@@ -79,14 +102,18 @@ def merge_people(parts: Sequence[People]) -> People:
     words = [np.concatenate([part.words[i] for part in parts]) for i in range(len(parts[0].words))]
     counts = np.concatenate([part.counts for part in parts])
     (of, *words), counts = collapsed((of, *words), counts)
-    return People(parts[0].view, together.dictionary, of, tuple(words), counts, sum(part.named for part in parts))
+    # a person has a fault who has one in any part
+    faults = np.zeros((len(parts[0].faults), len(together.dictionary)), dtype=np.bool_)
+    for i, part in enumerate(parts):
+        faults[:, numbers[ends[i] : ends[i + 1]]] |= part.faults
+    named, watched = sum(part.named for part in parts), parts[0].watched
+    return People(parts[0].view, together.dictionary, of, tuple(words), counts, named, watched, faults)
 
 
 def bounded(people: People, most: int, key: SecretKey) -> Histogram:
     """The histogram of at most so many rows of each person, every choice of them equally likely."""
     # how many rows each person has, and which entries are of a person with too many
-    rows = np.bincount(people.of, people.counts, len(people.ids)).astype(np.int64)
-    over = (rows > most)[people.of]
+    over = (people.rows > most)[people.of]
     counts = people.counts.copy()
     counts[over] = _chosen(people, np.flatnonzero(over), most, key)
     # back to columns, and the persons forgotten

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import prod
 
-from crowdgate.candidate import Candidate, Measurement, Static
+from crowdgate.candidate import Candidate, Measurement, Shape, Static
 from crowdgate.gate import Outcome, gate_words, judge
 from crowdgate.kind.facts import static_at_first
 from crowdgate.kind.kind import AnyKind
 from crowdgate.limits import MOST_CLASSES, MOST_MEASURED_AGAIN, MOST_PEOPLE
 from crowdgate.manifest import GateSaid, Manifest
 from crowdgate.measures import MEASURES, Measure
+from crowdgate.measures.ingestion import is_share
 from crowdgate.policy.policy import GateRule
 
 
@@ -24,7 +25,7 @@ def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterat
         return
     for gate in said.verdicts:
         rule = gate.rule
-        for problem in _problems(gate, rule, kind, static, candidate):
+        for problem in _problems(gate, rule, kind, static, candidate, said):
             yield f"{gate.measure}: {problem}"
         if gate.severity == "block" and gate.verdict.outcome is not Outcome.PASS:
             yield f"{gate_words(rule)}: it blocks and did not pass"
@@ -39,12 +40,14 @@ def _classes(gate: GateSaid, said: Manifest) -> int:
     return classes if read and classes <= MOST_CLASSES else 0
 
 
-def _problems(gate: GateSaid, rule: GateRule, kind: AnyKind, static: Static, candidate: Candidate) -> Iterator[str]:
+def _problems(
+    gate: GateSaid, rule: GateRule, kind: AnyKind, static: Static, candidate: Candidate, said: Manifest
+) -> Iterator[str]:
     measure = MEASURES.get(gate.measure)
     if measure is None or gate.reads != measure.reads or gate.reads == "confidential":
         yield "no measure of this name and class is public"
         return
-    if measure.shape not in kind.shapes or not _stated(rule, measure):
+    if measure.shape not in kind.shapes or not _stated(rule, measure) or not _of_input(rule, measure, said):
         yield "it is stated as no such gate can be"
         return
     measured, shown = _measured(gate, rule, measure, static, candidate), gate.verdict.shown
@@ -64,7 +67,17 @@ def _stated(rule: GateRule, measure: Measure) -> bool:
         and (rule.over is None or (measure.over and 0 < len(rule.over) == len(set(rule.over))))
         and (rule.of is not None) == measure.of
         and (rule.charge is not None) == (measure.of_noisy is not None)
+        and (not measure.excess or is_share(rule.at_most))
     )
+
+
+def _of_input(rule: GateRule, measure: Measure, said: Manifest) -> bool:
+    """A gate on the input speaks of a column that was read, and of several rows a person where there can be."""
+    if measure.shape is not Shape.INPUT:
+        return True
+    read = () if said.estimand is None else (*said.estimand.dropped, *said.estimand.invalid)
+    truncates = said.guarantee.unit == "person" or rule.measure != "truncated_people"
+    return truncates and (rule.of is None or rule.of in read)
 
 
 def _is_whole(people: Fraction) -> bool:
@@ -77,5 +90,5 @@ def _measured(
     if measure.of_static is not None:
         return measure.of_static(static, rule)
     if measure.of_noisy is not None:
-        return None if gate.value is None else measure.of_noisy(candidate.static, rule, int(Fraction(gate.value)))
+        return None if gate.value is None else measure.of_noisy(candidate.static, rule, Fraction(gate.value))
     return None if measure.of_candidate is None else measure.of_candidate(candidate, rule)

@@ -40,6 +40,7 @@ from crowdgate import manifest
 from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.formats import FORMATS
 from crowdgate.formats.written import Writer, same
+from crowdgate.gate import part_name
 from crowdgate.kind.attachment import Attachments, Context
 from crowdgate.kind.kind import AnyKind, Formats, Kinds, Published
 from crowdgate.ledger.ledger import Ledger
@@ -179,7 +180,9 @@ def _guarantee(of: Verification) -> Iterator[str]:
     except ValueError:
         yield "its parts do not add up to its totals"
         return
-    charged = [(f"gate {gate.measure}", gate.charge or 0) for gate in of.said.verdicts if gate.reads == "charged"]
+    charged = [
+        (part_name(gate.measure, gate.of), gate.charge or 0) for gate in of.said.verdicts if gate.reads == "charged"
+    ]
     others = [part for part in parts if part.name not in of.kind.spends]
     paid = sorted((part.name, part.epsilon) for part in others) == sorted(charged)
     if len({part.name for part in parts}) != len(parts) or not paid or any(part.delta for part in others):

@@ -13,7 +13,7 @@ from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate, PublishedRows, RowsManifest] = Kind(
     name="safe_k_anonymity",
     spec=SafeKAnonymity,
-    shapes=frozenset((Shape.STATIC, Shape.ROWS, Shape.TABLE, Shape.SAMPLE)),
+    shapes=frozenset((Shape.STATIC, Shape.INPUT, Shape.ROWS, Shape.TABLE, Shape.SAMPLE)),
     spends=frozenset(("mechanism", CHOICE_PART, JOINT_PART, MARGINS_PART)),
     attributes=plan.attributes,
     beside=plan.beside,

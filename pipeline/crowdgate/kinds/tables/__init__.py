@@ -12,7 +12,7 @@ from crowdgate.mechanisms.tables.spec import DpTablesSpec
 TABLES: Kind[DpTablesSpec, TablesPlan, AnsweredTables, PublishedTables, TablesManifest] = Kind(
     name="dp_tables",
     spec=DpTablesSpec,
-    shapes=frozenset((Shape.STATIC, Shape.CELLS)),
+    shapes=frozenset((Shape.STATIC, Shape.INPUT, Shape.CELLS)),
     spends=frozenset(("mechanism",)),
     attributes=lambda _: (),
     beside=lambda _: {},

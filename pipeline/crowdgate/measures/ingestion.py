@@ -1,0 +1,89 @@
+"""What the table holds as it comes in: invalid cells and people with too many rows, told through paid noise.
+
+Everything is counted in privacy units, before invalid rows are dropped, so one unit more or less changes a count by at
+most 1, however many rows it has.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import inf
+
+from crowdgate.candidate import Candidate, Input, Measurement, Shape, Static
+from crowdgate.measures.base import Measure, MeasureClass
+from crowdgate.measures.charged import drawn, told
+from crowdgate.policy.policy import GateRule
+
+SENSITIVITY = 1
+FINEST_SHARE = 10**6
+"""Shares are stated in at most six decimals."""
+
+
+def is_share(share: Fraction | None) -> bool:
+    """Whether a limit is a share from 0 to 1 in at most six decimals."""
+    return share is not None and 0 <= share <= 1 and FINEST_SHARE % share.denominator == 0
+
+
+def share_sensitivity(share: Fraction) -> int:
+    """By how much one unit more or less changes q count - p all, for a share p / q from 0 to 1: max(p, q - p).
+
+    A unit that is counted adds q - p, one that is not takes p away.
+    """
+    return max(share.numerator, share.denominator - share.numerator)
+
+
+def _invalid_share(candidate: Candidate, rule: GateRule) -> Measurement | None:
+    found, share = candidate.input, rule.at_most
+    if found is None or share is None or rule.of is None or rule.of not in found.invalid_in:
+        return None
+    excess = share.denominator * found.invalid_in[rule.of] - share.numerator * found.units
+    return drawn(candidate, rule, excess, share_sensitivity(share), share.denominator)
+
+
+def _of_noisy_excess(_: Static, rule: GateRule, noisy: Fraction) -> Measurement | None:
+    share = rule.at_most
+    return told(rule, noisy, share_sensitivity(share), share.denominator) if share is not None else None
+
+
+def _count(read: Callable[[Input], int]) -> Callable[[Candidate, GateRule], Measurement | None]:
+    def measured(candidate: Candidate, rule: GateRule) -> Measurement | None:
+        found = candidate.input
+        return None if found is None else drawn(candidate, rule, read(found), SENSITIVITY)
+
+    return measured
+
+
+def _of_noisy_count(_: Static, rule: GateRule, noisy: Fraction) -> Measurement | None:
+    return told(rule, noisy, SENSITIVITY)
+
+
+INVALID_SHARE = Measure(
+    "invalid_share",
+    MeasureClass.CHARGED,
+    Shape.INPUT,
+    "by how many more persons (rows, where each is a person) have an invalid cell in the column than the share allows, "
+    "with discrete Laplace noise",
+    reach=lambda *_: (-inf, inf),
+    of_candidate=_invalid_share,
+    of_noisy=_of_noisy_excess,
+    of=True,
+    excess=True,
+)
+INVALID_PEOPLE = Measure(
+    "invalid_people",
+    MeasureClass.CHARGED,
+    Shape.INPUT,
+    "number of persons (rows, where each is a person) with an invalid cell in any column that is read, with discrete "
+    "Laplace noise",
+    reach=lambda *_: (-inf, inf),
+    of_candidate=_count(lambda found: found.invalid),
+    of_noisy=_of_noisy_count,
+)
+TRUNCATED_PEOPLE = Measure(
+    "truncated_people",
+    MeasureClass.CHARGED,
+    Shape.INPUT,
+    "number of persons with more rows than may stay, with discrete Laplace noise",
+    reach=lambda *_: (-inf, inf),
+    of_candidate=_count(lambda found: found.truncated),
+    of_noisy=_of_noisy_count,
+)

@@ -1,0 +1,67 @@
+"""What became of a table's cells, rows and people on the way in. Confidential: for charged gates and the curator."""
+
+from typing import Any
+
+import numpy as np
+
+from crowdgate.candidate import Input
+from crowdgate.contracts.contract import Attribute
+from crowdgate.sources.counting import Partial, Task
+from crowdgate.sources.encode import Reason
+from crowdgate.sources.facts import Facts
+
+
+def units(total: Partial, task: Task) -> Input:
+    """The table in privacy units. In a row of a wrong number of cells every cell is invalid, and it names nobody."""
+    facts, people = total.facts, total.people
+    if people is None:
+        invalid = {name: facts.invalid[name] + facts.ragged for name in task.watched}
+        return Input(facts.rows, facts.broken, invalid, 0)
+    anywhere, *each = (int(np.count_nonzero(line)) for line in people.faults)
+    truncated = int(np.count_nonzero(people.rows > task.contract.unit.rows))
+    return Input(len(people.ids), anywhere, dict(zip(people.watched, each, strict=True)), truncated)
+
+
+def described(total: Partial, task: Task) -> dict[str, Any]:
+    """Figures for the curator's private record: rows, people, and columns with the reasons of invalid cells, the
+    commonest first. Counts and names of columns only, no value of the table."""
+    facts = total.facts
+    columns = {name: _column(facts, task.contract.by_name[name]) for name in task.columns}
+    rows = {
+        "in the files": facts.rows,
+        "of a wrong number of cells": facts.ragged,
+        "with an invalid cell": facts.broken,
+        "dropped": facts.dropped,
+    }
+    return {"rows": rows | _rows_of_people(total, task), "people": _people(total, task), "columns": columns}
+
+
+def _column(facts: Facts, attribute: Attribute) -> dict[str, Any]:
+    invalid, cells = facts.invalid[attribute.name], facts.rows - facts.ragged
+    reasons = {str(reason): facts.reasons[attribute.name, reason] for reason in Reason}
+    return {
+        "invalid": invalid,
+        "share": invalid / cells if cells else 0.0,
+        "reasons": {reason: count for reason, count in sorted(reasons.items(), key=_most) if count},
+        "then": "the row is dropped" if attribute.invalid == "drop" else "the cell counts as (invalid)",
+    }
+
+
+def _most(counted: tuple[str, int]) -> tuple[int, str]:
+    reason, count = counted
+    return -count, reason
+
+
+def _rows_of_people(total: Partial, task: Task) -> dict[str, int]:
+    if total.people is None:
+        return {}
+    over = total.people.rows - task.contract.unit.rows
+    nobody = total.facts.rows - total.facts.ragged - total.people.named
+    return {"that name no person": nobody, "truncated": int(over[over > 0].sum())}
+
+
+def _people(total: Partial, task: Task) -> dict[str, int]:
+    if total.people is None:
+        return {}
+    found = units(total, task)
+    return {"named": found.units, "with an invalid cell": found.invalid, "truncated": found.truncated}
