@@ -11,6 +11,7 @@ from typing import Generic, ParamSpec, TypeVar
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
+from crowdgate.cli.output import announce
 from crowdgate.errors import CrowdgateError
 from crowdgate.jobs import release as job
 from crowdgate.kind.run import Ready, Request, Reserved, Result, Run
@@ -77,7 +78,7 @@ def reserve(run: Sealed[Run]) -> Sealed[Reserved | Result]:
 @_step
 def protect(reserved: Sealed[Reserved]) -> Sealed[Ready | Result]:
     """Everything between reading and the ledger's commitment, as one task: a crash must not show how far it came."""
-    return Sealed(job.conclude(reserved.value, draw_key()))
+    return Sealed(job.conclude(reserved.value, draw_key(), announce=announce))
 
 
 @_step

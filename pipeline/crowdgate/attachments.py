@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from crowdgate import report
 from crowdgate.kind.attachment import Attachment, Context
-from crowdgate.manifest import NAME
+from crowdgate.manifest import INFORMED, NAME
 from crowdgate.publish.publisher import SIGNED
 from crowdgate.signing.statement import (
     LedgerPlace,
@@ -29,6 +29,7 @@ def _readme(context: Context) -> bytes:
         "formats": said.formats,
         "estimand": [] if said.estimand is None else said.estimand.words(),
         "guarantee": said.guarantee.words,
+        "informed": INFORMED if said.facts.informed else None,
         "verdicts": [gate.verdict for gate in said.verdicts],
     }
     return report.markdown(page.template, {**values, **page.values}).encode()

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from crowdgate.cli import catalogues, keys, ledgers, policies, releases, workspaces
+from crowdgate.cli import catalogues, keys, ledgers, policies, records, releases, workspaces
 from crowdgate.cli.releases import Runner
 
 __all__ = ["Runner", "app"]
@@ -26,6 +26,7 @@ for command in (
 ):
     app.command()(command)
 app.add_typer(ledgers.app, name="ledger")
+app.add_typer(records.app, name="record")
 app.add_typer(keys.app, name="keys")
 app.add_typer(catalogues.app, name="catalogue")
 

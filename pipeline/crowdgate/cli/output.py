@@ -4,12 +4,14 @@ import json
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import typer
 
 from crowdgate.errors import ConfigurationError, CrowdgateError
 from crowdgate.gate import Verdict
+from crowdgate.jobs.record import record_line
 
 WIDE = 200
 """Columns where no terminal says how wide it is."""
@@ -18,6 +20,12 @@ WIDE = 200
 def print_json(value: Any) -> None:
     """One JSON object on standard output."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def announce(release_id: str) -> None:
+    """Say on standard error where the curator finds more; a terminal that is gone stops no run."""
+    with suppress(OSError, ValueError):
+        typer.echo(record_line(release_id), err=True)
 
 
 def print_verdicts(verdicts: Iterable[Verdict]) -> None:

@@ -15,6 +15,7 @@ from crowdgate.jobs.check import Checked
 from crowdgate.jobs.check import check as check_policy
 from crowdgate.jobs.compare import Comparison
 from crowdgate.jobs.compare import compare as compare_kinds
+from crowdgate.jobs.informed import informed_words
 from crowdgate.jobs.outlook import Outlook, outlook
 from crowdgate.jobs.plan_page import write_plan_page
 from crowdgate.jobs.wish import Answer, Asked, answered
@@ -47,11 +48,13 @@ def check(
 
 def _show_check(found: Checked) -> None:
     typer.echo(f"{found.policy}: {'allowed' if found.allowed else 'would be withheld'}")
-    for line in (*found.plan.promise(), *found.plan.protection.notes()):
+    for line in (*found.plan.promise(), *found.plan.protection.notes(), *informed_words(found.informed)):
         typer.echo(f"  {line}")
     for gate in found.gates:
         role = "blocks" if gate.blocks else "advises"
         typer.echo(f"  gate {gate.gate}: {gate.reads}, {role}, {gate.decided}")
+        if gate.cost:
+            typer.echo(f"    {gate.cost}")
         if gate.warning:
             typer.echo(f"    note: {gate.warning}")
     print_verdicts(found.verdicts)
@@ -105,7 +108,8 @@ def plan(
 
 
 def _show_plan(found: Outlook) -> None:
-    for line in (*found.plan.promise(), *found.plan.protection.notes(), *found.rests_on()):
+    said = (*found.plan.promise(), *found.plan.protection.notes(), *found.rests_on(), *found.charges)
+    for line in (*said, *informed_words(found.informed)):
         typer.echo(line)
     for figure in found.forecast.figures:
         around = f" ({range_of(figure)}; {figure.basis})" if range_of(figure) else ""

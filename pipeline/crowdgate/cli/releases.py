@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-from crowdgate.cli.output import print_json, print_verdicts
+from crowdgate.cli.output import announce, print_json, print_verdicts
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.release import release as run_release
 from crowdgate.jobs.verify import verify as verify_release
@@ -45,7 +45,7 @@ def release(
         show(scheduler(request), as_json)
     else:
         with progress_bar(as_json) as progress:
-            result = run_release(request, draw_key, progress)
+            result = run_release(request, draw_key, progress, announce)
         show(result, as_json)
 
 

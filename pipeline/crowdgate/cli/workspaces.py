@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from crowdgate.cli.output import print_json
+from crowdgate.cli.output import announce, print_json
 from crowdgate.cli.releases import AsJson, LedgerUrl, progress_bar, show, slot
 from crowdgate.jobs.release import release as run_release
 from crowdgate.jobs.workspace import DEMO_POLICY, DEMO_TABLES
@@ -36,7 +36,7 @@ def demo(
     if not (root / DEMO_POLICY).is_file():
         root = make_workspace(folder, "demo")
     with progress_bar(as_json) as progress:
-        result = run_release(Request(root / policy, slot(None)), draw_key, progress)
+        result = run_release(Request(root / policy, slot(None)), draw_key, progress, announce)
     show(result, as_json)
 
 

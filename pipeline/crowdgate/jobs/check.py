@@ -6,6 +6,8 @@ from typing import Any
 
 from crowdgate import manifest
 from crowdgate.gate import Reach, Verdict, gate_words
+from crowdgate.jobs.charges import charge_words, unlikely
+from crowdgate.jobs.informed import informed
 from crowdgate.jobs.plan import decided, failed, gate_reach, judge_static, plan_policy
 from crowdgate.kind.plan import Plan
 from crowdgate.measures import MeasureClass
@@ -13,17 +15,19 @@ from crowdgate.measures import MeasureClass
 
 @dataclass(frozen=True)
 class GateNote:
-    """One gate: when it is decided, whether it blocks, and a warning when it can't fail or can't pass."""
+    """One gate: when it is decided, whether it blocks, a warning when it can't fail, can't pass or hardly passes, and
+    what it costs if it is charged."""
 
     gate: str
     reads: str
     decided: str
     blocks: bool
     warning: str | None
+    cost: str | None
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints; `kind` is the class of the gate's measure."""
-        rest = {"decided": self.decided, "blocks": self.blocks, "warning": self.warning}
+        rest = {"decided": self.decided, "blocks": self.blocks, "warning": self.warning, "cost": self.cost}
         return {"gate": self.gate, "kind": self.reads, **rest}
 
 
@@ -36,6 +40,7 @@ class Checked:
     verdicts: tuple[Verdict, ...]
     gates: tuple[GateNote, ...]
     allowed: bool
+    informed: bool | None
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -47,6 +52,7 @@ class Checked:
             "mechanism": self.plan.protection.parameters(),
             "verdicts": [manifest.verdict_json(verdict) for verdict in self.verdicts],
             "gates": [gate.to_json() for gate in self.gates],
+            "informed": self.informed,
         }
 
 
@@ -57,12 +63,17 @@ def check(policy: Path) -> Checked:
     reaches = [gate_reach(plan, rule, measure) for rule, measure in plan.gates]
     notes = [
         GateNote(
-            gate_words(rule), measure.reads, decided(measure), rule.severity == "block", _warning(measure.reads, found)
+            gate_words(rule),
+            measure.reads,
+            decided(measure),
+            rule.severity == "block",
+            _warning(measure.reads, found) or unlikely(plan, rule, measure),
+            charge_words(plan, rule, measure),
         )
         for (rule, measure), found in zip(plan.gates, reaches, strict=True)
     ]
     hopeless = any(note.blocks and found is Reach.CANNOT_PASS for note, found in zip(notes, reaches, strict=True))
-    return Checked(policy, plan, tuple(verdicts), tuple(notes), not failed(verdicts) and not hopeless)
+    return Checked(policy, plan, tuple(verdicts), tuple(notes), not failed(verdicts) and not hopeless, informed(plan))
 
 
 def _warning(kind: MeasureClass, found: Reach) -> str | None:

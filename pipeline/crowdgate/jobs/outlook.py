@@ -7,6 +7,8 @@ from typing import Any
 
 from crowdgate import manifest
 from crowdgate.accounting import pso
+from crowdgate.jobs.charges import charges
+from crowdgate.jobs.informed import informed
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.prior import Figures, figures
 from crowdgate.kind.forecast import Forecast
@@ -25,6 +27,7 @@ class Outlook:
     figures: Figures
     forecast: Forecast
     releases: int
+    informed: bool | None
     pso_bounds: tuple[float, ...]
 
     def rests_on(self) -> list[str]:
@@ -34,6 +37,11 @@ class Outlook:
         said = f"Expected figures rest on {self.figures.source}."
         untold = ", ".join(self.figures.untold)
         return [f"{said} No count tells {untold}: public margins stand in, as if independent." if untold else said]
+
+    @property
+    def charges(self) -> tuple[str, ...]:
+        """What every charged gate costs, in words."""
+        return charges(self.plan)
 
     @property
     def people_times_delta(self) -> float:
@@ -47,6 +55,8 @@ class Outlook:
             "mechanism": self.plan.protection.parameters(),
             "people_times_delta": self.people_times_delta,
             "releases_in_budget": self.releases,
+            "informed": self.informed,
+            "charges": list(self.charges),
             "pso_bound_after_release": list(self.pso_bounds),
             "from": {"source": self.figures.source, "attributes_without_counts": list(self.figures.untold)},
             **self.forecast.to_json(),
@@ -63,7 +73,8 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
     known = figures(plan, source, further)
     releases = releases_in_budget(plan)
     bounds = tuple(pso_bound(plan, count) for count in range(1, min(releases, MOST_BOUNDS) + 1))
-    return Outlook(plan, known, plan.protection.outlook(known.prior), releases, bounds)
+    expected = plan.protection.outlook(known.prior)
+    return Outlook(plan, known, expected, releases, informed(plan), bounds)
 
 
 def releases_in_budget(plan: Plan) -> int:

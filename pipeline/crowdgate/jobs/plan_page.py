@@ -1,9 +1,11 @@
 """The outlook of a policy as a page: Markdown, or the same as HTML with a chart."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from crowdgate import report
 from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.jobs.informed import informed_words
 from crowdgate.jobs.outlook import Outlook
 from crowdgate.publish.pages import write_page
 from crowdgate.report.chart import draw
@@ -19,14 +21,28 @@ def write_plan_page(found: Outlook, path: Path) -> None:
     Raises EnvironmentFault when the file exists or can't be written, ConfigurationError for another ending, or when
     charts can't be drawn.
     """
+    write_as(path, f"Plan of {_title(found)}", plan_markdown(found), lambda: draw(found.forecast))
+
+
+def write_as(
+    path: Path, title: str, text: str, pictures: Callable[[], Sequence[str]] = list, mode: int = 0o666
+) -> None:
+    """Write a page of Markdown as a new file, as HTML with its pictures if the name ends in .html, as it is if in .md.
+
+    Raises EnvironmentFault when the file exists or can't be written, ConfigurationError for another ending.
+    """
+    check_name(path)
+    if path.suffix == ".md":
+        write_page(path, text.replace(f"\n{PICTURES}\n", ""), mode)
+    else:
+        write_page(path, as_html(title, text, pictures()), mode)
+
+
+def check_name(path: Path) -> None:
+    """Raises ConfigurationError for the name of no page."""
     if path.suffix not in (".md", ".html"):
         said, expected = f"a file that ends in {path.suffix!r}", "one that ends in .html or .md"
         raise ConfigurationError(Problem("command line", None, "--page", said, expected, f"{path.stem}.html"))
-    text = plan_markdown(found)
-    if path.suffix == ".md":
-        write_page(path, text.replace(f"\n{PICTURES}\n", ""))
-    else:
-        write_page(path, as_html(f"Plan of {_title(found)}", text, draw(found.forecast)))
 
 
 def plan_markdown(found: Outlook) -> str:
@@ -47,7 +63,13 @@ def plan_markdown(found: Outlook) -> str:
     ]
     values = {
         "title": _title(found),
-        "promise": [*found.plan.promise(), *found.plan.protection.notes(), *found.rests_on()],
+        "promise": [
+            *found.plan.promise(),
+            *found.plan.protection.notes(),
+            *found.rests_on(),
+            *found.charges,
+            *informed_words(found.informed),
+        ],
         "figures": figures,
         "people_times_delta": shown(found.people_times_delta),
         "releases": found.releases,

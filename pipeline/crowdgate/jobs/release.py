@@ -31,9 +31,16 @@ from crowdgate.sources.ingested import described, units
 
 Progress = Callable[[int, int], None]
 """(bytes read, bytes in all)."""
+Announce = Callable[[str], None]
+"""Told the id of a release that is about to read data."""
 
 
-def release(request: Request, draw_key: Callable[[], SecretKey], progress: Progress | None = None) -> Result:
+def release(
+    request: Request,
+    draw_key: Callable[[], SecretKey],
+    progress: Progress | None = None,
+    announce: Announce | None = None,
+) -> Result:
     """Run one release from its policy file to its end. Raises a CrowdgateError when it can't end in a verdict."""
     run = prepare(request)
     if isinstance(run, Result):
@@ -41,12 +48,16 @@ def release(request: Request, draw_key: Callable[[], SecretKey], progress: Progr
     reserved = reserve(run)
     if isinstance(reserved, Result):
         return reserved
-    ready = conclude(reserved, draw_key(), progress)
+    ready = conclude(reserved, draw_key(), progress, announce)
     return ready if isinstance(ready, Result) else publish(reserved, ready)
 
 
-def conclude(reserved: Reserved, key: SecretKey, progress: Progress | None = None) -> Ready | Result:
+def conclude(
+    reserved: Reserved, key: SecretKey, progress: Progress | None = None, announce: Announce | None = None
+) -> Ready | Result:
     """Everything between reading and the ledger's commitment: a staged release, or a withheld one."""
+    if announce is not None:
+        announce(reserved.run.id)
     randomness = KeyedRandomness(key)
     found = read(reserved, key, _executor(reserved.run, progress))
     judged = judge(reserved, found, protect(reserved, found, randomness), randomness)
@@ -85,13 +96,15 @@ def reserve(run: Run) -> Reserved | Result:
         budget = run.ledger.check(bundle.contract.id, stated)
         static = run.plan.static(budget.people, (budget.cap.epsilon, budget.cap.delta), (spent.epsilon, spent.delta))
         verdicts = judge_static(run.plan, static)
+        until = run.ledger.place(run.id).number
+        informed = run.ledger.informed(bundle.contract.population, bundle.digest, until)
     except BaseException:
         run.ledger.void(run.id)  # nothing was read
         raise
     if failed(verdicts):
         run.ledger.void(run.id)
         return Result("withheld", run.id, None, guarantee, tuple(verdicts))
-    return Reserved(run, static, tuple(verdicts))
+    return Reserved(run, static, tuple(verdicts), informed)
 
 
 def _executor(run: Run, progress: Progress | None) -> Executor:

@@ -41,7 +41,7 @@ class Statement:
             **_named(plan, run.id, run.slot),
             "policyDigest": plan.bundle.digest,
             "ledger": manifest.PlaceSaid(id=run.ledger.id, line=place.number, digest=place.digest),
-            "facts": _facts(plan, self.reserved.static),
+            "facts": _facts(plan, self.reserved.static, self.reserved.informed),
             "estimand": _estimand(plan),
             "mechanism": self.judged.protected.mechanism(),
             "guarantee": manifest.GuaranteeSaid.of(plan.guarantee, tuple(plan.promise())),
@@ -74,7 +74,7 @@ def foretell(plan: Plan, release_id: str, slot: str) -> None:
     would be a crash. Raises ConfigurationError."""
     try:
         _named(plan, release_id, slot)
-        _facts(plan, plan.alone())
+        _facts(plan, plan.alone(), informed=True)
         _estimand(plan)
         plan.protection.parameters()
         manifest.GuaranteeSaid.of(plan.guarantee, tuple(plan.promise()))
@@ -95,13 +95,13 @@ def _named(plan: Plan, release_id: str, slot: str) -> dict[str, Said]:
     }
 
 
-def _facts(plan: Plan, static: Static) -> manifest.FactsSaid:
+def _facts(plan: Plan, static: Static, informed: bool) -> manifest.FactsSaid:
     """The public facts that the gates were judged by."""
     read = {name for rule, measure in plan.gates if measure.over for name in rule.over or static.levels}
     margins = {name: known for name in static.levels if name in read and (known := static.margins(name)) is not None}
     return manifest.FactsSaid(
         people=static.people, rows_per_unit=static.rows_per_unit, margins=margins,
-        budget=_cost(static.budget), spent=_cost(static.spent),
+        budget=_cost(static.budget), spent=_cost(static.spent), informed=True if informed else None,
     )  # fmt: skip
 
 

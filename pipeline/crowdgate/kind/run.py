@@ -77,11 +77,12 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Reserved:
-    """A run that the ledger has charged."""
+    """A run that the ledger has charged. `informed`: its policy was first used after a look at a private record."""
 
     run: Run
     static: Static
     verdicts: tuple[Verdict, ...]
+    informed: bool
 
 
 @dataclass(frozen=True, eq=False)

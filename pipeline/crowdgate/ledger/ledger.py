@@ -23,6 +23,7 @@ from sqlalchemy import Connection, func, select, update
 from crowdgate.errors import LedgerRefused, VerificationFailed
 from crowdgate.ledger import schema
 from crowdgate.ledger.journal import Line, add, append, broken_line, differing, last_line, lines, rows
+from crowdgate.ledger.looks import informed
 from crowdgate.ledger.schema import (
     ZERO,
     Budget,
@@ -124,6 +125,10 @@ class Ledger:
         if not charged:
             raise LedgerRefused(f"{release_id} {_stands(None)}")
         return charged[-1]
+
+    def informed(self, population: str, policy_digest: str, until: int | None = None) -> bool:
+        """Whether a policy is informed by confidential data, as of the journal's line `until` (None: as of now)."""
+        return informed(self.journal()[:until], population, policy_digest)
 
     def check(self, contract_id: str, budget: Budget) -> Budget:
         """The budget in force for `budget` as its file states it. Writes nothing.

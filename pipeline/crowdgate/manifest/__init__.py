@@ -23,10 +23,11 @@ from crowdgate.manifest.model import (
     parsed,
 )
 from crowdgate.manifest.shown import guarantee_json, verdict_json
-from crowdgate.manifest.words import guarantee_words
+from crowdgate.manifest.words import INFORMED, guarantee_words
 
 __all__ = [
     "FORMAT",
+    "INFORMED",
     "NAME",
     "AboutSaid",
     "ContractSaid",

@@ -66,13 +66,15 @@ class CostSaid(Said):
 class FactsSaid(Said):
     """Public facts that gates were judged by: the bound on people, the most rows of one privacy unit, the population's
     budget in force, what it has spent with this release included, and for gates that read them the public counts of
-    every value of a column, at the finest level that could be released."""
+    every value of a column, at the finest level that could be released. `informed` says that the policy was first used
+    after a private record of the population had been opened (from format 2 on; otherwise it is absent)."""
 
     people: Annotated[int, Field(ge=1, le=MOST_PEOPLE)]
     rows_per_unit: Annotated[int, Field(ge=1, le=10**6)]
     budget: CostSaid
     spent: CostSaid
     margins: dict[Label, Annotated[tuple[Count, ...], FailFast(), Field(max_length=MOST_VALUES + 1)]]
+    informed: Literal[True] | None = None
 
 
 class PartSaid(Said):

@@ -19,5 +19,7 @@ def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str
     if stated != (entry.spend.epsilon, entry.spend.delta) or said.policy_digest != entry.policy_digest:
         yield "manifest.json: its guarantee or policy is not what the ledger charged"
     place = ledger.place(said.release.id)
+    if bool(said.facts.informed) != ledger.informed(entry.population, entry.policy_digest, place.number):
+        yield "manifest.json: whether confidential data informed its policy is not what the ledger knows"
     if (said.ledger.id, said.ledger.line, said.ledger.digest) != (ledger.id, place.number, place.digest):
         yield "manifest.json: its place in the ledger is another one"

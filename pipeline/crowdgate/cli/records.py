@@ -1,0 +1,42 @@
+"""Commands on private records, for the curator alone."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crowdgate.cli.output import print_json
+from crowdgate.cli.releases import AsJson, LedgerUrl
+from crowdgate.jobs.plan_page import check_name
+from crowdgate.jobs.record import open_record
+from crowdgate.jobs.record_page import record_markdown, write_record_page
+from crowdgate.ledger.stores import placed
+from crowdgate.settings import ledger_url
+
+app = typer.Typer(help="Open the private record of a release; every opening is recorded.", no_args_is_help=True)
+
+
+@app.callback()
+def _records() -> None:
+    """Keep `show` a command of its own."""
+
+
+@app.command()
+def show(
+    release_id: Annotated[str, typer.Argument(help="POLICY/VERSION/SLOT, as `ledger show` lists it.")],
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Write a page instead: HTML, or Markdown (.md).")
+    ] = None,
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what came in and what it was worth. Recorded first; later policies are marked as informed by it."""
+    if page is not None:
+        check_name(page)  # nothing is opened for a page that can't be written
+    found = open_record(release_id, ledger_url(Path.cwd(), ledger, placed))
+    if page is not None:
+        write_record_page(found, page)
+    if as_json:
+        print_json(found.to_json())
+    elif page is None:
+        typer.echo(record_markdown(found), nl=False)

@@ -1,0 +1,68 @@
+"""A private record as a page for its curator. Text of a record can hold anything, so it is made printable first."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from crowdgate import report
+from crowdgate.jobs.plan_page import write_as
+from crowdgate.jobs.record import Opened
+from crowdgate.manifest import GateSaid
+
+TEMPLATE = "report/record.md.j2"
+_FORMED = ("outcome", "ingestion", "verdicts", "rules", "release")
+_HOLDS = {True: "yes", False: "no", None: "not known"}
+
+
+def write_record_page(found: Opened, path: Path) -> None:
+    """Write a new file for its owner only: Markdown for a name in .md, HTML for one in .html. Raises as `write_as`."""
+    write_as(path, f"Private record of {found.release_id}", record_markdown(found), mode=0o600)
+
+
+def record_markdown(found: Opened) -> str:
+    """The page as Markdown: what came in, rules and gates as tables, everything else as it stands."""
+    record: dict[str, Any] = _printable(found.sections)
+    came_in = record.get("ingestion", {})
+    values = {
+        "release_id": found.release_id,
+        "ledger": found.ledger,
+        "population": found.population,
+        "committed": found.committed,
+        "outcome": record.get("outcome"),
+        "ingested": list(_listed({name: came_in[name] for name in ("rows", "people") if came_in.get(name)})),
+        "columns": [_column(name, each) for name, each in came_in.get("columns", {}).items()],
+        "rules": [{**each, "holds": _HOLDS[each["passed"]]} for each in record.get("rules", ())],
+        "gates": [GateSaid.model_validate_json(json.dumps(each)).verdict for each in record.get("verdicts", ())],
+        "rest": [{"title": name, "lines": list(_listed(each))} for name, each in record.items() if name not in _FORMED],
+    }
+    return report.markdown(TEMPLATE, values)
+
+
+def _column(name: str, counted: dict[str, Any]) -> dict[str, Any]:
+    reasons = ", ".join(f"{reason} {count}" for reason, count in counted["reasons"].items())
+    return {**counted, "name": name, "share": f"{counted['share']:.4g}", "reasons": reasons}
+
+
+def _listed(value: Any, depth: int = 0) -> Iterator[str]:
+    """Nested values as the lines of a list."""
+    named = value.items() if isinstance(value, dict) else [(None, each) for each in value]
+    if isinstance(value, str) or not isinstance(value, dict | list):
+        named = [(None, value)]
+    for name, each in named:
+        inside = isinstance(each, dict | list)
+        words = [str(part) for part in (name, None if inside else each) if part is not None]
+        yield f"{'  ' * depth}- {': '.join(words)}"
+        if inside:
+            yield from _listed(each, depth + 1)
+
+
+def _printable(value: Any) -> Any:
+    """The value with every character that is none to print, also in names, as its escape."""
+    if isinstance(value, dict):
+        return {_printable(name): _printable(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_printable(each) for each in value]
+    if isinstance(value, str):
+        return "".join(each if each.isprintable() else repr(each)[1:-1] for each in value)
+    return value
