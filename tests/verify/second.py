@@ -389,12 +389,16 @@ def unread(release: Release) -> set[str]:
 Checks = Iterator[tuple[str, bool]]
 
 
+def _speaking_of(gate: Mapping[str, Any]) -> str:
+    return f"{gate['measure']} of {gate['of']}" if gate.get("of") else str(gate["measure"])
+
+
 def _parts(release: Release) -> Checks:
     """Adaptive composition: epsilons and deltas of parts with independent randomness add up (Dwork, Roth 2014, Theorem
     B.1)."""
     parts, choice = release.parts, release.mechanism.get("choice")
     yield "parts add up", release.total == tuple(sum(each[i] for each in parts.values()) for i in (0, 1))
-    charges = {f"gate {each['measure']}": Fraction(each["charge"]) for each in _charged(release)}
+    charges = {f"gate {_speaking_of(each)}": Fraction(each["charge"]) for each in _charged(release)}
     for name, charge in charges.items():
         yield f"{name} is paid", parts.get(name) == (charge, Fraction(0))
     joint = choice is not None and choice["on"] == "sample"

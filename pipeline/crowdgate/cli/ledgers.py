@@ -11,6 +11,7 @@ from crowdgate.cli.releases import AsJson, LedgerUrl
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.budgets import budgets_json, raise_budget
 from crowdgate.ledger import ledger as ledgers
+from crowdgate.ledger.looks import looks
 from crowdgate.ledger.stores import placed
 from crowdgate.settings import ledger_url
 
@@ -36,9 +37,11 @@ def create(
 
 @app.command()
 def show(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
-    """Show every release and what each population has left."""
+    """Show every release, what each population has left, and which private records were opened."""
     opened = ledgers.open_ledger(_url(ledger), None)
-    listing: dict[str, Any] = {"ledger": opened.id, "budgets": budgets_json(opened), "releases": _releases(opened)}
+    looked = [{"line": line.number, "release_id": line.subject} for line in looks(opened.journal())]
+    found = {"budgets": budgets_json(opened), "releases": _releases(opened), "records_opened": looked}
+    listing: dict[str, Any] = {"ledger": opened.id, **found}
     if as_json:
         print_json(listing)
         return
@@ -49,6 +52,8 @@ def show(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
         )
     for entry in listing["releases"]:
         typer.echo(f"  {entry['state']:<10} {entry['release_id']} epsilon {entry['epsilon']}, delta {entry['delta']}")
+    for look in looked:
+        typer.echo(f"  private record of {look['release_id']} opened (line {look['line']})")
 
 
 @app.command()

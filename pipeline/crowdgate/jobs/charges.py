@@ -19,7 +19,8 @@ def charge_words(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
     margin = _margin(plan, rule, measure)
     if rule.charge is None or margin is None:
         return None
-    price = f"costs epsilon {float(rule.charge.epsilon):g}; its noise is above {number_words(margin)} once in 20 times"
+    noise = f"its noise is above {number_words(margin)} at most once in 20 times"
+    price = f"costs epsilon {float(rule.charge.epsilon):g}; {noise}"
     return f"{price}{_passing(plan, rule, margin)}." if measure.excess else f"{price}."
 
 
@@ -45,8 +46,8 @@ def _passing(plan: Plan, rule: GateRule, margin: Fraction) -> str:
     passes = _passes(plan, share, margin)
     if passes < 0:
         return ""
-    of = f"of {people} {plan.guarantee.unit}s"
-    return f": {of} a share of {float(passes):.4g} passes 19 times in 20, one above {float(share):g} once in 20"
+    low, high = f"{float(passes):.4g} passes at least 19 times in 20", f"one above {float(share):g} at most once"
+    return f": of {people} {plan.guarantee.unit}s a share of {low}, {high}"
 
 
 def _passes(plan: Plan, share: Fraction, margin: Fraction) -> Fraction:

@@ -40,21 +40,28 @@ def record_markdown(found: Opened) -> str:
 
 
 def _column(name: str, counted: dict[str, Any]) -> dict[str, Any]:
-    reasons = ", ".join(f"{reason} {count}" for reason, count in counted["reasons"].items())
+    reasons = ", ".join(f"{each['reason']} {each['cells']}" for each in counted["reasons"])
     return {**counted, "name": name, "share": f"{counted['share']:.4g}", "reasons": reasons}
 
 
 def _listed(value: Any, depth: int = 0) -> Iterator[str]:
     """Nested values as the lines of a list."""
-    named = value.items() if isinstance(value, dict) else [(None, each) for each in value]
-    if isinstance(value, str) or not isinstance(value, dict | list):
-        named = [(None, value)]
-    for name, each in named:
+    for name, each in _named(value):
         inside = isinstance(each, dict | list)
         words = [str(part) for part in (name, None if inside else each) if part is not None]
         yield f"{'  ' * depth}- {': '.join(words)}"
         if inside:
             yield from _listed(each, depth + 1)
+
+
+def _named(value: Any) -> Iterator[tuple[str | None, Any]]:
+    """What is inside, by name; what has none and is nested has a number."""
+    if isinstance(value, dict):
+        yield from value.items()
+    else:
+        inside = value if isinstance(value, list) else [value]
+        for number, each in enumerate(inside, start=1):
+            yield (str(number) if isinstance(each, dict | list) else None), each
 
 
 def _printable(value: Any) -> Any:

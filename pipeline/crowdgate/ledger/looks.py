@@ -15,6 +15,11 @@ RECORD_OPENED = "private-record-opened"
 """Of the private record of the release that is the line's subject."""
 
 
+def looks(written: Iterable[Line]) -> list[Line]:
+    """The lines of all looks."""
+    return [line for line in written if line.event == RECORD_OPENED]
+
+
 def informed(written: Iterable[Line], population: str, policy_digest: str) -> bool:
     """Whether a policy is informed that is charged to a population in these lines, or after them."""
     of: dict[str, str] = {}

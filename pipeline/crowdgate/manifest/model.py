@@ -163,6 +163,8 @@ class Manifest(Said):
 
     @model_validator(mode="after")
     def _formed(self) -> "Manifest":
+        if self.format == 1 and self.facts.informed:
+            raise ValueError("informed, from format 2 on")
         if (self.estimand is None) != (self.format == 1):
             raise ValueError("an estimand, from format 2 on")
         return self

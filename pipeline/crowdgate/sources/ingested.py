@@ -1,5 +1,6 @@
 """What became of a table's cells, rows and people on the way in. Confidential: for charged gates and the curator."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -38,18 +39,17 @@ def described(total: Partial, task: Task) -> dict[str, Any]:
 
 def _column(facts: Facts, attribute: Attribute) -> dict[str, Any]:
     invalid, cells = facts.invalid[attribute.name], facts.rows - facts.ragged
-    reasons = {str(reason): facts.reasons[attribute.name, reason] for reason in Reason}
+    reasons = [{"reason": str(each), "cells": facts.reasons[attribute.name, each]} for each in Reason]
     return {
         "invalid": invalid,
         "share": invalid / cells if cells else 0.0,
-        "reasons": {reason: count for reason, count in sorted(reasons.items(), key=_most) if count},
+        "reasons": sorted((each for each in reasons if each["cells"]), key=_rarity),
         "then": "the row is dropped" if attribute.invalid == "drop" else "the cell counts as (invalid)",
     }
 
 
-def _most(counted: tuple[str, int]) -> tuple[int, str]:
-    reason, count = counted
-    return -count, reason
+def _rarity(counted: Mapping[str, Any]) -> int:
+    return -int(counted["cells"])
 
 
 def _rows_of_people(total: Partial, task: Task) -> dict[str, int]:
