@@ -26,6 +26,8 @@ from tests.workshop import BUDGET, CONTRACT, MARK, Row, Workshop, good_rows, wri
 EPSILON, DELTA = Fraction(2), Fraction(1, 100)
 SLOT = "2030-01-01"
 LEVELS = {"age": "50 years", "ward": "exact"}
+INGESTION = {"measure": "invalid_share", "of": "ward", "at_most": "0.5", "charge": {"epsilon": "0.1"}}
+"""A gate that suits every kind; of the marked rows it sees that they are few."""
 SERVER = "{server: local, type: local, path: patients.parquet, format: parquet}"
 
 
@@ -136,7 +138,7 @@ def _policy(copy: Copy, limit: str) -> dict[str, Any]:
             "budget": "clinic-patients",
             "privacy": {"epsilon": _plain(EPSILON), "delta": _plain(DELTA)},
             "mechanism": {**_plain(spec), "kind": copy.case.kind},
-            "gates": [{"measure": "guarantee_epsilon", "at_most": limit}],
+            "gates": [{"measure": "guarantee_epsilon", "at_most": limit}, INGESTION],
             "publish": {"to": "releases", "formats": list(copy.case.formats)},
         },
     }

@@ -82,6 +82,9 @@ def test_marked_values_and_counts_reach_nothing_that_prefect_stores_or_says(
         assert MARK not in text
         assert not COUNTED.search(text), text
     assert said.out == ""
+    line = f"for the curator alone: crowdgate record show clinic/1/{SLOT} (every opening is recorded)"
+    assert [each for each in said.err.splitlines() if "record show" in each] == [line] * 3
+    assert not any("record show" in text for text in (*stored, caplog.text))
     raw = server.raw()
     assert b"was published" in raw
     assert MARK.encode() not in raw

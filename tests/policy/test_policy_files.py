@@ -19,6 +19,7 @@ from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.reading import read_contract
 from crowdgate.documents import read_document
 from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.jobs.charges import charges
 from crowdgate.jobs.check import check
 from crowdgate.jobs.outlook import outlook
 from crowdgate.jobs.plan import KNOWN, plan_policy
@@ -164,6 +165,20 @@ WRONG_POLICIES: list[tuple[str, str, str, str, str, str, str | None]] = [
     (GATE, "{measure: released_classes, at_least: 5, over: [age]}", "at_least: 5,", "spec.gates.6.over",
      "released_classes speaks of all released attributes", "no `over`", None),
     *[
+        (GATE, f"{{measure: {gate}, charge: {{epsilon: 0.05}}}}", gate, where, found, expected, None)
+        for gate, where, found, expected in [
+            ("invalid_share, at_most: 0.1", "spec.gates.6", "invalid_share needs `of`", "of: a column that is read"),
+            ("invalid_share, of: race, at_most: 0.1", "spec.gates.6.of", "'race' is not read", "one of age, "),
+            *[
+                (f"invalid_share, of: age, {limit}", "spec.gates.6", "invalid_share without a share", "six decimals")
+                for limit in ("at_least: 0.1", "at_most: 1.1", "at_most: -0.1", "at_most: 0.1234567")
+            ],
+            ("invalid_people, of: age, at_most: 1", "spec.gates.6.of", "speaks of all", "no `of`"),
+            ("truncated_people, at_most: 1", "spec.gates.6", "nobody has more rows", "privacyUnit is a person"),
+            ("singletons, at_least: 1", "spec.gates.6", "a second gate on singletons", "one gate each"),
+        ]
+    ],
+    *[
         ("privacy: {epsilon: 1,", f"privacy: {{epsilon: {wrong},", "privacy:", "spec.privacy.epsilon", repr(wrong),
          expected, None)
         for wrong, expected in [
@@ -251,6 +266,31 @@ def test_a_policy_whose_gates_only_advise_is_refused(copy: Copy) -> None:
 def test_gates_that_differ_in_limit_kind_are_not_the_same_gate(copy: Copy) -> None:
     copy.edit(POLICY, GATE, f"{GATE}\n    - {{measure: released_classes, at_most: 900000}}")
     assert len(copy.plan().gates) == 10
+
+
+def test_charged_gates_on_columns_are_paid_by_parts_of_their_own_and_say_what_they_cost(copy: Copy) -> None:
+    gates = [
+        f"{{measure: invalid_share, of: {name}, at_most: 0.02, charge: {{epsilon: 0.05}}}}" for name in ("age", "sex")
+    ]
+    copy.edit(POLICY, GATE, "\n    - ".join(gates))
+    parts = [(part.name, part.epsilon) for part in copy.plan().guarantee.parts[-2:]]
+    assert parts == [(f"gate invalid_share of {name}", Fraction("0.05")) for name in ("age", "sex")]
+    cost = charges(copy.plan())[-1]
+    assert cost.startswith(
+        "Gate invalid_share of sex at most 0.02 costs epsilon 0.05; its noise is above 45.14 at most"
+    )
+    assert cost.endswith(
+        ": of 300000 rows a share of 0.0197 passes at least 19 times in 20, one above 0.02 at most once."
+    )
+
+
+def test_a_gate_that_withholds_clean_tables_is_warned_of(copy: Copy) -> None:
+    for share, warned in (("0.0003", True), ("0.00031", False)):
+        gate = f"{{measure: invalid_share, of: age, at_most: {share}, charge: {{epsilon: 0.05}}}}"
+        text = copy.edit(POLICY, GATE, gate)
+        (note,) = (each for each in check(copy.root / POLICY).gates if "invalid_share" in each.gate)
+        assert ("withholds a table of 300000 rows without an invalid cell" in (note.warning or "")) is warned
+        (copy.root / POLICY).write_text(text.replace(gate, GATE))
 
 
 def test_expected_singletons_need_public_margins(whole: Copy) -> None:
