@@ -1,9 +1,10 @@
 """Looks at confidential figures, as the journal holds them, and what was decided after them.
 
 Whoever has looked may write what no policy would otherwise hold. So a policy is *informed by confidential data* if the
-first charge of its digest to a population, whatever became of that run, comes after the first look at a private record
-of the same population. The digest covers policy, contract, levels, margins and budget: a change of any of them makes
-another policy. What was charged before the first look stays uninformed in all its later slots.
+first charge of its digest to a population that was not given back comes after the first look at a private record of the
+same population. The digest covers policy, contract, levels, margins and budget: a change of any of them makes another
+policy. What was paid for before the first look stays uninformed in all its later slots. A charge that was given back
+read nothing and cost nothing, so it can't keep a policy ready for after a look.
 """
 
 import json
@@ -21,15 +22,17 @@ def looks(written: Iterable[Line]) -> list[Line]:
 
 
 def informed(written: Iterable[Line], population: str, policy_digest: str) -> bool:
-    """Whether a policy is informed that is charged to a population in these lines, or after them."""
-    of: dict[str, str] = {}
+    """Whether a policy is informed that is charged to a population in the last of these lines, or after them."""
+    charged: dict[str, tuple[str, str, bool]] = {}
     looked = False
     for line in written:
-        if line.event == "entry.reserved" and line.detail is not None:
-            row = json.loads(line.detail)["row"]
-            of[line.subject] = row["population"]
-            if (row["population"], row["policy_digest"]) == (population, policy_digest):
-                return looked
-        elif line.event == RECORD_OPENED and of.get(line.subject) == population:
+        if line.event == "entry.reserved":
+            row = json.loads(line.detail or "{}")["row"]
+            charged[line.subject] = (row["population"], row["policy_digest"], looked)
+        elif line.event == "entry.reading":
+            whose, digest, before = charged[line.subject]
+            if (whose, digest) == (population, policy_digest):
+                return before
+        elif line.event == RECORD_OPENED and charged[line.subject][0] == population:
             looked = True
     return looked
