@@ -97,7 +97,8 @@ def staged(root: Path, form: str) -> Path:
     reserved = job.reserve(job.prepare(Request(working_copy(root, form).policy, "2030-01-01")))  # type: ignore[arg-type]
     key = SecretKey(bytes(32), injected=True)
     counted = job.read(reserved, key, serial())  # type: ignore[arg-type]
-    judged = job.judge(reserved, job.protect(reserved, counted, KeyedRandomness(key, vectors=SILENT)), key)  # type: ignore[arg-type]
+    silent = KeyedRandomness(key, vectors=SILENT)
+    judged = job.judge(reserved, counted, job.protect(reserved, counted, silent), silent)  # type: ignore[arg-type]
     return job.stage(reserved, counted, judged).staged.folder  # type: ignore[arg-type]
 
 
