@@ -481,12 +481,12 @@ def noise_epsilon(release: Release, spend: Fraction) -> Fraction:
     if release.mechanism["noise"] == "discrete laplace":
         return amplified(spend, release.beta)
     # a delta of 1 or more before sampling promises nothing, and so does one just below
-    inner = min(release.total[1] / release.beta, 1 - Fraction(1, 10**9))
+    inner = min(release.parts[ALONE][1] / release.beta, 1 - Fraction(1, 10**9))
     return amplified(zcdp_epsilon(spend, inner), release.beta)
 
 
 def _tables(release: Release) -> Checks:
-    mechanism, queries, epsilon = release.mechanism, release.mechanism["queries"], release.total[0]
+    mechanism, queries, epsilon = release.mechanism, release.mechanism["queries"], release.parts[ALONE][0]
     noise, rows = mechanism["noise"], release.per_unit
     for query in queries:
         yield "sensitivities", query["sensitivity"] == rows * contribution(query)
