@@ -19,6 +19,7 @@ from crowdgate.jobs.verify import verify
 from crowdgate.kind.randomness import KeyedRandomness
 from crowdgate.kind.run import Request, Result
 from crowdgate.kinds.tables import release as tables_job
+from crowdgate.kinds.tables.files import COUNT_NUMBERS
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import State, open_ledger
 from crowdgate.noise import NoiseSource
@@ -119,7 +120,7 @@ def test_every_kind_of_tables_is_published_and_verifies(workshop: Workshop, old:
 def test_a_release_holds_every_cell_and_no_true_number_without_noise(workshop: Workshop) -> None:
     path = path_of(run(workshop))
     table = pq.read_table(path / "4-count-by-age-10-years-ward-exact.parquet")
-    assert table.column_names == ["age", "ward", "value", "standard_error", "lower", "upper", "trustworthy"]
+    assert table.column_names == ["age", "ward", *COUNT_NUMBERS]
     assert table.num_rows == 10 * 4
     assert "(invalid)" in table["ward"].to_pylist()
     total = pq.read_table(path / "1-count.parquet")

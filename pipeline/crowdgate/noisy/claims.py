@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
+from crowdgate.accounting.noise_sums import width
 from crowdgate.accounting.tables_plan import split_budget, stated_guarantee
 from crowdgate.limits import MOST_NUMBERS
 from crowdgate.noisy.said import NoiseSaid
@@ -29,6 +30,15 @@ def budget_problems(said: NoiseSaid) -> Iterator[str]:
         # the weights are roots of cells in floats, whose last bits are the machine's
         if any(abs(spent - due) > due * NEAR for spent, due in zip(known, split, strict=True)):
             yield "the queries do not spend what shares and split give them"
+
+
+def width_problems(said: NoiseSaid, rows: int, form: int) -> Iterator[str]:
+    """How many standard errors hold any sum of the noise on counts, from format 2 on."""
+    counted = [at for at, query in enumerate(said.queries) if query.grid is None]
+    cells = sum(said.queries[at].cells for at in counted)
+    due = width([said.law_of(at, rows) for at in counted], cells) if counted and form > 1 else None
+    if said.width != due:
+        yield "the width of intervals is not that of the noise"
 
 
 def spend_problems(said: NoiseSaid, epsilon: Fraction, delta: Fraction, beta: Fraction) -> Iterator[str]:

@@ -53,13 +53,15 @@ class QuerySaid(Said):
 
 class NoiseSaid(Said):
     """Discrete noise of a budget, `epsilon` or `rho`, on every query. The budget is split equally or for the least
-    variance among queries without a share."""
+    variance among queries without a share. `width` is how many standard errors the interval of a count has to either
+    side of its unbiased estimate (format 1: 1.96 of the value)."""
 
     noise: Literal["discrete laplace", "discrete gaussian"]
     epsilon: Exact | None = None
     rho: Exact | None = None
     queries: Annotated[tuple[QuerySaid, ...], FailFast(), Field(min_length=1, max_length=MOST_NUMBERS)]
     split: Literal["equal", "least-variance"]
+    width: Exact | None = None
 
     @property
     def noise_kind(self) -> NoiseKind:

@@ -9,7 +9,8 @@ def noise_stated(made: DpTables, split: str) -> dict[str, object]:
     """The fields of `NoiseSaid`: the noise, its budget, and every query with what it spends."""
     unit = "epsilon" if made.budget.noise == "laplace" else "rho"
     queries = tuple(_query(made, at, unit) for at in range(len(made.queries)))
-    return {"noise": f"discrete {made.budget.noise}", unit: made.budget.spend, "queries": queries, "split": split}
+    return {"noise": f"discrete {made.budget.noise}", unit: made.budget.spend, "queries": queries, "split": split,
+            "width": made.width}  # fmt: skip
 
 
 def _query(made: DpTables, at: int, unit: str) -> QuerySaid:

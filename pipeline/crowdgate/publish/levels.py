@@ -81,6 +81,16 @@ class Domains:
         return np.array([place[above[label]] for label in labels], dtype=np.int64)
 
 
+def levels_of(domains: Domains) -> dict[tuple[str, str], Level]:
+    """Every level that is published, as codes of the finest one of its column, which stands first."""
+    finest: dict[str, str] = {}
+    found: dict[tuple[str, str], Level] = {}
+    for (name, level), labels in domains.listed.items():
+        first = finest.setdefault(name, level)
+        found[name, level] = Level(level, tuple(labels), domains.codes(name, first, level).astype(np.int32))
+    return found
+
+
 def read_coarser(path: Path) -> list[CoarserLine]:
     """The lines of levels.csv. Raises VerificationFailed."""
     return [(line[0], line[1], line[2], line[3], line[4]) for line in read_lines(path, COARSER_COLUMNS)]

@@ -14,13 +14,15 @@ from crowdgate.kind.kind import Formats
 from crowdgate.kinds.tables.published import PublishedTables
 from crowdgate.kinds.tables.said import TableSaid, TablesManifest
 from crowdgate.mechanisms.tables.answers import MEAN_PARTS, Answer, QuantileAnswer
-from crowdgate.mechanisms.tables.workload import AtEnd, Item, Mean, Quantiles, Sum
+from crowdgate.mechanisms.tables.workload import AtEnd, Item, Mean, Quantiles, Sum, Table
 from crowdgate.publish.dictionary import DICTIONARY, write_dictionary, write_lines
 from crowdgate.publish.levels import COARSER, COARSER_COLUMNS
 
 NUMBERS = ("value", "standard_error", "lower", "upper", "trustworthy")
 QUANTILE_COLUMNS = ("probability", "bin", "lower", "upper")
-RESERVED = frozenset((*NUMBERS, *MEAN_PARTS, *QUANTILE_COLUMNS))
+COUNT_NUMBERS = ("value", "unbiased", "standard_error", "lower", "upper", "trustworthy")
+"""Of counts that were made consistent."""
+RESERVED = frozenset((*COUNT_NUMBERS, *MEAN_PARTS, *QUANTILE_COLUMNS))
 """Names that a released attribute can't have: they are columns of the tables."""
 LISTING = "tables.csv"
 LISTING_COLUMNS = ("file", "table", "kind", "column", "level", "cells", "noise_error")
@@ -71,7 +73,14 @@ def _table_writers(
 
 def tidy(answer: Answer | QuantileAnswer) -> pa.Table:
     """One row a cell: the labels of its axes, then the numbers (empty where a number is withheld)."""
-    return _quantiles(answer) if isinstance(answer, QuantileAnswer) else _numbers(answer)
+    if isinstance(answer, QuantileAnswer):
+        return _quantiles(answer)
+    return _numbers(answer, COUNT_NUMBERS if isinstance(answer.item, Table) else NUMBERS)
+
+
+def tidy_raw(answer: Answer | QuantileAnswer) -> pa.Table:
+    """The same of numbers as drawn."""
+    return _quantiles(answer) if isinstance(answer, QuantileAnswer) else _numbers(answer, NUMBERS)
 
 
 def _writer(table: pa.Table, form: Format) -> Writer:
@@ -82,11 +91,13 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60].strip("-") or "table"
 
 
-def _numbers(answer: Answer) -> pa.Table:
+def _numbers(answer: Answer, names: Sequence[str]) -> pa.Table:
     cells = answer.cells
     columns = _axes(answer.levels, cells.value.shape)
-    for name, values in zip(NUMBERS[:-1], (cells.value, cells.error, cells.lower, cells.upper), strict=True):
-        columns[name] = pa.array(values.ravel(), mask=~np.isfinite(values.ravel()))
+    held = {"value": cells.value, "unbiased": cells.unbiased, "standard_error": cells.error,
+            "lower": cells.lower, "upper": cells.upper}  # fmt: skip
+    for name in names[:-1]:
+        columns[name] = pa.array(held[name].ravel(), mask=~np.isfinite(held[name].ravel()))
     columns["trustworthy"] = pa.array(cells.trustworthy.ravel())
     for name, values in answer.parts.items():
         columns[name] = pa.array(values.ravel(), mask=np.isnan(values.ravel()))

@@ -5,6 +5,8 @@ from crowdgate.kind.kind import Page
 from crowdgate.kinds.tables.plan import workload_words
 from crowdgate.kinds.tables.published import PublishedTables
 from crowdgate.kinds.tables.said import NumbersSaid, TableSaid, TablesManifest
+from crowdgate.kinds.tables.spread import counts_plan
+from crowdgate.publish.levels import domains_of
 
 
 def estimand(table: TableSaid) -> str:
@@ -44,7 +46,7 @@ def _bias(table: TableSaid) -> str:
     return clamped + (each if table.numbers.rounding == "down" else "") + "."
 
 
-def page(said: TablesManifest, _: PublishedTables) -> Page:
+def page(said: TablesManifest, held: PublishedTables) -> Page:
     """What the files hold, how the numbers were made, and what their intervals mean."""
     mechanism, tables = said.mechanism, said.data.tables
     cells = sum(query.cells for query in mechanism.queries)
@@ -62,6 +64,13 @@ def page(said: TablesManifest, _: PublishedTables) -> Page:
         "numbers": [{"file": each.file, "words": words} for each in tables if (words := estimand(each))],
         "means": any(each.kind == "mean" for each in tables),
         "quantiles": any(each.kind == "quantiles" for each in tables),
+        "agree": _agree(said, held) if any(each.kind == "count" for each in tables) else None,
+        "width": None if mechanism.width is None else f"{float(mechanism.width):g}",
         "used": "the numbers",
     }
     return Page(f"kinds/tables/release.{said.format}.md.j2", values)
+
+
+def _agree(said: TablesManifest, held: PublishedTables) -> bool:
+    """Whether all tables of counts agree exactly."""
+    return counts_plan(said, domains_of(held.columns, held.coarser)).lattice.agreeing

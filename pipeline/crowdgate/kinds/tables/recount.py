@@ -13,6 +13,7 @@ from crowdgate.accounting.discrete_laws import Law
 from crowdgate.kinds.tables.said import TableSaid, TablesMechanism
 from crowdgate.mechanisms.tables.answers import MEAN_PARTS
 from crowdgate.mechanisms.tables.means import means
+from crowdgate.noisy.counts import Counts
 from crowdgate.noisy.said import GridSaid
 from crowdgate.publish.levels import Domains
 
@@ -29,7 +30,8 @@ class Noise:
     """The noise on the cells of a count, sum or mean: its law, the worth of one step for the whole table, the sampling
     rate, what one row can add (None: of either sign), and the least and the greatest value of a mean.
 
-    `after` are the variances of a count's cells once tables are consistent; None: as drawn. `form` is the manifest's.
+    `after` are the variances of a count's cells once tables are consistent, in format 1; None: as drawn. `form` is the
+    manifest's.
     """
 
     law: Law
@@ -115,6 +117,11 @@ def noisy_problems(table: pa.Table, mechanism: TablesMechanism, noise: Noise) ->
         yield "an interval that does not follow from value and standard error"
 
 
+def counts(table: pa.Table) -> Counts:
+    """The numbers of a table of consistent counts."""
+    return Counts(*(_floats(table, name) for name in ("value", "unbiased", "standard_error", "lower", "upper")))
+
+
 def mean_problems(table: pa.Table, _: TablesMechanism, noise: Noise) -> Iterator[str]:
     """Means of the first format: within the column's bounds, with intervals of 1.96 standard errors inside them."""
     value, error, lower, upper = (_floats(table, column) for column in ("value", "standard_error", "lower", "upper"))
@@ -178,7 +185,7 @@ def quantile_problems(table: pa.Table, stated: TableSaid, domains: Domains) -> I
 def margin_problems(
     stated: Sequence[TableSaid], beta: Fraction, tables: Mapping[str, pa.Table], domains: Domains
 ) -> Iterator[str]:
-    """All counts have one total, and each table adds up to the finest other one that is a margin of it.
+    """Format 1: all counts have one total, and each table adds up to the finest other one that is a margin of it.
 
     The finest margin can be the histogram behind quantiles, which is not published: then it is that one's own.
     """

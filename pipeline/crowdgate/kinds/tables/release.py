@@ -13,7 +13,7 @@ from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram
 from crowdgate.kind.kind import Sections
 from crowdgate.kind.randomness import Randomness
-from crowdgate.kinds.tables.files import file_names, statistic, tidy
+from crowdgate.kinds.tables.files import file_names, statistic, tidy, tidy_raw
 from crowdgate.kinds.tables.plan import TablesPlan
 from crowdgate.kinds.tables.published import PublishedTables
 from crowdgate.kinds.tables.said import (
@@ -65,7 +65,7 @@ def publish(_: TablesPlan, candidate: AnsweredTables, contract: Contract) -> Pub
     levels = _levels(contract, candidate.answers)
     return PublishedTables(
         said=_described(candidate.answers), tables=tuple(map(tidy, candidate.answers)),
-        raw=tuple(map(tidy, candidate.raw)), columns=entries(levels), coarser=list(coarser(levels)),
+        raw=tuple(map(tidy_raw, candidate.raw)), columns=entries(levels), coarser=list(coarser(levels)),
     )  # fmt: skip
 
 

@@ -1,9 +1,10 @@
 """Check a release of tables from its files alone: guarantee, queries, domains, flags, and that whole numbers add up."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from crowdgate.candidate import Candidate, PublishedCells
@@ -11,11 +12,12 @@ from crowdgate.errors import VerificationFailed
 from crowdgate.formats import Format
 from crowdgate.kind.facts import static_of
 from crowdgate.kind.kind import Formats
-from crowdgate.kinds.tables.files import NUMBERS, QUANTILE_COLUMNS, RAW
+from crowdgate.kinds.tables.files import COUNT_NUMBERS, NUMBERS, QUANTILE_COLUMNS, RAW
 from crowdgate.kinds.tables.published import PublishedTables
 from crowdgate.kinds.tables.recount import (
     Noise,
     cell_problems,
+    counts,
     margin_problems,
     mean_problems,
     noisy_problems,
@@ -23,11 +25,11 @@ from crowdgate.kinds.tables.recount import (
     ratio_problems,
 )
 from crowdgate.kinds.tables.said import TableSaid, TablesManifest
-from crowdgate.kinds.tables.spread import Spread, spread_after
+from crowdgate.kinds.tables.spread import Spread, counted, counts_plan, spread_after
 from crowdgate.limits import LARGEST_LISTING
 from crowdgate.manifest import guarantee_words
 from crowdgate.mechanisms.tables.answers import MEAN_PARTS
-from crowdgate.noisy.claims import budget_problems, spend_problems
+from crowdgate.noisy.claims import budget_problems, spend_problems, width_problems
 from crowdgate.noisy.said import GridSaid, QuerySaid
 from crowdgate.publish.dictionary import DICTIONARY, read_dictionary
 from crowdgate.publish.levels import COARSER, Domains, domains_of, read_coarser
@@ -53,6 +55,7 @@ def claims(said: TablesManifest) -> Iterator[str]:
     yield from faults
     if not faults:
         yield from spend_problems(mechanism, own.epsilon, own.delta, beta)
+        yield from width_problems(mechanism, rows, said.format)
 
 
 def _query_problems(said: TablesManifest) -> Iterator[str]:
@@ -120,17 +123,33 @@ def read(folder: Path, said: TablesManifest, formats: Formats) -> PublishedTable
 
     The files of the first format are read; the others must be what is written of the same tables.
     """
+    if not 0 < said.mechanism.beta <= 1:
+        raise VerificationFailed("a sampling rate that is none")
     columns, above = read_dictionary(folder / DICTIONARY), read_coarser(folder / COARSER)
     domains = domains_of(columns, above)
     if said.estimand is not None and not all(said.estimand.allows(each.column, each.labels) for each in columns):
         raise VerificationFailed(f"{DICTIONARY}: its columns are not treated as the estimand says")
     _refuse(_cell_problems(said, domains))
-    after = spread_after(said, domains)
+    after = spread_after(said, domains) if said.format == 1 else {}
     tables = _tables(folder, said, formats, domains, "", after)
     raw = _tables(folder, said, formats, domains, RAW, {}) if said.mechanism.raw else ()
     held = {each.file: table for each, table in zip(said.data.tables, tables, strict=True)}
-    _refuse(margin_problems(said.data.tables, said.mechanism.beta, held, domains))
+    if said.format == 1:
+        _refuse(margin_problems(said.data.tables, said.mechanism.beta, held, domains))
+    else:
+        _refuse(_count_problems(said, domains, held))
     return PublishedTables(said.data.tables, tables, raw, columns, above)
+
+
+def _count_problems(said: TablesManifest, domains: Domains, held: Mapping[str, pa.Table]) -> Iterator[str]:
+    """What does not hold of counts that were made consistent."""
+    tables = counted(said)
+    published = {at: counts(held[each.file]) for at, each in enumerate(tables) if each.kind == "count"}
+    for at, each in published.items():
+        if not said.mechanism.suppress and np.isnan(each.value).any():
+            yield f"{tables[at].file}: an empty count"
+    if published:
+        yield from counts_plan(said, domains).problems(published)
 
 
 def measured(said: TablesManifest, held: PublishedTables) -> Candidate:
@@ -173,16 +192,18 @@ def _tables(
     found = []
     for table in said.data.tables:
         path = folder / f"{table.file}{suffix}.{end}"
-        found.append(_read(path, table, form))
-        problems = list(_table_problems(found[-1], table, said, domains, after))
+        consistent = table.kind == "count" and not suffix and said.format > 1
+        found.append(_read(path, _schema(table, COUNT_NUMBERS if consistent else NUMBERS), form, table.cells))
+        problems = list(_table_problems(found[-1], table, said, domains, None if consistent else after))
         if problems:
             raise VerificationFailed("\n".join(f"{path.name}: {problem}" for problem in problems))
     return tuple(found)
 
 
 def _table_problems(
-    found: pa.Table, table: TableSaid, said: TablesManifest, domains: Domains, after: Spread
+    found: pa.Table, table: TableSaid, said: TablesManifest, domains: Domains, after: Spread | None
 ) -> Iterator[str]:
+    """Of a table by itself; counts that were made consistent (no `after`) are recounted together later."""
     if not domains.complete(found, table.levels, table.probabilities):
         yield "its cells are not all cells of its domain, in their order"
     elif table.kind == "quantiles":
@@ -191,16 +212,15 @@ def _table_problems(
         yield from cell_problems(found, said.mechanism)
         if table.kind == "mean" and said.format > 1:
             yield from ratio_problems(found, said.mechanism, table.queries)
-        else:
+        elif after is not None:
             noise = Noise.of(said.mechanism, table.queries[0], after.get(table.file), said.format)
             check = mean_problems if table.kind == "mean" else noisy_problems
             yield from check(found, said.mechanism, noise)
 
 
-def _read(path: Path, table: TableSaid, form: Format) -> pa.Table:
-    expected = _schema(table)
+def _read(path: Path, expected: pa.Schema, form: Format, cells: int) -> pa.Table:
     try:
-        pieces = [_decoded(piece, expected) for piece in form.read(path, expected, table.cells)]
+        pieces = [_decoded(piece, expected) for piece in form.read(path, expected, cells)]
         found = pa.concat_tables(pieces) if pieces else expected.empty_table()
     except (pa.ArrowException, OSError, ValueError) as fault:
         raise VerificationFailed(f"{path.name}: unreadable ({type(fault).__name__})") from None
@@ -220,10 +240,10 @@ def _decoded(piece: pa.Table, schema: pa.Schema) -> pa.Table:
     return piece.cast(schema)
 
 
-def _schema(table: TableSaid) -> pa.Schema:
+def _schema(table: TableSaid, numbers: Sequence[str]) -> pa.Schema:
     axes = [(name, pa.string()) for name in table.levels]
     if table.kind == "quantiles":
         return pa.schema([*axes, *((name, pa.string()) for name in QUANTILE_COLUMNS)])
-    names = (*NUMBERS, *MEAN_PARTS) if table.kind == "mean" and table.numbers is not None else NUMBERS
-    numbers = [(name, pa.bool_() if name == "trustworthy" else pa.float64()) for name in names]
-    return pa.schema([*axes, *numbers])
+    names = (*numbers, *MEAN_PARTS) if table.kind == "mean" and table.numbers is not None else numbers
+    typed = [(name, pa.bool_() if name == "trustworthy" else pa.float64()) for name in names]
+    return pa.schema([*axes, *typed])

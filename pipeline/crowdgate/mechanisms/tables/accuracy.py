@@ -2,7 +2,14 @@
 
 All of it is public: a function of the plan and of the noisy numbers, never of the true ones. Before consistency, and
 without sampling, an interval covers exactly as often as the law of the noise says (`coverage`, at least .95: integers
-jump). After consistency, non-negativity and rounding, and with sampling, intervals are approximate.
+jump).
+
+The interval of a count after consistency is that of the linear estimate behind it, so many standard errors wide as hold
+any weighted sum of such noise (`noise_sums`), cut at 0, and widened to hold the published number: so it covers at least
+as often, whatever was done to have no negative numbers and no fractions. With sampling at rate beta, noise of variance
+v, and n people, the sampled and noisy y has mean beta n and variance v + beta (1 - beta) n: the interval is all n with
+|y - beta n| at most `width` such standard deviations (a score interval, Wilson 1927). With c = width^2 (1 - beta),
+beta n = y + c/2 +- sqrt(c^2/4 + width^2 (v + (1 - beta) y)). Below 0 y is taken as 0 under the root, which widens it.
 """
 
 from collections.abc import Sequence
@@ -24,20 +31,23 @@ CONFIDENCE = 0.95
 @dataclass(frozen=True, eq=False)
 class Cells:
     """Published numbers of one table, of one shape: estimates for the full table, standard errors, 95 % intervals, and
-    which are trustworthy at the stated relative error."""
+    which are trustworthy at the stated relative error. `unbiased` are linear estimates: those behind consistent counts,
+    elsewhere the values themselves."""
 
     value: Floats
     error: Floats
     lower: Floats
     upper: Floats
     trustworthy: Mask
+    unbiased: Floats
 
     def suppressed(self) -> "Cells":
         """The same with NaN in place of every number that is not trustworthy."""
-        value, error, lower, upper = (
-            np.where(self.trustworthy, part, np.nan) for part in (self.value, self.error, self.lower, self.upper)
+        value, error, lower, upper, unbiased = (
+            np.where(self.trustworthy, part, np.nan)
+            for part in (self.value, self.error, self.lower, self.upper, self.unbiased)
         )
-        return Cells(value, error, lower, upper, self.trustworthy)
+        return Cells(value, error, lower, upper, self.trustworthy, unbiased)
 
 
 @dataclass(frozen=True)
@@ -63,19 +73,26 @@ def exact_cells(noisy: npt.NDArray[np.int64], law: Law, unit: Fraction, beta: Fr
     return _cells(noisy.astype(np.float64), law.variance, float(q), unit, beta, relative, greatest)
 
 
-def consistent_cells(values: npt.NDArray[np.int64] | Floats, variances: Floats, beta: Fraction,
-                     relative: Fraction) -> Cells:  # fmt: skip
-    """Counts after consistency: 1.96 standard errors of the least-squares estimate, ends not below 0."""
-    cells = _cells(np.asarray(values, dtype=np.float64), variances, 0.0, Fraction(1), beta, relative, 1)
-    half = Z95 * cells.error
-    lower, upper = np.maximum(cells.value - half, 0), np.maximum(cells.value + half, 0)
-    return Cells(cells.value, cells.error, lower, upper, cells.trustworthy)
+def consistent_cells(
+    values: npt.NDArray[np.int64], estimates: Floats, variances: Floats, width: Fraction, beta: Fraction,
+    relative: Fraction,
+) -> Cells:  # fmt: skip
+    """Counts after consistency, from the linear estimates behind them and the variances of these, for the rows that
+    were counted (the sample, if any). `width` is how many standard errors hold them."""
+    rate = float(beta)
+    value, unbiased = values / rate, estimates / rate
+    error = np.sqrt(variances + _coins(np.maximum(estimates, 0), rate, 1)) / rate
+    moved = float(width**2 * (1 - beta) / (2 * beta))
+    half = np.sqrt(moved * moved + np.square(float(width) * error))
+    lower = np.minimum(np.maximum(unbiased + moved - half, 0), value)
+    upper = np.maximum(unbiased + moved + half, value)
+    return Cells(value, error, lower, upper, _trusted(value, error, relative), unbiased)
 
 
 def estimated_cells(estimates: Estimates, relative: Fraction) -> Cells:
     """Means as cells."""
     trusted = _trusted(estimates.value, estimates.error, relative)
-    return Cells(estimates.value, estimates.error, estimates.lower, estimates.upper, trusted)
+    return Cells(estimates.value, estimates.error, estimates.lower, estimates.upper, trusted, estimates.value)
 
 
 def trusted_share(cells: Sequence[Cells]) -> float:
@@ -92,7 +109,7 @@ def _cells(values: Floats, variance: float | Floats, width: float | Floats, unit
     value = values * scale
     error = np.sqrt(variance + coins) * scale * np.ones_like(value)
     half = _half(values, width, rate, greatest) * scale
-    return Cells(value, error, value - half, value + half, _trusted(value, error, relative))
+    return Cells(value, error, value - half, value + half, _trusted(value, error, relative), value)
 
 
 def _half(values: Floats, width: float | Floats, beta: float, greatest: int | None) -> Floats:

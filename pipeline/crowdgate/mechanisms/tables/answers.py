@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from crowdgate.hierarchy import INVALID_LABEL, Level
 from crowdgate.mechanisms.tables.accuracy import Cells, consistent_cells, estimated_cells, exact_cells
+from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
 from crowdgate.mechanisms.tables.consistency import agree
 from crowdgate.mechanisms.tables.dp_tables import DpTables
 from crowdgate.mechanisms.tables.means import means
 from crowdgate.mechanisms.tables.quantiles import quantile_bins, quantile_limits
-from crowdgate.mechanisms.tables.rounding import round_tables
 from crowdgate.mechanisms.tables.sums import Taken
 from crowdgate.mechanisms.tables.workload import Item, Mean, Quantiles
 
@@ -71,24 +71,24 @@ def raw_answers(
 
 
 def consistent_answers(
-    mechanism: DpTables, noisy: Sequence[Vector], relative: Fraction, *, whole: bool = True
+    mechanism: DpTables, noisy: Sequence[Vector], relative: Fraction
 ) -> tuple[Answer | QuantileAnswer, ...]:
-    """All counts consistent and without negative cells; in whole numbers if `whole` (see rounding for what holds then).
+    """All counts consistent, in whole numbers from 0 on (`coarse_to_fine` says what holds), with the linear estimates
+    behind them and the intervals of these. With sampling they are consistent on the sample and then scaled by 1/beta.
 
-    With sampling they are consistent on the sample and then scaled by 1/beta. Sums and means are as drawn. Standard
-    errors are those of least squares, before non-negativity and rounding; where they were too costly to compute, those
-    of the noise, which are larger.
+    Sums and means are as drawn.
     """
     counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
-    cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy))}
+    cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy)) if i not in counts}
     values: dict[int, npt.NDArray[Any]] = dict(enumerate(noisy))
-    if counts:
+    if mechanism.width is not None:
         axes = [mechanism.queries[i].levels for i in counts]
-        found = agree(axes, [noisy[i] for i in counts], [mechanism.laws[i].variance for i in counts])
-        tables: Sequence[npt.NDArray[Any]] = round_tables(axes, found.tables) if whole else found.tables
-        for i, table, variances in zip(counts, tables, found.variances, strict=True):
+        spread = [mechanism.laws[i].variance for i in counts]
+        found = agree(axes, [noisy[i] for i in counts], spread)
+        tables = whole_tables(axes, found.tables, spread)
+        for i, table, linear, after in zip(counts, tables, found.tables, found.variances, strict=True):
             values[i] = table
-            cells[i] = consistent_cells(table, variances, mechanism.budget.beta, relative)
+            cells[i] = consistent_cells(table, linear, after, mechanism.width, mechanism.budget.beta, relative)
     return _answers(mechanism, noisy, values, cells, relative)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdgate.accounting.discrete_laws import Law
+from crowdgate.accounting.noise_sums import width
 from crowdgate.accounting.tables_plan import NoiseKind, Query, Split, TablesBudget, law_of, split_budget, tables_budget
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import Finding
@@ -75,6 +76,13 @@ class DpTables:
         """The law of the noise on the cells of each query."""
         pairs = zip(self.queries, self.spends, strict=True)
         return tuple(law_of(linear.query, spend, self.rows, self.budget.noise) for linear, spend in pairs)
+
+    @cached_property
+    def width(self) -> Fraction | None:
+        """How many standard errors hold any weighted sum of the noise on counts 95 % of the time; None: no counts."""
+        counts = [at for at, linear in enumerate(self.queries) if linear.grid is None]
+        cells = sum(self.queries[at].query.cells for at in counts)
+        return width([self.laws[at] for at in counts], cells) if counts else None
 
     def protect(
         self, counted: Mapping[str, Histogram], coins: Subsampler | None = None, source: NoiseSource = OPENDP

@@ -1,39 +1,118 @@
-"""Whole numbers out of consistent tables.
+"""One table at a time: the nearest without negative cells that adds up to its margins, and whole numbers near it.
 
-What rounding promises: every table holds whole numbers, all tables have the same total, and a table adds up exactly to
-the finest other table that is a margin of it, all the way along a chain of levels. Tables that cross (sex x age and
-age x race) agree before rounding and can differ on their common margin after it; no cell moves by 1 or more where the
-tables agree.
+What rounding promises: a table holds whole numbers from 0 on and adds up exactly to each of its margins, of which there
+are one or two. Such a table always exists if the margins agree on what they share: they are then the supplies and
+demands of a transportation problem, whose vertices are whole (Hoffman, Kruskal 1956; controlled rounding: Cox 1987).
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.mechanisms.tables.consistency import Axes, Floats, cells_of, refines
-
+Floats = npt.NDArray[np.float64]
 Vector = npt.NDArray[np.int64]
 
-
-def round_tables(axes: Sequence[Axes], tables: Sequence[Floats]) -> tuple[Vector, ...]:
-    """Non-negative consistent tables in whole numbers, coarsest first, each within the totals of its parent."""
-    rounded: dict[int, Vector] = {}
-    total = np.array([round(float(np.mean([table.sum() for table in tables])))], dtype=np.int64)
-    for at in sorted(range(len(tables)), key=lambda at: tables[at].size):
-        above = parent(axes, at, list(rounded))
-        groups = cells_of(axes[at], axes[above] if above is not None else {})
-        targets = rounded[above].reshape(-1) if above is not None else total
-        rounded[at] = largest_remainder(tables[at].reshape(-1), groups, targets).reshape(tables[at].shape)
-    return tuple(rounded[at] for at in range(len(tables)))
+_ROUNDS = 200
+_NEAR = 1e-7
+"""Of a person: by less a number is whole, or a margin met."""
 
 
-def parent(axes: Sequence[Axes], at: int, among: Sequence[int]) -> int | None:
-    """Of some tables, the one of most cells that is a margin of table `at` (the first of equals), or None."""
-    coarser = [other for other in among if other != at and refines(axes[at], axes[other])]
-    return max(
-        coarser, key=lambda other: (np.prod([len(level) for level in axes[other].values()]), -other), default=None
-    )
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """The cell of a margin that every cell of a table belongs to, and the whole numbers of the margin."""
+
+    cells: Vector
+    sums: Vector
+
+
+def nearest(values: Floats, margins: Sequence[Margin]) -> Floats:
+    """The table without negative cells nearest to `values` that adds up to its margins: to one exactly, to two nearly.
+
+    It is max(0, values - a shift for every margin cell). For one margin the shifts that meet it are found at once (a
+    projection on simplices), for two in turn (Hildreth 1957).
+    """
+    shifted, table = values, values
+    for _ in range(_ROUNDS if len(margins) > 1 else 1):
+        for margin in margins:
+            shifted = shifted - _shifts(shifted, margin)[margin.cells]
+        table = np.maximum(shifted, 0.0)
+        if all(np.abs(_added(table, margin) - margin.sums).max() <= _NEAR for margin in margins):
+            break
+    return table
+
+
+def whole(values: Floats, margins: Sequence[Margin]) -> Vector:
+    """Whole numbers from 0 on, near `values`, that add up to one margin, or to two that agree on what they share."""
+    if len(margins) > 1:
+        found = _transported(values, margins)
+        if (found >= 0).all() and all((_added(found, margin) == margin.sums).all() for margin in margins):
+            return found
+    return largest_remainder(values, margins[0].cells, margins[0].sums)
+
+
+def _shifts(values: Floats, margin: Margin) -> Floats:
+    """By margin cell the t with sum max(0, values - t) = its number: Newton's steps, which rise towards it."""
+    greatest = np.full(len(margin.sums), -np.inf)
+    np.maximum.at(greatest, margin.cells, values)
+    of_all = (_added(values, margin) - margin.sums) / np.bincount(margin.cells)
+    shifts = np.maximum(greatest - margin.sums, of_all)
+    for _ in range(len(values)):
+        active = values > shifts[margin.cells]
+        number = np.bincount(margin.cells, active, len(shifts))
+        rest = np.bincount(margin.cells, values * active, len(shifts)) - margin.sums
+        better = np.where(number > 0, rest / np.maximum(number, 1), shifts)
+        if (better <= shifts).all():
+            break
+        shifts = np.maximum(shifts, better)
+    return shifts
+
+
+def _added(values: Floats | Vector, margin: Margin) -> Floats:
+    return np.bincount(margin.cells, values, len(margin.sums)).astype(np.float64)
+
+
+def _transported(values: Floats, margins: Sequence[Margin]) -> Vector:
+    """A vertex of the transportation problem: each number rounded down or up, with the least distance in all; where
+    `values` are too far from their margins for that, further away."""
+    down = np.floor(values + _NEAR)
+    part = np.where(values - down > _NEAR, values - down, 0.0)
+    lacks = np.concatenate([margin.sums - _added(down, margin) for margin in margins])
+    sums, some = _incidence(margins), np.flatnonzero(part)
+    if not lacks.any():
+        return down.astype(np.int64)
+    up = _solved(1 - 2 * part[some], sums[:, some], lacks, (0, 1)) if len(some) else None
+    if up is not None:
+        down[some] += up
+        return down.astype(np.int64)
+    moved = _solved(np.ones(2 * len(down)), _both(sums), lacks, [(0, None)] * len(down) + [(0, d) for d in down])
+    found = down if moved is None else down + moved[: len(down)] - moved[len(down) :]
+    return found.astype(np.int64)
+
+
+def _incidence(margins: Sequence[Margin]) -> Any:
+    """Which cells add up to which margin cell."""
+    from scipy.sparse import csc_array
+
+    starts = np.cumsum([0, *(len(margin.sums) for margin in margins)])
+    rows = np.concatenate([margin.cells + start for margin, start in zip(margins, starts[:-1], strict=True)])
+    columns = np.tile(np.arange(len(margins[0].cells)), len(margins))
+    return csc_array((np.ones(len(rows)), (rows, columns)), shape=(starts[-1], len(margins[0].cells)))
+
+
+def _both(sums: Any) -> Any:
+    from scipy.sparse import hstack
+
+    return hstack([sums, -sums])
+
+
+def _solved(costs: Floats, sums: Any, lacks: Floats, bounds: Any) -> Floats | None:
+    from scipy.optimize import linprog
+
+    found = linprog(costs, A_eq=sums, b_eq=lacks, bounds=bounds, method="highs")
+    return None if found.status else np.rint(np.asarray(found.x, dtype=np.float64))
 
 
 def largest_remainder(values: Floats, groups: Vector, targets: Vector) -> Vector:

@@ -1,0 +1,89 @@
+"""Tables without negative cells, in whole numbers, from coarse to fine: what a coarse table says is held by finer ones.
+
+The least-squares estimates agree and are unbiased, but cells can be negative, and what is cut off at 0 in many empty
+cells must not move the total. So, one after another,
+
+1. the total is its estimate, cut at 0; tables of one attribute, and such that two tables have in common, coarsest level
+   first, are the nearest ones to theirs without negative cells that add up to those before, in whole numbers;
+2. all other tables together are the nearest ones to their estimates, in a distance weighted by 1/variance, that agree,
+   have no negative cell, and have those margins (Dykstra's alternating projections, as far as its work allows);
+3. each of these, coarsest first, is the nearest one without negative cells that adds up to its margins among those
+   before it, in whole numbers; `Lattice.held` says to which, `rounding` how.
+
+So every table has the same total and adds up exactly to the finest other table that is a margin of it. What else it
+shares with others agrees exactly where the levels allow, as in all tables of one and two attributes at one level each;
+where more than two finest margins cross it is nearly the same.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.mechanisms.tables.consistency import Axes
+from crowdgate.mechanisms.tables.lattice import Lattice, Ranks
+from crowdgate.mechanisms.tables.orthogonal import Orthogonal
+from crowdgate.mechanisms.tables.rounding import Margin, nearest, whole
+
+Floats = npt.NDArray[np.float64]
+Vector = npt.NDArray[np.int64]
+_HELD = 1e-6
+"""The variance of margins that are held, in parts of the smallest one."""
+_TOLERANCE = 0.01
+"""In standard errors of the noise: how far tables still may be from each other before they are rounded."""
+_ROUNDS = 1000
+_WORK = 4e6
+"""Numbers that all rounds of projections together may touch, and 500 more for each table (about half a second)."""
+
+
+def whole_tables(axes: Sequence[Axes], estimates: Sequence[Floats], variances: Sequence[float]) -> tuple[Vector, ...]:
+    """Tables of whole numbers from 0 on, from least-squares estimates and the noise variance of each table's cells."""
+    lattice = Lattice.of(axes)
+    coarse = [ranks for ranks in lattice.members if sum(map(bool, ranks)) <= 1]
+    others = [at for at, levels in enumerate(axes) if lattice.ranks(levels) not in coarse]
+    found: dict[Ranks, Vector] = {}
+    wanted = lattice.margins(axes, estimates)
+    for ranks in coarse:
+        found[ranks] = _adding_up(lattice, ranks, wanted(ranks), found)
+    if others:
+        held = [(lattice.axes(ranks), found[ranks]) for ranks in coarse]
+        own = [axes[at] for at in others]
+        together = _together(own, [estimates[at] for at in others], [variances[at] for at in others], held)
+        wanted = lattice.margins(own, together)
+        for ranks in lattice.members:
+            if ranks not in found:
+                found[ranks] = _adding_up(lattice, ranks, wanted(ranks), found)
+    shapes = [tuple(map(len, levels.values())) for levels in axes]
+    tables = [found[lattice.ranks(levels)][lattice.cells(levels, lattice.ranks(levels))] for levels in axes]
+    return tuple(table.reshape(shape) for table, shape in zip(tables, shapes, strict=True))
+
+
+def _adding_up(lattice: Lattice, ranks: Ranks, wanted: Floats, found: Mapping[Ranks, Vector]) -> Vector:
+    """The nearest table of whole numbers from 0 on that adds up to margins among those found."""
+    held = lattice.held(ranks, found)
+    if not held:
+        return np.array([max(0, round(float(wanted.sum())))], dtype=np.int64)
+    axes = lattice.axes(ranks)
+    margins = [Margin(lattice.cells(axes, other), found[other]) for other in held]
+    return whole(nearest(wanted, margins), margins)
+
+
+def _together(
+    axes: Sequence[Axes], estimates: Sequence[Floats], variances: Sequence[float], held: Sequence[tuple[Axes, Vector]]
+) -> list[Floats]:
+    """Dykstra: projections in turn on the tables that agree, margins held, and on those without negative cells."""
+    firm = _HELD * min(variances)
+    plane = Orthogonal.of([*axes, *(levels for levels, _ in held)], [*variances, *([firm] * len(held))])
+    parts = [*estimates, *(values.astype(np.float64) for _, values in held)]
+    z = plane.nearest(np.concatenate([part.reshape(-1) for part in parts]))
+    correction, clipped = np.zeros_like(z), np.maximum(z, 0.0)
+    near = _TOLERANCE * min(variances) ** 0.5
+    for _ in range(min(_ROUNDS, int(_WORK / (len(z) + 500 * len(parts))))):
+        if np.abs(z - clipped).max() <= near:
+            break
+        clipped = np.maximum(z + correction, 0.0)
+        correction += z - clipped
+        z = plane.nearest(clipped)
+    ends = np.cumsum([table.size for table in estimates])
+    cut = np.split(np.maximum(z, 0.0), ends)[:-1]
+    return [part.reshape(table.shape) for part, table in zip(cut, estimates, strict=True)]

@@ -1,0 +1,151 @@
+"""Which tables are margins of which, and what two tables have in common: levels that nest, as a lattice."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.hierarchy import Level
+from crowdgate.mechanisms.tables.consistency import Axes, cells_of
+from crowdgate.mechanisms.tables.nesting import Nesting, nestings_of
+
+Floats = npt.NDArray[np.float64]
+Vector = npt.NDArray[np.int64]
+Ranks = tuple[int, ...]
+"""Of the level of every attribute, 0 where a table does not have it."""
+
+MOST_SHARED = 500
+"""Tables and common margins that are looked at together: above, common margins that are no table are left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """`members` are tables by the ranks of their levels, with the total and all that some of them have in common,
+    coarsest first; `tables` are those that it is made of, in their order. `whole` tells whether all that is shared is
+    there: it is left out where it is too much."""
+
+    nestings: Mapping[str, Nesting]
+    tables: tuple[Ranks, ...]
+    members: tuple[Ranks, ...]
+    whole: bool
+
+    @classmethod
+    def of(cls, axes: Sequence[Axes]) -> "Lattice":
+        """Of tables whose levels nest."""
+        nestings = nestings_of(axes)
+        tables = tuple(dict.fromkeys(_ranks(nestings, levels) for levels in axes))
+        least = dict.fromkeys([(0,) * len(nestings), *tables])
+        shared = _with_shared(least)
+        made = cls(nestings, tables, (), shared is not None)
+        ordered = sorted(least if shared is None else shared, key=lambda ranks: (made.size(ranks), ranks))
+        return replace(made, members=tuple(ordered))
+
+    def ranks(self, levels: Axes) -> Ranks:
+        """Those of a table."""
+        return _ranks(self.nestings, levels)
+
+    def size(self, ranks: Ranks) -> int:
+        """Number of cells."""
+        return prod(nesting.size(rank) for nesting, rank in zip(self.nestings.values(), ranks, strict=True))
+
+    def axes(self, ranks: Ranks) -> dict[str, Level]:
+        """The levels of a member, in the order of its cells."""
+        pairs = zip(self.nestings.items(), ranks, strict=True)
+        return {name: nesting.levels[rank - 1] for (name, nesting), rank in pairs if rank}
+
+    def cells(self, levels: Axes, ranks: Ranks) -> Vector:
+        """For every cell of a table the cell of the member."""
+        return cells_of(levels, self.axes(ranks))
+
+    def margins(self, axes: Sequence[Axes], tables: Sequence[Floats]) -> Callable[[Ranks], Floats]:
+        """The cells of any member in tables that agree, from the smallest one that holds it."""
+        ranks = np.array([self.ranks(levels) for levels in axes])
+        sizes = np.array([table.size for table in tables])
+
+        def margin(wanted: Ranks) -> Floats:
+            holders = np.flatnonzero((ranks >= np.array(wanted)).all(axis=1))
+            at = int(holders[sizes[holders].argmin()])
+            cells = self.cells(axes[at], wanted)
+            return np.bincount(cells, tables[at].reshape(-1), self.size(wanted)).astype(np.float64)
+
+        return margin
+
+    def sums(self, finer: Ranks, values: Vector, coarser: Ranks) -> Vector:
+        """The margin of a member."""
+        return np.bincount(self.cells(self.axes(finer), coarser), values, self.size(coarser)).astype(np.int64)
+
+    @cached_property
+    def agreeing(self) -> bool:
+        """Whether tables held by their margins (`held`) agree exactly on all that they share: no member has more than
+        two finest margins."""
+        return self.whole and all(len(self.finest(ranks)) <= 2 for ranks in self.members)
+
+    def finest(self, ranks: Ranks) -> list[Ranks]:
+        """The other members that are margins of one, but of no other of these, finest first."""
+        below = np.flatnonzero((self._member_ranks <= np.array(ranks)).all(axis=1))[::-1]
+        found: list[Ranks] = []
+        for at in below.tolist():
+            other = self.members[at]
+            if other != ranks and not any(refines(kept, other) for kept in found):
+                found.append(other)
+        return found
+
+    def parent(self, ranks: Ranks) -> Ranks | None:
+        """Of the tables, the one with most cells that is a margin of a member (the first of equals), or None."""
+        below = np.flatnonzero((self._table_ranks <= np.array(ranks)).all(axis=1)).tolist()
+        sizes = [(-self.size(self.tables[at]), at) for at in below if self.tables[at] != ranks]
+        return self.tables[min(sizes)[1]] if sizes else None
+
+    def held(self, ranks: Ranks, found: Mapping[Ranks, Vector]) -> list[Ranks]:
+        """The one or two margins whose numbers a member holds exactly; none for the total.
+
+        First the finest that adds up to the finest table that is a margin, or else that table; then the finest other
+        one that agrees with the first on what both have. Two margins without a contradiction can always be met.
+        """
+        finest, parent = self.finest(ranks), self.parent(ranks)
+        fitting = (o for o in finest if parent is None or (refines(o, parent) and self._agree(found, o, parent)))
+        first = next(fitting, parent)
+        if first is None:
+            return []
+        second = (other for other in finest if other != first and self._agree(found, other, first))
+        return [first, *islice(second, 1)]
+
+    @cached_property
+    def _member_ranks(self) -> Vector:
+        return np.array(self.members, dtype=np.int64).reshape(len(self.members), len(self.nestings))
+
+    @cached_property
+    def _table_ranks(self) -> Vector:
+        return np.array(self.tables, dtype=np.int64).reshape(len(self.tables), len(self.nestings))
+
+    def _agree(self, found: Mapping[Ranks, Vector], left: Ranks, right: Ranks) -> bool:
+        shared = tuple(map(min, left, right))
+        own, other = (self.sums(ranks, found[ranks], shared) for ranks in (left, right))
+        return np.array_equal(own, other)
+
+
+def _ranks(nestings: Mapping[str, Nesting], levels: Axes) -> Ranks:
+    return tuple(nesting.rank(levels[name]) if name in levels else 0 for name, nesting in nestings.items())
+
+
+def refines(finer: Ranks, coarser: Ranks) -> bool:
+    """Whether a table has another as a margin."""
+    return all(own >= other for own, other in zip(finer, coarser, strict=True))
+
+
+def _with_shared(tables: Mapping[Ranks, None]) -> list[Ranks] | None:
+    """The tables, and what any number of them have in common; None where that is too many."""
+    known = dict(tables)
+    waiting = list(known)
+    while waiting and len(known) <= MOST_SHARED:
+        left = waiting.pop()
+        for right in list(known):
+            shared = tuple(map(min, left, right))
+            if shared not in known:
+                known[shared] = None
+                waiting.append(shared)
+    return list(known) if len(known) <= MOST_SHARED else None

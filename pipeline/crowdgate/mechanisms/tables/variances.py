@@ -1,0 +1,154 @@
+"""Variances of least-squares estimates, cell by cell: exact, or bounds from above.
+
+Where groups of a level are even, nested coordinates of the estimate have no covariance: a cell's variance is that of
+its coordinates, weighted by the squares of the basis. Where they are uneven, taking all groups to be as large as the
+largest is less information than there is (`orthogonal`): it bounds variances, as those of the noise itself do.
+
+The exact ones then come from patterns. The contrasts of a level have no covariance with anything else where, from it
+on, groups are even; the coordinates of all levels before are coupled. A pattern says for every axis either one such
+level, whose contrasts all behave alike, or what is coupled (without any, the total), and takes one matrix to invert.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, product
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.mechanisms.tables.orthogonal import Axis, Orthogonal, coordinate_ids
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+MOST_WORK = 2e9
+"""Multiplications that exact variances may cost where groups are uneven (half a second)."""
+_EACH = 1e5
+"""What the least pattern costs in them."""
+
+
+def variances(tables: Orthogonal) -> tuple[list[Floats], bool]:
+    """The variance of every cell of every table's estimate, and whether they are exact (else upper bounds)."""
+    patterns = _affordable(tables)
+    found = _evened(tables) if patterns is None else [np.zeros(tables.shape(at)) for at in range(len(tables.axes))]
+    for pattern in patterns or ():
+        for at, spread in pattern.spreads():
+            found[at] += spread
+    least = [np.minimum(table, 1 / weight) for table, weight in zip(found, tables.weights, strict=True)]
+    exact = patterns is not None or not any(nesting.coupled for nesting in tables.nestings.values())
+    return [tables.placed(at, table) for at, table in enumerate(least)], exact
+
+
+def _evened(tables: Orthogonal) -> list[Floats]:
+    """As if all groups were as large as the largest."""
+    of_coordinates = 1 / tables.least[tables.ids]
+    sizes = [prod(tables.shape(at)) for at in range(len(tables.axes))]
+    parts = np.split(of_coordinates, np.cumsum(sizes)[:-1])
+    return [_of_cells(tables, at, part.reshape(tables.shape(at))) for at, part in enumerate(parts)]
+
+
+def _of_cells(tables: Orthogonal, at: int, of_coordinates: Floats) -> Floats:
+    """Variances of cells from those of coordinates, which are the same for all contrasts of a level."""
+    out = of_coordinates
+    for axis, (name, rank) in enumerate(tables.axes[at]):
+        nesting = tables.nestings[name]
+        starts = [0, *(nesting.size(block) for block in range(rank))]
+        squares = np.column_stack([nesting.squares(block, rank) for block in range(rank + 1)])
+        out = np.moveaxis(np.tensordot(squares, out.take(starts, axis), (1, axis)), 0, axis)
+    return out
+
+
+def _affordable(tables: Orthogonal) -> "list[_Pattern] | None":
+    """The patterns that are needed, unless there are none or they cost too much."""
+    coupled = {name: nesting.coupled for name, nesting in tables.nestings.items()}
+    combinations = (prod(1 + max(0, rank - coupled[name]) for name, rank in axes) for axes in tables.axes)
+    if not any(coupled.values()) or max(combinations) * _EACH > MOST_WORK:
+        return None
+    patterns = _patterns(tables, coupled)
+    return patterns if sum(pattern.size**3 + _EACH for pattern in patterns) <= MOST_WORK else None
+
+
+@dataclass(frozen=True, eq=False)
+class _Pattern:
+    """`levels` names axes whose contrasts of a level are meant; `members` are the tables that see them. `coupled` is
+    the rank up to which an attribute's coordinates are coupled."""
+
+    tables: Orthogonal
+    coupled: Mapping[str, int]
+    levels: Mapping[str, int]
+    members: Sequence[int]
+
+    @cached_property
+    def _places(self) -> list[Indices]:
+        """For each member, which of the coupled coordinates its own are."""
+        sizes = {name: self.tables.nestings[name].size(rank) for name, rank in self.coupled.items() if rank}
+        own = [[(name, self.tables.nestings[name].size(low)) for name, low, _ in self._wide(at)] for at in self.members]
+        ids = [coordinate_ids(axes, sizes) for axes in own]
+        dense = np.unique(np.concatenate(ids), return_inverse=True)[1].reshape(-1).astype(np.int64)
+        return np.split(dense, np.cumsum([len(each) for each in ids])[:-1])
+
+    @property
+    def size(self) -> int:
+        """Number of coupled coordinates."""
+        return 1 + max(int(own.max()) for own in self._places)
+
+    def spreads(self) -> Iterator[tuple[int, Floats]]:
+        """What the pattern adds to the variances of each member's cells."""
+        matrix = np.zeros((self.size, self.size))
+        for at, own in zip(self.members, self._places, strict=True):
+            matrix[np.ix_(own, own)] += self._weight(at) * _kron([self._gram(*axis) for axis in self._wide(at)])
+        covariance = np.linalg.inv(matrix).astype(np.float64)
+        for at, own in zip(self.members, self._places, strict=True):
+            yield at, self._spread(at, covariance[np.ix_(own, own)])
+
+    def _wide(self, at: int) -> list[tuple[str, int, int]]:
+        """Axes of a table with more coupled coordinates than the total: attribute, rank up to which, rank."""
+        axes = [(name, min(rank, self.coupled[name]), rank) for name, rank in self.tables.axes[at]]
+        return [(name, low, rank) for name, low, rank in axes if low and name not in self.levels]
+
+    def _weight(self, at: int) -> float:
+        """Of one coordinate of the pattern in a table, apart from coupled axes."""
+        wide = {name for name, _, _ in self._wide(at)}
+        free = [(name, rank) for name, rank in self.tables.axes[at] if name not in wide]
+        shrunk = [self.tables.nestings[name].shrinkage(self.levels.get(name, 0), rank) for name, rank in free]
+        return self.tables.weights[at] * prod(shrunk)
+
+    def _gram(self, name: str, low: int, rank: int) -> Floats:
+        """T'T along a coupled axis."""
+        nesting = self.tables.nestings[name]
+        basis, below = nesting.basis(low), np.bincount(nesting.ancestors(low, rank))
+        return np.asarray(basis.T @ (basis / below[:, None]))
+
+    def _spread(self, at: int, covariance: Floats) -> Floats:
+        wide = {name: low for name, low, _ in self._wide(at)}
+        basis = _kron([self.tables.nestings[name].basis(low) for name, low in wide.items()])
+        out = np.einsum("ij,ij->i", basis @ covariance, basis)
+        out = out.reshape([self.tables.nestings[name].size(low) for name, low in wide.items()])
+        # the table's axes in turn: a coupled one is carried to its level, others are put in at their place
+        for place, (name, rank) in enumerate(self.tables.axes[at]):
+            nesting = self.tables.nestings[name]
+            if name in wide:
+                out = np.moveaxis(nesting.carried(np.moveaxis(out, place, -1), wide[name], rank), -1, place)
+            else:
+                squares = nesting.squares(self.levels.get(name, 0), rank)
+                out = np.expand_dims(out, place) * squares.reshape(-1, *[1] * (out.ndim - place))
+        return np.asarray(out)
+
+
+def _patterns(tables: Orthogonal, coupled: Mapping[str, int]) -> list[_Pattern]:
+    """All combinations of contrasts that tables see."""
+    found: dict[tuple[Axis, ...], list[int]] = {}
+    for at, axes in enumerate(tables.axes):
+        choices = [((), *(((name, b),) for b in range(coupled[name] + 1, rank + 1))) for name, rank in sorted(axes)]
+        for chosen in product(*choices):
+            found.setdefault(tuple(chain.from_iterable(chosen)), []).append(at)
+    return [_Pattern(tables, coupled, dict(levels), members) for levels, members in found.items()]
+
+
+def _kron(matrices: Sequence[Floats]) -> Floats:
+    out: Floats = np.ones((1, 1))
+    for matrix in matrices:
+        out = np.kron(out, matrix).astype(np.float64)
+    return out
