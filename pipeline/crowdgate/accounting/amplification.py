@@ -21,7 +21,8 @@ def amplify(epsilon: Number, delta: Number, beta: Number) -> tuple[float, float]
     """
     eps, exact_beta = up(epsilon_of(epsilon)), probability("beta", beta)
     spent = up(probability("delta", delta) * exact_beta)
-    return raised(sampled(eps, up(exact_beta))), spent
+    least = math.nextafter(0.0, 1.0) if eps and exact_beta else 0.0
+    return raised(max(sampled(eps, up(exact_beta)), least)), spent
 
 
 def sampled(eps: float, b: float) -> float:

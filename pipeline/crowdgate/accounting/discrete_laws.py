@@ -17,6 +17,9 @@ Floats = npt.NDArray[np.float64]
 _WIDE = 10_000.0
 """From this sigma on the discrete Gaussian's tails are taken from the normal law, which bounds them from above."""
 
+_ROUNDING = 4e-16
+"""What a coverage may have lost."""
+
 
 @dataclass(frozen=True)
 class DiscreteLaplace:
@@ -147,9 +150,9 @@ Law = DiscreteLaplace | DiscreteGaussian
 
 def _least(law: Law, q: int, confidence: float) -> int:
     """The least q from near one; above 2^50, where floats tell no neighbours apart, one within a part in 10^15."""
-    step = max(1, q >> 50)
-    while law.coverage(q) < confidence:
+    step, enough = max(1, q >> 50), confidence + _ROUNDING
+    while law.coverage(q) < enough:
         q += step
-    while q and law.coverage(q - step) >= confidence:
+    while q and law.coverage(q - step) >= enough:
         q -= step
     return q

@@ -1,25 +1,50 @@
 """Exact confidence limits for a probability."""
 
 import math
+from collections.abc import Callable
 
 from scipy.special import betainccinv, betaincinv
 
-from crowdgate.accounting.numbers import Number, probability, raised, whole
+from crowdgate.accounting.binomial import log_tail
+from crowdgate.accounting.numbers import Number, down, probability, whole
+from crowdgate.accounting.safe_k_exact import slack
+
+_NEAR = 1e-9
+_NEAR_ENOUGH = 1e-13
 
 
 def clopper_pearson(successes: Number, trials: Number, alpha: Number) -> tuple[float, float]:
     """(lower, upper) limits, each wrong with probability at most `alpha` (one-sided), 0 < alpha < 1.
 
-    C. Clopper, E. Pearson, Biometrika 26, 1934. Rounded outwards by a relative 1e-12. No trials give (0, 1).
+    C. Clopper, E. Pearson, Biometrika 26, 1934. Rounded outwards: the tail at each limit is at most alpha, and hardly
+    less. No trials give (0, 1).
     """
     n = whole("trials", trials, 0)
     s = whole("successes", successes, 0, n)
-    a = float(probability("alpha", alpha, open_low=True, open_high=True))
-    lower = float(betaincinv(s, n - s + 1, a)) if s > 0 else 0.0
-    return lower * (1 - 1e-12), min(1.0, raised(_upper(s, n, a), 1e-12))
+    a = down(probability("alpha", alpha, open_low=True, open_high=True))
+
+    def at_most(log: float) -> bool:
+        return log + slack(min(s, n - s), log) <= math.log(a)
+
+    def above(p: float) -> bool:
+        """P(Bin(n, p) >= s) <= alpha."""
+        return at_most(log_tail(s, n, p, 1 - p))
+
+    def below(p: float) -> bool:
+        """P(Bin(n, p) <= s) <= alpha."""
+        return at_most(log_tail(n - s, n, 1 - p, p))
+
+    lower = _last(above, float(betaincinv(s, n - s + 1, a)), 0.0) if s > 0 else 0.0
+    upper = _last(below, float(betainccinv(s + 1, n - s, a)), 1.0) if s < n else 1.0
+    return lower, upper
 
 
-def _upper(s: int, n: int, alpha: float) -> float:
-    if s == n:
-        return 1.0
-    return -math.expm1(math.log(alpha) / n) if s == 0 else float(betainccinv(s + 1, n - s, alpha))
+def _last(holds: Callable[[float], bool], guess: float, good: float) -> float:
+    """Between `good`, where it holds, and 1 - good, where it does not: nearly the last number at which it holds. The
+    guess saves work; for small alpha it can be far off."""
+    bad, towards = 1 - good, 1 - _NEAR if good == 0 else 1 + _NEAR
+    for tried in (guess * towards, guess / towards):
+        good, bad = (tried, bad) if 0 < tried < 1 and holds(tried) else (good, tried if 0 < tried < 1 else bad)
+    while abs(bad - good) > _NEAR_ENOUGH * min(bad, good) and good != (middle := (good + bad) / 2) != bad:
+        good, bad = (middle, bad) if holds(middle) else (good, middle)
+    return good

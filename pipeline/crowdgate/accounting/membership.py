@@ -1,8 +1,9 @@
 """What a guarantee says about membership attacks."""
 
 import math
+from fractions import Fraction
 
-from crowdgate.accounting.numbers import Number, epsilon_of, exact, probability, raised, up
+from crowdgate.accounting.numbers import Number, down, epsilon_of, exact, probability, raised, up
 
 
 def greatest_precision(epsilon: Number, delta: Number, tpr: Number, skew: Number) -> float:
@@ -10,10 +11,9 @@ def greatest_precision(epsilon: Number, delta: Number, tpr: Number, skew: Number
 
     tpr / (tpr + skew (tpr - delta) e^-epsilon), because tpr <= e^epsilon fpr + delta; 1 if tpr <= delta. Rounded up.
     """
-    hits = float(probability("tpr", tpr, open_low=True))
-    ratio = float(exact("skew", skew, 0, 10**15))
-    surplus = max(0.0, hits - up(probability("delta", delta)))
-    return min(1.0, raised(hits / (hits + ratio * surplus * math.exp(-up(epsilon_of(epsilon))))))
+    hits, ratio = probability("tpr", tpr, open_low=True), exact("skew", skew, 0, 10**15)
+    others = ratio * max(Fraction(0), hits - probability("delta", delta)) / hits  # exact: a difference may be small
+    return min(1.0, raised(1 / (1 + down(others) * math.exp(-up(epsilon_of(epsilon))))))
 
 
 def greatest_true_positive_rate(beta: Number, fpr: Number) -> float:

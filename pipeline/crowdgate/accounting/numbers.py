@@ -78,6 +78,11 @@ def exp_up(log: float) -> float:
     return max(raised(math.exp(log)), _LEAST_POSITIVE) if log > -math.inf else 0.0
 
 
+def log_rest(number: Fraction) -> float:
+    """ln(1 - number) for 0 <= number < 1, within the last two bits also where the number is nearly 1."""
+    return math.log1p(-float(number)) if 2 * number < 1 else math.log(max(float(1 - number), _LEAST_POSITIVE))
+
+
 def _fraction(value: object) -> Fraction | None:
     if isinstance(value, str):
         return Fraction(value) if len(value) <= _LONGEST and _DECIMAL.fullmatch(value) else None

@@ -9,7 +9,7 @@ P(p(x_i) = 1) <= e^epsilon E w(p) + delta, and the n rows add up.
 import math
 from fractions import Fraction
 
-from crowdgate.accounting.numbers import Number, epsilon_of, exp_up, probability, raised, up, whole
+from crowdgate.accounting.numbers import Number, down, epsilon_of, exp_up, log_rest, probability, raised, up, whole
 from crowdgate.accounting.trials import trials_to_certify, trials_to_pass, trials_to_refute
 
 __all__ = [
@@ -24,16 +24,17 @@ __all__ = [
     "trials_to_refute",
 ]
 
-_EDGE = 1e-12  # a tie within it counts as reached
+_SLACK = 1e-15
+"""Relative, of each term: a logarithm and a product, rounded."""
 _GREATEST_EXPONENT = 700.0
 
 
 def baseline(n: Number, w: Number) -> float:
     """B(n, w) = n w (1 - w)^(n - 1): isolation by a predicate of weight `w` chosen without looking."""
-    rows, weight = whole("n", n, 1), float(probability("w", w))
-    if weight in (0.0, 1.0):
-        return float(rows == 1 and weight == 1.0)
-    return rows * weight * math.exp((rows - 1) * math.log1p(-weight))
+    rows, weight = whole("n", n, 1), probability("w", w)
+    if weight in (0, 1):
+        return float(rows == 1 and weight == 1)
+    return rows * float(weight) * math.exp((rows - 1) * log_rest(weight))
 
 
 def bound(n: Number, w: Number, epsilon: Number, delta: Number) -> float:
@@ -67,7 +68,7 @@ def theorem_6_2(n: Number, w_max: Number, epsilon: Number, delta: Number) -> tup
 def counts_bound(n: Number, w: Number, counts: Number) -> float:
     """(n + 1)^counts B(n, w), at most 1, rounded up: success against that many exact counts of `n` rows."""
     log = _log_counts(whole("n", n, 1), probability("w", w), whole("counts", counts, 0))
-    return 1.0 if log >= 0 else exp_up(log + _EDGE)
+    return 1.0 if log >= 0 else exp_up(log)
 
 
 def most_counts(n: Number, w: Number, target: Number) -> int:
@@ -76,24 +77,30 @@ def most_counts(n: Number, w: Number, target: Number) -> int:
     Raises ValueError if target is below B(n, w), which no count reaches, or if B(n, w) = 0, where any number does.
     """
     rows, weight = whole("n", n, 1), probability("w", w)
-    goal = math.log(probability("target", target, open_low=True))
+    goal = math.log(down(probability("target", target, open_low=True)))
     alone = _log_counts(rows, weight, 0)
     if alone == -math.inf:
         raise ValueError("w must be a number with B(n, w) > 0; otherwise every number of counts stays below the target")
-    if alone > goal + _EDGE:
+    if alone > goal:
         raise ValueError(f"target must be a number in [B(n, w), 1] = [{baseline(n, w):.6g}, 1]")
-    return max(0, math.floor((goal - alone) / math.log(rows + 1) + _EDGE))
+    counts = math.floor((goal - alone) / math.log(rows + 1)) + 1
+    while counts and _log_counts(rows, weight, counts) > goal:
+        counts -= 1
+    return counts
 
 
 def _success(n: Number, w: Number, epsilon: Number, delta: Number, beta: Number) -> float:
-    rows, weight, spent = whole("n", n, 1), up(probability("w", w)), up(probability("delta", delta))
+    rows, weight, spent = whole("n", n, 1), probability("w", w), probability("delta", delta)
     eps, b = up(epsilon_of(epsilon)), up(probability("beta", beta))
-    growth = math.expm1(min(eps, _GREATEST_EXPONENT)) + b
-    return min(1.0, raised(rows * (growth * weight + spent))) if eps <= _GREATEST_EXPONENT or weight == 0 else 1.0
+    if eps > _GREATEST_EXPONENT and weight:
+        return 1.0
+    growth = raised(math.expm1(min(eps, _GREATEST_EXPONENT)) + b)
+    return up(min(Fraction(1), rows * (Fraction(growth) * weight + spent)))
 
 
 def _log_counts(n: int, weight: Fraction, counts: int) -> float:
-    w = float(weight)
-    if w in (0.0, 1.0):
-        return counts * math.log(n + 1) if n == 1 and w == 1.0 else -math.inf
-    return counts * math.log(n + 1) + math.log(n) + math.log(w) + (n - 1) * math.log1p(-w)
+    """ln((n + 1)^counts B(n, w)), rounded up."""
+    if weight in (0, 1):
+        return counts * math.log(n + 1) * (1 + _SLACK) if n == 1 and weight == 1 else -math.inf
+    terms = counts * math.log(n + 1), math.log(n), math.log(weight), (n - 1) * log_rest(weight)
+    return math.fsum(terms) + _SLACK * math.fsum(map(abs, terms))

@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 Bound = Literal["exact", "theorem5"]
-LEAST_DELTA = 1e-300
+LEAST_DELTA = "1e-300"
 _VAST_EPSILON = 100.0  # beyond it delta is beta^k for every k up to 10^9
 
 
@@ -93,7 +93,7 @@ def greatest_beta(epsilon: Number, delta: Number, k: Number, bound: Bound = "exa
     high = low = min(highest, math.nextafter(target ** (1 / least), 2.0))
     while not delta_up_to(least, low, eps) <= target:
         high, low = low, low / 16
-        if low < LEAST_DELTA:
+        if low < float(LEAST_DELTA):
             return 0.0
     return _last(lambda b: delta_up_to(least, b, eps) <= target, low, high)
 

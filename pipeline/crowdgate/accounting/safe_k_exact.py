@@ -29,7 +29,7 @@ from crowdgate.accounting.numbers import Number, down, epsilon_of, exp_up, proba
 from crowdgate.limits import GREATEST_K
 
 _LEAST_BETA = 1e-290
-_CANCELLED = 1e-14  # what a difference of two logarithms may have lost
+_ROUNDED = 4e-16  # what a sum of two floats may have lost, relatively
 _NEGLIGIBLE_SHARE = 1e-6  # of beta: reverse < exp(-10^6 (k - 1)), and forward >= beta^k
 
 
@@ -68,6 +68,7 @@ def delta_at(n: Number, k: Number, beta: Number, epsilon: Number) -> tuple[float
         return 0.0, 0.0
     if b == 1:
         return 1.0, 1.0
+    eps -= _ROUNDED * (eps - math.log1p(-b))  # where gamma n is whole, a rounding would lose a term
     logs = _log_forward_at(rows, least, b, eps), _log_reverse_at(rows, least, b, eps)
     size = max(least, math.ceil(rows * gamma_of(eps, b)))
     forward, reverse = (exp_up(log + slack(size, log)) if log > -math.inf else 0.0 for log in logs)
@@ -143,8 +144,8 @@ def _log_reverse_at(n: int, k: int, b: float, eps: float) -> float:
         return _log_reverse_sum(n, max(k, math.ceil(c * n)) - 1, b, c)
     gain = math.log(b) + log_mass(k - 1, n - k, b, 1 - b)
     loss = log_tail(n - k + 1, n, 1 - b, b) + math.log(math.expm1(eps)) if eps > 0 else -math.inf
-    apart = loss - gain - _CANCELLED
-    return gain + math.log(-math.expm1(apart)) if apart < -2 * _CANCELLED else -math.inf
+    apart = loss - gain - slack(k, gain)
+    return gain + math.log(-math.expm1(apart)) if apart < 0 else -math.inf
 
 
 def _log_reverse_sum(n: int, s: int, b: float, c: float) -> float:

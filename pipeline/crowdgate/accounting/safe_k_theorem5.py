@@ -9,7 +9,7 @@ import math
 from typing import Literal
 
 from crowdgate.accounting.binomial import log_chernoff, log_tail
-from crowdgate.accounting.numbers import Number, down, epsilon_of, exp_up, probability, up, whole
+from crowdgate.accounting.numbers import Number, down, epsilon_of, exp_up, log_rest, probability, raised, up, whole
 from crowdgate.accounting.safe_k_exact import gamma_of, slack
 from crowdgate.limits import GREATEST_K
 
@@ -19,14 +19,13 @@ _MOST_BLOCKS = 500
 
 
 def theorem5_least_epsilon(beta: Number) -> float:
-    """-ln(1 - beta): the least epsilon of which Theorem 5 speaks. beta in [0, 1)."""
-    b = probability("beta", beta, open_high=True)
-    return -math.log1p(-float(b)) if 2 * b < 1 else -math.log(max(float(1 - b), 5e-324))
+    """-ln(1 - beta), rounded up: the least epsilon of which Theorem 5 speaks. beta in [0, 1)."""
+    return raised(-log_rest(probability("beta", beta, open_high=True)))
 
 
 def theorem5_greatest_beta(epsilon: Number) -> float:
-    """1 - e^-epsilon: the greatest sampling rate of which Theorem 5 speaks."""
-    return -math.expm1(-float(epsilon_of(epsilon)))
+    """1 - e^-epsilon, rounded down: the greatest sampling rate of which Theorem 5 speaks."""
+    return -math.expm1(-down(epsilon_of(epsilon))) * (1 - 1e-15)
 
 
 def theorem5_delta(k: Number, beta: Number, epsilon: Number) -> float:

@@ -8,6 +8,8 @@ from crowdgate.accounting.binomial import log_mass
 from crowdgate.accounting.numbers import Number, down, epsilon_of, probability, raised, up, whole
 
 MOST_ROWS, MOST_OUTCOMES = 1000, 10**8
+_GREATEST_EXPONENT = 700.0
+_UNDERFLOW = MOST_OUTCOMES * math.nextafter(0.0, 1.0)
 
 
 def person_coin_delta(k: Number, beta: Number, epsilon: Number, m: Number, n: Number) -> float:
@@ -41,11 +43,12 @@ def _person_coin(n: int, k: int, b: float, eps: float, m: int) -> float:
     others = np.exp([log_mass(j, n - 1 - j, b, 1 - b) for j in range(n)])
     without = _product(np.concatenate([[others[:k].sum()], others[k:], [0.0]]), m)
     with_row = _product(np.concatenate([[others[: k - 1].sum()], others[k - 1 :]]), m)
-    mixed = (1 - b) * without + b * with_row
-    shrink = math.exp(-eps)
-    forward = np.maximum(mixed * shrink - without, 0).sum() / shrink if shrink > 0 else with_row[without == 0].sum() * b
-    reverse = np.maximum(without * shrink - mixed, 0).sum() / shrink if shrink > 0 else 0.0
-    return raised(float(max(forward, reverse)), 1e-12)
+    growth = math.exp(min(eps, _GREATEST_EXPONENT))  # a smaller epsilon has a greater delta
+    ahead, back = math.expm1(min(eps, _GREATEST_EXPONENT)) + b, 1.0 if b == 1 else -math.expm1(math.log1p(-b) + eps)
+    with np.errstate(under="ignore"):
+        forward = np.maximum(b * with_row - ahead * without, 0).sum()
+        reverse = np.maximum(back * without - growth * b * with_row, 0).sum() if back > 0 else 0.0
+    return raised(float(max(forward, reverse)) + _UNDERFLOW, 1e-11)
 
 
 def _product(law: np.ndarray, m: int) -> np.ndarray:

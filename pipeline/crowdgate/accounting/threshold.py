@@ -11,7 +11,7 @@ spread m rows over keys is taken.
 import math
 from fractions import Fraction
 
-from crowdgate.accounting.numbers import Number, down, exact, probability, raised, up, whole
+from crowdgate.accounting.numbers import Number, down, exact, exp_up, probability, raised, up, whole
 
 
 def threshold_delta(threshold: Number, epsilon: Number, rows: Number) -> float:
@@ -30,7 +30,7 @@ def appears(count: int, threshold: int, epsilon: Fraction, rows: int) -> float:
     """P(count + noise > threshold), rounded up, for count <= threshold: a^(threshold - count + 1) / (1 + a)."""
     rate = down(epsilon / rows)
     log = -rate * (threshold - count + 1) - math.log1p(math.exp(-up(epsilon / rows)))
-    return raised(math.exp(log), 1e-14 * (1 + abs(log)))
+    return exp_up(log + 1e-14 * (1 + abs(log)))
 
 
 def least_threshold(epsilon: Number, delta: Number, rows: Number) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincc
 
-from crowdgate.accounting.numbers import Number, probability, whole
+from crowdgate.accounting.numbers import Number, down, log_rest, probability, raised, whole
 
 _MOST_TRIALS = 10**12
 _MOST_SUCCESSES = 1 << 15
@@ -22,10 +22,10 @@ def trials_to_certify(limit: Number, alpha: Number) -> int:
     level = probability("alpha", alpha, open_low=True, open_high=True)
     if bound == 1:
         return 1
-    ratio = math.log(level) / math.log1p(-float(bound))
+    ratio = math.log(down(level)) / log_rest(bound)
     trials = max(1, round(ratio))
     if abs(ratio - trials) > 1e-9 * trials or trials > 1000:
-        return whole("trials", math.ceil(ratio), 1)
+        return whole("trials", math.ceil(raised(ratio)), 1)
     return trials if (1 - bound) ** trials <= level else trials + 1
 
 

@@ -1,0 +1,536 @@
+# ruff: noqa: ARG001, ARG005 - all functions of a line take the same arguments
+"""Every public function that makes numbers of guarantees: on which side of the truth it must stay, and its truth.
+
+A function without a line here fails test_directions.py. `up`: never below (epsilon, delta, k, success of attacks);
+`down`: never above (greatest rates, rho, what a row may spend); `near`: an estimate or an intermediate value, within a
+stated relative distance. What answers with the greatest or least number for which something holds is a `Solver`.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any, Literal
+
+import mpmath as mp
+import numpy as np
+from hypothesis import strategies as st
+
+from crowdgate import guarantee
+from crowdgate.accounting import (
+    amplification,
+    binomial,
+    intervals,
+    membership,
+    numbers,
+    person,
+    pso,
+    safe_k,
+    safe_k_exact,
+    safe_k_same_sample,
+    safe_k_theorem5,
+    safe_k_variants,
+    sensitivity,
+    tables_plan,
+    threshold,
+    trials,
+    zcdp,
+)
+from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
+from crowdgate.guarantee import Guarantee, Part
+from crowdgate.risk import inference, kept_share, singletons
+from crowdgate.risk import membership as attacks
+from tests.accounting import truth
+from tests.accounting.truth import NEAR, Real, real
+
+Side = Literal["up", "down", "near"]
+Arguments = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Values:
+    """Values of one argument: fixed ones with their extremes, and how to draw others."""
+
+    fixed: Sequence[Any]
+    drawn: st.SearchStrategy[Any]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A function. `truth` gives its figures from the same arguments as numbers of mpmath's; `defined` says for which
+    they are; `apart` is how far a figure may be from the truth, relatively (None: anywhere on its safe side)."""
+
+    call: Callable[..., Any]
+    sides: tuple[Side, ...]
+    truth: Callable[..., Any]
+    values: tuple[Values, ...]
+    apart: float | None = 1e-9
+    defined: Callable[..., bool] = lambda *_: True
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A function whose answer must meet `holds(answer, ...)`, and `beyond(answer)`, a better one, must not (where there
+    is one: else None). `limit` is the place of the argument that is the limit: a tie with it may go either way."""
+
+    call: Callable[..., Any]
+    holds: Callable[..., bool]
+    beyond: Callable[[Any], Any]
+    values: tuple[Values, ...]
+    defined: Callable[..., bool] = lambda *_: True
+    limit: int | None = None
+
+
+def grid(line: Line | Solver) -> list[Arguments]:
+    """All fixed cases."""
+    return [case for case in product(*(each.fixed for each in line.values)) if line.defined(*case)]
+
+
+def drawn(line: Line | Solver) -> st.SearchStrategy[Arguments]:
+    """Further cases."""
+    return st.tuples(*(each.drawn for each in line.values)).filter(lambda case: line.defined(*case))
+
+
+def as_real(argument: Any) -> Any:
+    """An argument as the truth takes it: whole numbers and words as they are, others exactly."""
+    return argument if isinstance(argument, int | str | tuple) else real(argument)
+
+
+def _powers(low: float, high: float) -> st.SearchStrategy[float]:
+    return st.floats(low, high).map(lambda power: 10.0**power)
+
+
+def _exactly(*texts: str) -> list[Fraction]:
+    return [Fraction(text) for text in texts]
+
+
+def _values(fixed: Sequence[Any], further: st.SearchStrategy[Any]) -> Values:
+    return Values(fixed, st.one_of(st.sampled_from(list(fixed)), further))
+
+
+def _floats(values: Values) -> Values:
+    return Values([float(each) for each in values.fixed], values.drawn.map(float))
+
+
+ONE_LESS = 1 - Fraction(1, 10**12)
+EPSILON = _values(
+    [*_exactly("1e-12", "1e-6", "0.001", "0.1", "1", "3", "10", "30", "100", "699.9", "700"), math.log(2)],
+    st.one_of(_powers(-12, 2.8), st.fractions(0, 20, max_denominator=10**6).map(lambda e: e or Fraction(1, 10**9))),
+)
+ANY_EPSILON = _values([Fraction(0), *EPSILON.fixed, *_exactly("1e-300", "700.1", "745", "1e6")], _powers(-12, 6))
+DELTA = _values(
+    [Fraction(0), *_exactly("1e-300", "1e-30", "1e-9", "0.001", "0.5", "1")],
+    st.one_of(_powers(-300, 0), st.fractions(0, 1, max_denominator=10**6)),
+)
+SMALL_DELTA = _values(_exactly("1e-300", "1e-100", "1e-30", "1e-9", "0.001", "0.5"), _powers(-300, -0.001))
+BETA = _values(
+    [*_exactly("1e-30", "1e-12", "0.001", "0.1", "1/3", "0.5", "0.9"), 1 - Fraction(1, 10**6), ONE_LESS],
+    st.one_of(_powers(-30, -1), st.floats(0.01, 1 - 1e-12), _powers(-12, -1).map(lambda left: 1 - left)),
+)
+ANY_BETA = _values([*BETA.fixed, Fraction(1)], BETA.drawn)
+K = _values([1, 2, 3, 10, 35, 92, 1000, 10**4], st.integers(1, 10**4))
+SMALL_K = _values([1, 2, 3, 10, 35, 92], st.integers(1, 300))
+M = _values([1, 2, 3, 10, 100, 1000], st.integers(1, 1000))
+FEW = _values([1, 2, 3], st.integers(1, 3))
+PEOPLE = _values([1, 2, 10, 1000, 300_000, 10**9, 10**15], st.integers(1, 10**15))
+ROWS = _values([1, 2, 10, 35, 36, 200, 5000], st.integers(1, 5000))
+WEIGHT = _values(
+    [Fraction(0), *_exactly("1e-300", "1e-30", "1e-9", "0.001", "0.5"), ONE_LESS],
+    st.one_of(_powers(-300, -0.001), st.floats(0, 1, exclude_max=True)),
+)
+COUNTS = _values([0, 1, 2, 50, 10**4, 10**12], st.integers(0, 10**5))
+RHO = _values(_exactly("1e-300", "1e-30", "1e-12", "0.001", "0.5", "10", "1e6"), _powers(-30, 6))
+CONFIDENCE = _values([0.95, 0.5, 0.99, 0.999999], st.floats(0.01, 0.9999))
+SCALE = _values(_exactly("0.01", "0.5", "1", "20/3", "1000", "1e9", "1e18"), _powers(-2, 12).map(Fraction))
+SQUARED = _values(_exactly("1/100", "1/4", "1", "33.39", "2500", "2e8", "1e16"), _powers(-2, 3.3).map(Fraction))
+STEPS = _values([0, 1, 2, 10, 100], st.integers(0, 100))
+NOISE = Values(["laplace", "gaussian"], st.sampled_from(["laplace", "gaussian"]))
+SHARES = Values([(Fraction(1),), (Fraction(1, 3),) * 3, (Fraction(1, 10**6), 1 - Fraction(1, 10**6))],
+                st.lists(st.integers(1, 1000), min_size=1, max_size=4).map(
+                    lambda parts: tuple(Fraction(part, sum(parts)) for part in parts)))  # fmt: skip
+
+
+def amplified(eps: Real, beta: Real) -> Real:
+    return mp.log1p(beta * mp.expm1(eps))
+
+
+def success(n: int, w: Real, eps: Real, delta: Real, beta: Real = 1) -> Real:
+    return min(mp.mpf(1), n * ((mp.expm1(eps) + beta) * w + delta))
+
+
+def baseline(n: int, w: Real) -> Real:
+    return n * w * (1 - w) ** (n - 1)
+
+
+def grouped(eps: Real, delta: Real, m: int) -> tuple[Real, Real]:
+    factor = mp.expm1(m * eps) / mp.expm1(eps) if eps else mp.mpf(m)
+    return m * eps, min(mp.mpf(1), delta * factor)
+
+
+def shared_share(beta: Real, eps: Real, side: Real) -> Real:
+    x = (mp.exp(eps) / (1 - beta) - 1) * mp.exp(-2 * side)
+    return x / (1 + x)
+
+
+def appears(count: int, limit: int, eps: Real, m: int) -> Real:
+    a = mp.exp(-eps / m)
+    return a ** (limit - count + 1) / (1 + a)
+
+
+def thresholds(limit: int, eps: Real, m: int) -> Real:
+    """The worst way to spread m rows over keys; a key of all rows and m keys of one are always tried."""
+    losses = [mp.mpf(0)] + [-mp.log1p(-appears(c, limit, eps, m)) for c in range(1, m + 1)]
+    best = [mp.mpf(0)]
+    for size in range(1, m + 1):
+        tried = range(1, size + 1) if m <= 10 else (1, size)
+        best.append(max(losses[c] + best[size - c] for c in tried))
+    return -mp.expm1(-best[m])
+
+
+def precision(eps: Real, delta: Real, tpr: Real, skew: Real) -> Real:
+    return tpr / (tpr + skew * max(mp.mpf(0), tpr - delta) * mp.exp(-eps))
+
+
+def spend_of(noise: str, spend: Real, inner: Real) -> Real:
+    return truth.zcdp_epsilon(spend, inner) if noise == "gaussian" else spend
+
+
+def within(found: tables_plan.TablesBudget, eps: Real, delta: Real, noise: str, beta: Real) -> bool:
+    """What the noise spends, converted and amplified, is within the budget and within what is stated."""
+    inner = min(delta / beta, 1 - mp.mpf(10) ** -9) if noise == "gaussian" else mp.mpf(0)
+    costs = amplified(spend_of(noise, real(found.spend), inner), beta)
+    return bool(
+        costs <= real(found.epsilon) * (1 + NEAR) and found.epsilon <= eps and inner * beta <= delta * (1 + NEAR)
+    )
+
+
+def more_spend(found: tables_plan.TablesBudget) -> tables_plan.TablesBudget:
+    more = found.spend * (1 + Fraction(1, 10**6))
+    return tables_plan.TablesBudget(found.noise, more, found.beta, found.epsilon, found.delta)
+
+
+def kept_enough(found: int, eps: Real, delta: Real, m: int) -> bool:
+    return bool(thresholds(found, eps, m) <= delta)
+
+
+def refutes(found: tuple[int, int], limit: Real, true: Real, alpha: Real, power: Real) -> bool:
+    rows, s = found
+    return bool(truth.tail(s, rows, limit) <= alpha * (1 + NEAR) and truth.tail(s, rows, true) >= power)
+
+
+def passes(rows: int, limit: Real, true: Real, alpha: Real, power: Real) -> bool:
+    s = int(rows * limit)
+    while s >= 0 and truth.below(s, rows, limit) > alpha * (1 + NEAR):
+        s -= 1
+    return bool(s >= 0 and truth.below(s, rows, true) >= power)
+
+
+def limits_hold(found: tuple[float, float], s: int, n: int, alpha: Real) -> bool:
+    low, high = map(real, found)
+    above = s == 0 or truth.tail(s, n, low) <= alpha
+    return bool(above and (s == n or n == 0 or truth.below(s, n, high) <= alpha))
+
+
+def covers(tail: Callable[..., Real]) -> Callable[..., bool]:
+    return lambda q, parameter, confidence: q >= 0 and 1 - 2 * tail(parameter, q) >= confidence
+
+
+def replaced(epsilon: Any, delta: Any, beta: Any, rows: int) -> tuple[Fraction, Fraction]:
+    parts = (Part("mechanism", Fraction(epsilon), Fraction(delta)), Part("gate", Fraction(1, 7), Fraction(0)))
+    found = Guarantee.of(parts).replace_one_form(beta, rows=rows)
+    return found.epsilon, found.delta
+
+
+def replaced_truth(eps: Real, delta: Real, beta: Real, rows: int) -> tuple[Real, Real]:
+    """Row by row: a row was granted what `per_row` says (rounded down, by 1e-12) and costs -ln(1 - beta) more, m of
+    them together."""
+    step, each = -mp.log1p(-beta), eps / rows
+    granted = mp.mpf(1) if rows == 1 else mp.expm1(each) / mp.expm1(eps) * (1 - mp.mpf("2e-12"))
+    share = delta * granted
+    return eps + rows * step + 2 * mp.mpf(1) / 7, grouped(each + step, share, rows)[1]
+
+
+def _part(epsilon: Any, delta: Any) -> Guarantee:
+    return Guarantee.of((Part("a", Fraction(epsilon), Fraction(delta)), Part("b", Fraction(1, 3), Fraction(0))))
+
+
+def _numbers(found: Guarantee) -> tuple[Fraction, Fraction]:
+    return found.epsilon, found.delta
+
+
+def _speaks(k: int, beta: Any, epsilon: Any, *_: Any) -> bool:
+    """Where Theorem 5 does."""
+    return float(epsilon) >= -math.log1p(-float(beta)) * (1 + 1e-9)
+
+
+def _shared(k: int, beta: Any, epsilon: Any, side: Any, *_: Any) -> bool:
+    rest = float(amplified(real(side), real(beta)))
+    return _speaks(k, beta, epsilon) and float(epsilon) > rest * (1 + 1e-9)
+
+
+MORE = 1 + Fraction(1, 10**8)
+
+
+LINES: dict[str, Line | Solver] = {
+    "accounting.amplification.amplify": Line(
+        amplification.amplify, ("up", "up"), lambda e, d, b: (amplified(e, b), d * b),
+        (ANY_EPSILON, DELTA, ANY_BETA), 1e-11),
+    "accounting.amplification.sampled": Line(
+        amplification.sampled, ("near",), amplified, (_floats(ANY_EPSILON), _floats(BETA)), 2e-12),
+    "accounting.binomial.log_mass": Line(
+        lambda n, k, p: binomial.log_mass(min(k, n), n - min(k, n), p, 1 - p), ("near",),
+        lambda n, k, p: truth.log_mass(min(k, n), n, p), (ROWS, K, _floats(BETA)), 1e-11),
+    "accounting.binomial.log_tail": Line(
+        lambda k, n, p: binomial.log_tail(k, n, p, 1 - p), ("near",),
+        lambda k, n, p: truth.log_tail(k, n, p), (K, ROWS, _floats(BETA)), 1e-11, lambda k, n, p: k <= n),
+    "accounting.binomial.log_weighted_tail": Line(
+        lambda k, n, p: binomial.log_weighted_tail(k, n - k, p, 1 - p, 0.5, 1.0), ("near",),
+        lambda k, n, p: mp.log(truth.upwards(k, n, p, lambda j: j - k + mp.mpf(1) / 2)),
+        (K, ROWS, _floats(BETA)), 1e-11, lambda k, n, p: n * p <= k <= n),
+    "accounting.binomial.log_chernoff": Line(
+        binomial.log_chernoff, ("near",), truth.log_chernoff, (ROWS, _floats(BETA), _floats(BETA)), 1e-11),
+    "accounting.discrete_laws.DiscreteLaplace.variance": Line(
+        lambda s: DiscreteLaplace(s).variance, ("near",),
+        lambda s: 2 * mp.exp(-1 / s) / mp.expm1(-1 / s) ** 2, (SCALE,), 1e-12),
+    "accounting.discrete_laws.DiscreteLaplace.mass": Line(
+        lambda s, x: DiscreteLaplace(s).mass(x), ("near",),
+        lambda s, x: mp.tanh(1 / s / 2) * mp.exp(-x / s), (SCALE, STEPS), 1e-12, lambda s, x: x / s < 700),
+    "accounting.discrete_laws.DiscreteLaplace.tail": Line(
+        lambda s, x: DiscreteLaplace(s).tail(x), ("near",), truth.laplace_tail, (SCALE, STEPS), 1e-12,
+        lambda s, x: x / s < 600),
+    "accounting.discrete_laws.DiscreteLaplace.coverage": Line(
+        lambda s, x: DiscreteLaplace(s).coverage(x), ("near",), lambda s, x: 1 - 2 * truth.laplace_tail(s, x),
+        (SCALE, STEPS), 1e-9, lambda s, x: s < 10**6),
+    "accounting.discrete_laws.DiscreteLaplace.half_width": Solver(
+        lambda s, c: DiscreteLaplace(s).half_width(c), covers(truth.laplace_tail), lambda q: q - max(1, q >> 28),
+        (SCALE, CONFIDENCE)),
+    "accounting.discrete_laws.DiscreteGaussian.sigma": Line(
+        lambda s: DiscreteGaussian(s).sigma, ("near",), mp.sqrt, (SQUARED,), 1e-15),
+    "accounting.discrete_laws.DiscreteGaussian.variance": Line(
+        lambda s: DiscreteGaussian(s).variance, ("near",), truth.gaussian_variance, (SQUARED,), 1e-12),
+    "accounting.discrete_laws.DiscreteGaussian.mass": Line(
+        lambda s, x: DiscreteGaussian(s).mass(x), ("near",),
+        lambda s, x: mp.exp(-mp.mpf(x) * x / (2 * s)) / (1 + 2 * truth.gaussian_sum(s, 1)), (SQUARED, STEPS), 1e-12,
+        lambda s, x: x * x / s < 1300),
+    "accounting.discrete_laws.DiscreteGaussian.tail": Line(
+        lambda s, x: DiscreteGaussian(s).tail(x), ("near",), truth.gaussian_tail, (SQUARED, STEPS), 1e-3,
+        lambda s, x: x * x / s < 1000),
+    "accounting.discrete_laws.DiscreteGaussian.coverage": Line(
+        lambda s, x: DiscreteGaussian(s).coverage(x), ("near",), lambda s, x: 1 - 2 * truth.gaussian_tail(s, x),
+        (SQUARED, STEPS), 1e-9, lambda s, x: s < 10**4),
+    "accounting.discrete_laws.DiscreteGaussian.half_width": Solver(
+        lambda s, c: DiscreteGaussian(s).half_width(c), covers(truth.gaussian_tail), lambda q: q - 1 - (q >> 7),
+        (SQUARED, CONFIDENCE)),
+    "accounting.intervals.clopper_pearson": Solver(
+        intervals.clopper_pearson, limits_hold, lambda f: (f[0] * (1 + 1e-6), f[1] * (1 - 1e-6)),
+        (_values([0, 1, 3, 40, 1000], st.integers(0, 1000)), _values([0, 1, 3, 40, 1000, 10**6, 10**12],
+         st.integers(1, 10**5)), SMALL_DELTA), lambda s, n, a: s <= n and n),
+    "accounting.membership.greatest_precision": Line(
+        membership.greatest_precision, ("up",), precision,
+        (ANY_EPSILON, DELTA, BETA, _values([0, 1, Fraction(7, 2), 10**15], st.fractions(0, 10**6))), 1e-9,
+        lambda e, d, t, s: d < t or s == 0),
+    "accounting.membership.greatest_true_positive_rate": Line(
+        membership.greatest_true_positive_rate, ("up",), lambda b, f: b + (1 - b) * f, (ANY_BETA, DELTA), 1e-15),
+    "accounting.numbers.up": Line(numbers.up, ("up",), lambda x: x, (DELTA,), 1e-15),
+    "accounting.numbers.down": Line(numbers.down, ("down",), lambda x: x, (DELTA,), 1e-15),
+    "accounting.numbers.log_rest": Line(numbers.log_rest, ("near",), lambda b: mp.log1p(-b), (BETA,), 1e-15),
+    "accounting.numbers.raised": Line(numbers.raised, ("up",), lambda x: x, (_floats(DELTA),), 1e-14),
+    "accounting.numbers.exp_up": Line(
+        numbers.exp_up, ("up",), mp.exp, (_values([-1e9, -745.2, -700.0, -1e-12, 0.0, 709.0],
+                                                  st.floats(-745, 709)),), None),
+    "accounting.person.per_row": Line(
+        person.per_row, ("down", "down"),
+        lambda e, d, m: (e / m, d * mp.expm1(e / m) / mp.expm1(e)), (EPSILON, DELTA, M), None),
+    "accounting.pso.baseline": Line(
+        pso.baseline, ("near",), baseline, (PEOPLE, WEIGHT), 1e-9, lambda n, w: n * w < 300),
+    "accounting.pso.bound": Line(pso.bound, ("up",), success, (PEOPLE, WEIGHT, ANY_EPSILON, DELTA), None),
+    "accounting.pso.bound_in_sample": Line(
+        pso.bound_in_sample, ("up",), success, (PEOPLE, WEIGHT, EPSILON, DELTA, BETA), 1e-9),
+    "accounting.pso.theorem_6_2": Line(
+        pso.theorem_6_2, ("up", "up"), lambda n, w, e, d: (e - (n - 1) * mp.log1p(-w), n * d),
+        (PEOPLE, WEIGHT, ANY_EPSILON, DELTA), None),
+    "accounting.pso.counts_bound": Line(
+        pso.counts_bound, ("up",), lambda n, w, c: min(mp.mpf(1), mp.mpf(n + 1) ** c * baseline(n, w)),
+        (PEOPLE, WEIGHT, COUNTS), None),
+    "accounting.pso.most_counts": Solver(
+        pso.most_counts, lambda c, n, w, t: c == 0 or mp.mpf(n + 1) ** c * baseline(n, w) <= t,
+        lambda c: c + 1 + (c >> 40), (PEOPLE, WEIGHT, SMALL_DELTA),
+        lambda n, w, t: w > 0 and baseline(n, real(w)) < real(t) * (1 - 1e-6), limit=2),
+    "accounting.safe_k.least_k": Solver(
+        safe_k.least_k, lambda k, e, d, b: truth.safe_k_delta(k, b, e) <= d, lambda k: k - 1 or None,
+        (_values(EPSILON.fixed, _powers(-1, 2)), _values(_exactly("1e-300", "1e-30", "1e-9", "0.001", "0.5"),
+         _powers(-60, -0.1)), BETA), lambda e, d, b: b < 0.8 and (e > 0.05 or b < 1e-5), limit=1),
+    "accounting.safe_k.greatest_beta": Solver(
+        safe_k.greatest_beta, lambda b, e, d, k: truth.safe_k_delta(k, real(b), e) <= d,
+        lambda b: min(b * (1 + 1e-8), 1.0), (EPSILON, SMALL_DELTA, SMALL_K)),
+    "accounting.safe_k.least_epsilon": Solver(
+        safe_k.least_epsilon, lambda e, d, k, b: truth.safe_k_delta(k, b, real(e)) <= d,
+        lambda e: e * (1 - 1e-8) or None, (SMALL_DELTA, SMALL_K, BETA),
+        lambda d, k, b: b**k < d * (1 - Fraction(1, 100))),
+    "accounting.safe_k_exact.gamma": Line(
+        safe_k_exact.gamma, ("near",), lambda e, b: truth.share(e, b), (ANY_EPSILON, ANY_BETA), 1e-13),
+    "accounting.safe_k_exact.gamma_of": Line(
+        safe_k_exact.gamma_of, ("near",), truth.share, (_floats(ANY_EPSILON), _floats(ANY_BETA)), 1e-13),
+    "accounting.safe_k_exact.exact_delta": Line(
+        safe_k_exact.exact_delta, ("up",), truth.safe_k_delta, (K, ANY_BETA, EPSILON), None),
+    "accounting.safe_k_exact.delta_of": Line(
+        safe_k_exact.delta_of, ("up",), truth.safe_k_delta, (SMALL_K, _floats(ANY_BETA), _floats(EPSILON)), None),
+    "accounting.safe_k_exact.log_exact_delta": Line(
+        safe_k_exact.log_exact_delta, ("up",), lambda *a: mp.log(truth.safe_k_delta(*a)), (K, ANY_BETA, EPSILON), None),
+    "accounting.safe_k_exact.log_delta": Line(
+        safe_k_exact.log_delta, ("up",), lambda *a: mp.log(truth.safe_k_delta(*a)),
+        (SMALL_K, _floats(ANY_BETA), _floats(EPSILON)), None),
+    "accounting.safe_k_exact.delta_at": Line(
+        safe_k_exact.delta_at, ("up", "up"), lambda n, *a: (truth.forward(n, *a), truth.reverse(n, *a)),
+        (ROWS, SMALL_K, BETA, EPSILON), None),
+    "accounting.safe_k_exact.log_binomial_tail": Line(
+        safe_k_exact.log_binomial_tail, ("near",), truth.log_tail, (K, ROWS, BETA), 1e-11,
+        lambda t, n, p: t <= n),
+    "accounting.safe_k_same_sample.same_sample_delta": Line(
+        safe_k_same_sample.same_sample_delta, ("up",),
+        lambda k, b, e, s, many: min(mp.mpf(1), many * truth.greatest_tail(k, b, shared_share(b, e, s))),
+        (SMALL_K, BETA, EPSILON, EPSILON, _values([1, 36, 10**6], st.integers(1, 10**4))), None, _shared),
+    "accounting.safe_k_theorem5.theorem5_least_epsilon": Line(
+        safe_k_theorem5.theorem5_least_epsilon, ("up",), lambda b: -mp.log1p(-b), (BETA,), 1e-14),
+    "accounting.safe_k_theorem5.theorem5_greatest_beta": Line(
+        safe_k_theorem5.theorem5_greatest_beta, ("down",), lambda e: -mp.expm1(-e), (ANY_EPSILON,), 1e-14),
+    "accounting.safe_k_theorem5.theorem5_delta": Line(
+        safe_k_theorem5.theorem5_delta, ("up",), lambda k, b, e: truth.greatest_tail(k, b, truth.share(e, b)),
+        (SMALL_K, BETA, EPSILON), None, _speaks),
+    "accounting.safe_k_theorem5.chernoff_delta": Line(
+        safe_k_theorem5.chernoff_delta, ("up",), lambda k, b, e, _: truth.greatest_tail(k, b, truth.share(e, b)),
+        (SMALL_K, BETA, EPSILON, Values(["paper", "kl"], st.sampled_from(["paper", "kl"]))), None, _speaks),
+    "accounting.safe_k_theorem5.theorem5_arguments": Line(
+        lambda k, b, e: safe_k_theorem5.theorem5_arguments(k, b, e)[1:], ("up", "down"), lambda k, b, e: (b, e),
+        (SMALL_K, BETA, EPSILON), 1e-15, _speaks),
+    "accounting.safe_k_theorem5.log_theorem5": Line(
+        safe_k_theorem5.log_theorem5, ("up",), lambda k, b, e: mp.log(truth.greatest_tail(k, b, truth.share(e, b))),
+        (SMALL_K, _floats(BETA), _floats(EPSILON)), None, _speaks),
+    "accounting.safe_k_theorem5.log_theorem5_up_to": Line(
+        safe_k_theorem5.log_theorem5_up_to, ("up",),
+        lambda k, b, e: max(mp.log(truth.greatest_tail(k, x * b, truth.share(e, x * b), 3)) for x in (1, real("0.97"))),
+        (SMALL_K, _floats(BETA), _floats(EPSILON)), None, _speaks),
+    "accounting.safe_k_theorem5.log_greatest_tail": Line(
+        lambda k, b, part: (1 - 1e-12) * safe_k_theorem5.log_greatest_tail(k, b, part) + 1e-12, ("up",),
+        lambda *a: mp.log(truth.greatest_tail(*a)), (SMALL_K, _floats(BETA), _floats(BETA)), None),
+    "accounting.safe_k_variants.person_coin_delta": Line(
+        safe_k_variants.person_coin_delta, ("up",),
+        lambda k, b, e, m, n: max((truth.coin_delta(size, k, b, e, m) for size in range(k, n + 1)), default=mp.mpf(0)),
+        (_values([1, 2, 5], st.integers(1, 6)), BETA, EPSILON, FEW, _values([1, 5, 6], st.integers(1, 6))), None),
+    "accounting.safe_k_variants.delta_sizes_published": Line(
+        safe_k_variants.delta_sizes_published, ("up",), lambda k, b, e: b, (K, ANY_BETA, ANY_EPSILON), 1e-15),
+    "accounting.sensitivity.expected_kept_rows": Line(
+        sensitivity.expected_kept_rows, ("up",), truth.kept_step, (K, ANY_BETA), 1e-9),
+    "accounting.tables_plan.Query.sensitivity": Line(
+        lambda c, m: tables_plan.Query("q", 1, c).sensitivity(m), ("up",), lambda c, m: mp.mpf(c) * m, (M, M), 1e-15),
+    "accounting.tables_plan.split_budget": Line(
+        lambda e, noise, c: float(sum(tables_plan.split_budget(
+            [tables_plan.Query(str(i), i * c) for i in (1, 2, 7)], Fraction(e), noise, "least-variance"))),
+        ("near",), lambda e, noise, c: e, (EPSILON, NOISE, M), 1e-15),
+    "accounting.tables_plan.law_of": Line(
+        lambda c, e, m, noise: _parameter(tables_plan.law_of(tables_plan.Query("q", 1, c), Fraction(e), m, noise)),
+        ("up",),
+        lambda c, e, m, noise: c * m / e if noise == "laplace" else (mp.mpf(c) * m) ** 2 / (2 * e),
+        (M, EPSILON, M, NOISE), 1e-15),
+    "accounting.tables_plan.tables_budget": Solver(
+        tables_plan.tables_budget, within, more_spend, (EPSILON, SMALL_DELTA, NOISE, ANY_BETA),
+        lambda e, d, noise, b: 0 < e <= 700 and (noise == "laplace" or e > 1e-3)),
+    "accounting.tables_plan.stated_guarantee": Line(
+        tables_plan.stated_guarantee, ("up", "up"),
+        lambda noise, spend, inner, b: (amplified(spend_of(noise, spend, inner), b), inner * b),
+        (NOISE, RHO, SMALL_DELTA, ANY_BETA), None, lambda noise, rho, d, b: rho < 10**5),
+    "accounting.threshold.appears": Line(
+        threshold.appears, ("up",), appears,
+        (FEW, _values([3, 10, 1000, 10**6], st.integers(3, 10**4)), EPSILON, M), None),
+    "accounting.threshold.threshold_delta": Line(
+        threshold.threshold_delta, ("up",), thresholds,
+        (_values([100, 1000, 10**5], st.integers(100, 10**4)), EPSILON,
+         _values([1, 2, 3, 10, 100], st.integers(1, 100))), None),
+    "accounting.threshold.least_threshold": Solver(
+        threshold.least_threshold, kept_enough, lambda t: t - 1,
+        (_values(_exactly("0.01", "0.1", "1", "30", "700"), _powers(-1, 2)), _values(_exactly("1e-300", "1e-9", "0.4"),
+         _powers(-60, -1)), _values([1, 2, 10], st.integers(1, 10)))),
+    "accounting.trials.trials_to_certify": Solver(
+        trials.trials_to_certify, lambda t, limit, a: t * mp.log1p(-limit) <= mp.log(a * (1 + NEAR)),
+        lambda t: t - 1 - (t >> 40) or None, (WEIGHT, SMALL_DELTA), lambda w, d: 1e-12 < w < 1),
+    "accounting.trials.trials_to_refute": Solver(
+        trials.trials_to_refute, refutes, lambda _: None,
+        (_values(_exactly("0.001", "0.1", "0.5"), st.floats(0.001, 0.5)), _values(_exactly("0.6", "0.9", "1"),
+         st.floats(0.6, 1)), _values(_exactly("1e-9", "0.05", "0.5"), _powers(-9, -0.3)), CONFIDENCE)),
+    "accounting.trials.trials_to_pass": Solver(
+        trials.trials_to_pass, passes, lambda _: None,
+        (_values(_exactly("0.1", "0.5", "0.9"), st.floats(0.1, 0.9)), _values(_exactly("0", "1e-9", "0.03"),
+         st.floats(0, 0.08)), _values(_exactly("1e-9", "0.05", "0.5"), _powers(-9, -0.3)), CONFIDENCE)),
+    "accounting.zcdp.gaussian_rho": Line(
+        zcdp.gaussian_rho, ("up",), lambda m, s: m * m / (2 * s), (M, SQUARED), 1e-15),
+    "accounting.zcdp.squared_sigma": Line(
+        zcdp.squared_sigma, ("up",), lambda m, rho: m * m / (2 * rho), (M, RHO), 1e-15),
+    "accounting.zcdp.compose": Line(
+        lambda *rhos: zcdp.compose(rhos), ("up",), lambda *rhos: mp.fsum(rhos), (RHO, RHO, RHO), 1e-15),
+    "accounting.zcdp.zcdp_delta": Line(
+        zcdp.zcdp_delta, ("up",), truth.zcdp_delta, (RHO, EPSILON), None),
+    "accounting.zcdp.zcdp_epsilon": Line(
+        zcdp.zcdp_epsilon, ("up",), truth.zcdp_epsilon, (RHO, SMALL_DELTA), None),
+    "accounting.zcdp.greatest_rho": Solver(
+        zcdp.greatest_rho, lambda r, e, d: truth.zcdp_epsilon(real(r), d) <= e, lambda r: r * MORE,
+        (EPSILON, SMALL_DELTA), lambda e, d: e > 1e-3),
+    # guarantees
+    "guarantee.replace_one": Line(
+        guarantee.replace_one, ("up", "up"), lambda e, d, b: (e - mp.log1p(-b), d), (ANY_EPSILON, DELTA, BETA), None),
+    "guarantee.group": Line(guarantee.group, ("up", "up"), grouped, (EPSILON, DELTA, M), None),
+    "guarantee.compose": Line(
+        lambda e, d: _numbers(guarantee.compose(_part(e, d), _part(e, d))), ("up", "up"),
+        lambda e, d: (2 * (e + mp.mpf(1) / 3), 2 * d), (EPSILON, DELTA), 1e-15),
+    "guarantee.Guarantee.of": Line(
+        lambda e, d: _numbers(_part(e, d)), ("up", "up"), lambda e, d: (e + mp.mpf(1) / 3, d), (EPSILON, DELTA), 1e-15),
+    "guarantee.Guarantee.replace_one_form": Line(
+        replaced, ("up", "up"), replaced_truth, (EPSILON, DELTA, BETA, M), None, lambda e, d, b, m: e < 700),
+    "guarantee.decimal": Line(
+        lambda e, digits: Fraction(guarantee.decimal(Fraction(e), digits)), ("up",), lambda e, digits: e,
+        (EPSILON, _values([1, 3, 6, 15], st.integers(1, 15))), None),
+    # estimates: no bound is printed of them, they stay near
+    "risk.inference.precision_improvement": Line(
+        inference.precision_improvement, ("near",), lambda a, b: (a - b) / (1 - b), (DELTA, BETA), 1e-15),
+    "risk.inference.prediction_rate": Line(
+        inference.prediction_rate, ("near",), lambda t, f, n: mp.mpf(t + f) / (t + f + n), (ROWS, ROWS, ROWS), 1e-15),
+    "risk.kept_share.expected_kept_share": Line(
+        lambda shares, n, k, b: kept_share.expected_kept_share(np.array(shares, dtype=float), n, k, b), ("near",),
+        lambda shares, n, k, b: mp.fsum(real(p) * truth.tail(k - 1, n - 1, b * real(p)) for p in shares),
+        (SHARES, ROWS, FEW, ANY_BETA), 1e-9),
+    "risk.kept_share.kept_probabilities": Line(
+        lambda shares, n, k, b: tuple(kept_share.kept_probabilities(np.array(shares[:1], dtype=float), n, k, b)),
+        ("near",), lambda shares, n, k, b: (truth.tail(k - 1, n - 1, b * real(shares[0])),),
+        (SHARES, ROWS, FEW, ANY_BETA), 1e-9),
+    "risk.membership.precision": Line(
+        attacks.precision, ("near",), lambda t, f, s: t / (t + s * f), (BETA, DELTA, PEOPLE), 1e-15),
+    "risk.singletons.expected": Line(
+        lambda shares, n: singletons.expected(singletons.Bins.of(shares), n), ("near",),
+        lambda shares, n: truth.singletons([real(p) for p in shares], n), (SHARES, ROWS), 1e-9,
+        lambda shares, n: min(shares) * n < 300),
+}  # fmt: skip
+
+
+def _parameter(law: Any) -> Fraction:
+    found: Fraction = law.scale if isinstance(law, DiscreteLaplace) else law.squared_sigma
+    return found
+
+
+ELSEWHERE = {
+    "accounting.discrete_laws.DiscreteGaussian.delta": "test_zcdp.py, beside the sum of its masses",
+    "accounting.discrete_laws.DiscreteGaussian.renyi": "test_zcdp.py, beside the sum of its masses",
+    "accounting.numbers.epsilon_of": "exact; test_numbers.py",
+    "accounting.numbers.exact": "exact; test_numbers.py",
+    "accounting.numbers.exact_text": "exact; test_numbers.py",
+    "accounting.numbers.probability": "exact; test_numbers.py",
+    "accounting.numbers.rounded_text": "text; test_numbers.py",
+    "accounting.numbers.whole": "exact; test_numbers.py",
+    "accounting.safe_k_exact.slack": "what is added so that the deltas above stay on their side",
+    "accounting.tables_plan.share_faults": "words; test_tables_plan.py",
+    "guarantee.Guarantee.words": "text made by `decimal`; tests/test_guarantee.py",
+    "risk.kept_share.estimate_moments": "tests/risk/test_kept_share.py",
+    "risk.singletons.Bins.grouped": "exact; tests/risk/test_singletons.py",
+    "risk.singletons.Bins.of": "exact; tests/risk/test_singletons.py",
+    "risk.singletons.Bins.uniform": "exact; tests/risk/test_singletons.py",
+}
+"""Public functions without a side, and where they are tested."""

@@ -1,0 +1,227 @@
+"""The numbers of accounting in 50 digits and more, from their formulas: nothing here is shared with the library."""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import mpmath as mp
+
+Real = Any
+"""A number of mpmath's, which has no types."""
+
+DIGITS = 90
+"""Worked with: forty of them may cancel, as where 10^30 rows stand beside a rate of 1e-30."""
+NEAR = mp.mpf(10) ** -50
+
+
+def real(number: object) -> Real:
+    """A number as it was given, exactly: int, float, Fraction or decimal text."""
+    exact = Fraction(number)  # type: ignore[call-overload]
+    return mp.mpf(exact.numerator) / exact.denominator
+
+
+def log_mass(t: int, n: int, p: Real) -> Real:
+    """ln P(Bin(n, p) = t)."""
+    ways = mp.loggamma(n + 1) - mp.loggamma(t + 1) - mp.loggamma(n - t + 1)
+    return ways + (t * mp.log(p) if t else 0) + ((n - t) * mp.log1p(-p) if n > t else 0)
+
+
+def upwards(t: int, n: int, p: Real, weight: Callable[[int], Real]) -> Real:
+    """The sum over j >= t of P(Bin(n, p) = j) weight(j), for t where masses fall."""
+    return _summed(t, n, mp.exp(log_mass(t, n, p)), p / (1 - p), weight)
+
+
+def downwards(s: int, n: int, p: Real, weight: Callable[[int], Real]) -> Real:
+    """The sum over j <= s of P(Bin(n, p) = j) weight(j), for s where masses fall towards 0."""
+    return upwards(n - s, n, 1 - p, lambda lost: weight(n - lost))
+
+
+def _once(_: int) -> Real:
+    return mp.mpf(1)
+
+
+def _summed(t: int, n: int, mass: Real, odds: Real, weight: Callable[[int], Real]) -> Real:
+    total, j = mp.mpf(0), t
+    while j <= n:
+        term = mass * weight(j)
+        total += term
+        if 0 < term < total * NEAR / 1000:
+            break
+        mass *= odds * (n - j) / (j + 1)
+        j += 1
+    return total
+
+
+def log_tail(t: int, n: int, p: Real) -> Real:
+    """ln P(Bin(n, p) >= t), also where that is nearly 1."""
+    if 0 < t <= n * p and p < 1:
+        return mp.log1p(-downwards(t - 1, n, p, _once))
+    return mp.log(tail(t, n, p))
+
+
+def tail(t: int, n: int, p: Real) -> Real:
+    """P(Bin(n, p) >= t)."""
+    if t <= 0 or t > n or p == 0 or p == 1:
+        return mp.mpf(t <= 0 or (t <= n and p == 1))
+    if t > n * p:
+        return upwards(t, n, p, _once)
+    return 1 - downwards(t - 1, n, p, _once)
+
+
+def share(eps: Real, b: Real) -> Real:
+    """gamma."""
+    return 1 - (1 - b) * mp.exp(-eps)
+
+
+def forward(n: int, k: int, b: Real, eps: Real) -> Real:
+    """sum over sampled sizes j >= k of (P(j with) - e^eps P(j without))+, for a class of n rows against n - 1."""
+    if n < k:
+        return mp.mpf(0)
+    left = n * (1 - b) * mp.exp(-eps)  # n (1 - gamma): j - gamma n is left - (n - j)
+    t = max(k, min(n - int(mp.ceil(left)) + 1, n))
+    return upwards(t, n, b, lambda j: left - (n - j)) / left
+
+
+def reverse(n: int, k: int, b: Real, eps: Real) -> Real:
+    """The same without against with; sizes below k are one output."""
+    if n < k:
+        return mp.mpf(0)
+    c = 1 - (1 - b) * mp.exp(eps)
+    if c * n >= k - 1:
+        s = max(k, int(mp.ceil(c * n))) - 1
+        return downwards(s, n, b, lambda j: c * n - j) / (n * (1 - b))
+    hidden = b * mp.exp(log_mass(k - 1, n - 1, b)) - mp.expm1(eps) * below(k - 1, n, b)
+    return max(mp.mpf(0), hidden)
+
+
+def safe_k_delta(k: int, b: Real, eps: Real) -> Real:
+    """The greatest divergence over the class sizes where it can be, and their neighbours."""
+    if b in (0, 1):
+        return b
+    sizes = [max(k, int(mp.ceil((k - 1) / share(eps, b))))]
+    c = 1 - (1 - b) * mp.exp(eps)
+    if c > 0:
+        sizes.append(max(k, int(mp.ceil((k - 1) / c))))
+    near = {max(k, size + step) for size in sizes for step in (-1, 0, 1)}
+    return max(max(forward(n, k, b, eps), reverse(n, k, b, eps) if c > 0 else 0) for n in near)
+
+
+def greatest_tail(k: int, b: Real, part: Real, blocks: int = 8) -> Real:
+    """max over n in the first blocks of P(Bin(n, b) >= max(k, floor(part n) + 1)): at most the supremum."""
+    if part <= b:
+        return mp.mpf(1)
+    return max(tail(least, max(least, int(mp.ceil(least / part)) - 1), b) for least in range(k, k + blocks))
+
+
+def coin_delta(n: int, k: int, b: Real, eps: Real, m: int) -> Real:
+    """One coin over m rows in m classes of n: both directions, the outcomes enumerated."""
+    law = [mp.exp(log_mass(j, n - 1, b)) for j in range(n)]
+    without = [mp.fsum(law[:k]), *law[k:], mp.mpf(0)]
+    present = [mp.fsum(law[: k - 1]), *law[k - 1 :]]
+    ahead = back = mp.mpf(0)
+    for absent, there in _products(without, present, m):
+        mixed = (1 - b) * absent + b * there
+        ahead += max(mp.mpf(0), mixed - mp.exp(eps) * absent)
+        back += max(mp.mpf(0), absent - mp.exp(eps) * mixed)
+    return max(ahead, back)
+
+
+def _products(one: list[Real], other: list[Real], m: int) -> Iterator[tuple[Real, Real]]:
+    if m == 0:
+        yield mp.mpf(1), mp.mpf(1)
+        return
+    for a, b in _products(one, other, m - 1):
+        for x, y in zip(one, other, strict=True):
+            yield a * x, b * y
+
+
+def kept_step(k: int, b: Real) -> Real:
+    """The greatest step of E[J; J >= k] from one class size to the next."""
+    if b in (0, 1) or k == 1:
+        return b * k
+    first = max(k - 1, int(mp.ceil(k / b)) - 2)
+    sizes = {max(k - 1, first + step) for step in (-1, 0, 1)}
+    return max(b * (tail(k, n, b) + k * mp.exp(log_mass(k - 1, n, b))) for n in sizes)
+
+
+def zcdp_log_delta(rho: Real, eps: Real, t: Real) -> Real:
+    """ln delta at order 1 + t (Canonne, Kamath, Steinke 2020, Proposition 12)."""
+    return t * ((1 + t) * rho - eps) + t * mp.log(t) - (1 + t) * mp.log1p(t)
+
+
+def zcdp_delta(rho: Real, eps: Real) -> Real:
+    """The least over orders: where the derivative (1 + 2t) rho - eps + ln(t / (1 + t)) is 0."""
+    t = mp.exp(_crossing(lambda s: (1 + 2 * mp.exp(s)) * rho - eps - mp.log1p(mp.exp(-s))))
+    return min(mp.mpf(1), mp.exp(zcdp_log_delta(rho, eps, t)))
+
+
+def zcdp_epsilon(rho: Real, delta: Real) -> Real:
+    """The least over orders of ((1 + t) rho + (ln(1 / delta) + t ln t - (1 + t) ln(1 + t)) / t), not below 0."""
+    log = -mp.log(delta)
+    t = mp.exp(_crossing(lambda s: rho * mp.exp(2 * s) + mp.log1p(mp.exp(s)) - log))
+    return max(mp.mpf(0), (1 + t) * rho + (log + t * mp.log(t) - (1 + t) * mp.log1p(t)) / t)
+
+
+def _crossing(rising: Callable[[Real], Real]) -> Real:
+    """Near enough: at a minimum an error of 1e-30 in place is one of 1e-60 in height."""
+    low, high = mp.mpf(-1500), mp.mpf(1500)
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
+    found: Real = mp.findroot(rising, (low, high), solver="illinois", tol=mp.mpf(10) ** -70, verify=False)
+    return found
+
+
+def gaussian_sum(squared: Real, start: int) -> Real:
+    """The sum over x >= start of e^(-x^2 / (2 sigma^2)): term by term, or Euler and Maclaurin where sigma is large."""
+    first = mp.exp(-mp.mpf(start) * start / (2 * squared))
+    if squared < 10**5:
+        total, term, shrink, each = mp.mpf(0), first, mp.exp(-(2 * start + 1) / (2 * squared)), mp.exp(-1 / squared)
+        while term > NEAR * total / 1000:
+            total, term, shrink = total + term, term * shrink, shrink * each
+        return total
+    sigma = mp.sqrt(squared)
+    z, root = start / sigma, mp.sqrt(2)
+    whole = sigma * mp.sqrt(mp.pi / 2) * mp.erfc(z / root)
+    odd = (
+        mp.bernoulli(2 * j) / mp.factorial(2 * j) * mp.hermite(2 * j - 1, z / root) / (sigma * root) ** (2 * j - 1)
+        for j in range(1, 13)
+    )
+    return whole + first / 2 + first * mp.fsum(odd)
+
+
+def gaussian_tail(squared: Real, q: int) -> Real:
+    """P(noise > q) of the discrete Gaussian."""
+    return gaussian_sum(squared, q + 1) / (2 * gaussian_sum(squared, 1) + 1)
+
+
+def laplace_tail(scale: Real, q: int) -> Real:
+    """P(noise > q) of the discrete Laplace law."""
+    a = mp.exp(-1 / scale)
+    return a ** (q + 1) / (1 + a) if q >= 0 else 1 - a**-q / (1 + a)
+
+
+def singletons(shares: list[Real], people: int) -> Real:
+    """Expected number of people alone in their bin."""
+    return mp.fsum(people * p * (1 - p) ** (people - 1) for p in shares) if people else mp.mpf(0)
+
+
+def below(s: int, n: int, p: Real) -> Real:
+    """P(Bin(n, p) <= s)."""
+    return tail(n - s, n, 1 - p)
+
+
+def log_chernoff(n: int, part: Real, p: Real) -> Real:
+    """-n KL(part || p) for part > p, else 0."""
+    if part <= p:
+        return mp.mpf(0)
+    return -n * (part * mp.log(part / p) + (1 - part) * mp.log((1 - part) / (1 - p)))
+
+
+def gaussian_variance(squared: Real) -> Real:
+    """The sum of x^2 mass(x); sigma^2 to sixty digits where sigma is large (Poisson summation)."""
+    if squared > 10**4:
+        return squared
+    reach = int(40 * mp.sqrt(squared)) + 3
+    masses = [mp.exp(-mp.mpf(x) * x / (2 * squared)) for x in range(1, reach)]
+    return 2 * mp.fsum(x * x * mass for x, mass in enumerate(masses, 1)) / (1 + 2 * mp.fsum(masses))
