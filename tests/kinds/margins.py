@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.workshop import Workshop, make_workshop
 
 ATTRIBUTES = "attributes: {age: 50 years, ward: exact}"
-MARGINS = "margins: {epsilon: 0.5, tables: [{all: 2}]}"
+MARGINS = "margins: {epsilon: 0.5, noise: laplace, tables: [{all: 2}]}"
 
 
 def margins_workshop(root: Path, margins: str = MARGINS) -> Workshop:

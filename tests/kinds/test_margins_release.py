@@ -135,7 +135,7 @@ def test_levels_that_are_chosen_are_chosen_first_and_margins_are_at_them(bought:
 
 
 def test_gaussian_margins_take_a_part_of_delta(bought: Workshop) -> None:
-    bought.edit(bought.policy, MARGINS, "margins: {epsilon: 0.5, noise: gaussian, delta: 0.001}")
+    bought.edit(bought.policy, MARGINS, "margins: {epsilon: 0.5}")
     _, claims = released(bought)
     parts = {part["name"]: part["delta"] for part in claims["guarantee"]["parts"]}
     assert parts == {"mechanism": "0.009", "margins": "0.001", "gate singletons": "0"}
@@ -178,7 +178,7 @@ def test_whole_numbers_at_exact_are_numbers_in_parquet_as_in_csv(workshop: Works
 
 REFUSED: dict[str, tuple[str, tuple[str, ...]]] = {
     "all of epsilon": ("margins: {epsilon: 1.5}", ("the margins and the charged gates take 2 of it",)),
-    "a delta of no noise": ("margins: {epsilon: 0.5, delta: 0.001}", ("with gaussian noise only",)),
+    "a delta of no noise": ("margins: {epsilon: 0.5, noise: laplace, delta: 0.001}", ("with gaussian noise only",)),
     "all of delta": ("margins: {epsilon: 0.5, noise: gaussian, delta: 0.01}", ("margins.delta", "such as a tenth")),
     "an unknown level": ("margins: {epsilon: 0.5, levels: {ward: exat}}", ("margins.levels.ward", "write 'exact'")),
     "a finer level": ("margins: {epsilon: 0.5, levels: {age: 10 years}}", ("margins.levels.age", "write '50 years'")),

@@ -30,7 +30,7 @@ def beside(spec: SafeKAnonymity) -> Mapping[str, Fraction]:
 
 def plan(spec: SafeKAnonymity, contract: Contract, allowance: Allowance) -> Planning[SafeK]:
     """The mechanism of least k, the choice of levels where there is one, and the margins that are bought."""
-    epsilon, delta = (Fraction(0), Fraction(0)) if spec.margins is None else spec.margins.cost
+    epsilon, delta = (Fraction(0), Fraction(0)) if spec.margins is None else spec.margins.cost(allowance.delta)
     if delta and delta >= allowance.delta:
         found = f"a delta of {decimal(delta)}, of {decimal(allowance.delta)} in all"
         return None, [(("margins", "delta"), found, "a part of the policy's delta, such as a tenth", None)]

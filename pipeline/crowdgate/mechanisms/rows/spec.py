@@ -105,25 +105,27 @@ class MarginsSpec(Strict):
     """Noisy counts of the full table, with randomness of their own, which the rows are weighted to.
 
     The total and the tables of one attribute are always among them. Attributes are at their released levels, or at
-    coarser ones that `levels` states; `any` leaves one out. Gaussian noise takes a part of delta as well.
+    coarser ones that `levels` states; `any` leaves one out. Gaussian noise takes a part of delta as well: a tenth of it,
+    unless stated.
     """
 
     epsilon: Epsilon
     delta: Probability | None = None
-    noise: Literal["laplace", "gaussian"] = "laplace"
+    noise: Literal["gaussian", "laplace"] = "gaussian"
     tables: Annotated[list[MarginLine], Field(min_length=1)] = Field(default=[{"all": "2"}], validate_default=True)
     levels: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _delta_of_the_noise(self) -> "MarginsSpec":
-        if (self.delta is not None) != (self.noise == "gaussian"):
-            raise ValueError("a delta with gaussian noise, and with gaussian noise only")
+        if self.delta is not None and self.noise != "gaussian":
+            raise ValueError("a delta with gaussian noise only")
         return self
 
-    @property
-    def cost(self) -> tuple[Fraction, Fraction]:
-        """Epsilon and delta."""
-        return self.epsilon, self.delta or Fraction(0)
+    def cost(self, delta: Fraction) -> tuple[Fraction, Fraction]:
+        """Epsilon and delta, of that much delta in all."""
+        if self.noise == "laplace":
+            return self.epsilon, Fraction(0)
+        return self.epsilon, delta / 10 if self.delta is None else self.delta
 
 
 class SafeKAnonymity(MechanismSpec):
