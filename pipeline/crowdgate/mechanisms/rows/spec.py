@@ -105,8 +105,8 @@ class MarginsSpec(Strict):
     """Noisy counts of the full table, with randomness of their own, which the rows are weighted to.
 
     The total and the tables of one attribute are always among them. Attributes are at their released levels, or at
-    coarser ones that `levels` states; `any` leaves one out. Gaussian noise takes a part of delta as well: a tenth of it,
-    unless stated.
+    coarser ones that `levels` states; `any` leaves one out. Gaussian noise takes a part of delta as well, a tenth of
+    it unless stated.
     """
 
     epsilon: Epsilon
