@@ -234,16 +234,17 @@ Rows = list[Claims]
 
 def moved(rows: Rows, by: float = 1) -> Rows:
     """The first cell and its whole interval, larger."""
-    return [{**rows[0], **{name: rows[0][name] + by for name in ("value", "lower", "upper")}}, *rows[1:]]
+    names = [name for name in ("value", "unbiased", "lower", "upper") if name in rows[0]]
+    return [{**rows[0], **{name: rows[0][name] + by for name in names}}, *rows[1:]]
 
 
 WARDS, BOTH = "3-count-by-ward-exact", "4-count-by-age-10-years-ward-exact"
 QUANTILES = "8-quantiles-of-age-at-10-years-by-ward-exact"
 TABLES: dict[str, tuple[str, Callable[[Rows], Rows], str]] = {
-    "a cell of a margin": (WARDS, moved, "add up|different totals"),
-    "a cell of a larger table": (BOTH, moved, "add up|different totals|interval"),
+    "a cell of a margin": (WARDS, moved, "does not agree"),
+    "a cell of a larger table": (BOTH, moved, "agree|interval"),
     "a half": (WARDS, lambda rows: moved(rows, 0.5), "no whole number"),
-    "the total": ("1-count", moved, "different totals"),
+    "the total": ("1-count", moved, "does not agree"),
     "a row missing": (WARDS, lambda rows: rows[1:], "not all cells"),
     "a row more": (WARDS, lambda rows: [*rows, rows[-1]], "more rows than the manifest"),
     "another label": (WARDS, lambda rows: [{**rows[0], "ward": "west"}, *rows[1:]], "not all cells"),
@@ -252,7 +253,14 @@ TABLES: dict[str, tuple[str, Callable[[Rows], Rows], str]] = {
     "an empty cell": (WARDS, lambda rows: [{**rows[0], "value": None, "trustworthy": False}, *rows[1:]], "empty"),
     "a smaller interval": (WARDS, lambda rows: [{**rows[0], "lower": rows[0]["value"]}, *rows[1:]], "interval"),
     "a value outside": (WARDS, lambda rows: [{**rows[0], "value": rows[0]["upper"] + 1}, *rows[1:]], "outside"),
-    "a larger error": (WARDS, lambda rows: [{**rows[0], "standard_error": 1e6}, *rows[1:]], "not that of the noise"),
+    "a larger error": (
+        WARDS, lambda rows: [{**rows[0], "standard_error": 1.001 * rows[0]["standard_error"]}, *rows[1:]],
+        "not that of the noise",
+    ),
+    "another estimate": (
+        WARDS, lambda rows: [{**rows[0], "unbiased": rows[0]["unbiased"] + 1e-3}, *rows[1:]], "do not agree",
+    ),
+    "a number for an estimate": (WARDS, lambda rows: [{**rows[0], "unbiased": None}, *rows[1:]], "an empty value"),
     "a raw error": (f"{WARDS}-raw", lambda rows: [{**rows[0], "standard_error": 0.5}, *rows[1:]], "of the noise"),
     "a foreign bin": (
         QUANTILES, lambda rows: [{**rows[0], "bin": "none"}, *rows[1:]], "does not list",

@@ -540,16 +540,31 @@ def check_table(release: Release, table: Json, dictionary: Labels, found: Findin
         check_cells(stem, table, dictionary, (head, lines), found)
         if table["kind"] == "quantiles":
             bins = set(dictionary[table["column"], table["level"]])
-            known = all(set(line[-3:]) <= bins for line in lines)
+            known = all(set(line[-3:]) <= {*bins, ""} for line in lines)
             found.need(known, f"{stem}: a bin does not stand in dictionary.csv")
         else:
             relative = float(Fraction(release.manifest["mechanism"]["relative_error"]))
-            first = len(table["axes"])
-            flags = all(trusted(line[first : first + 5], relative) for line in lines)
-            found.need(flags, f"{stem}: trustworthy says otherwise")
-        if table["kind"] == "count" and stem == table["file"]:
-            total = total_of(lines)
+            first, consistent = len(table["axes"]), table["kind"] == "count" and stem == table["file"]
+            numbers = [line[first:] for line in lines]
+            if consistent:
+                held = all(interval_follows(line, release.manifest["mechanism"]) for line in numbers)
+                found.need(held, f"{stem}: an interval is not that of unbiased, standard_error and value")
+                numbers = [(line[0], *line[2:]) for line in numbers]
+                total = total_of(numbers)
+            found.need(all(trusted(line[:5], relative) for line in numbers), f"{stem}: trustworthy says otherwise")
     return total
+
+
+def interval_follows(line: tuple[str, ...], mechanism: Json) -> bool:
+    """Whether lower and upper of a consistent count are those of its unbiased estimate."""
+    if not line[0]:
+        return not "".join(line[:-1])
+    value, unbiased, error, lower, upper = map(float, line[:5])
+    width, beta = Fraction(mechanism["width"]), Fraction(mechanism["beta"])
+    moved = float(width**2 * (1 - beta) / (2 * beta))
+    half = math.sqrt(moved**2 + (float(width) * error) ** 2)
+    ends = min(max(unbiased + moved - half, 0), value), max(unbiased + moved + half, value)
+    return all(math.isclose(*pair, rel_tol=1e-9, abs_tol=1e-9) for pair in zip(ends, (lower, upper), strict=True))
 
 
 def table_lines(release: Release, stem: str, found: Findings) -> tuple[list[str], list[tuple[str, ...]]]:
@@ -593,6 +608,8 @@ def check_cells(
     axes = [axis["column"] for axis in table["axes"]]
     values = [dictionary[axis["column"], axis["level"]] for axis in table["axes"]]
     columns = ["value", "standard_error", "lower", "upper", "trustworthy"]
+    if table["kind"] == "count" and stem == table["file"]:
+        columns.insert(1, "unbiased")
     if table["kind"] == "mean" and "numbers" in table:
         columns += ["noisy_sum", "noisy_rows"]
     if table["kind"] == "quantiles":
@@ -616,7 +633,7 @@ def trusted(line: tuple[str, ...], relative: float) -> bool:
 
 def total_of(lines: list[tuple[str, ...]]) -> int | None:
     """The sum of counts, none of which is negative; none if a cell is empty."""
-    values = [line[-5] for line in lines]
+    values = [line[0] for line in lines]
     if "" in values:
         return None
     counts = [int(Fraction(value)) for value in values]

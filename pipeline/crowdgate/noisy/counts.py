@@ -21,7 +21,7 @@ SOLVED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class CountCells:
     """The numbers of a table of counts as published, flat; NaN where they are left empty."""
 
     value: Floats
@@ -48,7 +48,7 @@ class CountsPlan:
         """Which of them are margins of which."""
         return Lattice.of(self.axes)
 
-    def problems(self, published: Mapping[int, Counts]) -> Iterator[str]:
+    def problems(self, published: Mapping[int, CountCells]) -> Iterator[str]:
         """What does not hold of tables, by their places."""
         spread, _ = variances_after(self.axes, [law.variance for law in self.laws])
         for at, each in published.items():
@@ -71,7 +71,7 @@ class CountsPlan:
                 for _ in self._apart(ranks, [above, at], whole, 0.0):
                     yield f"{self.names[at]}: it does not add up to {self.names[above]}"
 
-    def _cell_problems(self, found: Counts, variances: Floats) -> Iterator[str]:
+    def _cell_problems(self, found: CountCells, variances: Floats) -> Iterator[str]:
         value, unbiased, error, rate = found.value, found.unbiased, found.error, float(self.beta)
         known = ~np.isnan(value)
         if any((np.isnan(each) == known).any() for each in (unbiased, error, found.lower, found.upper)):
@@ -103,7 +103,7 @@ class CountsPlan:
         cells = self.lattice.cells(self.axes[at], ranks)
         return np.bincount(cells, values, self.lattice.size(ranks)).astype(np.float64)
 
-    def _published_margin(self, at: int, published: Mapping[int, Counts]) -> int | None:
+    def _published_margin(self, at: int, published: Mapping[int, CountCells]) -> int | None:
         """The finest other table that is a margin of a table, or that one's, until it is published."""
         own = self.lattice.ranks(self.axes[at])
         above = self.lattice.parent(own)

@@ -1,6 +1,7 @@
 """Check margins and weights from the files of a release: their price, their intervals, what they add up to."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
 from fractions import Fraction
 from math import prod
 from pathlib import Path
@@ -11,7 +12,7 @@ import pyarrow as pa
 from crowdgate.errors import VerificationFailed
 from crowdgate.histogram import Counts, Histogram
 from crowdgate.kind.kind import Formats
-from crowdgate.kinds.rows.candidate import Floats, Margin, Weighting
+from crowdgate.kinds.rows.candidate import Margin, Weighting
 from crowdgate.kinds.rows.files import MARGINS
 from crowdgate.kinds.rows.margins import NUMBERS, margins_schema
 from crowdgate.kinds.rows.said import MarginsSaid, RowsManifest
@@ -19,9 +20,10 @@ from crowdgate.kinds.rows.weights import bounds, weights_problems
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.mechanisms.rows.margins import MARGINS_PART
 from crowdgate.mechanisms.tables.workload import Table
-from crowdgate.noisy.claims import budget_problems, spend_problems
+from crowdgate.noisy.claims import budget_problems, spend_problems, width_problems
+from crowdgate.noisy.counts import CountCells, CountsPlan
 from crowdgate.publish.dictionary import Entry
-from crowdgate.publish.levels import COARSER, CoarserLine, Domains, domains_of, read_coarser
+from crowdgate.publish.levels import COARSER, CoarserLine, Domains, domains_of, levels_of, read_coarser
 
 
 def margins_problems(said: RowsManifest) -> Iterator[str]:
@@ -35,6 +37,7 @@ def margins_problems(said: RowsManifest) -> Iterator[str]:
             yield "margins of a release that can have none"
         yield from budget_problems(bought)
         yield from spend_problems(bought, part.epsilon, part.delta, Fraction(1))
+        yield from width_problems(bought, said.mechanism.rows, said.format)
         yield from _query_problems(said, bought)
 
 
@@ -73,7 +76,7 @@ def read_weighting(
     lookup = _lookup(said.mechanism.attributes, bought, domains)
     sizes = {axis: len(domains.labels(*axis)) for axis in lookup}
     problems = [
-        *number_problems(bought, margins),
+        *number_problems(bought, margins, said.mechanism.rows, domains),
         *weights_problems(rows, weights, said.mechanism.beta, margins, lookup, sizes),
     ]
     if problems:
@@ -116,11 +119,17 @@ def _margins(table: pa.Table, bought: MarginsSaid, columns: Sequence[Entry]) -> 
         start += query.cells
 
 
-def number_problems(bought: MarginsSaid, margins: Sequence[Margin]) -> Iterator[str]:
-    """Whole numbers of at least 0, with the errors and intervals of their noise."""
-    for query, margin in zip(bought.queries, margins, strict=True):
-        numbers: tuple[Floats, ...] = (margin.value, margin.unbiased, margin.error, margin.lower, margin.upper)
-        if not all(np.isfinite(each).all() for each in numbers):
+def number_problems(bought: MarginsSaid, margins: Sequence[Margin], rows: int, domains: Domains) -> Iterator[str]:
+    """Whole numbers of at least 0, with the errors and intervals of their noise, that agree."""
+    numbers = [CountCells(each.value, each.unbiased, each.error, each.lower, each.upper) for each in margins]
+    for query, found in zip(bought.queries, numbers, strict=True):
+        if not all(np.isfinite(each).all() for each in astuple(found)):
             yield f"{MARGINS}: {query.name}: a number that is none"
-        elif (margin.value < 0).any() or (margin.value != np.round(margin.value)).any():
-            yield f"{MARGINS}: {query.name}: a count that is no whole number of at least 0"
+            return
+    levels = levels_of(domains)
+    axes = [{name: levels[name, level] for name, level in each.levels.items()} for each in margins]
+    laws = [bought.law_of(at, rows) for at in range(len(margins))]
+    names = [f"{MARGINS}: {query.name}" for query in bought.queries]
+    yield from CountsPlan(names, axes, laws, Fraction(1), bought.width or Fraction(0)).problems(
+        dict(enumerate(numbers))
+    )

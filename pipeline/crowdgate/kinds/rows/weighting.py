@@ -35,7 +35,7 @@ def weighted(beta: Fraction, candidate: RowsCandidate, drawn: Drawn, contract: C
 def _margin(answer: Answer) -> Margin:
     cells = answer.cells
     names = {name: level.name for name, level in answer.levels.items()}
-    parts = (cells.value, getattr(cells, "unbiased", cells.value), cells.error, cells.lower, cells.upper)
+    parts = (cells.value, cells.unbiased, cells.error, cells.lower, cells.upper)
     return Margin(names, *(np.asarray(part, dtype=np.float64).reshape(-1) for part in parts))
 
 

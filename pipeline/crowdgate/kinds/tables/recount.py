@@ -13,7 +13,7 @@ from crowdgate.accounting.discrete_laws import Law
 from crowdgate.kinds.tables.said import TableSaid, TablesMechanism
 from crowdgate.mechanisms.tables.answers import MEAN_PARTS
 from crowdgate.mechanisms.tables.means import means
-from crowdgate.noisy.counts import Counts
+from crowdgate.noisy.counts import CountCells
 from crowdgate.noisy.said import GridSaid
 from crowdgate.publish.levels import Domains
 
@@ -117,9 +117,9 @@ def noisy_problems(table: pa.Table, mechanism: TablesMechanism, noise: Noise) ->
         yield "an interval that does not follow from value and standard error"
 
 
-def counts(table: pa.Table) -> Counts:
+def counts(table: pa.Table) -> CountCells:
     """The numbers of a table of consistent counts."""
-    return Counts(*(_floats(table, name) for name in ("value", "unbiased", "standard_error", "lower", "upper")))
+    return CountCells(*(_floats(table, name) for name in ("value", "unbiased", "standard_error", "lower", "upper")))
 
 
 def mean_problems(table: pa.Table, _: TablesMechanism, noise: Noise) -> Iterator[str]:
