@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from crowdgate.candidate import Measurement, Number, Range
 from crowdgate.gate import (
     DIGITS,
+    NEAREST,
     Outcome,
     Reach,
     Shown,
@@ -20,7 +21,6 @@ from crowdgate.gate import (
     gate_words,
     judge,
     limit_words,
-    number_words,
     reach,
     verdict,
 )
@@ -134,17 +134,36 @@ def test_the_reach_of_a_gate_is_read_off_both_ends_of_its_range(
 
 def test_a_gate_and_its_reason_are_said_in_words() -> None:
     gate = rule("at_least", "0.0123456", over=["age", "sex"])
-    assert gate_words(gate) == "released_rows over age, sex at least 0.01235"
+    assert gate_words(gate) == "released_rows over age, sex at least 0.0123456"
+    assert gate_words(gate, NEAREST) == "released_rows over age, sex at least 0.01235"
     assert limit_words(rule("at_most", "1e6")) == "at most 1000000"
     assert reason(rule("at_most", "10"), Measurement(7, 3, 11)) == "7 (unfavourable end 11), must be at most 10"
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
-    [(None, "none"), (100000, "100000"), (Fraction(1, 3), "0.3333"), (1e-9, "1e-09"), (math.nan, "nan"), (-2.0, "-2")],
+    ("limit", "words", "nearest"),
+    [("100000", "100000", "100000"), ("1e-9", "1e-09", "1e-09"), ("-2", "-2", "-2"), ("0.12344", "0.12344", "0.1234")],
 )
-def test_numbers_are_shown_whole_or_with_four_digits(value: Number | None, words: str) -> None:
-    assert number_words(value) == words
+def test_limits_are_said_exactly_and_were_said_in_four_digits(limit: str, words: str, nearest: str) -> None:
+    assert limit_words(rule("at_most", limit)) == f"at most {words}"
+    assert limit_words(rule("at_most", limit), NEAREST) == f"at most {nearest}"
+
+
+@given(value=numbers, side=sides)
+def test_a_measured_number_is_said_to_the_side_on_which_its_gate_is_harder_to_pass(value: Number, side: str) -> None:
+    said = reason(rule(side, "0"), Measurement.exact(value)).partition(", must")[0]
+    assert Fraction(said) >= Fraction(value) if side == "at_most" else Fraction(said) <= Fraction(value)
+    assert abs(Fraction(said) - Fraction(value)) <= abs(Fraction(value)) / 1000
+
+
+def test_a_bound_is_never_said_smaller_than_it_is() -> None:
+    """Rounded to nine digits first, to the nearest, it would be .001234."""
+    assert reason(rule("at_most", "1"), Measurement.exact(0.00123400000049)) == "0.001235, must be at most 1"
+    assert (
+        verdict(rule("at_most", "1"), MEASURES["pso_bound"], Measurement.exact(0.00110049))
+        .told(NEAREST)
+        .startswith("0.0011, ")
+    )
 
 
 # --- a measurement as it is written ---

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.accounting.numbers import Number
+from crowdgate.accounting.numbers import Number, decimal
 from crowdgate.accounting.safe_k import exact_delta
-from crowdgate.guarantee import Guarantee, Part, compose, decimal, group, replace_one
+from crowdgate.guarantee import Guarantee, Part, compose, group, replace_one
 from tests.accounting.enumeration import binomial, divergence, suppressed, together
 from tests.accounting.vectors import Entry, is_rounded_up, of
 

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator
 
 from crowdgate import report
+from crowdgate.gate import NEAREST, NUMBERS, Verdict, Writing, gate_words
 from crowdgate.kind.attachment import Attachment, Context
 from crowdgate.manifest import INFORMED, NAME
 from crowdgate.publish.publisher import SIGNED
@@ -30,9 +31,13 @@ def _readme(context: Context) -> bytes:
         "estimand": [] if said.estimand is None else said.estimand.words(),
         "guarantee": said.guarantee.words,
         "informed": INFORMED if said.facts.informed else None,
-        "verdicts": [gate.verdict for gate in said.verdicts],
+        "verdicts": [_judged(gate.verdict, NEAREST if said.format == 1 else NUMBERS) for gate in said.verdicts],
     }
     return report.markdown(page.template, {**values, **page.values}).encode()
+
+
+def _judged(verdict: Verdict, write: Writing) -> dict[str, str]:
+    return {"gate": gate_words(verdict.rule, write), "outcome": verdict.outcome, "reason": verdict.told(write)}
 
 
 def _readme_problems(context: Context, found: bytes | None) -> Iterator[str]:

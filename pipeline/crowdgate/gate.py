@@ -1,13 +1,13 @@
 """Gates: a measure, a limit, and the three outcomes pass, fail and inconclusive. Inconclusive blocks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN
 from enum import StrEnum
 from fractions import Fraction
 from math import isfinite
 
-from crowdgate.accounting.numbers import exact_text, rounded_text
+from crowdgate.accounting.numbers import decimal, exact_text, rounded_text
 from crowdgate.candidate import Measurement, Number, Range
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.policy.policy import GateRule
@@ -69,6 +69,45 @@ def _figure(number: Number, rounding: str) -> str:
 
 
 @dataclass(frozen=True)
+class Writing:
+    """How numbers are written for people: `stated` those of a policy, `measured` a figure (least: it must not be
+    smaller)."""
+
+    stated: Callable[[Fraction], str]
+    measured: Callable[[str, bool], str]
+
+
+def _stated(number: Fraction) -> str:
+    """Whole numbers in full, others exactly."""
+    return str(number) if _in_full(number) else exact_text(number)
+
+
+def _measured(figure: str, least: bool) -> str:
+    """Whole numbers in full, others in four digits, rounded to the side on which the gate is harder to pass."""
+    if figure.lstrip("-").isalpha():
+        return figure
+    number = Fraction(figure)
+    return str(number) if _in_full(number) else decimal(number, 4, least=least)
+
+
+def _nearest(number: Fraction) -> str:
+    return str(number) if _in_full(number) else f"{float(number):.4g}"
+
+
+def _nearest_figure(figure: str, _: bool) -> str:
+    return figure if figure.lstrip("-").isalpha() else _nearest(Fraction(figure))
+
+
+def _in_full(number: Fraction) -> bool:
+    return number.denominator == 1 and abs(number) < 10**15
+
+
+NUMBERS = Writing(_stated, _measured)
+NEAREST = Writing(_nearest, _nearest_figure)
+"""As releases of format 1 wrote them: four digits, to the nearest."""
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The outcome of one gate: the rule, what its measure reads, and what was measured (None: it could not be).
     `public` verdicts may be shown to anybody; the others stay in the private record."""
@@ -101,17 +140,29 @@ class Verdict:
     @property
     def reason(self) -> str:
         """What was measured, and what it must be, in words."""
+        return self.told(NUMBERS)
+
+    def told(self, write: Writing) -> str:
+        """The reason, with numbers written so."""
         if self.shown is None or self.outcome is Outcome.INCONCLUSIVE:
             return "it could not be measured"
-        value, end = self.shown.value, self.shown.high if self.rule.at_most is not None else self.shown.low
-        worst = "" if _words(end) == _words(value) else f" (unfavourable end {_words(end)})"
+        least = self.rule.at_most is None
+        end = self.shown.low if least else self.shown.high
+        worst = write.measured(end, least)
+        known = write is NUMBERS and _same(self.shown.value, end)
+        value = worst if known else write.measured(self.shown.value, least)
+        beside = "" if worst == value else f" (unfavourable end {worst})"
         if _is_excess(self.rule):
-            return f"{_words(value)}{worst} more than that share allows, must be at most 0"
-        return f"{_words(value)}{worst}, must be {limit_words(self.rule)}"
+            return f"{value}{beside} more than that share allows, must be at most 0"
+        return f"{value}{beside}, must be {limit_words(self.rule, write)}"
 
 
-def _words(figure: str) -> str:
-    return figure if figure.lstrip("-").isalpha() else number_words(Fraction(figure))
+def _same(figure: str, end: str) -> bool:
+    """Whether they are one number, rounded to the nearest and outwards."""
+    if figure.lstrip("-").isalpha() or end.lstrip("-").isalpha():
+        return figure == end
+    number, outer = Fraction(figure), Fraction(end)
+    return bool(abs(number - outer) * 10 ** (DIGITS - 1) <= abs(outer))
 
 
 def part_name(measure: str, of: str | None) -> str:
@@ -119,30 +170,20 @@ def part_name(measure: str, of: str | None) -> str:
     return f"gate {measure}" if of is None else f"gate {measure} of {of}"
 
 
-def limit_words(rule: GateRule) -> str:
+def limit_words(rule: GateRule, write: Writing = NUMBERS) -> str:
     """The limit as the policy states it."""
-    return (
-        f"at most {number_words(rule.at_most)}"
-        if rule.at_most is not None
-        else f"at least {number_words(rule.at_least)}"
-    )
+    if rule.at_most is not None:
+        return f"at most {write.stated(rule.at_most)}"
+    return f"at least {'none' if rule.at_least is None else write.stated(rule.at_least)}"
 
 
-def gate_words(rule: GateRule) -> str:
+def gate_words(rule: GateRule, write: Writing = NUMBERS) -> str:
     """The gate in one phrase, e.g. `released_rows at least 100000`."""
     over = "" if rule.over is None else f" over {', '.join(rule.over)}"
     of = "" if rule.of is None else f" of {rule.of}"
-    stated = ", ".join(f"{name} {number_words(value)}" for name, value in rule.options.items())
+    stated = ", ".join(f"{name} {write.stated(value)}" for name, value in rule.options.items())
     options = f" with {stated}" if stated else ""
-    return f"{rule.measure}{of}{over}{options} {limit_words(rule)}"
-
-
-def number_words(value: Number | None) -> str:
-    """A number for people: whole ones in full, others with four significant digits."""
-    if value is None:
-        return "none"
-    number = float(value)
-    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else f"{number:.4g}"
+    return f"{rule.measure}{of}{over}{options} {limit_words(rule, write)}"
 
 
 def verdict(rule: GateRule, measure: Measure, measured: Measurement | None) -> Verdict:

@@ -7,11 +7,10 @@ rows replaced by other ones (replace-one). Numbers for one relation or unit say 
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Literal, get_args
 
-from crowdgate.accounting.numbers import Number, down, epsilon_of, exact, probability, raised, up, whole
+from crowdgate.accounting.numbers import Number, decimal, down, epsilon_of, exact, probability, raised, up, whole
 from crowdgate.accounting.person import per_row
 
 Relation = Literal["add-remove", "replace-one"]
@@ -126,13 +125,6 @@ def group(epsilon: Number, delta: Number, m: Number) -> tuple[float, float]:
         return together, 1.0
     factor = math.expm1(together) / math.expm1(down(eps)) if down(eps) > 0 else float(rows)
     return together, min(1.0, raised(up(spent) * factor))
-
-
-def decimal(number: Fraction, digits: int = 6) -> str:
-    """`number` in at most that many significant digits, rounded up where they do not hold it."""
-    value = Context(prec=digits, rounding=ROUND_CEILING).divide(Decimal(number.numerator), Decimal(number.denominator))
-    text = value.normalize(Context(prec=digits))
-    return f"{text:e}" if number and not Fraction(1, 10**4) <= number < 10**digits else f"{text:f}"
 
 
 def _replaced(part: Part, beta: Number | None, rows: int) -> Part:

@@ -339,6 +339,9 @@ LINES: dict[str, Line | Solver] = {
     "accounting.numbers.exp_up": Line(
         numbers.exp_up, ("up",), mp.exp, (_values([-1e9, -745.2, -700.0, -1e-12, 0.0, 709.0],
                                                   st.floats(-745, 709)),), None),
+    "accounting.numbers.decimal": Line(
+        lambda e, digits: tuple(Fraction(numbers.decimal(Fraction(e), digits, least=least)) for least in (False, True)),
+        ("up", "down"), lambda e, digits: (e, e), (EPSILON, _values([1, 3, 6, 15], st.integers(1, 15))), None),
     "accounting.person.per_row": Line(
         person.per_row, ("down", "down"),
         lambda e, d, m: (e / m, d * mp.expm1(e / m) / mp.expm1(e)), (EPSILON, DELTA, M), None),
@@ -486,9 +489,6 @@ LINES: dict[str, Line | Solver] = {
         lambda e, d: _numbers(_part(e, d)), ("up", "up"), lambda e, d: (e + mp.mpf(1) / 3, d), (EPSILON, DELTA), 1e-15),
     "guarantee.Guarantee.replace_one_form": Line(
         replaced, ("up", "up"), replaced_truth, (EPSILON, DELTA, BETA, M), None, lambda e, d, b, m: e < 700),
-    "guarantee.decimal": Line(
-        lambda e, digits: Fraction(guarantee.decimal(Fraction(e), digits)), ("up",), lambda e, digits: e,
-        (EPSILON, _values([1, 3, 6, 15], st.integers(1, 15))), None),
     # estimates: no bound is printed of them, they stay near
     "risk.inference.precision_improvement": Line(
         inference.precision_improvement, ("near",), lambda a, b: (a - b) / (1 - b), (DELTA, BETA), 1e-15),

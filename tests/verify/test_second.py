@@ -22,11 +22,11 @@ from hypothesis import strategies as st
 from crowdgate.accounting import pso, safe_k
 from crowdgate.accounting.amplification import amplify
 from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
-from crowdgate.accounting.numbers import rounded_text
+from crowdgate.accounting.numbers import decimal, rounded_text
 from crowdgate.accounting.person import per_row
 from crowdgate.accounting.zcdp import zcdp_epsilon
 from crowdgate.errors import VerificationFailed
-from crowdgate.guarantee import Guarantee, Part, decimal
+from crowdgate.guarantee import Guarantee, Part
 from crowdgate.jobs import release as job
 from crowdgate.jobs.verify import verify
 from crowdgate.kind.run import Request

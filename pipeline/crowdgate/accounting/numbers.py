@@ -7,7 +7,7 @@ guarantee stays true: epsilon and a target delta down, beta and a spent delta up
 import math
 import numbers
 import re
-from decimal import Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 Number = int | float | Fraction | str
@@ -106,6 +106,20 @@ def exact_text(number: Fraction) -> str:
         if Fraction(text) == number:
             return text
     return str(number)
+
+
+def decimal(number: Fraction | float, digits: int = 6, *, least: bool = False) -> str:
+    """A bound as people read it, in at most that many significant digits: rounded up, or, where it is the least that
+    something can be, down. It stays true. `infinite` and `undefined` for what is no number."""
+    if not math.isfinite(number):
+        return rounded_text(float(number), digits, ROUND_CEILING)
+    exact_number = Fraction(number)
+    divided = Context(prec=digits, rounding=ROUND_FLOOR if least else ROUND_CEILING).divide(
+        Decimal(exact_number.numerator), Decimal(exact_number.denominator)
+    )
+    text = divided.normalize(Context(prec=digits))
+    plain = not number or Fraction(1, 10**4) <= abs(exact_number) < 10**digits
+    return f"{text:f}" if plain else f"{text:e}"
 
 
 def rounded_text(number: float, digits: int, rounding: str) -> str:

@@ -9,7 +9,18 @@ P(p(x_i) = 1) <= e^epsilon E w(p) + delta, and the n rows add up.
 import math
 from fractions import Fraction
 
-from crowdgate.accounting.numbers import Number, down, epsilon_of, exp_up, log_rest, probability, raised, up, whole
+from crowdgate.accounting.numbers import (
+    Number,
+    decimal,
+    down,
+    epsilon_of,
+    exp_up,
+    log_rest,
+    probability,
+    raised,
+    up,
+    whole,
+)
 from crowdgate.accounting.trials import trials_to_certify, trials_to_pass, trials_to_refute
 
 __all__ = [
@@ -82,7 +93,7 @@ def most_counts(n: Number, w: Number, target: Number) -> int:
     if alone == -math.inf:
         raise ValueError("w must be a number with B(n, w) > 0; otherwise every number of counts stays below the target")
     if alone > goal:
-        raise ValueError(f"target must be a number in [B(n, w), 1] = [{baseline(n, w):.6g}, 1]")
+        raise ValueError(f"target must be a number in [B(n, w), 1] = [{decimal(baseline(n, w))}, 1]")
     counts = math.floor((goal - alone) / math.log(rows + 1)) + 1
     while counts and _log_counts(rows, weight, counts) > goal:
         counts -= 1

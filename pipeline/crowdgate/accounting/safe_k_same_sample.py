@@ -30,7 +30,7 @@ the table.
 import math
 
 from crowdgate.accounting.amplification import sampled
-from crowdgate.accounting.numbers import Number, down, epsilon_of, exp_up, probability, raised, up, whole
+from crowdgate.accounting.numbers import Number, decimal, down, epsilon_of, exp_up, probability, raised, up, whole
 from crowdgate.accounting.safe_k_exact import slack
 from crowdgate.accounting.safe_k_theorem5 import log_greatest_tail
 from crowdgate.limits import GREATEST_K
@@ -51,7 +51,9 @@ def same_sample_delta(k: Number, beta: Number, epsilon: Number, side_epsilon: Nu
     side = up(epsilon_of(side_epsilon, "side_epsilon"))
     needed = math.inf if b >= 1 else raised(max(-math.log1p(-b), sampled(side, b)))
     if eps < needed:
-        raise ValueError(f"epsilon must be at least {needed:.6g} for this beta and side_epsilon, not {eps:.6g}")
+        raise ValueError(
+            f"epsilon must be at least {decimal(needed)} for this beta and side_epsilon, not {decimal(eps, least=True)}"
+        )
     if b == 0:
         return 0.0
     ratio = eps - math.log1p(-b)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from crowdgate.accounting.numbers import decimal
 from crowdgate.cli.output import print_json, print_table, print_verdicts
 from crowdgate.cli.releases import WITHHELD, AsJson
 from crowdgate.errors import ConfigurationError, Problem
@@ -113,12 +114,11 @@ def _show_plan(found: Outlook) -> None:
         typer.echo(line)
     for figure in found.forecast.figures:
         around = f" ({range_of(figure)}; {figure.basis})" if range_of(figure) else ""
-        typer.echo(f"{figure.label}: {shown(figure.value)}{around}")
+        typer.echo(f"{figure.label}: {shown(figure.value, figure.format)}{around}")
     typer.echo(f"budget {found.plan.bundle.budget.metadata.name}: {found.releases} such releases for life")
     for count, bound in enumerate(found.pso_bounds, start=1):
-        typer.echo(
-            f"  after {count}: predicate singling out succeeds with probability at most {bound:.4g} (weight 1e-9)"
-        )
+        success = f"predicate singling out succeeds with probability at most {decimal(bound, 4)} (weight 1e-9)"
+        typer.echo(f"  after {count}: {success}")
     chart = found.forecast.chart
     for listing in found.forecast.listings:
         if chart is not None and chart.listing == listing.name:
@@ -165,7 +165,7 @@ def _show_listing(listing: Listing) -> None:
 
 def _show_comparison(found: Comparison) -> None:
     for rival in found.rivals:
-        figures = ", ".join(f"{figure.name} {shown(figure.value)}" for figure in rival.forecast.figures)
+        figures = ", ".join(f"{figure.name} {shown(figure.value, figure.format)}" for figure in rival.forecast.figures)
         typer.echo(f"beside {rival.kind} at the same epsilon and delta ({figures})")
     typer.echo(f"error of a cell, median / greatest: {found.assumed}")
     every = (found.own, *found.rivals)

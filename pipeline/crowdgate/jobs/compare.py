@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from crowdgate.accounting.numbers import decimal
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.kind.forecast import Axes, Basis, CellErrors, Floats, Forecast, Value
 from crowdgate.kind.kind import Allowance, AnyKind
@@ -97,7 +98,7 @@ def compare(plan: Plan, prior: Prior, forecast: Forecast) -> Comparison:
     found = [_best(plan, prior, kind, levels, tables) for name, kind in KINDS.items() if name != own.kind]
     rivals = tuple(rival for rival in found if rival is not None)
     if not rivals:
-        total = f"epsilon {float(plan.guarantee.epsilon):g} and delta {float(plan.guarantee.delta):g}"
+        total = f"epsilon {decimal(plan.guarantee.epsilon)} and delta {decimal(plan.guarantee.delta)}"
         raise _refused(f"no other kind of release that keeps {total}", "a larger epsilon, or a delta above 0")
     counts = tuple(count for table in tables if (count := prior.counts(table)) is not None)
     whole = prior.joint(levels)

@@ -7,6 +7,7 @@ from typing import Any
 
 from crowdgate import manifest
 from crowdgate.accounting import pso
+from crowdgate.accounting.numbers import up
 from crowdgate.jobs.charges import charges
 from crowdgate.jobs.informed import informed
 from crowdgate.jobs.plan import plan_policy
@@ -46,7 +47,7 @@ class Outlook:
     @property
     def people_times_delta(self) -> float:
         """Where it is near 1, the bound on singling out says nothing."""
-        return float(self.plan.bundle.budget.spec.people * self.plan.guarantee.delta)
+        return up(self.plan.bundle.budget.spec.people * self.plan.guarantee.delta)
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""

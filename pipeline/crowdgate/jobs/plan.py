@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 
+from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import Shape, Static
 from crowdgate.contracts.contract import PrivacyUnit
 from crowdgate.documents import Location
@@ -111,7 +112,7 @@ def _at(bundle: Bundle, at: Location, found: str, expected: str, instead: str | 
 
 def _overcharged(bundle: Bundle, charges: Fraction, taken: Mapping[str, Fraction]) -> Problem:
     by = " and ".join([*taken, "the charged gates"])
-    found = f"{by} take {float(charges + sum(taken.values())):g} of it"
+    found = f"{by} take {decimal(charges + sum(taken.values()))} of it"
     return _at(bundle, ("spec", "privacy", "epsilon"), found, "a total above the sum of all charges")
 
 

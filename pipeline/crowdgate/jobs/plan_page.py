@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from crowdgate import report
+from crowdgate.accounting.numbers import decimal
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.informed import informed_words
 from crowdgate.jobs.outlook import Outlook
@@ -48,7 +49,7 @@ def check_name(path: Path) -> None:
 def plan_markdown(found: Outlook) -> str:
     """The page as Markdown."""
     figures = [
-        {"label": each.label, "value": shown(each.value), "range": range_of(each), "basis": each.basis}
+        {"label": each.label, "value": shown(each.value, each.format), "range": range_of(each), "basis": each.basis}
         for each in found.forecast.figures
     ]
     listings = [
@@ -71,9 +72,9 @@ def plan_markdown(found: Outlook) -> str:
             *informed_words(found.informed),
         ],
         "figures": figures,
-        "people_times_delta": shown(found.people_times_delta),
+        "people_times_delta": decimal(found.people_times_delta, 4),
         "releases": found.releases,
-        "pso_bounds": [shown(bound) for bound in found.pso_bounds],
+        "pso_bounds": [decimal(bound, 4) for bound in found.pso_bounds],
         "pictures": PICTURES,
         "listings": listings,
     }

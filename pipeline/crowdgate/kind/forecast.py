@@ -16,6 +16,8 @@ from crowdgate.hierarchy import Level
 Floats = npt.NDArray[np.float64]
 Value = str | int | float | Fraction | Mapping[str, str] | None
 Axes = Mapping[str, Level]
+BOUND = "bound"
+"""The format of a number that must not be larger: it is rounded up."""
 
 
 class Basis(StrEnum):
@@ -37,7 +39,8 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True)
 class Figure:
-    """One expected number with the ends of the range that it is expected in, and what it rests on."""
+    """One expected number with the ends of the range that it is expected in, what it rests on, and how it is written: a
+    format of Python's, or BOUND."""
 
     name: str
     label: str
@@ -45,16 +48,18 @@ class Figure:
     low: Value
     high: Value
     basis: Basis = Basis.EXACT
+    format: str = ".4g"
 
     @classmethod
-    def exact(cls, name: str, label: str, value: Value) -> "Figure":
+    def exact(cls, name: str, label: str, value: Value, format: str = ".4g") -> "Figure":
         """A number that is known."""
-        return cls(name, label, value, value, value)
+        return cls(name, label, value, value, value, format=format)
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a listing: its key in JSON, its title, and how its numbers are written (a format of Python's)."""
+    """A column of a listing: its key in JSON, its title, and how its numbers are written (a format of Python's, or
+    BOUND)."""
 
     key: str
     title: str

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from crowdgate.kind.forecast import Figure, Listing, Value
+from crowdgate.accounting.numbers import decimal
+from crowdgate.kind.forecast import BOUND, Figure, Listing, Value
 
 
 def shown(value: Value, style: str = ".4g") -> str:
@@ -14,13 +15,16 @@ def shown(value: Value, style: str = ".4g") -> str:
         return ", ".join(f"{name}: {level}" for name, level in value.items())
     if isinstance(value, str | int):
         return str(value)
+    if style == BOUND:
+        return decimal(value, 4)
     number = float(value) if isinstance(value, Fraction) else value
     return format(int(number), "d") if style == "d" else format(number, style)
 
 
 def range_of(figure: Figure) -> str:
     """The range that a figure is expected in; empty for one that is known."""
-    return "" if figure.low == figure.high else f"{shown(figure.low)} to {shown(figure.high)}"
+    ends = shown(figure.low, figure.format), shown(figure.high, figure.format)
+    return "" if figure.low == figure.high else " to ".join(ends)
 
 
 def listed(listing: Listing) -> Iterator[list[str]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from crowdgate.accounting import safe_k
 from crowdgate.hierarchy import Level
-from crowdgate.kind.forecast import Axes, Basis, CellErrors, Chart, Column, Figure, Forecast, Listing, Value
+from crowdgate.kind.forecast import BOUND, Axes, Basis, CellErrors, Chart, Column, Figure, Forecast, Listing, Value
 from crowdgate.kind.prior import Joint, Prior, Range
 from crowdgate.kinds.rows.expected import ERROR_FACTOR, Kept, errors, share_of
 from crowdgate.kinds.rows.splits import splits
@@ -100,7 +100,7 @@ def _figures(safe: SafeK, kept: Kept | None) -> Iterator[Figure]:
     theorem5 = _theorem5(part.epsilon, part.delta, safe.beta)
     yield Figure.exact("beta", "sampling rate beta", safe.beta)
     yield Figure.exact("k", "k, below which classes are suppressed", safe.k)
-    yield Figure.exact("exact_delta", "exact delta at this k", safe.delta)
+    yield Figure.exact("exact_delta", "exact delta at this k", safe.delta, BOUND)
     yield Figure.exact("least_k.exact", "least k, exactly", safe.least_k)
     yield Figure.exact("least_k.theorem5", "least k by Theorem 5 of Li, Qardaji, Su (2012)", theorem5)
     if kept is not None:

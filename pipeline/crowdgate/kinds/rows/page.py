@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from crowdgate.accounting.numbers import decimal
 from crowdgate.kind.kind import Page
 from crowdgate.kinds.rows import first_estimates
 from crowdgate.kinds.rows.candidate import Margin, PublishedRows, Weighting
@@ -26,14 +27,15 @@ def page(said: RowsManifest, held: PublishedRows) -> Page:
         "k": safe.k,
         "rows": safe.rows,
         "inherited": safe.inherited,
-        "choice": [] if safe.choice is None else [_chosen(safe.choice)],
+        "choice": [] if safe.choice is None else [_chosen(safe.choice, said.format)],
     }
     own = _first(said, held) if said.format == 1 else _second(said, held)
     return Page(f"kinds/rows/release.{said.format}.md.j2", {**values, **own})
 
 
-def _chosen(choice: ChoiceSaid) -> str:
-    return choice_words(choice.chosen, choice.candidates, choice.score, choice.target, choice.on, choice.epsilon)
+def _chosen(choice: ChoiceSaid, form: int) -> str:
+    price = f"{float(choice.epsilon):g}" if form == 1 else decimal(choice.epsilon)
+    return choice_words(choice.chosen, choice.candidates, choice.score, choice.target, choice.on, price)
 
 
 def _first(said: RowsManifest, held: PublishedRows) -> dict[str, object]:
@@ -67,7 +69,7 @@ def _second(said: RowsManifest, held: PublishedRows) -> dict[str, object]:
 
 
 def _spent(said: RowsManifest) -> str:
-    return next(f"{float(part.epsilon):g}" for part in said.guarantee.parts if part.name == "margins")
+    return next(decimal(part.epsilon) for part in said.guarantee.parts if part.name == "margins")
 
 
 def _bounds(bought: MarginsSaid) -> dict[str, str]:

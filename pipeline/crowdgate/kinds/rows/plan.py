@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import Figures
 from crowdgate.contracts.contract import Contract
-from crowdgate.guarantee import Guarantee, Part, decimal
+from crowdgate.guarantee import Guarantee, Part
 from crowdgate.histogram import View
 from crowdgate.kind.kind import Allowance, Planned, Planning
 from crowdgate.manifest import guarantee_words

@@ -1,5 +1,6 @@
 """What the README of a release of tables says: for the people who use the numbers."""
 
+from crowdgate.accounting.numbers import decimal
 from crowdgate.domain import number_label
 from crowdgate.kind.kind import Page
 from crowdgate.kinds.tables.plan import workload_words
@@ -51,7 +52,8 @@ def page(said: TablesManifest, held: PublishedTables) -> Page:
     mechanism, tables = said.mechanism, said.data.tables
     cells = sum(query.cells for query in mechanism.queries)
     assert mechanism.spend is not None, "a mechanism of tables states its budget"
-    words = workload_words(len(tables), cells, mechanism.noise_kind, mechanism.spend, mechanism.beta)
+    spend = f"{float(mechanism.spend):.4g}" if said.format == 1 else decimal(mechanism.spend)
+    words = workload_words(len(tables), cells, mechanism.noise_kind, spend, mechanism.beta)
     values = {
         "tables": [{"file": each.file, "table": each.table, "cells": each.cells} for each in tables],
         "noise": mechanism.noise_kind,

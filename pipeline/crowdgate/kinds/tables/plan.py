@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from crowdgate.accounting.numbers import decimal
 from crowdgate.accounting.tables_plan import NoiseKind
 from crowdgate.candidate import Figures
 from crowdgate.contracts.contract import Contract
@@ -60,11 +61,11 @@ def notes(planned: TablesPlan) -> list[str]:
     """How many tables and numbers, with which noise, in words."""
     found, budget = planned.mechanism, planned.mechanism.budget
     workload = found.workload
-    return [workload_words(len(workload.items), workload.cells, budget.noise, budget.spend, found.beta)]
+    return [workload_words(len(workload.items), workload.cells, budget.noise, decimal(budget.spend), found.beta)]
 
 
-def workload_words(tables: int, cells: int, noise: NoiseKind, spend: Fraction, beta: Fraction) -> str:
-    """How many tables and numbers, with which noise, in a sentence."""
+def workload_words(tables: int, cells: int, noise: NoiseKind, spend: str, beta: Fraction) -> str:
+    """How many tables and numbers, with which noise (which spends so much), in a sentence."""
     unit = "epsilon" if noise == "laplace" else "rho"
     rate = "" if beta == 1 else f" on a sample of rate {float(beta):g}"
-    return f"{tables} tables from {cells} noisy numbers: discrete {noise} noise of {unit} {float(spend):.4g}{rate}."
+    return f"{tables} tables from {cells} noisy numbers: discrete {noise} noise of {unit} {spend}{rate}."

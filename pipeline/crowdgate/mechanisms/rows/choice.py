@@ -12,6 +12,7 @@ from math import prod
 from typing import Literal
 
 from crowdgate.accounting import safe_k
+from crowdgate.accounting.numbers import decimal
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import Finding, nearest
 from crowdgate.guarantee import Part
@@ -56,17 +57,15 @@ class Choice:
     def words(self) -> str:
         """The choice in one sentence."""
         lattice = self.lattice
-        return choice_words(self.chosen, len(lattice), self.score, lattice.last, self.on, self.epsilon)
+        return choice_words(self.chosen, len(lattice), self.score, lattice.last, self.on, decimal(self.epsilon))
 
 
-def choice_words(
-    chosen: Sequence[str], candidates: int, score: str, target: str | None, on: str, epsilon: Fraction
-) -> str:
+def choice_words(chosen: Sequence[str], candidates: int, score: str, target: str | None, on: str, epsilon: str) -> str:
     """A choice of levels in one sentence."""
     rows = "the full table" if on == "full" else "the released sample itself"
     paid = "of the total" if on == "full" else "in one guarantee with the mechanism"
     by = score.replace("_", " ") + (f" of {target}" if target else "")
-    price = f"{float(epsilon):g} {paid}"
+    price = f"{epsilon} {paid}"
     among = f"{candidates} combinations by {by} on {rows}"
     return f"Levels of {', '.join(chosen)} are chosen among {among}, for epsilon {price}."
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from crowdgate.accounting import safe_k
+from crowdgate.accounting.numbers import decimal
 from crowdgate.accounting.person import per_row
 from crowdgate.contracts.contract import Attribute, Contract, Role
 from crowdgate.errors import Finding, nearest
@@ -187,7 +188,7 @@ def _class_size(spec: SafeKAnonymity, beta: Fraction, rows: int, whole: Part) ->
     part = row_part(whole, rows)
     epsilon, delta = part.epsilon, part.delta
     joint = spec.choose is not None and spec.choose.on == "sample"
-    target = f"(epsilon {float(epsilon):g}, delta {float(delta):g}) at beta {float(beta):g}"
+    target = f"(epsilon {decimal(epsilon, least=True)}, delta {decimal(delta, least=True)}) at beta {float(beta):g}"
     target += f" for each of {rows} rows of a person" if rows > 1 else ""
     target += " with the choice of levels on the same sample" if joint else ""
     if delta == 0 or beta == 1:
