@@ -214,16 +214,20 @@ def kept_enough(found: int, eps: Real, delta: Real, m: int) -> bool:
     return bool(thresholds(found, eps, m) <= delta)
 
 
+NEARLY = 1 - Fraction(1, 10**12)
+"""Power bounds nothing: it is reached up to a rounding."""
+
+
 def refutes(found: tuple[int, int], limit: Real, true: Real, alpha: Real, power: Real) -> bool:
     rows, s = found
-    return bool(truth.tail(s, rows, limit) <= alpha * (1 + NEAR) and truth.tail(s, rows, true) >= power)
+    return bool(truth.tail(s, rows, limit) <= alpha * (1 + NEAR) and truth.tail(s, rows, true) >= power * real(NEARLY))
 
 
 def passes(rows: int, limit: Real, true: Real, alpha: Real, power: Real) -> bool:
     s = int(rows * limit)
     while s >= 0 and truth.below(s, rows, limit) > alpha * (1 + NEAR):
         s -= 1
-    return bool(s >= 0 and truth.below(s, rows, true) >= power)
+    return bool(s >= 0 and truth.below(s, rows, true) >= power * real(NEARLY))
 
 
 def limits_hold(found: tuple[float, float], s: int, n: int, alpha: Real) -> bool:
@@ -361,11 +365,11 @@ LINES: dict[str, Line | Solver] = {
         lambda c: c + 1 + (c >> 40), (PEOPLE, WEIGHT, SMALL_DELTA),
         lambda n, w, t: w > 0 and baseline(n, real(w)) < real(t) * (1 - 1e-6), limit=2),
     "accounting.safe_k.least_k": Solver(
-        safe_k.least_k, lambda k, e, d, b: truth.safe_k_delta(k, b, e) <= d, lambda k: k - 1 or None,
+        safe_k.least_k, lambda k, e, d, b: truth.safe_k_delta(k, b, e) <= d * (1 + NEAR), lambda k: k - 1 or None,
         (_values(EPSILON.fixed, _powers(-1, 2)), _values(_exactly("1e-300", "1e-30", "1e-9", "0.001", "0.5"),
-         _powers(-60, -0.1)), BETA), lambda e, d, b: b < 0.8 and (e > 0.05 or b < 1e-5), limit=1),
+         _powers(-60, -0.1)), BETA), lambda e, d, b: b < 0.8 and (e > 0.05 or (e > 1e-5 and b < 1e-5)), limit=1),
     "accounting.safe_k.greatest_beta": Solver(
-        safe_k.greatest_beta, lambda b, e, d, k: truth.safe_k_delta(k, real(b), e) <= d,
+        safe_k.greatest_beta, lambda b, e, d, k: truth.safe_k_delta(k, real(b), e) <= d * (1 + NEAR),
         lambda b: min(b * (1 + 1e-8), 1.0), (EPSILON, SMALL_DELTA, SMALL_K)),
     "accounting.safe_k.least_epsilon": Solver(
         safe_k.least_epsilon, lambda e, d, k, b: truth.safe_k_delta(k, b, real(e)) <= d,

@@ -12,6 +12,8 @@ from crowdgate.accounting.numbers import Number, down, log_rest, probability, ra
 _MOST_TRIALS = 10**12
 _MOST_SUCCESSES = 1 << 15
 _FIRST_CHUNK, _LARGEST_CHUNK = 64, 4096
+_ROUNDED = 1e-13
+"""Relative: what a tail may have lost. A level that is just reached does not count as kept."""
 
 Counts = NDArray[np.float64]
 
@@ -68,7 +70,7 @@ def _rates(limit: Number, true_rate: Number, alpha: Number, power: Number) -> tu
         probability(name, value, open_low=True, open_high=True) for name, value in (("alpha", alpha), ("power", power))
     )
     low, true, level, sure = (float(number) for number in (*rates, *errors))
-    return low, true, level, sure
+    return low, true, level * (1 - _ROUNDED), sure
 
 
 def _search(feasible: Callable[[Counts], tuple[Counts, Counts]], start: int) -> tuple[int, int]:

@@ -121,7 +121,7 @@ def read(reserved: Reserved, key: SecretKey, executor: Executor) -> Counted:
     total = counted(run.source, task, executor)
     values = total.facts.values(contract)
     rules = run_rules(contract, total.facts.distinct(contract, task.columns), values)
-    if not row_rules_hold(rules):
+    if task.columns and not row_rules_hold(rules):
         raise AssertionError("a row rule of the contract does not hold after cleaning")
     ingested = staging.guarded(lambda: described(total, task))
     return Counted(histograms(total, task, key), units(total, task), ingested, dict(values), rules)
