@@ -14,12 +14,14 @@ from crowdgate.hierarchy import (
     DATE_PARTS,
     INVALID_LABEL,
     Hierarchy,
+    by_cuts,
     by_date_part,
     by_file,
     by_prefix,
     by_tree,
     by_width,
     first_split,
+    groups,
     hierarchy,
 )
 from tests.strategies import category_domains, date_domains, hierarchies, number_domains
@@ -88,6 +90,95 @@ def test_a_width_nests_in_each_of_its_divisors(domain: Domain, small: int, times
     except ValueError:
         return
     assert first_split(fine, coarse) is None
+
+
+@given(number_domains(), st.integers(1, 6), st.integers(-50, 50))
+def test_an_origin_moves_the_ends_of_intervals(domain: Domain, cells: int, shift: int) -> None:
+    assert domain.grid is not None
+    grid, width = domain.grid, domain.grid.step * cells
+    try:
+        labels = by_width(domain, width, grid.first + grid.step * shift)
+    except ValueError:
+        assert grid.top
+        assert grid.bottom
+        return
+    starts = [code for code in range(1, len(domain)) if labels[code] != labels[code - 1]]
+    assert all((code - shift) % cells == 0 for code in starts)
+    assert len(starts) == len({*labels}) - 1
+
+
+@st.composite
+def cut_domains(draw: st.DrawFn) -> tuple[Domain, list[int], list[str]]:
+    """A numeric domain, the codes that begin a band but the first, and the bands."""
+    domain = draw(number_domains())
+    grid = domain.grid
+    assert grid is not None
+    starts = draw(st.lists(st.integers(1, len(domain) - 1), min_size=1, unique=True).map(sorted))
+    return domain, starts, by_cuts(domain, [grid.first + grid.step * code for code in starts])
+
+
+@given(cut_domains())
+def test_bands_begin_at_their_cuts_and_nowhere_else(cut: tuple[Domain, list[int], list[str]]) -> None:
+    domain, starts, labels = cut
+    assert [code for code in range(1, len(domain)) if labels[code] != labels[code - 1]] == starts
+    assert len({*labels}) == len(starts) + 1
+
+
+@given(cut_domains(), st.data())
+def test_bands_nest_in_bands_with_fewer_of_their_cuts(
+    cut: tuple[Domain, list[int], list[str]], data: st.DataObject
+) -> None:
+    domain, starts, labels = cut
+    assert domain.grid is not None
+    fewer = sorted(data.draw(st.lists(st.sampled_from(starts), min_size=1, unique=True)))
+    coarse = by_cuts(domain, [domain.grid.first + domain.grid.step * code for code in fewer])
+    assert first_split(labels, coarse) is None
+    assert (first_split(coarse, labels) is None) == (fewer == starts)
+
+
+def test_bands_are_called_as_intervals_are() -> None:
+    weight = numbers(Fraction(10), Fraction(60), Fraction(1, 2), "a textbook", top=True, bottom=True, whole=False)
+    bands = by_cuts(weight, [Fraction("18.5"), Fraction(25), Fraction(30)])
+    assert list(dict.fromkeys(bands)) == ["18 or less", "18.5 to 24.5", "25 to 29.5", "30+"]
+    adults = list(dict.fromkeys(by_width(AGE, Fraction(20), Fraction(18))))
+    assert adults == ["0 to 17", "18 to 37", "38 to 57", "58 to 77", "78+"]
+
+
+@pytest.mark.parametrize(
+    ("cuts", "said"),
+    [([], "must rise"), (["5", "5"], "must rise"), (["0"], "must rise"), (["18.5"], "in steps of 1: 37/2 is none"),
+     (["91"], "91 is none")],
+)  # fmt: skip
+def test_cuts_must_be_values_of_the_domain_that_rise(cuts: list[str], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        by_cuts(AGE, list(map(Fraction, cuts)))
+
+
+def test_intervals_between_the_values_of_a_domain_are_refused() -> None:
+    """From 3 in steps of 5: [0, 10) would hold 3 and 8, and was called 3 to 5."""
+    domain = numbers(Fraction(3), Fraction(28), Fraction(5), "a codebook")
+    with pytest.raises(ValueError, match="add an origin, such as 3"):
+        by_width(domain, Fraction(10))
+    assert list(dict.fromkeys(by_width(domain, Fraction(10), Fraction(3)))) == ["3 to 8", "13 to 18", "23 to 28"]
+
+
+@given(hierarchies())
+def test_the_groups_of_a_level_hold_every_value_once(built: tuple[Domain, Hierarchy]) -> None:
+    domain, levels = built[0], built[1].levels
+    for level in levels:
+        found = groups(domain, level)
+        assert sorted(member for group in found for member in group.members) == sorted(domain.labels)
+        assert [group.label for group in found] == [label for label in level.labels if label != INVALID_LABEL]
+        for group in found:
+            own = {domain.labels[code] for code in range(len(domain)) if level.labels[level.codes[code]] == group.label}
+            assert own == {*group.members}
+            assert group.values == len(own)
+
+
+def test_a_group_of_numbers_or_days_is_told_by_its_runs() -> None:
+    ends = by_tree(AGE.labels, {"ends": [*AGE.labels[:18], *AGE.labels[65:]], "middle": AGE.labels[18:65]})
+    level = hierarchy(AGE, [("side", ends)], invalid_level=True).level("side")
+    assert [group.members for group in groups(AGE, level)] == [("0 to 17", "65 to 90+"), ("18 to 64",)]
 
 
 @given(date_domains())

@@ -4,7 +4,7 @@ The levels `exact` (the domain) and `any` (one value) exist for every attribute.
 the data, and each is a function of the level before it (they nest).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
@@ -13,8 +13,9 @@ from itertools import pairwise
 from math import lcm
 
 import numpy as np
+import numpy.typing as npt
 
-from crowdgate.domain import Codes, Domain, number_label
+from crowdgate.domain import Codes, Domain, Grid, number_label
 
 EXACT, ANY = "exact", "any"
 ANY_LABEL = "*"
@@ -96,6 +97,33 @@ def first_split(finer: Sequence[str], coarser: Sequence[str]) -> str | None:
     return None
 
 
+@dataclass(frozen=True)
+class Group:
+    """A value of a level: its label, and the domain's values that it stands for: names, or runs of an order."""
+
+    label: str
+    values: int
+    members: tuple[str, ...]
+
+
+def groups(domain: Domain, level: Level) -> list[Group]:
+    """What every value of a level stands for, in the level's order."""
+    codes = level.of_values[: len(domain)]
+    held = np.split(np.argsort(codes, kind="stable").astype(np.int64), np.cumsum(np.bincount(codes))[:-1])
+    return [
+        Group(label, len(own), tuple(_members(domain, own))) for label, own in zip(level.labels, held, strict=False)
+    ]
+
+
+def _members(domain: Domain, codes: npt.NDArray[np.int64]) -> Iterator[str]:
+    if domain.grid is None and domain.first_day is None:
+        yield from (domain.labels[code] for code in codes)
+        return
+    for run in np.split(codes, np.flatnonzero(np.diff(codes) != 1) + 1):
+        low, high = domain.labels[run[0]], domain.labels[run[-1]]
+        yield low if low == high else f"{low} to {high}"
+
+
 def _level(name: str, labels: Sequence[str], codes: Codes) -> Level:
     """A level that gives these labels to the values, whose places `codes` hold for every code of the domain."""
     index: dict[str, int] = {}
@@ -116,36 +144,60 @@ def above(finer: Level, coarser: Level) -> Codes:
     return codes
 
 
-def by_width(domain: Domain, width: Fraction) -> list[str]:
-    """Intervals [j * width, (j + 1) * width) of a numeric domain; the end of a capped domain stays open (`90+`).
+def by_width(domain: Domain, width: Fraction, origin: Fraction = Fraction(0)) -> list[str]:
+    """Intervals [origin + j width, origin + (j + 1) width) of a numeric domain; open where the domain is (`90+`).
 
-    Raises ValueError when the domain is not numeric or the width is no multiple of its step.
+    Raises ValueError when the domain is not numeric, the width is no multiple of its step, or intervals would begin
+    between its values.
     """
     grid = domain.grid
     if grid is None or width <= 0 or width % grid.step:
         raise ValueError("width needs a numeric domain and a positive multiple of its step")
-    if grid.top and grid.bottom and grid.first // width == grid.last // width:
-        raise ValueError("width must be smaller: one interval, open at both ends, would hold every number")
-    start, step = grid.first / width, grid.step / width
+    if (origin - grid.first) % grid.step:
+        raise ValueError(f"intervals must begin at values of the domain: add an origin, such as {grid.first}")
+    start, step = (grid.first - origin) / width, grid.step / width
     unit = lcm(start.denominator, step.denominator)
-    first, each = int(start * unit), int(step * unit)
-    intervals = [(first + each * code) // unit for code in range(grid.size)]  # whole numbers: a million in a second
-    labels = {j: _interval(domain, max(j * width, grid.first), width) for j in dict.fromkeys(intervals)}
-    return [labels[j] for j in intervals]
+    first, each = int(start * unit), int(step * unit)  # whole numbers: a million in a second
+    return _intervals(domain, grid, [(first + each * code) // unit for code in range(grid.size)])
 
 
-def _interval(domain: Domain, value: Fraction, width: Fraction) -> str:
+def by_cuts(domain: Domain, cuts: Sequence[Fraction]) -> list[str]:
+    """Intervals of a numeric domain, each from one cut up to the next; open where the domain is.
+
+    Raises ValueError when the domain is not numeric, or a cut is no value of it above the least one, or not above the
+    cut before it.
+    """
     grid = domain.grid
-    assert grid is not None
-    low = value // width * width
-    high = low + width - grid.step
-    if grid.bottom and low <= grid.first:
-        return f"{number_label(min(high, grid.last))} or less"
-    low = max(low, grid.first)
-    if grid.top and high >= grid.last:
-        return f"{number_label(low)}+"
-    high = min(high, grid.last)
-    return number_label(low) if high == low else f"{number_label(low)} to {number_label(high)}"
+    if grid is None:
+        raise ValueError("cuts need a numeric domain")
+    if not cuts or any(low >= high for low, high in pairwise([grid.first, *cuts])):
+        raise ValueError(f"cuts must rise, from above {grid.first}")
+    wrong = next((cut for cut in cuts if cut > grid.last or (cut - grid.first) % grid.step), None)
+    if wrong is not None:
+        raise ValueError(
+            f"cuts must be values of the domain, {grid.first} to {grid.last} in steps of {grid.step}: {wrong} is none"
+        )
+    starts = [int((cut - grid.first) / grid.step) for cut in cuts]
+    return _intervals(domain, grid, np.searchsorted(starts, np.arange(grid.size), side="right").tolist())
+
+
+def _intervals(domain: Domain, grid: Grid, numbered: Sequence[int]) -> list[str]:
+    """The label of every value's interval: its least and greatest value, or its open end. `numbered` rises."""
+    last = {interval: code for code, interval in enumerate(numbered)}
+    first = {interval: code for code, interval in reversed(list(enumerate(numbered)))}
+    if grid.top and grid.bottom and len(last) == 1:
+        raise ValueError("intervals must be smaller: one, open at both ends, would hold every number")
+    labels = {interval: _interval(domain, grid, first[interval], last[interval]) for interval in last}
+    return [labels[interval] for interval in numbered]
+
+
+def _interval(domain: Domain, grid: Grid, first: int, last: int) -> str:
+    low, high = (number_label(grid.first + grid.step * code) for code in (first, last))
+    if grid.bottom and first == 0:
+        return f"{high} or less"
+    if grid.top and last == len(domain) - 1:
+        return f"{low}+"
+    return low if low == high else f"{low} to {high}"
 
 
 def by_prefix(domain: Domain, length: int) -> list[str]:

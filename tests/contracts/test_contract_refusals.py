@@ -87,6 +87,11 @@ REFUSALS = [
     (CHEST, "{name: chest, tree: {chest: [heart, lung], other: ['NO']}}", "cannot be made", "'unknown' is in no group"),
     (CHEST, "{name: chest, tree: {a: [heart, lung, NO], b: [NO, unknown]}}", "cannot be made", "'NO' is in two groups"),
     (CHEST, "{name: chest, tree: {a: [haert, lung, NO, unknown]}}", "'haert'", "heart"),
+    (CHEST, f"{CHEST}, {{name: all, tree: {{all: [chest, othr]}}}}", "'othr'", "other"),
+    ("{name: 10 years, width: 10}", "{name: 10 years, width: 10, origin: 2}", "cannot be made", "an origin, such as"),
+    ("{name: 10 years, width: 10}", "{name: a, cuts: [0, 7]}", "cannot be made", "7 is none"),
+    ("{name: 10 years, width: 10}", "{name: a, cuts: [0, x]}", "'x'", "a number"),
+    (CHEST, "{name: chest, prefix: 1, origin: 5}", "a mapping", "origin only beside width"),
     (CHEST, "{name: chest, tree: {'=1': [heart, lung, NO, unknown]}}", "a spreadsheet runs", "published"),
     (CHEST, "{name: chest, tree: {'*': [heart, lung, NO, unknown]}}", "reserved", "published"),
     (CHEST, "{name: chest, width: 5}", "cannot be made", "numeric domain"),
@@ -268,3 +273,28 @@ def test_what_follows_from_a_slip_is_not_reported(tmp_path: Path, old: str, new:
 def test_a_message_never_shows_a_whole_value(tmp_path: Path) -> None:
     problems = problems_of(write(tmp_path, CONTRACT.replace("status: active", "status: [" + "secret, " * 50 + "]")))
     assert all(len(str(problem)) < 400 and str(problem).count("secret") < 2 for problem in problems)
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        "{name: a, tree: {x: [heart, lung], y: [NO, unknwn]}}",
+        "{name: a, tree: {x: [heart, lung], y: [NO, unknown]}}, {name: b, tree: {z: [x, yy]}}",
+        "{name: a, tree: {x: [heart, lung], y: [NO, unknwn]}}, {name: b, tree: {z: [x, y]}}",
+        "{name: a, tree: {x: [heart, lung], y: [NO, unknwn]}}, {name: b, tree: {z: [x, y]}}, {name: c, tree: {w: [z]}}",
+        "{name: a, file: gone.csv}, {name: b, tree: {z: [x, y]}}",
+    ],
+)
+def test_one_wrong_name_is_one_problem(tmp_path: Path, levels: str) -> None:
+    """Neither the right names beside it nor those of levels that speak of its level are wrong."""
+    (problem,) = problems_of(write(tmp_path, CONTRACT.replace(CHEST, levels)))
+    wrong = next(name for name in ("unknwn", "yy", "gone.csv") if name in levels)
+    assert problem.found.startswith(f"'{wrong}'")
+
+
+def test_bands_must_nest_in_the_levels_before_them(tmp_path: Path) -> None:
+    two = "{name: a, cuts: [0, 10]}\n              - {name: b, cuts: [5]}"
+    (problem,) = problems_of(write(tmp_path, CONTRACT.replace("{name: 10 years, width: 10}", two)))
+    assert problem.where == "age.levels.b"
+    assert problem.found == "the level splits '0 to 5'"
+    assert "nests in 'a'" in problem.expected

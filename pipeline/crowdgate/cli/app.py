@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from crowdgate.cli import catalogues, keys, ledgers, policies, records, releases, workspaces
+from crowdgate.cli import catalogues, contracts, keys, ledgers, policies, records, releases, workspaces
 from crowdgate.cli.releases import Runner
 
 __all__ = ["Runner", "app"]
@@ -25,6 +25,7 @@ for command in (
     releases.verify,
 ):
     app.command()(command)
+app.add_typer(contracts.app, name="contract")
 app.add_typer(ledgers.app, name="ledger")
 app.add_typer(records.app, name="record")
 app.add_typer(keys.app, name="keys")

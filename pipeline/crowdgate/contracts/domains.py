@@ -5,8 +5,9 @@ import io
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from crowdgate import hierarchy as levels_of
@@ -182,12 +183,15 @@ def build_hierarchy(place: Place, models: Sequence[LevelModel], domain: Domain, 
     """The levels of an attribute; a level with a problem is left out after the problem was added."""
     named: list[tuple[str, Sequence[str]]] = [(EXACT, domain.labels)]
     names: set[str] = set()
+    lost: list[LevelModel] = []
     for i, model in enumerate(models):
         at = (place / i).called(*place.names, model.name if label_fault(model.name) is None else str(i))
-        if _name_is_good(at, model.name, names):
-            labels = _level(at, model, domain, named[-1])
-            if labels is not None and check_labels(at, labels):
-                named.append((model.name, labels))
+        good = _name_is_good(at, model.name, names)
+        labels = _level(at, model, domain, named[-1], lost) if good else None
+        if labels is not None and check_labels(at, labels):
+            named.append((model.name, labels))
+        else:
+            lost.append(model)
     return levels_of.hierarchy(domain, named[1:], invalid_level=invalid_level)
 
 
@@ -202,9 +206,11 @@ def _name_is_good(at: Place, name: str, names: set[str]) -> bool:
     return False
 
 
-def _level(at: Place, model: LevelModel, domain: Domain, before: tuple[str, Sequence[str]]) -> Sequence[str] | None:
+def _level(
+    at: Place, model: LevelModel, domain: Domain, before: tuple[str, Sequence[str]], lost: Sequence[LevelModel]
+) -> Sequence[str] | None:
     try:
-        labels = _labels(at, model, domain, before[1])
+        labels = _labels(at, model, domain, before, lost)
     except ValueError as error:
         at.refuse("a level that cannot be made", str(error))
         return None
@@ -215,34 +221,54 @@ def _level(at: Place, model: LevelModel, domain: Domain, before: tuple[str, Sequ
     return labels
 
 
-def _labels(at: Place, model: LevelModel, domain: Domain, finer: Sequence[str]) -> Sequence[str] | None:
+def _labels(
+    at: Place, model: LevelModel, domain: Domain, before: tuple[str, Sequence[str]], lost: Sequence[LevelModel]
+) -> Sequence[str] | None:
     if model.width is not None:
-        return levels_of.by_width(domain, model.width)
+        return levels_of.by_width(domain, model.width, model.origin or Fraction(0))
+    if model.cuts is not None:
+        return levels_of.by_cuts(domain, model.cuts)
     if model.prefix is not None:
         return levels_of.by_prefix(domain, model.prefix)
     if model.part is not None:
         return levels_of.by_date_part(domain, model.part)
     if model.file is not None:
         return _labels_in_file(at, model.file, model.column or model.name, domain)
-    return _labels_in_tree(at / "tree", model.tree or {}, domain, finer)
+    return _labels_in_tree(at / "tree", model.tree or {}, domain, before, lost)
 
 
 def _labels_in_tree(
-    at: Place, tree: dict[str, list[str]], domain: Domain, finer: Sequence[str]
+    at: Place,
+    tree: dict[str, list[str]],
+    domain: Domain,
+    before: tuple[str, Sequence[str]],
+    lost: Sequence[LevelModel],
 ) -> Sequence[str] | None:
-    """A tree groups the values of the level before it or, when it speaks of those, of the domain."""
-    members = [member for group in tree.values() for member in group]
-    if set(members) <= set(finer):
-        return levels_of.by_tree(finer, tree)
-    meant = {member: label_of(domain, member) for member in members}
+    """A tree groups the values of the level before it or of the domain: those of which it knows more. A name that can
+    be of a level that could not be made is no fault of this one."""
+    name, finer = before
+    known = set(finer)
+    members = dict.fromkeys(member for group in tree.values() for member in group)
+    above = {member: member if member in known else None for member in members}
+    below = {member: label_of(domain, member) for member in members}
+    of_level = _known(above) >= _known(below) and name != EXACT
+    meant, values = (above, finer) if of_level else (below, domain.labels)
     unknown = [member for member, label in meant.items() if label is None]
-    for member in unknown[:MOST_FAULTS]:
-        known = list(dict.fromkeys([*finer, *domain.labels]))[:1000]
-        at.refuse(shown(member), "values of the level before it, or values of the domain", nearest(member, known))
+    for member in [member for member in unknown if not _may_be_of(lost, member)][:MOST_FAULTS]:
+        expected = f"a value of the level {name!r}, as the other names here" if of_level else "a value of the domain"
+        at.refuse(shown(member), expected, nearest(member, list(dict.fromkeys(values))[:1000]))
     if unknown:
         return None
     groups = {group: [label for m in inside if (label := meant[m])] for group, inside in tree.items()}
-    return levels_of.by_tree(domain.labels, groups)
+    return levels_of.by_tree(values, groups)
+
+
+def _known(meant: Mapping[str, str | None]) -> int:
+    return sum(label is not None for label in meant.values())
+
+
+def _may_be_of(lost: Sequence[LevelModel], member: str) -> bool:
+    return any(model.tree is None or member in model.tree for model in lost)
 
 
 def _labels_in_file(at: Place, name: str, column: str, domain: Domain) -> Sequence[str] | None:

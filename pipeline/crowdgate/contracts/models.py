@@ -29,7 +29,7 @@ from crowdgate.errors import Problem, nearest
 from crowdgate.hierarchy import DATE_PARTS
 
 T = TypeVar("T")
-LEVEL_KINDS = ("width", "tree", "prefix", "part", "file")
+LEVEL_KINDS = ("width", "cuts", "tree", "prefix", "part", "file")
 
 
 @dataclass(frozen=True)
@@ -242,6 +242,8 @@ class LevelModel(_Strict):
 
     name: Text
     width: Number | None = None
+    origin: Number | None = None
+    cuts: list[Number] | None = None
     tree: dict[str, list[str]] | None = None
     prefix: Positive | None = None
     part: str | None = None
@@ -252,6 +254,8 @@ class LevelModel(_Strict):
     def _one_kind(self) -> "LevelModel":
         if len(self.model_fields_set & set(LEVEL_KINDS)) != 1:
             raise ValueError("exactly one of " + ", ".join(LEVEL_KINDS))
+        if self.origin is not None and self.width is None:
+            raise ValueError("origin only beside width")
         if self.column is not None and self.file is None:
             raise ValueError("column only beside file")
         if self.part is not None and self.part not in DATE_PARTS:

@@ -1,0 +1,87 @@
+"""What a contract makes of its columns: every group of every level, before anything is released or paid."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crowdgate.contracts.contract import Attribute, Contract
+from crowdgate.contracts.reading import read_contract
+from crowdgate.hierarchy import EXACT, Group, groups
+from crowdgate.jobs.plan import KNOWN
+
+
+@dataclass(frozen=True)
+class LevelShown:
+    """A level with its groups, finest first."""
+
+    name: str
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True)
+class ColumnShown:
+    """A column that can be published. `invalid` says what becomes of a cell outside the domain: drop, or level."""
+
+    name: str
+    role: str
+    invalid: str
+    levels: tuple[LevelShown, ...]
+
+
+def show_contract(path: Path) -> tuple[Contract, list[ColumnShown]]:
+    """A contract and the columns that it lets policies publish. Raises ConfigurationError; reads no data."""
+    contract = read_contract(path, KNOWN.servers)
+    return contract, [_column(each) for each in contract.attributes if each.releasable]
+
+
+def contract_json(contract: Contract, columns: list[ColumnShown]) -> dict[str, Any]:
+    """The object that `--json` prints."""
+    shown = [
+        {"name": each.name, "role": each.role, "invalid": each.invalid, "levels": list(map(_level_json, each.levels))}
+        for each in columns
+    ]
+    return {"contract": contract.id, "version": contract.version, "population": contract.population, "columns": shown}
+
+
+def _level_json(level: LevelShown) -> dict[str, Any]:
+    found = [{"label": each.label, "values": each.values, "members": list(each.members)} for each in level.groups]
+    return {"name": level.name, "groups": found}
+
+
+def _column(attribute: Attribute) -> ColumnShown:
+    return ColumnShown(attribute.name, attribute.role, attribute.invalid, tuple(_levels(attribute)))
+
+
+def _levels(attribute: Attribute) -> Iterator[LevelShown]:
+    domain, hierarchy = attribute.domain, attribute.hierarchy
+    assert domain is not None, "a column that can be published has a domain"
+    assert hierarchy is not None, "a domain has levels"
+    for level in hierarchy.levels:
+        yield LevelShown(level.name, tuple(groups(domain, level)))
+
+
+def lines(column: ColumnShown) -> Iterator[str]:
+    """A column as people read it: the values of its domain, and what every group of every further level holds."""
+    outside = "leaves its row out" if column.invalid == "drop" else "counts as (invalid)"
+    yield f"{column.name} ({column.role}): a cell outside its domain {outside}"
+    *further, whole = column.levels
+    for level in further:
+        if level.name == EXACT:
+            yield f"  {EXACT}: {_counted(len(level.groups), 'value')}: {_held(whole.groups[0])}"
+            continue
+        yield f"  {level.name}: {_counted(len(level.groups), 'group')}"
+        yield from (f"    {_group(each)}" for each in level.groups)
+
+
+def _group(group: Group) -> str:
+    held = "" if group.members == (group.label,) else f": {_held(group)}"
+    return f"{group.label}: {_counted(group.values, 'value')}{held}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _held(group: Group) -> str:
+    return ", ".join(group.members)
