@@ -16,7 +16,7 @@ from crowdgate.attachments import README
 from crowdgate.formats import FORMATS
 from crowdgate.kind.attachment import Context
 from crowdgate.kinds import KINDS
-from crowdgate.manifest import NAME, GuaranteeSaid, dumped, guarantee_words
+from crowdgate.manifest import NAME, GateSaid, GuaranteeSaid, dumped, guarantee_words, plain_words
 from crowdgate.publish.dictionary import DICTIONARY, read_dictionary
 from crowdgate.publish.publisher import described
 
@@ -57,6 +57,15 @@ def reword(claims: Claims, beta: Fraction | None) -> None:
     """The words of the guarantee as they follow from its numbers."""
     said = GuaranteeSaid.model_validate_json(json.dumps(claims["guarantee"])).guarantee
     claims["guarantee"]["words"] = guarantee_words(said, beta)
+    replain(claims)
+
+
+def replain(claims: Claims) -> None:
+    """The plain words of the guarantee as they follow from what was spent."""
+    facts, spent = claims["facts"], claims["facts"]["spent"]
+    rules = [GateSaid.model_validate_json(json.dumps(gate)).rule for gate in claims["verdicts"]]
+    pair = Fraction(spent["epsilon"]), Fraction(spent["delta"])
+    claims["guarantee"]["plain"] = list(plain_words(facts["people"], facts["rows_per_unit"], pair, rules))
 
 
 def rewrite_lines(path: Path, change: Callable[[Lines], Lines]) -> None:

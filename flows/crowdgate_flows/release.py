@@ -108,7 +108,9 @@ def _artifact(result: Result) -> None:
     """The public verdicts as a table on the run's page."""
     rows = [f"| {found.gate} | {found.outcome} | {found.reason} |" for found in result.verdicts if found.public]
     table = ["| gate | outcome | measured |", "|---|---|---|", *rows]
-    text = "\n".join([f"# {result.release_id}: {result.outcome}", "", result.guarantee.words(), "", *table])
+    text = "\n".join(
+        [f"# {result.release_id}: {result.outcome}", "", result.plain, "", result.guarantee.words(), "", *table]
+    )
     with suppress(Exception):  # the release has ended, whether or not the server takes its page
         create_markdown_artifact(markdown=text, key="release-verdicts")
 

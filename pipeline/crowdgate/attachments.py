@@ -30,6 +30,7 @@ def _readme(context: Context) -> bytes:
         "formats": said.formats,
         "estimand": [] if said.estimand is None else said.estimand.words(),
         "guarantee": said.guarantee.words,
+        "plain": said.guarantee.plain or (),
         "informed": INFORMED if said.facts.informed else None,
         "verdicts": [_judged(gate.verdict, NEAREST if said.format == 1 else NUMBERS) for gate in said.verdicts],
     }

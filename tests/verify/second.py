@@ -377,7 +377,7 @@ def _parquet(path: Path) -> list[dict[str, Any]]:
 def problems(release: Release) -> list[str]:
     """What does not hold of a release, each by its name."""
     own = _rows if release.rows else _tables
-    every = (_parts, own, _words, _verdicts)
+    every = (_parts, own, _words, _plain, _verdicts)
     return [name for check in every for name, holds in check(release) if not holds]
 
 
@@ -591,6 +591,33 @@ def _words(release: Release) -> Checks:
         found, wanted = NUMBER.findall(text), _numbers(parts)
         pairwise = zip(found, wanted, strict=False)
         yield "words: numbers", len(found) == len(wanted) and all(printed(each, *number) for each, number in pairwise)
+
+
+def _plain(release: Release) -> Checks:
+    """The chance is n (e^epsilon w + delta) after all that was spent, and is said as no smaller; the words that are
+    meant fit no more than the share w."""
+    said, facts = release.said, release.said["facts"]
+    stated = [
+        Fraction(gate.get("with", {}).get("weight", "1e-9"))
+        for gate in said["verdicts"]
+        if gate["measure"] == "pso_bound"
+    ]
+    weight, rows = max(stated, default=Fraction(1, 10**9)), facts["people"] * facts["rows_per_unit"]
+    epsilon, delta = (Fraction(facts["spent"][name]) for name in ("epsilon", "delta"))
+    bound = rows * (exact(M.exp(real(epsilon))) * weight + delta)
+    plainly, numbers = said["guarantee"]["plain"]
+    found = [int(each) for each in re.findall(r"[0-9]+", plainly.replace(",", ""))]
+    if facts["rows_per_unit"] > 1:
+        yield "plain: rows", found.pop(1) == facts["rows_per_unit"]
+    yield "plain: people", found[0] == facts["people"]
+    if bound > Fraction(1, 2):
+        yield "plain: no promise", "nothing is promised" in plainly
+    else:
+        yield "plain: chances", found[1] == 1 and Fraction(9, 10) < found[2] * bound <= 1
+        yield "plain: words that fit", found[3] == 1 and 0 <= found[4] - 1 / weight < 1
+    given = NUMBER.findall(numbers.replace(",", ""))
+    wanted = [Fraction(rows), weight, epsilon, delta]
+    yield "plain: numbers", all(0 <= Fraction(a) - b <= b / 10**5 for a, b in zip(given, wanted, strict=False))
 
 
 def _numbers(parts: Named) -> list[tuple[Fraction, int]]:

@@ -9,7 +9,7 @@ from crowdgate.accounting.numbers import exact_text
 from crowdgate.cli.output import print_json
 from crowdgate.cli.releases import AsJson, LedgerUrl
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.jobs.budgets import budgets_json, raise_budget
+from crowdgate.jobs.budgets import budgets_json, left_words, raise_budget
 from crowdgate.ledger import ledger as ledgers
 from crowdgate.ledger.looks import looks
 from crowdgate.ledger.stores import placed
@@ -47,9 +47,7 @@ def show(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
         return
     typer.echo(opened.id)
     for budget in listing["budgets"]:
-        typer.echo(
-            f"  {budget['population']}: left epsilon {budget['left']['epsilon']}, delta {budget['left']['delta']}"
-        )
+        typer.echo(f"  {left_words(budget)}")
     for entry in listing["releases"]:
         typer.echo(f"  {entry['state']:<10} {entry['release_id']} epsilon {entry['epsilon']}, delta {entry['delta']}")
     for look in looked:
@@ -88,6 +86,7 @@ def budget(
     elif not found:
         typer.echo(f"{population} is not registered yet; its first release registers it")
     for entry in [] if as_json else found:
+        typer.echo(left_words(entry))
         for name in ("registered", "spent", "left"):
             typer.echo(f"  {name:<10} epsilon {entry[name]['epsilon']}, delta {entry[name]['delta']}")
 

@@ -49,7 +49,7 @@ def check(
 
 def _show_check(found: Checked) -> None:
     typer.echo(f"{found.policy}: {'allowed' if found.allowed else 'would be withheld'}")
-    for line in (*found.plan.promise(), *found.plan.protection.notes(), *informed_words(found.informed)):
+    for line in (*found.plan.told(), *found.plan.protection.notes(), *informed_words(found.informed)):
         typer.echo(f"  {line}")
     for gate in found.gates:
         role = "blocks" if gate.blocks else "advises"
@@ -109,7 +109,7 @@ def plan(
 
 
 def _show_plan(found: Outlook) -> None:
-    said = (*found.plan.promise(), *found.plan.protection.notes(), *found.rests_on(), *found.charges)
+    said = (*found.plan.told(), *found.plan.protection.notes(), *found.rests_on(), *found.charges)
     for line in (*said, *informed_words(found.informed)):
         typer.echo(line)
     for figure in found.forecast.figures:

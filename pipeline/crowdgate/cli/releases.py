@@ -66,7 +66,7 @@ def verify(
         print_json({"outcome": "verified", **stated, **origin})
     else:
         typer.echo(f"{folder} holds what it claims: {said.release.id}")
-        typer.echo(" ".join(said.guarantee.words))
+        typer.echo(" ".join((*(said.guarantee.plain or ()), *said.guarantee.words)))
         typer.echo(f"Origin: {found.origin}.")
 
 
@@ -84,6 +84,7 @@ def show(result: Result, as_json: bool) -> None:
         print_json(result.to_json())
     else:
         typer.echo(f"{result.outcome} {result.release_id}")
+        typer.echo(result.plain)
         typer.echo(result.guarantee.words())
         print_verdicts(result.verdicts)
         if result.path is not None:

@@ -1,7 +1,9 @@
 """Budgets in the ledger: what is registered, spent and left; raising one."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from math import floor
 from typing import Any
 
 from crowdgate.accounting.numbers import exact_text
@@ -25,6 +27,14 @@ def budgets_json(ledger: Ledger) -> list[dict[str, Any]]:
         for budget in ledger.budgets()
         for spent in [ledger.spent(budget.population)]
     ]
+
+
+def left_words(entry: Mapping[str, Any]) -> str:
+    """How much of a budget is left, plainly (rounded down), and in numbers."""
+    caps, left = ({name: Fraction(entry[of][name]) for name in ("epsilon", "delta")} for of in ("registered", "left"))
+    share = min((left[name] / cap for name, cap in caps.items() if cap), default=Fraction(0))
+    numbers = ", ".join(f"{name} {entry['left'][name]} of {entry['registered'][name]}" for name in caps)
+    return f"{entry['population']} has {floor(100 * share)} % of its budget for life left: {numbers}"
 
 
 def raise_budget(

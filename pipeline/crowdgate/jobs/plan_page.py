@@ -65,7 +65,7 @@ def plan_markdown(found: Outlook) -> str:
     values = {
         "title": _title(found),
         "promise": [
-            *found.plan.promise(),
+            *found.plan.told(),
             *found.plan.protection.notes(),
             *found.rests_on(),
             *found.charges,

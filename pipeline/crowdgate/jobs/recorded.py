@@ -15,7 +15,8 @@ def recorded(plan: Plan, ledger: Ledger, entry: Entry) -> Result:
     if entry.policy_digest != plan.bundle.digest:
         raise LedgerRefused(f"{entry.release_id} was used with other policy files; use a new version or slot")
     if entry.state is State.WITHHELD:
-        return Result("withheld", entry.release_id, None, plan.guarantee, ())
+        plain = "Nothing was published when this release ran, and it is not run again."
+        return Result("withheld", entry.release_id, None, plan.guarantee, (), plain)
     if entry.state is State.RESERVED or entry.manifest_digest is None or entry.destination is None:
         message = f"{entry.release_id} has started and not ended: it crashed or still runs; use a new slot"
         raise LedgerRefused(message, "spent")
@@ -28,7 +29,8 @@ def recorded(plan: Plan, ledger: Ledger, entry: Entry) -> Result:
     if entry.state is State.COMMITTED:
         ledger.published(entry.release_id)
     catalogue_signed(root, plan.bundle.root, ledger)
-    return Result("published", entry.release_id, destination, plan.guarantee, ())
+    plain = "This release was published before; nothing more is spent."
+    return Result("published", entry.release_id, destination, plan.guarantee, (), plain)
 
 
 def _publish_staged(folder: Path, digest: str, destination: Path) -> None:

@@ -33,6 +33,9 @@ Progress = Callable[[int, int], None]
 """(bytes read, bytes in all)."""
 Announce = Callable[[str], None]
 """Told the id of a release that is about to read data."""
+_WITHHELD = "Nothing was published: a rule that must hold does not."
+_UNSPENT = "Nothing was read, and nothing is spent."
+_SPENT = "The table was read, so what the release costs stays spent."
 
 
 def release(
@@ -103,7 +106,7 @@ def reserve(run: Run) -> Reserved | Result:
         raise
     if failed(verdicts):
         run.ledger.void(run.id)
-        return Result("withheld", run.id, None, guarantee, tuple(verdicts))
+        return Result("withheld", run.id, None, guarantee, tuple(verdicts), f"{_WITHHELD} {_UNSPENT}")
     return Reserved(run, static, tuple(verdicts), informed)
 
 
@@ -152,7 +155,7 @@ def withhold(reserved: Reserved, found: Counted, judged: Judged) -> Result:
     record = staging.private("withheld", found, judged)
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
     run.ledger.commit(run.id, State.WITHHELD, None, None, commitment)
-    return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts)
+    return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts, f"{_WITHHELD} {_SPENT}")
 
 
 @after_reading
@@ -172,4 +175,5 @@ def publish(reserved: Reserved, ready: Ready) -> Result:
     publisher.publish(ready.staged, run.destination)
     run.ledger.published(run.id)
     catalogue_signed(run.root, run.plan.bundle.root, run.ledger)
-    return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts)
+    plain = run.plan.plain(reserved.static)[0]
+    return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts, plain)

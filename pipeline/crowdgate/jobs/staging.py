@@ -44,7 +44,7 @@ class Statement:
             "facts": _facts(plan, self.reserved.static, self.reserved.informed),
             "estimand": _estimand(plan),
             "mechanism": self.judged.protected.mechanism(),
-            "guarantee": manifest.GuaranteeSaid.of(plan.guarantee, tuple(plan.promise())),
+            "guarantee": _promised(plan, self.reserved.static),
             "verdicts": tuple(GateSaid.of_verdict(found) for found in self.judged.verdicts if found.public),
             "data": self.held.data(),
             "formats": tuple(plan.bundle.policy.spec.publish.formats),
@@ -77,7 +77,7 @@ def foretell(plan: Plan, release_id: str, slot: str) -> None:
         _facts(plan, plan.alone(), informed=True)
         _estimand(plan)
         plan.protection.parameters()
-        manifest.GuaranteeSaid.of(plan.guarantee, tuple(plan.promise()))
+        _promised(plan, plan.alone())
         for rule, measure in plan.gates:
             GateSaid.of_verdict(verdict(rule, measure, None))
     except ValidationError as error:
@@ -103,6 +103,10 @@ def _facts(plan: Plan, static: Static, informed: bool) -> manifest.FactsSaid:
         people=static.people, rows_per_unit=static.rows_per_unit, margins=margins,
         budget=_cost(static.budget), spent=_cost(static.spent), informed=True if informed else None,
     )  # fmt: skip
+
+
+def _promised(plan: Plan, static: Static) -> manifest.GuaranteeSaid:
+    return manifest.GuaranteeSaid.of(plan.guarantee, tuple(plan.promise()), plan.plain(static))
 
 
 def _estimand(plan: Plan) -> manifest.EstimandSaid:

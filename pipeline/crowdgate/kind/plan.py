@@ -7,6 +7,7 @@ from crowdgate.contracts.contract import Contract
 from crowdgate.guarantee import Guarantee
 from crowdgate.kind.kind import Protection
 from crowdgate.kind.prior import Prior
+from crowdgate.manifest import plain_words
 from crowdgate.measures import Measure
 from crowdgate.policy.files import Bundle
 from crowdgate.policy.policy import GateRule
@@ -59,6 +60,14 @@ class Plan:
     def promise(self) -> list[str]:
         """The guarantee in words: total, parts, and the form for users who take the number of people as known."""
         return self.protection.promise(self.guarantee)
+
+    def plain(self, static: Static) -> tuple[str, ...]:
+        """What the guarantee comes to for people: a plain sentence, and what it stands on."""
+        return plain_words(static.people, static.rows_per_unit, static.spent, (rule for rule, _ in self.gates))
+
+    def told(self) -> list[str]:
+        """All of it, as if this release were the population's first."""
+        return [*self.plain(self.alone()), *self.promise()]
 
 
 def columns_read(contract: Contract, protection: Protection) -> tuple[str, ...]:

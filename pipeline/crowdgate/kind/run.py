@@ -31,13 +31,14 @@ class Request:
 
 @dataclass(frozen=True)
 class Result:
-    """How a release ended, as anybody may see it."""
+    """How a release ended, as anybody may see it; `plain` says so in a sentence."""
 
     outcome: Literal["published", "withheld"]
     release_id: str
     path: Path | None
     guarantee: Guarantee
     verdicts: tuple[Verdict, ...]
+    plain: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -45,6 +46,7 @@ class Result:
             "outcome": self.outcome,
             "release_id": self.release_id,
             "path": None if self.path is None else str(self.path),
+            "plain": self.plain,
             "guarantee": manifest.guarantee_json(self.guarantee),
             "verdicts": [manifest.verdict_json(found) for found in self.verdicts if found.public],
         }

@@ -23,7 +23,7 @@ from crowdgate.manifest.model import (
     parsed,
 )
 from crowdgate.manifest.shown import guarantee_json, verdict_json
-from crowdgate.manifest.words import INFORMED, guarantee_words
+from crowdgate.manifest.words import INFORMED, guarantee_words, plain_words
 
 __all__ = [
     "FORMAT",
@@ -49,5 +49,6 @@ __all__ = [
     "guarantee_words",
     "kind_in",
     "parsed",
+    "plain_words",
     "verdict_json",
 ]

@@ -86,22 +86,26 @@ class PartSaid(Said):
 
 
 class GuaranteeSaid(Said):
-    """The guarantee of the whole release, its parts, and in words."""
+    """The guarantee of the whole release, its parts, and in words; `plain` says what it comes to for people, with all
+    that they have lost before (a manifest of format 1 does not)."""
 
     epsilon: Exact
     delta: Exact
     relation: Literal["add-remove"]
     unit: Literal["row", "person"]
     parts: Annotated[tuple[PartSaid, ...], Field(min_length=1, max_length=100)]
+    plain: Annotated[tuple[Words, ...], Field(max_length=100)] | None = None
     words: Annotated[tuple[Words, ...], Field(max_length=100)] = ()
 
     @classmethod
-    def of(cls, guarantee: Guarantee, words: tuple[str, ...] = ()) -> "GuaranteeSaid":
+    def of(
+        cls, guarantee: Guarantee, words: tuple[str, ...] = (), plain: tuple[str, ...] | None = None
+    ) -> "GuaranteeSaid":
         """The guarantee as it is written."""
         parts = tuple(PartSaid(name=p.name, epsilon=p.epsilon, delta=p.delta) for p in guarantee.parts)
         return cls.model_validate(
             {"epsilon": guarantee.epsilon, "delta": guarantee.delta, "relation": guarantee.relation,
-             "unit": guarantee.unit, "parts": parts, "words": words}
+             "unit": guarantee.unit, "parts": parts, "words": words, "plain": plain}
         )  # fmt: skip
 
     @property
@@ -165,8 +169,8 @@ class Manifest(Said):
     def _formed(self) -> "Manifest":
         if self.format == 1 and self.facts.informed:
             raise ValueError("informed, from format 2 on")
-        if (self.estimand is None) != (self.format == 1):
-            raise ValueError("an estimand, from format 2 on")
+        if (self.estimand is None) != (self.format == 1) or (self.guarantee.plain is None) != (self.format == 1):
+            raise ValueError("an estimand and a plain guarantee, from format 2 on")
         return self
 
     def sealed(self) -> bytes:

@@ -1,8 +1,18 @@
-"""The guarantee in words."""
+"""The guarantee in words: first plainly, then in numbers."""
 
+from collections.abc import Iterable
 from fractions import Fraction
+from math import ceil, floor
 
+from crowdgate.accounting import pso
+from crowdgate.accounting.numbers import decimal, exact_text
+from crowdgate.candidate import Cost
 from crowdgate.guarantee import Guarantee
+from crowdgate.measures.guarantees import DEFAULT_WEIGHT, PSO_BOUND
+from crowdgate.policy.policy import GateRule
+
+_MOST = 10**15
+"""Greater numbers are said as this one where less is promised, and as powers of ten where more would be."""
 
 INFORMED = (
     "Informed by confidential data: this policy, with its contract and budget, was first used after a private record "
@@ -19,3 +29,50 @@ def guarantee_words(guarantee: Guarantee, beta: Fraction | None, rows: int = 1) 
     """
     alone = any(part.name == "mechanism" for part in guarantee.parts)
     return [guarantee.words(), guarantee.replace_one_form(beta if alone else None, rows=rows).words()]
+
+
+def plain_words(people: int, rows: int, spent: Cost, gates: Iterable[GateRule]) -> tuple[str, str]:
+    """What the bound on predicate singling out says of `people` with so many rows each, after `spent` in all: a plain
+    sentence, rounded towards safety, and what it stands on.
+
+    The weight is the greatest that a gate on the bound states.
+    """
+    stated = [rule.options.get("weight", DEFAULT_WEIGHT) for rule in gates if rule.measure == PSO_BOUND.name]
+    weight = max(stated, default=DEFAULT_WEIGHT)
+    chances = floor(1 / Fraction(pso.bound(people * rows, weight, *spent)))
+    return _plainly(people, rows, chances, weight), _in_numbers(people * rows, weight, spent)
+
+
+def _plainly(people: int, rows: int, chances: int, weight: Fraction) -> str:
+    who, one = f"at most {people:,} people", "person"
+    if rows > 1:
+        who, one = f"{who} with at most {rows} rows each", "row"
+    by = "this release and all earlier ones of the same people"
+    if chances < 2:
+        return f"Of {who}, nothing is promised about how likely {by} let somebody point at one."
+    fits = "exactly one of them fits" if rows == 1 else "exactly one of their rows fits"
+    return (
+        f"Of {who}, there is at most 1 chance in {_no_more(chances)} that anyone can be pointed at by means of {by}: "
+        f"described so that {fits}, in words that fit at most 1 {one} in {_no_less(ceil(1 / weight))}."
+    )
+
+
+def _in_numbers(rows: int, weight: Fraction, spent: Cost) -> str:
+    epsilon, delta = map(decimal, spent)
+    return (
+        f"The chance is at most n (e^epsilon w + delta), with n = {rows:,} rows, words that fit a share w = "
+        f"{exact_text(weight)} of all that there could be, and epsilon {epsilon} and delta {delta} of these releases "
+        "together (predicate singling out: Cohen, Nissim 2020). It is a promise if people are independent of each "
+        "other, if nobody can predict the secret coins, and if the contract is true."
+    )
+
+
+def _no_more(number: int) -> str:
+    """At most the number, in two digits."""
+    step = 10 ** max(0, len(str(number)) - 2)
+    return f"{min(number - number % step, _MOST):,}"
+
+
+def _no_less(number: int) -> str:
+    """At least the number."""
+    return f"{number:,}" if number <= _MOST else f"10^{len(str(number - 1))}"

@@ -187,9 +187,16 @@ def _guarantee(of: Verification) -> Iterator[str]:
     paid = sorted((part.name, part.epsilon) for part in others) == sorted(charged)
     if len({part.name for part in parts}) != len(parts) or not paid or any(part.delta for part in others):
         yield "its parts are not the mechanism's and the charged gates'"
+    if of.said.guarantee.plain is not None and of.said.guarantee.plain != _plain(of.said):
+        yield "the plain words of the guarantee are not its numbers"
     if of.said.estimand is not None:
         yield from of.said.estimand.problems(of.said.guarantee.unit, of.said.facts.rows_per_unit)
     yield from of.kind.problems(of.said)
+
+
+def _plain(said: Manifest) -> tuple[str, ...]:
+    facts, rules = said.facts, (gate.rule for gate in said.verdicts)
+    return manifest.plain_words(facts.people, facts.rows_per_unit, (facts.spent.epsilon, facts.spent.delta), rules)
 
 
 def _contents(of: Verification) -> Iterator[str]:
