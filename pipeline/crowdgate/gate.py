@@ -79,7 +79,8 @@ class Writing:
 
 def _stated(number: Fraction) -> str:
     """Whole numbers in full, others exactly."""
-    return str(number) if _in_full(number) else exact_text(number)
+    text = str(number) if _in_full(number) else decimal(number, 15)
+    return text if Fraction(text) == number else exact_text(number)
 
 
 def _measured(figure: str, least: bool) -> str:

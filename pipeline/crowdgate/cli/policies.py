@@ -28,7 +28,10 @@ def check(
     policies: Annotated[list[Path], typer.Argument(help="Policy files.")],
     as_json: AsJson = False,
 ) -> None:
-    """Check policies: exit 2 for wrong files, 3 when a static gate fails or a gate can't pass, otherwise 0."""
+    """Find out whether policies are right and can be let through, without reading any data.
+
+    Exit 2 for wrong files, 3 when a static gate fails or a gate can't pass, otherwise 0.
+    """
     checked: list[Checked] = []
     problems: list[Problem] = []
     for policy in policies:

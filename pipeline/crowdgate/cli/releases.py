@@ -38,7 +38,7 @@ def release(
     prefect: Annotated[bool, typer.Option("--prefect", help="Run as a Prefect flow.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make one release: published (exit 0) or withheld (exit 3)."""
+    """Make one release of a table, if all rules of its policy allow it: published (exit 0) or withheld (exit 3)."""
     request = Request(policy, slot(as_of), input_path, to, ledger)
     if prefect or os.environ.get("PREFECT_API_URL"):
         scheduler: Runner = context.obj
@@ -57,7 +57,7 @@ def verify(
     ledger: LedgerUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Recount a release from its files alone (exit 6 for anything that does not hold)."""
+    """Find out from its files alone whether a release is what it says it is (exit 6 for anything that is not)."""
     found = verify_release(folder, ledger, key or ())
     said = found.manifest
     if as_json:
@@ -66,7 +66,8 @@ def verify(
         print_json({"outcome": "verified", **stated, **origin})
     else:
         typer.echo(f"{folder} holds what it claims: {said.release.id}")
-        typer.echo(" ".join((*(said.guarantee.plain or ()), *said.guarantee.words)))
+        for words in filter(None, (said.guarantee.plain, said.guarantee.words)):
+            typer.echo(" ".join(words))
         typer.echo(f"Origin: {found.origin}.")
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 from crowdgate.accounting import pso
-from crowdgate.accounting.numbers import decimal, exact_text
+from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import Cost
 from crowdgate.guarantee import Guarantee
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT, PSO_BOUND
@@ -60,10 +60,10 @@ def _plainly(people: int, rows: int, chances: int, weight: Fraction) -> str:
 def _in_numbers(rows: int, weight: Fraction, spent: Cost) -> str:
     epsilon, delta = map(decimal, spent)
     return (
-        f"The chance is at most n (e^epsilon w + delta), with n = {rows:,} rows, words that fit a share w = "
-        f"{exact_text(weight)} of all that there could be, and epsilon {epsilon} and delta {delta} of these releases "
-        "together (predicate singling out: Cohen, Nissim 2020). It is a promise if people are independent of each "
-        "other, if nobody can predict the secret coins, and if the contract is true."
+        f"The chance is at most n (e^epsilon w + delta), with n = {rows:,} rows, words that a person drawn at random "
+        f"fits with probability w = {decimal(weight)}, and epsilon {epsilon} and delta {delta} of these releases together "
+        "(predicate singling out: Cohen, Nissim 2020). It is a promise if people are independent of each other, if "
+        "nobody can predict the secret coins and noise, and if the contract is true."
     )
 
 

@@ -220,29 +220,30 @@ DISTINCT_DIVERSITY = _measure(
 )
 ENTROPY_DIVERSITY = _measure(
     "entropy_diversity",
-    "exp of the least entropy of the attribute in a class of the others (entropy l-diversity; Machanavajjhala, Kifer,"
-    " Gehrke, Venkitasubramaniam 2007)",
+    "how many values of the attribute, as if all were as likely, the class of the others mixes that mixes fewest: exp"
+    " of its entropy (entropy l-diversity; Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007)",
     _diversity_reach,
     lambda found, *_: entropy_diversity(found),
 )
 T_CLOSENESS = _measure(
     "t_closeness",
-    "greatest earth mover's distance between the attribute's distribution in a class of the others and in the release,"
-    " with ordered distance for numbers and days, equal distance otherwise (Li, Li, Venkatasubramanian 2007)",
+    "how far any class departs from the release: greatest earth mover's distance between the attribute's distribution"
+    " in a class of the others and in the release, with ordered distance for numbers and days, equal distance "
+    "otherwise (Li, Li, Venkatasubramanian 2007)",
     _closeness_reach,
     _closeness,
 )
 BETA_LIKENESS = _measure(
     "beta_likeness",
-    "greatest relative gain (p - q) / q of a value of the attribute in a class of the others over the release (basic"
-    " beta-likeness; Cao, Karras 2012)",
+    "how much likelier a class of the others can make a value of the attribute: greatest gain (p - q) / q over the "
+    "release (basic beta-likeness; Cao, Karras 2012)",
     _likeness_reach,
     lambda found, *_: Measurement.exact(greatest_gain(found)),
 )
 DELTA_DISCLOSURE = _measure(
     "delta_disclosure",
-    "greatest |log2(p / q)| of a value of the attribute in a class of the others against the release, infinite when a"
-    " class lacks a value (Brickell, Shmatikov 2008)",
+    "how much a class can tell of a value, in bits: greatest |log2(p / q)| of a value of the attribute in a class of "
+    "the others against the release, infinite when a class lacks a value (Brickell, Shmatikov 2008)",
     _disclosure_reach,
     lambda found, *_: greatest_log_ratio(found),
 )

@@ -39,7 +39,8 @@ def _fixed(measure: str) -> Measure:
         measure,
         MeasureClass.STATIC,
         Shape.STATIC,
-        f"{measure.removeprefix('guarantee_')} of the whole release: mechanism and charged gates",
+        f"how much a person can change what is released: {measure.removeprefix('guarantee_')} of mechanism and charged"
+        " gates",
         reach=lambda static, rule: (of_static(static, rule).value, of_static(static, rule).value),
         of_static=of_static,
     )
@@ -51,8 +52,9 @@ PSO_BOUND = Measure(
     "pso_bound",
     MeasureClass.STATIC,
     Shape.STATIC,
-    "bound on the success of predicate singling out, people (e^epsilon weight + delta), with all that the population"
-    " has spent, including this release (Cohen, Nissim 2020, Theorem 6.2; add/remove suffices)",
+    "how likely it is, at most, that anyone can be pointed at: people (e^epsilon weight + delta), with all that the"
+    " population has spent, including this release (predicate singling out: Cohen, Nissim 2020, Theorem 6.2; add/remove"
+    " suffices)",
     reach=_pso_reach,
     of_static=_pso_bound,
     options=("weight",),
