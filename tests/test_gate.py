@@ -142,7 +142,7 @@ def test_a_gate_and_its_reason_are_said_in_words() -> None:
 
 @pytest.mark.parametrize(
     ("limit", "words", "nearest"),
-    [("100000", "100000", "100000"), ("1e-9", "1e-09", "1e-09"), ("-2", "-2", "-2"), ("0.12344", "0.12344", "0.1234")],
+    [("100000", "100000", "100000"), ("1e-9", "1e-9", "1e-09"), ("-2", "-2", "-2"), ("0.12344", "0.12344", "0.1234")],
 )
 def test_limits_are_said_exactly_and_were_said_in_four_digits(limit: str, words: str, nearest: str) -> None:
     assert limit_words(rule("at_most", limit)) == f"at most {words}"

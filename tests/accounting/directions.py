@@ -309,6 +309,12 @@ LINES: dict[str, Line | Solver] = {
     "accounting.discrete_laws.DiscreteLaplace.half_width": Solver(
         lambda s, c: DiscreteLaplace(s).half_width(c), covers(truth.laplace_tail), lambda q: q - max(1, q >> 28),
         (SCALE, CONFIDENCE)),
+    "accounting.discrete_laws.DiscreteLaplace.continuous_half_width": Line(
+        lambda s, c: DiscreteLaplace(s).continuous_half_width(c), ("up",), lambda s, c: -s * mp.log1p(-c),
+        (SCALE, CONFIDENCE), 1e-12),
+    "accounting.discrete_laws.DiscreteGaussian.continuous_half_width": Line(
+        lambda s, c: DiscreteGaussian(s).continuous_half_width(c), ("up",),
+        lambda s, c: mp.sqrt(2 * s) * mp.erfinv(c), (SQUARED, CONFIDENCE), 1e-12),
     "accounting.discrete_laws.DiscreteGaussian.sigma": Line(
         lambda s: DiscreteGaussian(s).sigma, ("near",), mp.sqrt, (SQUARED,), 1e-15),
     "accounting.discrete_laws.DiscreteGaussian.variance": Line(
@@ -532,7 +538,11 @@ ELSEWHERE = {
     "accounting.safe_k_exact.slack": "what is added so that the deltas above stay on their side",
     "accounting.tables_plan.share_faults": "words; test_tables_plan.py",
     "guarantee.Guarantee.words": "text made by `decimal`; tests/test_guarantee.py",
-    "risk.kept_share.estimate_moments": "tests/risk/test_kept_share.py",
+    "risk.joint.fitted": "an estimate; tests/risk/test_joint.py",
+    "risk.joint.margin": "exact; tests/risk/test_joint.py",
+    "risk.joint.shrunk": "an estimate; tests/risk/test_joint.py",
+    "risk.kept_share.estimate_moments": "an estimate; tests/risk/test_kept_share.py",
+    "risk.kept_share.stay": "an estimate; tests/risk/test_kept_share.py",
     "risk.singletons.Bins.grouped": "exact; tests/risk/test_singletons.py",
     "risk.singletons.Bins.of": "exact; tests/risk/test_singletons.py",
     "risk.singletons.Bins.uniform": "exact; tests/risk/test_singletons.py",

@@ -625,7 +625,7 @@ def test_too_many_cells_are_refused_with_their_number(workshop: Workshop) -> Non
     assert int(problem[2].split()[0]) > 1_000_000
 
 
-WIDE = "width: 1000000000000000000000}, {name: 50 years, width: 5000000000000000000000}"
+WIDE = "width: 1000000000000000000000, origin: 1}, {name: 50 years, width: 5000000000000000000000, origin: 1}"
 
 
 def test_numbers_that_no_noise_is_drawn_for_are_refused(workshop: Workshop) -> None:

@@ -613,7 +613,7 @@ def _plain(release: Release) -> Checks:
     if bound > Fraction(1, 2):
         yield "plain: no promise", "nothing is promised" in plainly
     else:
-        yield "plain: chances", found[1] == 1 and Fraction(9, 10) < found[2] * bound <= 1
+        yield "plain: chances", found[1] == 1 and found[2] * bound <= 1 and Fraction(9, 10) < (found[2] + 1) * bound
         yield "plain: words that fit", found[3] == 1 and 0 <= found[4] - 1 / weight < 1
     given = NUMBER.findall(numbers.replace(",", ""))
     wanted = [Fraction(rows), weight, epsilon, delta]

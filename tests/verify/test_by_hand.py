@@ -34,6 +34,7 @@ from tests.forging import (
     Change,
     Claims,
     Lines,
+    replain,
     reseal,
     reseal_with_page,
     reword,
@@ -310,6 +311,7 @@ def in_front_of_footer(folder: Path) -> None:
 def _of_so_many(claims: dict[str, Any], rows: int) -> None:
     claims["data"].update(rows=rows)
     claims["facts"].update(people=rows)
+    replain(claims)
 
 
 def bomb(folder: Path) -> None:

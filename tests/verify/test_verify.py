@@ -20,6 +20,7 @@ from tests.forging import (
     Change,
     Claims,
     Lines,
+    replain,
     reseal,
     reseal_with_page,
     reword,
@@ -327,7 +328,7 @@ CLAIMS: dict[str, tuple[Change, str]] = {
         "step 5, guarantee: the words of the guarantee are not its numbers",
     ),
     "fewer people": (
-        lambda claims: claims["facts"].update(people=900),
+        lambda claims: (claims["facts"].update(people=900), replain(claims)),
         "step 7, gates: expected_singletons: what was measured",
     ),
     "less spent": (

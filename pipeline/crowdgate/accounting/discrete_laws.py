@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
+from crowdgate.accounting.numbers import raised
+
 Floats = npt.NDArray[np.float64]
 _WIDE = 10_000.0
 """From this sigma on the discrete Gaussian's tails are taken from the normal law, which bounds them from above."""
@@ -56,12 +58,12 @@ class DiscreteLaplace:
         return 1 - 2 * self.tail(q)
 
     def continuous_half_width(self, confidence: float = 0.95) -> float:
-        """The x with P(|L| > x) = 1 - confidence for L = E - F, E and F exponential of this scale.
+        """The x with P(|L| > x) = 1 - confidence, rounded up, for L = E - F, E and F exponential of this scale.
 
         Noise is floor(E) - floor(F), so within 1 of L. For sums of multiples of such L the root of the sum of their
         squared half-widths is at least the half-width: no sum has as heavy tails as one of them.
         """
-        return -math.log1p(-confidence) * float(self.scale)
+        return raised(-math.log1p(-confidence) * float(self.scale))
 
 
 @dataclass(frozen=True)
@@ -115,12 +117,12 @@ class DiscreteGaussian:
         return 1 - 2 * self.tail(q)
 
     def continuous_half_width(self, confidence: float = 0.95) -> float:
-        """The x with P(|Z| > x) = 1 - confidence for the normal Z of this sigma.
+        """The x with P(|Z| > x) = 1 - confidence, rounded up, for the normal Z of this sigma.
 
         P(Z >= m) <= P(noise >= m) <= P(Z >= m - 1) for all whole m >= 1 (the latter: Canonne, Kamath, Steinke 2020,
         Proposition 25), so noise is within 1 of a Z. Squared half-widths of independent multiples add up.
         """
-        return self.sigma * float(-ndtri((1 - confidence) / 2))
+        return raised(self.sigma * float(-ndtri((1 - confidence) / 2)), 1e-14)
 
     def renyi(self, order: float, shift: int) -> float:
         """The Renyi divergence of order > 1 between the noise and the noise moved by `shift`.

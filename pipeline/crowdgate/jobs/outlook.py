@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -45,16 +46,16 @@ class Outlook:
         return charges(self.plan)
 
     @property
-    def people_times_delta(self) -> float:
+    def people_times_delta(self) -> Fraction:
         """Where it is near 1, the bound on singling out says nothing."""
-        return up(self.plan.bundle.budget.spec.people * self.plan.guarantee.delta)
+        return self.plan.bundle.budget.spec.people * self.plan.guarantee.delta
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
         return {
             "guarantee": manifest.guarantee_json(self.plan.guarantee),
             "mechanism": self.plan.protection.parameters(),
-            "people_times_delta": self.people_times_delta,
+            "people_times_delta": up(self.people_times_delta),
             "releases_in_budget": self.releases,
             "informed": self.informed,
             "charges": list(self.charges),

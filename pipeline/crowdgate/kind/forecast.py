@@ -18,6 +18,8 @@ Value = str | int | float | Fraction | Mapping[str, str] | None
 Axes = Mapping[str, Level]
 BOUND = "bound"
 """The format of a number that must not be larger: it is rounded up."""
+LEAST = "least"
+"""The format of a number that must not be smaller: it is rounded down."""
 
 
 class Basis(StrEnum):
@@ -58,8 +60,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a listing: its key in JSON, its title, and how its numbers are written (a format of Python's, or
-    BOUND)."""
+    """A column of a listing: its key in JSON, its title, and how its numbers are written: a format of Python's, BOUND or
+    LEAST."""
 
     key: str
     title: str

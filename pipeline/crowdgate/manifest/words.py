@@ -61,9 +61,9 @@ def _in_numbers(rows: int, weight: Fraction, spent: Cost) -> str:
     epsilon, delta = map(decimal, spent)
     return (
         f"The chance is at most n (e^epsilon w + delta), with n = {rows:,} rows, words that a person drawn at random "
-        f"fits with probability w = {decimal(weight)}, and epsilon {epsilon} and delta {delta} of these releases together "
-        "(predicate singling out: Cohen, Nissim 2020). It is a promise if people are independent of each other, if "
-        "nobody can predict the secret coins and noise, and if the contract is true."
+        f"fits with probability w = {decimal(weight)}, and epsilon {epsilon} and delta {delta} of these releases "
+        "together (predicate singling out: Cohen, Nissim 2020). It is a promise if people are independent of each "
+        "other, if nobody can predict the secret coins and noise, and if the contract is true."
     )
 
 

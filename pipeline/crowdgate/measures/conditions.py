@@ -220,8 +220,8 @@ DISTINCT_DIVERSITY = _measure(
 )
 ENTROPY_DIVERSITY = _measure(
     "entropy_diversity",
-    "how many values of the attribute, as if all were as likely, the class of the others mixes that mixes fewest: exp"
-    " of its entropy (entropy l-diversity; Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007)",
+    "how many values of the attribute, as if all were as likely, are mixed in the class of the others that mixes"
+    " fewest: exp of its entropy (entropy l-diversity; Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007)",
     _diversity_reach,
     lambda found, *_: entropy_diversity(found),
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from crowdgate.accounting.numbers import decimal
-from crowdgate.kind.forecast import BOUND, Figure, Listing, Value
+from crowdgate.kind.forecast import BOUND, LEAST, Figure, Listing, Value
 
 
 def shown(value: Value, style: str = ".4g") -> str:
@@ -15,8 +15,8 @@ def shown(value: Value, style: str = ".4g") -> str:
         return ", ".join(f"{name}: {level}" for name, level in value.items())
     if isinstance(value, str | int):
         return str(value)
-    if style == BOUND:
-        return decimal(value, 4)
+    if style in (BOUND, LEAST):
+        return decimal(value, 4, least=style == LEAST)
     number = float(value) if isinstance(value, Fraction) else value
     return format(int(number), "d") if style == "d" else format(number, style)
 

@@ -7,7 +7,19 @@ from math import prod
 import numpy as np
 
 from crowdgate.hierarchy import Level
-from crowdgate.kind.forecast import Axes, Basis, CellErrors, Column, Errors, Figure, Floats, Forecast, Listing, Value
+from crowdgate.kind.forecast import (
+    LEAST,
+    Axes,
+    Basis,
+    CellErrors,
+    Column,
+    Errors,
+    Figure,
+    Floats,
+    Forecast,
+    Listing,
+    Value,
+)
 from crowdgate.kind.prior import Joint, Prior, Range
 from crowdgate.kinds.tables.plan import TablesPlan
 from crowdgate.mechanisms.tables.accuracy import Z95, Expected
@@ -21,7 +33,7 @@ COLUMNS = (
     Column("cells", "cells", "d"),
     Column("standard_error", "standard error"),
     Column("half_width", "half of the 95 % interval"),
-    Column("coverage", "coverage", ".3f"),
+    Column("coverage", "coverage", LEAST),
     Column("consistent_standard_error", "after consistency"),
 )
 COINS_NOTE = (
