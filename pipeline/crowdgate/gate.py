@@ -77,18 +77,20 @@ class Writing:
     measured: Callable[[str, bool], str]
 
 
-def _stated(number: Fraction) -> str:
-    """Whole numbers in full, others exactly."""
+def stated_number(number: Fraction) -> str:
+    """A number that a policy states: whole ones in full, others exactly."""
     text = str(number) if _in_full(number) else decimal(number, 15)
     return text if Fraction(text) == number else exact_text(number)
 
 
-def _measured(figure: str, least: bool) -> str:
-    """Whole numbers in full, others in four digits, rounded to the side on which the gate is harder to pass."""
-    if figure.lstrip("-").isalpha():
-        return figure
-    number = Fraction(figure)
+def bound_number(number: Fraction, *, least: bool = False) -> str:
+    """A bound: whole ones in full, others in four digits, rounded so that it stays true (down, if it is the least)."""
     return str(number) if _in_full(number) else decimal(number, 4, least=least)
+
+
+def _measured(figure: str, least: bool) -> str:
+    """Rounded to the side on which the gate is harder to pass."""
+    return figure if figure.lstrip("-").isalpha() else bound_number(Fraction(figure), least=least)
 
 
 def _nearest(number: Fraction) -> str:
@@ -103,7 +105,7 @@ def _in_full(number: Fraction) -> bool:
     return number.denominator == 1 and abs(number) < 10**15
 
 
-NUMBERS = Writing(_stated, _measured)
+NUMBERS = Writing(stated_number, _measured)
 NEAREST = Writing(_nearest, _nearest_figure)
 """As releases of format 1 wrote them: four digits, to the nearest."""
 

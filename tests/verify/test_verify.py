@@ -269,6 +269,12 @@ def _unmeasured(verdict: dict[str, Any]) -> None:
         del verdict[name]
 
 
+def fewer_people(claims: Claims) -> None:
+    """With the plain words that follow."""
+    claims["facts"].update(people=900)
+    replain(claims)
+
+
 CLAIMS: dict[str, tuple[Change, str]] = {
     "k": (lambda claims: claims["mechanism"].update(k=3), "step 5, guarantee: k 3 does not reach the stated delta"),
     "beta": (
@@ -328,7 +334,7 @@ CLAIMS: dict[str, tuple[Change, str]] = {
         "step 5, guarantee: the words of the guarantee are not its numbers",
     ),
     "fewer people": (
-        lambda claims: (claims["facts"].update(people=900), replain(claims)),
+        fewer_people,
         "step 7, gates: expected_singletons: what was measured",
     ),
     "less spent": (

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from crowdgate.gate import gate_words, number_words
+from crowdgate.gate import bound_number, gate_words, stated_number
 from crowdgate.kind.plan import Plan
 from crowdgate.measures import Measure
 from crowdgate.policy.policy import GateRule
@@ -19,8 +19,8 @@ def charge_words(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
     margin = _margin(plan, rule, measure)
     if rule.charge is None or margin is None:
         return None
-    noise = f"its noise is above {number_words(margin)} at most once in 20 times"
-    price = f"costs epsilon {float(rule.charge.epsilon):g}; {noise}"
+    noise = f"its noise is above {bound_number(margin)} at most once in 20 times"
+    price = f"costs epsilon {stated_number(rule.charge.epsilon)}; {noise}"
     return f"{price}{_passing(plan, rule, margin)}." if measure.excess else f"{price}."
 
 
@@ -46,7 +46,8 @@ def _passing(plan: Plan, rule: GateRule, margin: Fraction) -> str:
     passes = _passes(plan, share, margin)
     if passes < 0:
         return ""
-    low, high = f"{float(passes):.4g} passes at least 19 times in 20", f"one above {float(share):g} at most once"
+    low = f"{bound_number(passes, least=True)} passes at least 19 times in 20"
+    high = f"one above {stated_number(share)} at most once"
     return f": of {people} {plan.guarantee.unit}s a share of {low}, {high}"
 
 

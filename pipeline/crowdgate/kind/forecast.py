@@ -60,8 +60,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a listing: its key in JSON, its title, and how its numbers are written: a format of Python's, BOUND or
-    LEAST."""
+    """A column of a listing: its key in JSON, its title, and how its numbers are written: a format of Python's, BOUND
+    or LEAST."""
 
     key: str
     title: str
