@@ -152,7 +152,8 @@ def _ratios(rows: Histogram, weights: npt.NDArray[np.int64], full: Histogram) ->
     top = {n: int(np.bincount(column, full.counts).argmax()) for n, column in zip(full.names, full.codes, strict=True)}
     true = _of_two(full, full.counts.astype(np.float64), top)
     odds, shares = [], []
-    for mass in (rows.counts.astype(np.float64), rows.counts * weights.astype(np.float64)):
+    masses: tuple[Floats, Floats] = (rows.counts.astype(np.float64), (rows.counts * weights).astype(np.float64))
+    for mass in masses:
         found = _of_two(rows, mass, top)
         both = np.isfinite(found[0]) & np.isfinite(true[0])
         odds.append(float(np.median(np.abs(found[0] - true[0])[both])))
