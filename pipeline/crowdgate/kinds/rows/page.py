@@ -7,7 +7,7 @@ import numpy as np
 from crowdgate.accounting.numbers import decimal
 from crowdgate.kind.kind import Page
 from crowdgate.kinds.rows import first_estimates
-from crowdgate.kinds.rows.candidate import Margin, PublishedRows, Weighting
+from crowdgate.kinds.rows.candidate import Floats, Margin, PublishedRows, Weighting
 from crowdgate.kinds.rows.margins import ends, labels_of, met, number
 from crowdgate.kinds.rows.said import ChoiceSaid, MarginsSaid, RowsManifest
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
@@ -61,11 +61,18 @@ def _second(said: RowsManifest, held: PublishedRows) -> dict[str, object]:
         "bounds": _bounds(bought),
         "least": number(float(weights.min())) if len(weights) else "0",
         "most": number(float(weights.max())) if len(weights) else "0",
+        "effective": _effective(held, weights),
         "represented": found.represented,
         "met": found.met,
         "examples": list(_largest(held, weighting)),
         "absent": list(_absent(held, weighting)),
     }
+
+
+def _effective(held: PublishedRows, weights: Floats) -> int:
+    """How many equally weighted rows tell as much about a mean (Kish 1965): (sum of weights)^2 / sum of squares."""
+    counts = held.rows.counts
+    return int((counts @ weights) ** 2 / (counts @ np.square(weights))) if len(weights) else 0
 
 
 def _spent(said: RowsManifest) -> str:
