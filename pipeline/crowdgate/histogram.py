@@ -249,6 +249,13 @@ def project(histogram: Histogram, names: Sequence[str]) -> Histogram:
     return collapse(tuple(names), sizes, [histogram.codes[i] for i in at], histogram.counts)
 
 
+def with_column(histogram: Histogram, name: str) -> Histogram:
+    """The histogram with a column more, in which all rows have the one value that there is."""
+    constant = np.zeros(len(histogram), dtype=np.int32)
+    names, sizes = (*histogram.names, name), (*histogram.sizes, 1)
+    return Histogram(names, sizes, (*histogram.codes, constant), histogram.counts)
+
+
 def generalise(histogram: Histogram, levels: Mapping[str, Level]) -> Histogram:
     """The histogram after mapping domain codes to level codes; columns not named stay as they are."""
     codes, sizes = list(histogram.codes), list(histogram.sizes)

@@ -176,6 +176,19 @@ def test_whole_numbers_at_exact_are_numbers_in_parquet_as_in_csv(workshop: Works
     assert set(frames[0]["age"]) == {40, 41}
 
 
+@pytest.mark.parametrize(
+    "attributes", ["{age: any, ward: exact}", "{age: 50 years, ward: any}", "{age: any, ward: any}"]
+)
+def test_a_column_at_any_is_no_column_unless_all_are(bought: Workshop, attributes: str) -> None:
+    bought.edit(bought.policy, ATTRIBUTES, f"attributes: {attributes}")
+    folder, claims = released(bought)
+    told = [name for name, level in claims["mechanism"]["attributes"].items() if level != "any"] or ["age", "ward"]
+    assert list(pd.read_parquet(folder / "data.parquet").columns) == [*told, "weight"]
+    assert set(pd.read_csv(folder / "dictionary.csv")["column"]) == set(told)
+    if told != ["age", "ward"]:
+        assert "= *" not in (folder / "README.md").read_text()
+
+
 REFUSED: dict[str, tuple[str, tuple[str, ...]]] = {
     "all of epsilon": ("margins: {epsilon: 1.5}", ("the margins and the charged gates take 2 of it",)),
     "a delta of no noise": ("margins: {epsilon: 0.5, noise: laplace, delta: 0.001}", ("with gaussian noise only",)),

@@ -8,7 +8,7 @@ from typing import Any
 from crowdgate.candidate import Static
 from crowdgate.contracts.contract import Contract
 from crowdgate.hierarchy import Level
-from crowdgate.histogram import Histogram
+from crowdgate.histogram import Histogram, project
 from crowdgate.kind.kind import Sections
 from crowdgate.kind.randomness import Randomness
 from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate, Weighting
@@ -22,6 +22,7 @@ from crowdgate.kinds.rows.said import (
     MarginsSaid,
     RowsData,
     RowsMechanism,
+    told_columns,
 )
 from crowdgate.kinds.rows.utility import utility
 from crowdgate.kinds.rows.weighting import weighted
@@ -84,11 +85,13 @@ def _choice(choice: Choice) -> ChoiceSaid:
 
 
 def publish(safe: SafeK, candidate: RowsCandidate, contract: Contract) -> PublishedRows:
-    """The released rows, with every column at its level; margins and weights where they were bought."""
-    levels = candidate.static.levels
-    columns = entries([(contract.by_name[name], level) for name, level in levels.items()])
+    """The released rows, with every column at its level; margins and weights where they were bought. A column at `any`
+    has nothing to say and is left out."""
+    levels, static = candidate.static.levels, candidate.static
+    told = [name for name in levels if name in told_columns({n: level.name for n, level in levels.items()})]
+    columns = entries([(contract.by_name[name], levels[name]) for name in told])
     weighting = None if candidate.margins is None else weighted(safe.beta, candidate, candidate.margins, contract)
-    return PublishedRows(candidate.rows, columns, tuple(map(candidate.static.ordered, levels)), weighting)
+    return PublishedRows(project(candidate.rows, told), columns, tuple(map(static.ordered, told)), weighting)
 
 
 def data(held: PublishedRows) -> RowsData:

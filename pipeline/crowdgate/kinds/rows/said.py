@@ -1,9 +1,11 @@
 """What the manifest of a release of rows says beside what all manifests say."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import FailFast, Field
 
+from crowdgate.hierarchy import ANY
 from crowdgate.limits import GREATEST_K, MOST_CANDIDATES, MOST_RELEASED, MOST_ROWS_EACH, MOST_VALUES
 from crowdgate.manifest import Manifest, MechanismSaid
 from crowdgate.manifest.values import Count, Exact, Label, Said
@@ -82,6 +84,11 @@ class RowsData(Said):
     rows: Annotated[int, Field(ge=0, le=MOST_RELEASED)]
     classes: Annotated[int, Field(ge=0, le=MOST_RELEASED)]
     margins: MarginsData | None = None
+
+
+def told_columns(attributes: Mapping[str, str]) -> list[str]:
+    """Of attributes at levels those that are columns of the data: all but the ones at `any`, if there are others."""
+    return [name for name, level in attributes.items() if level != ANY] or list(attributes)
 
 
 class RowsManifest(Manifest):

@@ -11,14 +11,15 @@ from crowdgate.accounting import safe_k
 from crowdgate.candidate import Candidate, Fact
 from crowdgate.errors import VerificationFailed
 from crowdgate.guarantee import Part
-from crowdgate.histogram import Histogram
+from crowdgate.hierarchy import ANY, ANY_LABEL
+from crowdgate.histogram import Histogram, with_column
 from crowdgate.kind.facts import level_of, static_of
 from crowdgate.kind.kind import Formats
 from crowdgate.kinds.rows.bought import margins_problems, read_weighting
 from crowdgate.kinds.rows.candidate import PublishedRows
 from crowdgate.kinds.rows.files import DATA, schema
 from crowdgate.kinds.rows.runs import Runs
-from crowdgate.kinds.rows.said import ChoiceSaid, RowsManifest
+from crowdgate.kinds.rows.said import ChoiceSaid, RowsManifest, told_columns
 from crowdgate.manifest import guarantee_words
 from crowdgate.mechanisms.rows.choice import CHOICE_PART, JOINT_PART, joint_delta
 from crowdgate.mechanisms.rows.safe_k import row_part
@@ -47,7 +48,8 @@ def claims(said: RowsManifest) -> Iterator[str]:
         yield "the choice of levels is not paid as the mechanism says"
         return
     yield from _delta_problems(said, parts)
-    if mechanism.attributes != {column.name: column.level for column in said.data.columns}:
+    told = mechanism.attributes if said.format == 1 else told_columns(mechanism.attributes)
+    if {name: mechanism.attributes[name] for name in told} != {each.name: each.level for each in said.data.columns}:
         yield "the columns of the data are not the mechanism's"
     if said.data.rows > said.facts.people * rows:
         yield "more rows than the population can have"
@@ -57,7 +59,7 @@ def claims(said: RowsManifest) -> Iterator[str]:
 def _margin_problems(said: RowsManifest) -> Iterator[str]:
     """Public counts are those of released columns, one of each value, or of finer ones where levels were chosen."""
     chosen = set() if said.mechanism.choice is None else set(said.mechanism.choice.chosen)
-    values = {column.name: column.values for column in said.data.columns}
+    values = dict.fromkeys(said.mechanism.attributes, 1) | {each.name: each.values for each in said.data.columns}
     for name, counts in said.facts.margins.items():
         least = values.get(name)
         if least is None or len(counts) < least or (name not in chosen and len(counts) > least):
@@ -143,7 +145,12 @@ def _released(runs: "Runs", said: RowsManifest) -> Histogram:
 
 
 def measured(said: RowsManifest, held: PublishedRows) -> Candidate:
-    """The rows as output measures read them."""
+    """The rows as output measures read them, columns at `any` among them."""
     levels = {each.column: level_of(each.level, each.labels) for each in held.columns}
     facts = {each.column: Fact(ordered=known) for each, known in zip(held.columns, held.ordered, strict=True)}
-    return Candidate(static=static_of(said, levels, facts, said.mechanism.k), rows=held.rows)
+    rows = held.rows
+    for name in said.mechanism.attributes:
+        if name not in levels:
+            levels[name], facts[name] = level_of(ANY, (ANY_LABEL,)), Fact()
+            rows = with_column(rows, name)
+    return Candidate(static=static_of(said, levels, facts, said.mechanism.k), rows=rows)
