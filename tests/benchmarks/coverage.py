@@ -12,7 +12,7 @@ limit at most e times as often as a binomial number is (Bentkus 2004); for a tab
 
 import argparse
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -103,7 +103,10 @@ def numpy_noise(random: np.random.Generator) -> NoiseSource:
     return NoiseSource(laplace, gaussian)
 
 
-def releases(case: Case, draws: int, random: np.random.Generator) -> Iterator[tuple[list[Vector], list[Cells]]]:
+Release = tuple[list[Vector], list[Cells]]
+
+
+def releases(case: Case, draws: int, random: np.random.Generator) -> Iterator[Release]:
     """The true counts of the full table, and the cells of a release, of every table of counts."""
     mechanism, beta = case.mechanism, case.mechanism.beta
     places = [at for at, linear in enumerate(mechanism.queries) if linear.grid is None]
@@ -142,11 +145,11 @@ def published(cells: Cells) -> tuple[Floats, Floats]:
     return cells.lower, cells.upper
 
 
-def covered(case: Case, draws: int, random: np.random.Generator, ends: Intervals = published) -> list[Covered]:
+def covered(case: Case, drawn: Iterable[Release], ends: Intervals = published) -> list[Covered]:
     """Every table's intervals against the truth."""
     names = [linear.query.name for linear in case.mechanism.queries if linear.grid is None]
     found: list[Covered] = []
-    for true, tables in releases(case, draws, random):
+    for true, tables in drawn:
         found = found or [Covered(name, table.size) for name, table in zip(names, true, strict=True)]
         for each, exact, cells in zip(found, true, tables, strict=True):
             lower, upper = ends(cells)
@@ -226,7 +229,8 @@ def main() -> None:
     for at, make in enumerate(cases()):
         case = make()
         if options.only in case.name:
-            report(case, covered(case, options.draws, np.random.default_rng([options.seed, at])))
+            random = np.random.default_rng([options.seed, at])
+            report(case, covered(case, releases(case, options.draws, random)))
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
 from math import prod
 
 import numpy as np
@@ -14,9 +15,9 @@ import numpy.typing as npt
 from crowdgate.accounting.tables_plan import Query
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Column, Records, scan
-from crowdgate.mechanisms.tables.consistency import Axes, Consistent, agree
+from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
+from crowdgate.mechanisms.tables.consistency import Axes, agree
 from crowdgate.mechanisms.tables.counting import answer, cover
-from crowdgate.mechanisms.tables.rounding import round_tables
 from crowdgate.mechanisms.tables.workload import LinearQuery, all_ways
 from crowdgate.noise import OPENDP
 
@@ -86,37 +87,53 @@ def main() -> None:
     for kind, draw, budget in (("laplace", OPENDP.laplace, epsilon), ("gaussian", OPENDP.gaussian, rho)):
         seconds = least(lambda d=draw, b=budget: [d(table, 1, b) for table in true], 3)  # type: ignore[misc]
         print(f"discrete {kind}: {1e6 * seconds / total:.2f} microseconds a cell, {total} cells")
-    noisy = [OPENDP.gaussian(table, 1, rho) for table in true]
-    axes, spread = [query.levels for query in everything], [SIGMA**2] * 37
+    consistency("36 two-way tables and the large one", true, [query.levels for query in everything])
+    nested, truth = nested_tables()
+    consistency("the same at two levels each", truth, nested)
+
+
+def consistency(name: str, true: Sequence[Table], axes: Sequence[Axes]) -> None:
+    """CPU seconds of each step, and root mean square errors, the noise being the same in all cells."""
+    spread = [SIGMA**2] * len(axes)
+    noisy = [OPENDP.gaussian(table, 1, Fraction(1, 2 * 37**2)) for table in true]
     start = time.process_time()
     found = agree(axes, noisy, spread)
     middle = time.process_time()
-    round_tables(axes, found.tables)
-    print(f"consistency: {middle - start:.2f} CPU s (exact variances: {found.exact}, gap {found.gap:.3g})")
-    print(f"rounding: {time.process_time() - middle:.3f} CPU s")
-    report(true, noisy, found, axes)
-
-
-def report(true: Sequence[Table], noisy: Sequence[Table], found: Consistent, axes: Sequence[Axes]) -> None:
-    """Errors, and how often 1.96 standard errors hold the truth by the true size of a cell: reported, not promised."""
-    spread = [np.full(table.shape, SIGMA**2) for table in true]
-    whole = round_tables(axes, found.tables)
-    least_squares = agree(axes, noisy, [SIGMA**2] * len(axes), non_negative=False)
-    flat = np.concatenate([table.reshape(-1) for table in true])
-    stages = (
-        ("noisy", noisy, spread),
-        ("least squares", least_squares.tables, found.variances),
-        ("non-negative", found.tables, found.variances),
-        ("whole", whole, found.variances),
+    whole = whole_tables(axes, found.tables, spread)
+    end = time.process_time()
+    cells = sum(table.size for table in true)
+    print(
+        f"{name}, {len(true)} tables, {cells} cells: {middle - start:.2f} CPU s for least squares and variances", end=""
     )
-    for name, tables, variances in stages:
-        off = np.concatenate([table.reshape(-1) for table in tables]) - flat
-        error = np.sqrt(np.concatenate([variance.reshape(-1) for variance in variances]))
-        print(f"{name}: root mean square error {np.sqrt(np.mean(off**2)):.1f}, covered", end="")
-        for low, high in ((0, 1), (1, 10), (10, 100), (100, 1000), (1000, 10**9)):
-            cells = (flat >= low) & (flat < high)
-            print(f"; {cells.sum()} cells from {low}: {np.mean(np.abs(off[cells]) <= 1.96 * error[cells]):.3f}", end="")
-        print()
+    print(f" (exact: {found.exact}), {end - middle:.2f} for whole tables")
+    for stage, tables in (("noisy", noisy), ("least squares", found.tables), ("whole", whole)):
+        off = [np.sqrt(np.mean((table - exact) ** 2)) for table, exact in zip(tables, true, strict=True)]
+        print(f"  {stage}: root mean square error by table {min(off):.1f} to {max(off):.1f}")
+
+
+def nested_tables() -> tuple[list[Axes], list[Table]]:
+    """All tables of one and two of nine attributes at two levels each, in uneven groups, and their counts."""
+    random = np.random.default_rng(2)
+    known: dict[str, tuple[Level, Level]] = {}
+    for name, size in SIZES.items():
+        fine = 3 * size
+        groups = np.sort(np.concatenate([np.arange(size), random.integers(0, size, fine - size)])).astype(np.int32)
+        exact = Level("exact", tuple(map(str, range(fine))), np.arange(fine, dtype=np.int32))
+        known[name] = exact, Level("groups", tuple(map(str, range(size))), groups)
+    rows = {n: _codes(len(each[0]), random) for n, each in known.items()}
+    axes: list[Axes] = [{}]
+    for ways in (1, 2):
+        for names in combinations(known, ways):
+            axes += [{n: known[n][at] for n in names} for at in (0, 1)]
+    return axes, [_count(rows, levels) for levels in axes]
+
+
+def _count(rows: Mapping[str, npt.NDArray[np.int32]], levels: Axes) -> Table:
+    shape = tuple(map(len, levels.values()))
+    cell = np.zeros(BATCH, dtype=np.int64)
+    for name, level in levels.items():
+        cell = cell * len(level) + level.codes[rows[name]]
+    return np.bincount(cell, minlength=prod(shape)).reshape(shape).astype(np.int64)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ _HELD = 1e-6
 """The variance of margins that are held, in parts of the smallest one."""
 _TOLERANCE = 0.01
 """In standard errors of the noise: how far tables still may be from each other before they are rounded."""
-_ROUNDS = 1000
+_ROUNDS = 300
 _WORK = 4e6
 """Numbers that all rounds of projections together may touch, and 500 more for each table (about half a second)."""
 

@@ -1,0 +1,155 @@
+"""Whole tables without negative cells: what coarse tables say is held by finer ones, whatever these have to cut off."""
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import nnls
+
+from crowdgate.mechanisms.tables import coarse_to_fine, lattice
+from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
+from crowdgate.mechanisms.tables.consistency import Axes, Floats, agree, margin
+from crowdgate.mechanisms.tables.lattice import Lattice
+from crowdgate.mechanisms.tables.rounding import Margin, largest_remainder, nearest, whole
+from tests.mechanisms.tables.tables import disagreement
+from tests.mechanisms.tables.test_consistency import AGE, FINE, RACE, SEX, level, shape, workloads
+
+PAIRS = [{n: FINE[n] for n in pair} for pair in combinations(FINE, 2)]
+CHAIN = [FINE, {"age": AGE["exact"]}, {"age": AGE["pairs"]}, {"age": AGE["young"]}, {}]
+
+
+def estimates(axes: Sequence[Axes], seed: int, noise: float = 3.0) -> tuple[list[Floats], list[float]]:
+    """Least-squares estimates of sparse tables, and the variances of their noise."""
+    random = np.random.default_rng(seed)
+    full = random.exponential(3, shape(FINE)) * (random.random(shape(FINE)) < 0.4)
+    spread: list[float] = random.uniform(noise**2 / 9, noise**2, len(axes)).tolist()
+    true = [margin(FINE, full, levels).reshape(shape(levels)) for levels in axes]
+    noisy = [t + random.normal(0, np.sqrt(s), t.shape) for t, s in zip(true, spread, strict=True)]
+    return list(agree(axes, noisy, spread).tables), spread
+
+
+def keeps(axes: Sequence[Axes], tables: Sequence[Floats], found: Sequence[np.ndarray]) -> None:
+    """What is promised: whole numbers from 0 on, one total near the estimate, and sums that agree."""
+    of = Lattice.of(axes)
+    assert all(table.dtype == np.int64 and (table >= 0).all() for table in found)
+    assert {int(table.sum()) for table in found} == {max(0, round(float(tables[0].sum())))}
+    for at, levels in enumerate(axes):
+        above = of.parent(of.ranks(levels))
+        if above is not None:
+            other = next(i for i, own in enumerate(axes) if of.ranks(own) == above)
+            sums = margin(levels, found[at].astype(float), axes[other])
+            assert (sums == found[other].reshape(-1)).all()
+    if of.agreeing:
+        assert disagreement(axes, found) == 0
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(axes=workloads, seed=st.integers(0, 10**6), noise=st.sampled_from([0.1, 3.0, 40.0]))
+def test_tables_are_whole_share_the_total_and_add_up_to_their_margins(
+    axes: list[Axes], seed: int, noise: float
+) -> None:
+    tables, spread = estimates(axes, seed, noise)
+    keeps(axes, tables, whole_tables(axes, tables, spread))
+
+
+@pytest.mark.parametrize("axes", [PAIRS, CHAIN, [*PAIRS, FINE]], ids=["pairs", "chain", "three crossing margins"])
+def test_what_is_promised_needs_no_rounds_of_projections_and_no_common_margins(
+    axes: list[Axes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed in range(5):
+        tables, spread = estimates(axes, seed)
+        with monkeypatch.context() as patch:
+            patch.setattr(coarse_to_fine, "_WORK", 0)
+            keeps(axes, tables, whole_tables(axes, tables, spread))
+            patch.setattr(lattice, "MOST_SHARED", 0)
+            keeps(axes, tables, whole_tables(axes, tables, spread))
+
+
+def test_two_margins_at_most_cross_in_tables_of_two_attributes_and_more_in_those_of_three() -> None:
+    assert Lattice.of(PAIRS).agreeing
+    assert Lattice.of(CHAIN).agreeing
+    assert not Lattice.of([*PAIRS, FINE]).agreeing
+
+
+def test_levels_of_as_many_values_are_one_table() -> None:
+    axes = [{"race": RACE["exact"], "sex": SEX["exact"]}, {"sex": SEX["exact"], "race": RACE["swapped"]}]
+    tables, spread = estimates(axes, 3)
+    first, second = whole_tables(axes, tables, spread)
+    assert (second == first.T[:, np.argsort(RACE["swapped"].codes)]).all()
+
+
+def test_estimates_that_are_whole_and_not_negative_stay_as_they_are() -> None:
+    full = np.random.default_rng(8).poisson(2, shape(FINE)).astype(float)
+    axes = [*PAIRS, *CHAIN]
+    tables = [margin(FINE, full, levels).reshape(shape(levels)) for levels in axes]
+    for before, after in zip(tables, whole_tables(axes, tables, [1.0] * len(axes)), strict=True):
+        assert (after == before).all()
+
+
+def test_the_total_is_its_estimate_beside_thousands_of_empty_cells() -> None:
+    """A projection of all tables together moves it by many standard errors."""
+    wide = {name: level(name, list(range(20))) for name in ("a", "b", "c")}
+    axes: list[Axes] = [{}, wide]
+    random = np.random.default_rng(1)
+    true = np.zeros((20, 20, 20))
+    true[0, 0, :] = 400
+    spread = [30.0**2, 10.0**2]
+    found = agree(axes, [true.sum() + random.normal(0, 30), true + random.normal(0, 10, true.shape)], spread)
+    total, table = whole_tables(axes, found.tables, spread)
+    assert abs(int(total) - float(found.tables[0])) <= 0.5
+    assert table.sum() == total
+    assert np.sqrt(np.mean((table - true) ** 2)) < 3, "most empty cells are 0"
+    assert np.maximum(found.tables[1], 0).sum() > total + 100 * math.sqrt(float(found.variances[0]))
+
+
+def two_margins(counts: np.ndarray) -> list[Margin]:
+    """The rows and the columns of a table."""
+    rows, columns = np.indices(counts.shape).reshape(2, -1)
+    return [Margin(rows, counts.sum(axis=1)), Margin(columns, counts.sum(axis=0))]
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(rows=st.integers(1, 5), columns=st.integers(1, 5), seed=st.integers(0, 10**6), far=st.sampled_from([0.5, 9.0]))
+def test_whole_tables_meet_one_margin_or_two(rows: int, columns: int, seed: int, far: float) -> None:
+    """Also from values that do not meet them."""
+    random = np.random.default_rng(seed)
+    counts = random.poisson(2, (rows, columns))
+    margins = two_margins(counts)
+    values = np.maximum(counts.reshape(-1) + random.normal(0, far, counts.size), 0)
+    for own in (margins, margins[:1]):
+        for start in (values, nearest(values, own)):
+            found = whole(start, own)
+            assert (found >= 0).all()
+            for each in own:
+                assert (np.bincount(each.cells, found, len(each.sums)) == each.sums).all()
+        if len(own) == 2:
+            near = nearest(values, own)
+            assert np.abs(whole(near, own) - near).max() < 1 + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_real_tables_are_the_nearest_ones_with_their_margins(seed: int) -> None:
+    """Against a general solver, margins held by a large weight."""
+    random = np.random.default_rng(seed)
+    margins = two_margins(random.poisson(3, (4, 3)))
+    values = random.normal(2, 4, 12)
+    for own in (margins, margins[:1]):
+        parts = [np.eye(len(each.sums))[each.cells].T for each in own]
+        heavy = np.vstack([np.eye(12), *(1e4 * part for part in parts)])
+        target = np.concatenate([values, *(1e4 * each.sums for each in own)])
+        assert nearest(values, own) == pytest.approx(nnls(heavy, target)[0], abs=1e-3)
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(data=st.data(), groups=st.lists(st.integers(0, 3), min_size=4, max_size=12))
+def test_the_largest_remainder_meets_every_target(data: st.DataObject, groups: list[int]) -> None:
+    values = np.array(data.draw(st.lists(st.floats(0, 9), min_size=len(groups), max_size=len(groups))))
+    targets = np.array(data.draw(st.lists(st.integers(0, 60), min_size=4, max_size=4)))
+    at = np.array([0, 1, 2, 3, *groups])
+    out = largest_remainder(np.concatenate([np.zeros(4), values]), at, targets)
+    assert (np.bincount(at, weights=out, minlength=4) == targets).all()
+    assert (out >= 0).all()
