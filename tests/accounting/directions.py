@@ -23,6 +23,7 @@ from crowdgate.accounting import (
     binomial,
     intervals,
     membership,
+    noise_sums,
     numbers,
     person,
     pso,
@@ -94,7 +95,7 @@ def drawn(line: Line | Solver) -> st.SearchStrategy[Arguments]:
 
 def as_real(argument: Any) -> Any:
     """An argument as the truth takes it: whole numbers and words as they are, others exactly."""
-    return argument if isinstance(argument, int | str | tuple) else real(argument)
+    return argument if isinstance(argument, int | str | tuple | type) else real(argument)
 
 
 def _powers(low: float, high: float) -> st.SearchStrategy[float]:
@@ -236,6 +237,17 @@ def limits_hold(found: tuple[float, float], s: int, n: int, alpha: Real) -> bool
     return bool(above and (s == n or n == 0 or truth.below(s, n, high) <= alpha))
 
 
+def alone_holds(found: Fraction, kind: type[Any], parameter: Real) -> bool:
+    """So many standard errors hold 95 % of one noise alone."""
+    if kind is DiscreteLaplace:
+        variance = 2 * mp.exp(-1 / parameter) / mp.expm1(-1 / parameter) ** 2
+    else:
+        variance = truth.gaussian_variance(parameter)
+    q = int(mp.floor(real(found) * mp.sqrt(variance)))
+    missed = truth.laplace_tail(parameter, q) if kind is DiscreteLaplace else truth.gaussian_tail(parameter, q)
+    return bool(1 - 2 * missed >= real(Fraction(95, 100)))
+
+
 def covers(tail: Callable[..., Real]) -> Callable[..., bool]:
     return lambda q, parameter, confidence: q >= 0 and 1 - 2 * tail(parameter, q) >= confidence
 
@@ -342,6 +354,13 @@ LINES: dict[str, Line | Solver] = {
         lambda e, d, t, s: d < t or s == 0),
     "accounting.membership.greatest_true_positive_rate": Line(
         membership.greatest_true_positive_rate, ("up",), lambda b, f: b + (1 - b) * f, (ANY_BETA, DELTA), 1e-15),
+    "accounting.noise_sums.log_concave_quantile": Line(
+        lambda miss: float(noise_sums.log_concave_quantile(np.array([miss]))[0]), ("up",), truth.cut_exponentials,
+        (_values([1e-9, 0.001, 0.01, 0.05, 0.2], _powers(-12, -0.5)),), 1e-2),
+    "accounting.noise_sums.width": Solver(
+        lambda kind, parameter: noise_sums.width([kind(parameter)], 3), alone_holds, lambda _: None,
+        (Values([DiscreteLaplace, DiscreteGaussian], st.sampled_from([DiscreteLaplace, DiscreteGaussian])),
+         _values(_exactly("0.5", "1", "20/3", "33.39", "2500"), _powers(-0.5, 3.3).map(Fraction)))),
     "accounting.numbers.up": Line(numbers.up, ("up",), lambda x: x, (DELTA,), 1e-15),
     "accounting.numbers.down": Line(numbers.down, ("down",), lambda x: x, (DELTA,), 1e-15),
     "accounting.numbers.log_rest": Line(numbers.log_rest, ("near",), lambda b: mp.log1p(-b), (BETA,), 1e-15),

@@ -225,3 +225,17 @@ def gaussian_variance(squared: Real) -> Real:
     reach = int(40 * mp.sqrt(squared)) + 3
     masses = [mp.exp(-mp.mpf(x) * x / (2 * squared)) for x in range(1, reach)]
     return 2 * mp.fsum(x * x * mass for x, mass in enumerate(masses, 1)) / (1 + 2 * mp.fsum(masses))
+
+
+def cut_exponentials(miss: Real) -> Real:
+    """The greatest x / (root of the mean square) with P(X > x) = miss, of exponential laws that are cut off: a bound
+    from below for symmetric laws with a log-concave density."""
+    return max(_of_cut(miss, mp.mpf(cut) / 10) for cut in (1, 2, 5, 10, 20, 40, 60, 80, 120, 200, 300, 600))
+
+
+def _of_cut(miss: Real, end: Real) -> Real:
+    """Rate 1 on [0, end]."""
+    whole = -mp.expm1(-end)
+    x = -mp.log(miss * whole + mp.exp(-end))
+    square = (2 - mp.exp(-end) * (end * end + 2 * end + 2)) / whole
+    return x / mp.sqrt(square)
