@@ -205,7 +205,7 @@ WRONG_POLICIES: list[tuple[str, str, str, str, str, str, str | None]] = [
          "a number above 0 and at most 1", None)
         for wrong in ("0", "-0.5", "1.0000000001", "2")
     ],
-    ("k: least", "k: 61", "k: 61", "spec.mechanism.k", "61 does not reach (epsilon 0.95, delta 1e-09) at beta 0.5",
+    ("k: least", "k: 61", "k: 61", "spec.mechanism.k", "61 does not reach (epsilon 0.95, delta 1e-9) at beta 0.5",
      "at least 62, or `least`", "62"),
     *[
         ("k: least", f"k: {wrong}", f"k: {wrong}", "spec.mechanism.k", repr(wrong),

@@ -13,11 +13,12 @@ from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.manifest import FORMAT
 from crowdgate.signing import keys
+from tests.kinds.margins import margins_workshop
 from tests.kinds.test_tables_release import tables_workshop
-from tests.workshop import Workshop, make_workshop
+from tests.workshop import Workshop
 
 KEPT = Path(__file__).parent / "kept"
-KINDS: dict[str, Callable[[Path], Workshop]] = {"safe_k_anonymity": make_workshop, "dp_tables": tables_workshop}
+KINDS: dict[str, Callable[[Path], Workshop]] = {"safe_k_anonymity": margins_workshop, "dp_tables": tables_workshop}
 
 
 def keep(root: Path = KEPT) -> None:
