@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from crowdgate.accounting.discrete_laws import Law
 from crowdgate.mechanisms.tables.consistency import Axes, variances_after
-from crowdgate.mechanisms.tables.lattice import Lattice, Ranks, refines
+from crowdgate.mechanisms.tables.lattice import Lattice, Ranks
 
 Floats = npt.NDArray[np.float64]
 SOLVED = 1e-6
@@ -57,19 +57,18 @@ class CountsPlan:
         rate = float(self.beta)
         whole = {at: np.round(each.value * rate) for at, each in published.items()}
         linear = {at: each.unbiased for at, each in published.items()}
+        places = list(published)
+        own = np.array([self._ranks[at] for at in places])
         for ranks in self.lattice.members:
-            holders = [at for at in published if refines(self.lattice.ranks(self.axes[at]), ranks)]
+            holders = [places[i] for i in np.flatnonzero((own >= np.array(ranks)).all(axis=1))]
             for at, other in self._apart(ranks, holders, linear, SOLVED):
                 yield f"{self.names[at]}: its unbiased estimates do not agree with those of {self.names[other]}"
             if self.lattice.agreeing or not any(ranks):
                 for at, other in self._apart(ranks, holders, whole, 0.0):
                     yield f"{self.names[at]}: it does not agree with {self.names[other]}"
-        for at in published:
-            above = self._published_margin(at, published)
-            if above is not None:
-                ranks = self.lattice.ranks(self.axes[above])
-                for _ in self._apart(ranks, [above, at], whole, 0.0):
-                    yield f"{self.names[at]}: it does not add up to {self.names[above]}"
+        for at, above in self._published_margins(places):
+            for _ in self._apart(self._ranks[above], [above, at], whole, 0.0):
+                yield f"{self.names[at]}: it does not add up to {self.names[above]}"
 
     def _cell_problems(self, found: CountCells, variances: Floats) -> Iterator[str]:
         value, unbiased, error, rate = found.value, found.unbiased, found.error, float(self.beta)
@@ -103,13 +102,16 @@ class CountsPlan:
         cells = self.lattice.cells(self.axes[at], ranks)
         return np.bincount(cells, values, self.lattice.size(ranks)).astype(np.float64)
 
-    def _published_margin(self, at: int, published: Mapping[int, CountCells]) -> int | None:
-        """The finest other table that is a margin of a table, or that one's, until it is published."""
-        own = self.lattice.ranks(self.axes[at])
-        above = self.lattice.parent(own)
-        while above is not None:
-            places = [other for other in published if self.lattice.ranks(self.axes[other]) == above]
-            if places:
-                return places[0]
-            above = self.lattice.parent(above)
-        return None
+    def _published_margins(self, places: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Tables with the finest other one that is a margin of theirs, or that one's, until it is published."""
+        known = {self._ranks[at]: at for at in reversed(places)}
+        for at in places:
+            above = self.lattice.parent(self._ranks[at])
+            while above is not None and above not in known:
+                above = self.lattice.parent(above)
+            if above is not None:
+                yield at, known[above]
+
+    @cached_property
+    def _ranks(self) -> list[Ranks]:
+        return [self.lattice.ranks(levels) for levels in self.axes]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.discrete_laws import DiscreteLaplace
-from crowdgate.mechanisms.tables.accuracy import trusted_share
+from crowdgate.mechanisms.tables.accuracy import consistent_cells, trusted_share
 from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer, consistent_answers, raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables
 from crowdgate.mechanisms.tables.quantiles import quantile_bins, quantile_limits
@@ -169,3 +169,21 @@ def test_limits_hold_where_the_coins_of_a_sample_decide() -> None:
     )
     low, _ = quantile_limits(drawn, Fraction(1, 2), DiscreteLaplace(Fraction(1, 5)), Fraction(1, 2))
     assert (low > 0).sum() < 150
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(y=st.floats(-40, 400), variance=st.floats(0.5, 300), beta=st.sampled_from(["1", "1/2", "1/20"]))
+def test_the_interval_of_a_count_holds_what_its_estimate_does_not_refute(y: float, variance: float, beta: str) -> None:
+    """All n from 0 on with |y - beta n| at most `width` standard deviations of y, more where y is below 0; and the
+    value, wherever that is."""
+    rate, width = Fraction(beta), Fraction(11, 5)
+    cells = consistent_cells(np.array([7]), np.array([y]), np.array([variance]), width, rate, TENTH)
+    n = np.linspace(0, 2 * float(cells.upper[0]) + 10, 2001)
+    kept = np.abs(y - float(rate) * n) <= float(width) * np.sqrt(variance + float(rate * (1 - rate)) * n)
+    inside = (cells.lower <= n + 1e-9) & (n - 1e-9 <= cells.upper)
+    assert not (kept & ~inside).any()
+    assert cells.lower[0] <= cells.value[0] == 7 / rate <= cells.upper[0]
+    if y >= 0 and kept.any():
+        step = n[1]
+        assert cells.lower[0] >= min(n[kept].min() - step, 7 / rate)
+        assert cells.upper[0] <= max(n[kept].max() + step, 7 / rate)
