@@ -281,7 +281,7 @@ def test_charged_gates_on_columns_are_paid_by_parts_of_their_own_and_say_what_th
         "Gate invalid_share of sex at most 0.02 costs epsilon 0.05; its noise is above 45.14 at most"
     )
     assert cost.endswith(
-        ": of 300000 rows a share of 0.0197 passes at least 19 times in 20, one above 0.02 at most once."
+        ": of 300000 rows a share of 0.01969 passes at least 19 times in 20, one above 0.02 at most once."
     )
 
 

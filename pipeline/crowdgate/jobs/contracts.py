@@ -7,7 +7,7 @@ from typing import Any
 
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.contracts.reading import read_contract
-from crowdgate.hierarchy import EXACT, Group, groups
+from crowdgate.hierarchy import EXACT, INVALID_LABEL, Group, groups
 from crowdgate.jobs.plan import KNOWN
 
 
@@ -66,11 +66,12 @@ def lines(column: ColumnShown) -> Iterator[str]:
     outside = "leaves its row out" if column.invalid == "drop" else "counts as (invalid)"
     yield f"{column.name} ({column.role}): a cell outside its domain {outside}"
     *further, whole = column.levels
+    more = f" and {INVALID_LABEL}" if column.invalid == "level" else ""
     for level in further:
         if level.name == EXACT:
-            yield f"  {EXACT}: {_counted(len(level.groups), 'value')}: {_held(whole.groups[0])}"
+            yield f"  {EXACT}: {_counted(len(level.groups), 'value')}{more}: {_held(whole.groups[0])}"
             continue
-        yield f"  {level.name}: {_counted(len(level.groups), 'group')}"
+        yield f"  {level.name}: {_counted(len(level.groups), 'group')}{more}"
         yield from (f"    {_group(each)}" for each in level.groups)
 
 

@@ -61,13 +61,14 @@ class Plan:
         """The guarantee in words: total, parts, and the form for users who take the number of people as known."""
         return self.protection.promise(self.guarantee)
 
-    def plain(self, static: Static) -> tuple[str, ...]:
+    def plain(self, static: Static, *, first: bool = False) -> tuple[str, ...]:
         """What the guarantee comes to for people: a plain sentence, and what it stands on."""
-        return plain_words(static.people, static.rows_per_unit, static.spent, (rule for rule, _ in self.gates))
+        gates = (rule for rule, _ in self.gates)
+        return plain_words(static.people, static.rows_per_unit, static.spent, gates, first=first)
 
     def told(self) -> list[str]:
         """All of it, as if this release were the population's first."""
-        return [*self.plain(self.alone()), *self.promise()]
+        return [*self.plain(self.alone(), first=True), *self.promise()]
 
 
 def columns_read(contract: Contract, protection: Protection) -> tuple[str, ...]:

@@ -18,15 +18,16 @@ class EstimandSaid(Said):
 
     `of` is what a row of the source table is: a person of its own ("row"), or one of several of a "person", who counts
     with at most `rows` of them. A row is left out where a cell of `dropped` is invalid: missing, not in the domain of
-    its column, or against a rule of the contract. In `invalid` such a cell counts as the value (invalid). In `clamped`
-    numbers beyond an end of the domain count as that end.
+    its column, or against a rule of the contract. In `invalid` such a cell counts as the value (invalid). In `raised`
+    numbers below the domain count as its low end, in `lowered` those above it as its high end.
     """
 
     of: Literal["row", "person"]
     rows: Annotated[int, Field(ge=1, le=MOST_ROWS_EACH)]
     dropped: Columns
     invalid: Columns
-    clamped: Columns
+    raised: Columns
+    lowered: Columns
 
     @classmethod
     def of_contract(cls, contract: Contract, columns: Iterable[str]) -> "EstimandSaid":
@@ -37,7 +38,8 @@ class EstimandSaid(Said):
             rows=contract.unit.rows,
             dropped=_names(each for each in read if each.invalid == "drop"),
             invalid=_names(each for each in read if each.invalid == "level"),
-            clamped=_names(each for each in read if _clamped(each)),
+            raised=_names(each for each in read if _open(each)[0]),
+            lowered=_names(each for each in read if _open(each)[1]),
         )
 
     def problems(self, unit: str, rows: int) -> Iterator[str]:
@@ -45,8 +47,10 @@ class EstimandSaid(Said):
         if (self.of, self.rows) != (unit, rows) or (unit == "row" and rows != 1):
             yield "the estimand speaks of other rows than the guarantee"
         names = (*self.dropped, *self.invalid)
-        if len({*names}) != len(names) or len({*self.clamped}) != len(self.clamped) or not {*self.clamped} <= {*names}:
-            yield "the estimand names a column twice, or one that is not read"
+        if any(len({*each}) != len(each) for each in (names, self.raised, self.lowered)):
+            yield "the estimand names a column twice"
+        if not {*self.raised, *self.lowered} <= {*names}:
+            yield "the estimand names a column that is not read"
 
     def allows(self, column: str, labels: Sequence[str]) -> bool:
         """Whether a column that is published with these values is treated as stated."""
@@ -82,8 +86,9 @@ class EstimandSaid(Said):
                 f"Where {_listed(self.invalid)} is missing, not in its domain, or against a rule of the contract, the "
                 f"row counts, with the value {INVALID_LABEL}."
             )
-        if self.clamped:
-            yield f"Numbers beyond an end of the domain of {_listed(self.clamped)} count as that end."
+        for columns, beyond, end in ((self.raised, "below", "low"), (self.lowered, "above", "high")):
+            if columns:
+                yield f"Numbers {beyond} the domain of {_listed(columns)} count as its {end} end."
         if self.of == "person" or self.dropped:
             yield "How many rows these rules leave out is confidential, unless a gate below was paid to say it."
 
@@ -92,9 +97,10 @@ def _names(attributes: Iterable[Attribute]) -> tuple[str, ...]:
     return tuple(each.name for each in attributes)
 
 
-def _clamped(attribute: Attribute) -> bool:
+def _open(attribute: Attribute) -> tuple[bool, bool]:
+    """Whether numbers below the domain, and above it, count as its ends."""
     grid = None if attribute.domain is None else attribute.domain.grid
-    return grid is not None and (grid.top or grid.bottom)
+    return (False, False) if grid is None else (grid.bottom, grid.top)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -31,23 +31,28 @@ def guarantee_words(guarantee: Guarantee, beta: Fraction | None, rows: int = 1) 
     return [guarantee.words(), guarantee.replace_one_form(beta if alone else None, rows=rows).words()]
 
 
-def plain_words(people: int, rows: int, spent: Cost, gates: Iterable[GateRule]) -> tuple[str, str]:
+def plain_words(
+    people: int, rows: int, spent: Cost, gates: Iterable[GateRule], *, first: bool = False
+) -> tuple[str, str]:
     """What the bound on predicate singling out says of `people` with so many rows each, after `spent` in all: a plain
     sentence, rounded towards safety, and what it stands on.
 
-    The weight is the greatest that a gate on the bound states.
+    The weight is the greatest that a gate on the bound states. With `first` the ledger was not asked: it is said of the
+    population's first release.
     """
     stated = [rule.options.get("weight", DEFAULT_WEIGHT) for rule in gates if rule.measure == PSO_BOUND.name]
     weight = max(stated, default=DEFAULT_WEIGHT)
     chances = floor(1 / Fraction(pso.bound(people * rows, weight, *spent)))
-    return _plainly(people, rows, chances, weight), _in_numbers(people * rows, weight, spent)
+    return _plainly(people, rows, chances, weight, first), _in_numbers(people * rows, weight, spent)
 
 
-def _plainly(people: int, rows: int, chances: int, weight: Fraction) -> str:
+def _plainly(people: int, rows: int, chances: int, weight: Fraction, first: bool) -> str:
     who, one = f"at most {people:,} people", "person"
     if rows > 1:
         who, one = f"{who} with at most {rows} rows each", "row"
     by = "this release and all earlier ones of the same people"
+    if first:
+        by = "this release, if it is the first of these people (earlier ones add up: the ledger knows them)"
     if chances < 2:
         return f"Of {who}, nothing is promised about how likely {by} let somebody point at one."
     fits = "exactly one of them fits" if rows == 1 else "exactly one of their rows fits"

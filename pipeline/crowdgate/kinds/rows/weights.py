@@ -10,7 +10,7 @@ from crowdgate.kinds.rows.candidate import Lookup, Margin
 from crowdgate.kinds.rows.margins import cells
 from crowdgate.mechanisms.rows import calibration
 
-NEAR_UNITS, NEAR = 20, 1e-3
+NEAR_UNITS, NEAR = 5, 1e-4
 """How far weights may come out apart on two machines."""
 Sizes = Mapping[tuple[str, str], int]
 
@@ -21,8 +21,11 @@ def bounds(beta: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def weights_of(rows: Histogram, beta: Fraction, margins: Sequence[Margin], lookup: Lookup, sizes: Sizes) -> Counts:
-    """The weight of every class, in units."""
-    return calibration.calibrate(rows.counts, _constraints(rows, margins, lookup, sizes), 1 / beta).weights
+    """The weight of every class, in units; 1 / beta for all where the margins are too noisy for weights to be found."""
+    try:
+        return calibration.calibrate(rows.counts, _constraints(rows, margins, lookup, sizes), 1 / beta).weights
+    except ArithmeticError:
+        return np.full(len(rows), round(calibration.GRID / beta), dtype=np.int64)
 
 
 def weights_problems(

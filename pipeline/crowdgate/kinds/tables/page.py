@@ -20,14 +20,14 @@ def estimand(table: TableSaid) -> str:
         low, high = number_label(table.numbers.low), number_label(table.numbers.high)
         end, beyond = (low, f"{low} or less") if table.end == "low" else (high, f"{high} or more")
         rows = f"The rows of a cell whose {table.column}, rounded as in sums and means, is {beyond}"
-        return f"{rows}: all that a sum or a mean takes for {end}."
+        return f"{rows}: all numbers of its domain that a sum or a mean takes for {end}."
     over = "The sum" if table.kind == "sum" else "The mean"
     return f"{over} of {table.column} over the rows of a cell where it is valid, {taken}. {_bias(table)}"
 
 
 def _taken(numbers: NumbersSaid) -> str:
     low, high, step = (number_label(each) for each in (numbers.low, numbers.high, numbers.precision))
-    clamped = f"numbers below {low} taken for {low}, above {high} for {high}"
+    clamped = f"numbers of its domain below {low} taken for {low}, above {high} for {high}"
     return (
         clamped
         + {
