@@ -122,8 +122,8 @@ def rules_of_manifest(folder: Path) -> Rules:
 
 
 TAKEN = re.compile(
-    r"- (\S+): The (?:sum|mean) of age over the rows of a cell where it is valid, numbers of its domain below (\S+) taken "
-    r"for \2, "
+    r"- (\S+): The (?:sum|mean) of age over the rows of a cell where it is valid, numbers of its domain "
+    r"below (\S+) taken for \2, "
     r"above (\S+) for \3(?:, rounded to the nearest of (\S+) and steps of (\S+) from there, of two the greater|, each "
     r"taken for the lower end of its interval of (\S+))\."
 )
