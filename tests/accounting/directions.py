@@ -356,7 +356,7 @@ LINES: dict[str, Line | Solver] = {
         membership.greatest_true_positive_rate, ("up",), lambda b, f: b + (1 - b) * f, (ANY_BETA, DELTA), 1e-15),
     "accounting.noise_sums.log_concave_quantile": Line(
         lambda miss: float(noise_sums.log_concave_quantile(np.array([miss]))[0]), ("up",), truth.cut_exponentials,
-        (_values([1e-9, 0.001, 0.01, 0.05, 0.2], _powers(-12, -0.5)),), 2e-3),
+        (_values([1e-9, 0.001, 0.01, 0.05, 0.2], _powers(-12, -0.5)),), 1e-2),
     "accounting.noise_sums.width": Solver(
         lambda kind, parameter: noise_sums.width([kind(parameter)], 3), alone_holds, lambda _: None,
         (Values([DiscreteLaplace, DiscreteGaussian], st.sampled_from([DiscreteLaplace, DiscreteGaussian])),

@@ -230,7 +230,7 @@ def gaussian_variance(squared: Real) -> Real:
 def cut_exponentials(miss: Real) -> Real:
     """The greatest x / (root of the mean square) with P(X > x) = miss, of exponential laws that are cut off: a bound
     from below for symmetric laws with a log-concave density."""
-    return max(_of_cut(miss, mp.mpf(11) ** at / mp.mpf(10) ** (at + 1)) for at in range(70))
+    return max(_of_cut(miss, mp.mpf(11) ** at / mp.mpf(10) ** (at + 1)) for at in range(-30, 70))
 
 
 def _of_cut(miss: Real, end: Real) -> Real:

@@ -84,6 +84,11 @@ rows: Drawn = st.fixed_dictionaries(
     },
     optional={
         "k": st.sampled_from(["least", "200"]),
+        "margins": st.sampled_from(["laplace", "gaussian"]).flatmap(
+            lambda noise: st.sampled_from([[{"all": "2"}], [{"attributes": ["ward"]}]]).map(
+                lambda lines: {"epsilon": "0.3", "noise": noise, "tables": lines}
+            )
+        ),
         "choose": st.builds(
             lambda on, score: (
                 {"epsilon": "0.1", "on": on, "score": score, "target": "ward"}
