@@ -34,9 +34,10 @@ from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
 
 Floats = npt.NDArray[np.float64]
 _MISS = 0.05
-_STEPS = np.linspace(0.0, 1.0, 401)
+_STEPS = np.concatenate([[1e-3], np.linspace(0.0, 1.0, 401)[1:-1], 1 - np.geomspace(2.5e-3, 1e-9, 200)])
+"""Closer at the ends: the greatest value may be at a rate of nearly 0, or a cut far out."""
 _SLACK = 1e-4
-"""More than what steps of a four-hundredth miss of a greatest value."""
+"""More than what such steps miss of a greatest value."""
 
 
 def width(laws: Sequence[Law], numbers: int) -> Fraction:
@@ -72,7 +73,7 @@ def log_concave_quantile(miss: Floats) -> Floats:
     concave logarithm crosses a straight one from below), so it has a smaller variance. So the worst law is an
     exponential one that is cut off, rate k (in units of t) from 0 to ln(1/p): the greatest value over k.
     """
-    rates = _STEPS[1:-1, None] * np.log(1 / miss)
+    rates = _STEPS[:, None] * np.log(1 / miss)
     beyond = (np.exp(-rates) - miss) / (1 - miss)
     end = -np.log(beyond)
     squares = (2 - beyond * (end * end + 2 * end + 2)) / (rates * rates * (1 - beyond))
