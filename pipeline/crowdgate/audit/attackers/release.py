@@ -1,0 +1,82 @@
+"""Attackers on what a policy releases: rows, noisy tables, or both."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from crowdgate.audit.attackers.aim import Beliefs, Floats, Places
+from crowdgate.audit.attackers.base import Answers
+from crowdgate.audit.observation import Known, Observation
+from crowdgate.audit.population import Population, Rng
+from crowdgate.audit.predicates import Predicate, taken
+from crowdgate.hierarchy import Level, above
+from crowdgate.histogram import Histogram
+from crowdgate.kind.seen import Seen
+
+
+def boxes(population: Population, levels: Mapping[str, Level]) -> tuple[Places, Floats]:
+    """The place of every cell among all tuples of these levels, and the weight of each tuple."""
+    found = np.zeros(len(population.cells), dtype=np.int64)
+    for name, level in levels.items():
+        codes = population.cells.codes[population.cells.names.index(name)]
+        found = found * len(level) + above(population.levels[name], level)[codes]
+    size = int(np.prod([len(level) for level in levels.values()], dtype=np.int64))
+    return found, np.bincount(found, population.weights, size)
+
+
+def places(rows: Histogram) -> Places:
+    """The place of every class among all tuples of its levels."""
+    shape = tuple(map(int, rows.sizes))
+    found: Places = np.ravel_multi_index(rows.codes, shape) if shape else np.zeros(len(rows), np.int64)
+    return found
+
+
+def expected_rows(seen: Seen, rows: Histogram, weight: Floats, n: int) -> Floats:
+    """How many rows of the table each class is expected to have: those that are released, and of the rows that the coins
+    left out as many as D expects. A class that is not released has as many as D expects, or fewer."""
+    whole = n * weight
+    unsampled = (1 - float(seen.beta)) * whole
+    found = np.minimum(whole, unsampled + max(0, seen.least - 1) * np.ones_like(whole))
+    at = places(rows)
+    found[at] = rows.counts + unsampled[at]
+    return found
+
+
+class LikeliestClasses:
+    """The classes that were released more often than D expects, together, and a hash within them."""
+
+    name: ClassVar[str] = "likeliest classes"
+    summary: ClassVar[str] = "the classes with the most released rows for their weight, and a hash within them"
+    source: ClassVar[str] = "optimal for small weights: audit/attackers/aim.py"
+
+    def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:
+        seen = told.seen
+        if seen is None or seen.rows is None or seen.levels is None:
+            return None
+        box, weight = boxes(known.population, seen.levels)
+        return Beliefs(box, weight, expected_rows(seen, seen.rows, weight, known.n)).best(known.population, weights)
+
+
+class GroupAndHash:
+    """A released class of the least weight, and a hash that takes one of its members."""
+
+    name: ClassVar[str] = "group and hash"
+    summary: ClassVar[str] = "the lightest released class, and a hash that takes one in as many as it has"
+    source: ClassVar[str] = "Cohen, Nissim 2020 Theorem 7.1 (arXiv: Theorem 6.1)"
+
+    def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:
+        seen = told.seen
+        if seen is None or seen.rows is None or seen.levels is None:
+            return None
+        if not len(seen.rows):
+            return [None] * len(weights)
+        box, weight = boxes(known.population, seen.levels)
+        at = places(seen.rows)
+        lightest = int(np.argmin(np.where(weight[at] > 0, weight[at], np.inf)))
+        people = expected_rows(seen, seen.rows, weight, known.n)[at[lightest]]
+        cells = box == at[lightest]
+        own = Fraction(known.population.among(cells), known.population.size)
+        best = own * Fraction(1 / max(1.0, float(people)))
+        return [Predicate(cells=cells, share=taken(own, min(most, best))) for most in weights]

@@ -1,0 +1,23 @@
+"""Attackers that do not look."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import ClassVar
+
+from crowdgate.audit.attackers.base import Answers
+from crowdgate.audit.observation import Known, Observation
+from crowdgate.audit.population import Rng
+from crowdgate.audit.predicates import Predicate, taken
+
+
+class TrivialHash:
+    """A hash of the record alone, at the greatest realisable weight up to 1/n: the baseline itself."""
+
+    name: ClassVar[str] = "trivial hash"
+    summary: ClassVar[str] = "does not look at the release: a hash of the record"
+    source: ClassVar[str] = "Cohen, Nissim (arXiv) Claim 3.1"
+
+    def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:
+        """The same predicates whatever was published."""
+        best = Fraction(1, known.n)
+        return [Predicate(share=taken(Fraction(1), min(weight, best))) for weight in weights]

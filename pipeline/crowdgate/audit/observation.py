@@ -1,0 +1,38 @@
+"""What an attacker is shown: everything that is published, and everything that was public before."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+from crowdgate.audit.population import Drawn, Population, Rng
+from crowdgate.kind.seen import Seen
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is public: the population with all its weights, the size of the table (an attacker may know it), and how it
+    was drawn."""
+
+    population: Population
+    n: int
+    replacement: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """What one mechanism tells of one table. A part that a mechanism does not tell is None, and what reads it abstains."""
+
+    seen: Seen | None = None
+
+
+class Mechanism(Protocol):
+    """Something that is published about a table."""
+
+    @property
+    def name(self) -> str: ...
+
+    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
+        """What it tells of this table, with fresh randomness."""
+
+
+Weights = tuple[Fraction, ...]

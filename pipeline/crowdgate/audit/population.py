@@ -1,0 +1,122 @@
+"""A public population: whom the tables that are attacked are drawn from.
+
+Its distribution D is that of one privacy unit drawn from a public table, and a tag: a uniform number of 64 bits that
+stands for the unit's direct identifiers. The table is held as distinct units with whole numbers, so that every weight
+under D is an exact fraction. A unit is a row, or the rows of one person.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Counts, Histogram, Mask, View
+
+Tags = npt.NDArray[np.uint64]
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Distinct tuples of `view` (the cells), and distinct units with how many there are of each (`members`).
+
+    `rows` says how many rows of each cell a unit has (units by cells, sparse); None where every unit is one row, and
+    then units are cells.
+    """
+
+    name: str
+    view: View
+    cells: Histogram
+    members: Counts
+    rows: Any = None
+
+    @property
+    def levels(self) -> Mapping[str, Level]:
+        """The attributes of the cells, at the finest level that anybody asks for."""
+        return self.view.levels
+
+    @cached_property
+    def size(self) -> int:
+        """Number of units."""
+        return int(self.members.sum())
+
+    @cached_property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """The probability of each distinct unit."""
+        found: npt.NDArray[np.float64] = self.members / self.size
+        return found
+
+    def having(self, cells: Mask | None) -> Mask | None:
+        """Which distinct units have a row in one of the cells; None for all units."""
+        if cells is None or self.rows is None:
+            return cells
+        return np.asarray(self.rows @ cells.astype(np.int64)) > 0
+
+    def among(self, cells: Mask | None) -> int:
+        """How many units have a row in one of the cells: their weight under D is this over `size`."""
+        units = self.having(cells)
+        return self.size if units is None else int(self.members[units].sum())
+
+    @cached_property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """The weight of each cell alone."""
+        units = self.members if self.rows is None else (self.rows > 0).T @ self.members
+        found: npt.NDArray[np.float64] = np.asarray(units) / self.size
+        return found
+
+    def draw(self, n: int, rng: Rng, *, replacement: bool = True) -> "Drawn":
+        """`n` units, independent of each other, or without replacement. Raises ValueError for more than there are."""
+        if replacement:
+            return Drawn(self, rng.multinomial(n, self.shares), rng)
+        if n > self.size:
+            raise ValueError(f"n must be at most the {self.size} units of the population, not {n}")
+        # drawn by marginals: the method of numpy's whose memory does not grow with the number of units
+        return Drawn(self, rng.multivariate_hypergeometric(self.members, n, method="marginals"), rng)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A table x that is attacked: how many of each distinct unit it has. Tags are drawn when they are asked for."""
+
+    population: Population
+    units: Counts
+    _rng: Rng = field(repr=False)
+
+    @cached_property
+    def n(self) -> int:
+        """Number of units."""
+        return int(self.units.sum())
+
+    @cached_property
+    def rows(self) -> Counts:
+        """Number of rows in each cell of the population."""
+        of = self.population.rows
+        return self.units if of is None else np.asarray(of.T @ self.units, dtype=np.int64)
+
+    @cached_property
+    def table(self) -> Histogram:
+        """The table as a histogram of its rows."""
+        cells, has = self.population.cells, self.rows > 0
+        codes = tuple(column[has] for column in cells.codes)
+        return Histogram(cells.names, cells.sizes, codes, self.rows[has])
+
+    @cached_property
+    def who(self) -> npt.NDArray[np.int64]:
+        """The distinct unit of each unit, in a random order: the order of the table."""
+        found: npt.NDArray[np.int64] = np.repeat(np.arange(len(self.units)), self.units)
+        self._rng.shuffle(found)
+        return found
+
+    @cached_property
+    def tags(self) -> Tags:
+        """The tag of each unit, in the order of `who`."""
+        return self._rng.integers(0, 1 << 64, self.n, dtype=np.uint64)
+
+    def having(self, cells: Mask | None) -> int:
+        """How many units have a row in one of the cells."""
+        units = self.population.having(cells)
+        return self.n if units is None else int(self.units[units].sum())

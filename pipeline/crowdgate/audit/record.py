@@ -1,0 +1,98 @@
+"""What an audit found, as one JSON object: everything that repeats it, and everything that gates and pages read."""
+
+from collections.abc import Sequence
+from datetime import date
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+
+from crowdgate.accounting.numbers import exact_text
+
+FORMAT = 1
+
+
+def _fraction(value: Any) -> Fraction:
+    return value if isinstance(value, Fraction) else Fraction(str(value))
+
+
+Exact = Annotated[Fraction, BeforeValidator(_fraction), PlainSerializer(exact_text)]
+
+
+class Recorded(BaseModel):
+    """Base: unknown fields are refused, nothing changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Attacked(Recorded):
+    """One attacker against one mechanism: isolations at each weight, whatever the weight, and trials in which nothing
+    was told that it reads."""
+
+    attacker: str
+    light: tuple[int, ...]
+    any: tuple[int, ...]
+    idle: int
+
+
+class Played(Recorded):
+    """All attackers against one mechanism: `must` says what an audit that works finds of it ("judged": the policy's own
+    mechanism, of which it finds what it finds). `n` units a table, `trials` tables. `note` says what is published."""
+
+    mechanism: str
+    must: Literal["judged", "be caught", "hold"]
+    note: str
+    n: int
+    trials: int
+    weights: tuple[Exact, ...]
+    attacked: tuple[Attacked, ...]
+    kept: int = 0
+    """Rows released in all trials, of mechanisms that release rows."""
+
+
+class Setting(Recorded):
+    """What was played: together with the code it decides everything but the noise of OpenDP's samplers, which can't be
+    seeded. `limit` is the greatest excess over the baseline that passes."""
+
+    policy: str
+    version: str
+    policy_digest: str
+    mechanism: str
+    contract: str
+    population: str
+    population_digest: str
+    population_size: int
+    n: int
+    replacement: bool
+    weight: Exact
+    weights: tuple[Exact, ...]
+    trials: int
+    limit: Exact
+    attackers: tuple[str, ...]
+    controls: tuple[str, ...]
+    code: str
+    libraries: dict[str, str]
+    confidential: bool = False
+
+
+class AuditRecord(Recorded):
+    """A finished audit. `digest` is that of its setting; `seed` draws tables, coins and predicates; `attempt` counts the
+    audits of this policy's digest that were begun before it, with it."""
+
+    format: Literal[1] = 1
+    setting: Setting
+    digest: str
+    seed: str
+    made: date
+    attempt: int
+    played: tuple[Played, ...]
+
+    @property
+    def own(self) -> Played:
+        """What was found of the policy's mechanism."""
+        return next(each for each in self.played if each.must == "judged")
+
+    @property
+    def controls(self) -> Sequence[Played]:
+        """What was found of the mechanisms of which it is known what must be found."""
+        return [each for each in self.played if each.must != "judged"]
