@@ -20,7 +20,7 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What one mechanism tells of one table. A part that a mechanism does not tell is None, and what reads it abstains."""
+    """What one mechanism tells of one table. What reads a part that a mechanism does not tell (None) abstains."""
 
     seen: Seen | None = None
 

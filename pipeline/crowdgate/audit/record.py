@@ -76,8 +76,8 @@ class Setting(Recorded):
 
 
 class AuditRecord(Recorded):
-    """A finished audit. `digest` is that of its setting; `seed` draws tables, coins and predicates; `attempt` counts the
-    audits of this policy's digest that were begun before it, with it."""
+    """A finished audit. `digest` is that of its setting; `seed` draws tables, coins and predicates; `attempt` counts
+    the audits of this policy's digest that were begun before it, with it."""
 
     format: Literal[1] = 1
     setting: Setting

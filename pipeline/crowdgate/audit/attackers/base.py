@@ -1,7 +1,6 @@
 """What an attacker is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Protocol
 
@@ -26,8 +25,3 @@ class Attacker(Protocol):
 
     def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:
         """A predicate for each of the greatest weights."""
-
-
-@dataclass(frozen=True)
-class Blind:
-    """Marks an attacker whose predicate does not depend on what is published: its trials are those of a Binomial law."""

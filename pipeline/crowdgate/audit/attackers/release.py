@@ -23,7 +23,7 @@ def boxes(population: Population, levels: Mapping[str, Level]) -> tuple[Places, 
         codes = population.cells.codes[population.cells.names.index(name)]
         found = found * len(level) + above(population.levels[name], level)[codes]
     size = int(np.prod([len(level) for level in levels.values()], dtype=np.int64))
-    return found, np.bincount(found, population.weights, size)
+    return found, np.asarray(np.bincount(found, population.weights, size), dtype=np.float64)
 
 
 def places(rows: Histogram) -> Places:
@@ -34,8 +34,8 @@ def places(rows: Histogram) -> Places:
 
 
 def expected_rows(seen: Seen, rows: Histogram, weight: Floats, n: int) -> Floats:
-    """How many rows of the table each class is expected to have: those that are released, and of the rows that the coins
-    left out as many as D expects. A class that is not released has as many as D expects, or fewer."""
+    """How many rows of the table each class is expected to have: those that are released, and of the rows that the
+    coins left out as many as D expects. A class that is not released has as many as D expects, or fewer."""
     whole = n * weight
     unsampled = (1 - float(seen.beta)) * whole
     found = np.minimum(whole, unsampled + max(0, seen.least - 1) * np.ones_like(whole))
