@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, exp, inf, log, log1p, nextafter, sqrt
 from typing import Any
 
@@ -112,6 +113,9 @@ def gaussian_vector(values: Vector, sensitivity: int, rho: Fraction) -> Vector:
 _MOST_STEPS = 1000
 """Units in the last place by which a scale may grow until OpenDP's map, which rounds up, agrees with the plan."""
 
+_MECHANISMS = 1024
+"""Of so many budgets OpenDP's mechanism is made once: it holds no state but its scale."""
+
 OPENDP = NoiseSource(laplace_vector, gaussian_vector)
 
 
@@ -127,12 +131,14 @@ def _noisy(mechanism: Any, values: Vector) -> Vector:
     return np.array(drawn, dtype=np.int64).reshape(values.shape)
 
 
+@lru_cache(maxsize=_MECHANISMS)
 def _laplace_on_vectors(sensitivity: int, epsilon: Fraction) -> Any:
     import opendp.prelude as dp
 
     return _least_scale(dp.m.make_laplace, dp.l1_distance(T=dp.i64), up(sensitivity / epsilon), sensitivity, epsilon)
 
 
+@lru_cache(maxsize=_MECHANISMS)
 def _gaussian_on_vectors(sensitivity: int, rho: Fraction) -> Any:
     import opendp.prelude as dp
 

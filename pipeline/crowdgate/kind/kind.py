@@ -25,6 +25,7 @@ from crowdgate.histogram import Histogram, View
 from crowdgate.kind.forecast import Axes, Forecast
 from crowdgate.kind.prior import Prior, Told
 from crowdgate.kind.randomness import Randomness
+from crowdgate.kind.seen import Seen
 from crowdgate.manifest import Manifest, MechanismSaid
 from crowdgate.manifest.values import Said
 from crowdgate.policy.policy import MechanismSpec
@@ -79,7 +80,7 @@ class Kind(Generic[S, M, C, P, X]):
       its guarantee can have. `attributes`: what gates may name. `beside`: what steps beside the mechanism take of
       epsilon, by their words.
     - `plan` gives the mechanism its numbers; `figures` are what it says of its classes; `views` what is counted in one
-      pass; `protect` makes the candidate.
+      pass; `protect` makes the candidate. `attacked` draws the same and stops there: all that an attacker can see.
     - `publish` makes of a candidate what the files hold; `files` writes these, `data` and `page` say what is in them,
       and `measured` is the candidate that output measures read. `mechanism` is what the manifest `said` of it
       (`parameters` before there is a candidate); `private` figures for the curator.
@@ -100,6 +101,7 @@ class Kind(Generic[S, M, C, P, X]):
     figures: Callable[[M], Figures]
     views: Callable[[M], Mapping[str, View]]
     protect: Callable[[M, Static, Histograms, Randomness], C]
+    attacked: Callable[[M, Histograms, Randomness], Seen]
     publish: Callable[[M, C, Contract], P]
     files: Callable[[X, P, Formats], Mapping[str, Writer]]
     parameters: Callable[[M], Json]
@@ -279,6 +281,10 @@ class Protection(ABC):
     def protect(self, static: Static, counted: Histograms, randomness: Randomness) -> Protected:
         """Apply it."""
 
+    @abstractmethod
+    def attacked(self, counted: Histograms, randomness: Randomness) -> Seen:
+        """All that it draws, of which everything that is published is made."""
+
 
 @dataclass(frozen=True, eq=False)
 class _Protection(Protection, Generic[S, M, C, P, X]):
@@ -314,6 +320,9 @@ class _Protection(Protection, Generic[S, M, C, P, X]):
     def protect(self, static: Static, counted: Histograms, randomness: Randomness) -> Protected:
         made = self.of.protect(self.planned.mechanism, static, counted, randomness)
         return _Protected(self.of, self.planned.mechanism, made)
+
+    def attacked(self, counted: Histograms, randomness: Randomness) -> Seen:
+        return self.of.attacked(self.planned.mechanism, counted, randomness)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,31 +4,21 @@ Everything that is published is a function of it and of public files, so that wh
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram
-from crowdgate.kind.forecast import Floats
-
-
-@dataclass(frozen=True, eq=False)
-class NoisyCounts:
-    """Counts of rows of the whole table in the cells of `levels`, unbiased (they may be negative), with the variance of
-    noise and coins in each."""
-
-    levels: Mapping[str, Level]
-    counts: Floats
-    variance: float
+from crowdgate.noisy.drawn import NoisyCounts
 
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """Released rows at their levels, none of which is in a class below `least`, of a Bernoulli sample at rate `beta`;
-    and noisy tables. A kind without rows has none at no level."""
+    """Noisy tables; and released rows at their levels, of a Bernoulli sample at rate `beta`, in no class of which there
+    are less than `least`. A kind without rows has no levels."""
 
-    tables: tuple[NoisyCounts, ...]
+    tables: tuple[NoisyCounts, ...] = ()
     rows: Histogram | None = None
-    levels: Mapping[str, Level] | None = None
+    levels: Mapping[str, Level] = field(default_factory=dict)
     least: int = 1
     beta: Fraction = Fraction(1)

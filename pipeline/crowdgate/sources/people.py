@@ -112,15 +112,20 @@ def merge_people(parts: Sequence[People]) -> People:
 
 def bounded(people: People, most: int, key: SecretKey) -> Histogram:
     """The histogram of at most so many rows of each person, every choice of them equally likely."""
+    # the persons are forgotten
+    return collapse(people.view.names, people.view.sizes, *stayed(people, most, key)[1:])
+
+
+def stayed(people: People, most: int, key: SecretKey) -> tuple[Integers, list[Integers], Counts]:
+    """The entries of which at most so many rows of each person stay: whose they are, their tuples, how many rows."""
     # how many rows each person has, and which entries are of a person with too many
     over = (people.rows > most)[people.of]
     counts = people.counts.copy()
     counts[over] = _chosen(people, np.flatnonzero(over), most, key)
-    # back to columns, and the persons forgotten
+    # back to columns
     codes = Packing.of(people.view.sizes).unpack(people.words)
     stays = counts > 0
-    kept = [column[stays] for column in codes]
-    return collapse(people.view.names, people.view.sizes, kept, counts[stays])
+    return people.of[stays], [column[stays] for column in codes], counts[stays]
 
 
 def _chosen(people: People, entries: Integers, most: int, key: SecretKey) -> Counts:

@@ -2,7 +2,7 @@
 
 from crowdgate.candidate import Shape
 from crowdgate.kind.kind import Kind
-from crowdgate.kinds.rows import files, outlook, page, plan, release, tells, verify
+from crowdgate.kinds.rows import attacked, files, outlook, page, plan, release, tells, verify
 from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate
 from crowdgate.kinds.rows.said import RowsManifest
 from crowdgate.mechanisms.rows.choice import CHOICE_PART, JOINT_PART
@@ -21,6 +21,7 @@ ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate, PublishedRows, RowsManifest] = 
     figures=plan.figures,
     views=plan.views,
     protect=release.protect,
+    attacked=attacked.attacked,
     publish=release.publish,
     files=files.files,
     parameters=release.parameters,

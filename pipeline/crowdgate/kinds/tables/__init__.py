@@ -2,7 +2,7 @@
 
 from crowdgate.candidate import Shape
 from crowdgate.kind.kind import Kind
-from crowdgate.kinds.tables import files, outlook, page, plan, release, tells, verify
+from crowdgate.kinds.tables import attacked, files, outlook, page, plan, release, tells, verify
 from crowdgate.kinds.tables.plan import TablesPlan
 from crowdgate.kinds.tables.published import PublishedTables
 from crowdgate.kinds.tables.release import AnsweredTables
@@ -20,6 +20,7 @@ TABLES: Kind[DpTablesSpec, TablesPlan, AnsweredTables, PublishedTables, TablesMa
     figures=plan.figures,
     views=plan.views,
     protect=release.protect,
+    attacked=attacked.attacked,
     publish=release.publish,
     files=files.files,
     parameters=release.parameters,

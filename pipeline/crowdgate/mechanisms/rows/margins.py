@@ -6,7 +6,7 @@ suppressed. What is computed from margins and released rows together costs nothi
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -35,13 +35,17 @@ class Margins:
     spec: MarginsSpec
     contract: Contract
     part: Part
+    _made: dict[tuple[tuple[str, str], ...], DpTables] = field(default_factory=dict, init=False, repr=False)
 
     def tables(self, released: Levels) -> DpTables:
         """The tables at these levels. Raises ValueError for what `margin_findings` finds."""
-        planned, findings = self._planned(released)
-        if planned is None:
-            raise ValueError(f"margins can't be drawn: {findings[0][1]}")
-        return planned
+        at = tuple((name, level.name) for name, level in released.items())
+        if at not in self._made:
+            planned, findings = self._planned(released)
+            if planned is None:
+                raise ValueError(f"margins can't be drawn: {findings[0][1]}")
+            self._made[at] = planned
+        return self._made[at]
 
     def draw(self, full: Histogram, released: Levels, source: NoiseSource) -> "Drawn":
         """Noisy counts of the full table, which is counted at the released levels."""

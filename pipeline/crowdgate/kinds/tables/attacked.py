@@ -1,0 +1,17 @@
+"""What an attacker sees of a release of tables: the noisy counts as drawn."""
+
+from collections.abc import Mapping
+
+from crowdgate.histogram import Histogram
+from crowdgate.kind.randomness import Randomness
+from crowdgate.kind.seen import Seen
+from crowdgate.kinds.tables.plan import TablesPlan
+from crowdgate.noisy.drawn import drawn
+
+
+def attacked(planned: TablesPlan, counted: Mapping[str, Histogram], randomness: Randomness) -> Seen:
+    """The noisy counts of one draw. Consistent tables, means and quantiles are made of noisy vectors alone; those of
+    sums are drawn as well, and no attacker reads them."""
+    mechanism = planned.mechanism
+    coins = None if mechanism.beta == 1 else randomness.coins(mechanism.beta)
+    return Seen(drawn(mechanism, mechanism.protect(counted, coins, randomness.vectors)))
