@@ -8,7 +8,7 @@ a run was resumed.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -72,7 +72,7 @@ class Game:
         """One table, one release, an answer of everybody."""
         known = self.known
         drawn = known.population.draw(known.n, rng, replacement=known.replacement)
-        told = self.mechanism.tell(drawn, known, rng)
+        told = replace(self.mechanism.tell(drawn, known, rng), others=drawn.others)
         tally = Tally.none(len(self.attackers), len(self.weights))
         for row, attacker in enumerate(self.attackers):
             answers = attacker.answer(told, known, self.weights, rng)

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from crowdgate.audit.population import Drawn, Population, Rng
+from crowdgate.histogram import Counts
 from crowdgate.kind.seen import Seen
 
 
@@ -23,6 +24,8 @@ class Observation:
     """What one mechanism tells of one table. What reads a part that a mechanism does not tell (None) abstains."""
 
     seen: Seen | None = None
+    others: Counts | None = None
+    """Rows of all units but one in each cell of the population: no release tells them, an attacker may know them."""
 
 
 class Mechanism(Protocol):

@@ -8,16 +8,20 @@ under D is an exact fraction. A unit is a row, or the rows of one person.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.hierarchy import Level
+from crowdgate.hierarchy import Level, above
 from crowdgate.histogram import Counts, Histogram, Mask, View
 
 Tags = npt.NDArray[np.uint64]
 Rng = np.random.Generator
+Boxes = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
+_HELD = 256
+"""Tables whose boxes are kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,7 @@ class Population:
     cells: Histogram
     members: Counts
     rows: Any = None
+    _boxes: dict[tuple[tuple[str, str], ...], Boxes] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def levels(self) -> Mapping[str, Level]:
@@ -67,6 +72,23 @@ class Population:
         units = self.members if self.rows is None else (self.rows > 0).T @ self.members
         found: npt.NDArray[np.float64] = np.asarray(units) / self.size
         return found
+
+    def boxes(self, levels: Mapping[str, Level]) -> Boxes:
+        """The place of every cell among all tuples of these levels, and the weight of each tuple (of persons with rows
+        in several cells: at most)."""
+        at = tuple((name, level.name) for name, level in levels.items())
+        if at not in self._boxes:
+            if len(self._boxes) >= _HELD:
+                self._boxes.clear()
+            self._boxes[at] = self._placed(levels)
+        return self._boxes[at]
+
+    def _placed(self, levels: Mapping[str, Level]) -> Boxes:
+        box = np.zeros(len(self.cells), dtype=np.int64)
+        for name, level in levels.items():
+            box = box * len(level) + above(self.levels[name], level)[self.cells.codes[self.cells.names.index(name)]]
+        weight = np.bincount(box, self.weights, prod(map(len, levels.values())))
+        return box, np.asarray(weight, dtype=np.float64)
 
     def draw(self, n: int, rng: Rng, *, replacement: bool = True) -> "Drawn":
         """`n` units, independent of each other, or without replacement. Raises ValueError for more than there are."""
@@ -115,6 +137,18 @@ class Drawn:
     def tags(self) -> Tags:
         """The tag of each unit, in the order of `who`."""
         return self._rng.integers(0, 1 << 64, self.n, dtype=np.uint64)
+
+    @cached_property
+    def target(self) -> int:
+        """The distinct unit that one unit of the table is, each equally likely."""
+        return int(np.searchsorted(np.cumsum(self.units), self._rng.integers(self.n), side="right"))
+
+    @cached_property
+    def others(self) -> Counts:
+        """Rows in each cell of all units but the target."""
+        of, rest = self.population.rows, self.units.copy()
+        rest[self.target] -= 1
+        return rest if of is None else np.asarray(of.T @ rest, dtype=np.int64)
 
     def having(self, cells: Mask | None) -> int:
         """How many units have a row in one of the cells."""

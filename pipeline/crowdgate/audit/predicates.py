@@ -6,7 +6,7 @@ equal with a probability below n^2 / 2^64), so that the hash matches each of m r
 Binomial(m, share), which is drawn in place of hashes and tags (tests/audit draw both, and compare).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -65,11 +65,18 @@ class Between:
 @dataclass(frozen=True, eq=False)
 class Predicate:
     """A unit matches if it has a row in one of the `cells` (None: any), its tag meets `tags` (None: any), and the hash
-    takes it, which is so for `share` of all records (a multiple of 2^-64)."""
+    takes it, which is so for `share` of all records (a multiple of 2^-64). With `unknown` no record matches that an
+    attacker knows who knows all others: only the target can. That lowers the weight by at most n / 2^64, which is not
+    counted."""
 
     cells: Mask | None = None
     tags: OnTags | None = None
     share: Fraction = Fraction(1)
+    unknown: bool = False
+
+    def aside(self) -> "Predicate":
+        """The same without any record that is known."""
+        return replace(self, unknown=True)
 
     def weight(self, population: Population) -> Fraction:
         """The exact weight under D."""
@@ -78,13 +85,18 @@ class Predicate:
 
     def matches(self, drawn: Drawn, rng: Rng) -> int:
         """How many units of the table match."""
-        if self.tags is None:
-            found = drawn.having(self.cells)
-        else:
-            marked = self.tags(drawn.tags)
-            units = drawn.population.having(self.cells)
-            found = int(np.count_nonzero(marked if units is None else marked & units[drawn.who]))
+        found = self._met(drawn)
         return found if self.share == 1 else int(rng.binomial(found, float(self.share)))
+
+    def _met(self, drawn: Drawn) -> int:
+        """How many units meet all but the hash."""
+        units = drawn.population.having(self.cells)
+        if self.unknown:
+            return int(units is None or units[drawn.target])
+        if self.tags is None:
+            return drawn.having(self.cells)
+        marked = self.tags(drawn.tags)
+        return int(np.count_nonzero(marked if units is None else marked & units[drawn.who]))
 
     def isolates(self, drawn: Drawn, rng: Rng) -> bool:
         """Whether exactly one unit matches (Cohen, Nissim 2020, Definition 3.1 of the arXiv version)."""

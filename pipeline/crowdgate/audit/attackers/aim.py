@@ -9,6 +9,7 @@ their weight come first; among all prefixes of that order the best is taken.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -30,21 +31,47 @@ class Beliefs:
     weight: Floats
     expected: Floats
 
+    @cached_property
+    def order(self) -> Places:
+        """Boxes by expected units for their weight, the most first; those without weight are left out."""
+        has = np.flatnonzero(self.weight > 0)
+        found: Places = has[np.argsort(-self.expected[has] / self.weight[has], kind="stable")]
+        return found
+
+    def aim(self, weight: float) -> tuple[float, int]:
+        """The chance that is expected of the best prefix of that order at this weight, and how many boxes it has."""
+        if not len(self.order):
+            return 0.0, 0
+        mass, people = np.cumsum(self.weight[self.order]), np.cumsum(self.expected[self.order])
+        share = np.minimum(np.minimum(1.0, weight / mass), 1 / np.maximum(people, 1.0))
+        others = np.log1p(-np.minimum(share, 1 - 1e-12)) * np.maximum(people - 1, 0.0)
+        chance = people * share * np.exp(others)
+        last = int(np.argmax(chance))
+        return float(chance[last]), last + 1
+
+    def predicate(self, population: Population, weight: Fraction, used: int) -> Predicate:
+        """A hash within the first boxes, of at most that weight, and of no greater share than the likeliest to take
+        one."""
+        chosen = self.order[:used]
+        cells = within(self.box, chosen, len(self.weight))
+        own = Fraction(population.among(cells), population.size)
+        likeliest = Fraction(1 / max(1.0, float(self.expected[chosen].sum())))
+        return Predicate(cells=cells, share=taken(own, min(weight, own * likeliest)))
+
     def best(self, population: Population, weights: Sequence[Fraction]) -> list[Predicate | None]:
         """The predicate of each weight."""
-        order = np.argsort(-self.expected / np.maximum(self.weight, 1e-300), kind="stable")
-        order = order[self.weight[order] > 0]
-        if not len(order):
-            return [None] * len(weights)
-        mass, people = np.cumsum(self.weight[order]), np.cumsum(self.expected[order])
-        return [self._at(population, order[: _prefix(mass, people, float(w)) + 1], people, w) for w in weights]
+        return best_of([self], population, weights)
 
-    def _at(self, population: Population, boxes: Places, people: Floats, weight: Fraction) -> Predicate:
-        cells = within(self.box, boxes, len(self.weight))
-        own = Fraction(population.among(cells), population.size)
-        # never a greater share than the likeliest to take one
-        likeliest = Fraction(min(1.0, 1 / max(1.0, float(people[len(boxes) - 1]))))
-        return Predicate(cells=cells, share=taken(own, min(weight, own * likeliest)))
+
+def best_of(beliefs: Sequence[Beliefs], population: Population, weights: Sequence[Fraction]) -> list[Predicate | None]:
+    """For each weight the predicate from whichever beliefs expect the most of it; None where all know nothing."""
+    found: list[Predicate | None] = []
+    for weight in weights:
+        aims = [each.aim(float(weight)) for each in beliefs]
+        at = max(range(len(aims)), key=lambda place: aims[place][0])
+        used = aims[at][1]
+        found.append(beliefs[at].predicate(population, weight, used) if used else None)
+    return found
 
 
 def within(box: Places, boxes: Places, size: int) -> Mask:
@@ -53,10 +80,3 @@ def within(box: Places, boxes: Places, size: int) -> Mask:
     chosen[boxes] = True
     found: Mask = chosen[box] & (box >= 0)
     return found
-
-
-def _prefix(mass: Floats, people: Floats, weight: float) -> int:
-    """The last place of the prefix with the greatest chance."""
-    share = np.minimum(np.minimum(1.0, weight / mass), 1 / np.maximum(people, 1.0))
-    chance = people * share * np.exp(np.log1p(-np.minimum(share, 1 - 1e-12)) * np.maximum(people - 1, 0.0))
-    return int(np.argmax(chance))

@@ -1,8 +1,9 @@
 """What an attacker is."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from crowdgate.audit.observation import Known, Observation
 from crowdgate.audit.population import Rng
@@ -12,16 +13,21 @@ Answers = Sequence[Predicate | None]
 """One for each weight that was asked for; None where the attacker abstains, which counts as a failure."""
 
 
-class Attacker(Protocol):
+class Attacker(ABC):
     """Whoever is shown what is published and answers with a predicate of at most the weight that is asked for.
 
     `source` cites paper and theorem (numbers differ between PNAS and arXiv). One that reads a part of an observation
     that a mechanism does not tell returns None: the audit then says that it had nothing to attack.
+
+    One that is told the others aims at the unit that it is not told (`aside`): without a release it succeeds with
+    probability w, other attackers with B(n, w).
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     source: ClassVar[str]
+    aside: ClassVar[bool] = False
 
+    @abstractmethod
     def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:
         """A predicate for each of the greatest weights."""

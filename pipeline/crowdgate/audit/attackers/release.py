@@ -1,29 +1,18 @@
 """Attackers on what a policy releases: rows, noisy tables, or both."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
 from crowdgate.audit.attackers.aim import Beliefs, Floats, Places
-from crowdgate.audit.attackers.base import Answers
+from crowdgate.audit.attackers.base import Answers, Attacker
 from crowdgate.audit.observation import Known, Observation
-from crowdgate.audit.population import Population, Rng
+from crowdgate.audit.population import Rng
 from crowdgate.audit.predicates import Predicate, taken
-from crowdgate.hierarchy import Level, above
 from crowdgate.histogram import Histogram
 from crowdgate.kind.seen import Seen
-
-
-def boxes(population: Population, levels: Mapping[str, Level]) -> tuple[Places, Floats]:
-    """The place of every cell among all tuples of these levels, and the weight of each tuple."""
-    found = np.zeros(len(population.cells), dtype=np.int64)
-    for name, level in levels.items():
-        codes = population.cells.codes[population.cells.names.index(name)]
-        found = found * len(level) + above(population.levels[name], level)[codes]
-    size = int(np.prod([len(level) for level in levels.values()], dtype=np.int64))
-    return found, np.asarray(np.bincount(found, population.weights, size), dtype=np.float64)
 
 
 def places(rows: Histogram) -> Places:
@@ -44,7 +33,7 @@ def expected_rows(seen: Seen, rows: Histogram, weight: Floats, n: int) -> Floats
     return found
 
 
-class LikeliestClasses:
+class LikeliestClasses(Attacker):
     """The classes that were released more often than D expects, together, and a hash within them."""
 
     name: ClassVar[str] = "likeliest classes"
@@ -55,11 +44,11 @@ class LikeliestClasses:
         seen = told.seen
         if seen is None or seen.rows is None or seen.levels is None:
             return None
-        box, weight = boxes(known.population, seen.levels)
+        box, weight = known.population.boxes(seen.levels)
         return Beliefs(box, weight, expected_rows(seen, seen.rows, weight, known.n)).best(known.population, weights)
 
 
-class GroupAndHash:
+class GroupAndHash(Attacker):
     """A released class of the least weight, and a hash that takes one of its members."""
 
     name: ClassVar[str] = "group and hash"
@@ -72,7 +61,7 @@ class GroupAndHash:
             return None
         if not len(seen.rows):
             return [None] * len(weights)
-        box, weight = boxes(known.population, seen.levels)
+        box, weight = known.population.boxes(seen.levels)
         at = places(seen.rows)
         lightest = int(np.argmin(np.where(weight[at] > 0, weight[at], np.inf)))
         people = expected_rows(seen, seen.rows, weight, known.n)[at[lightest]]

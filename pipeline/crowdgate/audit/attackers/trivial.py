@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar
 
-from crowdgate.audit.attackers.base import Answers
+from crowdgate.audit.attackers.base import Answers, Attacker
 from crowdgate.audit.observation import Known, Observation
 from crowdgate.audit.population import Rng
 from crowdgate.audit.predicates import Predicate, taken
 
 
-class TrivialHash:
+class TrivialHash(Attacker):
     """A hash of the record alone, at the greatest realisable weight up to 1/n: the baseline itself."""
 
     name: ClassVar[str] = "trivial hash"

@@ -1,0 +1,79 @@
+"""Attackers that guess with attributes: one value or range of one column, or values of two columns."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+
+from crowdgate.audit.attackers.aim import Beliefs, Floats, Places, best_of
+from crowdgate.audit.attackers.base import Answers, Attacker
+from crowdgate.audit.attackers.noisy import shrunk
+from crowdgate.audit.attackers.release import expected_rows
+from crowdgate.audit.observation import Known, Observation
+from crowdgate.audit.population import Rng
+from crowdgate.hierarchy import Level
+from crowdgate.kind.seen import Seen
+
+
+def tables(seen: Seen, known: Known, width: int) -> Iterator[tuple[Mapping[str, Level], Floats, Floats]]:
+    """Tables of so many attributes that the release tells, from its rows or as they are: levels, weight of each cell,
+    rows expected in it."""
+    if seen.rows is not None:
+        _, weight = known.population.boxes(seen.levels)
+        shape = tuple(len(level) for level in seen.levels.values())
+        whole = weight.reshape(shape), expected_rows(seen, seen.rows, weight, known.n).reshape(shape)
+        for chosen in combinations(seen.levels, min(width, len(seen.levels))):
+            others = tuple(at for at, name in enumerate(seen.levels) if name not in chosen)
+            told = (part.sum(axis=others).reshape(-1) for part in whole)
+            yield {name: seen.levels[name] for name in chosen}, *told
+    for table in seen.tables:
+        if len(table.levels) == width:
+            _, weight = known.population.boxes(table.levels)
+            yield table.levels, weight, shrunk(table, weight, known.n)
+
+
+class OneColumn(Attacker):
+    """A value of one column, or all its values up to one or from one on (a tail of a numeric column), whichever has the
+    most rows for its weight."""
+
+    name: ClassVar[str] = "one column"
+    summary: ClassVar[str] = "a rare value or a tail of one column, and a hash within it"
+    source: ClassVar[str] = "univariate predicates; Giomi, Boenisch, Wehmeyer, Tasnadi 2023, with weights on D"
+
+    def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:
+        if told.seen is None:
+            return None
+        beliefs = []
+        for levels, weight, expected in tables(told.seen, known, 1):
+            box, _ = known.population.boxes(levels)
+            beliefs += [Beliefs(box, weight, expected), *_tails(box, weight, expected)]
+        return best_of(beliefs, known.population, weights) if beliefs else None
+
+
+def _tails(box: Places, weight: Floats, expected: Floats) -> Iterator[Beliefs]:
+    """The tails of both sides with the most rows for their weight, each as the one box there is."""
+    for order in (slice(None), slice(None, None, -1)):
+        mass, people = np.cumsum(weight[order]), np.cumsum(expected[order])
+        rate = np.divide(people, mass, out=np.zeros_like(mass), where=mass > 0)
+        last = int(np.argmax(rate))
+        inside = box <= last if order.step is None else box >= len(weight) - 1 - last
+        yield Beliefs(np.where(inside, 0, -1), mass[last : last + 1], people[last : last + 1])
+
+
+class TwoColumns(Attacker):
+    """Values of two columns together."""
+
+    name: ClassVar[str] = "two columns"
+    summary: ClassVar[str] = "rare values of two columns together, and a hash within them"
+    source: ClassVar[str] = "multivariate predicates; Giomi, Boenisch, Wehmeyer, Tasnadi 2023, with weights on D"
+
+    def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:
+        if told.seen is None:
+            return None
+        beliefs = [
+            Beliefs(known.population.boxes(levels)[0], weight, expected)
+            for levels, weight, expected in tables(told.seen, known, 2)
+        ]
+        return best_of(beliefs, known.population, weights) if beliefs else None
