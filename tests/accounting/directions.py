@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from crowdgate import guarantee
 from crowdgate.accounting import (
     amplification,
+    audit_power,
     binomial,
     intervals,
     membership,
@@ -27,6 +28,7 @@ from crowdgate.accounting import (
     numbers,
     person,
     pso,
+    pso_baselines,
     safe_k,
     safe_k_exact,
     safe_k_same_sample,
@@ -150,6 +152,19 @@ NOISE = Values(["laplace", "gaussian"], st.sampled_from(["laplace", "gaussian"])
 SHARES = Values([(Fraction(1),), (Fraction(1, 3),) * 3, (Fraction(1, 10**6), 1 - Fraction(1, 10**6))],
                 st.lists(st.integers(1, 1000), min_size=1, max_size=4).map(
                     lambda parts: tuple(Fraction(part, sum(parts)) for part in parts)))  # fmt: skip
+RATE = _values(_exactly("0.001", "0.01497", "0.11", "0.37", "0.99"), st.floats(0.0005, 0.9995))
+TRIALS = _values([1, 20, 60, 400], st.integers(1, 300))
+LEVEL = _values(_exactly("1e-6", "0.003", "0.05", "0.47"), _powers(-9, -0.2))
+
+
+def has_passing(limit: Any, rows: int, alpha: Any) -> bool:
+    """Zero successes pass."""
+    return rows * math.log1p(-float(limit)) < math.log(float(alpha))
+
+
+def has_refuting(rate: Any, rows: int, alpha: Any) -> bool:
+    """All successes refute."""
+    return rows * math.log(float(rate)) < math.log(float(alpha))
 
 
 def amplified(eps: Real, beta: Real) -> Real:
@@ -237,6 +252,14 @@ def limits_hold(found: tuple[float, float], s: int, n: int, alpha: Real) -> bool
     return bool(above and (s == n or n == 0 or truth.below(s, n, high) <= alpha))
 
 
+def excess_holds(found: float | None, base: Real, rows: int, alpha: Real, power: Real) -> bool:
+    """At so much above the baseline the least number that refutes it has the power; none where nothing refutes it."""
+    s = truth.refuting(base, rows, alpha)
+    if found is None or s is None:
+        return found is s
+    return bool(truth.tail(s, rows, min(mp.mpf(1), base + real(found))) >= power)
+
+
 def alone_holds(found: Fraction, kind: type[Any], parameter: Real) -> bool:
     """So many standard errors hold 95 % of one noise alone."""
     if kind is DiscreteLaplace:
@@ -294,6 +317,22 @@ LINES: dict[str, Line | Solver] = {
         (ANY_EPSILON, DELTA, ANY_BETA), 1e-11),
     "accounting.amplification.sampled": Line(
         amplification.sampled, ("near",), amplified, (_floats(ANY_EPSILON), _floats(BETA)), 2e-12),
+    "accounting.audit_power.passing_successes": Line(
+        audit_power.passing_successes, ("near",), truth.passing, (RATE, TRIALS, LEVEL), 0, has_passing),
+    "accounting.audit_power.refuting_successes": Line(
+        audit_power.refuting_successes, ("near",), truth.refuting, (RATE, TRIALS, LEVEL), 0, has_refuting),
+    "accounting.audit_power.chance_to_pass": Line(
+        audit_power.chance_to_pass, ("down",), truth.chance_to_pass, (RATE, RATE, TRIALS, LEVEL), 1e-9),
+    "accounting.audit_power.chance_to_refute": Line(
+        audit_power.chance_to_refute, ("down",), truth.chance_to_refute, (RATE, RATE, TRIALS, LEVEL), 1e-9),
+    "accounting.audit_power.excess_seen": Solver(
+        audit_power.excess_seen, excess_holds, lambda e: e and e * (1 - 1e-6), (RATE, TRIALS, LEVEL, CONFIDENCE)),
+    "accounting.audit_power.binomial_p": Line(
+        audit_power.binomial_p, ("up",), truth.tail, (_values([0, 1, 7, 40], st.integers(0, 40)), TRIALS, RATE), 1e-9,
+        lambda s, rows, _: s <= rows),
+    "accounting.audit_power.holm": Line(
+        lambda *p: audit_power.holm(p), ("up",) * 3,
+        lambda *p: tuple(truth.holm(p)), (DELTA, SMALL_DELTA, RATE), 1e-15),
     "accounting.binomial.log_mass": Line(
         lambda n, k, p: binomial.log_mass(min(k, n), n - min(k, n), p, 1 - p), ("near",),
         lambda n, k, p: truth.log_mass(min(k, n), n, p), (ROWS, K, _floats(BETA)), 1e-11),
@@ -389,6 +428,21 @@ LINES: dict[str, Line | Solver] = {
         pso.most_counts, lambda c, n, w, t: c == 0 or mp.mpf(n + 1) ** c * baseline(n, w) <= t,
         lambda c: c + 1 + (c >> 40), (PEOPLE, WEIGHT, SMALL_DELTA),
         lambda n, w, t: w > 0 and baseline(n, real(w)) < real(t) * (1 - 1e-6), limit=2),
+    "accounting.pso_baselines.best_baseline": Line(
+        pso_baselines.best_baseline, ("up",), lambda n, w: baseline(n, min(w, mp.mpf(1) / n)), (PEOPLE, WEIGHT), 1e-9),
+    "accounting.pso_baselines.high_baseline": Line(
+        pso_baselines.high_baseline, ("up",), lambda n, w: baseline(n, max(w, mp.mpf(1) / n)), (PEOPLE, WEIGHT), 1e-9,
+        lambda n, w: n * w < 300),
+    "accounting.pso_baselines.baseline_up_to": Line(
+        pso_baselines.baseline_up_to, ("up",),
+        lambda n, w: max(baseline(rows, min(w, mp.mpf(1) / rows)) for rows in range(1, n + 1)),
+        (_values([1, 2, 3, 40], st.integers(1, 60)), _values([*WEIGHT.fixed, *_exactly("0.1", "0.34", "0.4", "1")],
+         WEIGHT.drawn)), 1e-9),
+    "accounting.pso_baselines.finite_baseline": Line(
+        pso_baselines.finite_baseline, ("up",), truth.finite_baseline,
+        (_values([1, 2, 3, 9, 25], st.integers(1, 25)), _values([1, 2, 11, 25], st.integers(1, 25)),
+         _values([*_exactly("0", "1e-300", "0.001", "0.04", "1/11", "0.2", "0.61", "1")], st.floats(0, 1))), 1e-12,
+        lambda n, everyone, _: n <= everyone),
     "accounting.safe_k.least_k": Solver(
         safe_k.least_k, lambda k, e, d, b: truth.safe_k_delta(k, b, e) <= d * (1 + NEAR), lambda k: k - 1 or None,
         (_values(EPSILON.fixed, _powers(-1, 2)), _values(_exactly("1e-300", "1e-30", "1e-9", "0.001", "0.5"),

@@ -239,3 +239,47 @@ def _of_cut(miss: Real, end: Real) -> Real:
     x = -mp.log(miss * whole + mp.exp(-end))
     square = (2 - mp.exp(-end) * (end * end + 2 * end + 2)) / whole
     return x / mp.sqrt(square)
+
+
+def passing(limit: Real, rows: int, alpha: Real) -> int | None:
+    """The greatest s with P(Bin(rows, limit) <= s) <= alpha."""
+    s, total = -1, mp.mpf(0)
+    while s < rows and (total := total + mp.exp(log_mass(s + 1, rows, limit))) <= alpha:
+        s += 1
+    return s if s >= 0 else None
+
+
+def refuting(rate: Real, rows: int, alpha: Real) -> int | None:
+    """The least s with P(Bin(rows, rate) >= s) <= alpha."""
+    failing = passing(1 - rate, rows, alpha)
+    return None if failing is None else rows - failing
+
+
+def chance_to_pass(limit: Real, rate: Real, rows: int, alpha: Real) -> Real:
+    s = passing(limit, rows, alpha)
+    return mp.mpf(0) if s is None else below(s, rows, rate)
+
+
+def chance_to_refute(limit: Real, rate: Real, rows: int, alpha: Real) -> Real:
+    s = refuting(limit, rows, alpha)
+    return mp.mpf(0) if s is None else tail(s, rows, rate)
+
+
+def holm(p_values: tuple[Real, ...]) -> Iterator[Real]:
+    """Of each: the greatest, over those not above it, of p times the number of those not below that one."""
+    for mine in p_values:
+        steps = (sum(other >= p for other in p_values) * p for p in p_values if p <= mine)
+        yield min(mp.mpf(1), max(steps))
+
+
+def finite_baseline(n: int, everyone: int, w: Real) -> Real:
+    """The best law of the number m of matching rows with a mean of at most w N: a mixture of two numbers."""
+    ways = mp.binomial(everyone, n)
+    alone = [m * mp.binomial(everyone - m, n - 1) / ways for m in range(everyone + 1)]
+    mean = w * everyone
+    best = max(value for m, value in enumerate(alone) if m <= mean)
+    for low in range(int(mp.floor(mean)) + 1):
+        for high in range(low + 1, everyone + 1):
+            if high > mean:
+                best = max(best, ((high - mean) * alone[low] + (mean - low) * alone[high]) / (high - low))
+    return best
