@@ -26,12 +26,13 @@ BATCH = 50
 @dataclass(frozen=True, eq=False)
 class Tally:
     """Of each attacker (rows) at each weight (columns), in `trials` trials: isolations within the weight, and
-    isolations whatever the weight; and in how many trials it had nothing to attack."""
+    isolations whatever the weight; in how many trials it had nothing to attack; and rows that were released in all."""
 
     trials: int
     light: Counts
     any: Counts
     idle: Counts
+    kept: int = 0
 
     @classmethod
     def none(cls, attackers: int, weights: int) -> "Tally":
@@ -80,7 +81,8 @@ class Game:
                 tally.idle[row] += 1
             else:
                 tally.light[row], tally.any[row] = self._judged(answers, drawn, rng)
-        return Tally(1, tally.light, tally.any, tally.idle)
+        rows = None if told.seen is None else told.seen.rows
+        return Tally(1, tally.light, tally.any, tally.idle, 0 if rows is None else rows.rows)
 
     def _judged(self, answers: Answers, drawn: Drawn, rng: Rng) -> tuple[Counts, Counts]:
         """Which predicates isolate within their weight, and which isolate at all."""

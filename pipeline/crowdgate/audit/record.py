@@ -52,12 +52,16 @@ class Played(Recorded):
 
 class Setting(Recorded):
     """What was played: together with the code it decides everything but the noise of OpenDP's samplers, which can't be
-    seeded. `limit` is the greatest excess over the baseline that passes."""
+    seeded. `limit` is the greatest excess over the baseline that passes; `epsilon` and `delta` are the guarantee of one
+    release, `beta` the rate of the sample whose rows are released (None: no rows are)."""
 
     policy: str
     version: str
     policy_digest: str
     mechanism: str
+    epsilon: Exact
+    delta: Exact
+    beta: Exact | None
     contract: str
     population: str
     population_digest: str

@@ -1,0 +1,161 @@
+"""What an audit's counts come to: rates with exact ends, what was refuted, what could have been seen.
+
+Each attacker's own upper end decides a pass, each at one-sided level alpha: they hold together for a pass, since all of
+them must be low. That an attacker is above its baseline is claimed at level alpha over all of them (Holm 1979). The
+level is that of the attempt: .05, and half as much for each audit of the same policy that was begun before.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from crowdgate.accounting import pso
+from crowdgate.accounting.audit_power import binomial_p, chance_to_pass, excess_seen, holm
+from crowdgate.accounting.intervals import clopper_pearson
+from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
+from crowdgate.audit.attackers import ATTACKERS
+from crowdgate.audit.record import AuditRecord, Played, Setting
+from crowdgate.candidate import Measurement
+from crowdgate.gate import Outcome
+
+ALPHA = Fraction(5, 100)
+POWER = Fraction(9, 10)
+_ASIDE = frozenset(each.name for each in ATTACKERS if each.aside)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One attacker at one greatest weight: isolations within it, their rate with one-sided ends, the success of a
+    trivial attacker, and the rate beyond that."""
+
+    weight: Fraction
+    successes: int
+    rate: Measurement
+    baseline: float
+
+    @property
+    def excess(self) -> Measurement:
+        """Success beyond the baseline, with the ends of the rate."""
+        return Measurement(*(number - self.baseline for number in (self.rate.value, self.rate.lower, self.rate.upper)))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One attacker at all weights. `idle`: nothing was told that it reads."""
+
+    attacker: str
+    points: tuple[Point, ...]
+    idle: bool
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found of the policy's mechanism at the greatest weight of its setting (`success`, `excess`, at the worst
+    attacker), whatever the weight (`isolation`), and beside it.
+
+    `kept` is the share of the sampled rows that stayed (None: no rows are released). `seen` is the least excess that
+    would have been seen with probability .9 (None: none). `at_baseline` and `at_bound` are the chances that all
+    attackers pass, each as good as the baseline or as the mechanism's own bound n (w e^epsilon + delta) allows.
+    """
+
+    outcome: Outcome
+    reasons: tuple[str, ...]
+    lines: tuple[Line, ...]
+    refuted: tuple[str, ...]
+    success: Measurement
+    excess: Measurement
+    isolation: Measurement
+    kept: float | None
+    baseline: float
+    bound: float
+    seen: float | None
+    at_baseline: float
+    at_bound: float
+
+
+def found(record: AuditRecord) -> Findings:
+    """The findings of a finished audit."""
+    setting, own, alpha = record.setting, record.own, level(record.attempt)
+    lines = tuple(lines_of(own, setting, alpha))
+    first = [line.points[0] for line in lines if not line.idle]
+    looking = [line for line in lines if not line.idle]
+    refuted = refutations(looking, own.trials, alpha)
+    baseline, bound = first[0].baseline, pso.bound(own.n, setting.weight, setting.epsilon, setting.delta)
+    excess = _worst([point.excess for point in first])
+    reasons = tuple(_reasons(record, lines, baseline))
+    passes = [_chance(setting, own, baseline, rate, alpha) ** len(looking) for rate in (baseline, max(baseline, bound))]
+    return Findings(
+        outcome=_outcome(reasons, excess, setting), reasons=reasons, lines=lines, refuted=refuted,
+        success=_worst([point.rate for point in first]), excess=excess, isolation=_isolation(own, alpha),
+        kept=_kept(own, setting), baseline=baseline, bound=bound,
+        seen=excess_seen(baseline, own.trials, alpha, POWER), at_baseline=passes[0], at_bound=passes[1],
+    )  # fmt: skip
+
+
+def level(attempt: int) -> Fraction:
+    """The level of an audit: attempts of one policy err together with probability .1 at most, however many."""
+    return ALPHA / 2 ** (attempt - 1)
+
+
+def baseline_of(setting: Setting, n: int, weight: Fraction) -> float:
+    """The greatest success without looking."""
+    if setting.replacement:
+        return best_baseline(n, weight)
+    return finite_baseline(n, setting.population_size, weight)
+
+
+def lines_of(played: Played, setting: Setting, alpha: Fraction) -> Iterator[Line]:
+    """What each attacker reached."""
+    for each in played.attacked:
+        points = []
+        for weight, successes in zip(played.weights, each.light, strict=True):
+            aside = each.attacker in _ASIDE
+            baseline = float(weight) if aside else baseline_of(setting, played.n, weight)
+            points.append(Point(weight, successes, rate(successes, played.trials, alpha), baseline))
+        yield Line(each.attacker, tuple(points), each.idle == played.trials)
+
+
+def rate(successes: int, trials: int, alpha: Fraction) -> Measurement:
+    """A rate with its exact one-sided ends (Clopper, Pearson 1934)."""
+    low, high = clopper_pearson(successes, trials, alpha)
+    return Measurement(successes / trials, low, high)
+
+
+def refutations(lines: Sequence[Line], trials: int, alpha: Fraction) -> tuple[str, ...]:
+    """The attackers that are above their baseline at any weight, claimed together at the level."""
+    points = [(line.attacker, point) for line in lines for point in line.points]
+    adjusted = holm([binomial_p(point.successes, trials, min(1.0, point.baseline)) for _, point in points])
+    return tuple(dict.fromkeys(name for (name, _), p in zip(points, adjusted, strict=True) if p <= alpha))
+
+
+def _worst(numbers: Sequence[Measurement]) -> Measurement:
+    return Measurement(*(max(getattr(each, end) for each in numbers) for end in ("value", "lower", "upper")))
+
+
+def _isolation(own: Played, alpha: Fraction) -> Measurement:
+    counts = [count for each in own.attacked if each.idle < own.trials for count in each.any]
+    return _worst([rate(count, own.trials, alpha) for count in counts])
+
+
+def _kept(own: Played, setting: Setting) -> float | None:
+    return None if setting.beta is None else own.kept / (own.trials * own.n * float(setting.beta))
+
+
+def _chance(setting: Setting, own: Played, baseline: float, true: float, alpha: Fraction) -> float:
+    """That one attacker of that success passes the limit."""
+    return chance_to_pass(min(Fraction(1), Fraction(baseline) + setting.limit), min(1.0, true), own.trials, alpha)
+
+
+def _reasons(record: AuditRecord, lines: Sequence[Line], baseline: float) -> Iterator[str]:
+    """Why nothing can be concluded."""
+    if all(line.idle for line in lines if line.attacker not in _BLIND):
+        yield "no attacker had anything to attack: nothing is released that any of them reads"
+
+
+_BLIND = frozenset(("trivial hash", "policy and margins"))
+
+
+def _outcome(reasons: Sequence[str], excess: Measurement, setting: Setting) -> Outcome:
+    if reasons:
+        return Outcome.INCONCLUSIVE
+    return Outcome.PASS if excess.upper <= setting.limit else Outcome.FAIL
