@@ -54,8 +54,9 @@ class Findings:
     attacker), whatever the weight (`isolation`), and beside it.
 
     `kept` is the share of the sampled rows that stayed (None: no rows are released). `seen` is the least excess that
-    would have been seen with probability .9 (None: none). `at_baseline` and `at_bound` are the chances that all
-    attackers pass, each as good as the baseline or as the mechanism's own bound n (w e^epsilon + delta) allows.
+    would have been seen with probability .9 (None: none). `at_baseline` is the chance to pass if every attacker is as
+    good as a trivial one, `at_bound` if one of them is as good as the mechanism's own bound n (w e^epsilon + delta)
+    allows.
     """
 
     outcome: Outcome
@@ -82,19 +83,20 @@ def found(record: AuditRecord) -> Findings:
     refuted = refutations(looking, own.trials, alpha)
     baseline, bound = first[0].baseline, pso.bound(own.n, setting.weight, setting.epsilon, setting.delta)
     excess = _worst([point.excess for point in first])
-    reasons = tuple(_reasons(record, lines, baseline))
-    passes = [_chance(setting, own, baseline, rate, alpha) ** len(looking) for rate in (baseline, max(baseline, bound))]
+    reasons = tuple(_reasons(lines))
+    one, at_bound = (_chance(setting, own, baseline, true, alpha) for true in (baseline, max(baseline, bound)))
     return Findings(
         outcome=_outcome(reasons, excess, setting), reasons=reasons, lines=lines, refuted=refuted,
         success=_worst([point.rate for point in first]), excess=excess, isolation=_isolation(own, alpha),
         kept=_kept(own, setting), baseline=baseline, bound=bound,
-        seen=excess_seen(baseline, own.trials, alpha, POWER), at_baseline=passes[0], at_bound=passes[1],
+        seen=excess_seen(baseline, own.trials, alpha, POWER), at_baseline=one ** len(looking),
+        at_bound=at_bound * one ** (len(looking) - 1),
     )  # fmt: skip
 
 
 def level(attempt: int) -> Fraction:
     """The level of an audit: attempts of one policy err together with probability .1 at most, however many."""
-    return ALPHA / 2 ** (attempt - 1)
+    return ALPHA / (1 << (attempt - 1))
 
 
 def baseline_of(setting: Setting, n: int, weight: Fraction) -> float:
@@ -146,7 +148,7 @@ def _chance(setting: Setting, own: Played, baseline: float, true: float, alpha: 
     return chance_to_pass(min(Fraction(1), Fraction(baseline) + setting.limit), min(1.0, true), own.trials, alpha)
 
 
-def _reasons(record: AuditRecord, lines: Sequence[Line], baseline: float) -> Iterator[str]:
+def _reasons(lines: Sequence[Line]) -> Iterator[str]:
     """Why nothing can be concluded."""
     if all(line.idle for line in lines if line.attacker not in _BLIND):
         yield "no attacker had anything to attack: nothing is released that any of them reads"

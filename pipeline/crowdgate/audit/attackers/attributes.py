@@ -9,29 +9,28 @@ import numpy as np
 
 from crowdgate.audit.attackers.aim import Beliefs, Floats, Places, best_of
 from crowdgate.audit.attackers.base import Answers, Attacker
-from crowdgate.audit.attackers.noisy import shrunk
-from crowdgate.audit.attackers.release import expected_rows
+from crowdgate.audit.attackers.noisy import units_in
+from crowdgate.audit.attackers.release import rows_in
 from crowdgate.audit.observation import Known, Observation
 from crowdgate.audit.population import Rng
 from crowdgate.hierarchy import Level
 from crowdgate.kind.seen import Seen
 
 
-def tables(seen: Seen, known: Known, width: int) -> Iterator[tuple[Mapping[str, Level], Floats, Floats]]:
-    """Tables of so many attributes that the release tells, from its rows or as they are: levels, weight of each cell,
-    rows expected in it."""
+def tables(seen: Seen, known: Known, width: int) -> Iterator[tuple[Mapping[str, Level], Sequence[Floats]]]:
+    """Tables of so many attributes that the release tells, from its rows or as they are: levels; and of each cell the
+    weight, the rows that it has for sure, and the others that are expected."""
     if seen.rows is not None:
         _, weight = known.population.boxes(seen.levels)
         shape = tuple(len(level) for level in seen.levels.values())
-        whole = weight.reshape(shape), expected_rows(seen, seen.rows, weight, known.n).reshape(shape)
+        whole = [part.reshape(shape) for part in (weight, *rows_in(seen, seen.rows, weight, known.n))]
         for chosen in combinations(seen.levels, min(width, len(seen.levels))):
             others = tuple(at for at, name in enumerate(seen.levels) if name not in chosen)
-            told = (part.sum(axis=others).reshape(-1) for part in whole)
-            yield {name: seen.levels[name] for name in chosen}, *told
+            yield {name: seen.levels[name] for name in chosen}, [part.sum(axis=others).reshape(-1) for part in whole]
     for table in seen.tables:
         if len(table.levels) == width:
             _, weight = known.population.boxes(table.levels)
-            yield table.levels, weight, shrunk(table, weight, known.n)
+            yield table.levels, (weight, *units_in(table, weight, known.n))
 
 
 class OneColumn(Attacker):
@@ -46,20 +45,20 @@ class OneColumn(Attacker):
         if told.seen is None:
             return None
         beliefs = []
-        for levels, weight, expected in tables(told.seen, known, 1):
+        for levels, parts in tables(told.seen, known, 1):
             box, _ = known.population.boxes(levels)
-            beliefs += [Beliefs(box, weight, expected), *_tails(box, weight, expected)]
+            beliefs += [Beliefs(box, *parts), *_tails(box, parts)]
         return best_of(beliefs, known.population, weights) if beliefs else None
 
 
-def _tails(box: Places, weight: Floats, expected: Floats) -> Iterator[Beliefs]:
+def _tails(box: Places, parts: Sequence[Floats]) -> Iterator[Beliefs]:
     """The tails of both sides with the most rows for their weight, each as the one box there is."""
     for order in (slice(None), slice(None, None, -1)):
-        mass, people = np.cumsum(weight[order]), np.cumsum(expected[order])
-        rate = np.divide(people, mass, out=np.zeros_like(mass), where=mass > 0)
+        mass, sure, unsure = (np.cumsum(part[order]) for part in parts)
+        rate = np.divide(sure + unsure, mass, out=np.zeros_like(mass), where=mass > 0)
         last = int(np.argmax(rate))
-        inside = box <= last if order.step is None else box >= len(weight) - 1 - last
-        yield Beliefs(np.where(inside, 0, -1), mass[last : last + 1], people[last : last + 1])
+        inside, here = box <= last if order.step is None else box >= len(mass) - 1 - last, slice(last, last + 1)
+        yield Beliefs(np.where(inside, 0, -1), mass[here], sure[here], unsure[here])
 
 
 class TwoColumns(Attacker):
@@ -72,8 +71,6 @@ class TwoColumns(Attacker):
     def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:
         if told.seen is None:
             return None
-        beliefs = [
-            Beliefs(known.population.boxes(levels)[0], weight, expected)
-            for levels, weight, expected in tables(told.seen, known, 2)
-        ]
+        found = tables(told.seen, known, 2)
+        beliefs = [Beliefs(known.population.boxes(levels)[0], *parts) for levels, parts in found]
         return best_of(beliefs, known.population, weights) if beliefs else None

@@ -63,15 +63,14 @@ def _posteriors(seen: Seen, known: Known, others: Counts) -> Iterator[Beliefs]:
         counts = np.zeros(len(weight), dtype=np.int64)
         counts[places(seen.rows)] = seen.rows.counts
         rest = np.bincount(box, others, len(weight)).astype(np.int64)
-        yield Beliefs(box, weight, _normal(weight * _of_rows(seen, counts, rest)))
+        yield Beliefs(box, weight, _normal(weight * _of_rows(seen, counts, rest)), np.zeros_like(weight))
     for table in seen.tables:
         box, weight = known.population.boxes(table.levels)
         rest, beta = np.bincount(box, others, len(weight)), float(table.beta)
         off = table.counts.reshape(-1) - beta * rest
         spread = table.variance + beta * (1 - beta) * rest
-        yield Beliefs(
-            box, weight, _normal(weight * np.exp(np.clip((2 * off * beta - beta**2) / (2 * spread), -50, 50)))
-        )
+        gain = np.clip((2 * off * beta - beta**2) / (2 * spread), -50, 50)
+        yield Beliefs(box, weight, _normal(weight * np.exp(gain)), np.zeros_like(weight))
 
 
 def _of_rows(seen: Seen, counts: Counts, rest: Counts) -> Floats:
@@ -103,9 +102,8 @@ class DigestOnly(Attacker):
             return None
         picks = np.random.default_rng(np.frombuffer(digest(told.seen), dtype=np.uint32))
         box, weight = known.population.boxes(known.population.levels)
-        return Beliefs(box, weight, weight * picks.uniform(0.5, 1.5, len(weight)) * known.n).best(
-            known.population, weights
-        )
+        picked = weight * known.n * picks.uniform(0.5, 1.5, len(weight))
+        return Beliefs(box, weight, np.zeros_like(weight), picked).best(known.population, weights)
 
 
 def digest(seen: Seen) -> bytes:

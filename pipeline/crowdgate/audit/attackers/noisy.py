@@ -8,7 +8,7 @@ import numpy as np
 
 from crowdgate.audit.attackers.aim import Beliefs, Floats, best_of
 from crowdgate.audit.attackers.base import Answers, Attacker
-from crowdgate.audit.attackers.release import expected_rows
+from crowdgate.audit.attackers.release import rows_in
 from crowdgate.audit.observation import Known, Observation
 from crowdgate.audit.population import Rng
 from crowdgate.noisy.drawn import NoisyCounts
@@ -20,6 +20,19 @@ def shrunk(table: NoisyCounts, weight: Floats, n: int) -> Floats:
     prior, sampled = n * weight, n * weight * float(table.beta)
     kept = sampled / np.maximum(sampled + table.variance, 1e-300)
     return np.asarray(np.maximum(prior + kept * (table.counts.reshape(-1) - sampled), 0.0))
+
+
+def units_in(table: NoisyCounts, weight: Floats, n: int) -> tuple[Floats, Floats]:
+    """The same as beliefs: a cell whose count is known to a third of a row has it for sure."""
+    found, prior = shrunk(table, weight, n), n * weight
+    sampled = prior * float(table.beta)
+    left = prior * (1 - float(table.beta) * sampled / np.maximum(sampled + table.variance, 1e-300))
+    known = left < _KNOWN
+    return np.where(known, np.rint(found), 0.0), np.where(known, 0.0, found)
+
+
+_KNOWN = 0.1
+"""The variance that is left of a cell's rows, below which they are taken as known."""
 
 
 class NoisyCells(Attacker):
@@ -35,7 +48,7 @@ class NoisyCells(Attacker):
         beliefs = []
         for table in told.seen.tables:
             box, weight = known.population.boxes(table.levels)
-            beliefs.append(Beliefs(box, weight, shrunk(table, weight, known.n)))
+            beliefs.append(Beliefs(box, weight, *units_in(table, weight, known.n)))
         return best_of(beliefs, known.population, weights)
 
 
@@ -54,9 +67,8 @@ class NoisySingletons(Attacker):
             box, weight = known.population.boxes(table.levels)
             chance = singleton_chance(table, weight, known.n)
             at = int(np.argmax(chance))
-            one = np.zeros_like(weight)
-            one[at] = weight[at]
-            beliefs.append(Beliefs(box, one, np.where(one > 0, np.maximum(chance, 1e-300), 0.0)))
+            here = np.where(box == at, 0, -1)
+            beliefs.append(Beliefs(here, weight[at : at + 1], chance[at : at + 1], np.zeros(1)))
         return best_of(beliefs, known.population, weights)
 
 
@@ -84,7 +96,7 @@ class RowsAndMargins(Attacker):
         if seen is None or seen.rows is None or not seen.tables:
             return None
         box, weight = known.population.boxes(seen.levels)
-        expected = expected_rows(seen, seen.rows, weight, known.n)
+        expected = np.add(*rows_in(seen, seen.rows, weight, known.n))
         shape = tuple(len(level) for level in seen.levels.values())
         names = list(seen.levels)
         for table in seen.tables:
@@ -97,7 +109,7 @@ class RowsAndMargins(Attacker):
                 now = expected.reshape(shape).sum(axis=others)
                 ratio = np.divide(there, now, out=np.ones_like(now), where=now > 0)
                 expected = (expected.reshape(shape) * np.expand_dims(ratio, others)).reshape(-1)
-        return Beliefs(box, weight, expected).best(known.population, weights)
+        return Beliefs(box, weight, np.zeros_like(expected), expected).best(known.population, weights)
 
 
 def _transposed(table: NoisyCounts, order: Sequence[int]) -> NoisyCounts:

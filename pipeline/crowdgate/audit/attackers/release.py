@@ -22,15 +22,14 @@ def places(rows: Histogram) -> Places:
     return found
 
 
-def expected_rows(seen: Seen, rows: Histogram, weight: Floats, n: int) -> Floats:
-    """How many rows of the table each class is expected to have: those that are released, and of the rows that the
-    coins left out as many as D expects. A class that is not released has as many as D expects, or fewer."""
-    whole = n * weight
-    unsampled = (1 - float(seen.beta)) * whole
-    found = np.minimum(whole, unsampled + max(0, seen.least - 1) * np.ones_like(whole))
+def rows_in(seen: Seen, rows: Histogram, weight: Floats, n: int) -> tuple[Floats, Floats]:
+    """How many rows of the table each class has: for sure those that are released, and of the rows that the coins left
+    out as many as D expects. A class that is not released has as many as D expects, or fewer."""
+    sure, whole = np.zeros_like(weight), n * weight
+    left = (1 - float(seen.beta)) * whole
     at = places(rows)
-    found[at] = rows.counts + unsampled[at]
-    return found
+    sure[at] = rows.counts
+    return sure, np.where(sure > 0, left, np.minimum(whole, left + max(0, seen.least - 1)))
 
 
 class LikeliestClasses(Attacker):
@@ -45,7 +44,7 @@ class LikeliestClasses(Attacker):
         if seen is None or seen.rows is None or seen.levels is None:
             return None
         box, weight = known.population.boxes(seen.levels)
-        return Beliefs(box, weight, expected_rows(seen, seen.rows, weight, known.n)).best(known.population, weights)
+        return Beliefs(box, weight, *rows_in(seen, seen.rows, weight, known.n)).best(known.population, weights)
 
 
 class GroupAndHash(Attacker):
@@ -64,7 +63,7 @@ class GroupAndHash(Attacker):
         box, weight = known.population.boxes(seen.levels)
         at = places(seen.rows)
         lightest = int(np.argmin(np.where(weight[at] > 0, weight[at], np.inf)))
-        people = expected_rows(seen, seen.rows, weight, known.n)[at[lightest]]
+        people = sum(part[at[lightest]] for part in rows_in(seen, seen.rows, weight, known.n))
         cells = box == at[lightest]
         own = Fraction(known.population.among(cells), known.population.size)
         best = own * Fraction(1 / max(1.0, float(people)))
