@@ -8,7 +8,7 @@ a run was resumed.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from crowdgate.audit.attackers.base import Answers, Attacker
 from crowdgate.audit.observation import Known, Mechanism
 from crowdgate.audit.population import Drawn, Rng
+from crowdgate.audit.record import Attacked, Must, Played
 
 Counts = npt.NDArray[np.int64]
 BATCH = 50
@@ -26,22 +27,26 @@ BATCH = 50
 @dataclass(frozen=True, eq=False)
 class Tally:
     """Of each attacker (rows) at each weight (columns), in `trials` trials: isolations within the weight, and
-    isolations whatever the weight; in how many trials it had nothing to attack; and rows that were released in all."""
+    isolations whatever the weight; in how many trials it had nothing to attack; and rows that were released in all.
+    The first two also of every tenth trial, beginning with the first: there an attack is chosen that is estimated on
+    the others."""
 
     trials: int
     light: Counts
     any: Counts
     idle: Counts
-    kept: int = 0
+    kept: int
+    tenth_light: Counts
+    tenth_any: Counts
 
     @classmethod
     def none(cls, attackers: int, weights: int) -> "Tally":
         """Of no trials."""
-        shape = (attackers, weights)
-        return cls(0, np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(attackers, np.int64))
+        light, found, tenth_light, tenth_any = np.zeros((4, attackers, weights), np.int64)
+        return cls(0, light, found, np.zeros(attackers, np.int64), 0, tenth_light, tenth_any)
 
     def __add__(self, other: "Tally") -> "Tally":
-        return Tally(self.trials + other.trials, self.light + other.light, self.any + other.any, self.idle + other.idle)
+        return Tally(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +70,11 @@ class Game:
         """The trials of one batch."""
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number, at)))
         tally = Tally.none(len(self.attackers), len(self.weights))
-        for _ in range(trials):
-            tally += self.trial(rng)
+        for number in range(trials):
+            tally += self.trial(rng, tenth=(BATCH * at + number) % 10 == 0)
         return tally
 
-    def trial(self, rng: Rng) -> Tally:
+    def trial(self, rng: Rng, *, tenth: bool = False) -> Tally:
         """One table, one release, an answer of everybody."""
         known = self.known
         drawn = known.population.draw(known.n, rng, replacement=known.replacement)
@@ -82,7 +87,8 @@ class Game:
             else:
                 tally.light[row], tally.any[row] = self._judged(answers, drawn, rng)
         rows = None if told.seen is None else told.seen.rows
-        return Tally(1, tally.light, tally.any, tally.idle, 0 if rows is None else rows.rows)
+        chosen = (tally.light, tally.any) if tenth else (tally.tenth_light, tally.tenth_any)
+        return Tally(1, tally.light, tally.any, tally.idle, 0 if rows is None else rows.rows, *chosen)
 
     def _judged(self, answers: Answers, drawn: Drawn, rng: Rng) -> tuple[Counts, Counts]:
         """Which predicates isolate within their weight, and which isolate at all."""
@@ -99,6 +105,24 @@ def play(game: Game, trials: int) -> Tally:
     for at, size in game.batches(trials):
         tally += game.batch(at, size)
     return tally
+
+
+def played(game: Game, tally: Tally, must: Must, note: str) -> Played:
+    """What is recorded of a game."""
+    attacked = []
+    for row, attacker in enumerate(game.attackers):
+        counts = (tally.light, tally.any, tally.tenth_light, tally.tenth_any)
+        light, found, tenth_light, tenth_any = (tuple(each[row].tolist()) for each in counts)
+        attacked.append(
+            Attacked(
+                attacker=attacker.name, light=light, any=found, idle=int(tally.idle[row]),
+                tenth_light=tenth_light, tenth_any=tenth_any,
+            )
+        )  # fmt: skip
+    return Played(
+        mechanism=game.mechanism.name, must=must, note=note, n=game.known.n, trials=tally.trials,
+        weights=game.weights, attacked=tuple(attacked), kept=tally.kept,
+    )  # fmt: skip
 
 
 def trivial_isolations(n: int, share: float, trials: int, rng: Rng) -> int:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
+from crowdgate.audit.parts import Groups, Pad, RawRows, SeededCounts, StripCounts
 from crowdgate.audit.population import Drawn, Population, Rng
 from crowdgate.histogram import Counts
 from crowdgate.kind.seen import Seen
@@ -26,6 +27,11 @@ class Observation:
     seen: Seen | None = None
     others: Counts | None = None
     """Rows of all units but one in each cell of the population: no release tells them, an attacker may know them."""
+    rows: RawRows | None = None
+    counts: StripCounts | None = None
+    seeded: SeededCounts | None = None
+    groups: Groups | None = None
+    pad: Pad | None = None
 
 
 class Mechanism(Protocol):

@@ -6,8 +6,10 @@ equal with a probability below n^2 / 2^64), so that the hash matches each of m r
 Binomial(m, share), which is drawn in place of hashes and tags (tests/audit draw both, and compare).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from hashlib import blake2b
 from typing import Protocol
 
 import numpy as np
@@ -17,6 +19,7 @@ from crowdgate.histogram import Mask
 
 GRID = 1 << 64
 """Shares are whole multiples of 1/GRID: a hash of 64 bits that is below a threshold."""
+ALL_BITS = GRID - 1
 
 
 class OnTags(Protocol):
@@ -32,34 +35,78 @@ class OnTags(Protocol):
 
 @dataclass(frozen=True)
 class Bits:
-    """The bits that `mask` marks are those of `value`."""
+    """The bits that `mask` marks are those of `value`; the number that the others make is less than `below` (None: it
+    may be any)."""
 
     mask: int
     value: int
+    below: int | None = None
 
     @property
     def weight(self) -> Fraction:
-        return Fraction(1, 1 << self.mask.bit_count())
+        return Fraction(1, 1 << self.mask.bit_count()) if self.below is None else Fraction(self.below, GRID)
 
     def __call__(self, tags: Tags) -> Mask:
         found: Mask = (tags & np.uint64(self.mask)) == np.uint64(self.value & self.mask)
+        free = ALL_BITS & ~self.mask
+        if self.below is not None and self.below < 1 << free.bit_count():
+            # spreading a number over marked places keeps the order of numbers
+            found &= (tags & np.uint64(free)) < np.uint64(spread(self.below, free))
         return found
 
 
 @dataclass(frozen=True)
 class Between:
-    """From `low` to `high`, both included."""
+    """From `low` to `high`, both included, with the last `bits` bits of `value`."""
 
     low: int
     high: int
+    bits: int = 0
+    value: int = 0
 
     @property
     def weight(self) -> Fraction:
-        return Fraction(self.high - self.low + 1, GRID)
+        step, first = 1 << self.bits, self.value
+        return Fraction((self.high - first) // step - (self.low - 1 - first) // step, GRID)
 
     def __call__(self, tags: Tags) -> Mask:
-        found: Mask = (tags >= np.uint64(self.low)) & (tags <= np.uint64(self.high))
-        return found
+        mask = np.uint64((1 << self.bits) - 1)
+        inside: Mask = (tags >= np.uint64(self.low)) & (tags <= np.uint64(self.high))
+        inside &= (tags & mask) == (np.uint64(self.value) & mask)
+        return inside
+
+
+@dataclass(frozen=True)
+class Hashed:
+    """The keyed BLAKE2b of the tag, by which records are distinct, meets `of`. Over keys its weight is that of `of`; of
+    one key it differs by a relative 2^-32 / sqrt(weight of `of`), as that of a random function does."""
+
+    key: bytes
+    of: OnTags
+
+    @property
+    def weight(self) -> Fraction:
+        return self.of.weight
+
+    def __call__(self, tags: Tags) -> Mask:
+        return self.of(hashed(tags, self.key))
+
+
+def hashed(tags: Tags, key: bytes) -> Tags:
+    """The keyed BLAKE2b of each tag, 64 bits of it."""
+    found = b"".join(blake2b(each.tobytes(), digest_size=8, key=key).digest() for each in tags)
+    return np.frombuffer(found, dtype=np.uint64)
+
+
+def spread(number: int, places: int) -> int:
+    """The bits of a number in the marked places, last in the last."""
+    found, place = 0, 1
+    while number:
+        if places & place:
+            found |= place * (number & 1)
+            number >>= 1
+        place <<= 1
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,17 +137,39 @@ class Predicate:
 
     def _met(self, drawn: Drawn) -> int:
         """How many units meet all but the hash."""
-        units = drawn.population.having(self.cells)
         if self.unknown:
+            units = drawn.population.having(self.cells)
             return int(units is None or units[drawn.target])
-        if self.tags is None:
-            return drawn.having(self.cells)
-        marked = self.tags(drawn.tags)
-        return int(np.count_nonzero(marked if units is None else marked & units[drawn.who]))
+        return drawn.having(self.cells) if self.tags is None else int(np.count_nonzero(self.marked(drawn)))
+
+    def marked(self, drawn: Drawn) -> Mask:
+        """Which units, in the order of the table, are in the box and meet the condition on tags."""
+        found = np.ones(drawn.n, dtype=np.bool_) if self.tags is None else self.tags(drawn.tags)
+        units = drawn.population.having(self.cells)
+        return found if units is None else found & units[drawn.who]
 
     def isolates(self, drawn: Drawn, rng: Rng) -> bool:
         """Whether exactly one unit matches (Cohen, Nissim 2020, Definition 3.1 of the arXiv version)."""
         return self.matches(drawn, rng) == 1
+
+
+@dataclass(frozen=True, eq=False)
+class Everybody:
+    """A predicate for every unit: full predicate singling out (Cohen, Nissim, arXiv version, Definition 3.7). None of
+    them takes a share only."""
+
+    predicates: Sequence[Predicate]
+
+    def weight(self, population: Population) -> Fraction:
+        """The greatest of their weights."""
+        return max(each.weight(population) for each in self.predicates)
+
+    def isolates(self, drawn: Drawn, rng: Rng) -> bool:
+        """Whether each matches exactly one unit, and every unit has its own."""
+        if len(self.predicates) != drawn.n or any(each.share != 1 for each in self.predicates):
+            return False
+        matched = [np.flatnonzero(each.marked(drawn)) for each in self.predicates]
+        return all(len(units) == 1 for units in matched) and len({int(units[0]) for units in matched}) == drawn.n
 
 
 def taken(weight: Fraction, most: Fraction) -> Fraction:

@@ -19,6 +19,9 @@ def _fraction(value: Any) -> Fraction:
 Exact = Annotated[Fraction, BeforeValidator(_fraction), PlainSerializer(exact_text)]
 
 
+Must = Literal["judged", "be caught", "hold"]
+
+
 class Recorded(BaseModel):
     """Base: unknown fields are refused, nothing changes."""
 
@@ -27,12 +30,15 @@ class Recorded(BaseModel):
 
 class Attacked(Recorded):
     """One attacker against one mechanism: isolations at each weight, whatever the weight, and trials in which nothing
-    was told that it reads."""
+    was told that it reads; the first two also of every tenth trial, from the first on, as `tenth_light` and
+    `tenth_any`."""
 
     attacker: str
     light: tuple[int, ...]
     any: tuple[int, ...]
     idle: int
+    tenth_light: tuple[int, ...]
+    tenth_any: tuple[int, ...]
 
 
 class Played(Recorded):
@@ -40,7 +46,7 @@ class Played(Recorded):
     mechanism, of which it finds what it finds). `n` units a table, `trials` tables. `note` says what is published."""
 
     mechanism: str
-    must: Literal["judged", "be caught", "hold"]
+    must: Must
     note: str
     n: int
     trials: int
@@ -48,6 +54,11 @@ class Played(Recorded):
     attacked: tuple[Attacked, ...]
     kept: int = 0
     """Rows released in all trials, of mechanisms that release rows."""
+
+    @property
+    def tenth(self) -> int:
+        """How many trials every tenth one is."""
+        return -(-self.trials // 10)
 
 
 class Setting(Recorded):

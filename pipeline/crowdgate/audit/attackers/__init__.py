@@ -2,8 +2,12 @@
 
 from crowdgate.audit.attackers.attributes import OneColumn, TwoColumns
 from crowdgate.audit.attackers.base import Answers, Attacker
+from crowdgate.audit.attackers.counts import Differences, ExactCounts, GuessedSeed
+from crowdgate.audit.attackers.groups import BitPredicate, DescribedGroup, Downcoding, EndPoint
 from crowdgate.audit.attackers.knowing import DigestOnly, OthersKnown, PolicyAndMargins
 from crowdgate.audit.attackers.noisy import NoisyCells, NoisySingletons, RowsAndMargins
+from crowdgate.audit.attackers.pad import ExtractorAndPad
+from crowdgate.audit.attackers.raw import EverybodysRow, RawRow
 from crowdgate.audit.attackers.release import GroupAndHash, LikeliestClasses
 from crowdgate.audit.attackers.trivial import TrivialHash
 
@@ -19,6 +23,16 @@ ATTACKERS: tuple[Attacker, ...] = (
     PolicyAndMargins(),
     OthersKnown(),
     DigestOnly(),
+    RawRow(),
+    EverybodysRow(),
+    ExactCounts(),
+    Differences(),
+    GuessedSeed(),
+    ExtractorAndPad(),
+    DescribedGroup(),
+    EndPoint(),
+    BitPredicate(),
+    Downcoding(),
 )
 
 __all__ = ["ATTACKERS", "Answers", "Attacker"]

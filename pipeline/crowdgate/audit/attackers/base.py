@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from crowdgate.audit.observation import Known, Observation
 from crowdgate.audit.population import Rng
-from crowdgate.audit.predicates import Predicate
+from crowdgate.audit.predicates import Everybody, Predicate
 
-Answers = Sequence[Predicate | None]
+Answers = Sequence[Predicate | Everybody | None]
 """One for each weight that was asked for; None where the attacker abstains, which counts as a failure."""
 
 

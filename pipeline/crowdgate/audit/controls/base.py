@@ -1,0 +1,47 @@
+"""What a control is."""
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+from crowdgate.audit.observation import Known, Observation
+from crowdgate.audit.population import Drawn, Rng
+
+
+Must = Literal["be caught", "hold"]
+
+
+class Control(ABC):
+    """A mechanism of which it is known what an audit that works finds. No policy can name it.
+
+    `n` is the size of its tables (None: as many units as the policy has), `attackers` are those that speak of it, and
+    `note` says what it publishes. Of one that must be caught, the best attacker isolates with probability `rate` at
+    least at some of `weights(n)`, and `trials` refute the baseline there with probability .9.
+    """
+
+    must: ClassVar[Must]
+    note: ClassVar[str]
+    attackers: ClassVar[tuple[str, ...]]
+    n: ClassVar[int | None] = None
+    trials: ClassVar[int] = 60
+    rate: ClassVar[float] = 1.0
+
+    @property
+    @abstractmethod
+    def name(self) -> str: ...
+
+    @abstractmethod
+    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
+        """What it tells of this table, with fresh randomness."""
+
+    def weights(self, n: int) -> tuple[Fraction, ...]:
+        """At which weights it is judged."""
+        return tuple(Fraction(1, n * by) for by in (1_000_000, 1_000, 10, 1))
+
+    def known(self, policy: Known) -> Known:
+        """What those who attack it know: tables of a size of its own are drawn with replacement."""
+        return policy if self.n is None else Known(policy.population, self.n)
+
+    def fits(self, policy: Known) -> bool:
+        """Whether what it must do can be said of this population."""
+        return True

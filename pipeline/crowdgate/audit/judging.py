@@ -1,0 +1,104 @@
+"""Whether an audit found of its controls what an audit that works finds.
+
+One that must be caught is judged where it is strongest: the attacker and the weight (or no weight at all) at which it
+was furthest above its baseline in every tenth trial are judged in the other nine. It is caught if the lower one-sided
+95 % end is above the baseline there. One that must hold does unless an attacker is above its baseline at any weight,
+claimed together at a level (Holm 1979), which is the chance of a false alarm.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from crowdgate.accounting.audit_power import binomial_p, chance_to_refute, holm
+from crowdgate.accounting.intervals import clopper_pearson
+from crowdgate.accounting.pso_baselines import best_baseline
+from crowdgate.audit.record import Attacked, Played
+from crowdgate.candidate import Measurement
+
+ALPHA = Fraction(5, 100)
+POWER = 0.9
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attacker at one weight (None: whatever the weight): isolations in every tenth trial and in the others, and
+    the greatest success without looking."""
+
+    attacker: str
+    weight: Fraction | None
+    chosen_on: int
+    estimated_on: int
+    baseline: float
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What was found of one control. `works`: what must be found was. `attack` is where it was judged, `rate` the
+    success there; `power` the chance that it would be found where it is so: to be caught at the rate that is claimed of
+    it, or not to raise a false alarm."""
+
+    control: str
+    must: str
+    works: bool
+    attack: Attack
+    rate: Measurement
+    power: float
+
+    @property
+    def reason(self) -> str | None:
+        """Why the audit is inconclusive; None if it is not."""
+        if not self.works:
+            found = "was not caught" if self.must == "be caught" else f"was refuted by {self.attack.attacker!r}"
+            return f"the control {self.control!r} must {self.must}, and {found}"
+        if self.power < POWER:
+            return f"the control {self.control!r} would be found with probability {self.power:.2g} only, under {POWER}"
+        return None
+
+
+def judged(controls: Sequence[Played], rates: dict[str, float]) -> tuple[Judged, ...]:
+    """All controls; `rates` are those that are claimed of the ones that must be caught. The level of the ones that must
+    hold is shared, so that all of them together raise a false alarm with probability .05 at most."""
+    level = ALPHA / max(1, sum(each.must == "hold" for each in controls))
+    return tuple(
+        caught(each, rates[each.mechanism]) if each.must == "be caught" else held(each, level) for each in controls
+    )
+
+
+def caught(played: Played, rate: float) -> Judged:
+    """One that must be caught, of which this success is claimed."""
+    tenth, others = played.tenth, played.trials - played.tenth
+    # the strongest, and of these the one with the least baseline
+    best = max(attacks(played), key=lambda each: (each.chosen_on / tenth - each.baseline, -each.baseline))
+    found = _rate(best.estimated_on, others, ALPHA)
+    power = chance_to_refute(best.baseline, rate, others, ALPHA)
+    return Judged(played.mechanism, played.must, found.lower > best.baseline, best, found, power)
+
+
+def held(played: Played, level: Fraction) -> Judged:
+    """One that must hold."""
+    every = list(attacks(played))
+    successes = [each.chosen_on + each.estimated_on for each in every]
+    ps = holm([binomial_p(s, played.trials, each.baseline) for s, each in zip(successes, every, strict=True)])
+    at = min(range(len(ps)), key=ps.__getitem__)
+    found = _rate(successes[at], played.trials, level)
+    return Judged(played.mechanism, played.must, ps[at] > level, every[at], found, float(1 - level))
+
+
+def attacks(played: Played) -> Iterator[Attack]:
+    """Everything that was tried: at each weight, and whatever the weight, which nothing excuses above the greatest
+    success of all, (1 - 1/n)^(n - 1). Attackers that had nothing to attack are left out."""
+    for each in played.attacked:
+        if each.idle == played.trials:
+            continue
+        for at, weight in enumerate(played.weights):
+            yield _attack(each, weight, each.light[at], each.tenth_light[at], best_baseline(played.n, weight))
+            yield _attack(each, None, each.any[at], each.tenth_any[at], best_baseline(played.n, 1))
+
+
+def _attack(of: Attacked, weight: Fraction | None, all: int, tenth: int, baseline: float) -> Attack:
+    return Attack(of.attacker, weight, tenth, all - tenth, baseline)
+
+
+def _rate(successes: int, trials: int, alpha: Fraction) -> Measurement:
+    return Measurement(successes / trials, *clopper_pearson(successes, trials, alpha))
