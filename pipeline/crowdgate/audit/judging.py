@@ -80,17 +80,15 @@ def held(played: Played, level: Fraction) -> Judged:
     every = list(attacks(played))
     successes = [each.chosen_on + each.estimated_on for each in every]
     ps = holm([binomial_p(s, played.trials, each.baseline) for s, each in zip(successes, every, strict=True)])
-    at = min(range(len(ps)), key=ps.__getitem__)
+    at = min(range(len(ps)), key=lambda place: (ps[place], every[place].baseline - successes[place] / played.trials))
     found = _rate(successes[at], played.trials, level)
     return Judged(played.mechanism, played.must, ps[at] > level, every[at], found, float(1 - level))
 
 
 def attacks(played: Played) -> Iterator[Attack]:
     """Everything that was tried: at each weight, and whatever the weight, which nothing excuses above the greatest
-    success of all, (1 - 1/n)^(n - 1). Attackers that had nothing to attack are left out."""
+    success of all, (1 - 1/n)^(n - 1)."""
     for each in played.attacked:
-        if each.idle == played.trials:
-            continue
         for at, weight in enumerate(played.weights):
             yield _attack(each, weight, each.light[at], each.tenth_light[at], best_baseline(played.n, weight))
             yield _attack(each, None, each.any[at], each.tenth_any[at], best_baseline(played.n, 1))

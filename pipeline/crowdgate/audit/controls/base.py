@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 from crowdgate.audit.observation import Known, Observation
 from crowdgate.audit.population import Drawn, Rng
 
-
 Must = Literal["be caught", "hold"]
 
 
@@ -39,8 +38,8 @@ class Control(ABC):
         return tuple(Fraction(1, n * by) for by in (1_000_000, 1_000, 10, 1))
 
     def known(self, policy: Known) -> Known:
-        """What those who attack it know: tables of a size of its own are drawn with replacement."""
-        return policy if self.n is None else Known(policy.population, self.n)
+        """What those who attack it know. Tables are drawn with replacement, however those of the policy are."""
+        return Known(policy.population, self.n or policy.n)
 
     def fits(self, policy: Known) -> bool:
         """Whether what it must do can be said of this population."""

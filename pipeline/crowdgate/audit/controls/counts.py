@@ -140,7 +140,8 @@ def _set(tags: Tags, bit: int) -> int:
 def noise_of_seeds() -> Counts:
     """The noise of each seed, a row of differences of two geometric numbers: anybody can draw it again."""
     numbers = np.arange(SEEDS * 2 * SEEDED, dtype=np.uint64).reshape(2, SEEDS, SEEDED)
-    geometric = np.floor(np.log1p(-(mixed(numbers) >> np.uint64(11)) / 2.0**53) * -SCALE).astype(np.int64)
+    uniform = (mixed(numbers) >> np.uint64(11)).astype(np.float64) / 2.0**53
+    geometric = np.floor(np.log1p(-uniform) * -SCALE).astype(np.int64)
     found: Counts = geometric[0] - geometric[1]
     return found
 

@@ -31,7 +31,7 @@ class Mondrian(Control):
     must = "be caught"
     note = "publishes groups of k rows at least, with the least and greatest value of every column, the tag among them"
     attackers = ON_GROUPS
-    n = 500
+    n = 300
     rate = 0.99
 
     @property
@@ -114,7 +114,7 @@ class Datafly(Control):
     must = "be caught"
     note = "publishes classes of k rows at least, with the least and greatest value of every column, the tag among them"
     attackers = ON_GROUPS
-    n = 500
+    n = 300
     rate = 0.99
 
     @property
@@ -125,7 +125,8 @@ class Datafly(Control):
         codes = coded(drawn)
         columns = [*(column.astype(np.uint64) for column in codes.T), drawn.tags]
         values = [len(np.unique(column)) for column in columns]
-        while (sizes := np.bincount(of := classes(columns)))[sizes < self.k].sum() > self.k:
+        # where all rows differ in one column, no class has two
+        while max(values) == drawn.n > self.k or _below(sizes := np.bincount(of := classes(columns)), self.k) > self.k:
             most = int(np.argmax(values))
             columns[most] = columns[most] >> np.uint64(1)
             values[most] = len(np.unique(columns[most]))
@@ -140,7 +141,7 @@ class Buckets(Control):
     must = "be caught"
     note = "publishes the first and last tag of every 10 rows, in the order of tags"
     attackers = ON_GROUPS
-    n = 500
+    n = 300
     rate = 0.99
 
     def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
@@ -180,7 +181,7 @@ class BitSuppression(Control):
 class MinimalPrefixes(Control):
     """Tags generalised to a beginning of their bits, no more than 2-anonymity needs.
 
-    Of "downcoding" (A. Cohen, Attacks on Deidentification's Defenses, USENIX Security 2022) this is the first step only:
+    Of "downcoding" (A. Cohen, Attacks on Deidentification's Defenses, USENIX Security 2022) this is a first step only:
     one column, a binary hierarchy, k = 2. Were both rows of a pair in one half, that half would be published: so each
     half has one.
     """
@@ -189,7 +190,7 @@ class MinimalPrefixes(Control):
     must = "be caught"
     note = "publishes tags generalised to as many first bits as leave two rows in each class at least"
     attackers = ON_GROUPS
-    n = 500
+    n = 300
     rate = 0.99
 
     def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
@@ -216,6 +217,11 @@ def coded(drawn: Drawn) -> Codes:
         return np.zeros((drawn.n, 0), dtype=np.int64)
     codes = [column[drawn.who] for column in drawn.population.cells.codes]
     return np.column_stack(codes).astype(np.int64) if codes else np.zeros((drawn.n, 0), dtype=np.int64)
+
+
+def _below(sizes: npt.NDArray[np.int64], k: int) -> int:
+    """Rows in classes of less than k."""
+    return int(sizes[sizes < k].sum())
 
 
 def classes(columns: Sequence[Tags]) -> Rows:

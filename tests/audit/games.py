@@ -1,0 +1,49 @@
+"""Games that tests play."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from crowdgate.accounting.intervals import clopper_pearson
+from crowdgate.audit.attackers import ATTACKERS
+from crowdgate.audit.attackers.base import Attacker
+from crowdgate.audit.controls import Control
+from crowdgate.audit.game import Game, play, played
+from crowdgate.audit.observation import Known, Mechanism
+from crowdgate.audit.population import Population
+from crowdgate.audit.record import Played
+from tests.audit.people import rows
+
+BY_NAME = {each.name: each for each in ATTACKERS}
+ALMOST_NEVER = Fraction(1, 100_000)
+
+
+def crowd(seed: int = 5) -> Population:
+    """60,000 rows of five skewed columns, in about 18,000 cells."""
+    sizes = (70, 12, 7, 5, 2)
+    shares = [(1 / np.arange(1, size + 1)) for size in sizes]
+    every = np.einsum("a,b,c,d,e->abcde", *(share / share.sum() for share in shares))
+    return rows(np.random.default_rng(seed).multinomial(60_000, every.ravel()).reshape(sizes))
+
+
+def controlled(control: Control, policy: Known, seed: int = 1, attackers: Sequence[Attacker] | None = None) -> Played:
+    """What is recorded of a control."""
+    known = control.known(policy)
+    against = [BY_NAME[name] for name in control.attackers] if attackers is None else attackers
+    game = Game(control, against, known, control.weights(known.n), seed, 0)
+    return played(game, play(game, control.trials), control.must, control.note)
+
+
+def isolations(
+    mechanism: Mechanism, attacker: str, n: int, trials: int, weight: Fraction = Fraction(1), seed: int = 1
+) -> int:
+    """In how many trials an attacker isolates with at most that weight. The population does not matter: one cell."""
+    game = Game(mechanism, [BY_NAME[attacker]], Known(rows(np.array([1])), n), (weight,), seed, 0)
+    return int(play(game, trials).light[0, 0])
+
+
+def within(rate: float, successes: int, trials: int, alpha: Fraction = ALMOST_NEVER) -> bool:
+    """Whether the exact interval has the rate. A true one is outside with probability 2 alpha at most."""
+    low, high = clopper_pearson(successes, trials, alpha)
+    return low <= rate <= high

@@ -1,0 +1,70 @@
+"""Those who do not look: inside exact intervals of theory, with and without replacement."""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binom, hypergeom
+
+from crowdgate.accounting.pso import baseline
+from crowdgate.audit.attackers.trivial import TrivialHash
+from crowdgate.audit.controls import CONTROLS
+from crowdgate.audit.game import Game, play, trivial_isolations
+from crowdgate.audit.observation import Known
+from crowdgate.audit.predicates import Predicate
+from tests.audit.games import within
+from tests.audit.people import rows
+
+(CONSTANT,) = (each for each in CONTROLS if each.name == "constant")
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("size", "n", "replacement"), [(30, 40, True), (41, 40, False), (40, 40, False)])
+def test_the_trivial_attack_has_its_baseline(size: int, n: int, replacement: bool) -> None:
+    """N = 2,000 tables, three weights, intervals at 2e-5: a false alarm in 6e-5.
+
+    Every row has a tag of its own: rows that are drawn twice are no bias, and rows that can't be none either. A share
+    that is a half too great is seen at 1/(3 n) (.306 for .241) with probability .99.
+    """
+    known = Known(rows(np.full(size, 1)), n, replacement)
+    weights = tuple(Fraction(1, n * by) for by in (10, 3, 1))
+    found = play(Game(CONSTANT, [TrivialHash()], known, weights, 3, 0), 2000).light[0].tolist()
+    assert all(within(baseline(n, w), s, 2000) for w, s in zip(weights, found, strict=True))
+
+
+def with_replacement(m: int, size: int, n: int) -> float:
+    """That one of n draws is one of m rows."""
+    return float(n * (m / size) * (1 - m / size) ** (n - 1))
+
+
+def without(m: int, size: int, n: int) -> float:
+    return float(hypergeom.pmf(1, size, m, n))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    ("size", "n", "replacement", "theory"), [(60, 30, True, with_replacement), (33, 30, False, without)]
+)
+def test_a_hash_of_rows_without_tags_is_biased_as_theory_says(
+    size: int, n: int, replacement: bool, theory: Callable[[int, int, int], float]
+) -> None:
+    """N = 10,000 tables, intervals at 2e-5. A row that is drawn twice matches twice, which makes it .282 with
+    replacement; without, it is the baseline, .374, again: beside .282 seen with probability above .999."""
+    share, rng = 1 / n, np.random.default_rng(11)
+    expected = float(sum(binom.pmf(m, size, share) * theory(m, size, n) for m in range(size + 1)))
+    population = rows(np.full(size, 1))
+    found = sum(
+        Predicate(rng.random(size) < share).isolates(population.draw(n, rng, replacement=replacement), rng)
+        for _ in range(10_000)
+    )
+    assert within(expected, found, 10_000)
+    assert within(baseline(n, Fraction(1, n)), found, 10_000) == (not replacement)
+
+
+@pytest.mark.statistical
+def test_a_hundred_thousand_trials_of_the_hash_attack() -> None:
+    """N = 100,000 at n = 1,000: an interval of .006 on each side at 2e-5; a multiply-shift hash of structured keys
+    (.46) would be seen for sure."""
+    found = trivial_isolations(1000, 1 / 1000, 100_000, np.random.default_rng(2))
+    assert within(baseline(1000, Fraction(1, 1000)), found, 100_000)

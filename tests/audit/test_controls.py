@@ -1,0 +1,160 @@
+"""Controls: what must be found of them is found, and planted faults are."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdgate.audit.attackers import ATTACKERS
+from crowdgate.audit.attackers.base import Answers, Attacker
+from crowdgate.audit.controls import CONTROLS, Control
+from crowdgate.audit.controls.counts import ExactCounts, noise_of_seeds
+from crowdgate.audit.controls.groups import classes, prefixes
+from crowdgate.audit.controls.raw import Constant, Identity, RandomFunction
+from crowdgate.audit.game import Game, Tally, play
+from crowdgate.audit.judging import POWER, attacks, caught, held, judged
+from crowdgate.audit.observation import Known, Observation
+from crowdgate.audit.population import Drawn, Rng
+from crowdgate.audit.predicates import ALL_BITS, Predicate
+from crowdgate.audit.record import Attacked, Played
+from tests.audit.games import BY_NAME, controlled, crowd
+
+POLICY = Known(crowd(), 2000)
+NAMES = [each.name for each in CONTROLS]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("control", CONTROLS, ids=NAMES)
+def test_of_every_control_is_found_what_must_be(control: Control) -> None:
+    """Each states its trials N. Those that must be caught are with a probability that is computed, .9 at least (in
+    fact above .999); those that must hold raise a false alarm with probability .05 at most, together in an audit."""
+    assert control.fits(POLICY)
+    played = controlled(control, POLICY)
+    hold = sum(each.must == "hold" for each in CONTROLS)
+    found = caught(played, control.rate) if control.must == "be caught" else held(played, Fraction(5, 100) / hold)
+    assert found.works
+    assert found.power >= POWER
+    assert found.reason is None
+
+
+def test_names_of_controls_and_attackers_are_unique_and_every_attacker_is_known() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+    assert len(BY_NAME) == len(ATTACKERS)
+    assert all(name in BY_NAME for each in CONTROLS for name in each.attackers)
+
+
+class Never(Attacker):
+    """Answers, and never wins."""
+
+    name, summary, source = "never", "", ""
+
+    def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:  # noqa: ARG002
+        return [Predicate(share=Fraction(0))] * len(weights)
+
+
+class Silent(Identity):
+    """Publishes nothing."""
+
+    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:  # noqa: ARG002
+        return Observation()
+
+
+class Leaky(RandomFunction):
+    """The function is the identity."""
+
+    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
+        return Identity().tell(drawn, known, rng)
+
+
+class Hasty(ExactCounts):
+    """Too few trials."""
+
+    trials = 3
+
+
+@pytest.mark.parametrize(
+    ("control", "attackers", "reason"),
+    [
+        (Identity(), [Never()], "must be caught, and was not caught"),
+        (Silent(), None, "must be caught, and was not caught"),
+        (Leaky(), None, "must hold, and was refuted by 'raw row'"),
+        (Hasty(), None, "would be found with probability 0.59 only"),
+    ],
+    ids=["an attacker that never wins", "a silent control", "a control that leaks", "too few trials"],
+)
+def test_planted_faults_turn_the_judgement(control: Control, attackers: list[Attacker] | None, reason: str) -> None:
+    (found,) = judged([controlled(control, POLICY, attackers=attackers)], {control.name: control.rate})
+    assert reason in (found.reason or "")
+
+
+def test_the_level_is_shared_by_the_controls_that_must_hold() -> None:
+    """17 of 100 beside a baseline of 1/11 have p = .009: refuted at .05, not at .05 / 8."""
+    one = Played(
+        mechanism="m", must="hold", note="", n=10, trials=100, weights=(Fraction(1, 100),),
+        attacked=(Attacked(attacker="a", light=(17,), any=(17,), idle=0, tenth_light=(2,), tenth_any=(2,)),),
+    )  # fmt: skip
+    assert not held(one, Fraction(5, 100)).works
+    assert [each.works for each in judged([one] * 8, {})] == [True] * 8
+
+
+counts = st.integers(1, 300).flatmap(lambda trials: st.tuples(st.just(trials), st.integers(0, trials)))
+
+
+@settings(max_examples=30)
+@given(counts, st.integers(2, 100))
+def test_what_is_chosen_on_a_tenth_is_estimated_on_the_others(of: tuple[int, int], n: int) -> None:
+    trials, light = of
+    played = Played(
+        mechanism="m", must="be caught", note="", n=n, trials=trials, weights=(Fraction(1, n),),
+        attacked=(
+            Attacked(attacker="a", light=(light,), any=(trials,), idle=0, tenth_light=(0,), tenth_any=(0,)),
+        ),
+    )  # fmt: skip
+    assert {(each.weight, each.estimated_on) for each in attacks(played)} == {(Fraction(1, n), light), (None, trials)}
+    assert played.tenth == len(range(0, trials, 10))
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(1, 130), st.integers(0, 5))
+def test_every_tenth_trial_is_counted_apart_whatever_the_batches(trials: int, seed: int) -> None:
+    game = Game(Constant(), [BY_NAME["trivial hash"]], Known(POLICY.population, 5), (Fraction(1, 5),), seed, 0)
+    tallies = [game.batch(at, size) for at, size in game.batches(trials)]
+    whole = sum(tallies[1:], tallies[0])
+    assert whole.trials == trials
+    assert whole.tenth_any.sum() <= min(whole.any.sum(), -(-trials // 10))
+    assert _same(play(game, trials), whole)
+
+
+def _same(one: Tally, other: Tally) -> bool:
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("light", "any", "tenth_light"))
+
+
+def test_the_noise_of_seeds_is_geometric_noise() -> None:
+    """Of scale 10: variance 2 a / (1 - a)^2 = 199.8, a = e^(-1/10). 1,376,256 numbers: 1 % is five standard errors."""
+    noise = noise_of_seeds()
+    assert len(np.unique(noise[:, :4], axis=0)) > 0.9 * len(noise)
+    assert noise.var() == pytest.approx(199.8, rel=0.01)
+    assert abs(noise.mean()) < 0.1
+
+
+@given(st.lists(st.integers(0, 255), min_size=2, max_size=30), st.integers(2, 4))
+def test_minimal_prefixes_hold_k_rows_and_could_not_be_halved(values: list[int], k: int) -> None:
+    tags = np.sort(np.array(values, dtype=np.uint64) << np.uint64(56))
+    found = list(prefixes(tags, 0, 64, k)) if len(tags) >= k else []
+    assert sum(size for size, _ in found) == (len(tags) if found else 0)
+    for size, part in found:
+        half = (part.high - part.low + 1) // 2
+        inside = [int(tag) for tag in tags if part.low <= int(tag) <= part.high]
+        low = sum(tag < part.low + half for tag in inside)
+        assert size == len(inside) >= k
+        assert half == 0 or 0 < low < k or 0 < size - low < k
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, ALL_BITS)), min_size=1, max_size=20))
+def test_classes_are_equal_where_rows_are(values: list[tuple[int, int]]) -> None:
+    found = classes([np.array(column, dtype=np.uint64) for column in zip(*values, strict=True)])
+    pairs = zip(values, found.tolist(), strict=True)
+    assert len(set(pairs)) == len(set(values)) == len(set(found.tolist()))
