@@ -32,7 +32,7 @@ def controlled(control: Control, policy: Known, seed: int = 1, attackers: Sequen
     known = control.known(policy)
     against = [BY_NAME[name] for name in control.attackers] if attackers is None else attackers
     game = Game(control, against, known, control.weights(known.n), seed, 0)
-    return played(game, play(game, control.trials), control.must, control.note)
+    return played(game, play(game, control.trials), control.must, control.note, control.rate)
 
 
 def isolations(

@@ -86,18 +86,18 @@ class Hasty(ExactCounts):
     ids=["an attacker that never wins", "a silent control", "a control that leaks", "too few trials"],
 )
 def test_planted_faults_turn_the_judgement(control: Control, attackers: list[Attacker] | None, reason: str) -> None:
-    (found,) = judged([controlled(control, POLICY, attackers=attackers)], {control.name: control.rate})
+    (found,) = judged([controlled(control, POLICY, attackers=attackers)])
     assert reason in (found.reason or "")
 
 
 def test_the_level_is_shared_by_the_controls_that_must_hold() -> None:
     """17 of 100 beside a baseline of 1/11 have p = .009: refuted at .05, not at .05 / 8."""
     one = Played(
-        mechanism="m", must="hold", note="", n=10, trials=100, weights=(Fraction(1, 100),),
+        mechanism="m", must="hold", note="", rate=None, n=10, trials=100, weights=(Fraction(1, 100),),
         attacked=(Attacked(attacker="a", light=(17,), any=(17,), idle=0, tenth_light=(2,), tenth_any=(2,)),),
     )  # fmt: skip
     assert not held(one, Fraction(5, 100)).works
-    assert [each.works for each in judged([one] * 8, {})] == [True] * 8
+    assert [each.works for each in judged([one] * 8)] == [True] * 8
 
 
 counts = st.integers(1, 300).flatmap(lambda trials: st.tuples(st.just(trials), st.integers(0, trials)))
@@ -108,7 +108,7 @@ counts = st.integers(1, 300).flatmap(lambda trials: st.tuples(st.just(trials), s
 def test_what_is_chosen_on_a_tenth_is_estimated_on_the_others(of: tuple[int, int], n: int) -> None:
     trials, light = of
     played = Played(
-        mechanism="m", must="be caught", note="", n=n, trials=trials, weights=(Fraction(1, n),),
+        mechanism="m", must="be caught", note="", rate=None, n=n, trials=trials, weights=(Fraction(1, n),),
         attacked=(
             Attacked(attacker="a", light=(light,), any=(trials,), idle=0, tenth_light=(0,), tenth_any=(0,)),
         ),

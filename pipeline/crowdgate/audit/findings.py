@@ -14,6 +14,7 @@ from crowdgate.accounting.audit_power import binomial_p, chance_to_pass, excess_
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
 from crowdgate.audit.attackers import ATTACKERS
+from crowdgate.audit.judging import Judged, judged
 from crowdgate.audit.record import AuditRecord, Played, Setting
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
@@ -72,6 +73,7 @@ class Findings:
     seen: float | None
     at_baseline: float
     at_bound: float
+    controls: tuple[Judged, ...]
 
 
 def found(record: AuditRecord) -> Findings:
@@ -83,14 +85,15 @@ def found(record: AuditRecord) -> Findings:
     refuted = refutations(looking, own.trials, alpha)
     baseline, bound = first[0].baseline, pso.bound(own.n, setting.weight, setting.epsilon, setting.delta)
     excess = _worst([point.excess for point in first])
-    reasons = tuple(_reasons(lines))
+    controls = judged(record.controls)
+    reasons = tuple(_reasons(lines, controls))
     one, at_bound = (_chance(setting, own, baseline, true, alpha) for true in (baseline, max(baseline, bound)))
     return Findings(
         outcome=_outcome(reasons, excess, setting), reasons=reasons, lines=lines, refuted=refuted,
         success=_worst([point.rate for point in first]), excess=excess, isolation=_isolation(own, alpha),
         kept=_kept(own, setting), baseline=baseline, bound=bound,
         seen=excess_seen(baseline, own.trials, alpha, POWER), at_baseline=one ** len(looking),
-        at_bound=at_bound * one ** (len(looking) - 1),
+        at_bound=at_bound * one ** (len(looking) - 1), controls=controls,
     )  # fmt: skip
 
 
@@ -148,8 +151,11 @@ def _chance(setting: Setting, own: Played, baseline: float, true: float, alpha: 
     return chance_to_pass(min(Fraction(1), Fraction(baseline) + setting.limit), min(1.0, true), own.trials, alpha)
 
 
-def _reasons(lines: Sequence[Line]) -> Iterator[str]:
+def _reasons(lines: Sequence[Line], controls: Sequence[Judged]) -> Iterator[str]:
     """Why nothing can be concluded."""
+    if not controls:
+        yield "no control was played: nothing says that this audit sees anything"
+    yield from (each.reason for each in controls if each.reason is not None)
     if all(line.idle for line in lines if line.attacker not in _BLIND):
         yield "no attacker had anything to attack: nothing is released that any of them reads"
 

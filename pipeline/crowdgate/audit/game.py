@@ -107,7 +107,7 @@ def play(game: Game, trials: int) -> Tally:
     return tally
 
 
-def played(game: Game, tally: Tally, must: Must, note: str) -> Played:
+def played(game: Game, tally: Tally, must: Must, note: str, rate: float | None) -> Played:
     """What is recorded of a game."""
     attacked = []
     for row, attacker in enumerate(game.attackers):
@@ -120,7 +120,7 @@ def played(game: Game, tally: Tally, must: Must, note: str) -> Played:
             )
         )  # fmt: skip
     return Played(
-        mechanism=game.mechanism.name, must=must, note=note, n=game.known.n, trials=tally.trials,
+        mechanism=game.mechanism.name, must=must, note=note, rate=rate, n=game.known.n, trials=tally.trials,
         weights=game.weights, attacked=tuple(attacked), kept=tally.kept,
     )  # fmt: skip
 

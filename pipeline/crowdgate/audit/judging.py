@@ -56,13 +56,11 @@ class Judged:
         return None
 
 
-def judged(controls: Sequence[Played], rates: dict[str, float]) -> tuple[Judged, ...]:
-    """All controls; `rates` are those that are claimed of the ones that must be caught. The level of the ones that must
-    hold is shared, so that all of them together raise a false alarm with probability .05 at most."""
+def judged(controls: Sequence[Played]) -> tuple[Judged, ...]:
+    """All controls. The level of the ones that must hold is shared, so that all of them together raise a false alarm
+    with probability .05 at most."""
     level = ALPHA / max(1, sum(each.must == "hold" for each in controls))
-    return tuple(
-        caught(each, rates[each.mechanism]) if each.must == "be caught" else held(each, level) for each in controls
-    )
+    return tuple(caught(each, each.rate or 0.0) if each.must == "be caught" else held(each, level) for each in controls)
 
 
 def caught(played: Played, rate: float) -> Judged:

@@ -43,11 +43,13 @@ class Attacked(Recorded):
 
 class Played(Recorded):
     """All attackers against one mechanism: `must` says what an audit that works finds of it ("judged": the policy's own
-    mechanism, of which it finds what it finds). `n` units a table, `trials` tables. `note` says what is published."""
+    mechanism, of which it finds what it finds). `n` units a table, `trials` tables. `note` says what is published,
+    `rate` the success that is claimed of the best attacker on one that must be caught."""
 
     mechanism: str
     must: Must
     note: str
+    rate: float | None
     n: int
     trials: int
     weights: tuple[Exact, ...]

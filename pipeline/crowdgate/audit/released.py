@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from crowdgate.audit.observation import Known, Observation
 from crowdgate.audit.population import Drawn, Rng
+from crowdgate.candidate import Candidate, Static
 from crowdgate.histogram import split
-from crowdgate.kind.kind import Protection
+from crowdgate.kind.kind import Histograms, Protection
 from crowdgate.kind.randomness import KeyedRandomness
 from crowdgate.sampling import KEY_BYTES, SecretKey
 
@@ -19,6 +20,15 @@ class Released:
 
     def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
         """All that the mechanism draws for one release."""
-        views = split(drawn.table, known.population.view, self.protection.views())
-        randomness = KeyedRandomness(SecretKey(rng.bytes(KEY_BYTES), injected=True))
-        return Observation(seen=self.protection.attacked(views, randomness))
+        return Observation(seen=self.protection.attacked(self._views(drawn, known), _randomness(rng)))
+
+    def candidate(self, drawn: Drawn, known: Known, static: Static, rng: Rng) -> Candidate:
+        """The candidate of one release, with what it hides."""
+        return self.protection.protect(static, self._views(drawn, known), _randomness(rng)).candidate
+
+    def _views(self, drawn: Drawn, known: Known) -> Histograms:
+        return split(drawn.table, known.population.view, self.protection.views())
+
+
+def _randomness(rng: Rng) -> KeyedRandomness:
+    return KeyedRandomness(SecretKey(rng.bytes(KEY_BYTES), injected=True))

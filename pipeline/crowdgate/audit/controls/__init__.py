@@ -18,6 +18,7 @@ from crowdgate.audit.controls.groups import (
     MinimalPrefixes,
     Mondrian,
 )
+from crowdgate.audit.controls.own import own_controls
 from crowdgate.audit.controls.pad import Extractor, ExtractorAndPad, OneTimePad
 from crowdgate.audit.controls.raw import (
     Constant,
@@ -59,4 +60,4 @@ CONTROLS: tuple[Control, ...] = (
     MinimalPrefixes(),
 )
 
-__all__ = ["CONTROLS", "Control"]
+__all__ = ["CONTROLS", "Control", "own_controls"]

@@ -41,6 +41,10 @@ class Control(ABC):
         """What those who attack it know. Tables are drawn with replacement, however those of the policy are."""
         return Known(policy.population, self.n or policy.n)
 
+    def claimed(self, policy: Known) -> float:
+        """The success that is claimed of its best attacker on this population."""
+        return self.rate
+
     def fits(self, policy: Known) -> bool:
         """Whether what it must do can be said of this population."""
         return True

@@ -1,0 +1,118 @@
+"""From counts to a verdict: what passes, what fails, what can't be concluded."""
+
+from datetime import date
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdgate.accounting import pso
+from crowdgate.accounting.intervals import clopper_pearson
+from crowdgate.audit.findings import Findings, found, level
+from crowdgate.audit.record import Attacked, AuditRecord, Played, Setting
+from crowdgate.gate import Outcome
+
+N, TRIALS = 10_000, 2_500
+WEIGHTS = (Fraction(5, 1000 * N), Fraction(1, N))
+SETTING = Setting(
+    policy="clinic", version="1", policy_digest="p", mechanism="safe_k_anonymity", epsilon=Fraction(1),
+    delta=Fraction(1, 10**9), beta=Fraction(1, 2), contract="clinic", population="clinic", population_digest="d",
+    population_size=N, n=N, replacement=True, weight=WEIGHTS[0], weights=WEIGHTS, trials=TRIALS,
+    limit=Fraction(1, 100), attackers=("likeliest classes",), controls=("identity",), code="c", libraries={},
+)  # fmt: skip
+
+
+def attacked(name: str, light: tuple[int, int], idle: int = 0) -> Attacked:
+    tenth = tuple(count // 10 for count in light)
+    return Attacked(attacker=name, light=light, any=light, idle=idle, tenth_light=tenth, tenth_any=tenth)
+
+
+def control(successes: int = 60, rate: float = 1.0) -> Played:
+    one = attacked("raw row", (successes, successes))
+    return Played(
+        mechanism="identity", must="be caught", note="all", rate=rate, n=N, trials=60, weights=WEIGHTS, attacked=(one,)
+    )
+
+
+def record(
+    *against: Attacked, attempt: int = 1, controls: tuple[Played, ...] = (control(),), kept: int = 0
+) -> AuditRecord:
+    own = Played(
+        mechanism="the policy's mechanism", must="judged", note="", rate=None, n=N, trials=TRIALS, weights=WEIGHTS,
+        attacked=(attacked("trivial hash", (12, 920)), *against), kept=kept,
+    )  # fmt: skip
+    return AuditRecord(
+        setting=SETTING, digest="x", seed="0", made=date(2030, 1, 1), attempt=attempt, played=(own, *controls)
+    )
+
+
+def of(successes: int, **kinds: object) -> Findings:
+    return found(record(attacked("likeliest classes", (successes, 920)), **kinds))  # type: ignore[arg-type]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, TRIALS), st.integers(1, 4))
+def test_a_pass_is_an_upper_end_within_the_limit(successes: int, attempt: int) -> None:
+    """Recomputed from the definition: the greatest upper end of all attackers, at the level of the attempt."""
+    said = of(successes, attempt=attempt)
+    alpha = Fraction(1, 20 * 2 ** (attempt - 1))
+    baseline = pso.baseline(N, WEIGHTS[0])
+    upper = max(clopper_pearson(count, TRIALS, alpha)[1] for count in (12, successes))
+    assert said.excess.upper == pytest.approx(upper - baseline, abs=1e-12)
+    assert said.success.upper == upper
+    assert said.outcome is (Outcome.PASS if upper - baseline <= 0.01 else Outcome.FAIL)
+    assert level(attempt) == alpha
+
+
+def test_at_the_baseline_it_passes_and_one_in_fifty_fails() -> None:
+    assert of(13).outcome is Outcome.PASS
+    assert of(13).refuted == ()
+    assert of(50).outcome is Outcome.FAIL
+    assert of(50).refuted == ("likeliest classes",)
+
+
+def test_later_attempts_are_judged_harder() -> None:
+    """26 of 2,500 pass at .05 and not at .05 / 16."""
+    assert of(26).outcome is Outcome.PASS
+    assert of(26, attempt=5).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("controls", "reason"),
+    [((), "no control was played"), ((control(0),), "'identity' must be caught, and was not"),
+     ((control(rate=0.02),), "would be found with probability")],
+)  # fmt: skip
+def test_without_power_nothing_is_concluded(controls: tuple[Played, ...], reason: str) -> None:
+    said = of(0, controls=controls)
+    assert said.outcome is Outcome.INCONCLUSIVE
+    assert any(reason in each for each in said.reasons)
+
+
+def test_nothing_to_attack_is_no_pass() -> None:
+    said = found(record(attacked("likeliest classes", (0, 0), idle=TRIALS)))
+    assert said.outcome is Outcome.INCONCLUSIVE
+    assert "no attacker had anything to attack" in said.reasons[0]
+
+
+def test_who_knows_all_others_is_held_against_its_own_baseline() -> None:
+    """20 of 2,500 would be little beside B(n, 1/n) = .37; beside w = .0001 it is a refutation."""
+    said = found(record(attacked("all others known", (0, 20))))
+    assert said.refuted == ("all others known",)
+
+
+def test_what_could_have_been_seen() -> None:
+    said = of(13, kept=TRIALS * N // 4)
+    assert said.kept == pytest.approx(0.5)
+    assert said.bound == pytest.approx(N * (float(WEIGHTS[0]) * 2.718281828 + 1e-9), rel=1e-6)
+    assert said.seen is not None
+    assert 0.003 < said.seen < 0.006
+    assert said.at_baseline > 0.99
+    # an attacker as good as the bound, .0136, hardly stays within .015 in 2,500 trials
+    assert said.at_bound < 0.2
+    assert found(replace_limit(Fraction(3, 100))).at_bound > 0.99
+
+
+def replace_limit(limit: Fraction) -> AuditRecord:
+    one = record(attacked("likeliest classes", (13, 920)))
+    return one.model_copy(update={"setting": one.setting.model_copy(update={"limit": limit})})
