@@ -31,9 +31,11 @@ class ExactCounts(Control):
     attackers = ("exact counts",)
     rate = ALONE
     repeats: ClassVar[int] = 1
+    bits: ClassVar[int] = BITS
 
     def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
-        return Observation(counts=StripCounts([exact(drawn.tags, *each) for each in strips(known.n, self.repeats)]))
+        found = [exact(drawn.tags, *each, self.bits) for each in strips(known.n, self.repeats)]
+        return Observation(counts=StripCounts(found))
 
 
 class RepeatedCounts(ExactCounts):
@@ -62,7 +64,7 @@ class OneCount(Control):
         return Observation(counts=StripCounts([exact(drawn.tags, *strip, bits=0)]))
 
 
-class MaskedCounts(Control):
+class MaskedCounts(ExactCounts):
     """No count below 10 is published: every question is asked of many more rows, whose number is asked as well.
 
     PNAS Remark 5.3 (arXiv: Remark 4.7), with strips of weight 2/n of which half is left."""
@@ -71,10 +73,10 @@ class MaskedCounts(Control):
     must = "be caught"
     note = "publishes exact counts, none below 10: every question is asked of the odd tags as well"
     attackers = ("differences of counts",)
-    rate = ALONE
 
     def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
-        return Observation(counts=StripCounts([masked(drawn.tags, *each) for each in strips(known.n, 1, width=2)]))
+        found = [masked(drawn.tags, *each, self.bits) for each in strips(known.n, self.repeats, width=2)]
+        return Observation(counts=StripCounts(found))
 
 
 class HashedCounts(Control):
@@ -124,10 +126,10 @@ def exact(tags: Tags, low: int, high: int, bits: int = BITS) -> Strip:
     return Strip(low, high, len(inside), tuple(_set(inside, 1 << at) for at in range(bits)))
 
 
-def masked(tags: Tags, low: int, high: int) -> Strip:
+def masked(tags: Tags, low: int, high: int, bits: int = BITS) -> Strip:
     """The same, counted together with the odd numbers; answers below 10 are not told."""
     aside, even = _set(tags, 1), tags[Between(low, high, 1, 0)(tags)]
-    answers = [aside, aside + len(even), *(aside + _set(even, 1 << at) for at in range(1, BITS + 1))]
+    answers = [aside, aside + len(even), *(aside + _set(even, 1 << at) for at in range(1, bits + 1))]
     told = [answer if answer >= MASKED_BELOW else None for answer in answers]
     return Strip(low, high, told[1], tuple(told[2:]), told[0])
 

@@ -1,0 +1,43 @@
+"""What Cohen and Nissim state of their mechanisms: PNAS 2020, and the arXiv version of it."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from crowdgate.accounting.pso import baseline
+from crowdgate.audit.controls import CONTROLS
+from crowdgate.audit.controls.groups import BitSuppression
+from crowdgate.audit.observation import Mechanism
+
+BY_NAME = {each.name: each for each in CONTROLS}
+FOUR = 1 - (1 - baseline(1000, Fraction(1, 1000))) ** 4
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A mechanism, who attacks it, at which n and weight, in how many trials, and the success that theory states."""
+
+    mechanism: Mechanism
+    attacker: str
+    n: int
+    trials: int
+    success: float
+    weight: Fraction = Fraction(1)
+
+
+TINY = Fraction(1, 1 << 40)
+BY_BITS = {2: 1.0, 3: 0.603, 5: 0.451, 10: 0.387, 20: 0.375}
+BY_HASH = {2: 0.5, 5: 0.4096, 10: 0.387420489}
+STATED = [
+    *(Stated(BitSuppression(k), "bit predicate", k, 1500, rate) for k, rate in BY_BITS.items()),
+    *(Stated(BitSuppression(k), "described group and hash", k, 1500, rate) for k, rate in BY_HASH.items()),
+    Stated(BitSuppression(2), "bit predicate", 200, 300, 1.0, Fraction(1, 1 << 28)),
+    Stated(BY_NAME["interval buckets"], "end point", 100, 100, 1.0, TINY),
+    Stated(BY_NAME["exact counts"], "exact counts", 1000, 1500, baseline(1000, Fraction(1, 1000)), TINY),
+    Stated(BY_NAME["exact counts of four strips"], "exact counts", 1000, 1500, FOUR, TINY),
+    Stated(BY_NAME["counts, low ones masked"], "differences of counts", 1000, 1500, baseline(1000, 0.001), TINY),
+    Stated(BY_NAME["exact counts of hashes"], "exact counts", 50, 1500, baseline(50, Fraction(1, 50)), TINY),
+    Stated(BY_NAME["one exact count"], "exact counts", 100, 1500, 0.0, TINY),
+    Stated(BY_NAME["secret random function"], "raw row", 100, 300, 0.0, TINY),
+    Stated(BY_NAME["extractor alone"], "extractor and pad", 400, 300, 0.0, TINY),
+    Stated(BY_NAME["one-time pad alone"], "extractor and pad", 400, 300, 0.0, TINY),
+]  # fmt: skip
