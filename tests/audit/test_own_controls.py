@@ -1,5 +1,6 @@
 """The policy's own mechanism with a fault, and without."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
