@@ -29,6 +29,8 @@ from crowdgate.accounting import (
     person,
     pso,
     pso_baselines,
+    pso_high,
+    pso_safe_k,
     safe_k,
     safe_k_exact,
     safe_k_same_sample,
@@ -177,6 +179,13 @@ def success(n: int, w: Real, eps: Real, delta: Real, beta: Real = 1) -> Real:
 
 def baseline(n: int, w: Real) -> Real:
     return n * w * (1 - w) ** (n - 1)
+
+
+def by_classes(n: int, w: Real, eps: Real, k: int, b: Real, rate: Real) -> Real:
+    """Per row with the exact delta, or per class with Theorem 5's."""
+    d = truth.greatest_tail(k, b, truth.share(eps, b))
+    in_classes = success(n, w, eps, mp.mpf(0), rate) + (n // k) * d
+    return min(mp.mpf(1), in_classes, success(n, w, eps, truth.safe_k_delta(k, b, eps), rate))
 
 
 def grouped(eps: Real, delta: Real, m: int) -> tuple[Real, Real]:
@@ -422,8 +431,13 @@ LINES: dict[str, Line | Solver] = {
         pso.theorem_6_2, ("up", "up"), lambda n, w, e, d: (e - (n - 1) * mp.log1p(-w), n * d),
         (PEOPLE, WEIGHT, ANY_EPSILON, DELTA), None),
     "accounting.pso.counts_bound": Line(
-        pso.counts_bound, ("up",), lambda n, w, c: min(mp.mpf(1), mp.mpf(n + 1) ** c * baseline(n, w)),
-        (PEOPLE, WEIGHT, COUNTS), None),
+        lambda n, w, c, apart: pso.counts_bound(n, w, c, disjoint=bool(apart)), ("up",),
+        lambda n, w, c, apart: min(mp.mpf(1), truth.answers(n, c, apart) * baseline(n, w)),
+        (PEOPLE, WEIGHT, COUNTS, Values([0, 1], st.integers(0, 1))), None),
+    "accounting.pso.counts_beside": Line(
+        lambda n, w, c, e, d, apart: pso.counts_beside(n, w, c, e, d, disjoint=bool(apart)), ("up",),
+        lambda n, w, c, e, d, apart: min(mp.mpf(1), truth.answers(n, c, apart) * success(n, w, e, d)),
+        (PEOPLE, WEIGHT, COUNTS, ANY_EPSILON, DELTA, Values([0, 1], st.integers(0, 1))), None),
     "accounting.pso.most_counts": Solver(
         pso.most_counts, lambda c, n, w, t: c == 0 or mp.mpf(n + 1) ** c * baseline(n, w) <= t,
         lambda c: c + 1 + (c >> 40), (PEOPLE, WEIGHT, SMALL_DELTA),
@@ -443,6 +457,15 @@ LINES: dict[str, Line | Solver] = {
         (_values([1, 2, 3, 9, 25], st.integers(1, 25)), _values([1, 2, 11, 25], st.integers(1, 25)),
          _values([*_exactly("0", "1e-300", "0.001", "0.04", "1/11", "0.2", "0.61", "1")], st.floats(0, 1))), 1e-12,
         lambda n, everyone, _: n <= everyone),
+    "accounting.pso_high.high_bound": Line(
+        pso_high.high_bound, ("up",), truth.high_bound, (PEOPLE, WEIGHT, ANY_EPSILON, DELTA), None,
+        lambda n, w, *_: w > 0),
+    "accounting.pso_safe_k.safe_k_bound": Line(
+        pso_safe_k.safe_k_bound, ("up",), lambda n, w, e, k, b: by_classes(n, w, e, k, b, mp.mpf(1)),
+        (PEOPLE, WEIGHT, EPSILON, SMALL_K, BETA), None),
+    "accounting.pso_safe_k.safe_k_bound_in_sample": Line(
+        pso_safe_k.safe_k_bound_in_sample, ("up",), lambda n, w, e, k, b: by_classes(n, w, e, k, b, b),
+        (PEOPLE, WEIGHT, EPSILON, SMALL_K, BETA), None),
     "accounting.safe_k.least_k": Solver(
         safe_k.least_k, lambda k, e, d, b: truth.safe_k_delta(k, b, e) <= d * (1 + NEAR), lambda k: k - 1 or None,
         (_values(EPSILON.fixed, _powers(-1, 2)), _values(_exactly("1e-300", "1e-30", "1e-9", "0.001", "0.5"),

@@ -1,11 +1,20 @@
 import math
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.numbers import Number
-from crowdgate.accounting.pso import baseline, bound, bound_in_sample, counts_bound, most_counts, theorem_6_2
+from crowdgate.accounting.pso import (
+    baseline,
+    bound,
+    bound_in_sample,
+    counts_beside,
+    counts_bound,
+    most_counts,
+    theorem_6_2,
+)
 from tests.accounting.vectors import Entry, is_rounded_up, of
 
 rows = st.integers(1, 10**7)
@@ -30,6 +39,12 @@ def test_the_baseline_of_a_class_of_k_is_what_an_attack_on_k_anonymity_reaches(e
 def test_the_baseline_gives_the_success_of_the_counting_attack(entry: Entry) -> None:
     n, d = entry["inputs"]["n"], entry["inputs"]["d"]
     assert baseline(n, (2**d // n) / 2**d) == pytest.approx(entry["expected"], rel=1e-10)
+
+
+@of("counting_attack_success_simulated")
+def test_the_baseline_is_what_the_counting_attack_was_seen_to_reach(entry: Entry) -> None:
+    n, d = entry["inputs"]["n"], entry["inputs"]["d"]
+    assert baseline(n, (2**d // n) / 2**d) == pytest.approx(entry["expected"], abs=entry["tolerance"]["abs"])
 
 
 @settings(deadline=None, derandomize=True)
@@ -91,6 +106,42 @@ def test_the_most_counts_stay_below_the_target_and_one_more_does_not(n: int, bit
     counts = most_counts(n, w, target)
     assert counts_bound(n, w, counts) <= target * (1 + 1e-9)
     assert counts_bound(n, w, counts + 1) > target
+
+
+@settings(deadline=None, derandomize=True)
+@given(n=st.integers(1, 12), counts=st.integers(0, 6), bits=st.integers(30, 200))
+def test_disjoint_counts_have_as_many_answers_as_there_are_ways_to_share_out_the_rows(
+    n: int, counts: int, bits: int
+) -> None:
+    ways, w = math.comb(n + counts, counts), 2.0**-bits
+    assert counts_bound(n, w, counts, disjoint=True) == pytest.approx(min(1, ways * baseline(n, w)), rel=1e-11)
+    assert counts_bound(n, w, counts, disjoint=True) <= counts_bound(n, w, counts) * (1 + 1e-12)
+    beside = counts_beside(n, w, counts, 1, w, disjoint=True)
+    assert beside == pytest.approx(min(1, ways * bound(n, w, 1, w)), rel=1e-11)
+    assert counts_beside(n, w, counts, 1, w) == pytest.approx(min(1, (n + 1) ** counts * bound(n, w, 1, w)), rel=1e-11)
+
+
+def test_the_answers_to_disjoint_counts_are_what_tables_can_have() -> None:
+    for n in range(1, 6):
+        seen = {tuple(table.count(v) for v in (1, 2)) for table in product((0, 1, 2), repeat=n)}
+        assert counts_bound(n, 1e-9, 2, disjoint=True) == pytest.approx(len(seen) * baseline(n, 1e-9), rel=1e-11)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.7])
+def test_one_exact_count_beside_a_private_bit_stays_below_its_bound(epsilon: float) -> None:
+    """Rows of 20 values; the count of value 0 exactly, and whether value 1 is there, by randomised response. The
+    best attacker names one value for every pair of answers: the bound without the count would be beaten."""
+    n, values = 2, 20
+    truthful = math.exp(epsilon) / (1 + math.exp(epsilon))
+    won: dict[tuple[int, bool], list[float]] = {}
+    for table in product(range(values), repeat=n):
+        for said in (True, False):
+            chance = truthful if said == (1 in table) else 1 - truthful
+            for value in range(values):
+                seen = won.setdefault((table.count(0), said), [0.0] * values)
+                seen[value] += chance * (table.count(value) == 1) / values**n
+    best = sum(map(max, won.values()))
+    assert bound(n, 1 / values, epsilon, 0) < best <= counts_beside(n, 1 / values, 1, epsilon, 0)
 
 
 def test_the_bounds_are_clipped_at_one() -> None:

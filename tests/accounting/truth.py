@@ -283,3 +283,17 @@ def finite_baseline(n: int, everyone: int, w: Real) -> Real:
             if high > mean:
                 best = max(best, ((high - mean) * alone[low] + (mean - low) * alone[high]) / (high - low))
     return best
+
+
+def answers(n: int, counts: int, disjoint: int) -> Real:
+    """How many answers exact counts of n rows have."""
+    if not disjoint:
+        return mp.mpf(n + 1) ** counts
+    return mp.exp(mp.loggamma(n + counts + 1) - mp.loggamma(n + 1) - mp.loggamma(counts + 1))
+
+
+def high_bound(n: int, w: Real, eps: Real, delta: Real) -> Real:
+    """P(Bin(n, v) <= 1) and what delta adds."""
+    v = w / (w + (1 - w) * mp.exp(2 * eps))
+    alone = (1 - v) ** n + n * v * (1 - v) ** (n - 1)
+    return min(mp.mpf(1), alone + 2 * delta * (1 + mp.exp(eps) * (1 - w) / w))

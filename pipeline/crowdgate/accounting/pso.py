@@ -9,6 +9,7 @@ P(p(x_i) = 1) <= e^epsilon E w(p) + delta, and the n rows add up.
 import math
 from fractions import Fraction
 
+from crowdgate.accounting.binomial import log_mass
 from crowdgate.accounting.numbers import (
     Number,
     decimal,
@@ -27,6 +28,7 @@ __all__ = [
     "baseline",
     "bound",
     "bound_in_sample",
+    "counts_beside",
     "counts_bound",
     "most_counts",
     "theorem_6_2",
@@ -37,6 +39,8 @@ __all__ = [
 
 _SLACK = 1e-15
 """Relative, of each term: a logarithm and a product, rounded."""
+_ROUNDED = 1e-13
+"""Absolute, of a logarithm: three terms."""
 _GREATEST_EXPONENT = 700.0
 
 
@@ -76,10 +80,26 @@ def theorem_6_2(n: Number, w_max: Number, epsilon: Number, delta: Number) -> tup
     return raised(up(epsilon_of(epsilon)) + extra), up(rows * probability("delta", delta))
 
 
-def counts_bound(n: Number, w: Number, counts: Number) -> float:
-    """(n + 1)^counts B(n, w), at most 1, rounded up: success against that many exact counts of `n` rows."""
-    log = _log_counts(whole("n", n, 1), probability("w", w), whole("counts", counts, 0))
+def counts_bound(n: Number, w: Number, counts: Number, *, disjoint: bool = False) -> float:
+    """(n + 1)^counts B(n, w), at most 1, rounded up: success against that many exact counts of `n` rows.
+
+    One of all possible answers is guessed: (n + 1)^counts, or C(n + counts, counts) where no row is in two counts.
+    """
+    rows, many = whole("n", n, 1), whole("counts", counts, 0)
+    log = _log_counts(rows, probability("w", w), 0) + _log_answers(rows, many, disjoint)
     return 1.0 if log >= 0 else exp_up(log)
+
+
+def counts_beside(
+    n: Number, w: Number, counts: Number, epsilon: Number, delta: Number, *, disjoint: bool = False
+) -> float:
+    """(n + 1)^counts n (e^epsilon w + delta), at most 1, rounded up: exact counts beside an (epsilon, delta)-DP output.
+
+    Whoever guesses the counts sees the output alone: `bound` times the number of answers, as in `counts_bound`.
+    """
+    alone = bound(n, w, epsilon, delta)
+    log = _log_answers(whole("n", n, 1), whole("counts", counts, 0), disjoint)
+    return alone if alone in (0, 1) else min(1.0, exp_up(min(0.0, log + math.log(alone) * (1 - _SLACK))))
 
 
 def most_counts(n: Number, w: Number, target: Number) -> int:
@@ -112,6 +132,17 @@ def _success(n: Number, w: Number, epsilon: Number, delta: Number, beta: Number)
 def _log_counts(n: int, weight: Fraction, counts: int) -> float:
     """ln((n + 1)^counts B(n, w)), rounded up."""
     if weight in (0, 1):
-        return counts * math.log(n + 1) * (1 + _SLACK) if n == 1 and weight == 1 else -math.inf
-    terms = counts * math.log(n + 1), math.log(n), math.log(weight), (n - 1) * log_rest(weight)
+        return _log_answers(n, counts, False) if n == 1 and weight == 1 else -math.inf
+    terms = _log_answers(n, counts, False), math.log(n), math.log(weight), (n - 1) * log_rest(weight)
     return math.fsum(terms) + _SLACK * math.fsum(map(abs, terms))
+
+
+def _log_answers(n: int, counts: int, disjoint: bool) -> float:
+    """ln of how many answers so many counts of n rows have, rounded up."""
+    if not disjoint:
+        return counts * math.log(n + 1) * (1 + _SLACK)
+    if counts == 0:
+        return 0.0
+    share = counts / (n + counts)  # C(N, t) = P(Bin(N, t / N) = t) / ((t / N)^t (1 - t / N)^(N - t))
+    mass = log_mass(counts, n, share, n / (n + counts))
+    return (mass + counts * math.log1p(n / counts) + n * math.log1p(counts / n)) * (1 + _SLACK) + _ROUNDED
