@@ -53,11 +53,13 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Figures:
-    """What a mechanism says of its classes before any data are read: the least size that is published, and the levels
-    (the finest candidates, before levels are chosen; none where no rows are published)."""
+    """What a mechanism says before any data are read: the least size of a class that is published, the levels (the
+    finest candidates, before levels are chosen; none where no rows are published), and the rate at which its coins keep
+    a row, 1 without coins."""
 
     least_class: int
     levels: Mapping[str, Level]
+    beta: Fraction
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +84,8 @@ class Fact:
 class Static:
     """Public facts: policy, contract and budget only. `spent` is the population's spend with this release included.
 
-    `levels` are the released ones; before levels are chosen, the finest candidates.
+    `levels` are the released ones; before levels are chosen, the finest candidates. `beta` is the rate at which coins
+    keep a row.
     """
 
     guarantee: Guarantee
@@ -93,6 +96,7 @@ class Static:
     levels: Mapping[str, Level]
     facts: Mapping[str, Fact]
     rows_per_unit: int = 1
+    beta: Fraction = Fraction(1)
 
     @property
     def most_rows(self) -> int:

@@ -55,9 +55,10 @@ def test_one_class_alone_would_not_be_enough() -> None:
     assert gained((2, 2, 2), 2, 0.1, 1) > 2.9 * d
 
 
-def attack(shares: Sizes, classes: Sizes, n: int, k: int, beta: float) -> tuple[float, float]:
+def attack(shares: Sizes, classes: Sizes, n: int, k: int, beta: float, told: float = 0) -> tuple[float, float]:
     """The greatest success, in the table and in the sample, of an attacker who sees the release of n rows and names one
-    value or none; `shares` in hundredths."""
+    value or none; `shares` in hundredths. It is also told whether the first value is in the table: the truth, with
+    probability e^told / (1 + e^told)."""
     won: dict[tuple[int, ...], list[list[float]]] = defaultdict(lambda: [[0.0] * len(shares) for _ in range(2)])
     for table in product(range(n + 1), repeat=len(shares)):
         if sum(table) != n:
@@ -69,9 +70,11 @@ def attack(shares: Sizes, classes: Sizes, n: int, k: int, beta: float) -> tuple[
             drawn = chance * math.prod(mass(j, c, beta) for j, c in zip(sample, table, strict=True))
             sizes = [sum(j for j, of in zip(sample, classes, strict=True) if of == each) for each in sorted({*classes})]
             seen = tuple(size if size >= k else 0 for size in sizes)
-            for place, counts in enumerate((table, sample)):
-                for value, count in enumerate(counts):
-                    won[seen][place][value] += drawn * (count == 1)
+            for lies in (False, True):
+                said = drawn / (1 + math.exp(told if lies else -told))
+                for place, counts in enumerate((table, sample)):
+                    for value, count in enumerate(counts):
+                        won[(*seen, (table[0] > 0) != lies)][place][value] += said * (count == 1)
     light = [value for value, share in enumerate(shares) if share == min(shares)]
     whole, among = (sum(max(each[place][v] for v in light) for each in won.values()) for place in (0, 1))
     return whole, among
@@ -94,6 +97,16 @@ def test_no_attack_on_a_tiny_universe_beats_the_bounds(shares: Sizes, classes: S
             arguments = (n, Fraction(min(shares), 100), epsilon, k, beta)
             assert whole <= safe_k_bound(*arguments)
             assert among <= safe_k_bound_in_sample(*arguments)
+
+
+@pytest.mark.parametrize("told", [0.0, 0.5, 2.0])
+@pytest.mark.parametrize("beta", [0.1, 0.3, 0.7])
+def test_in_the_sample_the_bound_holds_with_the_cost_of_what_else_is_told_of_all_rows(told: float, beta: float) -> None:
+    shares, classes, n, k = (3, 3, 94), (0, 0, 1), 3, 2
+    _, among = attack(shares, classes, n, k, beta, told)
+    for epsilon in (0.05, 0.4, 1):
+        delta = exact_delta(k, beta, epsilon)
+        assert among <= bound_in_sample(n, Fraction(3, 100), epsilon + told, delta, beta)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -316,6 +317,26 @@ def test_epsilon_and_delta_are_those_of_the_whole_release() -> None:
 def test_the_bound_on_singling_out_uses_all_that_the_population_has_spent() -> None:
     found = of_static("pso_bound", static(people=1000, spent=("3", "2e-6")), **{"with": {"weight": "1e-5"}})
     assert found == Measurement.exact(pso.bound(1000, "1e-5", 3, "2e-6"))
+
+
+@pytest.mark.parametrize(("rows", "rate"), [(1, "0.25"), (2, "1")])
+def test_the_bound_in_the_sample_takes_the_rate_of_the_coins_and_counts_people_of_several_rows_whole(
+    rows: int, rate: str
+) -> None:
+    facts = replace(static(people=1000, spent=("3", "2e-6")), beta=Fraction("0.25"), rows_per_unit=rows)
+    found = of_static("pso_bound_in_sample", facts, **{"with": {"weight": "1e-5"}})
+    assert found == Measurement.exact(pso.bound_in_sample(rows * 1000, "1e-5", 3, "2e-6", rate))
+    rule = gate("pso_bound_in_sample", "at_most", "1", **{"with": {"weight": "1e-5"}})
+    reached = MEASURES["pso_bound_in_sample"].reach(facts, rule)
+    assert reached == tuple(
+        pso.bound_in_sample(rows * 1000, "1e-5", *spent, rate) for spent in ((1, "1e-6"), (4, "1e-5"))
+    )
+    assert of_static("pso_bound_in_sample", static()) == of_static("pso_bound", static())
+
+
+@pytest.mark.parametrize(("policy", "beta"), [("census_income", "0.3"), ("census_income_tables", "1")])
+def test_plans_of_every_kind_say_the_rate_of_their_coins(policy: str, beta: str) -> None:
+    assert plan_policy(ROOT / "policies" / f"{policy}.yaml").alone().beta == Fraction(beta)
 
 
 def test_the_bundled_budget_allows_four_releases_with_these_bounds_on_singling_out() -> None:

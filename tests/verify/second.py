@@ -244,6 +244,12 @@ def pso_bound(rows: int, weight: Fraction, epsilon: Fraction, delta: Fraction) -
     return min(Fraction(1), exact(rows * (M.exp(real(epsilon)) * real(weight) + real(delta))))
 
 
+def pso_bound_in_sample(rows: int, weight: Fraction, epsilon: Fraction, delta: Fraction, beta: Fraction) -> Fraction:
+    """The same for exactly one of the sampled rows: a row that the coins did not keep, with probability 1 - beta,
+    has no part in the release."""
+    return min(Fraction(1), exact(rows * ((M.exp(real(epsilon)) - 1 + real(beta)) * real(weight) + real(delta))))
+
+
 def expected_singletons(margins: Sequence[Sequence[int]], people: int) -> Fraction:
     """The sum over the cells of the product of the margins of N p (1 - p)^(N - 1) (Koot 2012, section 5.1)."""
     cells = Counter({Fraction(1): 1})
@@ -673,7 +679,12 @@ def _pso(release: Release, gate: Said) -> Measured:
     facts = release.said["facts"]
     weight = Fraction(gate.get("with", {}).get("weight", WEIGHT))
     spent = Fraction(facts["spent"]["epsilon"]), Fraction(facts["spent"]["delta"])
-    number = pso_bound(facts["people"] * release.per_unit, weight, *spent)
+    rows = facts["people"] * release.per_unit
+    if gate["measure"] == "pso_bound":
+        number = pso_bound(rows, weight, *spent)
+    else:
+        beta = Fraction(release.said["mechanism"]["beta"]) if release.per_unit == 1 else Fraction(1)
+        number = pso_bound_in_sample(rows, weight, *spent, beta)
     return number, number, number
 
 
@@ -729,5 +740,9 @@ _RECOUNTED: dict[str, Callable[[Release], Fraction | None]] = {
     "total_relative_error": _total_error,
     "smallest_trusted_cell": _smallest_trusted,
 }
-_ACCOUNTED: dict[str, Callable[[Release, Said], Measured]] = {"pso_bound": _pso, "expected_singletons": _expected}
+_ACCOUNTED: dict[str, Callable[[Release, Said], Measured]] = {
+    "pso_bound": _pso,
+    "pso_bound_in_sample": _pso,
+    "expected_singletons": _expected,
+}
 _EXACT = {"guarantee_epsilon", "guarantee_delta", "released_rows", "released_classes", "smallest_class", "singletons"}

@@ -49,6 +49,7 @@ CHARGED = "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n"
 ATTESTED = "{name: spring, method: bernoulli, beta: 0.5, secret: true, size: unpublished}"
 SAMPLE = f"      - {{property: sample, value: {ATTESTED}}}\n"
 BOUND = "      - {property: rowsAtMost"
+IN_SAMPLE = "    - {measure: pso_bound_in_sample, at_most: 1}\n"
 PERSON: tuple[Edit, ...] = (
     ("contract", "value: row}", "value: {person: patient, rows: 2}}"),
     ("budget", "unit: row", 'unit: "person:patient"'),
@@ -78,6 +79,7 @@ spec:
     - {measure: guarantee_epsilon, at_most: 2}
     - {measure: guarantee_delta, at_most: 0.0001}
     - {measure: pso_bound, at_most: 1, with: {weight: 1e-6}}
+    - {measure: pso_bound_in_sample, at_most: 1, with: {weight: 1e-6}}
     - {measure: trusted_share, at_least: 0.05}
     - {measure: total_relative_error, at_most: 0.9}
     - {measure: smallest_trusted_cell, at_least: 0}
@@ -86,7 +88,7 @@ spec:
 GAUSSIAN = "noise: gaussian"
 ROWS: dict[str, tuple[Edit, ...]] = {
     "fixed": (("policy", "    - {measure: released_rows", "    - {measure: released_classes, at_least: 1}\n"
-               "    - {measure: released_rows"),),
+               f"{IN_SAMPLE}    - {{measure: released_rows"),),
     "empty": (("policy", FIXED, "attributes: {age: exact, ward: exact}"),),
     "choice on the full table": (("policy", FIXED, f"{LISTS}\n    choose: {{epsilon: 0.25}}"),),
     "choice on the sample": (("policy", FIXED, f"{LISTS}\n    choose: {{epsilon: 0.05, on: sample}}"),),
@@ -276,6 +278,17 @@ CLAIMS: dict[str, tuple[str, Change, str]] = {
         "expected_singletons: value",
     ),
     "singling out": ("fixed", lambda claims: last_digit(claims, "pso_bound"), "pso_bound: value"),
+    "singling out of the sample": (
+        "fixed", lambda claims: last_digit(claims, "pso_bound_in_sample"), "pso_bound_in_sample: value",
+    ),
+    "the whole for the sample": (
+        "laplace on a sample", lambda claims: verdict(claims, "pso_bound_in_sample").update(
+            {end: verdict(claims, "pso_bound")[end] for end in ("value", "low", "high")}
+        ), "pso_bound_in_sample: value",
+    ),
+    "a rate for singling out": (
+        "laplace on a sample", lambda claims: claims["mechanism"].update(beta="0.26"), "pso_bound_in_sample: value",
+    ),
     "people": ("fixed", lambda claims: claims["facts"].update(people=999), "pso_bound: value"),
     "spending": ("fixed", lambda claims: claims["facts"]["spent"].update(delta="0.0001001"), "pso_bound: value"),
     "an outcome": ("fixed", lambda claims: verdict(claims, "pso_bound").update(outcome="fail"), "pso_bound: outcome"),
@@ -574,6 +587,16 @@ def test_bound_on_singling_out(people: int, weight: Fraction, epsilon: Fraction,
     # five operations on doubles
     assert truth == found == 1 or rounded_up(found, truth, 1e-14)
     assert second.nine(rounded_text(found, 9, "ROUND_HALF_EVEN"), truth)
+
+
+@quick
+@given(people=st.integers(1, 10**6), weight=deltas, epsilon=losses, delta=deltas, beta=rates)
+def test_bound_on_singling_out_of_the_sample(
+    people: int, weight: Fraction, epsilon: Fraction, delta: Fraction, beta: Fraction
+) -> None:
+    found = pso.bound_in_sample(people, weight, epsilon, delta, beta)
+    truth = second.pso_bound_in_sample(people, weight, epsilon, delta, beta)
+    assert truth == found == 1 or rounded_up(found, truth, 1e-14)
 
 
 @quick

@@ -63,7 +63,9 @@ def bound(n: Number, w: Number, epsilon: Number, delta: Number) -> float:
 def bound_in_sample(n: Number, w: Number, epsilon: Number, delta: Number, beta: Number) -> float:
     """n ((e^epsilon - 1 + beta) w + delta), at most 1, rounded up: isolation among the sampled rows of the `n`.
 
-    For a mechanism that samples at rate `beta` and is (epsilon, delta)-DP for all n rows.
+    For a mechanism that samples at rate `beta` and is (epsilon, delta)-DP for all n rows: with probability 1 - beta it
+    does not see x_i. Also for one of cost (e1, d1) beside others of (e0, d0) that see all rows, with the totals: each
+    sampled row costs at most e^e0 (e^e1 - 1 + beta) w + beta d0 + d1, which is no more.
     """
     return _success(n, w, epsilon, delta, beta)
 

@@ -21,7 +21,7 @@ def static_of(said: Manifest, levels: Mapping[str, Level], facts: Mapping[str, F
     spent, budget = (stated.spent.epsilon, stated.spent.delta), (stated.budget.epsilon, stated.budget.delta)
     return Static(
         guarantee=said.guarantee.guarantee, spent=spent, budget=budget, people=stated.people, least_class=least_class,
-        levels=levels, facts=facts, rows_per_unit=stated.rows_per_unit,
+        levels=levels, facts=facts, rows_per_unit=stated.rows_per_unit, beta=said.mechanism.beta,
     )  # fmt: skip
 
 

@@ -45,6 +45,7 @@ class Plan:
             levels=figures.levels,
             facts={name: Fact.of(attribute) for name, attribute in self.bundle.contract.by_name.items()},
             rows_per_unit=self.bundle.contract.unit.rows,
+            beta=figures.beta,
         )
 
     def alone(self) -> Static:

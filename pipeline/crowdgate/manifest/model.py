@@ -130,9 +130,11 @@ class SoftwareSaid(Said):
 
 
 class MechanismSaid(Said):
-    """What is said of a mechanism; every kind of release has fields of its own."""
+    """What is said of a mechanism: its kind, and the rate at which secret coins keep a row, 1 without coins. Every kind
+    of release has further fields of its own."""
 
     kind: str
+    beta: Exact
 
 
 class Manifest(Said):

@@ -9,6 +9,7 @@ MEASURES: dict[str, Measure] = {
         guarantees.EPSILON,
         guarantees.DELTA,
         guarantees.PSO_BOUND,
+        guarantees.PSO_BOUND_IN_SAMPLE,
         expected.EXPECTED_SINGLETONS,
         output.RELEASED_ROWS,
         output.RELEASED_CLASSES,

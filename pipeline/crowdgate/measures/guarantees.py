@@ -1,9 +1,10 @@
 """What the guarantee itself says: epsilon, delta, and the success of predicate singling out it allows."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from crowdgate.accounting import pso
-from crowdgate.candidate import Measurement, Range, Shape, Static
+from crowdgate.candidate import Cost, Measurement, Range, Shape, Static
 from crowdgate.measures.base import Measure, MeasureClass
 from crowdgate.policy.policy import GateRule
 
@@ -18,19 +19,34 @@ def _delta(static: Static, _: GateRule) -> Measurement:
     return Measurement.exact(static.guarantee.delta)
 
 
-def _pso_bound(static: Static, rule: GateRule) -> Measurement:
-    return Measurement.exact(_bound(static, rule, static.spent))
-
-
-def _pso_reach(static: Static, rule: GateRule) -> Range:
-    """From this release alone to a budget that is spent whole."""
-    alone = (static.guarantee.epsilon, static.guarantee.delta)
-    whole = (max(static.budget[0], alone[0]), max(static.budget[1], alone[1]))
-    return _bound(static, rule, alone), _bound(static, rule, whole)
-
-
-def _bound(static: Static, rule: GateRule, spent: tuple[Fraction, Fraction]) -> float:
+def _bound(static: Static, rule: GateRule, spent: Cost) -> float:
     return pso.bound(static.most_rows, rule.options.get("weight", DEFAULT_WEIGHT), *spent)
+
+
+def _bound_in_sample(static: Static, rule: GateRule, spent: Cost) -> float:
+    """Where people have several rows they count as sampled whole: a row that is not kept may have a twin that is."""
+    weight, beta = rule.options.get("weight", DEFAULT_WEIGHT), static.beta if static.rows_per_unit == 1 else 1
+    return pso.bound_in_sample(static.most_rows, weight, *spent, beta)
+
+
+def _pso(name: str, whose: str, bound: Callable[[Static, GateRule, Cost], float], formula: str) -> Measure:
+    def reach(static: Static, rule: GateRule) -> Range:
+        """From this release alone to a budget that is spent whole."""
+        alone = (static.guarantee.epsilon, static.guarantee.delta)
+        whole = (max(static.budget[0], alone[0]), max(static.budget[1], alone[1]))
+        return bound(static, rule, alone), bound(static, rule, whole)
+
+    return Measure(
+        name,
+        MeasureClass.STATIC,
+        Shape.STATIC,
+        f"how likely it is, at most, that any{whose} can be pointed at: {formula}, with all that the population has"
+        " spent, including this release (predicate singling out: Cohen, Nissim 2020, Theorem 6.2; add/remove"
+        " suffices)",
+        reach=reach,
+        of_static=lambda static, rule: Measurement.exact(bound(static, rule, static.spent)),
+        options=("weight",),
+    )
 
 
 def _fixed(measure: str) -> Measure:
@@ -48,14 +64,10 @@ def _fixed(measure: str) -> Measure:
 
 EPSILON = _fixed("guarantee_epsilon")
 DELTA = _fixed("guarantee_delta")
-PSO_BOUND = Measure(
-    "pso_bound",
-    MeasureClass.STATIC,
-    Shape.STATIC,
-    "how likely it is, at most, that anyone can be pointed at: people (e^epsilon weight + delta), with all that the"
-    " population has spent, including this release (predicate singling out: Cohen, Nissim 2020, Theorem 6.2; add/remove"
-    " suffices)",
-    reach=_pso_reach,
-    of_static=_pso_bound,
-    options=("weight",),
+PSO_BOUND = _pso("pso_bound", "one", _bound, "people (e^epsilon weight + delta)")
+PSO_BOUND_IN_SAMPLE = _pso(
+    "pso_bound_in_sample",
+    "one of the sample",
+    _bound_in_sample,
+    "people ((e^epsilon - 1 + beta) weight + delta), at sampling rate beta",
 )

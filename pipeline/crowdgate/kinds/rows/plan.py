@@ -43,8 +43,8 @@ def plan(spec: SafeKAnonymity, contract: Contract, allowance: Allowance) -> Plan
 
 
 def figures(safe: SafeK) -> Figures:
-    """No class below k is published."""
-    return Figures(safe.k, safe.levels)
+    """No class below k is published, of a sample."""
+    return Figures(safe.k, safe.levels, safe.beta)
 
 
 def views(safe: SafeK) -> Mapping[str, View]:

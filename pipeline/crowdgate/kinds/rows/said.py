@@ -41,7 +41,6 @@ class RowsMechanism(MechanismSaid):
     `margins` of the full table stand beside them where they were bought."""
 
     kind: Literal["safe_k_anonymity"]
-    beta: Exact
     k: Annotated[int, Field(ge=1, le=GREATEST_K)]
     rows: Annotated[int, Field(ge=1, le=MOST_ROWS_EACH)] = 1
     inherited: Label | None = None

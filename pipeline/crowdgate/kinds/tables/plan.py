@@ -42,9 +42,9 @@ def _name_findings(spec: DpTablesSpec) -> Iterator[Finding]:
             yield (), f"{name!r} is a column that every table has", "attributes of other names", None
 
 
-def figures(_: TablesPlan) -> Figures:
+def figures(planned: TablesPlan) -> Figures:
     """No rows are published."""
-    return Figures(1, {})
+    return Figures(1, {}, planned.mechanism.beta)
 
 
 def views(planned: TablesPlan) -> Mapping[str, View]:

@@ -22,7 +22,6 @@ class TablesMechanism(NoiseSaid, MechanismSaid):
     """
 
     kind: Literal["dp_tables"]
-    beta: Exact
     rows_per_unit: Annotated[int, Field(ge=1, le=MOST_ROWS_EACH)]
     invariants: Annotated[tuple[Label, ...], Field(max_length=0)]
     relative_error: Exact
