@@ -99,6 +99,12 @@ class Static:
     beta: Fraction = Fraction(1)
 
     @property
+    def sampled_rate(self) -> Fraction:
+        """The rate at which coins keep all rows of a person. 1 where people have several: a row that is not kept may
+        have a twin that is."""
+        return self.beta if self.rows_per_unit == 1 else Fraction(1)
+
+    @property
     def most_rows(self) -> int:
         """A public bound on the rows of the table."""
         return self.people * self.rows_per_unit

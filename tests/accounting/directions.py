@@ -29,6 +29,7 @@ from crowdgate.accounting import (
     person,
     pso,
     pso_baselines,
+    pso_curve,
     pso_high,
     pso_safe_k,
     safe_k,
@@ -179,6 +180,16 @@ def success(n: int, w: Real, eps: Real, delta: Real, beta: Real = 1) -> Real:
 
 def baseline(n: int, w: Real) -> Real:
     return n * w * (1 - w) ** (n - 1)
+
+
+def point_of(point: pso_curve.Point) -> tuple[float, float, float, float]:
+    """Both bounds, and the first beside the baseline."""
+    return point.bound, point.in_sample, point.ratio, point.excess
+
+
+def curve_at(n: int, w: Real, eps: Real, delta: Real, beta: Real) -> tuple[Real, ...]:
+    alone, here = baseline(n, w), success(n, w, eps, delta)
+    return here, success(n, w, eps, delta, beta), here / alone, here - alone
 
 
 def by_classes(n: int, w: Real, eps: Real, k: int, b: Real, rate: Real) -> Real:
@@ -457,6 +468,10 @@ LINES: dict[str, Line | Solver] = {
         (_values([1, 2, 3, 9, 25], st.integers(1, 25)), _values([1, 2, 11, 25], st.integers(1, 25)),
          _values([*_exactly("0", "1e-300", "0.001", "0.04", "1/11", "0.2", "0.61", "1")], st.floats(0, 1))), 1e-12,
         lambda n, everyone, _: n <= everyone),
+    "accounting.pso_curve.curve": Line(
+        lambda at, n, e, d, b: point_of(pso_curve.curve(n, e, d, b)[at]), ("up",) * 4,
+        lambda at, n, e, d, b: curve_at(n, real(pso_curve.SHARES[at]) / n, e, d, b),
+        (Values([0, 3, 6], st.integers(0, 6)), PEOPLE, ANY_EPSILON, DELTA, ANY_BETA), None),
     "accounting.pso_high.high_bound": Line(
         pso_high.high_bound, ("up",), truth.high_bound, (PEOPLE, WEIGHT, ANY_EPSILON, DELTA), None,
         lambda n, w, *_: w > 0),
@@ -631,6 +646,8 @@ ELSEWHERE = {
     "accounting.numbers.probability": "exact; test_numbers.py",
     "accounting.numbers.rounded_text": "text; test_numbers.py",
     "accounting.numbers.whole": "exact; test_numbers.py",
+    "accounting.pso_curve.Point.excess": "with `curve` above",
+    "accounting.pso_curve.Point.ratio": "with `curve` above",
     "accounting.safe_k_exact.slack": "what is added so that the deltas above stay on their side",
     "accounting.tables_plan.share_faults": "words; test_tables_plan.py",
     "guarantee.Guarantee.words": "text made by `decimal`; tests/test_guarantee.py",

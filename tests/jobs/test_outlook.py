@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from crowdgate.accounting import pso
 from crowdgate.jobs.outlook import outlook
 from crowdgate.jobs.workspace import DEMO_POLICY, DEMO_TABLES, bundled
 from crowdgate.kind.forecast import Value
@@ -21,6 +22,33 @@ def test_the_bundled_plan_states_both_bounds_and_what_releases_come_to() -> None
     assert number(found.forecast.figure("exact_delta")) <= 1e-9
     assert found.releases == 4
     assert [f"{bound:.4f}" for bound in found.pso_bounds] == ["0.0011", "0.0028", "0.0069", "0.0176"]
+
+
+def test_the_bound_on_singling_out_is_told_over_all_weights_beside_what_a_blind_attacker_reaches() -> None:
+    rows = outlook(POLICY).pso_curve.rows
+    assert [row["releases"] for row in rows] == [1] * 7 + [4] * 7
+    for row in rows:
+        alone, sampled, whole = (number(row[name]) for name in ("baseline", "in_sample", "bound"))
+        assert alone < sampled <= whole <= 1
+        assert number(row["ratio"]) == pytest.approx(whole / alone)
+        assert number(row["excess"]) == pytest.approx(whole - alone)
+    last = rows[6]
+    assert (number(last["weight"]), number(last["baseline"])) == pytest.approx((1 / 300_000, 0.36788), rel=1e-5)
+    near = rows[1]
+    assert number(near["bound"]) == pso.bound(300_000, "1e-8", 1, "1e-9")
+    assert number(near["in_sample"]) == pso.bound_in_sample(300_000, "1e-8", 1, "1e-9", "0.3")
+
+
+def test_people_of_several_rows_count_with_all_of_them_in_every_bound(workshop: Workshop) -> None:
+    workshop.edit(workshop.contract, "value: row}", "value: {person: patient, rows: 2}}")
+    workshop.edit(workshop.budget, "unit: row", 'unit: "person:patient"')
+    found = outlook(workshop.policy)
+    spent = found.plan.guarantee.epsilon, found.plan.guarantee.delta
+    people = found.plan.bundle.budget.spec.people
+    assert found.pso_bounds[0] == pso.bound(2 * people, "1e-9", *spent)
+    heaviest = found.pso_curve.rows[6]
+    assert heaviest["weight"] == Fraction(1, 2 * people)
+    assert all(row["in_sample"] == row["bound"] for row in found.pso_curve.rows)
 
 
 def number(value: Value) -> float:

@@ -28,7 +28,8 @@ def high_bound(n: Number, w_min: Number, epsilon: Number, delta: Number) -> floa
     """P(Bin(n, v) <= 1) + 2 delta (1 + e^epsilon (1 - w) / w), v = w / (w + (1 - w) e^(2 epsilon)), at most 1, rounded
     up: success of predicates of weight at least `w_min` > 0 against an (epsilon, delta)-DP output about `n` rows.
 
-    It says something from about w = e^(2 epsilon) / n on, and falls as fast as e^-(n v).
+    It says something from about w = e^(2 epsilon) / n on, and falls as fast as e^-(n v): a lower bound on the rows
+    serves, an upper one does not.
     """
     rows, weight = whole("n", n, 1), probability("w_min", w_min, open_low=True)
     eps, spent = up(epsilon_of(epsilon)), probability("delta", delta)

@@ -122,6 +122,7 @@ def _show_plan(found: Outlook) -> None:
     for count, bound in enumerate(found.pso_bounds, start=1):
         success = f"predicate singling out succeeds with probability at most {decimal(bound, 4)} (weight 1e-9)"
         typer.echo(f"  after {count}: {success}")
+    _show_listing(found.pso_curve)
     chart = found.forecast.chart
     for listing in found.forecast.listings:
         if chart is not None and chart.listing == listing.name:

@@ -1,23 +1,40 @@
 """What a policy promises and costs, and what is expected of it, from what is public."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from crowdgate import manifest
 from crowdgate.accounting import pso
 from crowdgate.accounting.numbers import up
+from crowdgate.accounting.pso_curve import curve
 from crowdgate.jobs.charges import charges
 from crowdgate.jobs.informed import informed
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.prior import Figures, figures
-from crowdgate.kind.forecast import Forecast
+from crowdgate.kind.forecast import BOUND, Chart, Column, Forecast, Listing, Value, plain
 from crowdgate.kind.plan import Plan
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
+from crowdgate.report.chart import draw
 
 MOST_BOUNDS = 12
+
+CURVE = (
+    Column("releases", "releases", "d"),
+    Column("weight", "weight"),
+    Column("baseline", "without them", BOUND),
+    Column("bound", "with them", BOUND),
+    Column("in_sample", "of the sample", BOUND),
+    Column("ratio", "times the baseline", BOUND),
+    Column("excess", "above the baseline", BOUND),
+)
+CURVE_CHART = Chart(
+    "pso_curve", "weight", "weight of the predicate", ("bound", "in_sample", "baseline"),
+    "success (dashed: of the sample; dotted: without)", "releases", "log",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +67,19 @@ class Outlook:
         """Where it is near 1, the bound on singling out says nothing."""
         return self.plan.bundle.budget.spec.people * self.plan.guarantee.delta
 
+    @cached_property
+    def pso_curve(self) -> Listing:
+        """The bound on singling out by weight, after the first such release and after all that the budget allows."""
+        counts = sorted({1, max(1, self.releases)})
+        note = "at most, by predicates up to a weight; no one weight is the right one"
+        rows = tuple(row for count in counts for row in _curve(self.plan, count))
+        return Listing("pso_curve", "success of predicate singling out", CURVE, rows, note)
+
+    def pictures(self) -> list[str]:
+        """The charts of the page. Raises ConfigurationError when the extra that draws is not installed."""
+        chart, curve = self.forecast.chart, draw(CURVE_CHART, self.pso_curve.rows)
+        return [curve] if chart is None else [curve, draw(chart, self.forecast.rows(chart.listing))]
+
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
         return {
@@ -60,6 +90,7 @@ class Outlook:
             "informed": self.informed,
             "charges": list(self.charges),
             "pso_bound_after_release": list(self.pso_bounds),
+            "pso_curve": [{key: plain(value) for key, value in row.items()} for row in self.pso_curve.rows],
             "from": {"source": self.figures.source, "attributes_without_counts": list(self.figures.untold)},
             **self.forecast.to_json(),
         }
@@ -86,7 +117,16 @@ def releases_in_budget(plan: Plan) -> int:
     return min(by_epsilon, int(budget.delta / once.delta)) if once.delta else by_epsilon
 
 
+def _curve(plan: Plan, count: int) -> Iterator[Mapping[str, Value]]:
+    static, once = plan.alone(), plan.guarantee
+    for point in curve(static.most_rows, count * once.epsilon, count * once.delta, static.sampled_rate):
+        yield {
+            "releases": count, "weight": point.weight, "baseline": point.baseline, "bound": point.bound,
+            "in_sample": point.in_sample, "ratio": point.ratio, "excess": point.excess,
+        }  # fmt: skip
+
+
 def pso_bound(plan: Plan, count: int) -> float:
     """The bound on the success of predicate singling out after that many such releases."""
-    people = plan.bundle.budget.spec.people
-    return pso.bound(people, DEFAULT_WEIGHT, count * plan.guarantee.epsilon, count * plan.guarantee.delta)
+    once = plan.guarantee
+    return pso.bound(plan.alone().most_rows, DEFAULT_WEIGHT, count * once.epsilon, count * once.delta)

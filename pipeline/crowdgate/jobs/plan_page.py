@@ -8,8 +8,8 @@ from crowdgate.accounting.numbers import decimal
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.informed import informed_words
 from crowdgate.jobs.outlook import Outlook
+from crowdgate.kind.forecast import Listing
 from crowdgate.publish.pages import write_page
-from crowdgate.report.chart import draw
 from crowdgate.report.html import PICTURES, as_html
 from crowdgate.report.numbers import listed, range_of, shown, sides
 
@@ -22,7 +22,7 @@ def write_plan_page(found: Outlook, path: Path) -> None:
     Raises EnvironmentFault when the file exists or can't be written, ConfigurationError for another ending, or when
     charts can't be drawn.
     """
-    write_as(path, f"Plan of {_title(found)}", plan_markdown(found), lambda: draw(found.forecast))
+    write_as(path, f"Plan of {_title(found)}", plan_markdown(found), found.pictures)
 
 
 def write_as(
@@ -52,16 +52,6 @@ def plan_markdown(found: Outlook) -> str:
         {"label": each.label, "value": shown(each.value, each.format), "range": range_of(each), "basis": each.basis}
         for each in found.forecast.figures
     ]
-    listings = [
-        {
-            "title": each.title,
-            "note": each.note,
-            "titles": [column.title for column in each.columns],
-            "sides": sides(each),
-            "rows": list(listed(each)),
-        }
-        for each in found.forecast.listings
-    ]
     values = {
         "title": _title(found),
         "promise": [
@@ -76,9 +66,20 @@ def plan_markdown(found: Outlook) -> str:
         "releases": found.releases,
         "pso_bounds": [decimal(bound, 4) for bound in found.pso_bounds],
         "pictures": PICTURES,
-        "listings": listings,
+        "curve": _shown(found.pso_curve),
+        "listings": [_shown(each) for each in found.forecast.listings],
     }
     return report.markdown(TEMPLATE, values)
+
+
+def _shown(listing: Listing) -> dict[str, object]:
+    return {
+        "title": listing.title,
+        "note": listing.note,
+        "titles": [column.title for column in listing.columns],
+        "sides": sides(listing),
+        "rows": list(listed(listing)),
+    }
 
 
 def _title(found: Outlook) -> str:

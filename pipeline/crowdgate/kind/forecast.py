@@ -85,7 +85,7 @@ class Listing:
 @dataclass(frozen=True)
 class Chart:
     """A picture of a listing: `lines` over `x`, one of each for every value of `by`; the first is drawn whole, further
-    ones dashed."""
+    ones dashed. `x_scale` is linear or log."""
 
     listing: str
     x: str
@@ -93,6 +93,7 @@ class Chart:
     lines: tuple[str, ...]
     y_label: str
     by: str
+    x_scale: str = "linear"
 
 
 @dataclass(frozen=True, eq=False)

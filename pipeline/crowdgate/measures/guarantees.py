@@ -24,9 +24,8 @@ def _bound(static: Static, rule: GateRule, spent: Cost) -> float:
 
 
 def _bound_in_sample(static: Static, rule: GateRule, spent: Cost) -> float:
-    """Where people have several rows they count as sampled whole: a row that is not kept may have a twin that is."""
-    weight, beta = rule.options.get("weight", DEFAULT_WEIGHT), static.beta if static.rows_per_unit == 1 else 1
-    return pso.bound_in_sample(static.most_rows, weight, *spent, beta)
+    weight = rule.options.get("weight", DEFAULT_WEIGHT)
+    return pso.bound_in_sample(static.most_rows, weight, *spent, static.sampled_rate)
 
 
 def _pso(name: str, whose: str, bound: Callable[[Static, GateRule, Cost], float], formula: str) -> Measure:

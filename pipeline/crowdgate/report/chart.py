@@ -5,17 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.kind.forecast import Chart, Forecast, Value, plain
+from crowdgate.kind.forecast import Chart, Value, plain
 
 STYLES = ("-", "--", ":")
 
 
-def draw(forecast: Forecast) -> list[str]:
-    """The forecast's picture, if it has one. Raises ConfigurationError when the extra that draws is not installed."""
-    return [] if forecast.chart is None else [_drawn(forecast.chart, forecast.rows(forecast.chart.listing))]
-
-
-def _drawn(chart: Chart, rows: Sequence[Mapping[str, Value]]) -> str:
+def draw(chart: Chart, rows: Sequence[Mapping[str, Value]]) -> str:
+    """The picture of a listing's rows. Raises ConfigurationError when the extra that draws is not installed."""
     figure, axes = _figure()
     for number, group in enumerate(sorted({plain(row[chart.by]) for row in rows})):
         own = [row for row in rows if plain(row[chart.by]) == group]
@@ -23,6 +19,7 @@ def _drawn(chart: Chart, rows: Sequence[Mapping[str, Value]]) -> str:
             known = [(plain(row[chart.x]), plain(row[name])) for row in own if row[name] is not None]
             label = f"{group:g}" if style == STYLES[0] else None
             axes.plot(*zip(*known, strict=True), color=f"C{number}", linestyle=style, marker=".", label=label)
+    axes.set_xscale(chart.x_scale)
     axes.set_yscale("log")
     axes.set_xlabel(chart.x_label)
     axes.set_ylabel(chart.y_label)
