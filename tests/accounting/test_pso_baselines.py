@@ -61,7 +61,7 @@ def test_no_predicate_on_rows_and_tags_beats_the_finite_baseline(parts: list[Fra
 def test_whole_rows_and_a_share_of_one_more_reach_the_finite_baseline(everyone: int) -> None:
     for n in range(1, everyone + 1):
         for matching in (Fraction(i, 6) for i in range(6 * everyone + 1)):
-            used = min(matching, Fraction(min(everyone, (everyone + 1) // n)))
+            used = min(matching, Fraction(everyone // n))
             shares = [min(Fraction(1), max(Fraction(0), used - row)) for row in range(everyone)]
             found = finite_baseline(n, everyone, matching / everyone)
             assert float(played(shares, n)) == pytest.approx(found, rel=1e-12)

@@ -42,6 +42,7 @@ def test_the_bound_on_singling_out_is_told_over_all_weights_beside_what_a_blind_
 def test_people_of_several_rows_count_with_all_of_them_in_every_bound(workshop: Workshop) -> None:
     workshop.edit(workshop.contract, "value: row}", "value: {person: patient, rows: 2}}")
     workshop.edit(workshop.budget, "unit: row", 'unit: "person:patient"')
+    workshop.edit(workshop.policy, "delta: 0.01", "delta: 1e-9")
     found = outlook(workshop.policy)
     spent = found.plan.guarantee.epsilon, found.plan.guarantee.delta
     people = found.plan.bundle.budget.spec.people

@@ -47,14 +47,14 @@ def finite_baseline(n: Number, population: Number, w_max: Number) -> float:
     `population` rows with tags of their own, rounded up.
 
     Drawn first, the tags leave a set of m rows of the population that match, w N of them on average; then exactly one
-    of them is among the n with probability H(m) = m C(N - m, n - 1) / C(N, n). H rises up to floor((N + 1) / n) and is
+    of them is among the n with probability H(m) = m C(N - m, n - 1) / C(N, n). H rises up to floor(N / n) and is
     concave so far (up to m n <= 2N + 2 - n), so that E H(m) is at most the line between its neighbours at w N, and
     never more than its top. One whole row each for the whole part of w N and a share of one more row reach it: n w for
     w up to 1/N, and 1 for n = N at w = 1/N.
     """
     everyone = whole("population", population, 1, _LARGEST_POPULATION)
     rows, weight = whole("n", n, 1, everyone), probability("w_max", w_max)
-    matching = min(weight * everyone, Fraction(min(everyone, (everyone + 1) // rows)))
+    matching = min(weight * everyone, Fraction(everyone // rows))
     below = math.floor(matching)
     more = matching - below
     value = (1 - more) * _exactly_one(rows, everyone, below)
