@@ -155,6 +155,9 @@ NOISE = Values(["laplace", "gaussian"], st.sampled_from(["laplace", "gaussian"])
 SHARES = Values([(Fraction(1),), (Fraction(1, 3),) * 3, (Fraction(1, 10**6), 1 - Fraction(1, 10**6))],
                 st.lists(st.integers(1, 1000), min_size=1, max_size=4).map(
                     lambda parts: tuple(Fraction(part, sum(parts)) for part in parts)))  # fmt: skip
+SOME_EPSILONS = _values(_exactly("0.01", "0.1", "1", "700"), EPSILON.drawn)
+SOME_DELTAS = _values(_exactly("0", "1e-300", "1e-9"), DELTA.drawn)
+SOME_WEIGHTS = _values(_exactly("1e-300", "1e-9", "0.001"), WEIGHT.drawn)
 RATE = _values(_exactly("0.001", "0.01497", "0.11", "0.37", "0.99"), st.floats(0.0005, 0.9995))
 TRIALS = _values([1, 20, 60, 400], st.integers(1, 300))
 LEVEL = _values(_exactly("1e-6", "0.003", "0.05", "0.47"), _powers(-9, -0.2))
@@ -448,7 +451,7 @@ LINES: dict[str, Line | Solver] = {
     "accounting.pso.counts_beside": Line(
         lambda n, w, c, e, d, apart: pso.counts_beside(n, w, c, e, d, disjoint=bool(apart)), ("up",),
         lambda n, w, c, e, d, apart: min(mp.mpf(1), truth.answers(n, c, apart) * success(n, w, e, d)),
-        (PEOPLE, WEIGHT, COUNTS, ANY_EPSILON, DELTA, Values([0, 1], st.integers(0, 1))), None),
+        (PEOPLE, WEIGHT, COUNTS, SOME_EPSILONS, SOME_DELTAS, Values([0, 1], st.integers(0, 1))), None),
     "accounting.pso.most_counts": Solver(
         pso.most_counts, lambda c, n, w, t: c == 0 or mp.mpf(n + 1) ** c * baseline(n, w) <= t,
         lambda c: c + 1 + (c >> 40), (PEOPLE, WEIGHT, SMALL_DELTA),
@@ -471,16 +474,16 @@ LINES: dict[str, Line | Solver] = {
     "accounting.pso_curve.curve": Line(
         lambda at, n, e, d, b: point_of(pso_curve.curve(n, e, d, b)[at]), ("up",) * 4,
         lambda at, n, e, d, b: curve_at(n, real(pso_curve.SHARES[at]) / n, e, d, b),
-        (Values([0, 3, 6], st.integers(0, 6)), PEOPLE, ANY_EPSILON, DELTA, ANY_BETA), None),
+        (Values([0, 3, 6], st.integers(0, 6)), PEOPLE, SOME_EPSILONS, SOME_DELTAS, ANY_BETA), None),
     "accounting.pso_high.high_bound": Line(
         pso_high.high_bound, ("up",), truth.high_bound, (PEOPLE, WEIGHT, ANY_EPSILON, DELTA), None,
         lambda n, w, *_: w > 0),
     "accounting.pso_safe_k.safe_k_bound": Line(
         pso_safe_k.safe_k_bound, ("up",), lambda n, w, e, k, b: by_classes(n, w, e, k, b, mp.mpf(1)),
-        (PEOPLE, WEIGHT, EPSILON, SMALL_K, BETA), None),
+        (PEOPLE, SOME_WEIGHTS, SOME_EPSILONS, SMALL_K, BETA), None),
     "accounting.pso_safe_k.safe_k_bound_in_sample": Line(
         pso_safe_k.safe_k_bound_in_sample, ("up",), lambda n, w, e, k, b: by_classes(n, w, e, k, b, b),
-        (PEOPLE, WEIGHT, EPSILON, SMALL_K, BETA), None),
+        (PEOPLE, SOME_WEIGHTS, SOME_EPSILONS, SMALL_K, BETA), None),
     "accounting.safe_k.least_k": Solver(
         safe_k.least_k, lambda k, e, d, b: truth.safe_k_delta(k, b, e) <= d * (1 + NEAR), lambda k: k - 1 or None,
         (_values(EPSILON.fixed, _powers(-1, 2)), _values(_exactly("1e-300", "1e-30", "1e-9", "0.001", "0.5"),
