@@ -38,6 +38,7 @@ STATED = [
     Stated(BY_NAME["exact counts of hashes"], "exact counts", 50, 1500, baseline(50, Fraction(1, 50)), TINY),
     Stated(BY_NAME["one exact count"], "exact counts", 100, 1500, 0.0, TINY),
     Stated(BY_NAME["secret random function"], "raw row", 100, 300, 0.0, TINY),
+    Stated(BY_NAME["extractor and one-time pad"], "extractor and pad", 400, 300, 1.0, TINY),
     Stated(BY_NAME["extractor alone"], "extractor and pad", 400, 300, 0.0, TINY),
     Stated(BY_NAME["one-time pad alone"], "extractor and pad", 400, 300, 0.0, TINY),
 ]  # fmt: skip

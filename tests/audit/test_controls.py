@@ -13,14 +13,16 @@ from crowdgate.audit.attackers.base import Answers, Attacker
 from crowdgate.audit.controls import CONTROLS, Control
 from crowdgate.audit.controls.counts import ExactCounts, noise_of_seeds
 from crowdgate.audit.controls.groups import classes, prefixes
+from crowdgate.audit.controls.pad import extracted
 from crowdgate.audit.controls.raw import Constant, Identity, RandomFunction
 from crowdgate.audit.game import Game, Tally, play
 from crowdgate.audit.judging import POWER, attacks, caught, held, judged
 from crowdgate.audit.observation import Known, Observation
-from crowdgate.audit.population import Drawn, Rng
+from crowdgate.audit.population import Drawn, Population, Rng
 from crowdgate.audit.predicates import ALL_BITS, Predicate
 from crowdgate.audit.record import Attacked, Played
 from tests.audit.games import BY_NAME, controlled, crowd
+from tests.audit.people import persons, rows
 
 POLICY = Known(crowd(), 2000)
 NAMES = [each.name for each in CONTROLS]
@@ -44,6 +46,19 @@ def test_names_of_controls_and_attackers_are_unique_and_every_attacker_is_known(
     assert len(set(NAMES)) == len(NAMES)
     assert len(BY_NAME) == len(ATTACKERS)
     assert all(name in BY_NAME for each in CONTROLS for name in each.attackers)
+
+
+ONE_CELL, PERSONS = rows(np.array([5])), persons(np.array([[1, 0, 2], [0, 1, 0], [1, 1, 1]]), np.array([50, 40, 20]))
+
+
+@pytest.mark.parametrize("population", [ONE_CELL, PERSONS], ids=["one cell", "persons"])
+def test_every_control_is_played_on_any_population(population: Population) -> None:
+    policy = Known(population, 100, replacement=False)
+    for control in CONTROLS:
+        known = control.known(policy)
+        game = Game(control, [BY_NAME[name] for name in control.attackers], known, control.weights(known.n), 1, 0)
+        assert not game.batch(0, 2).idle.any()
+        assert control.fits(policy) == (control.name != "pseudonyms")
 
 
 class Never(Attacker):
@@ -120,16 +135,22 @@ def test_what_is_chosen_on_a_tenth_is_estimated_on_the_others(of: tuple[int, int
 @settings(max_examples=10, deadline=None)
 @given(st.integers(1, 130), st.integers(0, 5))
 def test_every_tenth_trial_is_counted_apart_whatever_the_batches(trials: int, seed: int) -> None:
-    game = Game(Constant(), [BY_NAME["trivial hash"]], Known(POLICY.population, 5), (Fraction(1, 5),), seed, 0)
+    # one row, and a predicate that holds for all: it isolates always
+    game = Game(Constant(), [BY_NAME["trivial hash"]], Known(ONE_CELL, 1), (Fraction(1),), seed, 0)
     tallies = [game.batch(at, size) for at, size in game.batches(trials)]
     whole = sum(tallies[1:], tallies[0])
-    assert whole.trials == trials
-    assert whole.tenth_any.sum() <= min(whole.any.sum(), -(-trials // 10))
+    assert whole.trials == whole.light.sum() == whole.any.sum() == trials
+    assert whole.tenth_light.sum() == whole.tenth_any.sum() == -(-trials // 10)
     assert _same(play(game, trials), whole)
 
 
 def _same(one: Tally, other: Tally) -> bool:
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("light", "any", "tenth_light"))
+
+
+def test_the_key_is_the_first_of_each_two_bits_that_differ() -> None:
+    last = [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 1]
+    assert [extracted(np.array(last, dtype=np.uint64) + np.uint64(2), bits) for bits in (1, 2, 3, 4)] == [0, 1, 3, None]
 
 
 def test_the_noise_of_seeds_is_geometric_noise() -> None:
