@@ -17,9 +17,9 @@ from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, Enviro
 from crowdgate.kind.run import Request, Result
 from crowdgate.policy.policy import parse_slot
 from crowdgate_flows import tasks
+from crowdgate_flows.paths import FilePath
 from crowdgate_flows.tasks import Sealed
 
-FilePath = Annotated[str, Field(min_length=1, max_length=4096)]
 Slot = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}(T\d{4}Z)?$")]
 
 End = Result | CrowdgateError

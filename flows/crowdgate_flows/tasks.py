@@ -1,4 +1,4 @@
-"""The steps of a release as Prefect tasks. What they do stands in `crowdgate.jobs.release`.
+"""The steps of a release, and an audit, as Prefect tasks. What they do stands in `crowdgate.jobs`.
 
 Nothing is persisted or cached, nothing is tried twice once the ledger has reserved, and what a task hands on is sealed:
 Prefect neither looks into it nor stores it. An error leaves a task as a coded one, without the chain that led to it.
@@ -11,9 +11,11 @@ from typing import Generic, ParamSpec, TypeVar
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
+from crowdgate.audit.run import processes
 from crowdgate.cli.output import announce
 from crowdgate.errors import CrowdgateError
 from crowdgate.jobs import release as job
+from crowdgate.jobs.audit import Asked, Audited, How, audit
 from crowdgate.kind.run import Ready, Request, Reserved, Result, Run
 from crowdgate.ledger.key import draw_key
 
@@ -85,3 +87,9 @@ def protect(reserved: Sealed[Reserved]) -> Sealed[Ready | Result]:
 def publish(reserved: Sealed[Reserved], ready: Sealed[Ready]) -> Sealed[Result]:
     """Move the committed release to its destination."""
     return Sealed(job.publish(reserved.value, ready.value))
+
+
+@_step
+def play(asked: Sealed[Asked], count: int) -> Sealed[Audited]:
+    """Audit a policy on its public population, in so many processes."""
+    return Sealed(audit(asked.value, How(executor=processes(count))))

@@ -2,11 +2,15 @@
 
 import hashlib
 from collections.abc import Iterator
+from datetime import date
 
 from crowdgate import report
+from crowdgate.audit import written
+from crowdgate.candidate import AuditFigures
 from crowdgate.gate import NEAREST, NUMBERS, Verdict, Writing, gate_words
 from crowdgate.kind.attachment import Attachment, Context
-from crowdgate.manifest import INFORMED, NAME
+from crowdgate.manifest import INFORMED, NAME, Manifest
+from crowdgate.measures.audited import MAX_AGE
 from crowdgate.publish.publisher import SIGNED
 from crowdgate.signing.statement import (
     LedgerPlace,
@@ -70,7 +74,23 @@ def _statement(context: Context) -> ReleaseStatement:
     return release_statement(said.release.id, said.policy_digest, place, files)
 
 
+def _audit_problems(context: Context, found: bytes | None) -> Iterator[str]:
+    said = context.manifest
+    if found is None:
+        return
+    if not any(MAX_AGE in (gate.options or {}) for gate in said.verdicts):
+        yield "no gate is judged by it"
+    setting = written.parsed(found).setting
+    if setting.policy_digest != said.policy_digest or setting.confidential:
+        yield "it is the audit of another policy"
+
+
+def _audit_figures(said: Manifest, found: bytes) -> AuditFigures:
+    return written.figures(written.parsed(found), date.fromisoformat(said.release.slot[:10]))
+
+
+AUDIT = Attachment(lambda context: context.audit, _audit_problems, figures=_audit_figures)
 README = Attachment(_readme, _readme_problems)
 SIGNATURE = Attachment(_signature, _signature_problems, closing=True)
-ATTACHMENTS = {"README.md": README, SIGNED: SIGNATURE}
+ATTACHMENTS = {"README.md": README, written.NAME: AUDIT, SIGNED: SIGNATURE}
 """By the name of the file."""

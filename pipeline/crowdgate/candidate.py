@@ -80,6 +80,30 @@ class Fact:
         return cls(ordered, attribute.margins, attribute.role is Role.SENSITIVE)
 
 
+@dataclass(frozen=True)
+class AuditFigures:
+    """What a recorded audit of this very policy says, on a public population: how often the best attacker isolated
+    somebody with a predicate that is light enough (`success`), how much more often than one who does not look
+    (`excess`), and whatever the weight (`isolation`). `kept` is the share of the sampled rows that its tables kept
+    (None where no rows are released); `age` the days between the audit and the release's slot."""
+
+    success: Measurement
+    excess: Measurement
+    isolation: Measurement
+    kept: Measurement | None
+    age: int
+
+
+@dataclass(frozen=True)
+class NoAudit:
+    """There is no audit to be relied on, for a reason that anybody may read."""
+
+    why: str = "no recorded audit is at hand"
+
+
+UNAUDITED = NoAudit()
+
+
 @dataclass(frozen=True, eq=False)
 class Static:
     """Public facts: policy, contract and budget only. `spent` is the population's spend with this release included.
@@ -97,6 +121,7 @@ class Static:
     facts: Mapping[str, Fact]
     rows_per_unit: int = 1
     beta: Fraction = Fraction(1)
+    audit: AuditFigures | NoAudit = UNAUDITED
 
     @property
     def sampled_rate(self) -> Fraction:

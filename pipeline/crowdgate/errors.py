@@ -103,7 +103,8 @@ class Crashed(CrowdgateError):
 
     code = "crashed"
 
-    def __init__(self) -> None:
-        super().__init__(
-            "crashed; the budget stays charged; the reason is in the private record, if it could be written"
-        )
+    def __init__(
+        self,
+        word: str = "crashed; the budget stays charged; the reason is in the private record, if it could be written",
+    ) -> None:
+        super().__init__(word)

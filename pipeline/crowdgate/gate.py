@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import isfinite
 
 from crowdgate.accounting.numbers import decimal, exact_text, rounded_text
-from crowdgate.candidate import Measurement, Number, Range
+from crowdgate.candidate import Measurement, Number, Range, Static
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.policy.policy import GateRule
 
@@ -119,6 +119,8 @@ class Verdict:
     reads: MeasureClass
     outcome: Outcome
     shown: Shown | None
+    why: str | None = None
+    """What is missing where it could not be measured, for whoever runs it."""
 
     @property
     def gate(self) -> str:
@@ -148,7 +150,7 @@ class Verdict:
     def told(self, write: Writing) -> str:
         """The reason, with numbers written so."""
         if self.shown is None or self.outcome is Outcome.INCONCLUSIVE:
-            return "it could not be measured"
+            return "it could not be measured" if self.why is None else f"it could not be measured: {self.why}"
         least = self.rule.at_most is None
         end = self.shown.low if least else self.shown.high
         worst = write.measured(end, least)
@@ -189,10 +191,11 @@ def gate_words(rule: GateRule, write: Writing = NUMBERS) -> str:
     return f"{rule.measure}{of}{over}{options} {limit_words(rule, write)}"
 
 
-def verdict(rule: GateRule, measure: Measure, measured: Measurement | None) -> Verdict:
-    """The verdict of one gate on what was measured."""
+def verdict(rule: GateRule, measure: Measure, measured: Measurement | None, static: Static | None = None) -> Verdict:
+    """The verdict of one gate on what was measured; of what could not be, public facts say why."""
     shown = None if measured is None else Shown.of(measured)
-    return Verdict(rule, measure.reads, judge(rule, measured), shown)
+    why = None if measured or measure.why is None or static is None else measure.why(static, rule)
+    return Verdict(rule, measure.reads, judge(rule, measured), shown, why)
 
 
 def judge(rule: GateRule, measurement: Measurement | None) -> Outcome:

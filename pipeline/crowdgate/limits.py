@@ -6,6 +6,9 @@ What bounds a piece of memory or the length of a loop stands where it is used; h
 MOST_PEOPLE = 10**12
 """Of a population: a hundred times all people who live. Bounds on singling out stay exact below it."""
 
+MOST_TRIALS = 10**7
+"""Of an audit: enough to tell an excess of .0004 with probability .9."""
+
 GREATEST_K = 10**9
 """A class size above it suppresses every table there is."""
 

@@ -14,6 +14,7 @@ from prefect.client.schemas.schedules import CronSchedule
 from prefect.flows import Flow, load_flow_from_entrypoint
 
 from crowdgate.jobs.workspace import DEMO_POLICY, bundled, init
+from crowdgate_flows import audit as audit_flow
 from crowdgate_flows import release as flow_file
 from tests.flows.server import Server
 
@@ -43,7 +44,7 @@ def run(folder: Path, *words: object, **more: str) -> str:
 @pytest.mark.parametrize("deployment", DEPLOYMENTS, ids=lambda deployment: deployment["name"])
 def test_a_deployment_names_a_flow_and_parameters_that_it_takes(deployment: dict[str, Any], copy: Path) -> None:
     flow: Flow[..., Any] = load_flow_from_entrypoint(deployment["entrypoint"], use_placeholder_flow=False)
-    assert flow is flow_file.release
+    assert flow in (flow_file.release, audit_flow.audit)
     flow.validate_parameters(deployment["parameters"])
     home = copy / "schedules" / deployment["parameters"]["working_copy"]
     assert (home / deployment["parameters"]["policy"]).is_file()
@@ -78,7 +79,8 @@ def test_prefect_deploys_them_and_a_worker_runs_them(server: Server, copy: Path)
     run(here, *prefect, "--no-prompt", "deploy", "--all", PREFECT_API_URL=server.url)
     with get_client(sync_client=True) as client:
         for expected in DEPLOYMENTS:
-            found = client.read_deployment_by_name(f"release/{expected['name']}")
+            name = expected["entrypoint"].rpartition(".")[2]
+            found = client.read_deployment_by_name(f"{name}/{expected['name']}")
             assert (found.entrypoint, found.parameters) == (expected["entrypoint"], expected["parameters"])
             assert found.global_concurrency_limit is not None
             assert found.global_concurrency_limit.limit == 1
@@ -87,7 +89,8 @@ def test_prefect_deploys_them_and_a_worker_runs_them(server: Server, copy: Path)
             assert found.pull_steps == [{"prefect.deployments.steps.set_working_directory": {"directory": str(here)}}]
             assert found.enforce_parameter_schema
             assert found.parameter_openapi_schema is not None
-            assert "pattern" in str(found.parameter_openapi_schema["properties"]["as_of"])
+            assert "maxLength" in str(found.parameter_openapi_schema["properties"]["policy"])
+            assert name == "audit" or "pattern" in str(found.parameter_openapi_schema["properties"]["as_of"])
     with get_client(sync_client=True) as client:
         found = client.read_deployment_by_name(f"release/{DEPLOYMENTS[0]['name']}")
         client.create_flow_run_from_deployment(found.id, parameters={**found.parameters, "as_of": "2030-02-01"})

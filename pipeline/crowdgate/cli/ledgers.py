@@ -11,7 +11,8 @@ from crowdgate.cli.releases import AsJson, LedgerUrl
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.budgets import budgets_json, left_words, raise_budget
 from crowdgate.ledger import ledger as ledgers
-from crowdgate.ledger.looks import looks
+from crowdgate.ledger.audits import audits
+from crowdgate.ledger.looks import RECORD_OPENED, looks
 from crowdgate.ledger.stores import placed
 from crowdgate.settings import ledger_url
 
@@ -37,11 +38,18 @@ def create(
 
 @app.command()
 def show(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
-    """Show every release, what each population has left, and which private records were opened."""
+    """Show every release, what each population has left, which private records were opened, and every audit."""
     opened = ledgers.open_ledger(_url(ledger), None)
-    looked = [{"line": line.number, "release_id": line.subject} for line in looks(opened.journal())]
+    journal = opened.journal()
+    looked = [
+        {"line": line.number, "release_id": line.subject} for line in looks(journal) if line.event == RECORD_OPENED
+    ]
+    tables = [
+        {"line": line.number, "population": line.subject} for line in looks(journal) if line.event != RECORD_OPENED
+    ]
     found = {"budgets": budgets_json(opened), "releases": _releases(opened), "records_opened": looked}
     listing: dict[str, Any] = {"ledger": opened.id, **found}
+    listing |= {"audits": [vars(each) for each in audits(journal)], "tables_audited": tables}
     if as_json:
         print_json(listing)
         return
@@ -52,6 +60,10 @@ def show(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
         typer.echo(f"  {entry['state']:<10} {entry['release_id']} epsilon {entry['epsilon']}, delta {entry['delta']}")
     for look in looked:
         typer.echo(f"  private record of {look['release_id']} opened (line {look['line']})")
+    for each in listing["audits"]:
+        typer.echo(f"  audit of {each['policy']} {each['event']} (line {each['line']})")
+    for look in tables:
+        typer.echo(f"  audit on the confidential table of {look['population']} (line {look['line']})")
 
 
 @app.command()

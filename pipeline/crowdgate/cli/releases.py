@@ -95,13 +95,13 @@ def show(result: Result, as_json: bool) -> None:
 
 
 @contextmanager
-def progress_bar(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Percent of the input's bytes on standard error, for people at a terminal. No durations, no counts."""
+def progress_bar(quiet: bool, doing: str = "reading") -> Iterator[Callable[[int, int], None] | None]:
+    """Percent of the input's bytes, or of trials, on standard error, for people at a terminal. No times, no counts."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
         yield None
         return
-    columns = (TextColumn("reading"), BarColumn(), TaskProgressColumn())
+    columns = (TextColumn(doing), BarColumn(), TaskProgressColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("reading", total=1.0)
+        task = bar.add_task(doing, total=1.0)
         yield lambda done, total: bar.update(task, completed=done / total if total else 1.0)

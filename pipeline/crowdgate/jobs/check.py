@@ -1,11 +1,13 @@
 """What a policy would do and what its gates can decide, before anything runs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from crowdgate import manifest
 from crowdgate.gate import Reach, Verdict, gate_words
+from crowdgate.jobs.audit import now
+from crowdgate.jobs.audited import evidence_here
 from crowdgate.jobs.charges import charge_words, unlikely
 from crowdgate.jobs.informed import informed
 from crowdgate.jobs.plan import decided, failed, gate_reach, judge_static, plan_policy
@@ -59,7 +61,8 @@ class Checked:
 def check(policy: Path) -> Checked:
     """Check one policy as if it were the first release of its population. Raises ConfigurationError for wrong files."""
     plan = plan_policy(policy)
-    verdicts = judge_static(plan, plan.alone())
+    known = evidence_here(plan, now().isoformat())
+    verdicts = judge_static(plan, replace(plan.alone(), audit=known.audit))
     reaches = [gate_reach(plan, rule, measure) for rule, measure in plan.gates]
     notes = [
         GateNote(

@@ -18,6 +18,7 @@ from crowdgate.kind.plan import Plan, columns_read
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.ledger import Budget, Spend
 from crowdgate.measures import MEASURES, Measure, MeasureClass
+from crowdgate.measures.audited import MAX_AGE, whole_days
 from crowdgate.measures.ingestion import is_share
 from crowdgate.policy.files import Bundle, Known, read_bundle
 from crowdgate.policy.policy import GateRule
@@ -39,6 +40,8 @@ def plan_policy(policy: Path) -> Plan:
 def plan_release(bundle: Bundle) -> Plan:
     """The plan of a policy. Raises ConfigurationError that lists every problem of policy, contract and budget."""
     problems = [*_budget_problems(bundle), *_gate_problems(bundle), *_publish_problems(bundle)]
+    if bundle.policy.spec.audit is not None or any(reads_audit(rule) for rule in bundle.policy.spec.gates):
+        problems += population_problems(bundle)
     spec, kind = bundle.policy.spec, kind_of(bundle)
     taken = kind.taken(spec.mechanism)
     charges = sum((rule.charge.epsilon for rule in spec.gates if rule.charge), Fraction(0))
@@ -73,7 +76,7 @@ def _guarantee(bundle: Bundle, parts: tuple[Part, ...]) -> Guarantee:
 def judge_static(plan: Plan, static: Static) -> list[Verdict]:
     """The verdicts of the gates that read no data."""
     return [
-        verdict(rule, measure, measure.of_static(static, rule))
+        verdict(rule, measure, measure.of_static(static, rule), static)
         for rule, measure in plan.gates
         if measure.of_static is not None
     ]
@@ -86,9 +89,10 @@ def gate_reach(plan: Plan, rule: GateRule, measure: Measure) -> Reach:
 
 def decided(measure: Measure) -> str:
     """When a gate on the measure is decided, in words."""
+    by = " by a recorded audit" if MAX_AGE in measure.needs else ""
     return {
-        MeasureClass.STATIC: "decided before any data is read",
-        MeasureClass.OUTPUT: "decided on the released rows",
+        MeasureClass.STATIC: f"decided{by} before any data is read",
+        MeasureClass.OUTPUT: f"decided{by and f'{by} and'} on the released rows",
         MeasureClass.CHARGED: "decided on the table, through noise that the policy's epsilon pays",
         MeasureClass.CONFIDENTIAL: "shown in the private record only",
     }[measure.reads]
@@ -125,6 +129,22 @@ def _budget_problems(bundle: Bundle) -> Iterator[Problem]:
     if budget.spec.unit != unit:
         found, expected = f"{budget.spec.unit!r}", f"the contract's privacy unit {unit!r}"
         yield bundle.budget_document.problem(("spec", "unit"), found, expected, unit)
+
+
+def reads_audit(rule: GateRule) -> bool:
+    """Whether a gate is judged by a recorded audit."""
+    return rule.measure in MEASURES and MAX_AGE in MEASURES[rule.measure].needs
+
+
+def population_problems(bundle: Bundle) -> Iterator[Problem]:
+    """What stands against an audit on the population that a policy names."""
+    contract, spec = bundle.population, bundle.policy.spec.audit
+    named = spec is not None and spec.population is not None
+    at: Location = ("spec", "audit", "population") if named else ("spec", "audit") if spec else ("spec", "contract")
+    if not contract.public:
+        found = f"the table of contract {contract.id} is not public, and an audit's population is"
+        expected = "audit: {population: ...}, the id of a contract with {property: public, value: true}"
+        yield _at(bundle, at, found, expected)
 
 
 def _named(bundle: Bundle) -> list[str]:
@@ -198,6 +218,9 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
         if option not in measure.options:
             expected = f"one of {', '.join(measure.options)}" if measure.options else "no options"
             yield _at(bundle, (*at, "with", option), "unknown option", expected, nearest(option, measure.options))
+    for option in measure.needs:
+        if option not in rule.options:
+            yield _at(bundle, at, f"{rule.measure} without {option}", f"with: {{{option}: ...}}")
     yield from _option_problems(bundle, at, rule)
     yield from _input_problems(bundle, at, rule, measure)
     yield from _over_problems(bundle, at, rule, measure)
@@ -205,11 +228,13 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
 
 
 def _option_problems(bundle: Bundle, at: Location, rule: GateRule) -> Iterator[Problem]:
-    weight, people = rule.options.get("weight"), rule.options.get("people")
+    weight, people, age = (rule.options.get(name) for name in ("weight", "people", MAX_AGE))
     if weight is not None and not 0 < weight <= 1:
         yield _at(bundle, (*at, "with", "weight"), "out of range", "a weight above 0 and at most 1")
     if people is not None and (people.denominator != 1 or not 1 <= people <= 10**12):
         yield _at(bundle, (*at, "with", "people"), "out of range", "a whole number of people from 1 to 1e12")
+    if age is not None and not whole_days(age):
+        yield _at(bundle, (*at, "with", MAX_AGE), "out of range", "a whole number of days, 0 or more")
 
 
 def _input_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from crowdgate.gate import blocked, verdict
 from crowdgate.jobs import staging
+from crowdgate.jobs.audited import evidence
 from crowdgate.jobs.catalogue import catalogue_signed
 from crowdgate.jobs.guard import after_reading
 from crowdgate.jobs.plan import budget_of, failed, judge_static, plan_policy
@@ -85,7 +86,8 @@ def prepare(request: Request) -> Run | Result:
     staging.foretell(plan, name, slot)
     signing_key(bundle.root)  # a wrong one is told before anything is charged
     source = open_source(bundle.contract, plan.columns, request.input)
-    return Run(plan, slot, name, ledger, source, root, root / name)
+    known = evidence(plan, ledger, slot)
+    return Run(plan, slot, name, ledger, source, root, root / name, known.audit, known.record)
 
 
 def reserve(run: Run) -> Reserved | Result:
@@ -97,7 +99,8 @@ def reserve(run: Run) -> Reserved | Result:
     spent = run.ledger.reserve(run.id, bundle.digest, bundle.contract.id, stated, spend, sample)
     try:
         budget = run.ledger.check(bundle.contract.id, stated)
-        static = run.plan.static(budget.people, (budget.cap.epsilon, budget.cap.delta), (spent.epsilon, spent.delta))
+        facts = run.plan.static(budget.people, (budget.cap.epsilon, budget.cap.delta), (spent.epsilon, spent.delta))
+        static = replace(facts, audit=run.audit)
         verdicts = judge_static(run.plan, static)
         until = run.ledger.place(run.id).number
         informed = run.ledger.informed(bundle.contract.population, bundle.digest, until)
@@ -141,7 +144,7 @@ def judge(reserved: Reserved, found: Counted, protected: Protected, randomness: 
     """Measure what the remaining gates ask for, and judge it."""
     candidate = replace(protected.candidate, input=found.input, noise=randomness.noise)
     verdicts = [
-        verdict(rule, measure, measure.of_candidate(candidate, rule))
+        verdict(rule, measure, measure.of_candidate(candidate, rule), candidate.static)
         for rule, measure in reserved.run.plan.gates
         if measure.of_candidate is not None
     ]

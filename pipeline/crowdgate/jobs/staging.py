@@ -56,7 +56,8 @@ class Statement:
     def writers(self) -> dict[str, Writer]:
         """The published files: what the kind makes in the policy's formats, and the attachments."""
         formats = {name: FORMATS[name] for name in self.said.formats}
-        context = Context(manifest=self.said, page=self.held.page(self.said))
+        audit = self.reserved.run.audit_record
+        context = Context(manifest=self.said, page=self.held.page(self.said), audit=audit)
         made = {name: each.make(context) for name, each in ATTACHMENTS.items() if not each.closing}
         attached = {name: _writer(data) for name, data in made.items() if data is not None}
         return {**self.held.files(self.said, formats), **attached}

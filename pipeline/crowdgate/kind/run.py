@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from crowdgate import manifest
-from crowdgate.candidate import Input, Static
+from crowdgate.candidate import UNAUDITED, AuditFigures, Input, NoAudit, Static
 from crowdgate.gate import Verdict
 from crowdgate.guarantee import Guarantee
 from crowdgate.histogram import Histogram
@@ -54,7 +54,8 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A release that may start: everything about it that is public."""
+    """A release that may start: everything about it that is public. `audit` is what gates on a recorded audit are
+    judged by, `audit_record` the record that is published with it."""
 
     plan: Plan
     slot: str
@@ -63,6 +64,8 @@ class Run:
     source: Source
     root: Path
     destination: Path
+    audit: AuditFigures | NoAudit = UNAUDITED
+    audit_record: bytes | None = None
 
     @property
     def place(self) -> str:

@@ -2,9 +2,10 @@
 
 Whoever has looked may write what no policy would otherwise hold. So a policy is *informed by confidential data* if the
 first charge of its digest to a population that was not given back comes after the first look at a private record of the
-same population. The digest covers policy, contract, levels, margins and budget: a change of any of them makes another
-policy. What was paid for before the first look stays uninformed in all its later slots. A charge that was given back
-read nothing and cost nothing, so it can't keep a policy ready for after a look.
+same population, or after an audit on its confidential table. The digest covers policy, contract, levels, margins and
+budget: a change of any of them makes another policy. What was paid for before the first look stays uninformed in all
+its later slots. A charge that was given back read nothing and cost nothing, so it can't keep a policy ready for after a
+look.
 """
 
 import json
@@ -14,11 +15,13 @@ from crowdgate.ledger.journal import Line
 
 RECORD_OPENED = "private-record-opened"
 """Of the private record of the release that is the line's subject."""
+TABLE_AUDITED = "confidential-table-audited"
+"""Of the population that is the line's subject: its own table served as the population of an audit."""
 
 
 def looks(written: Iterable[Line]) -> list[Line]:
     """The lines of all looks."""
-    return [line for line in written if line.event == RECORD_OPENED]
+    return [line for line in written if line.event in (RECORD_OPENED, TABLE_AUDITED)]
 
 
 def informed(written: Iterable[Line], population: str, policy_digest: str) -> bool:
@@ -33,6 +36,7 @@ def informed(written: Iterable[Line], population: str, policy_digest: str) -> bo
             whose, digest, before = charged[line.subject]
             if (whose, digest) == (population, policy_digest):
                 return before
-        elif line.event == RECORD_OPENED and charged[line.subject][0] == population:
-            looked = True
+        elif line.event in (RECORD_OPENED, TABLE_AUDITED):
+            whose = charged[line.subject][0] if line.event == RECORD_OPENED else line.subject
+            looked = looked or whose == population
     return looked

@@ -1,6 +1,6 @@
 """Measures: numbers about a candidate release that gates put limits on. A new one is a function and a line here."""
 
-from crowdgate.measures import conditions, confidential, expected, guarantees, ingestion, output, tables
+from crowdgate.measures import audited, conditions, confidential, expected, guarantees, ingestion, output, tables
 from crowdgate.measures.base import Measure, MeasureClass
 
 MEASURES: dict[str, Measure] = {
@@ -11,6 +11,10 @@ MEASURES: dict[str, Measure] = {
         guarantees.PSO_BOUND,
         guarantees.PSO_BOUND_IN_SAMPLE,
         expected.EXPECTED_SINGLETONS,
+        audited.PSO_SUCCESS,
+        audited.PSO_EXCESS,
+        audited.ISOLATION_RATE,
+        audited.KEPT_SHARE,
         output.RELEASED_ROWS,
         output.RELEASED_CLASSES,
         output.SMALLEST_CLASS,

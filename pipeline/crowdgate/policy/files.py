@@ -35,11 +35,13 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """A policy with the contract and the budget it names. `digest` covers every file that decides the release."""
+    """A policy with the contract and the budget it names, and the contract of the population that it is audited on,
+    which is its own unless it names another. `digest` covers every file that decides the release or the audit."""
 
     root: Path
     policy: ReleasePolicy
     contract: Contract
+    population: Contract
     budget: PrivacyBudget
     document: Document
     budget_document: Document
@@ -55,12 +57,18 @@ def read_bundle(path: Path, known: Known) -> Bundle:
     contract_file = _named_file(document, ("spec", "contract"), policy.spec.contract, _contracts(root), problems)
     budget_file = _named_file(document, ("spec", "budget"), policy.spec.budget, _budgets(root), problems)
     contract = _collect(problems, lambda found: read_contract(found, known.servers), contract_file)
+    population = contract
+    if policy.spec.audit is not None and policy.spec.audit.population not in (None, policy.spec.contract):
+        at = ("spec", "audit", "population")
+        file = _named_file(document, at, policy.spec.audit.population, _contracts(root), problems)
+        population = _collect(problems, lambda found: read_contract(found, known.servers), file)
     budget_document = _collect(problems, read_document, budget_file)
     budget = _collect(problems, lambda found: _parse(PrivacyBudget, found), budget_document)
-    if contract is None or budget is None or budget_document is None:
+    if contract is None or population is None or budget is None or budget_document is None:
         raise ConfigurationError(problems)
-    files = sorted({path.resolve(), budget_document.path.resolve(), *(file.resolve() for file in contract.files)})
-    return Bundle(root, policy, contract, budget, document, budget_document, _digest(root, files))
+    read = (path, budget_document.path, *contract.files, *population.files)
+    files = sorted({file.resolve() for file in read})
+    return Bundle(root, policy, contract, population, budget, document, budget_document, _digest(root, files))
 
 
 def contracts(root: Path, known: Known) -> Iterator[Contract]:

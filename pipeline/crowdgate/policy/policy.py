@@ -6,16 +6,19 @@ knows none of them.
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
+from fractions import Fraction
 from typing import Annotated, Any, Literal, Union
 
 from pydantic import BeforeValidator, ConfigDict, Field, create_model, model_validator
 
-from crowdgate.limits import MOST_PEOPLE
+from crowdgate.limits import MOST_PEOPLE, MOST_TRIALS
 from crowdgate.policy.values import (
     NUMBER,
     Epsilon,
     Exact,
+    Flag,
     Probability,
+    Rate,
     Strict,
     schema_of,
     whole_number,
@@ -24,14 +27,19 @@ from crowdgate.policy.values import (
 API_VERSION = "crowdgate/v1"
 
 
-def _people(text: Any) -> int:
-    number = whole_number(text)
-    if not 1 <= number <= MOST_PEOPLE:
-        raise ValueError(f"a whole number from 1 to {MOST_PEOPLE}")
-    return number
+def _between(least: int, most: int) -> BeforeValidator:
+    def check(text: Any) -> int:
+        number = whole_number(text)
+        if not least <= number <= most:
+            raise ValueError(f"a whole number from {least} to {most}")
+        return number
+
+    return BeforeValidator(check)
 
 
-People = Annotated[int, BeforeValidator(_people), schema_of("integer", minimum=1, maximum=MOST_PEOPLE)]
+People = Annotated[int, _between(1, MOST_PEOPLE), schema_of("integer", minimum=1, maximum=MOST_PEOPLE)]
+Units = Annotated[int, _between(2, MOST_PEOPLE), schema_of("integer", minimum=2, maximum=MOST_PEOPLE)]
+Trials = Annotated[int, _between(1, MOST_TRIALS), schema_of("integer", minimum=1, maximum=MOST_TRIALS)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 """Becomes a folder of the release, so: lower-case letters, digits and hyphens."""
 
@@ -92,6 +100,24 @@ class Publish(Strict):
     formats: Annotated[list[str], Field(min_length=1, default_factory=lambda: ["parquet"])]
 
 
+class AuditSpec(Strict):
+    """How the mechanism is audited: tables of `units` privacy units (by default as many as the population has) are
+    drawn from the public table of the contract `population` (by default the policy's own), `trials` times, with
+    replacement or without. Attackers answer with predicates of at most `weight` (by default .005/units); `limit` is the
+    greatest excess over the baseline that passes."""
+
+    population: str | None = None
+    units: Units | None = None
+    trials: Trials = 2500
+    weight: Rate | None = None
+    limit: Probability = Fraction(1, 100)
+    replacement: Flag = True
+
+    def largest(self, units: int) -> Fraction:
+        """The greatest weight of a predicate against tables of so many units."""
+        return Fraction(1, 200 * units) if self.weight is None else self.weight
+
+
 class ReleaseSpec(Strict):
     """What is released, how it is protected, what it costs and what must hold."""
 
@@ -102,6 +128,7 @@ class ReleaseSpec(Strict):
     mechanism: MechanismSpec
     gates: Annotated[list[GateRule], Field(min_length=1)]
     publish: Publish
+    audit: AuditSpec | None = None
 
 
 class ReleasePolicy(Strict):

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.kind.forecast import Chart, Value, plain
@@ -24,6 +24,57 @@ def draw(chart: Chart, rows: Sequence[Mapping[str, Value]]) -> str:
     axes.set_xlabel(chart.x_label)
     axes.set_ylabel(chart.y_label)
     axes.legend(title=chart.by)
+    return _svg(figure)
+
+
+class Mark(NamedTuple):
+    """A measured share at a place, with the ends of its interval."""
+
+    x: float
+    value: float
+    low: float
+    high: float
+
+
+class Curve(NamedTuple):
+    """Marks under one name."""
+
+    name: str
+    marks: tuple[Mark, ...]
+
+
+def draw_curves(
+    curves: Sequence[Curve],
+    base: Sequence[tuple[float, float]],
+    limit: tuple[float, float],
+    x_label: str,
+    y_label: str,
+) -> str:
+    """Measured curves with their intervals beside a baseline and a limit (at one place), both axes logarithmic: a
+    share of nothing stands at the floor.
+
+    Raises ConfigurationError when the extra that draws is not installed.
+    """
+    figure, axes = _figure()
+    floor = min(y for _, y in base) / 2
+    axes.plot(*zip(*base, strict=True), color="black", label="baseline")
+    axes.plot(*limit, color="red", marker="v", linestyle="none", label="limit")
+    for number, curve in enumerate(curves):
+        x = [mark.x * 1.04 ** (number - (len(curves) - 1) / 2) for mark in curve.marks]
+        y = [max(mark.value, floor) for mark in curve.marks]
+        ends = [[max(0.0, at - mark.low), max(0.0, mark.high - at)] for at, mark in zip(y, curve.marks, strict=True)]
+        bars = {"yerr": list(zip(*ends, strict=True)), "capsize": 2, "linestyle": "none", "marker": "."}
+        axes.errorbar(x, y, color=f"C{number}", label=curve.name, **bars)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_ylim(floor, 1.1)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    axes.legend(fontsize="small")
+    return _svg(figure)
+
+
+def _svg(figure: Any) -> str:
     picture = io.StringIO()
     figure.savefig(picture, format="svg", metadata={"Date": None, "Creator": None})
     return picture.getvalue()[picture.getvalue().index("<svg") :]

@@ -1,23 +1,26 @@
 """Every verdict of a manifest, measured and judged again through the measures that made it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from math import prod
 
-from crowdgate.candidate import Candidate, Measurement, Shape, Static
+from crowdgate.candidate import AuditFigures, Candidate, Measurement, NoAudit, Shape, Static
 from crowdgate.gate import Outcome, gate_words, judge
 from crowdgate.kind.facts import static_at_first
 from crowdgate.kind.kind import AnyKind
 from crowdgate.limits import MOST_CLASSES, MOST_MEASURED_AGAIN, MOST_PEOPLE
 from crowdgate.manifest import GateSaid, Manifest
 from crowdgate.measures import MEASURES, Measure
+from crowdgate.measures.audited import MAX_AGE, whole_days
 from crowdgate.measures.ingestion import is_share
 from crowdgate.policy.policy import GateRule
 
 
-def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterator[str]:
+def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate, audit: AuditFigures | NoAudit) -> Iterator[str]:
     """What does not hold of the verdicts: a gate that blocks and did not pass, or one that is not as measured."""
-    static = static_at_first(said)
+    static = replace(static_at_first(said), audit=audit)
+    candidate = replace(candidate, static=replace(candidate.static, audit=audit))
     if not any(gate.severity == "block" for gate in said.verdicts):
         yield "there is no gate that blocks"
     if sum(_classes(gate, said) for gate in said.verdicts) > MOST_MEASURED_AGAIN:
@@ -61,9 +64,10 @@ def _stated(rule: GateRule, measure: Measure) -> bool:
     """One limit; options, `over`, `of` and a charge only where the measure has them."""
     return (
         (rule.at_most is None) != (rule.at_least is None)
-        and set(rule.options) <= set(measure.options)
+        and set(measure.needs) <= set(rule.options) <= set(measure.options)
         and 0 < rule.options.get("weight", Fraction(1)) <= 1
         and _is_whole(rule.options.get("people", Fraction(1)))
+        and whole_days(rule.options.get(MAX_AGE, Fraction(0)))
         and (rule.over is None or (measure.over and 0 < len(rule.over) == len(set(rule.over))))
         and (rule.of is not None) == measure.of
         and (rule.charge is not None) == (measure.of_noisy is not None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from crowdgate.ledger.audits import is_recorded
 from crowdgate.ledger.ledger import Ledger, State
 from crowdgate.manifest import Manifest
 
@@ -23,3 +24,9 @@ def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str
         yield "manifest.json: whether confidential data informed its policy is not what the ledger knows"
     if (said.ledger.id, said.ledger.line, said.ledger.digest) != (ledger.id, place.number, place.digest):
         yield "manifest.json: its place in the ledger is another one"
+
+
+def audit_problems(said: Manifest, name: str, ledger: Ledger) -> Iterator[str]:
+    """The record of an audit must be one that the ledger knows."""
+    if not is_recorded(ledger.journal(), said.policy_digest, said.files[name].sha256):
+        yield f"{name}: no audit of this policy that the ledger knows ended with it"

@@ -19,10 +19,10 @@ mistake in one of these is not found here: the tests compute the guarantee, the 
 without them. Recounting itself (classes as runs of equal rows, tables against their margins and laws) is not shared.
 
 Only a signature or the ledger can tell: where a release comes from (its id, policy, contract, place in the ledger,
-software); which gates its policy has, and parameters that fit as well (a rate, a k, an inherited sample); whether a row
-or a person is protected; the people, budget and past spending that it states; noisy numbers, and the errors and
-intervals of means and quantiles; what the contract says of columns (labels, descriptions, order, public counts); free
-words; and data that were replaced as a whole by other data that fit.
+software), and the record of an audit that its gates are judged by; which gates its policy has, and parameters that fit
+as well (a rate, a k, an inherited sample); whether a row or a person is protected; the people, budget and past spending
+that it states; noisy numbers, and the errors and intervals of means and quantiles; what the contract says of columns
+(labels, descriptions, order, public counts); free words; and data that were replaced as a whole by other data that fit.
 
 Time grows with the bytes and rows that are stated. The folder must not change meanwhile: copy it first if others can
 write it.
@@ -37,6 +37,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from crowdgate import manifest
+from crowdgate.candidate import UNAUDITED, AuditFigures, NoAudit
 from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.formats import FORMATS
 from crowdgate.formats.written import Writer, same
@@ -48,7 +49,7 @@ from crowdgate.limits import LARGEST_LISTING, LARGEST_MANIFEST, MOST_FILES
 from crowdgate.manifest import Manifest
 from crowdgate.signing.keys import PublicKey
 from crowdgate.verify.gates import gate_problems
-from crowdgate.verify.ledger import ledger_problems
+from crowdgate.verify.ledger import audit_problems, ledger_problems
 
 
 @dataclass
@@ -223,7 +224,11 @@ def _other_version(of: Verification) -> str:
 
 
 def _gates(of: Verification) -> Iterator[str]:
-    yield from gate_problems(of.said, of.kind, of.held.candidate(of.said))
+    audit: AuditFigures | NoAudit = UNAUDITED
+    for name, each in of.attachments.items():
+        if each.figures is not None and name in of.sizes:
+            audit = each.figures(of.said, _bytes(of, name))
+    yield from gate_problems(of.said, of.kind, of.held.candidate(of.said), audit)
 
 
 def _pages(of: Verification) -> Iterator[str]:
@@ -237,6 +242,9 @@ def _pages(of: Verification) -> Iterator[str]:
 def _ledger(of: Verification) -> Iterator[str]:
     if of.ledger is not None:
         yield from ledger_problems(of.said, hashlib.sha256(of.sealed).hexdigest(), of.ledger)
+        for name, each in of.attachments.items():
+            if each.figures is not None and name in of.sizes:
+                yield from audit_problems(of.said, name, of.ledger)
 
 
 def _bytes(of: Verification, name: str) -> bytes:

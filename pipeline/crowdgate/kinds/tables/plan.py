@@ -1,6 +1,6 @@
 """What a policy of tables will do: its mechanism with numbers, what is counted, and its words."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -40,6 +40,16 @@ def _name_findings(spec: DpTablesSpec) -> Iterator[Finding]:
     for name in stated_names(spec):
         if name in RESERVED:
             yield (), f"{name!r} is a column that every table has", "attributes of other names", None
+
+
+def attributes(_: DpTablesSpec) -> Sequence[str]:
+    """No gate names an attribute."""
+    return ()
+
+
+def beside(_: DpTablesSpec) -> Mapping[str, Fraction]:
+    """The mechanism takes all of epsilon."""
+    return {}
 
 
 def figures(planned: TablesPlan) -> Figures:

@@ -74,6 +74,11 @@ def parameters(planned: TablesPlan) -> dict[str, Any]:
     return dumped(mechanism(planned))
 
 
+def stated(planned: TablesPlan, _: AnsweredTables) -> TablesMechanism:
+    """What the manifest says of the mechanism: all of it is known before there is a candidate."""
+    return mechanism(planned)
+
+
 def mechanism(planned: TablesPlan) -> TablesMechanism:
     """What the manifest says of the mechanism; invariants: none, every number carries noise."""
     made, spec = planned.mechanism, planned.spec

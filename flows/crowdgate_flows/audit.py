@@ -1,0 +1,50 @@
+"""The Prefect flow `audit`: the same audit as the command, on a schedule, so that gates find a fresh record."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+from prefect import flow
+from prefect.artifacts import create_markdown_artifact
+from prefect.client.schemas.objects import State
+from prefect.states import Completed, Failed
+from pydantic import Field
+
+from crowdgate.errors import CrowdgateError
+from crowdgate.gate import Outcome
+from crowdgate.jobs.audit import Asked, Audited
+from crowdgate.jobs.audit_page import audit_markdown
+from crowdgate.jobs.audit_words import conclusion
+from crowdgate.report.html import PICTURES
+from crowdgate_flows import tasks
+from crowdgate_flows.paths import FilePath
+from crowdgate_flows.tasks import Sealed
+
+Processes = Annotated[int, Field(ge=1, le=256)]
+_NAMES = {Outcome.FAIL: "Failed", Outcome.INCONCLUSIVE: "Inconclusive"}
+
+
+@flow(name="audit", persist_result=False, log_prints=False, retries=0, validate_parameters=True)
+def audit(
+    policy: FilePath,
+    ledger: FilePath | None = None,
+    working_copy: FilePath | None = None,
+    processes: Processes = 1,
+) -> State[None]:
+    """One audit of a policy on its public population, set as the policy says; a finished one is reported.
+
+    Paths are relative to `working_copy`, by default to the folder that the run works in.
+    """
+    try:
+        found = tasks.play(Sealed(Asked(Path(working_copy or "") / policy, ledger=ledger)), processes).value
+    except CrowdgateError as error:
+        return Failed(name="Refused", message=str(error))
+    _artifact(found)
+    said, outcome = conclusion(found), found.findings.outcome
+    return Completed(message=said) if outcome is Outcome.PASS else Failed(name=_NAMES[outcome], message=said)
+
+
+def _artifact(found: Audited) -> None:
+    """What was found, as a page of the run: all of it is public."""
+    with suppress(Exception):  # the audit has ended, whether or not the server takes its page
+        create_markdown_artifact(markdown=audit_markdown(found).replace(PICTURES, ""), key="audit-findings")

@@ -1,0 +1,112 @@
+"""All games of an audit: played in batches, in this process or in several, and added up to what its record holds.
+
+The counts are the same however many processes play, in whatever order, and wherever a run was stopped and went on.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context, parent_process
+from pathlib import Path
+from threading import Thread
+
+from crowdgate.audit.game import Game, Tally, played
+from crowdgate.audit.partial import Batch, kept
+from crowdgate.audit.record import Must, Played
+
+Progress = Callable[[int, int], None]
+"""(trials that are played, trials in all)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scheduled:
+    """A game with its number of trials; what an audit that works must find of its mechanism, and what that tells."""
+
+    game: Game
+    trials: int
+    must: Must
+    note: str
+    rate: float | None = None
+    """The success that is claimed of the best attacker on one that must be caught."""
+
+
+Schedule = Sequence[Scheduled]
+Executor = Callable[[Schedule, Sequence[Batch]], Iterable[tuple[Batch, Tally]]]
+"""Plays batches of a schedule, in any order and anywhere."""
+
+
+def batches(schedule: Schedule) -> list[Batch]:
+    """All batches of all games."""
+    return [
+        Batch(number, at, trials)
+        for number, each in enumerate(schedule)
+        for at, trials in each.game.batches(each.trials)
+    ]
+
+
+def run(
+    schedule: Schedule,
+    path: Path,
+    digest: str,
+    seed: str,
+    executor: Executor,
+    progress: Progress | None = None,
+    mode: int = 0o666,
+) -> tuple[Played, ...]:
+    """What every game came to. What is played is kept at `path` (see `partial`), from where a run goes on."""
+    every = batches(schedule)
+    with kept(path, digest, seed, every, mode) as partial:
+        total = sum(batch.trials for batch in every)
+        for batch, tally in executor(schedule, [batch for batch in every if batch not in partial.played]):
+            partial.add(batch, tally)
+            if progress is not None:
+                progress(sum(each.trials for each in partial.played), total)
+        return tuple(_played(at, each, partial.played) for at, each in enumerate(schedule))
+
+
+def serial(schedule: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Tally]]:
+    """One batch after another in this process."""
+    for batch in missing:
+        yield batch, schedule[batch.game].game.batch(batch.at, batch.trials)
+
+
+def processes(count: int) -> Executor:
+    """So many batches at once, each in a process of its own."""
+
+    def over(schedule: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Tally]]:
+        pool = ProcessPoolExecutor(min(count, max(1, len(missing))), get_context("spawn"), _hold, (schedule,))
+        try:
+            for found in as_completed([pool.submit(_play, batch) for batch in missing]):
+                yield found.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    return serial if count == 1 else over
+
+
+_HELD: list[Schedule] = []
+"""Of a process that plays: the schedule, sent once."""
+
+
+def _hold(schedule: Schedule) -> None:
+    _HELD[:] = [schedule]
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A run that is killed leaves no process behind."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _play(batch: Batch) -> tuple[Batch, Tally]:
+    return next(serial(_HELD[0], [batch]))
+
+
+def _played(number: int, of: Scheduled, tallies: dict[Batch, Tally]) -> Played:
+    own = (tally for batch, tally in tallies.items() if batch.game == number)
+    total = sum(own, Tally.none(len(of.game.attackers), len(of.game.weights)))
+    return played(of.game, total, of.must, of.note, of.rate)

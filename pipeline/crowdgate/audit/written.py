@@ -1,0 +1,43 @@
+"""The record of an audit as bytes: one record has one text, and its digest is that of its setting."""
+
+import hashlib
+from datetime import date
+
+from pydantic import ValidationError
+
+from crowdgate.audit.findings import found
+from crowdgate.audit.record import AuditRecord, Setting
+from crowdgate.candidate import AuditFigures, Measurement
+from crowdgate.errors import VerificationFailed
+from crowdgate.manifest import canonical
+
+NAME = "audit.json"
+"""Of the record beside a release whose gates read it."""
+
+
+def digest_of(setting: Setting) -> str:
+    """SHA-256 of everything that was played but the seed."""
+    return hashlib.sha256(canonical(setting.model_dump(mode="json"))).hexdigest()
+
+
+def sealed(record: AuditRecord) -> bytes:
+    """The record as it is kept."""
+    return canonical(record.model_dump(mode="json"))
+
+
+def parsed(data: bytes) -> AuditRecord:
+    """The record in `data`. Raises VerificationFailed for anything that is not written as a record is."""
+    try:
+        record = AuditRecord.model_validate_json(data)
+        if sealed(record) == data and record.digest == digest_of(record.setting) and record.own is not None:
+            return record
+    except (ValidationError, ValueError, ArithmeticError, RecursionError, StopIteration):
+        pass
+    raise VerificationFailed("it is not the record of an audit")
+
+
+def figures(record: AuditRecord, slot: date) -> AuditFigures:
+    """What gates of a release of this slot are judged by."""
+    said = found(record)
+    kept = None if said.kept is None else Measurement.exact(said.kept)
+    return AuditFigures(said.success, said.excess, said.isolation, kept, max(0, (slot - record.made).days))

@@ -1,0 +1,86 @@
+"""Commands that audit mechanisms."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crowdgate.audit.run import processes
+from crowdgate.cli.output import print_json, print_table
+from crowdgate.cli.releases import WITHHELD, AsJson, LedgerUrl, progress_bar
+from crowdgate.gate import Outcome
+from crowdgate.jobs.audit import Asked, Audited, How
+from crowdgate.jobs.audit import audit as run_audit
+from crowdgate.jobs.audit_confidential import audit_table
+from crowdgate.jobs.audit_page import write_audit_page
+from crowdgate.jobs.audit_words import (
+    CONTROL_TEXT,
+    CONTROL_TITLES,
+    TEXT,
+    TITLES,
+    attacker_rows,
+    control_rows,
+    idle,
+    to_json,
+    words,
+)
+from crowdgate.jobs.plan_page import check_name
+
+
+def audit(
+    policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    units: Annotated[str | None, typer.Option("--units", metavar="N", help="In place of the policy's.")] = None,
+    trials: Annotated[str | None, typer.Option("--trials", metavar="T", help="In place of the policy's.")] = None,
+    weight: Annotated[str | None, typer.Option("--weight", metavar="W", help="In place of the policy's.")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", help="Processes (as many as there are CPUs).", min=1)] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Write a page: HTML with a chart, or Markdown (.md).")
+    ] = None,
+    on_confidential: Annotated[
+        bool, typer.Option("--on-confidential", help="On the table itself: for the curator; recorded as a look.")
+    ] = False,
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let attackers play against a policy's mechanism on a public population: how often do they single somebody out?
+
+    Exit 0 when they stay within the limit, 3 when they do not or nothing can be concluded.
+    """
+    if page is not None:
+        check_name(page)
+    asked = Asked(policy, units, trials, weight, ledger)
+    with progress_bar(as_json, "playing") as progress:
+        how = How(executor=processes(jobs or os.cpu_count() or 1), progress=progress)
+        if on_confidential:
+            ended = audit_table(asked, how)
+        else:
+            found = run_audit(asked, how)
+    if on_confidential:
+        if as_json:
+            print_json({"outcome": "ended", "plain": ended})
+        else:
+            typer.echo(ended)
+        return
+    if page is not None:
+        write_audit_page(found, page)
+    show(found, page, as_json)
+    if found.findings.outcome is not Outcome.PASS:
+        raise typer.Exit(WITHHELD)
+
+
+def show(found: Audited, page: Path | None, as_json: bool) -> None:
+    """What was found, for people or for programs."""
+    if as_json:
+        print_json(to_json(found))
+        return
+    typer.echo(f"{found.findings.outcome} {found.record.setting.policy}/{found.record.setting.version}")
+    print_table(TITLES, attacker_rows(found), left=TEXT)
+    if idle(found):
+        typer.echo(f"Nothing of what is released is read by: {', '.join(idle(found))}.")
+    if found.record.controls:
+        print_table(CONTROL_TITLES, control_rows(found), left=CONTROL_TEXT)
+    for line in words(found):
+        typer.echo(line)
+    for path in filter(None, (page, found.path)):
+        typer.echo(str(path))

@@ -1,0 +1,63 @@
+"""An audit as a page: Markdown, or the same as HTML with a chart, in one file that asks nobody for anything."""
+
+from fractions import Fraction
+from pathlib import Path
+
+from crowdgate import report
+from crowdgate.audit.findings import Point, baseline_of
+from crowdgate.jobs.audit import Audited
+from crowdgate.jobs.audit_words import CONTROL_TITLES, TITLES, attacker_rows, control_rows, idle, words
+from crowdgate.jobs.plan_page import write_as
+from crowdgate.report.chart import Curve, Mark, draw_curves
+from crowdgate.report.html import PICTURES
+
+TEMPLATE = "report/audit.md.j2"
+DRAWN = 6
+"""Attackers in the picture: the best ones, whose intervals can still be told apart."""
+STEPS = 100
+"""Of the baseline's curve."""
+
+
+def write_audit_page(found: Audited, path: Path) -> None:
+    """Write a new file: Markdown if its name ends in .md, HTML if in .html. Raises as `write_as`."""
+    write_as(path, f"Audit of {found.record.setting.policy}", audit_markdown(found), lambda: [_picture(found)])
+
+
+def audit_markdown(found: Audited) -> str:
+    """The page as Markdown."""
+    setting = found.record.setting
+    facts = {
+        "policy digest": setting.policy_digest, "mechanism": setting.mechanism, "population": setting.population,
+        "population digest": setting.population_digest, "seed": found.record.seed, "made": str(found.record.made),
+        "setting digest": found.record.digest, "code": setting.code, **setting.libraries,
+    }  # fmt: skip
+    values = {
+        "title": f"{setting.policy}, version {setting.version}",
+        "outcome": str(found.findings.outcome),
+        "words": words(found),
+        "pictures": PICTURES,
+        "titles": TITLES,
+        "attackers": attacker_rows(found),
+        "idle": ", ".join(idle(found)),
+        "control_titles": CONTROL_TITLES,
+        "controls": control_rows(found),
+        "notes": [(each.mechanism, each.note) for each in found.record.controls],
+        "facts": facts,
+    }
+    return report.markdown(TEMPLATE, values)
+
+
+def _picture(found: Audited) -> str:
+    """Success against weight: the baseline, the limit, and the best attackers with their intervals."""
+    setting, looking = found.record.setting, [line for line in found.findings.lines if not line.idle]
+    best = sorted(looking, key=lambda line: -max(point.excess.value for point in line.points))[:DRAWN]
+    curves = [Curve(line.attacker, tuple(_mark(point) for point in line.points)) for line in best]
+    least, most = float(min(setting.weights)), float(max(setting.weights))
+    shown = [Fraction(least * (most / least) ** (at / STEPS)) for at in range(STEPS + 1)]
+    base = [(float(weight), baseline_of(setting, setting.n, weight)) for weight in shown]
+    limit = (float(setting.weight), found.findings.baseline + float(setting.limit))
+    return draw_curves(curves, base, limit, "greatest weight of a predicate", "isolations, share of trials")
+
+
+def _mark(point: Point) -> Mark:
+    return Mark(*map(float, (point.weight, point.rate.value, point.rate.lower, point.rate.upper)))

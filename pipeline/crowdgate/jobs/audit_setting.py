@@ -1,0 +1,156 @@
+"""What an audit of a policy will play: its setting, and what stands against it."""
+
+import hashlib
+import platform
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+import crowdgate
+from crowdgate.accounting.audit_power import chance_to_pass
+from crowdgate.accounting.numbers import exact_text
+from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
+from crowdgate.accounting.trials import trials_to_pass
+from crowdgate.audit.attackers import ATTACKERS
+from crowdgate.audit.controls import CONTROLS, Control, own_controls
+from crowdgate.audit.observation import Known
+from crowdgate.audit.population import Population
+from crowdgate.audit.predicates import GRID
+from crowdgate.audit.record import Setting
+from crowdgate.candidate import Shape
+from crowdgate.documents import Location
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.kind.plan import Plan
+from crowdgate.policy.policy import AuditSpec
+
+LIBRARIES = ("cryptography", "numpy", "opendp", "pandas", "pyarrow", "scipy")
+LIKELY = Fraction(1, 2)
+"""How likely the baseline passes at least: an audit that hardly can pass is not begun."""
+
+
+def stated(plan: Plan, overrides: Mapping[str, Any] | None = None) -> AuditSpec:
+    """How the policy says that it is audited, with `overrides` of the command line (texts).
+
+    Raises ConfigurationError for an override that no policy could state.
+    """
+    own = plan.bundle.policy.spec.audit or AuditSpec()
+    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    if not given:
+        return own
+    try:
+        read = AuditSpec.model_validate(given)
+    except ValidationError as error:
+        problems = [
+            Problem(
+                "command line", None, f"--{each['loc'][0]}", "not usable", each["msg"].removeprefix("Value error, ")
+            )
+            for each in error.errors(include_url=False, include_input=False)
+        ]
+        raise ConfigurationError(problems) from None
+    return own.model_copy(update={name: getattr(read, name) for name in given})
+
+
+def weights_of(most: Fraction, n: int) -> tuple[Fraction, ...]:
+    """At which greatest weights attackers are asked: the one that is judged, and others, up to 1/n, for the picture."""
+    others = {most / 25, most / 5, Fraction(1, 25 * n), Fraction(1, 5 * n), Fraction(1, n)}
+    return (most, *sorted(each for each in others - {most} if each * GRID >= 1))
+
+
+def known_of(spec: AuditSpec, population: Population) -> Known:
+    """What is public of the tables that are drawn."""
+    return Known(population, spec.units or population.size, spec.replacement)
+
+
+def controls_of(plan: Plan, known: Known) -> list[Control]:
+    """The controls of which it is known what they do on this population: those that stand by themselves, and those made
+    of the policy's mechanism."""
+    beta = plan.protection.figures().beta
+    every = (*CONTROLS, *own_controls(plan.protection, plan.alone(), beta))
+    return [control for control in every if control.fits(known)]
+
+
+def setting_of(plan: Plan, spec: AuditSpec, population: Population, *, confidential: bool = False) -> Setting:
+    """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers."""
+    bundle, known = plan.bundle, known_of(spec, population)
+    n, most = known.n, spec.largest(known.n)
+    beta = plan.protection.figures().beta if Shape.ROWS in plan.protection.kind.shapes else None
+    return Setting(
+        policy=bundle.policy.metadata.name, version=bundle.policy.metadata.version, policy_digest=bundle.digest,
+        mechanism=plan.protection.kind.name, epsilon=plan.guarantee.epsilon, delta=plan.guarantee.delta, beta=beta,
+        contract=bundle.contract.id, population=population.name, population_digest=digest_of_population(population),
+        population_size=population.size, n=n, replacement=spec.replacement, weight=most, weights=weights_of(most, n),
+        trials=spec.trials, limit=spec.limit, attackers=tuple(each.name for each in ATTACKERS),
+        controls=tuple(each.name for each in controls_of(plan, known)), code=code(), libraries=libraries(),
+        confidential=confidential,
+    )  # fmt: skip
+
+
+def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction) -> None:
+    """Raises ConfigurationError for a setting in which nothing could be found, or hardly anything could pass."""
+    if population.size < 2:
+        raise _refused(plan, ("population",), "the population has no two units", "a public table with units to draw")
+    n = spec.units or population.size
+    if not spec.replacement and n > population.size:
+        found = f"{n} units without replacement, of a population of {population.size}"
+        raise _refused(plan, ("units",), found, f"at most {population.size}", str(population.size))
+    most = spec.largest(n)
+    if most * GRID < 1:
+        found = f"a greatest weight of {exact_text(most)}, and no predicate is lighter than 2^-64"
+        raise _refused(plan, ("weight",), found, "a weight of 2^-64 at least")
+    _refuse_trials(plan, spec, n, population.size, alpha)
+
+
+def _refuse_trials(plan: Plan, spec: AuditSpec, n: int, size: int, alpha: Fraction) -> None:
+    most = spec.largest(n)
+    baseline = best_baseline(n, most) if spec.replacement else finite_baseline(n, size, most)
+    most_allowed = min(Fraction(1), Fraction(baseline) + spec.limit)
+    if chance_to_pass(most_allowed, baseline, spec.trials, alpha) >= LIKELY:
+        return
+    try:
+        needed = str(trials_to_pass(most_allowed, baseline, alpha, LIKELY))
+    except ValueError:
+        found = f"a limit of {exact_text(spec.limit)}, which no number of trials can show"
+        raise _refused(plan, ("limit",), found, "a greater limit") from None
+    found = f"{spec.trials} trials, in which even one who does not look hardly stays within the limit"
+    raise _refused(plan, ("trials",), found, f"{needed} trials at least, or a greater limit", needed)
+
+
+def _refused(plan: Plan, key: Location, found: str, expected: str, instead: str | None = None) -> ConfigurationError:
+    at: Location = ("spec", "audit") if plan.bundle.policy.spec.audit is not None else ("spec",)
+    return ConfigurationError(plan.bundle.document.problem((*at, *key), found, expected, instead))
+
+
+def digest_of_population(population: Population) -> str:
+    """SHA-256 of the distinct units, their numbers, and the attributes and levels that they are told apart by."""
+    total = hashlib.sha256()
+    for name, level in population.levels.items():
+        total.update(repr((name, level.name, level.labels)).encode())
+    for column in (*population.cells.codes, population.members):
+        total.update(np.ascontiguousarray(column, dtype=np.int64).tobytes())
+    if population.rows is not None:
+        for part in (population.rows.indptr, population.rows.indices, population.rows.data):
+            total.update(np.ascontiguousarray(part, dtype=np.int64).tobytes())
+    return total.hexdigest()
+
+
+@cache
+def code() -> str:
+    """SHA-256 of the installed package: its version and every Python file."""
+    package = Path(crowdgate.__file__).parent
+    total = hashlib.sha256(version("crowdgate").encode())
+    for path in sorted(package.rglob("*.py")):
+        total.update(
+            f"\n{path.relative_to(package).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}".encode()
+        )
+    return total.hexdigest()
+
+
+def libraries() -> dict[str, str]:
+    """The versions of what draws and computes."""
+    return {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}

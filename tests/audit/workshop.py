@@ -1,0 +1,67 @@
+"""A small working copy whose policy is audited, on a public table of its own."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from crowdgate.audit.controls import CONTROLS
+from crowdgate.audit.run import Executor, serial
+from crowdgate.jobs import audit_setting
+from crowdgate.jobs.audit import Asked, Audited, How, audit, now
+from tests.workshop import Workshop, good_rows, make_workshop, write_parquet
+
+SEED = "0123456789abcdef0123456789abcdef"
+SECTION = "  audit: {population: towns, units: 30, trials: 60, weight: 1e-3, limit: 0.3}\n"
+GATES = """\
+    - {measure: pso_excess, at_most: 0.3, with: {max_age: 30}}
+    - {measure: pso_success, at_most: 0.4, with: {max_age: 30}}
+"""
+
+
+@contextmanager
+def only_few_controls() -> Iterator[None]:
+    """All controls take seconds: tests/audit play them."""
+    few = tuple(each for each in CONTROLS if each.name in ("constant", "identity"))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(audit_setting, "CONTROLS", few)
+        patched.setattr(audit_setting, "own_controls", lambda *_: ())
+        yield
+
+
+@dataclass(frozen=True)
+class Town(Workshop):
+    """A working copy with a public population."""
+
+    @property
+    def population(self) -> Path:
+        return self.root / "data_contracts" / "towns.yaml"
+
+    @property
+    def records(self) -> list[Path]:
+        return sorted((self.root / "audits" / "clinic" / "1").glob("*.json"))
+
+    def audit(self, day: str | None = None, seed: str = SEED, executor: Executor = serial, **overrides: str) -> Audited:
+        """An audit with a seed of the test's, made on a day."""
+        today = now() if day is None else date.fromisoformat(day)
+        return audit(Asked(self.policy, **overrides), How(executor=executor, draw=lambda: seed, today=lambda: today))
+
+
+def make_town(root: Path, section: str = SECTION, gates: str = GATES) -> Town:
+    """A working copy whose policy has gates on an audit; nothing in it is drawn by OpenDP but a charged gate."""
+    make_workshop(root)
+    town = Town(root)
+    public = (
+        town.contract.read_text(encoding="utf-8")
+        .replace("id: clinic", "id: towns")
+        .replace("patients.parquet", "towns.parquet")
+    )
+    town.population.write_text(
+        public.replace("{property: rowsAtMost, value: 1000}", "{property: public, value: true}"), encoding="utf-8"
+    )
+    write_parquet(root / "data_contracts" / "towns.parquet", good_rows(200))
+    town.edit(town.policy, "  gates:\n", f"{section}  gates:\n{gates}")
+    return town

@@ -1,0 +1,289 @@
+"""An audit from its policy file to its record: played once, resumed, counted, refused."""
+
+import json
+import shutil
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from crowdgate.audit.findings import level
+from crowdgate.audit.game import Tally
+from crowdgate.audit.partial import Batch
+from crowdgate.audit.run import Schedule, serial
+from crowdgate.errors import ConfigurationError, Crashed, VerificationFailed
+from crowdgate.jobs.audit import Asked, How, partial_file
+from crowdgate.jobs.audit_confidential import ENDED, audit_table
+from crowdgate.jobs.plan import plan_policy
+from crowdgate.ledger.ledger import open_ledger
+from crowdgate.publish import publisher
+from tests.audit.workshop import GATES, SECTION, SEED, Town, make_town, only_few_controls
+from tests.workshop import MARK, crowdgate, write_parquet
+
+OTHER = "f" * 32
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_controls() -> Iterator[None]:
+    with only_few_controls():
+        yield
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    town = make_town(tmp_path_factory.mktemp("made") / "town")
+    town.audit("2030-01-01")
+    return town.root
+
+
+@pytest.fixture
+def town(made: Path, tmp_path: Path) -> Town:
+    """A working copy with a finished audit."""
+    shutil.copytree(made, tmp_path / "town")
+    return Town(tmp_path / "town")
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Town:
+    """A working copy without one."""
+    return make_town(tmp_path / "town")
+
+
+def stopped(of: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Tally]]:
+    """Killed after the first batch."""
+    yield from serial(of, missing[:1])
+    raise KeyboardInterrupt
+
+
+def never(_: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Tally]]:
+    raise AssertionError(f"{len(missing)} batches are played")
+
+
+def test_a_killed_run_goes_on_to_the_record_of_one_that_was_not(town: Town, fresh_elsewhere: Town) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        fresh_elsewhere.audit("2030-01-01", executor=stopped)
+    assert not fresh_elsewhere.records
+    resumed = fresh_elsewhere.audit("2030-01-01", seed=OTHER)
+    assert resumed.record.seed == SEED
+    assert resumed.record.attempt == 1
+    mine, other = json.loads(town.records[0].read_text()), json.loads(resumed.path.read_text())
+    assert mine["played"] == other["played"]
+    assert not partial_file(resumed.path).exists()
+
+
+@pytest.fixture
+def fresh_elsewhere(tmp_path: Path) -> Town:
+    return make_town(tmp_path / "elsewhere")
+
+
+def test_a_finished_audit_is_reported_and_never_drawn_again(town: Town) -> None:
+    before = open_ledger(town.ledger, None).journal()
+    again = town.audit(seed=OTHER, executor=never)
+    assert (again.record.seed, again.own) == (SEED, True)
+    assert open_ledger(town.ledger, None).journal() == before
+
+
+def test_every_further_attempt_is_counted_and_has_half_the_level(town: Town) -> None:
+    second = town.audit(seed=OTHER, trials="50")
+    assert (second.record.attempt, second.own) == (2, False)
+    assert second.findings.excess.upper > 0
+    town.records[0].unlink()
+    town.records[0].unlink()
+    third = town.audit(seed="a" * 32)
+    assert (third.record.attempt, third.own) == (3, True)
+    assert [level(attempt) for attempt in (1, 2, 3)] == [level(1), level(1) / 2, level(1) / 4]
+    open_ledger(town.ledger, None).verify()
+
+
+def test_a_record_that_was_edited_is_refused_and_not_replaced(town: Town) -> None:
+    path = town.records[0]
+    path.write_text(path.read_text().replace('"attempt": 1', '"attempt": 2'))
+    edited = path.read_bytes()
+    with pytest.raises(VerificationFailed, match="edited"):
+        town.audit(seed=OTHER, executor=never)
+    assert path.read_bytes() == edited
+
+
+def test_a_seed_that_the_ledger_does_not_know_is_refused(fresh: Town) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        fresh.audit(executor=stopped)
+    (left,) = (fresh.root / "audits").rglob("*.partial")
+    left.write_text(left.read_text().replace(SEED, OTHER))
+    with pytest.raises(VerificationFailed, match="no audit was begun with its seed"):
+        fresh.audit()
+
+
+def test_a_run_killed_between_record_and_ledger_is_completed(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = town.records[0].read_bytes()
+    town.records[0].unlink()
+    written = publisher.replace
+
+    def killed(target: Path, data: bytes, dated: float, scratch: Path) -> None:
+        written(target, data, dated, scratch)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(publisher, "replace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            town.audit("2030-01-02")
+    assert crowdgate("check", town.policy) == 3
+    assert town.audit("2030-01-02", executor=lambda *_: iter(())).record.attempt == 1
+    assert json.loads(first)["played"] == json.loads(town.records[0].read_bytes())["played"]
+
+
+WRONG: dict[str, tuple[str, str, str]] = {
+    "one unit": ("units: 30", "units: 1", "from 2 to"),
+    "no unit": ("units: 30", "units: 0", "from 2 to"),
+    "no trial": ("trials: 60", "trials: 0", "from 1 to"),
+    "no weight": ("weight: 1e-3", "weight: 0", "above 0"),
+    "too light": ("weight: 1e-3", "weight: 1e-20", "2^-64"),
+    "too few trials": ("trials: 60", "trials: 5", " trials at least, or a greater limit"),
+    "no limit": ("limit: 0.3", "limit: 0", "a greater limit"),
+    "too small": ("units: 30", "units: 201, replacement: false", "at most 200"),
+    "no population": ("population: towns", "population: clinic", "is not public"),
+    "unknown population": ("population: towns", "population: town", "write 'towns'"),
+    "unknown key": ("trials: 60", "trails: 60", "write 'trials'"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_an_audit_that_can_find_nothing_is_refused_with_its_line(fresh: Town, wrong: str) -> None:
+    old, new, expected = WRONG[wrong]
+    fresh.edit(fresh.policy, old, new)
+    with pytest.raises(ConfigurationError) as refused:
+        fresh.audit(executor=never)
+    assert expected in str(refused.value), str(refused.value)
+    assert any(problem.line == 12 for problem in refused.value.problems)
+    assert not [line for line in open_ledger(fresh.ledger, None).journal() if line.event.startswith("audit")]
+    assert not [path for path in (fresh.root / "audits").rglob("*") if path.is_file()]
+
+
+def test_an_empty_population_is_refused(fresh: Town) -> None:
+    write_parquet(fresh.root / "data_contracts" / "towns.parquet", [])
+    with pytest.raises(ConfigurationError, match="no two units"):
+        fresh.audit(executor=never)
+
+
+def test_a_policy_without_a_section_is_audited_only_on_a_public_table_of_its_own(fresh: Town) -> None:
+    fresh.edit(fresh.policy, SECTION, "")
+    fresh.edit(fresh.policy, GATES, "")
+    assert crowdgate("check", fresh.policy) == 0
+    with pytest.raises(ConfigurationError, match=r"clinic\.yaml:5: spec\.contract: .* is not public"):
+        fresh.audit(executor=never)
+
+
+def test_the_section_and_the_population_are_part_of_the_digest(fresh: Town) -> None:
+    digests = {plan_policy(fresh.policy).bundle.digest}
+    fresh.edit(fresh.policy, "trials: 60", "trials: 61")
+    digests.add(plan_policy(fresh.policy).bundle.digest)
+    fresh.edit(fresh.population, "version: 1.0.0", "version: 1.0.1")
+    digests.add(plan_policy(fresh.policy).bundle.digest)
+    assert len(digests) == 3
+
+
+@pytest.mark.parametrize("wrong", [{"units": "1"}, {"trials": "no"}, {"weight": "2"}])
+def test_an_override_that_no_policy_could_state_is_refused(fresh: Town, wrong: dict[str, str]) -> None:
+    with pytest.raises(ConfigurationError, match="command line: --"):
+        fresh.audit(executor=never, **wrong)
+
+
+# --- the command ---
+
+
+def test_the_command_says_what_was_found_and_how_much_could_be_seen(
+    town: Town, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    assert crowdgate("audit", town.policy, "--jobs", 1, "--page", page) == 0
+    said = capfd.readouterr().out
+    for words in (
+        "pass clinic/1",
+        "trivial hash",
+        "Not refuted on this population, by these attackers, at this n.",
+        "disqualifies, it never certifies",
+        "It would have seen an excess of",
+        "Attackers no better than the baseline all pass with probability",
+        str(page),
+    ):
+        assert words in said
+    text = page.read_text()
+    assert "<svg" in text
+    assert "never certifies" in text
+    assert not any(word in text for word in ("<script", "src=", "@import", "<link"))
+    assert crowdgate("audit", town.policy, "--jobs", 1, "--json") == 0
+    found = json.loads(capfd.readouterr().out)
+    assert (found["outcome"], found["read_by_gates"]) == ("pass", True)
+    assert found["record"]["setting"]["trials"] == 60
+    assert found["excess"]["lower"] <= found["excess"]["value"] <= found["excess"]["upper"]
+
+
+@pytest.mark.parametrize(("isolated", "said"), [(50, "Refuted: "), (3, "Not refuted, and not within the limit")])
+def test_a_limit_that_is_not_kept_ends_with_3(
+    fresh: Town, capfd: pytest.CaptureFixture[str], isolated: int, said: str
+) -> None:
+    """In each of the two batches every attacker isolates so often."""
+    fresh.edit(fresh.policy, "limit: 0.3", "limit: 0.1")
+
+    def won(of: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Tally]]:
+        yield from serial(of, [batch for batch in missing if batch.game])
+        for batch in missing[:2]:
+            game = of[0].game
+            none = Tally.none(len(game.attackers), len(game.weights))
+            none.light[[not each.aside for each in game.attackers], 0] = min(isolated, batch.trials)
+            yield batch, replace(none, trials=batch.trials)
+
+    fresh.audit(executor=won)
+    assert crowdgate("audit", fresh.policy, "--jobs", 1) == 3
+    assert said in capfd.readouterr().out
+
+
+def test_the_ledger_lists_every_audit(town: Town, capfd: pytest.CaptureFixture[str]) -> None:
+    assert crowdgate("ledger", "show", "--ledger", town.ledger, "--json") == 0
+    listed = json.loads(capfd.readouterr().out)
+    assert [(each["policy"], each["event"]) for each in listed["audits"]] == [
+        ("clinic/1", "begun"),
+        ("clinic/1", "recorded"),
+    ]
+
+
+# --- on the table itself ---
+
+
+def test_an_audit_on_the_table_shows_one_constant_line_and_marks_later_policies(
+    fresh: Town, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = set(fresh.root.rglob("*"))
+    assert crowdgate("check", fresh.policy, "--json") == 3
+    assert not json.loads(capfd.readouterr().out)["policies"][0]["informed"]
+    assert crowdgate("audit", fresh.policy, "--on-confidential", "--jobs", 1) == 0
+    shown = capfd.readouterr()
+    assert (shown.out, shown.err) == (f"{ENDED}\n", "")
+    new = [path for path in set(fresh.root.rglob("*")) - before if path.is_file()]
+    assert {path.parent.name for path in new} <= {"private", "ledger"}
+    (record,) = (path for path in new if path.parent.name == "private")
+    assert stat.S_IMODE(record.stat().st_mode) == 0o600
+    assert json.loads(record.read_text())["record"]["setting"]["population_size"] == 600
+    assert MARK not in record.read_text()
+    ledger = open_ledger(fresh.ledger, None)
+    ledger.verify()
+    assert not any("600" in (line.detail or "") for line in ledger.journal())
+    assert crowdgate("check", fresh.policy, "--json") == 3
+    assert json.loads(capfd.readouterr().out)["policies"][0]["informed"]
+
+
+def test_an_audit_on_the_table_is_not_played_twice_and_no_gate_reads_it(fresh: Town) -> None:
+    asked = Asked(fresh.policy)
+    assert audit_table(asked) == audit_table(asked, How(executor=never)) == ENDED
+    assert crowdgate("check", fresh.policy) == 3
+
+
+def test_what_stops_an_audit_on_the_table_is_told_to_the_curator_alone(fresh: Town) -> None:
+    fresh.edit(fresh.policy, "units: 30", "units: 601, replacement: false")
+    with pytest.raises(Crashed) as stopped:
+        audit_table(Asked(fresh.policy))
+    assert "60" not in str(stopped.value)
+    assert stopped.value.__context__ is None
+    (kept,) = (fresh.root / "ledger" / "private").glob("*stopped*")
+    assert "of a population of 600" in kept.read_text()
