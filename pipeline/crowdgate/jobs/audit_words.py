@@ -11,14 +11,13 @@ from crowdgate.candidate import Measurement, Number
 from crowdgate.gate import Outcome
 from crowdgate.jobs.audit import Audited
 
+NOT_REFUTED = "Not refuted on this population, by these attackers, at this n."
 NEVER = (
     "An audit of predicate singling out disqualifies, it never certifies (Cohen, Nissim 2020, section 5). Rows are"
     " assumed to be independent of each other. A k that is one too small is not expected to be seen."
 )
 RELIABLE = 0.9
-"""How likely a mechanism at the baseline passes at least, if a limit can be relied on."""
-TOO_LIKELY = 0.5
-"""How likely one that leaks as much as its guarantee allows passes at most."""
+"""How likely a mechanism passes at least, if a limit can be relied on."""
 TITLES = ("attacker", "rate", "lower end", "upper end", "baseline", "excess", "")
 TEXT = (0, 6)
 CONTROL_TITLES = ("control", "must", "found", "attacker", "weight", "rate", "baseline", "power", "units", "trials")
@@ -31,14 +30,12 @@ def conclusion(audited: Audited) -> str:
     found, setting = audited.findings, audited.record.setting
     if found.outcome is Outcome.INCONCLUSIVE:
         return f"Inconclusive: {'; '.join(found.reasons)}."
-    if found.refuted:
-        return f"Refuted: {', '.join(found.refuted)} isolate more often than anybody who does not look at the release."
+    above = f"{', '.join(found.refuted)} isolate more often than anybody who does not look at the release"
     if found.outcome is Outcome.PASS:
-        return "Not refuted on this population, by these attackers, at this n."
-    return (
-        f"Not refuted, and not within the limit: the excess can be {decimal(found.excess.upper, 4)}, and the limit is"
-        f" {decimal(setting.limit, 4)}."
-    )
+        return NOT_REFUTED if not found.refuted else f"Within the limit, and above the baseline: {above}."
+    excess, limit = decimal(found.excess.upper, 4), decimal(setting.limit, 4)
+    beyond = f"the excess can be {excess}, and the limit is {limit}"
+    return f"Refuted: {above}; {beyond}." if found.refuted else f"Not refuted, and not within the limit: {beyond}."
 
 
 def words(audited: Audited) -> list[str]:
@@ -68,13 +65,13 @@ def _relied(audited: Audited) -> Iterator[str]:
     found = audited.findings
     at_baseline, at_bound = (decimal(each, 3, least=True) for each in (found.at_baseline, found.at_bound))
     yield (
-        f"Attackers no better than the baseline all pass with probability {at_baseline}; as good as the mechanism's own"
-        f" bound n (e^epsilon w + delta) = {decimal(found.bound, 4)} allows, with probability {at_bound}."
+        f"If no attacker is better than the baseline it passes with probability {at_baseline}; if one is as good as the"
+        f" mechanism's own bound n (e^epsilon w + delta) = {decimal(found.bound, 4)} allows, with probability {at_bound}."
     )
     if found.at_baseline < RELIABLE:
         yield "This limit can't be relied on: a mechanism that tells nothing fails too often; more trials mend it."
-    if found.at_bound > TOO_LIKELY:
-        yield "This limit can't be relied on: one that leaks as much as its guarantee allows passes too often."
+    elif found.at_bound < RELIABLE:
+        yield "To pass can't be relied on from the guarantee alone: a mechanism that leaks all that it allows can fail."
 
 
 def attacker_rows(audited: Audited) -> list[list[str]]:
