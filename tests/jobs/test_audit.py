@@ -1,6 +1,7 @@
 """An audit from its policy file to its record: played once, resumed, counted, refused."""
 
 import json
+import re
 import shutil
 import stat
 from collections.abc import Iterator, Sequence
@@ -204,11 +205,14 @@ def test_the_command_says_what_was_found_and_how_much_could_be_seen(
         "Not refuted on this population, by these attackers, at this n.",
         "disqualifies, it never certifies",
         "It would have seen an excess of",
-        "Attackers no better than the baseline all pass with probability",
+        "If no attacker is better than the baseline it passes with probability",
         str(page),
     ):
         assert words in said
     text = page.read_text()
+    # every table is one: no line of cells is left as text
+    assert not re.search(r"<p>\s*\|", text)
+    assert text.count("<table>") >= 3
     assert "<svg" in text
     assert "never certifies" in text
     assert not any(word in text for word in ("<script", "src=", "@import", "<link"))

@@ -65,8 +65,9 @@ def _relied(audited: Audited) -> Iterator[str]:
     found = audited.findings
     at_baseline, at_bound = (decimal(each, 3, least=True) for each in (found.at_baseline, found.at_bound))
     yield (
-        f"If no attacker is better than the baseline it passes with probability {at_baseline}; if one is as good as the"
-        f" mechanism's own bound n (e^epsilon w + delta) = {decimal(found.bound, 4)} allows, with probability {at_bound}."
+        f"If no attacker is better than the baseline it passes with probability {at_baseline}; if one is as good as"
+        f" the mechanism's own bound allows, n (e^epsilon w + delta) = {decimal(found.bound, 4)}, with probability"
+        f" {at_bound}."
     )
     if found.at_baseline < RELIABLE:
         yield "This limit can't be relied on: a mechanism that tells nothing fails too often; more trials mend it."
