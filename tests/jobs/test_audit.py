@@ -291,3 +291,12 @@ def test_what_stops_an_audit_on_the_table_is_told_to_the_curator_alone(fresh: To
     assert stopped.value.__context__ is None
     (kept,) = (fresh.root / "ledger" / "private").glob("*stopped*")
     assert "of a population of 600" in kept.read_text()
+
+
+def test_what_was_played_on_the_table_is_for_its_owner_alone_and_goes_on(fresh: Town) -> None:
+    with pytest.raises(Crashed):
+        audit_table(Asked(fresh.policy), How(executor=stopped))
+    (left,) = (fresh.root / "ledger" / "private").glob("*.partial")
+    assert stat.S_IMODE(left.stat().st_mode) == 0o600
+    assert audit_table(Asked(fresh.policy)) == ENDED
+    assert not left.exists()
