@@ -142,7 +142,7 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "too light": ("weight: 1e-3", "weight: 1e-20", "2^-64"),
     "too few trials": ("trials: 60", "trials: 5", " trials at least, or a greater limit"),
     "no limit": ("limit: 0.3", "limit: 0", "a greater limit"),
-    "too small": ("units: 30", "units: 201, replacement: false", "at most 200"),
+    "too small": ("units: 30", "units: 201, replacement: false", "at most 20"),
     "no population": ("population: towns", "population: clinic", "is not public"),
     "unknown population": ("population: towns", "population: town", "write 'towns'"),
     "unknown key": ("trials: 60", "trails: 60", "write 'trials'"),

@@ -54,10 +54,11 @@ class Findings:
     """What was found of the policy's mechanism at the greatest weight of its setting (`success`, `excess`, at the worst
     attacker), whatever the weight (`isolation`), and beside it.
 
-    `kept` is the share of the sampled rows that stayed (None: no rows are released). `seen` is the least excess that
-    would have been seen with probability .9 (None: none). `at_baseline` is the chance to pass if every attacker is as
-    good as a trivial one, `at_bound` if one of them is as good as the mechanism's own bound n (w e^epsilon + delta)
-    allows.
+    `excess` is also what is proven at any other weight: a break that is seen at 1/n alone is not hidden by a small
+    weight. `kept` is the share of the sampled rows that stayed (None: no rows are released). `seen` is the least excess
+    that would have been refuted with probability .9, beside all that is tested (None: none). `at_baseline` is the
+    chance to pass if every attacker is as good as a trivial one, `at_bound` if one of them is as good as the
+    mechanism's own bound n (w e^epsilon + delta) allows.
     """
 
     outcome: Outcome
@@ -84,7 +85,7 @@ def found(record: AuditRecord) -> Findings:
     looking = [line for line in lines if not line.idle]
     refuted = refutations(looking, own.trials, alpha)
     baseline, bound = first[0].baseline, pso.bound(own.n, setting.weight, setting.epsilon, setting.delta)
-    excess = _worst([point.excess for point in first])
+    excess = _excess(first, [point for line in looking for point in line.points[1:]], own.trials, alpha)
     controls = judged(record.controls)
     reasons = tuple(_reasons(lines, controls))
     one, at_bound = (_chance(setting, own, baseline, true, alpha) for true in (baseline, max(baseline, bound)))
@@ -92,8 +93,8 @@ def found(record: AuditRecord) -> Findings:
         outcome=_outcome(reasons, excess, setting), reasons=reasons, lines=lines, refuted=refuted,
         success=_worst([point.rate for point in first]), excess=excess, isolation=_isolation(own, alpha),
         kept=_kept(own, setting), baseline=baseline, bound=bound,
-        seen=excess_seen(baseline, own.trials, alpha, POWER), at_baseline=one ** len(looking),
-        at_bound=at_bound * one ** (len(looking) - 1), controls=controls,
+        seen=excess_seen(baseline, own.trials, alpha / sum(len(line.points) for line in looking), POWER),
+        at_baseline=one ** len(looking), at_bound=at_bound * one ** (len(looking) - 1), controls=controls,
     )  # fmt: skip
 
 
@@ -137,6 +138,14 @@ def _worst(numbers: Sequence[Measurement]) -> Measurement:
     return Measurement(*(max(getattr(each, end) for each in numbers) for end in ("value", "lower", "upper")))
 
 
+def _excess(judged: Sequence[Point], others: Sequence[Point], trials: int, alpha: Fraction) -> Measurement:
+    """The worst at the weight that is judged; above it where more is proven at another weight, at the level for all of
+    them together (Bonferroni)."""
+    worst = _worst([point.excess for point in judged])
+    proven = [rate(each.successes, trials, alpha / len(others)).lower - each.baseline for each in others]
+    return Measurement(worst.value, worst.lower, max(worst.upper, *proven)) if proven else worst
+
+
 def _isolation(own: Played, alpha: Fraction) -> Measurement:
     counts = [count for each in own.attacked if each.idle < own.trials for count in each.any]
     return _worst([rate(count, own.trials, alpha) for count in counts])
@@ -160,7 +169,7 @@ def _reasons(lines: Sequence[Line], controls: Sequence[Judged]) -> Iterator[str]
         yield "no attacker had anything to attack: nothing is released that any of them reads"
 
 
-_BLIND = frozenset(("trivial hash", "policy and margins"))
+_BLIND = frozenset(("trivial hash", "policy and margins", "digest only"))
 
 
 def _outcome(reasons: Sequence[str], excess: Measurement, setting: Setting) -> Outcome:

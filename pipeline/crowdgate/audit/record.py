@@ -66,7 +66,9 @@ class Played(Recorded):
 class Setting(Recorded):
     """What was played: together with the code it decides everything but the noise of OpenDP's samplers, which can't be
     seeded. `limit` is the greatest excess over the baseline that passes; `epsilon` and `delta` are the guarantee of one
-    release, `beta` the rate of the sample whose rows are released (None: no rows are)."""
+    release, `beta` the rate of the sample whose rows are released (None: no rows are).
+    `not_played` are controls that nothing could be seen of on this population, `unread` is what is released and read by
+    no attacker."""
 
     policy: str
     version: str
@@ -87,6 +89,8 @@ class Setting(Recorded):
     limit: Exact
     attackers: tuple[str, ...]
     controls: tuple[str, ...]
+    not_played: tuple[str, ...]
+    unread: tuple[str, ...]
     code: str
     libraries: dict[str, str]
     confidential: bool = False

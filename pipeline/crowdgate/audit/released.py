@@ -1,6 +1,8 @@
 """The policy's own mechanism as one that is attacked: it runs by the same functions as in a release."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from crowdgate.audit.observation import Known, Observation
 from crowdgate.audit.population import Drawn, Rng
@@ -8,6 +10,7 @@ from crowdgate.candidate import Candidate, Static
 from crowdgate.histogram import split
 from crowdgate.kind.kind import Histograms, Protection
 from crowdgate.kind.randomness import KeyedRandomness
+from crowdgate.noise import NoiseSource, Vector
 from crowdgate.sampling import KEY_BYTES, SecretKey
 
 
@@ -20,15 +23,29 @@ class Released:
 
     def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
         """All that the mechanism draws for one release."""
-        return Observation(seen=self.protection.attacked(self._views(drawn, known), _randomness(rng)))
+        return Observation(seen=self.protection.attacked(self._views(drawn, known), KeyedRandomness(_key(rng))))
+
+    def without_noise(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
+        """The same, with counts in place of noisy counts."""
+        randomness = KeyedRandomness(_key(rng), vectors=NoiseSource(_unchanged, _unchanged))
+        return Observation(seen=self.protection.attacked(self._views(drawn, known), randomness))
 
     def candidate(self, drawn: Drawn, known: Known, static: Static, rng: Rng) -> Candidate:
-        """The candidate of one release, with what it hides."""
-        return self.protection.protect(static, self._views(drawn, known), _randomness(rng)).candidate
+        """The candidate of one release, with what it hides; levels that are chosen are the best-scoring ones."""
+        randomness = KeyedRandomness(_key(rng), select=_best)
+        return self.protection.protect(static, self._views(drawn, known), randomness).candidate
 
     def _views(self, drawn: Drawn, known: Known) -> Histograms:
         return split(drawn.table, known.population.view, self.protection.views())
 
 
-def _randomness(rng: Rng) -> KeyedRandomness:
-    return KeyedRandomness(SecretKey(rng.bytes(KEY_BYTES), injected=True))
+def _key(rng: Rng) -> SecretKey:
+    return SecretKey(rng.bytes(KEY_BYTES), injected=True)
+
+
+def _unchanged(values: Vector, _: int, __: Fraction) -> Vector:
+    return values
+
+
+def _best(scores: Sequence[int], _: int, __: Fraction) -> int:
+    return max(range(len(scores)), key=scores.__getitem__)

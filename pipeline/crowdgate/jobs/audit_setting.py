@@ -23,6 +23,7 @@ from crowdgate.audit.observation import Known
 from crowdgate.audit.population import Population
 from crowdgate.audit.predicates import GRID
 from crowdgate.audit.record import Setting
+from crowdgate.audit.released import Released
 from crowdgate.candidate import Shape
 from crowdgate.documents import Location
 from crowdgate.errors import ConfigurationError, Problem
@@ -30,6 +31,9 @@ from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
 
 LIBRARIES = ("cryptography", "numpy", "opendp", "pandas", "pyarrow", "scipy")
+LEAST_UNITS = 20
+PART = 10
+"""Without replacement at most this part of a population is drawn: of all of it an attacker knows who is there."""
 LIKELY = Fraction(1, 2)
 """How likely the baseline passes at least: an audit that hardly can pass is not begun."""
 
@@ -67,38 +71,54 @@ def known_of(spec: AuditSpec, population: Population) -> Known:
     return Known(population, spec.units or population.size, spec.replacement)
 
 
+def every_control(plan: Plan) -> tuple[Control, ...]:
+    """Those that stand by themselves, and those made of the policy's mechanism."""
+    return *CONTROLS, *own_controls(plan.protection, plan.alone(), plan.protection.figures().beta)
+
+
 def controls_of(plan: Plan, known: Known) -> list[Control]:
-    """The controls of which it is known what they do on this population: those that stand by themselves, and those made
-    of the policy's mechanism."""
-    beta = plan.protection.figures().beta
-    every = (*CONTROLS, *own_controls(plan.protection, plan.alone(), beta))
-    return [control for control in every if control.fits(known)]
+    """The controls of which it is known what they do on this population."""
+    return [control for control in every_control(plan) if control.fits(known)]
+
+
+def _unread(plan: Plan, known: Known) -> tuple[str, ...]:
+    """What is drawn, and read by no attacker."""
+    rng = np.random.default_rng(0)
+    seen = Released(plan.protection).tell(known.population.draw(2, rng), known, rng).seen
+    return () if seen is None else seen.unread
 
 
 def setting_of(plan: Plan, spec: AuditSpec, population: Population, *, confidential: bool = False) -> Setting:
-    """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers."""
+    """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers.
+
+    Raises ConfigurationError for a population without units.
+    """
+    if population.size < 2:
+        raise _refused(plan, ("population",), "the population has no two units", "a public table with units to draw")
     bundle, known = plan.bundle, known_of(spec, population)
     n, most = known.n, spec.largest(known.n)
     beta = plan.protection.figures().beta if Shape.ROWS in plan.protection.kind.shapes else None
+    played = tuple(each.name for each in controls_of(plan, known))
     return Setting(
         policy=bundle.policy.metadata.name, version=bundle.policy.metadata.version, policy_digest=bundle.digest,
         mechanism=plan.protection.kind.name, epsilon=plan.guarantee.epsilon, delta=plan.guarantee.delta, beta=beta,
         contract=bundle.contract.id, population=population.name, population_digest=digest_of_population(population),
         population_size=population.size, n=n, replacement=spec.replacement, weight=most, weights=weights_of(most, n),
         trials=spec.trials, limit=spec.limit, attackers=tuple(each.name for each in ATTACKERS),
-        controls=tuple(each.name for each in controls_of(plan, known)), code=code(), libraries=libraries(),
-        confidential=confidential,
+        controls=played, not_played=tuple(each.name for each in every_control(plan) if each.name not in played),
+        unread=_unread(plan, known), code=code(), libraries=libraries(), confidential=confidential,
     )  # fmt: skip
 
 
 def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction) -> None:
     """Raises ConfigurationError for a setting in which nothing could be found, or hardly anything could pass."""
-    if population.size < 2:
-        raise _refused(plan, ("population",), "the population has no two units", "a public table with units to draw")
     n = spec.units or population.size
-    if not spec.replacement and n > population.size:
-        found = f"{n} units without replacement, of a population of {population.size}"
-        raise _refused(plan, ("units",), found, f"at most {population.size}", str(population.size))
+    if n < LEAST_UNITS:
+        raise _refused(plan, ("units",), f"{n} units", f"{LEAST_UNITS} units at least, in a table that is attacked")
+    if not spec.replacement and PART * n > population.size:
+        found = f"{n} units without replacement, of a population of {population.size}: many are known to be there"
+        expected = f"at most {population.size // PART} units, a {PART}th of the population, or replacement: true"
+        raise _refused(plan, ("units",), found, expected, str(population.size // PART))
     most = spec.largest(n)
     if most * GRID < 1:
         found = f"a greatest weight of {exact_text(most)}, and no predicate is lighter than 2^-64"

@@ -6,7 +6,7 @@ from typing import Any
 from crowdgate.accounting.numbers import decimal, exact_text
 from crowdgate.audit.findings import Line, level
 from crowdgate.audit.judging import Judged
-from crowdgate.audit.record import Played
+from crowdgate.audit.record import Played, Setting
 from crowdgate.candidate import Measurement, Number
 from crowdgate.gate import Outcome
 from crowdgate.jobs.audit import Audited
@@ -46,7 +46,7 @@ def words(audited: Audited) -> list[str]:
     seen = (
         "It could have seen no excess with probability .9."
         if found.seen is None
-        else f"It would have seen an excess of {decimal(found.seen, 3)} with probability .9."
+        else f"It would have seen an excess of {decimal(found.seen, 3)} with probability .9, beside all that is tested."
     )
     return [
         conclusion(audited),
@@ -57,8 +57,19 @@ def words(audited: Audited) -> list[str]:
         seen,
         *_relied(audited),
         f"Attempt {record.attempt} at these policy files: ends and claims at level {decimal(level(record.attempt))}.",
+        *_left_out(setting),
         *([] if audited.own else ["Set otherwise than the policy says: no gate reads this audit."]),
     ]
+
+
+def _left_out(setting: Setting) -> Iterator[str]:
+    if setting.unread:
+        yield f"No attacker reads what else is released: {', '.join(setting.unread)}."
+    if setting.not_played:
+        yield (
+            "Controls that were not played, since nothing could be seen of them on this population:"
+            f" {', '.join(setting.not_played)}."
+        )
 
 
 def _relied(audited: Audited) -> Iterator[str]:

@@ -13,8 +13,9 @@ from crowdgate.candidate import UNAUDITED, AuditFigures, NoAudit
 from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.gate import Outcome
 from crowdgate.jobs.audit import folder_of, ledger_of, now
-from crowdgate.jobs.audit_setting import code, libraries, stated
+from crowdgate.jobs.audit_setting import code, digest_of_population, libraries, stated
 from crowdgate.jobs.plan import reads_audit
+from crowdgate.jobs.population import population
 from crowdgate.kind.plan import Plan
 from crowdgate.ledger.audits import is_recorded
 from crowdgate.ledger.journal import Line
@@ -107,6 +108,7 @@ def _faults(name: str, record: AuditRecord, digest: str, plan: Plan, journal: li
         else (f"{name} was edited, or is of another ledger: it is not the record that the ledger knows")
     )
     yield None if _is_own(record, plan) else f"the recorded audit was set otherwise than the policy says; {ANEW}"
+    yield None if _same_people(record, plan) else f"the population's table is another one since the audit; {ANEW}"
     yield (
         None
         if (setting.code, setting.libraries) == (code(), libraries())
@@ -128,6 +130,11 @@ def _is_own(record: AuditRecord, plan: Plan) -> bool:
     return not setting.confidential and (
         setting.n, setting.trials, setting.weight, setting.limit, setting.replacement, setting.population
     ) == (n, spec.trials, spec.largest(n), spec.limit, spec.replacement, plan.bundle.population.id)  # fmt: skip
+
+
+def _same_people(record: AuditRecord, plan: Plan) -> bool:
+    """Whether the public table still holds what was audited."""
+    return record.setting.population_digest == digest_of_population(population(plan, plan.bundle.population))
 
 
 def _stale(record: AuditRecord, plan: Plan) -> str | None:

@@ -14,11 +14,13 @@ from crowdgate.noisy.drawn import NoisyCounts
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """Noisy tables; and released rows at their levels, of a Bernoulli sample at rate `beta`, in no class of which there
-    are less than `least`. A kind without rows has no levels."""
+    """Noisy tables of counts; and released rows at their levels, of a Bernoulli sample at rate `beta`, in no class of
+    which there are less than `least`. A kind without rows has no levels. `unread` names what else is drawn, which no
+    attacker reads."""
 
     tables: tuple[NoisyCounts, ...] = ()
     rows: Histogram | None = None
     levels: Mapping[str, Level] = field(default_factory=dict)
     least: int = 1
     beta: Fraction = Fraction(1)
+    unread: tuple[str, ...] = ()

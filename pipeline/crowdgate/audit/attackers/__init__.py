@@ -5,7 +5,7 @@ from crowdgate.audit.attackers.base import Answers, Attacker
 from crowdgate.audit.attackers.counts import Differences, ExactCounts, GuessedSeed
 from crowdgate.audit.attackers.groups import BitPredicate, DescribedGroup, Downcoding, EndPoint
 from crowdgate.audit.attackers.knowing import DigestOnly, OthersKnown, PolicyAndMargins
-from crowdgate.audit.attackers.noisy import NoisyCells, NoisySingletons, RowsAndMargins
+from crowdgate.audit.attackers.noisy import CellsAsExact, NoisyCells, NoisySingletons, RowsAndMargins
 from crowdgate.audit.attackers.pad import ExtractorAndPad
 from crowdgate.audit.attackers.raw import EverybodysRow, RawRow
 from crowdgate.audit.attackers.release import GroupAndHash, LikeliestClasses
@@ -17,6 +17,7 @@ ATTACKERS: tuple[Attacker, ...] = (
     GroupAndHash(),
     RowsAndMargins(),
     NoisyCells(),
+    CellsAsExact(),
     NoisySingletons(),
     OneColumn(),
     TwoColumns(),

@@ -53,7 +53,9 @@ class OthersKnown(Attacker):
         if told.seen is None or told.others is None:
             return None
         beliefs = list(_posteriors(told.seen, known, told.others))
-        found = best_of(beliefs, known.population, weights) if beliefs else [None] * len(weights)
+        if not beliefs:
+            return None
+        found = best_of(beliefs, known.population, weights)
         return [None if each is None else each.aside() for each in found]
 
 

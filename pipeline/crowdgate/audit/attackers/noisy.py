@@ -1,6 +1,7 @@
 """Attackers on noisy tables."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -45,11 +46,22 @@ class NoisyCells(Attacker):
     def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:
         if told.seen is None or not told.seen.tables:
             return None
-        beliefs = []
-        for table in told.seen.tables:
-            box, weight = known.population.boxes(table.levels)
-            beliefs.append(Beliefs(box, weight, *units_in(table, weight, known.n)))
-        return best_of(beliefs, known.population, weights)
+        return best_of([self._beliefs(table, known) for table in told.seen.tables], known.population, weights)
+
+    def _beliefs(self, table: NoisyCounts, known: Known) -> Beliefs:
+        box, weight = known.population.boxes(table.levels)
+        return Beliefs(box, weight, *units_in(table, weight, known.n))
+
+
+class CellsAsExact(NoisyCells):
+    """Does not believe that there is noise: takes counts as they stand."""
+
+    name: ClassVar[str] = "cells taken as exact"
+    summary: ClassVar[str] = "the same as if the noise that is stated had never been added"
+    source: ClassVar[str] = "exact counts: Cohen, Nissim (PNAS) Theorem 5.2 (arXiv: Theorem 4.6)"
+
+    def _beliefs(self, table: NoisyCounts, known: Known) -> Beliefs:
+        return super()._beliefs(replace(table, variance=1e-6), known)
 
 
 class NoisySingletons(Attacker):

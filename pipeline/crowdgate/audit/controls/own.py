@@ -13,6 +13,7 @@ from crowdgate.audit.population import Drawn, Rng
 from crowdgate.audit.predicates import ALL_BITS
 from crowdgate.audit.released import Released
 from crowdgate.candidate import Shape, Static
+from crowdgate.histogram import subsample
 from crowdgate.kind.kind import Protection
 from crowdgate.kind.seen import Seen
 
@@ -42,13 +43,19 @@ class SuppressionOff(Control):
 
     def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
         made = self.released.candidate(drawn, known, self.static, rng)
-        return Observation(seen=Seen(rows=made.sample, levels=made.static.levels, beta=self.beta))
+        assert made.sample is not None, "it samples"
+        sample = made.sample
+        if sample.rows == drawn.rows.sum():  # of a sample that is inherited no coin is thrown
+            sample = subsample(sample, lambda counts: rng.binomial(counts, float(self.beta)))
+        return Observation(seen=Seen(rows=sample, levels=made.static.levels, beta=self.beta))
 
     def weights(self, n: int) -> tuple[Fraction, ...]:
         return Fraction(1, 10 * n), Fraction(1, n)
 
     def claimed(self, policy: Known) -> float:
-        box, _ = policy.population.boxes(self.static.levels)
+        rng = np.random.default_rng(0)
+        one = self.released.candidate(policy.population.draw(policy.n, rng), policy, self.static, rng)
+        box, _ = policy.population.boxes(one.static.levels)
         weights = np.bincount(box, policy.population.weights)
         sampled, rest = policy.n * float(self.beta) * weights, float(1 - self.beta)
         enough = [t for t in _RARE if sampled[weights * policy.n <= t].sum() >= 3]
@@ -61,6 +68,48 @@ class SuppressionOff(Control):
 _RARE = (0.01, 0.03, 0.1, 0.3, 0.5, 0.75, 1.0)
 _SEEN = 0.46
 """What 270 trials tell from .368 with probability .9 (accounting/audit_power: .4423 is enough)."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseOff(Control):
+    """The tables of counts that the mechanism draws, exactly, and said to be noisy.
+
+    A cell of weight up to 1/n that has one row, by an exact table, is isolated for sure. It is expected that a table
+    has some: where none has enough, noise hides nothing that could be seen, and the control is not played.
+    """
+
+    released: Released
+
+    must = "be caught"
+    note = "publishes the noisy tables of this policy without their noise"
+    attackers = ("cells taken as exact",)
+    trials = 300
+
+    @property
+    def name(self) -> str:
+        return "noise off"
+
+    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
+        told = self.released.without_noise(drawn, known, rng)
+        assert told.seen is not None, "a mechanism was run"
+        return Observation(seen=replace(told.seen, rows=None))
+
+    def weights(self, n: int) -> tuple[Fraction, ...]:
+        return Fraction(1, 10 * n), Fraction(1, n)
+
+    def claimed(self, policy: Known) -> float:
+        rng = np.random.default_rng(0)
+        seen = self.released.without_noise(policy.population.draw(2, rng), policy, rng).seen
+        assert seen is not None, "a mechanism was run"
+        chances = [0.0]
+        for table in seen.tables:
+            _, weight = policy.population.boxes(table.levels)
+            rows, beta = policy.n * weight[weight * policy.n <= 1], float(table.beta)
+            chances.append((1 - exp(-float((beta * rows * np.exp(-beta * rows)).sum()))) * exp(-(1 - beta)))
+        return 0.95 * max(chances)
+
+    def fits(self, policy: Known) -> bool:
+        return self.claimed(policy) >= _SEEN
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +141,8 @@ class RawColumn(Control):
 
 
 def own_controls(protection: Protection, static: Static, beta: Fraction) -> tuple[Control, ...]:
-    """The controls that are made of a policy's mechanism; none of one that releases no rows."""
-    if not {Shape.ROWS, Shape.SAMPLE} <= protection.kind.shapes:
-        return ()
+    """The controls that are made of a policy's mechanism."""
     released = Released(protection)
-    return SuppressionOff(released, static, beta), RawColumn(released)
+    if not {Shape.ROWS, Shape.SAMPLE} <= protection.kind.shapes:
+        return (NoiseOff(released),)
+    return SuppressionOff(released, static, beta), RawColumn(released), NoiseOff(released)

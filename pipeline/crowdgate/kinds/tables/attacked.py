@@ -14,4 +14,5 @@ def attacked(planned: TablesPlan, counted: Mapping[str, Histogram], randomness: 
     sums are drawn as well, and no attacker reads them."""
     mechanism = planned.mechanism
     coins = None if mechanism.beta == 1 else randomness.coins(mechanism.beta)
-    return Seen(drawn(mechanism, mechanism.protect(counted, coins, randomness.vectors)))
+    unread = tuple(linear.query.name for linear in mechanism.queries if linear.grid is not None)
+    return Seen(drawn(mechanism, mechanism.protect(counted, coins, randomness.vectors)), unread=unread)
