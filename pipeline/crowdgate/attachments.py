@@ -6,8 +6,9 @@ from datetime import date
 
 from crowdgate import report
 from crowdgate.audit import written
+from crowdgate.audit.findings import found as audited
 from crowdgate.candidate import AuditFigures
-from crowdgate.gate import NEAREST, NUMBERS, Verdict, Writing, gate_words
+from crowdgate.gate import NEAREST, NUMBERS, Outcome, Verdict, Writing, gate_words
 from crowdgate.kind.attachment import Attachment, Context
 from crowdgate.manifest import INFORMED, NAME, Manifest
 from crowdgate.measures.audited import MAX_AGE
@@ -80,7 +81,10 @@ def _audit_problems(context: Context, found: bytes | None) -> Iterator[str]:
         return
     if not any(MAX_AGE in (gate.options or {}) for gate in said.verdicts):
         yield "no gate is judged by it"
-    setting = written.parsed(found).setting
+    record = written.parsed(found)
+    setting = record.setting
+    if audited(record).outcome is Outcome.INCONCLUSIVE:
+        yield "nothing can be concluded from it"
     if setting.policy_digest != said.policy_digest or setting.confidential:
         yield "it is the audit of another policy"
 

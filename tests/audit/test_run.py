@@ -1,5 +1,6 @@
 """Running an audit: what is played depends neither on processes nor on where a run was stopped."""
 
+import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -80,6 +81,17 @@ def test_what_is_no_batch_of_the_audit_is_refused(kept: tuple[bytes, object], tm
     path = tmp_path / "run.partial"
     path.write_bytes(kept[0].replace(old, old[:-2] + b"7" + old[-1:] if old.endswith(b'"') else old[:-1] + b"7", 1))
     with pytest.raises(VerificationFailed):
+        played(path)
+
+
+@pytest.mark.parametrize("count", [-1, 500, 0.5, "x", 10**30, [1]])
+def test_counts_that_can_not_be_are_refused(kept: tuple[bytes, object], tmp_path: Path, count: object) -> None:
+    path = tmp_path / "run.partial"
+    header, first, *rest = kept[0].splitlines(keepends=True)
+    line = json.loads(first)
+    line["tally"]["light"][0][0] = count
+    path.write_bytes(b"".join([header, json.dumps(line).encode() + b"\n", *rest]))
+    with pytest.raises(VerificationFailed, match="not of this audit with this seed"):
         played(path)
 
 

@@ -283,14 +283,23 @@ def test_an_audit_on_the_table_is_not_played_twice_and_no_gate_reads_it(fresh: T
     assert crowdgate("check", fresh.policy) == 3
 
 
-def test_what_stops_an_audit_on_the_table_is_told_to_the_curator_alone(fresh: Town) -> None:
-    fresh.edit(fresh.policy, "units: 30", "units: 601, replacement: false")
-    with pytest.raises(Crashed) as stopped:
-        audit_table(Asked(fresh.policy))
-    assert "60" not in str(stopped.value)
-    assert stopped.value.__context__ is None
-    (kept,) = (fresh.root / "ledger" / "private").glob("*stopped*")
-    assert "of a population of 600" in kept.read_text()
+@pytest.mark.parametrize("units", [60, 61])
+def test_whatever_the_table_holds_the_public_sees_the_same(
+    fresh: Town, capfd: pytest.CaptureFixture[str], units: int
+) -> None:
+    """Of 600 rows a tenth may be drawn without replacement: 61 can't be played, which only the curator learns."""
+    fresh.edit(fresh.policy, "units: 30", f"units: {units}, replacement: false")
+    assert crowdgate("audit", fresh.policy, "--on-confidential", "--jobs", 1) == 0
+    shown = capfd.readouterr()
+    assert (shown.out, shown.err) == (f"{ENDED}\n", "")
+    events = [line.event for line in open_ledger(fresh.ledger, None).journal()][-3:]
+    assert events[1:] == ["audit-begun", "confidential-audit-recorded"]
+    (kept,) = (fresh.root / "ledger" / "private").glob("*audit*")
+    assert ("of a population of 600" in kept.read_text()) == (units == 61)
+    # and again, where nothing is played anew
+    before = len(open_ledger(fresh.ledger, None).journal())
+    assert crowdgate("audit", fresh.policy, "--on-confidential", "--jobs", 1) == 0
+    assert len(open_ledger(fresh.ledger, None).journal()) == before + 3
 
 
 def test_what_was_played_on_the_table_is_for_its_owner_alone_and_goes_on(fresh: Town) -> None:

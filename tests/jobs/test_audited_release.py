@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -19,7 +20,7 @@ from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
 from crowdgate.manifest import canonical
 from tests.audit.workshop import GATES, Town, make_town, only_few_controls
-from tests.workshop import crowdgate, good_rows
+from tests.workshop import crowdgate, good_rows, write_parquet
 
 TODAY = now().isoformat()
 KEPT = "    - {measure: kept_share_in_audit, at_least: 0.01, with: {max_age: 30}}\n"
@@ -99,6 +100,24 @@ def _stale(town: Town) -> None:
     town.audit((now() - timedelta(days=31)).isoformat(), seed="f" * 32, trials="60")
 
 
+def _future(town: Town) -> None:
+    town.records[0].unlink()
+    town.audit((now() + timedelta(days=2)).isoformat(), seed="f" * 32, trials="60")
+
+
+def _other_people(town: Town) -> None:
+    write_parquet(town.root / "data_contracts" / "towns.parquet", good_rows(199))
+
+
+def _nobody(town: Town) -> None:
+    (town.root / "data_contracts" / "towns.parquet").unlink()
+
+
+def _folder(town: Town) -> None:
+    town.records[0].unlink()
+    (town.root / "audits" / "clinic" / "1" / "odd.json").mkdir()
+
+
 REFUSED: dict[str, tuple[Callable[[Town], None], str]] = {
     "missing": (_missing, "no audit of this policy is recorded in audits/clinic/1"),
     "edited": (_edited, "was edited, or is of another ledger"),
@@ -106,6 +125,10 @@ REFUSED: dict[str, tuple[Callable[[Town], None], str]] = {
     "other policy": (_other_policy, "another digest"),
     "overridden": (_overridden, "set otherwise than the policy says"),
     "stale": (_stale, "31 days old today"),
+    "of the future": (_future, "dated in the future"),
+    "other people": (_other_people, "the population's table is another one"),
+    "nobody": (_nobody, "the population's table is another one"),
+    "a folder": (_folder, "odd.json can't be read"),
 }
 
 
@@ -203,6 +226,29 @@ def _better(path: Path) -> None:
     path.write_bytes(sealed(record.model_copy(update={"played": (own, *record.played[1:])})))
 
 
+def _silent(path: Path) -> None:
+    """The control that must be caught is not."""
+    record = parsed(path.read_bytes())
+    none = tuple((0,) * len(each.light) for each in record.own.attacked)
+    update = {"light": none[0], "any": none[0], "tenth_light": none[0], "tenth_any": none[0]}
+    played = [
+        each.model_copy(update={"attacked": tuple(a.model_copy(update=update) for a in each.attacked)})
+        if each.must == "be caught"
+        else each
+        for each in record.played
+    ]
+    path.write_bytes(sealed(record.model_copy(update={"played": tuple(played)})))
+
+
+def _without_controls(path: Path) -> None:
+    record = parsed(path.read_bytes())
+    path.write_bytes(sealed(record.model_copy(update={"played": (record.own,)})))
+
+
+def _endless(path: Path) -> None:
+    path.write_bytes(re.sub(rb'("weight": ?)"[^"]*"', rb'\1"1e999999999"', path.read_bytes(), count=1))
+
+
 def _spaced(path: Path) -> None:
     path.write_text(path.read_text() + " ")
 
@@ -216,6 +262,10 @@ FORGED: dict[str, tuple[Callable[[Path], None], str]] = {
     "better counts": (_better, "what was measured is not what the release shows"),
     "another policy": (_rewritten(policy_digest="0" * 64), "it is the audit of another policy"),
     "on the table": (_rewritten(confidential=True), "it is the audit of another policy"),
+    "a silent control": (_silent, "nothing can be concluded from it"),
+    "no controls": (_without_controls, "it is not the record of an audit"),
+    "other trials": (_rewritten(trials=61), "it is not the record of an audit"),
+    "an endless number": (_endless, "it is not the record of an audit"),
     "other text": (_spaced, "it is not the record of an audit"),
     "nothing": (_emptied, "it is not the record of an audit"),
 }

@@ -85,11 +85,26 @@ def _read(path: Path, lines: Sequence[bytes], digest: str, seed: str, batches: S
             tally = line.pop("tally")
             batch = Batch(**line)
             played[batch] = _tally(tally)
-            if batch not in known or played[batch].trials != batch.trials:
+            if batch not in known or not _possible(played[batch], batch.trials):
                 raise _other(path)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise _other(path) from None
     return played
+
+
+def _possible(tally: Tally, trials: int) -> bool:
+    """Whether counts can be those of so many trials: who isolates within the weight isolates."""
+    counts = (tally.light, tally.any, tally.idle, tally.tenth_light, tally.tenth_any)
+    return (
+        tally.trials == trials
+        and tally.kept >= 0
+        and tally.light.ndim == 2
+        and len({each.shape for each in counts if each.ndim == 2}) == 1
+        and tally.idle.shape == tally.light.shape[:1]
+        and all(((each >= 0) & (each <= trials)).all() for each in counts)
+        and bool((tally.light <= tally.any).all() and (tally.tenth_light <= tally.light).all())
+        and bool((tally.tenth_any <= tally.any).all())
+    )
 
 
 def _other(path: Path) -> VerificationFailed:
@@ -116,5 +131,8 @@ def _written(tally: Tally) -> dict[str, Any]:
 
 def _tally(said: dict[str, Any]) -> Tally:
     read: dict[str, Any] = {each.name: said[each.name] for each in fields(Tally)}
-    counts = {name: np.array(value, dtype=np.int64) for name, value in read.items() if isinstance(value, list)}
+    counts = {name: np.array(value) for name, value in read.items() if isinstance(value, list)}
+    numbers = [read["trials"], read["kept"]]
+    if any(type(each) is not int for each in numbers) or any(each.dtype != np.int64 for each in counts.values()):
+        raise ValueError("counts are whole numbers")
     return Tally(**{**read, **counts})

@@ -1,19 +1,27 @@
 """What an audit found, as one JSON object: everything that repeats it, and everything that gates and pages read."""
 
+import re
 from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
 
 from crowdgate.accounting.numbers import exact_text
 
 FORMAT = 1
 
 
+_WRITTEN = re.compile(r"\d{1,40}(/\d{1,40}|(\.\d{1,40})?(e-\d{1,3})?)")
+
+
 def _fraction(value: Any) -> Fraction:
-    return value if isinstance(value, Fraction) else Fraction(str(value))
+    if isinstance(value, Fraction):
+        return value
+    if not _WRITTEN.fullmatch(str(value)):
+        raise ValueError("a number, written in full")
+    return Fraction(str(value))
 
 
 Exact = Annotated[Fraction, BeforeValidator(_fraction), PlainSerializer(exact_text)]
@@ -103,10 +111,23 @@ class AuditRecord(Recorded):
     format: Literal[1] = 1
     setting: Setting
     digest: str
-    seed: str
+    seed: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
     made: date
-    attempt: int
+    attempt: Annotated[int, Field(ge=1, le=1000)]
     played: tuple[Played, ...]
+
+    @model_validator(mode="after")
+    def _as_set(self) -> "AuditRecord":
+        """What was played is what was set: one mechanism that is judged, by all attackers, and the controls."""
+        own = [each for each in self.played if each.must == "judged"]
+        setting = self.setting
+        said = (setting.n, setting.trials, setting.weights, setting.attackers, setting.controls)
+        if len(own) != 1 or setting.weights[:1] != (setting.weight,):
+            raise ValueError("one mechanism is judged, at the weight of the setting")
+        names = tuple(each.attacker for each in own[0].attacked)
+        if (own[0].n, own[0].trials, own[0].weights, names, tuple(each.mechanism for each in self.controls)) != said:
+            raise ValueError("what was played is what was set")
+        return self
 
     @property
     def own(self) -> Played:

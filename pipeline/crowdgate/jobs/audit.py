@@ -101,7 +101,13 @@ class Table:
     @property
     def subject(self) -> str:
         """The policy, as the ledger names its audits."""
-        return subject(self.setting.policy, self.setting.version, self.setting.policy_digest)
+        return subject_of(self.plan)
+
+
+def subject_of(plan: Plan) -> str:
+    """A policy, as the ledger names its audits."""
+    metadata = plan.bundle.policy.metadata
+    return subject(metadata.name, metadata.version, plan.bundle.digest)
 
 
 def audit(asked: Asked, how: How = USUAL) -> Audited:

@@ -4,66 +4,85 @@ It is a look at the table: the ledger says so before anything is read, and marks
 found lies in the private folder; the ledger holds salted commitments only.
 """
 
-from contextlib import suppress
+import secrets
+from dataclasses import replace
 from typing import Any
 
 from crowdgate.audit.written import digest_of
 from crowdgate.errors import Crashed, VerificationFailed
-from crowdgate.jobs.audit import USUAL, Asked, How, Table, ledger_of, made, partial_file
+from crowdgate.jobs.audit import USUAL, Asked, How, Table, ledger_of, made, partial_file, subject_of
 from crowdgate.jobs.audit_setting import setting_of, stated
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.population import population
 from crowdgate.kind.plan import Plan
-from crowdgate.ledger.audits import KEPT_PRIVATE
+from crowdgate.ledger.audits import BEGUN, KEPT_PRIVATE
 from crowdgate.ledger.ledger import Ledger
 from crowdgate.ledger.looks import TABLE_AUDITED
 from crowdgate.ledger.private import private_file, read_private, write_private
+from crowdgate.sources import open_source
 
-ENDED = "The audit on the confidential table has ended; what it found is in the private folder beside the ledger."
-_STOPPED = (
-    "the audit on the confidential table has stopped; the reason is in the private folder, if it could be written"
-)
+ENDED = "The audit on the confidential table has ended; what it came to is in the private folder beside the ledger."
 
 
 def audit_table(asked: Asked, how: How = USUAL) -> str:
-    """Audit a policy on its own table, and return the line that may be shown, always the same.
+    """Audit a policy on its own table, and return the line that may be shown: the same whatever the table holds, also
+    where nothing could be played on it. So are the lines of the ledger: a look, an attempt, something that is kept.
 
-    Raises ConfigurationError, LedgerRefused and EnvironmentFault before anything is read, Crashed afterwards.
+    Raises ConfigurationError, LedgerRefused, FileFault and EnvironmentFault before anything is read, Crashed where a
+    signal ends it.
     """
     plan = plan_policy(asked.policy)
     stated(plan, asked.overrides)
     ledger = ledger_of(plan, asked.ledger)
+    open_source(plan.bundle.contract, plan.columns)
     ledger.record(TABLE_AUDITED, plan.bundle.contract.population)
+    subject = subject_of(plan)
+    before = _lines(ledger, subject)
+    held: dict[str, Any] | None
     try:
-        _read_and_kept(plan, asked, ledger, how)
-        return ENDED
-    except BaseException as error:
-        reason = f"{type(error).__name__}: {error}"
-    # raised outside the except block: a chained exception would carry the confidential reason along
-    with suppress(Exception):  # the disk may be full
-        write_private(ledger.path, ledger.id, f"{_name(plan)}/stopped", {"reason": reason})
-    raise Crashed(_STOPPED)
+        held = _read(plan, asked, ledger, replace(how, progress=None))
+    except Exception as error:
+        held = {"digest": None, "stopped": f"{type(error).__name__}: {error}"}
+    except BaseException:  # a signal: what was played is kept, and goes on with the next call
+        held = None
+    if held is None:
+        raise Crashed()
+    _kept(plan, ledger, subject, held, begun=_lines(ledger, subject) > before)
+    return ENDED
 
 
-def _read_and_kept(plan: Plan, asked: Asked, ledger: Ledger, how: How) -> None:
+def _read(plan: Plan, asked: Asked, ledger: Ledger, how: How) -> dict[str, Any]:
+    """What is kept: the record, or the one that there is already."""
     spec, units = stated(plan, asked.overrides), population(plan, plan.bundle.contract)
     table = Table(plan, spec, units, setting_of(plan, spec, units, confidential=True), ledger)
     path = private_file(ledger.path, ledger.id, _name(plan))
-    if _kept(ledger, plan) == digest_of(table.setting):
-        return
+    known = _known(ledger, plan)
+    if known is not None and known["digest"] == digest_of(table.setting):
+        return known
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    record = made(table, partial_file(path), how, mode=0o600)
-    held: dict[str, Any] = {"digest": record.digest, "record": record.model_dump(mode="json")}
-    ledger.record(KEPT_PRIVATE, table.subject, write_private(ledger.path, ledger.id, _name(plan), held))
-    partial_file(path).unlink(missing_ok=True)
+    partial = partial_file(path)
+    record = made(table, partial, how, mode=0o600)
+    partial.unlink(missing_ok=True)
+    return {"digest": record.digest, "record": record.model_dump(mode="json")}
 
 
-def _kept(ledger: Ledger, plan: Plan) -> str | None:
-    """The digest of the audit that is kept, if the ledger committed to it."""
+def _kept(plan: Plan, ledger: Ledger, subject: str, held: dict[str, Any], *, begun: bool) -> None:
+    """Keep it, with the lines that every such audit leaves."""
+    if not begun:
+        ledger.record(BEGUN, subject, secrets.token_hex(32))
+    ledger.record(KEPT_PRIVATE, subject, write_private(ledger.path, ledger.id, _name(plan), held))
+
+
+def _lines(ledger: Ledger, subject: str) -> int:
+    return sum(line.event == BEGUN and line.subject == subject for line in ledger.journal())
+
+
+def _known(ledger: Ledger, plan: Plan) -> dict[str, Any] | None:
+    """What is kept, if the ledger committed to it."""
     known = {line.commitment for line in ledger.journal() if line.event == KEPT_PRIVATE and line.commitment}
     try:
         found, committed = read_private(private_file(ledger.path, ledger.id, _name(plan)), known)
-        return str(found["digest"]) if committed else None
+        return dict(found) if committed else None
     except VerificationFailed:
         return None
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from importlib.metadata import version
@@ -32,6 +32,7 @@ from crowdgate.policy.policy import AuditSpec
 
 LIBRARIES = ("cryptography", "numpy", "opendp", "pandas", "pyarrow", "scipy")
 LEAST_UNITS = 20
+MOST_UNITS = 10**8
 PART = 10
 """Without replacement at most this part of a population is drawn: of all of it an attacker knows who is there."""
 LIKELY = Fraction(1, 2)
@@ -115,6 +116,8 @@ def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction)
     n = spec.units or population.size
     if n < LEAST_UNITS:
         raise _refused(plan, ("units",), f"{n} units", f"{LEAST_UNITS} units at least, in a table that is attacked")
+    if n > MOST_UNITS:
+        raise _refused(plan, ("units",), f"{n} units", f"at most {MOST_UNITS}", str(MOST_UNITS))
     if not spec.replacement and PART * n > population.size:
         found = f"{n} units without replacement, of a population of {population.size}: many are known to be there"
         expected = f"at most {population.size // PART} units, a {PART}th of the population, or replacement: true"
@@ -133,12 +136,21 @@ def _refuse_trials(plan: Plan, spec: AuditSpec, n: int, size: int, alpha: Fracti
     if chance_to_pass(most_allowed, baseline, spec.trials, alpha) >= LIKELY:
         return
     try:
-        needed = str(trials_to_pass(most_allowed, baseline, alpha, LIKELY))
+        first = max(spec.trials, trials_to_pass(most_allowed, baseline, alpha, LIKELY))
     except ValueError:
         found = f"a limit of {exact_text(spec.limit)}, which no number of trials can show"
         raise _refused(plan, ("limit",), found, "a greater limit") from None
+    # a greater number can do worse for a while
+    needed = str(next(t for t in _growing(first) if chance_to_pass(most_allowed, baseline, t, alpha) >= LIKELY))
     found = f"{spec.trials} trials, in which even one who does not look hardly stays within the limit"
     raise _refused(plan, ("trials",), found, f"{needed} trials at least, or a greater limit", needed)
+
+
+def _growing(first: int) -> Iterator[int]:
+    trials = first
+    while True:
+        trials += max(1, trials // 20)
+        yield trials
 
 
 def _refused(plan: Plan, key: Location, found: str, expected: str, instead: str | None = None) -> ConfigurationError:

@@ -80,7 +80,10 @@ def _named(path: Path, plan: Plan) -> str:
 
 
 def _tried(path: Path, plan: Plan, journal: list[Line]) -> _Tried:
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return _Tried(b"", None, 0, f"{_named(path, plan)} can't be read", 0)
     digest = hashlib.sha256(data).hexdigest()
     line = max((line.number for line in journal if line.commitment == digest), default=0)
     try:
@@ -108,7 +111,8 @@ def _faults(name: str, record: AuditRecord, digest: str, plan: Plan, journal: li
         else (f"{name} was edited, or is of another ledger: it is not the record that the ledger knows")
     )
     yield None if _is_own(record, plan) else f"the recorded audit was set otherwise than the policy says; {ANEW}"
-    yield None if _same_people(record, plan) else f"the population's table is another one since the audit; {ANEW}"
+    other = f"the population's table is another one than was audited, or can't be read; {ANEW}"
+    yield None if _same_people(record, plan) else other
     yield (
         None
         if (setting.code, setting.libraries) == (code(), libraries())
@@ -120,6 +124,7 @@ def _faults(name: str, record: AuditRecord, digest: str, plan: Plan, journal: li
         if said.outcome is not Outcome.INCONCLUSIVE
         else (f"the recorded audit is inconclusive: {'; '.join(said.reasons)}")
     )
+    yield "the recorded audit is dated in the future" if record.made > now() else None
     yield _stale(record, plan)
 
 
@@ -134,7 +139,10 @@ def _is_own(record: AuditRecord, plan: Plan) -> bool:
 
 def _same_people(record: AuditRecord, plan: Plan) -> bool:
     """Whether the public table still holds what was audited."""
-    return record.setting.population_digest == digest_of_population(population(plan, plan.bundle.population))
+    try:
+        return record.setting.population_digest == digest_of_population(population(plan, plan.bundle.population))
+    except CrowdgateError:
+        return False
 
 
 def _stale(record: AuditRecord, plan: Plan) -> str | None:

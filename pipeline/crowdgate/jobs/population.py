@@ -44,9 +44,11 @@ def _levels(plan: Plan, contract: Contract, levels: Mapping[str, Level]) -> Mapp
             expected = f"a population whose contract has {name!r} at {level.name!r} with the values of the policy's"
             raise ConfigurationError(_problem(plan, contract, f"{name!r} is another attribute there", expected))
         found[name] = own.level(level.name)
-    if str(contract.unit) != str(plan.bundle.contract.unit):
-        expected = f"a population of the policy's privacy unit: {plan.bundle.contract.unit}"
-        raise ConfigurationError(_problem(plan, contract, f"its privacy unit is {contract.unit}", expected))
+    unit, own_unit = contract.unit, plan.bundle.contract.unit
+    if (unit.person is None, unit.rows) != (own_unit.person is None, own_unit.rows):
+        expected = f"a population of the policy's privacy unit: {own_unit}, at most {own_unit.rows} rows"
+        found_unit = f"its privacy unit is {unit}, at most {unit.rows} rows"
+        raise ConfigurationError(_problem(plan, contract, found_unit, expected))
     return found
 
 
