@@ -252,6 +252,13 @@ def test_the_ledger_lists_every_audit(town: Town, capfd: pytest.CaptureFixture[s
     ]
 
 
+def test_an_override_that_is_refused_is_named_as_such(fresh: Town) -> None:
+    with pytest.raises(ConfigurationError, match="command line: --trials: 1 trials") as refused:
+        fresh.audit(trials="1")
+    (problem,) = refused.value.problems
+    assert int(problem.instead or 0) > 1
+
+
 # --- on the table itself ---
 
 

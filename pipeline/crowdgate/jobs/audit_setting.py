@@ -95,7 +95,7 @@ def setting_of(plan: Plan, spec: AuditSpec, population: Population, *, confident
     Raises ConfigurationError for a population without units.
     """
     if population.size < 2:
-        raise _refused(plan, ("population",), "the population has no two units", "a public table with units to draw")
+        raise _refused(plan, spec, "population", "the population has no two units", "a public table with units to draw")
     bundle, known = plan.bundle, known_of(spec, population)
     n, most = known.n, spec.largest(known.n)
     beta = plan.protection.figures().beta if Shape.ROWS in plan.protection.kind.shapes else None
@@ -115,17 +115,17 @@ def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction)
     """Raises ConfigurationError for a setting in which nothing could be found, or hardly anything could pass."""
     n = spec.units or population.size
     if n < LEAST_UNITS:
-        raise _refused(plan, ("units",), f"{n} units", f"{LEAST_UNITS} units at least, in a table that is attacked")
+        raise _refused(plan, spec, "units", f"{n} units", f"{LEAST_UNITS} units at least, in a table that is attacked")
     if n > MOST_UNITS:
-        raise _refused(plan, ("units",), f"{n} units", f"at most {MOST_UNITS}", str(MOST_UNITS))
+        raise _refused(plan, spec, "units", f"{n} units", f"at most {MOST_UNITS}", str(MOST_UNITS))
     if not spec.replacement and PART * n > population.size:
         found = f"{n} units without replacement, of a population of {population.size}: many are known to be there"
         expected = f"at most {population.size // PART} units, a {PART}th of the population, or replacement: true"
-        raise _refused(plan, ("units",), found, expected, str(population.size // PART))
+        raise _refused(plan, spec, "units", found, expected, str(population.size // PART))
     most = spec.largest(n)
     if most * GRID < 1:
         found = f"a greatest weight of {exact_text(most)}, and no predicate is lighter than 2^-64"
-        raise _refused(plan, ("weight",), found, "a weight of 2^-64 at least")
+        raise _refused(plan, spec, "weight", found, "a weight of 2^-64 at least")
     _refuse_trials(plan, spec, n, population.size, alpha)
 
 
@@ -139,11 +139,11 @@ def _refuse_trials(plan: Plan, spec: AuditSpec, n: int, size: int, alpha: Fracti
         first = max(spec.trials, trials_to_pass(most_allowed, baseline, alpha, LIKELY))
     except ValueError:
         found = f"a limit of {exact_text(spec.limit)}, which no number of trials can show"
-        raise _refused(plan, ("limit",), found, "a greater limit") from None
+        raise _refused(plan, spec, "limit", found, "a greater limit") from None
     # a greater number can do worse for a while
     needed = str(next(t for t in _growing(first) if chance_to_pass(most_allowed, baseline, t, alpha) >= LIKELY))
     found = f"{spec.trials} trials, in which even one who does not look hardly stays within the limit"
-    raise _refused(plan, ("trials",), found, f"{needed} trials at least, or a greater limit", needed)
+    raise _refused(plan, spec, "trials", found, f"{needed} trials at least, or a greater limit", needed)
 
 
 def _growing(first: int) -> Iterator[int]:
@@ -153,9 +153,15 @@ def _growing(first: int) -> Iterator[int]:
         yield trials
 
 
-def _refused(plan: Plan, key: Location, found: str, expected: str, instead: str | None = None) -> ConfigurationError:
-    at: Location = ("spec", "audit") if plan.bundle.policy.spec.audit is not None else ("spec",)
-    return ConfigurationError(plan.bundle.document.problem((*at, *key), found, expected, instead))
+def _refused(
+    plan: Plan, spec: AuditSpec, key: str, found: str, expected: str, instead: str | None = None
+) -> ConfigurationError:
+    """At the line of the policy, or at the option that was given in its place."""
+    own = plan.bundle.policy.spec.audit
+    if getattr(spec, key) != getattr(own or AuditSpec(), key):
+        return ConfigurationError(Problem("command line", None, f"--{key}", found, expected, instead))
+    at: Location = ("spec", "audit", key) if own is not None else ("spec",)
+    return ConfigurationError(plan.bundle.document.problem(at, found, expected, instead))
 
 
 def digest_of_population(population: Population) -> str:

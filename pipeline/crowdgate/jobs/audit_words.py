@@ -20,8 +20,8 @@ RELIABLE = 0.9
 """How likely a mechanism passes at least, if a limit can be relied on."""
 TITLES = ("attacker", "rate", "lower end", "upper end", "baseline", "excess", "")
 TEXT = (0, 6)
-CONTROL_TITLES = ("control", "must", "found", "attacker", "weight", "rate", "baseline", "power", "units", "trials")
-CONTROL_TEXT = (0, 1, 2, 3)
+CONTROL_TITLES = ("control", "found", "attacker", "weight", "rate", "baseline", "power", "tables")
+CONTROL_TEXT = (0, 1, 2)
 """The columns that hold text."""
 
 
@@ -123,7 +123,7 @@ def _control(judged: Judged, played: Played) -> list[str]:
         "held" if judged.works else "refuted"
     )  # fmt: skip
     figures = (where, number(judged.rate.value), number(attack.baseline), number(judged.power))
-    return [judged.control, judged.must, found, attack.attacker, *figures, f"{played.n:,}", str(played.trials)]
+    return [judged.control, found, attack.attacker, *figures, f"{played.trials} of {played.n:,}"]
 
 
 def number(value: Number) -> str:
