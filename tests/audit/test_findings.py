@@ -43,8 +43,10 @@ def record(
         mechanism="the policy's mechanism", must="judged", note="", rate=None, n=N, trials=TRIALS, weights=WEIGHTS,
         attacked=(attacked("trivial hash", (12, 920)), *against), kept=kept,
     )  # fmt: skip
+    names = tuple(each.attacker for each in own.attacked)
+    setting = SETTING.model_copy(update={"attackers": names, "controls": tuple(each.mechanism for each in controls)})
     return AuditRecord(
-        setting=SETTING, digest="x", seed="0", made=date(2030, 1, 1), attempt=attempt, played=(own, *controls)
+        setting=setting, digest="x", seed="0" * 32, made=date(2030, 1, 1), attempt=attempt, played=(own, *controls)
     )
 
 
