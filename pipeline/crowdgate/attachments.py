@@ -7,6 +7,7 @@ from datetime import date
 from crowdgate import report
 from crowdgate.audit import written
 from crowdgate.audit.findings import found as audited
+from crowdgate.audit.record import weights_of
 from crowdgate.candidate import AuditFigures
 from crowdgate.gate import NEAREST, NUMBERS, Outcome, Verdict, Writing, gate_words
 from crowdgate.kind.attachment import Attachment, Context
@@ -85,6 +86,11 @@ def _audit_problems(context: Context, found: bytes | None) -> Iterator[str]:
     setting = record.setting
     if audited(record).outcome is Outcome.INCONCLUSIVE:
         yield "nothing can be concluded from it"
+    guarantee = said.guarantee.guarantee
+    if (setting.epsilon, setting.delta, setting.mechanism) != (guarantee.epsilon, guarantee.delta, said.mechanism.kind):
+        yield "it is the audit of another mechanism"
+    if setting.weights != weights_of(setting.weight, setting.n):
+        yield "it was not judged at the weights that an audit judges"
     if setting.policy_digest != said.policy_digest or setting.confidential:
         yield "it is the audit of another policy"
 

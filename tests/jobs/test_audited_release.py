@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from crowdgate.audit.record import Played
 from crowdgate.audit.written import digest_of, parsed, sealed
 from crowdgate.errors import VerificationFailed
 from crowdgate.jobs import audit_setting
@@ -77,7 +78,8 @@ def _missing(town: Town) -> None:
 
 def _edited(town: Town) -> None:
     record = parsed(town.records[0].read_bytes())
-    better = record.own.attacked[0].model_copy(update={"light": (0,) * len(record.own.weights)})
+    none = (0,) * len(record.own.weights)
+    better = record.own.attacked[0].model_copy(update={"light": none, "tenth_light": none})
     own = record.own.model_copy(update={"attacked": (better, *record.own.attacked[1:])})
     town.records[0].write_bytes(sealed(record.model_copy(update={"played": (own, *record.played[1:])})))
 
@@ -219,30 +221,43 @@ def _rewritten(**setting: object) -> Callable[[Path], None]:
 
 def _better(path: Path) -> None:
     record = parsed(path.read_bytes())
-    none = tuple(
-        each.model_copy(update={"light": (0,) * len(each.light)}) for each in record.own.attacked
-    )  # fmt: skip
+    zeros = (0,) * len(record.own.weights)
+    none = tuple(each.model_copy(update={"light": zeros, "tenth_light": zeros}) for each in record.own.attacked)
     own = record.own.model_copy(update={"attacked": none})
     path.write_bytes(sealed(record.model_copy(update={"played": (own, *record.played[1:])})))
+
+
+def _nothing(played: Played) -> Played:
+    names = ("light", "any", "tenth_light", "tenth_any")
+    none = [each.model_copy(update=dict.fromkeys(names, (0,) * len(each.light))) for each in played.attacked]
+    return played.model_copy(update={"attacked": tuple(none)})
 
 
 def _silent(path: Path) -> None:
     """The control that must be caught is not."""
     record = parsed(path.read_bytes())
-    none = tuple((0,) * len(each.light) for each in record.own.attacked)
-    update = {"light": none[0], "any": none[0], "tenth_light": none[0], "tenth_any": none[0]}
-    played = [
-        each.model_copy(update={"attacked": tuple(a.model_copy(update=update) for a in each.attacked)})
-        if each.must == "be caught"
-        else each
-        for each in record.played
-    ]
+    played = [_nothing(each) if each.must == "be caught" else each for each in record.played]
     path.write_bytes(sealed(record.model_copy(update={"played": tuple(played)})))
 
 
 def _without_controls(path: Path) -> None:
     record = parsed(path.read_bytes())
     path.write_bytes(sealed(record.model_copy(update={"played": (record.own,)})))
+
+
+def _fewer_weights(path: Path) -> None:
+    record = parsed(path.read_bytes())
+    names = ("light", "any", "tenth_light", "tenth_any")
+    cut = [each.model_copy(update={n: getattr(each, n)[:1] for n in names}) for each in record.own.attacked]
+    first = record.setting.weights[:1]
+    own = record.own.model_copy(update={"weights": first, "attacked": tuple(cut)})
+    made = record.setting.model_copy(update={"weights": first})
+    said = {"setting": made, "digest": digest_of(made), "played": (own, *record.played[1:])}
+    path.write_bytes(sealed(record.model_copy(update=said)))
+
+
+def _negative(path: Path) -> None:
+    path.write_bytes(re.sub(rb'"kept": ?\d+', b'"kept": -1', path.read_bytes(), count=1))
 
 
 def _endless(path: Path) -> None:
@@ -264,6 +279,9 @@ FORGED: dict[str, tuple[Callable[[Path], None], str]] = {
     "on the table": (_rewritten(confidential=True), "it is the audit of another policy"),
     "a silent control": (_silent, "nothing can be concluded from it"),
     "no controls": (_without_controls, "it is not the record of an audit"),
+    "fewer weights": (_fewer_weights, "it was not judged at the weights that an audit judges"),
+    "another guarantee": (_rewritten(epsilon="0.01"), "it is the audit of another mechanism"),
+    "counts that can't be": (_negative, "it is not the record of an audit"),
     "other trials": (_rewritten(trials=61), "it is not the record of an audit"),
     "an endless number": (_endless, "it is not the record of an audit"),
     "other text": (_spaced, "it is not the record of an audit"),

@@ -57,14 +57,14 @@ class Findings:
     `excess` is also what is proven at any other weight: a break that is seen at 1/n alone is not hidden by a small
     weight. `kept` is the share of the sampled rows that stayed (None: no rows are released). `seen` is the least excess
     that would have been refuted with probability .9, beside all that is tested (None: none). `at_baseline` is the
-    chance to pass if every attacker is as good as a trivial one, `at_bound` if one of them is as good as the
-    mechanism's own bound n (w e^epsilon + delta) allows.
+    chance that nobody exceeds the limit at the weight that is judged if every attacker is as good as a trivial one,
+    `at_bound` if one of them is as good there as the mechanism's own bound n (w e^epsilon + delta) allows.
     """
 
     outcome: Outcome
     reasons: tuple[str, ...]
     lines: tuple[Line, ...]
-    refuted: tuple[str, ...]
+    above: tuple[tuple[str, Point], ...]
     success: Measurement
     excess: Measurement
     isolation: Measurement
@@ -76,6 +76,11 @@ class Findings:
     at_bound: float
     controls: tuple[Judged, ...]
 
+    @property
+    def refuted(self) -> tuple[str, ...]:
+        """The attackers that are above their baseline at some weight."""
+        return tuple(dict.fromkeys(name for name, _ in self.above))
+
 
 def found(record: AuditRecord) -> Findings:
     """The findings of a finished audit."""
@@ -83,14 +88,14 @@ def found(record: AuditRecord) -> Findings:
     lines = tuple(lines_of(own, setting, alpha))
     first = [line.points[0] for line in lines if not line.idle]
     looking = [line for line in lines if not line.idle]
-    refuted = refutations(looking, own.trials, alpha)
+    above = refutations(looking, own.trials, alpha)
     baseline, bound = first[0].baseline, pso.bound(own.n, setting.weight, setting.epsilon, setting.delta)
     excess = _excess(first, [point for line in looking for point in line.points[1:]], own.trials, alpha)
     controls = judged(record.controls)
     reasons = tuple(_reasons(lines, controls))
     one, at_bound = (_chance(setting, own, baseline, true, alpha) for true in (baseline, max(baseline, bound)))
     return Findings(
-        outcome=_outcome(reasons, excess, setting), reasons=reasons, lines=lines, refuted=refuted,
+        outcome=_outcome(reasons, excess, setting), reasons=reasons, lines=lines, above=above,
         success=_worst([point.rate for point in first]), excess=excess, isolation=_isolation(own, alpha),
         kept=_kept(own, setting), baseline=baseline, bound=bound,
         seen=excess_seen(baseline, own.trials, alpha / sum(len(line.points) for line in looking), POWER),
@@ -127,11 +132,11 @@ def rate(successes: int, trials: int, alpha: Fraction) -> Measurement:
     return Measurement(successes / trials, low, high)
 
 
-def refutations(lines: Sequence[Line], trials: int, alpha: Fraction) -> tuple[str, ...]:
-    """The attackers that are above their baseline at any weight, claimed together at the level."""
+def refutations(lines: Sequence[Line], trials: int, alpha: Fraction) -> tuple[tuple[str, Point], ...]:
+    """The attackers that are above their baseline, with where, claimed together at the level."""
     points = [(line.attacker, point) for line in lines for point in line.points]
     adjusted = holm([binomial_p(point.successes, trials, min(1.0, point.baseline)) for _, point in points])
-    return tuple(dict.fromkeys(name for (name, _), p in zip(points, adjusted, strict=True) if p <= alpha))
+    return tuple(each for each, p in zip(points, adjusted, strict=True) if p <= alpha)
 
 
 def _worst(numbers: Sequence[Measurement]) -> Measurement:

@@ -27,6 +27,7 @@ def _fraction(value: Any) -> Fraction:
 Exact = Annotated[Fraction, BeforeValidator(_fraction), PlainSerializer(exact_text)]
 
 
+Count = Annotated[int, Field(ge=0)]
 Must = Literal["judged", "be caught", "hold"]
 
 
@@ -42,11 +43,19 @@ class Attacked(Recorded):
     `tenth_any`."""
 
     attacker: str
-    light: tuple[int, ...]
-    any: tuple[int, ...]
-    idle: int
-    tenth_light: tuple[int, ...]
-    tenth_any: tuple[int, ...]
+    light: tuple[Count, ...]
+    any: tuple[Count, ...]
+    idle: Count
+    tenth_light: tuple[Count, ...]
+    tenth_any: tuple[Count, ...]
+
+    @model_validator(mode="after")
+    def _nested(self) -> "Attacked":
+        """Who isolates within the weight isolates; a tenth is a part."""
+        pairs = ((self.light, self.any), (self.tenth_light, self.light), (self.tenth_any, self.any))
+        if any(part > whole for parts, wholes in pairs for part, whole in zip(parts, wholes, strict=True)):
+            raise ValueError("counts that can't be")
+        return self
 
 
 class Played(Recorded):
@@ -62,8 +71,18 @@ class Played(Recorded):
     trials: int
     weights: tuple[Exact, ...]
     attacked: tuple[Attacked, ...]
-    kept: int = 0
+    kept: Count = 0
     """Rows released in all trials, of mechanisms that release rows."""
+
+    @model_validator(mode="after")
+    def _within(self) -> "Played":
+        """No more than there were trials."""
+        for each in self.attacked:
+            if len(each.any) != len(self.weights) or max((*each.any, *each.tenth_any, each.idle)) > self.trials:
+                raise ValueError("more isolations than trials")
+            if max((*each.tenth_light, *each.tenth_any), default=0) > self.tenth:
+                raise ValueError("more isolations than trials")
+        return self
 
     @property
     def tenth(self) -> int:
@@ -122,6 +141,8 @@ class AuditRecord(Recorded):
         own = [each for each in self.played if each.must == "judged"]
         setting = self.setting
         said = (setting.n, setting.trials, setting.weights, setting.attackers, setting.controls)
+        if len(set(setting.controls) | set(setting.not_played)) != len(setting.controls) + len(setting.not_played):
+            raise ValueError("a control is played once, or not")
         if len(own) != 1 or setting.weights[:1] != (setting.weight,):
             raise ValueError("one mechanism is judged, at the weight of the setting")
         names = tuple(each.attacker for each in own[0].attacked)
@@ -138,3 +159,12 @@ class AuditRecord(Recorded):
     def controls(self) -> Sequence[Played]:
         """What was found of the mechanisms of which it is known what must be found."""
         return [each for each in self.played if each.must != "judged"]
+
+
+def weights_of(most: Fraction, n: int) -> tuple[Fraction, ...]:
+    """At which greatest weights attackers are asked: the one that is judged, and others, up to 1/n, for the picture."""
+    others = {most / 25, most / 5, Fraction(1, 25 * n), Fraction(1, 5 * n), Fraction(1, n)}
+    return (most, *sorted(each for each in others - {most} if each * _GRID >= 1))
+
+
+_GRID = 1 << 64

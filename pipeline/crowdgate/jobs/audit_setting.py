@@ -22,7 +22,7 @@ from crowdgate.audit.controls import CONTROLS, Control, own_controls
 from crowdgate.audit.observation import Known
 from crowdgate.audit.population import Population
 from crowdgate.audit.predicates import GRID
-from crowdgate.audit.record import Setting
+from crowdgate.audit.record import Setting, weights_of
 from crowdgate.audit.released import Released
 from crowdgate.candidate import Shape
 from crowdgate.documents import Location
@@ -59,12 +59,6 @@ def stated(plan: Plan, overrides: Mapping[str, Any] | None = None) -> AuditSpec:
         ]
         raise ConfigurationError(problems) from None
     return own.model_copy(update={name: getattr(read, name) for name in given})
-
-
-def weights_of(most: Fraction, n: int) -> tuple[Fraction, ...]:
-    """At which greatest weights attackers are asked: the one that is judged, and others, up to 1/n, for the picture."""
-    others = {most / 25, most / 5, Fraction(1, 25 * n), Fraction(1, 5 * n), Fraction(1, n)}
-    return (most, *sorted(each for each in others - {most} if each * GRID >= 1))
 
 
 def known_of(spec: AuditSpec, population: Population) -> Known:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdgate.accounting.numbers import decimal, exact_text
-from crowdgate.audit.findings import Line, level
+from crowdgate.audit.findings import Line, Point, level
 from crowdgate.audit.judging import Judged
 from crowdgate.audit.record import Played, Setting
 from crowdgate.candidate import Measurement, Number
@@ -14,7 +14,8 @@ from crowdgate.jobs.audit import Audited
 NOT_REFUTED = "Not refuted on this population, by these attackers, at this n."
 NEVER = (
     "An audit of predicate singling out disqualifies, it never certifies (Cohen, Nissim 2020, section 5). Rows are"
-    " assumed to be independent of each other. A k that is one too small is not expected to be seen."
+    " assumed to be independent of each other. A k that is one too"
+    " small, or a sample of another rate, is not expected to be seen."
 )
 RELIABLE = 0.9
 """How likely a mechanism passes at least, if a limit can be relied on."""
@@ -30,12 +31,17 @@ def conclusion(audited: Audited) -> str:
     found, setting = audited.findings, audited.record.setting
     if found.outcome is Outcome.INCONCLUSIVE:
         return f"Inconclusive: {'; '.join(found.reasons)}."
-    above = f"{', '.join(found.refuted)} isolate more often than anybody who does not look at the release"
+    above = "; ".join(_above(name, point) for name, point in found.above)
     if found.outcome is Outcome.PASS:
-        return NOT_REFUTED if not found.refuted else f"Within the limit, and above the baseline: {above}."
+        return f"Nothing is proven beyond the limit; above the baseline are {above}." if above else NOT_REFUTED
     excess, limit = decimal(found.excess.upper, 4), decimal(setting.limit, 4)
     beyond = f"the excess can be {excess}, and the limit is {limit}"
-    return f"Refuted: {above}; {beyond}." if found.refuted else f"Not refuted, and not within the limit: {beyond}."
+    return f"Refuted: {above}; {beyond}." if above else f"Not refuted, and not within the limit: {beyond}."
+
+
+def _above(name: str, point: Point) -> str:
+    weight, rate, baseline = float(point.weight), float(point.rate.value), point.baseline
+    return f"{name} at weight {weight:.3g} ({rate:.3g} beside {baseline:.3g})"
 
 
 def words(audited: Audited) -> list[str]:
@@ -46,7 +52,8 @@ def words(audited: Audited) -> list[str]:
     seen = (
         "It could have seen no excess with probability .9."
         if found.seen is None
-        else f"It would have seen an excess of {decimal(found.seen, 3)} with probability .9, beside all that is tested."
+        else f"At that weight it would have seen an excess of {decimal(found.seen, 3)} with probability .9, beside all"
+        " that is tested."
     )
     return [
         conclusion(audited),
@@ -76,9 +83,8 @@ def _relied(audited: Audited) -> Iterator[str]:
     found = audited.findings
     at_baseline, at_bound = (decimal(each, 3, least=True) for each in (found.at_baseline, found.at_bound))
     yield (
-        f"If no attacker is better than the baseline it passes with probability {at_baseline}; if one is as good as"
-        f" the mechanism's own bound allows, n (e^epsilon w + delta) = {decimal(found.bound, 4)}, with probability"
-        f" {at_bound}."
+        f"There it passes with probability {at_baseline} if no attacker is better than the baseline, and {at_bound} if"
+        f" one is as good as the mechanism's own bound allows, n (e^epsilon w + delta) = {decimal(found.bound, 4)}."
     )
     if found.at_baseline < RELIABLE:
         yield "This limit can't be relied on: a mechanism that tells nothing fails too often; more trials mend it."

@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from crowdgate.audit.findings import found
-from crowdgate.audit.record import AuditRecord
+from crowdgate.audit.record import AuditRecord, weights_of
 from crowdgate.audit.written import figures, parsed
 from crowdgate.candidate import UNAUDITED, AuditFigures, NoAudit
 from crowdgate.errors import CrowdgateError, VerificationFailed
@@ -124,6 +124,7 @@ def _faults(name: str, record: AuditRecord, digest: str, plan: Plan, journal: li
         if said.outcome is not Outcome.INCONCLUSIVE
         else (f"the recorded audit is inconclusive: {'; '.join(said.reasons)}")
     )
+    yield "the recorded audit failed: its attackers can exceed its limit" if said.outcome is Outcome.FAIL else None
     yield "the recorded audit is dated in the future" if record.made > now() else None
     yield _stale(record, plan)
 
@@ -132,9 +133,9 @@ def _is_own(record: AuditRecord, plan: Plan) -> bool:
     """Whether an audit was set as the policy says."""
     setting, spec = record.setting, stated(plan)
     n = setting.population_size if spec.units is None else spec.units
-    return not setting.confidential and (
-        setting.n, setting.trials, setting.weight, setting.limit, setting.replacement, setting.population
-    ) == (n, spec.trials, spec.largest(n), spec.limit, spec.replacement, plan.bundle.population.id)  # fmt: skip
+    asked = (n, spec.trials, weights_of(spec.largest(n), n), spec.limit, spec.replacement, plan.bundle.population.id)
+    own = (setting.n, setting.trials, setting.weights, setting.limit, setting.replacement, setting.population)
+    return not setting.confidential and own == asked
 
 
 def _same_people(record: AuditRecord, plan: Plan) -> bool:

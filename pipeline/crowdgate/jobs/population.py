@@ -78,6 +78,8 @@ def _places(cells: Histogram, codes: list[Integers]) -> Integers:
 
 def _distinct(of: Integers, cell: Integers, counts: Counts) -> tuple[list[tuple[tuple[int, int], ...]], Counts]:
     """The distinct lines, and how many persons have each."""
+    if not len(of):
+        return [], np.zeros(0, dtype=np.int64)
     order = np.lexsort((cell, of))
     entries = list(zip(cell[order].tolist(), counts[order].tolist(), strict=True))
     starts = np.flatnonzero(np.diff(of[order], prepend=-1)).tolist()
