@@ -6,6 +6,7 @@ from datetime import date
 
 from crowdgate import report
 from crowdgate.audit import written
+from crowdgate.audit.controls import CONTROLS
 from crowdgate.audit.findings import found as audited
 from crowdgate.audit.record import weights_of
 from crowdgate.candidate import AuditFigures
@@ -89,6 +90,9 @@ def _audit_problems(context: Context, found: bytes | None) -> Iterator[str]:
     guarantee = said.guarantee.guarantee
     if (setting.epsilon, setting.delta, setting.mechanism) != (guarantee.epsilon, guarantee.delta, said.mechanism.kind):
         yield "it is the audit of another mechanism"
+    must = {each.name: each.must for each in CONTROLS}
+    if any(each.must != must.get(each.mechanism, each.must) for each in record.controls):
+        yield "it says of a control that it must do something else"
     if setting.weights != weights_of(setting.weight, setting.n):
         yield "it was not judged at the weights that an audit judges"
     if setting.policy_digest != said.policy_digest or setting.confidential:

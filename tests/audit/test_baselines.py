@@ -8,10 +8,12 @@ import pytest
 from scipy.stats import binom, hypergeom
 
 from crowdgate.accounting.pso import baseline
+from crowdgate.audit.attackers import ATTACKERS
 from crowdgate.audit.attackers.trivial import TrivialHash
 from crowdgate.audit.controls import CONTROLS
-from crowdgate.audit.game import Game, play, trivial_isolations
-from crowdgate.audit.observation import Known
+from crowdgate.audit.controls.raw import Constant
+from crowdgate.audit.game import Game, play
+from crowdgate.audit.observation import Known, Observation
 from crowdgate.audit.predicates import Predicate
 from tests.audit.games import within
 from tests.audit.people import rows
@@ -66,5 +68,16 @@ def test_a_hash_of_rows_without_tags_is_biased_as_theory_says(
 def test_a_hundred_thousand_trials_of_the_hash_attack() -> None:
     """N = 100,000 at n = 1,000: an interval of .006 on each side at 2e-5; a multiply-shift hash of structured keys
     (.46) would be seen for sure."""
-    found = trivial_isolations(1000, 1 / 1000, 100_000, np.random.default_rng(2))
-    assert within(baseline(1000, Fraction(1, 1000)), found, 100_000)
+    game = Game(Constant(), (TrivialHash(),), Known(rows(np.array([1])), 1000), (Fraction(1, 1000),), 2, 0)
+    tally = play(game, 100_000)
+    assert (tally.trials, tally.light[0, 0]) == (100_000, tally.any[0, 0])
+    assert within(baseline(1000, Fraction(1, 1000)), int(tally.light[0, 0]), 100_000)
+    assert within(baseline(1000, Fraction(1, 1000)), int(tally.tenth_light[0, 0]), 10_000)
+
+
+def test_who_is_played_by_law_answers_with_the_same_shares() -> None:
+    known, weights = Known(rows(np.array([1])), 50), (Fraction(1, 10_000), Fraction(1, 7))
+    hash_ = TrivialHash()
+    answers = hash_.answer(Observation(), known, weights, np.random.default_rng(0)) or ()
+    assert [getattr(each, "share", None) for each in answers] == list(hash_.shares(known, weights))
+    assert [attacker.name for attacker in ATTACKERS if attacker.shares(known, weights) is not None] == [hash_.name]

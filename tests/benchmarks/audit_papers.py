@@ -21,15 +21,18 @@ import numpy as np
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.accounting.pso import baseline
 from crowdgate.audit.attackers.base import Attacker
+from crowdgate.audit.attackers.trivial import TrivialHash
 from crowdgate.audit.controls.counts import ExactCounts, MaskedCounts
 from crowdgate.audit.controls.groups import Mondrian
-from crowdgate.audit.game import trivial_isolations
+from crowdgate.audit.controls.raw import Constant
+from crowdgate.audit.game import Game, play
 from crowdgate.audit.observation import Known, Mechanism
 from crowdgate.audit.population import Population
 from crowdgate.audit.predicates import Predicate
 from crowdgate.histogram import View, project
 from tests.audit.games import BY_NAME, isolations
 from tests.audit.papers import STATED
+from tests.audit.people import rows
 from tests.benchmarks.adult import BESIDE
 from tests.benchmarks.planning import ADULT, People, _people, _read, tables
 
@@ -166,8 +169,9 @@ def main() -> None:
     papers(options.trials)
     public(options.data, options.trials)
     start = time.process_time()
-    found = trivial_isolations(N, 1 / N, 100_000, np.random.default_rng(1))
-    cpu = time.process_time() - start
+    known = Known(rows(np.array([1])), N)
+    tally = play(Game(Constant(), (TrivialHash(),), known, (Fraction(1, N),), 1, 0), 100_000)
+    found, cpu = int(tally.light[0, 0]), time.process_time() - start
     print(f"\n100,000 trials of the hash attack at n = {N:,}: {found / 100_000:.4f}, {cpu:.3f} CPU s")
 
 

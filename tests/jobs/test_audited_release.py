@@ -240,6 +240,13 @@ def _silent(path: Path) -> None:
     path.write_bytes(sealed(record.model_copy(update={"played": tuple(played)})))
 
 
+def _lenient(path: Path) -> None:
+    record = parsed(path.read_bytes())
+    played = [_nothing(each) if each.must == "be caught" else each for each in record.played]
+    held = [each.model_copy(update={"must": "hold"}) if each.must == "be caught" else each for each in played]
+    path.write_bytes(sealed(record.model_copy(update={"played": tuple(held)})))
+
+
 def _without_controls(path: Path) -> None:
     record = parsed(path.read_bytes())
     path.write_bytes(sealed(record.model_copy(update={"played": (record.own,)})))
@@ -278,6 +285,7 @@ FORGED: dict[str, tuple[Callable[[Path], None], str]] = {
     "another policy": (_rewritten(policy_digest="0" * 64), "it is the audit of another policy"),
     "on the table": (_rewritten(confidential=True), "it is the audit of another policy"),
     "a silent control": (_silent, "nothing can be concluded from it"),
+    "a control that may be silent": (_lenient, "it says of a control that it must do something else"),
     "no controls": (_without_controls, "it is not the record of an audit"),
     "fewer weights": (_fewer_weights, "it was not judged at the weights that an audit judges"),
     "another guarantee": (_rewritten(epsilon="0.01"), "it is the audit of another mechanism"),

@@ -22,6 +22,7 @@ from crowdgate.gate import Outcome
 ALPHA = Fraction(5, 100)
 POWER = Fraction(9, 10)
 _ASIDE = frozenset(each.name for each in ATTACKERS if each.aside)
+_BLIND = frozenset(each.name for each in ATTACKERS if each.blind)
 
 
 @dataclass(frozen=True)
@@ -172,9 +173,6 @@ def _reasons(lines: Sequence[Line], controls: Sequence[Judged]) -> Iterator[str]
     yield from (each.reason for each in controls if each.reason is not None)
     if all(line.idle for line in lines if line.attacker not in _BLIND):
         yield "no attacker had anything to attack: nothing is released that any of them reads"
-
-
-_BLIND = frozenset(("trivial hash", "policy and margins", "digest only"))
 
 
 def _outcome(reasons: Sequence[str], excess: Measurement, setting: Setting) -> Outcome:

@@ -69,19 +69,34 @@ class Game:
     def batch(self, at: int, trials: int) -> Tally:
         """The trials of one batch."""
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number, at)))
-        tally = Tally.none(len(self.attackers), len(self.weights))
+        shares = [attacker.shares(self.known, self.weights) for attacker in self.attackers]
+        tally = self._by_law(shares, at, trials, rng)
+        if all(each is not None for each in shares):
+            return tally
+        looking = [row for row, each in enumerate(shares) if each is None]
         for number in range(trials):
-            tally += self.trial(rng, tenth=(BATCH * at + number) % 10 == 0)
+            tally += self.trial(rng, looking, tenth=_is_tenth(at, number))
         return tally
 
-    def trial(self, rng: Rng, *, tenth: bool = False) -> Tally:
-        """One table, one release, an answer of everybody."""
+    def _by_law(self, shares: Sequence[Sequence[Fraction] | None], at: int, trials: int, rng: Rng) -> Tally:
+        """The trials of those whose matches have a law of their own; of no trials unless that is everybody."""
+        tally = Tally.none(len(self.attackers), len(self.weights))
+        tenth = [_is_tenth(at, number) for number in range(trials)]
+        for row, own in enumerate(shares):
+            for column, share in enumerate(own or ()):
+                isolated = rng.binomial(self.known.n, float(share), trials) == 1
+                tally.light[row, column] = tally.any[row, column] = np.count_nonzero(isolated)
+                tally.tenth_light[row, column] = tally.tenth_any[row, column] = np.count_nonzero(isolated[tenth])
+        return replace(tally, trials=trials if all(each is not None for each in shares) else 0)
+
+    def trial(self, rng: Rng, looking: Sequence[int], *, tenth: bool = False) -> Tally:
+        """One table, one release, an answer of those attackers."""
         known = self.known
         drawn = known.population.draw(known.n, rng, replacement=known.replacement)
         told = replace(self.mechanism.tell(drawn, known, rng), others=drawn.others)
         tally = Tally.none(len(self.attackers), len(self.weights))
-        for row, attacker in enumerate(self.attackers):
-            answers = attacker.answer(told, known, self.weights, rng)
+        for row in looking:
+            answers = self.attackers[row].answer(told, known, self.weights, rng)
             if answers is None:
                 tally.idle[row] += 1
             else:
@@ -97,6 +112,11 @@ class Game:
             if predicate is not None and predicate.isolates(drawn, rng):
                 found[:, at] = predicate.weight(drawn.population) <= most, 1
         return found[0], found[1]
+
+
+def _is_tenth(batch: int, number: int) -> bool:
+    """Whether a trial is one of every tenth, beginning with the first."""
+    return (BATCH * batch + number) % 10 == 0
 
 
 def play(game: Game, trials: int) -> Tally:
@@ -123,9 +143,3 @@ def played(game: Game, tally: Tally, must: Must, note: str, rate: float | None) 
         mechanism=game.mechanism.name, must=must, note=note, rate=rate, n=game.known.n, trials=tally.trials,
         weights=game.weights, attacked=tuple(attacked), kept=tally.kept,
     )  # fmt: skip
-
-
-def trivial_isolations(n: int, share: float, trials: int, rng: Rng) -> int:
-    """How many of so many trials of a hash predicate of weight `share` isolate one of `n` rows: each matches a
-    Binomial(n, share) number of rows, whatever the table and whatever is published about it."""
-    return int(np.count_nonzero(rng.binomial(n, share, trials) == 1))

@@ -9,9 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
 
 from crowdgate.accounting.numbers import exact_text
-
-FORMAT = 1
-
+from crowdgate.audit.predicates import GRID
 
 _WRITTEN = re.compile(r"\d{1,40}(/\d{1,40}|(\.\d{1,40})?(e-\d{1,3})?)")
 
@@ -162,9 +160,7 @@ class AuditRecord(Recorded):
 
 
 def weights_of(most: Fraction, n: int) -> tuple[Fraction, ...]:
-    """At which greatest weights attackers are asked: the one that is judged, and others, up to 1/n, for the picture."""
+    """At which greatest weights attackers are asked: the one whose upper ends are judged, and others, up to 1/n, at
+    which nothing beyond the limit may be proven."""
     others = {most / 25, most / 5, Fraction(1, 25 * n), Fraction(1, 5 * n), Fraction(1, n)}
-    return (most, *sorted(each for each in others - {most} if each * _GRID >= 1))
-
-
-_GRID = 1 << 64
+    return (most, *sorted(each for each in others - {most} if each * GRID >= 1))

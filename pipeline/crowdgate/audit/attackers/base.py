@@ -20,13 +20,19 @@ class Attacker(ABC):
     that a mechanism does not tell returns None: the audit then says that it had nothing to attack.
 
     One that is told the others aims at the unit that it is not told (`aside`): without a release it succeeds with
-    probability w, other attackers with B(n, w).
+    probability w, other attackers with B(n, w). One that is `blind` learns nothing from what is published.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     source: ClassVar[str]
     aside: ClassVar[bool] = False
+    blind: ClassVar[bool] = False
+
+    def shares(self, known: Known, weights: Sequence[Fraction]) -> Sequence[Fraction] | None:
+        """Of one that always answers with a hash of the record alone: its share for each weight. The number of units
+        that match is Binomial(n, share), whatever the table and whatever is published, so that no table is drawn."""
+        return None
 
     @abstractmethod
     def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:

@@ -24,6 +24,7 @@ class PolicyAndMargins(Attacker):
     name: ClassVar[str] = "policy and margins"
     summary: ClassVar[str] = "does not look at the release: the rarest classes as if attributes were independent"
     source: ClassVar[str] = "Cohen, Nissim (PNAS) section 4: a trivial attacker may know D"
+    blind: ClassVar[bool] = True
 
     def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:
         box, _ = known.population.boxes(known.population.levels)
@@ -98,6 +99,7 @@ class DigestOnly(Attacker):
     name: ClassVar[str] = "digest only"
     summary: ClassVar[str] = "sees only a digest of the release, and picks its cells by that"
     source: ClassVar[str] = "post-processing: Cohen, Nissim (arXiv) section 4.1"
+    blind: ClassVar[bool] = True
 
     def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:
         if told.seen is None:

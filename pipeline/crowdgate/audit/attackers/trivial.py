@@ -16,8 +16,12 @@ class TrivialHash(Attacker):
     name: ClassVar[str] = "trivial hash"
     summary: ClassVar[str] = "does not look at the release: a hash of the record"
     source: ClassVar[str] = "Cohen, Nissim (arXiv) Claim 3.1"
+    blind: ClassVar[bool] = True
 
     def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:
         """The same predicates whatever was published."""
+        return [Predicate(share=share) for share in self.shares(known, weights)]
+
+    def shares(self, known: Known, weights: Sequence[Fraction]) -> Sequence[Fraction]:
         best = Fraction(1, known.n)
-        return [Predicate(share=taken(Fraction(1), min(weight, best))) for weight in weights]
+        return [taken(Fraction(1), min(weight, best)) for weight in weights]

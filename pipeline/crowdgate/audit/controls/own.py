@@ -123,7 +123,6 @@ class RawColumn(Control):
     must = "be caught"
     note = "publishes this policy's rows with one column more as it is: the tag"
     attackers = ("raw row",)
-    n = None
     rate = 0.95
 
     @property
