@@ -641,6 +641,16 @@ def _parameter(law: Any) -> Fraction:
 
 
 ELSEWHERE = {
+    "risk.kept_share.estimate_moments": "an estimate; tests/risk/test_kept_share.py",
+    "risk.kept_share.stay": "an estimate; tests/risk/test_kept_share.py",
+    "risk.singletons.all_unique_within": "an estimate with its error; tests/risk/test_saddle.py",
+    "risk.singletons.distribution": "an estimate; tests/risk/test_occupancy.py",
+    "risk.singletons.log_probability_all_unique": "an estimate; tests/risk/test_saddle.py",
+    "risk.singletons.log_probability_none": "an estimate; tests/risk/test_saddle.py",
+    "risk.singletons.none_within": "an estimate with its error; tests/risk/test_saddle.py",
+    "risk.singletons.probability_all_unique": "an estimate; tests/risk/test_saddle.py",
+    "risk.singletons.probability_none": "an estimate; tests/risk/test_saddle.py",
+    "risk.singletons.variance": "an estimate; tests/risk/test_occupancy.py",
     "accounting.discrete_laws.DiscreteGaussian.delta": "test_zcdp.py, beside the sum of its masses",
     "accounting.discrete_laws.DiscreteGaussian.renyi": "test_zcdp.py, beside the sum of its masses",
     "accounting.numbers.epsilon_of": "exact; test_numbers.py",
@@ -654,13 +664,16 @@ ELSEWHERE = {
     "accounting.safe_k_exact.slack": "what is added so that the deltas above stay on their side",
     "accounting.tables_plan.share_faults": "words; test_tables_plan.py",
     "guarantee.Guarantee.words": "text made by `decimal`; tests/test_guarantee.py",
-    "risk.joint.fitted": "an estimate; tests/risk/test_joint.py",
-    "risk.joint.margin": "exact; tests/risk/test_joint.py",
-    "risk.joint.shrunk": "an estimate; tests/risk/test_joint.py",
-    "risk.kept_share.estimate_moments": "an estimate; tests/risk/test_kept_share.py",
-    "risk.kept_share.stay": "an estimate; tests/risk/test_kept_share.py",
-    "risk.singletons.Bins.grouped": "exact; tests/risk/test_singletons.py",
-    "risk.singletons.Bins.of": "exact; tests/risk/test_singletons.py",
-    "risk.singletons.Bins.uniform": "exact; tests/risk/test_singletons.py",
 }
 """Public functions without a side, and where they are tested."""
+
+ESTIMATES = {
+    "risk.bins": "tests/risk/test_singletons.py",
+    "risk.groups": "tests/risk/test_occupancy.py",
+    "risk.joint": "tests/risk/test_joint.py",
+    "risk.kl": "tests/risk/test_kl.py",
+    "risk.occupancy": "tests/risk/test_occupancy.py",
+    "risk.prediction": "tests/risk/test_occupancy.py",
+    "risk.saddle": "tests/risk/test_saddle.py",
+}
+"""Modules whose numbers have no safe side, only an error that is stated, and where they are tested."""

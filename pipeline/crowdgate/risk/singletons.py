@@ -1,67 +1,85 @@
 """Singletons: people who are alone in their bin when k people fall independently into bins of known probability.
 
-M. Koot, Measuring and predicting anonymity (thesis, 2012), chapter 5. Bins are equivalence classes, probabilities the
-shares of a population.
+M. Koot, Measuring and predicting anonymity (thesis, 2012), chapters 4 and 5. Where the thesis approximates, these are
+exact: what the law of the numbers of people needs is a coefficient of a power series (`saddle`, `occupancy`).
 """
 
 import math
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
+from crowdgate.accounting.numbers import Number, whole
+from crowdgate.risk import groups, occupancy
+from crowdgate.risk.bins import Bins, Floats
+from crowdgate.risk.saddle import AtMostOne, LogProbability, NotOne, log_probability
 
-from crowdgate.accounting.numbers import Number, exact, probability, whole
+__all__ = ["Bins"]
 
-_SUM_SLACK = Fraction(1, 10**9)
-
-
-@dataclass(frozen=True, eq=False)
-class Bins:
-    """Bins by their distinct probabilities, and how many bins have each. The probabilities of all bins add up to 1."""
-
-    probabilities: NDArray[np.float64]
-    counts: NDArray[np.float64]
-
-    @classmethod
-    def uniform(cls, n: Number) -> "Bins":
-        """`n` bins of probability 1/n."""
-        return _bins({Fraction(1, whole("n", n, 1)): whole("n", n, 1)})
-
-    @classmethod
-    def of(cls, probabilities: Sequence[Number]) -> "Bins":
-        """One bin for each probability. Raises ValueError unless they add up to 1 within 1e-9."""
-        return _bins(Counter(probability("probabilities", p) for p in probabilities))
-
-    @classmethod
-    def grouped(cls, alpha: Sequence[Number], sizes: Sequence[Number]) -> "Bins":
-        """sizes[i] bins of probability alpha[i] / sum(sizes): alpha is how much likelier than average a bin is."""
-        if len(alpha) != len(sizes):
-            raise ValueError(f"alpha and sizes must be equally long, not {len(alpha)} and {len(sizes)}")
-        many = [whole("sizes", size, 0) for size in sizes]
-        total = max(1, sum(many))
-        groups: Counter[Fraction] = Counter()
-        for share, size in zip(alpha, many, strict=True):
-            groups[exact("alpha", share, 0, total) / total] += size
-        return _bins(groups)
+MOST_DISTINCT = 5000
+"""Distinct probabilities of a coefficient, some tenths of a second; more are put into groups first."""
 
 
 def expected(bins: Bins, k: Number) -> float:
-    """Expected number of singletons among `k` people: the sum over bins of k p (1 - p)^(k - 1), with 0^0 = 1."""
+    """Expected number of singletons among `k` people: the sum over bins of k p (1 - p)^(k - 1), with 0^0 = 1.
+
+    Proposition 5.1.
+    """
+    return groups.expected_groups(bins, k, 1)
+
+
+def variance(bins: Bins, k: Number) -> float:
+    """Variance of the number of singletons among `k` people.
+
+    Proposition 5.9, where (5.7) prints F^2 for F (F - 1), and the homogeneous form before it an exponent 2k - 4 for
+    2k - 2.
+    """
+    return groups.variance_of_groups(bins, k, 1)
+
+
+def distribution(bins: Bins, k: Number) -> Floats:
+    """The probability of each number of singletons, from 0 to `k`, each within 1e-12. Raises as `occupancy.law`."""
+    return occupancy.law(bins, whole("k", k, 0), 1)
+
+
+def probability_none(bins: Bins, k: Number) -> float:
+    """The probability that nobody among `k` people is alone in a bin: zeta of section 5.4."""
+    return math.exp(log_probability_none(bins, k))
+
+
+def log_probability_none(bins: Bins, k: Number) -> float:
+    """Its natural logarithm, -inf where it can't be."""
+    return none_within(bins, k).value
+
+
+def none_within(bins: Bins, k: Number) -> LogProbability:
+    """The same with a bound on its error. More than 5,000 distinct probabilities are grouped, which the bound says."""
     people = whole("k", k, 0)
     if people == 0:
-        return 0.0
-    p = bins.probabilities
-    with np.errstate(divide="ignore", under="ignore"):
-        log_others = (people - 1) * np.log1p(-p) if people > 1 else np.zeros_like(p)
-        return math.fsum(bins.counts * people * p * np.exp(log_others))
+        return LogProbability(0.0, 0.0)
+    if people == 1:
+        return LogProbability(-math.inf, 0.0)
+    fewer, lost = bins.compressed(MOST_DISTINCT)
+    found = log_probability(fewer, people, NotOne())
+    return LogProbability(min(found.value, 0.0), found.error + occupancy.none_lost(lost, people))
 
 
-def _bins(groups: dict[Fraction, int]) -> Bins:
-    total = sum((p * count for p, count in groups.items()), Fraction(0))
-    if abs(total - 1) > _SUM_SLACK:
-        raise ValueError(f"the probabilities of all bins must add up to 1 within 1e-9, not to {float(total):.6g}")
-    kept = sorted((p, count) for p, count in groups.items() if p > 0 and count > 0)
-    return Bins(np.array([float(p) for p, _ in kept]), np.array([float(count) for _, count in kept]))
+def probability_all_unique(bins: Bins, k: Number) -> float:
+    """The probability that every one of `k` people is alone in a bin: pi of section 4.2."""
+    return math.exp(log_probability_all_unique(bins, k))
+
+
+def log_probability_all_unique(bins: Bins, k: Number) -> float:
+    """Its natural logarithm, -inf where there are more people than bins."""
+    return all_unique_within(bins, k).value
+
+
+def all_unique_within(bins: Bins, k: Number) -> LogProbability:
+    """The same with a bound on its error. More than 5,000 distinct probabilities are grouped, which the bound says."""
+    people, used = whole("k", k, 0), math.fsum(bins.counts)
+    if people <= 1:
+        return LogProbability(0.0, 0.0)
+    if people > used:
+        return LogProbability(-math.inf, 0.0)
+    if people == used:
+        return occupancy.each_bin_one(bins, people)
+    fewer, lost = bins.compressed(MOST_DISTINCT)
+    found = log_probability(fewer, people, AtMostOne())
+    return LogProbability(min(found.value, 0.0), found.error + occupancy.unique_lost(lost, people))

@@ -1,0 +1,100 @@
+"""Bins: what k people fall into independently, each into a bin by its probability.
+
+M. Koot, Measuring and predicting anonymity (thesis, 2012), chapters 4 and 5. Bins are equivalence classes, and
+probabilities are shares of a population.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from crowdgate.accounting.numbers import Number, exact, probability, whole
+
+Floats = NDArray[np.float64]
+_SUM_SLACK = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Bins by their distinct probabilities, all above 0, and how many bins have each; `empty` further bins have
+    probability 0. The probabilities of all bins add up to 1."""
+
+    probabilities: Floats
+    counts: Floats
+    empty: float = 0.0
+
+    @property
+    def cells(self) -> float:
+        """The number of all bins: N of the thesis."""
+        return math.fsum(self.counts) + self.empty
+
+    @classmethod
+    def uniform(cls, n: Number) -> "Bins":
+        """`n` bins of probability 1/n."""
+        return _bins({Fraction(1, whole("n", n, 1)): whole("n", n, 1)})
+
+    @classmethod
+    def of(cls, probabilities: Sequence[Number]) -> "Bins":
+        """One bin for each probability. Raises ValueError unless they add up to 1 within 1e-9."""
+        return _bins(Counter(probability("probabilities", p) for p in probabilities))
+
+    @classmethod
+    def grouped(cls, alpha: Sequence[Number], sizes: Sequence[Number]) -> "Bins":
+        """sizes[i] bins of probability alpha[i] / sum(sizes): alpha is how much likelier than average a bin is."""
+        if len(alpha) != len(sizes):
+            raise ValueError(f"alpha and sizes must be equally long, not {len(alpha)} and {len(sizes)}")
+        many = [whole("sizes", size, 0) for size in sizes]
+        total = max(1, sum(many))
+        groups: Counter[Fraction] = Counter()
+        for share, size in zip(alpha, many, strict=True):
+            groups[exact("alpha", share, 0, total) / total] += size
+        return _bins(groups)
+
+    @classmethod
+    def from_counts(cls, counts: ArrayLike, empty: Number = 0) -> "Bins":
+        """A bin for each number of people (expected ones need not be whole), as likely as its share of them; `empty`
+        more have nobody. Raises ValueError for a number that is negative or not finite, or if there is nobody."""
+        people = np.asarray(counts, dtype=np.float64).ravel()
+        if not np.isfinite(people).all() or (people < 0).any():
+            raise ValueError("counts must be finite numbers of at least 0")
+        distinct, many = np.unique(people[people > 0], return_counts=True)
+        if not len(distinct):
+            raise ValueError("counts must hold somebody")
+        nobody = float(np.count_nonzero(people == 0)) + whole("empty", empty, 0)
+        return cls(distinct / math.fsum(distinct * many), many.astype(np.float64), nobody)
+
+    def compressed(self, most: int) -> tuple["Bins", "Groups"]:
+        """At most `most` distinct probabilities: groups that lie within a constant factor are given their mean."""
+        if len(self.probabilities) <= most:
+            return self, Groups(np.zeros_like(self.counts), self.counts)
+        low, high = np.log(self.probabilities[[0, -1]])
+        place = np.minimum((np.log(self.probabilities) - low) / (high - low) * most, most - 1).astype(np.int64)
+        first = np.flatnonzero(np.diff(place, prepend=-1))
+        counts = np.add.reduceat(self.counts, first)
+        means = np.add.reduceat(self.counts * self.probabilities, first) / counts
+        least, greatest = self.probabilities[first], self.probabilities[np.append(first[1:], len(place)) - 1]
+        apart = (greatest - least) / (greatest + least)
+        return Bins(means, counts, self.empty), Groups(apart, counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """What grouping lost: `apart` is (h - l) / (h + l) for bins of probabilities l to h that were given their mean, of
+    which there are `counts`."""
+
+    apart: Floats
+    counts: Floats
+
+
+def _bins(groups: dict[Fraction, int]) -> Bins:
+    total = sum((p * count for p, count in groups.items()), Fraction(0))
+    if abs(total - 1) > _SUM_SLACK:
+        raise ValueError(f"the probabilities of all bins must add up to 1 within 1e-9, not to {float(total):.6g}")
+    kept = sorted((p, count) for p, count in groups.items() if p > 0 and count > 0)
+    found, counts = np.array([float(p) for p, _ in kept]), np.array([float(count) for _, count in kept])
+    return Bins(found, counts, float(groups.get(Fraction(0), 0)))

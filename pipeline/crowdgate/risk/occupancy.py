@@ -1,0 +1,117 @@
+"""Further laws of k people in bins: how many bins hold exactly j, and what grouping bins does to a probability."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from crowdgate.risk.bins import Bins, Floats, Groups
+from crowdgate.risk.saddle import DEAD, ROUNDING, LogProbability, circle_nodes, log1p, stirling
+
+MOST_APART = 0.5
+"""Of bins that are paired."""
+MOST_WORK = 1 << 28
+"""Terms of a law: roots of unity times nodes times distinct probabilities; some ten seconds."""
+
+
+def law(bins: Bins, k: int, j: int) -> Floats:
+    """P(exactly s bins hold exactly j of k people) for s from 0 to k // j: the coefficients in z of
+    k! [x^k] of the product of e^(p x) + (z - 1) (p x)^j / j!, by roots of unity and Cauchy's integral over |x| = k.
+
+    Each is within 1e-12. Raises ValueError where this takes too many terms: for large k with many distinct
+    probabilities the mean, the variance and the two extreme probabilities can be told.
+    """
+    roots = k // j + 1
+    if roots == 1:
+        return np.ones(1)
+    theta, weights = _circle(k)
+    if roots * len(theta) * len(bins.probabilities) > MOST_WORK:
+        raise ValueError(
+            f"the law of {k} people over {len(bins.probabilities)} distinct probabilities has too many terms"
+            f" (more than {MOST_WORK}): ask for mean, variance, none or all unique"
+        )
+    return np.clip(np.fft.irfft(_at_roots(bins, k, j, roots, theta, weights), roots), 0.0, 1.0)
+
+
+def _circle(k: int) -> tuple[Floats, NDArray[np.complex128]]:
+    """The nodes of k! [x^k] e^x f(x) over |x| = k that are not as good as 0, and what f is multiplied by there."""
+    nodes = circle_nodes(k)
+    m = np.arange(nodes)
+    theta = 2 * math.pi * m / nodes
+    logs = -2 * k * np.sin(theta / 2) ** 2 + 1j * (k * np.sin(theta) - 2 * math.pi * (m * k % nodes) / nodes)
+    few = logs.real > DEAD
+    return theta[few], np.exp(logs[few]) * math.exp(stirling(k)) / nodes
+
+
+def _at_roots(
+    bins: Bins, k: int, j: int, roots: int, theta: Floats, weights: NDArray[np.complex128]
+) -> NDArray[np.complex128]:
+    """The expectation of z^S at the roots of unity of the upper half circle; the others are their conjugates."""
+    y = bins.probabilities / math.fsum(bins.counts * bins.probabilities) * k
+    z = np.exp(-2j * math.pi * np.arange(roots // 2 + 1) / roots)
+    total = np.zeros(len(z), dtype=np.complex128)
+    for angle, weight in zip(theta, weights, strict=True):
+        u = y * np.exp(1j * angle)
+        w = np.exp(j * np.log(u) - u - gammaln(j + 1))
+        total += weight * np.exp(log1p(np.multiply.outer(z - 1, w)) @ bins.counts)
+    return total
+
+
+def each_bin_one(bins: Bins, k: int) -> LogProbability:
+    """As many people as bins, each with one: ln (k! times the product of all p)."""
+    logs = bins.counts * np.log(bins.probabilities * k)
+    value = stirling(k) - k + math.fsum(logs)
+    return LogProbability(min(value, 0.0), ROUNDING * (k + math.fsum(np.abs(logs))))
+
+
+def none_lost(lost: Groups, k: int) -> float:
+    """A bound on what grouping changed of ln P(no singleton).
+
+    Bins a <= mean <= b are made (mean, a + b - mean), one pair after the other, at most once less than there are bins.
+    The coefficients of (e^(ax) - ax)(e^(bx) - bx) are positive, and with the sum of a and b kept each changes by at
+    most what `_none_pair` says; so does the probability, which is a sum of them with positive weights. And every
+    coefficient rises with every p, so that scaling all p bounds it as well.
+    """
+    return min(_paired(lost, _none_pair), _scaled(lost, k))
+
+
+def unique_lost(lost: Groups, k: int) -> float:
+    """The same of ln P(all unique): of (1 + ax)(1 + bx) only the last coefficient changes, by 1 - apart^2."""
+    return min(_paired(lost, lambda apart: -math.log1p(-(apart**2))), _scaled(lost, k))
+
+
+def _paired(lost: Groups, change: Callable[[float], float]) -> float:
+    """The changes of all pairs; `apart` is rounded up to one of few values, with which a change rises."""
+    some = (lost.apart > 0) & (lost.counts > 1)
+    rounded = np.exp2(np.ceil(np.log2(lost.apart[some]) * 16) / 16)
+    apart, of = np.unique(rounded, return_inverse=True)
+    pairs = np.bincount(of, lost.counts[some] - 1)
+    if apart.max(initial=0.0) > MOST_APART:
+        return math.inf
+    return math.fsum(many * change(float(each)) for each, many in zip(apart, pairs, strict=True))
+
+
+def _scaled(lost: Groups, k: int) -> float:
+    """All p lie within the factor (1 + apart) / (1 - apart) of their group's mean."""
+    widest = float(lost.apart.max(initial=0.0))
+    return k * (math.log1p(widest) - math.log1p(-widest))
+
+
+def _none_pair(apart: float) -> float:
+    """The greatest change of a logarithm of a coefficient of (e^(ax) - ax)(e^(bx) - bx), a, b = (1 +- apart) s / 2.
+
+    m! / s^m times that of x^m is 1 - m ab (a^(m-2) + b^(m-2)) / s^m for m > 2, and (1 + apart^2) / 4 for m = 2. Up to
+    an apart of 1/2 each of them rises or each falls with it. Beyond the terms that are looked at the change is as small
+    as m ((1 + apart) / 2)^m, below 1e-14 times that of m = 3.
+    """
+    m = np.arange(3, 203)
+    change = np.abs(np.log(_pair_coefficient(m, apart) / _pair_coefficient(m, 0.0)))
+    return max(float(change.max()), math.log1p(apart**2))
+
+
+def _pair_coefficient(m: NDArray[np.int64], apart: float) -> Floats:
+    log_power, halved = m - 2, m * math.log(2)
+    both = (np.exp(log_power * math.log1p(end) - halved) for end in (apart, -apart))
+    return np.asarray(1 - m * (1 - apart**2) * sum(both))

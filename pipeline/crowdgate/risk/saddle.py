@@ -1,0 +1,233 @@
+"""k! [x^k] of a product of power series: the probability that k people keep a rule in every bin.
+
+Such a product is the generating function of k people in bins if each bin's series has k! p^k x^k / k! for every number
+of people that the rule allows. The coefficient is Cauchy's integral over the circle through the saddle point, where the
+mean of the tilted numbers of people is k (Daniels 1954; for occupancies Hwang and Janson 2008); with few people it is
+the convolution of the tilted laws, in which all terms are positive.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import gammaln
+
+from crowdgate.risk.bins import Bins, Floats
+
+Complex = NDArray[np.complex128]
+
+CONVOLVED = 128
+"""People up to whom the tilted laws are convolved."""
+SPREADS = 40
+"""The trapezoidal rule has nodes for so many square roots of k. What it leaves out is the tilted chance of numbers that
+far from k, e^-200 and less."""
+DEAD = -60.0
+"""The logarithm of a share of the integrand's greatest value; what is smaller adds nothing to 16 digits."""
+CHUNK = 1 << 18
+ROUNDING = 2.0**-50
+"""Relative error of one term, a few roundings of float64."""
+
+
+@dataclass(frozen=True)
+class LogProbability:
+    """The natural logarithm of a probability, and a bound on its absolute error."""
+
+    value: float
+    error: float
+
+
+class Rule(ABC):
+    """How many people a bin may have. `y` is a bin's probability times the radius, above 0, `u` = y e^(i theta)."""
+
+    @abstractmethod
+    def mean(self, y: Floats) -> Floats:
+        """y f'(y) / f(y): the mean number of people under the tilted law."""
+
+    @abstractmethod
+    def log(self, y: Floats) -> Floats:
+        """ln f(y), less y where y is `linear`."""
+
+    @abstractmethod
+    def log_at(self, u: Complex, y: Floats) -> Complex:
+        """The same of complex numbers."""
+
+    @abstractmethod
+    def linear(self, y: Floats) -> NDArray[np.bool_]:
+        """Where f is so near to e^y that y is kept apart: it is as large as k, and needs no rounding."""
+
+    @abstractmethod
+    def terms(self, y: float, k: int) -> Floats:
+        """The terms of f(y) of 0 to k people, divided by e^y where y is `linear`."""
+
+
+class NotOne(Rule):
+    """No bin has exactly one: f(y) = e^y - y."""
+
+    def mean(self, y: Floats) -> Floats:
+        return -y * np.expm1(-y) / (1 - y * np.exp(-y))
+
+    def log(self, y: Floats) -> Floats:
+        return np.asarray(self.log_at(y.astype(np.complex128), y).real)
+
+    def log_at(self, u: Complex, y: Floats) -> Complex:
+        with np.errstate(over="ignore", invalid="ignore"):
+            near = log1p(_beyond_linear(u))
+            far = np.where(u.real >= 0, log1p(-u * np.exp(-u)), np.log(np.exp(u) - u) - u)
+        return np.where(self.linear(y), far, near)
+
+    def linear(self, y: Floats) -> NDArray[np.bool_]:
+        return y > 1
+
+    def terms(self, y: float, k: int) -> Floats:
+        n = np.arange(k + 1)
+        found = np.exp(n * math.log(y) - gammaln(n + 1) - (y if y > 1 else 0.0))
+        found[1:2] = 0.0
+        return np.asarray(found)
+
+
+class AtMostOne(Rule):
+    """No bin has more than one: f(y) = 1 + y."""
+
+    def mean(self, y: Floats) -> Floats:
+        return y / (1 + y)
+
+    def log(self, y: Floats) -> Floats:
+        return np.log1p(y)
+
+    def log_at(self, u: Complex, y: Floats) -> Complex:
+        del y  # nothing is linear
+        return log1p(u)
+
+    def linear(self, y: Floats) -> NDArray[np.bool_]:
+        return np.zeros(y.shape, dtype=np.bool_)
+
+    def terms(self, y: float, k: int) -> Floats:
+        return np.array([1.0, y, *[0.0] * (k - 1)])[: k + 1]
+
+
+def log_probability(bins: Bins, k: int, rule: Rule) -> LogProbability:
+    """The logarithm of the probability that `k` people, at least 1, keep the rule in every bin. It must be possible
+    and leave the number of people in the bins free, so that the tilted mean can be k."""
+    p = bins.probabilities / math.fsum(bins.counts * bins.probabilities)
+    radius = _radius(p, bins.counts, k, rule)
+    y, counts = p * radius, bins.counts
+    linear = rule.linear(y)
+    kept_apart = math.fsum((counts * y)[linear])
+    known, known_within = _known(k, radius, kept_apart, math.fsum((counts * y)[~linear]))
+    if k <= CONVOLVED:
+        log, within = _convolved(y, counts, k, rule), 64 * (k + float(counts[linear].sum())) * ROUNDING
+    else:
+        log, within = _integral(y, counts, k, rule)
+    return LogProbability(known + log, known_within + within)
+
+
+def _known(k: int, radius: float, linear: float, rest: float) -> tuple[float, float]:
+    """ln k! - k ln radius + `linear`, whose sum with `rest` is the radius, and a bound on its error."""
+    over = (radius - k) / k
+    if abs(over) < 0.5:
+        parts = [stirling(k), k * (over - math.log1p(over)), -rest]
+        return math.fsum(parts), ROUNDING * (k * abs(over) + rest + abs(parts[0]))
+    parts = [stirling(k), -k * math.log(radius / k), linear - k]
+    return math.fsum(parts), ROUNDING * (math.fsum(map(abs, parts)) + k)
+
+
+def _radius(p: Floats, counts: Floats, k: int, rule: Rule) -> float:
+    def off(log_radius: float) -> float:
+        return math.fsum(counts * rule.mean(p * math.exp(log_radius))) - k
+
+    low = high = math.log(k)
+    while off(low) > 0:
+        low -= 1
+    while off(high) < 0:
+        high += 1
+    return math.exp(brentq(off, low, high, xtol=1e-13)) if low < high else math.exp(low)
+
+
+def stirling(k: int) -> float:
+    """ln k! - k ln k + k, for k at least 1."""
+    if k < 64:
+        return float(gammaln(k + 1)) - k * math.log(k) + k
+    return 0.5 * math.log(2 * math.pi * k) + 1 / (12 * k) - 1 / (360 * k**3) + 1 / (1260 * k**5)
+
+
+def circle_nodes(k: int) -> int:
+    """Nodes of the whole circle, an even number."""
+    return 2 * (32 + SPREADS // 2 * math.ceil(math.sqrt(k)))
+
+
+def _integral(y: Floats, counts: Floats, k: int, rule: Rule) -> tuple[float, float]:
+    """The logarithm of the coefficient of x^k, radius and linear parts taken out, and a bound on its error."""
+    nodes = circle_nodes(k)
+    total = size = 0.0
+    for first in range(0, nodes // 2 + 1, CHUNK):
+        m = np.arange(first, min(first + CHUNK, nodes // 2 + 1))
+        m, logs = _integrand(m, nodes, y, counts, k, rule)
+        weights = np.where((m == 0) | (2 * m == nodes), 1.0, 2.0)
+        values = weights * np.exp(logs.real)
+        total += math.fsum(values * np.cos(logs.imag))
+        size += math.fsum(values)
+    each = counts * rule.log(y)
+    phase = math.sqrt(k) + math.fsum(np.abs(each)) / math.sqrt(k)
+    if total <= 0:
+        return -math.inf, math.inf
+    within = ROUNDING * ((1 + phase) * size / total + math.fsum(np.abs(each)))
+    return math.fsum(each) + math.log(total / nodes), within
+
+
+def _integrand(
+    m: NDArray[np.int64], nodes: int, y: Floats, counts: Floats, k: int, rule: Rule
+) -> tuple[NDArray[np.int64], Complex]:
+    """Its logarithm at the nodes where it is not as good as 0. No bin's factor is above 1 in size, so they come one by
+    one, those with most people first, and a node that is small stays so."""
+    linear = rule.linear(y)
+    x = math.fsum((counts * y)[linear])
+    theta = 2 * math.pi * m / nodes
+    turned = 2 * math.pi * (m * k % nodes) / nodes
+    sine = np.sin(theta)
+    phase = np.where(theta < 0.5, k * (sine - theta) + (x - k) * sine, x * sine - turned)
+    logs = np.asarray(1j * phase, dtype=np.complex128)
+    for at in np.argsort(-counts * y, kind="stable"):
+        alive = logs.real > DEAD
+        m, theta, logs = m[alive], theta[alive], logs[alive]
+        here = np.full(len(m), y[at])
+        factor = rule.log_at(here * np.exp(1j * theta), here) - rule.log(y[at : at + 1])
+        straight = 2 * y[at] * np.sin(theta / 2) ** 2 if linear[at] else 0.0
+        logs = np.asarray(logs + counts[at] * (factor - straight), dtype=np.complex128)
+    return m, logs
+
+
+def _convolved(y: Floats, counts: Floats, k: int, rule: Rule) -> float:
+    """The same by products of polynomials, each raised to its number of bins by squaring: all terms are positive, and
+    the first of those that are many is 1."""
+    powers = (_power(rule.terms(float(each), k), int(many)) for each, many in zip(y, counts, strict=True))
+    return math.log(float(reduce(lambda a, b: np.convolve(a, b)[: k + 1], powers)[k]))
+
+
+def _power(terms: Floats, many: int) -> Floats:
+    """The polynomial to the power `many`, at least 1, up to the degree of the given one."""
+    found, square = None, terms
+    while many:
+        if many & 1:
+            found = square if found is None else np.convolve(found, square)[: len(terms)]
+        many >>= 1
+        if many:
+            square = np.convolve(square, square)[: len(terms)]
+    assert found is not None, "there is at least one bin"
+    return found
+
+
+def _beyond_linear(u: Complex) -> Complex:
+    """e^u - 1 - u, without loss where u is small."""
+    series = np.ones_like(u)
+    for n in range(12, 2, -1):
+        series = 1 + u / n * series
+    return np.where(np.abs(u) < 0.1, u * u / 2 * series, np.expm1(u) - u)
+
+
+def log1p(z: Complex) -> Complex:
+    """ln(1 + z), without the loss that numpy's has where z is small."""
+    return np.asarray(0.5 * np.log1p(2 * z.real + z.real**2 + z.imag**2) + 1j * np.arctan2(z.imag, 1 + z.real))

@@ -1,0 +1,103 @@
+"""Means, variances and laws of bins with exactly j people, against all ways to fall and against simulation."""
+
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdgate.risk import groups, occupancy, singletons
+from crowdgate.risk.bins import Bins
+from crowdgate.risk.prediction import SIZES, predicted
+from tests.risk.enumerated import law, mean_and_variance
+
+weights = st.lists(st.integers(0, 9) | st.just(1000), min_size=1, max_size=5).filter(any)
+
+
+def shares(given: list[int]) -> list[Fraction]:
+    return [Fraction(each, sum(given)) for each in given]
+
+
+@settings(max_examples=60, deadline=None)
+@given(given=weights, people=st.integers(0, 9), size=st.integers(1, 4))
+def test_mean_variance_and_law_are_those_of_all_ways_to_fall(given: list[int], people: int, size: int) -> None:
+    true = law(shares(given), people, size)
+    mean, variance = mean_and_variance(true)
+    bins = Bins.of(shares(given))
+    assert groups.expected_groups(bins, people, size) == pytest.approx(float(mean), rel=1e-12, abs=1e-15)
+    assert groups.variance_of_groups(bins, people, size) == pytest.approx(float(variance), rel=1e-12, abs=1e-12)
+    found = groups.distribution_of_groups(bins, people, size)
+    assert found == pytest.approx([float(each) for each in true], rel=0, abs=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(given=weights, people=st.integers(1, 30))
+def test_every_person_and_every_bin_is_in_a_group_of_some_size(given: list[int], people: int) -> None:
+    bins = Bins.of(shares(given))
+    each = [groups.share_in_groups_of(bins, people, size) for size in range(1, people + 1)]
+    assert np.cumsum(each) == pytest.approx(
+        [groups.share_in_groups_up_to(bins, people, size) for size in range(1, people + 1)], abs=1e-12
+    )
+    assert sum(each) == pytest.approx(1, abs=1e-12)
+    assert sum(groups.covered(bins, people, size) for size in range(people + 1)) == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize(("n", "k", "var"), [(10**6, 50_000, 4468.515002141133), (10**6, 500_000, 165310.61741503526)])
+def test_the_variance_keeps_its_digits_where_three_large_terms_cancel(n: int, k: int, var: float) -> None:
+    assert singletons.variance(Bins.uniform(n), k) == pytest.approx(var, rel=1e-12)
+    assert singletons.variance(Bins.uniform(10**12), 10**6) == pytest.approx(2.0, rel=1e-4)
+
+
+def test_grouping_many_probabilities_hardly_moves_a_variance() -> None:
+    bins = Bins.from_counts(np.random.default_rng(2).gamma(0.5, size=groups.MOST_PAIRED))
+    exact = groups.variance_of_groups(bins, 3000, 1)
+    few, lost = bins.compressed(500)
+    assert lost.apart.max() > 0.003
+    assert groups.variance_of_groups(few, 3000, 1) == pytest.approx(exact, rel=1e-4)
+
+
+def test_many_people_in_many_bins_are_as_simulated() -> None:
+    """N = 400 rounds. Means of 400 and variances lie within 4.5 standard errors, a false alarm in 147,000 each."""
+    bins = Bins.grouped([0.5, 1, 2], [400, 200, 200])
+    chances = np.repeat(bins.probabilities, bins.counts.astype(int))
+    draws = np.random.default_rng(11)
+    rounds, people = 400, 500
+    seen = np.array([draws.multinomial(people, chances) for _ in range(rounds)])
+    for size in (1, 2, 3):
+        found = (seen == size).sum(axis=1)
+        variance = groups.variance_of_groups(bins, people, size)
+        assert abs(found.mean() - groups.expected_groups(bins, people, size)) < 4.5 * sqrt(variance / rounds)
+        assert abs(found.var(ddof=1) / variance - 1) < 4.5 * sqrt(2 / rounds)
+
+
+def test_a_law_that_takes_too_long_is_refused_and_says_what_can_be_told() -> None:
+    with pytest.raises(ValueError, match="ask for mean, variance"):
+        singletons.distribution(Bins.from_counts(np.arange(1.0, 30_001.0)), 10**6)
+
+
+def test_what_grouping_may_change_is_at_least_what_it_changes() -> None:
+    bins = Bins.from_counts(np.random.default_rng(3).gamma(0.5, size=600) + 0.05)
+    for people in (40, 400, 4000):
+        few, lost = bins.compressed(60)
+        none = singletons.log_probability_none(few, people) - singletons.log_probability_none(bins, people)
+        assert 0 < abs(none) <= occupancy.none_lost(lost, people)
+        if people <= 400:
+            unique = singletons.log_probability_all_unique(few, people)
+            apart = unique - singletons.log_probability_all_unique(bins, people)
+            assert 0 < apart <= occupancy.unique_lost(lost, people)
+
+
+@settings(max_examples=30, deadline=None)
+@given(given=weights, people=st.integers(1, 8))
+def test_a_prediction_is_all_of_these_figures(given: list[int], people: int) -> None:
+    bins, true = Bins.of(shares(given)), law(shares(given), people, 1)
+    found = predicted(bins, people)
+    mean, variance = mean_and_variance(true)
+    assert (found.people, found.cells) == (people, len(given))
+    assert found.singletons == pytest.approx(float(mean), abs=1e-12)
+    assert found.spread**2 == pytest.approx(float(variance), abs=1e-12)
+    assert found.at_least_one == pytest.approx(float(1 - true[0]), abs=1e-12)
+    assert [*found.shares] == [*SIZES]
+    assert found.shares[1] == pytest.approx(float(mean) / people, abs=1e-12)
