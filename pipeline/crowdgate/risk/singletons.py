@@ -11,7 +11,18 @@ from crowdgate.risk import groups, occupancy
 from crowdgate.risk.bins import Bins, Floats
 from crowdgate.risk.saddle import AtMostOne, LogProbability, NotOne, log_probability
 
-__all__ = ["Bins"]
+__all__ = [
+    "Bins",
+    "all_unique_within",
+    "distribution",
+    "expected",
+    "log_probability_all_unique",
+    "log_probability_none",
+    "none_within",
+    "probability_all_unique",
+    "probability_none",
+    "variance",
+]
 
 MOST_DISTINCT = 5000
 """Distinct probabilities of a coefficient, some tenths of a second; more are put into groups first."""
