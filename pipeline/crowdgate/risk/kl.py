@@ -35,7 +35,8 @@ def outliers(bins: Bins) -> str | None:
 
     Section 7.5: "our approximations become inaccurate in presence of strong outliers", as with ages from 80 to 94. Told
     by the terms of kappa and chi, which the expansions take to be equal: an outlier is strong where they are not. The
-    limit is a mean difference of a quarter of chi. (alpha = 1 +- 0.9 differs by 0.22 of it, an empty bin by all.)
+    limit is a mean difference of a quarter of chi: alpha = 1 +- 0.5 differs by 0.18 of it, 1 +- 0.9 by 0.43, an empty
+    bin by all.
     """
     alpha, share = _relative(bins)
     apart = np.abs(_entropy_terms(alpha) - (alpha - 1) ** 2 / 2)

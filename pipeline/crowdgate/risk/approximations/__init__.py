@@ -1,0 +1,134 @@
+"""The formulas of chapters 4 to 6 of M. Koot, Measuring and predicting anonymity (thesis, 2012), by their numbers.
+
+N is the number of bins, k of people, a = k / N, kappa a distance to the uniform law; a group of bins is (alpha, F): F
+bins of probability alpha / N. What the thesis prints wrong stands corrected here, and the docstring says so. `kappa`
+may be the Kullback-Leibler distance, as the thesis has it, or the excess of collisions, which the expansions contain
+and which is nearer (`risk.kl`).
+
+Functions here compute a formula for whatever it is defined for, also where it is far from the truth: that is what a
+statistician compares. Arguments that no formula is defined for are a ValueError. `validity` says where an approximation
+may be used, and `checked` refuses elsewhere: it is what prediction calls. Exact values are in `risk.singletons`.
+"""
+
+from crowdgate.risk.approximations.densities import (
+    ES_limit_density,
+    ES_limit_linear_density,
+    VarS_limit_density_corrected,
+    VarS_limit_linear_density_corrected,
+    argmax_a_gamma2,
+    kappa_linear_density,
+)
+from crowdgate.risk.approximations.intervals import (
+    ES_bivariate_normal_linear,
+    ES_exponential_exact,
+    ES_exponential_quadratic_corrected,
+    ES_linear,
+    ES_normal_binned_exact,
+    ES_normal_linear,
+    ES_normal_quadratic,
+    ES_quadratic,
+    ES_uniform_quadratic,
+    ES_uniform_width,
+    VarS_slope,
+    VarS_slope_normal,
+    bivariate_normal_power,
+    normal_power,
+    phi_j_quadratic,
+)
+from crowdgate.risk.approximations.singletons import (
+    CovS_limit_corrected,
+    ES_exact,
+    ES_homogeneous,
+    ES_kl,
+    ES_limit,
+    ES_peak_corrected,
+    P_S0,
+    P_S0_poissonised,
+    S_distribution,
+    VarS_exact,
+    VarS_homogeneous,
+    VarS_kl_corrected,
+    VarS_limit_heterogeneous_corrected,
+    VarS_limit_homogeneous_corrected,
+    eta_j_kl,
+    gamma_j_kl,
+    gamma_j_limit,
+    logP_S0,
+    optimal_k,
+    phi_j_kl,
+    phi_j_limit,
+)
+from crowdgate.risk.approximations.uniqueness import (
+    logP_unique,
+    pi_u,
+    pi_u_exponential,
+    pi_u_poisson,
+    uniqueness_collision,
+    uniqueness_exact,
+    uniqueness_kl,
+    uniqueness_kl_corrected,
+    uniqueness_limit,
+    uniqueness_poisson,
+)
+from crowdgate.risk.approximations.validity import checked, validity
+from crowdgate.risk.kl import outliers
+from crowdgate.risk.zeta import zeta
+
+__all__ = [
+    "CovS_limit_corrected",
+    "ES_bivariate_normal_linear",
+    "ES_exact",
+    "ES_exponential_exact",
+    "ES_exponential_quadratic_corrected",
+    "ES_homogeneous",
+    "ES_kl",
+    "ES_limit",
+    "ES_limit_density",
+    "ES_limit_linear_density",
+    "ES_linear",
+    "ES_normal_binned_exact",
+    "ES_normal_linear",
+    "ES_normal_quadratic",
+    "ES_peak_corrected",
+    "ES_quadratic",
+    "ES_uniform_quadratic",
+    "ES_uniform_width",
+    "P_S0",
+    "P_S0_poissonised",
+    "S_distribution",
+    "VarS_exact",
+    "VarS_homogeneous",
+    "VarS_kl_corrected",
+    "VarS_limit_density_corrected",
+    "VarS_limit_heterogeneous_corrected",
+    "VarS_limit_homogeneous_corrected",
+    "VarS_limit_linear_density_corrected",
+    "VarS_slope",
+    "VarS_slope_normal",
+    "argmax_a_gamma2",
+    "bivariate_normal_power",
+    "checked",
+    "eta_j_kl",
+    "gamma_j_kl",
+    "gamma_j_limit",
+    "kappa_linear_density",
+    "logP_S0",
+    "logP_unique",
+    "normal_power",
+    "optimal_k",
+    "outliers",
+    "phi_j_kl",
+    "phi_j_limit",
+    "phi_j_quadratic",
+    "pi_u",
+    "pi_u_exponential",
+    "pi_u_poisson",
+    "uniqueness_collision",
+    "uniqueness_exact",
+    "uniqueness_kl",
+    "uniqueness_kl_corrected",
+    "uniqueness_limit",
+    "uniqueness_poisson",
+    "validity",
+    "zeta",
+]

@@ -1,0 +1,58 @@
+"""Arguments of the formulas: what they are named, and what they may be."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdgate.accounting.numbers import GREATEST_COUNT, Number, exact, whole
+from crowdgate.risk.bins import Bins
+
+Floats = NDArray[np.float64]
+Groups = Sequence[tuple[Number, Number]]
+"""Groups of bins: (alpha, F), F bins of probability alpha / N."""
+
+
+def people(k: Number, least: int = 0) -> int:
+    """k, a whole number of people."""
+    return whole("k", k, least)
+
+
+def bins(N: Number) -> int:
+    """N, a whole number of bins."""
+    return whole("N", N, 1)
+
+
+def distance(kappa: Number) -> float:
+    """kappa, a distance to the uniform law, at least 0."""
+    return float(exact("kappa", kappa, 0, GREATEST_COUNT))
+
+
+def positive(name: str, value: Number) -> float:
+    """A number above 0, as a scale or a width."""
+    return float(exact(name, value, 0, 10**30, open_low=True))
+
+
+def ratio(a: Number) -> float:
+    """a = k / N, people for each bin."""
+    return float(exact("a", a, 0, 10**9))
+
+
+def grouped(groups: Groups, N: Number) -> Bins:
+    """Groups of bins, of which there must be N."""
+    alpha, sizes = [each for each, _ in groups], [size for _, size in groups]
+    total = sum(whole("F", size, 0) for size in sizes)
+    if total != bins(N):
+        raise ValueError(f"N must be the number of bins of all groups, {total}, not {N}")
+    return Bins.grouped(alpha, sizes)
+
+
+def shares(alpha: Sequence[Number], f: Sequence[Number]) -> tuple[Floats, Floats]:
+    """alpha and the shares f of the bins that have them: sum f = sum f alpha = 1 within 1e-9."""
+    if len(alpha) != len(f):
+        raise ValueError(f"alpha and f must be equally long, not {len(alpha)} and {len(f)}")
+    likelier = np.array([float(exact("alpha", each, 0, GREATEST_COUNT)) for each in alpha])
+    share = np.array([float(exact("f", each, 0, 1)) for each in f])
+    if abs(share.sum() - 1) > 1e-9 or abs(share @ likelier - 1) > 1e-9:
+        raise ValueError("f must add up to 1, and f alpha too, within 1e-9")
+    return likelier, share

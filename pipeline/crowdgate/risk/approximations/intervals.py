@@ -1,0 +1,114 @@
+"""Chapter 6: numbers rounded to intervals of width Delta, and pairs of numbers."""
+
+import math
+
+from crowdgate.accounting.numbers import Number, exact, whole
+from crowdgate.risk import singletons, widths
+from crowdgate.risk.approximations import inputs
+
+
+def ES_uniform_width(k: Number, A: Number, Delta: Number) -> float:
+    """Section 6.3.1: k (1 - Delta / A)^(k - 1), uniform on [0, A]; the last interval is what is left of A, if less."""
+    return singletons.expected(widths.uniform(A, Delta), k)
+
+
+def ES_uniform_quadratic(k: Number, A: Number, Delta: Number) -> float:
+    """(6.3): k (1 - (k-1) Delta / A + (k-1) (k-2) / 2 Delta^2 / A^2)."""
+    length = inputs.positive("A", A)
+    return ES_quadratic(k, Delta, 1 / length, 1 / length**2)
+
+
+def ES_exponential_exact(k: Number, lam: Number, Delta: Number) -> float:
+    """Section 6.3.1: k sum_j C(k-1, j) (-1)^j (1 - L)^(j+1) / (1 - L^(j+1)), L = e^(-lam Delta).
+
+    That finite sum alternates; it is used where its terms fall, (k - 1) (1 - L) <= 1. Elsewhere the sum over intervals
+    k sum_i (1 - F_i)^(k-1) F_i, F_i = L^i (1 - L), is taken.
+    """
+    people, step = inputs.people(k), inputs.positive("lam", lam) * inputs.positive("Delta", Delta)
+    first = -math.expm1(-step)
+    if (people - 1) * first > 1:
+        return singletons.expected(widths.exponential(lam, Delta), people)
+    terms, binomial = [], 1.0
+    for j in range(people):
+        terms.append(binomial * (first / -math.expm1(-(j + 1) * step)))
+        binomial *= -(people - 1 - j) / (j + 1) * first
+        if abs(binomial) < 1e-18:
+            break
+    return people * math.fsum(terms)
+
+
+def ES_exponential_quadratic_corrected(k: Number, lam: Number, Delta: Number) -> float:
+    """Section 6.3.1: k (1 - (k-1) Delta lam / 2 + (k-1) (k-2) Delta^2 lam^2 / 6). (Printed: k and k^2.)"""
+    rate = inputs.positive("lam", lam)
+    return ES_quadratic(k, Delta, rate / 2, rate**2 / 3)
+
+
+def ES_linear(k: Number, Delta: Number, f2: Number) -> float:
+    """Section 6.3.1: k - Delta k (k-1) int f^2, for any density f; `f2` is int f^2.
+
+    The thesis adds k/2 Delta int f' to it, and to the next k (k-1) int f f' and k/6 int f'': sum F_i is 1, so that they
+    are not there.
+    """
+    people, width = inputs.people(k), inputs.positive("Delta", Delta)
+    return people - width * people * (people - 1) * inputs.positive("f2", f2)
+
+
+def ES_quadratic(k: Number, Delta: Number, f2: Number, f3: Number) -> float:
+    """Section 6.3.1: the linear one + Delta^2 k (k-1) (k-2) / 2 int f^3, for any density f without jumps; `f3` is int
+    f^3. Not clipped: it can leave [0, k]."""
+    people, width = inputs.people(k), inputs.positive("Delta", Delta)
+    more = people * (people - 1) * (people - 2) / 2 * inputs.positive("f3", f3)
+    return ES_linear(k, Delta, f2) + width**2 * more
+
+
+def phi_j_quadratic(j: Number, k: Number, Delta: Number, f2: Number, f3: Number) -> float:
+    """Section 6.3.1: the shares of people in groups of 1, 2 and 3 to the second order in Delta, which add up to 1."""
+    people, width = inputs.people(k, 1), inputs.positive("Delta", Delta)
+    first = width * (people - 1) * inputs.positive("f2", f2)
+    second = width**2 * (people - 1) * (people - 2) / 2 * inputs.positive("f3", f3)
+    return (1 - first + second, first - 2 * second, second)[whole("j", j, 1, 3) - 1]
+
+
+def normal_power(m: Number, sigma: Number) -> float:
+    """Lemma 6.1: int f^m = m^(-1/2) (sqrt(2 pi) sigma)^(1-m), f Normal."""
+    power, scale = whole("m", m, 1, 100), inputs.positive("sigma", sigma)
+    return 1 / math.sqrt(power) / (math.sqrt(2 * math.pi) * scale) ** (power - 1)
+
+
+def ES_normal_binned_exact(sigma: Number, mu: Number, Delta: Number, k: Number) -> float:
+    """Section 6.2.1 for a Normal X in intervals [i Delta, (i+1) Delta): the sum over intervals."""
+    return singletons.expected(widths.normal(mu, sigma, Delta, k), k)
+
+
+def ES_normal_linear(sigma: Number, Delta: Number, k: Number) -> float:
+    """Section 6.3.2: k - Delta k (k-1) / (2 sigma sqrt(pi))."""
+    return ES_linear(k, Delta, normal_power(2, sigma))
+
+
+def ES_normal_quadratic(sigma: Number, Delta: Number, k: Number) -> float:
+    """Section 6.3.1: the linear one + Delta^2 k (k-1) (k-2) / (4 sqrt(3) pi sigma^2). Not clipped."""
+    return ES_quadratic(k, Delta, normal_power(2, sigma), normal_power(3, sigma))
+
+
+def VarS_slope(k: Number, f2: Number) -> float:
+    """Remark 6.2: Var S / Delta tends to 2 k (k-1) int f^2 as Delta falls to 0. (Printed: 2 k^2 - 3 k.)"""
+    people = inputs.people(k)
+    return 2 * people * (people - 1) * inputs.positive("f2", f2)
+
+
+def VarS_slope_normal(sigma: Number, k: Number) -> float:
+    """Remark 6.2 as corrected for a Normal X: k (k-1) / (sigma sqrt(pi))."""
+    return VarS_slope(k, normal_power(2, sigma))
+
+
+def bivariate_normal_power(m: Number, sx: Number, sy: Number, rho: Number) -> float:
+    """Lemma 6.3: int f^m = 1/m (2 pi sx sy sqrt(1 - rho^2))^(1-m), f bivariate Normal with correlation rho."""
+    power, correlation = whole("m", m, 1, 100), exact("rho", rho, -1, 1, open_low=True, open_high=True)
+    spread = inputs.positive("sx", sx) * inputs.positive("sy", sy) * math.sqrt(1 - correlation**2)
+    return 1 / power / (2 * math.pi * spread) ** (power - 1)
+
+
+def ES_bivariate_normal_linear(sx: Number, sy: Number, rho: Number, dx: Number, dy: Number, k: Number) -> float:
+    """(6.4), section 6.4.1: k - dx dy k (k-1) / (4 pi sx sy sqrt(1 - rho^2)), intervals dx by dy."""
+    area = inputs.positive("dx", dx) * inputs.positive("dy", dy)
+    return ES_linear(k, area, bivariate_normal_power(2, sx, sy, rho))

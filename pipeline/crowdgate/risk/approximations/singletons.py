@@ -1,0 +1,210 @@
+"""Chapter 5: mean, variance and law of the number S of singletons."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdgate.accounting.numbers import Number, exact, whole
+from crowdgate.risk import singletons
+from crowdgate.risk.approximations import inputs
+from crowdgate.risk.bins import Bins
+
+
+def ES_exact(p: Sequence[Number], k: Number) -> float:
+    """(5.2), Proposition 5.1: k sum p (1 - p)^(k - 1)."""
+    return singletons.expected(Bins.of(p), k)
+
+
+def ES_homogeneous(k: Number, N: Number) -> float:
+    """(5.1): k (1 - 1/N)^(k - 1), N equally likely bins."""
+    return singletons.expected(Bins.uniform(N), k)
+
+
+def VarS_exact(p: Sequence[Number], k: Number) -> float:
+    """Proposition 5.9, with F (F - 1) for the F^2 that (5.7) prints."""
+    return singletons.variance(Bins.of(p), k)
+
+
+def VarS_homogeneous(N: Number, k: Number) -> float:
+    """Section 5.3.1: k q^(k-1) + k (k - 1) (1 - 1/N) (1 - 2/N)^(k-2) - k^2 q^(2k-2), q = 1 - 1/N. (Printed: 2k - 4.)
+
+    The last two terms are taken together, as k^2 q^(2k-2) ((1 - 1/k) / q (1 - 1/(N-1)^2)^(k-2) - 1).
+    """
+    people, bins = inputs.people(k), inputs.bins(N)
+    if people < 2 or bins == 1:
+        return 0.0
+    mean = people * math.exp((people - 1) * math.log1p(-1 / bins))
+    if bins == 2:
+        return mean - mean**2 + (people == 2)  # (1 - 2/N)^(k-2) is 0^(k-2)
+    log = math.log1p(-1 / people) - math.log1p(-1 / bins) + (people - 2) * math.log1p(-1 / (bins - 1) ** 2)
+    return mean + mean**2 * math.expm1(log)
+
+
+def S_distribution(p: Sequence[Number], k: Number) -> list[float]:
+    """Section 5.4.2, for any bins: P(S = j) for j = 0 .. k."""
+    people = inputs.people(k)
+    law = [float(mass) for mass in singletons.distribution(Bins.of(p), people)][: people + 1]
+    return law + [0.0] * (people + 1 - len(law))
+
+
+def P_S0(p: Sequence[Number], k: Number) -> float:
+    """Section 5.4.3: P(S = 0), exact. The thesis sums over all ways to divide k people among the groups."""
+    return singletons.probability_none(Bins.of(p), k)
+
+
+def logP_S0(alpha: Sequence[Number], F: Sequence[Number], N: Number, k: Number) -> float:
+    """ln P(S = 0), exact, for F bins of probability alpha / N each."""
+    return singletons.log_probability_none(inputs.grouped(list(zip(alpha, F, strict=True)), N), k)
+
+
+def P_S0_poissonised(p: Sequence[Number], k: Number) -> float:
+    """Section 5.4.3, its last formula in closed form: the product of 1 - mu e^-mu over bins, mu = k p.
+
+    First order only: that nobody is alone says much of how many people there are, which a Poisson number leaves free.
+    ln P(S = 0) for N = 10^6, k = 10^4 and alpha = 1/2, 1, 2 is -26226, by this formula -9931.
+    """
+    bins = Bins.of(p)
+    mu = inputs.people(k) * bins.probabilities
+    with np.errstate(under="ignore"):
+        return math.exp(math.fsum(bins.counts * np.log1p(-mu * np.exp(-mu))))
+
+
+def ES_limit(alpha: Sequence[Number], f: Sequence[Number], a: Number) -> float:
+    """Proposition 5.2: E S / N tends to a sum alpha f e^(-alpha a)."""
+    likelier, share = inputs.shares(alpha, f)
+    return math.fsum(share * _alone(likelier, inputs.ratio(a)))
+
+
+def ES_kl(k: Number, N: Number, kappa: Number) -> float:
+    """(5.3), (5.4): k e^(-k/N) (1 + (k/N) (k/N - 2) kappa).
+
+    Falls with kappa for k < 2N, rises beyond. Section 5.1 prints half of the correction, and the opposite direction.
+    """
+    a = inputs.people(k) / inputs.bins(N)
+    return inputs.people(k) * math.exp(-a) * (1 + a * (a - 2) * inputs.distance(kappa))
+
+
+def ES_peak_corrected(N: Number, kappa: Number) -> float:
+    """Remark 5.4: (5.4) is greatest at k = N, where it is N (1 - kappa) / e (printed: N / e), for kappa < 1/4.
+
+    Of a factor (1 - a) (1 + a (a - 4) kappa) of the derivative, the second has zeros of its own from kappa = 1/4 on (the
+    thesis says 2/3); from 1/3 on a = 1 is no maximum at all. Raises ValueError from 1/4 on.
+    """
+    distance = float(exact("kappa", kappa, 0, Fraction(1, 4), open_high=True))
+    return inputs.bins(N) * (1 - distance) / math.e
+
+
+def gamma_j_limit(j: Number, alpha: Sequence[Number], f: Sequence[Number], a: Number) -> float:
+    """Section 5.2.2: the share of bins with j people tends to sum f e^(-alpha a) (alpha a)^j / j!."""
+    likelier, share = inputs.shares(alpha, f)
+    return math.fsum(share * _poisson(whole("j", j, 0), likelier * inputs.ratio(a)))
+
+
+def phi_j_limit(j: Number, alpha: Sequence[Number], f: Sequence[Number], a: Number) -> float:
+    """Remark 5.3: the share of people in groups of j tends to sum f alpha e^(-alpha a) (alpha a)^(j-1) / (j-1)!."""
+    likelier, share = inputs.shares(alpha, f)
+    return math.fsum(share * likelier * _poisson(whole("j", j, 1) - 1, likelier * inputs.ratio(a)))
+
+
+def gamma_j_kl(j: Number, k: Number, N: Number, kappa: Number) -> float:
+    """(5.5): the share of bins with j people, in terms of kappa. They add up to 1 from j = 0 on (printed: from 1)."""
+    size, a = whole("j", j, 0), inputs.people(k) / inputs.bins(N)
+    return float(_poisson(size, np.array(a))) * _correction(size, a, inputs.distance(kappa))
+
+
+def phi_j_kl(j: Number, k: Number, N: Number, kappa: Number) -> float:
+    """(5.6), (6.2): the share of people in groups of j, in terms of kappa. They add up to 1 from j = 1 on."""
+    size, a = whole("j", j, 1), inputs.people(k) / inputs.bins(N)
+    return float(_poisson(size - 1, np.array(a))) * _correction(size, a, inputs.distance(kappa))
+
+
+def eta_j_kl(j: Number, k: Number, N: Number, kappa: Number) -> float:
+    """Section 6.2.2: the mean number of bins with j people, N times (5.5)."""
+    return inputs.bins(N) * gamma_j_kl(j, k, N, kappa)
+
+
+def VarS_limit_homogeneous_corrected(a: Number) -> float:
+    """Section 5.3.1: Var S / N tends to a e^-a - a e^-2a (1 - a + a^2). (Printed: a e^-a (1 - a^2 e^-a).)"""
+    return VarS_limit_heterogeneous_corrected([1], [1], a)
+
+
+def CovS_limit_corrected(
+    alpha: tuple[Number, Number], f: tuple[Number, Number], a: Number
+) -> float:
+    """Lemma 4.1: Cov(S_i, S_j) / N tends to -a ai fi aj fj (1 - a ai) (1 - a aj) e^(-(ai + aj) a), for two groups.
+
+    The thesis prints -a^3 ai^2 fi aj^2 fj e^(-(ai + aj) a): there k - 1 and k - 2 were taken for k. (The lemma that it
+    cites by this number, on (1 + a / sqrt N)^N, is not printed at all.)
+    """
+    ratio = inputs.ratio(a)
+    slopes = [
+        float(exact("f", share, 0, 1)) * _slope(np.array(float(exact("alpha", each, 0, 10**15))), ratio)
+        for each, share in zip(alpha, f, strict=True)
+    ]
+    return -ratio * float(slopes[0] * slopes[1])
+
+
+def VarS_limit_heterogeneous_corrected(alpha: Sequence[Number], f: Sequence[Number], a: Number) -> float:
+    """Proposition 5.10: Var S / N tends to sum f p (1 - p) - a (sum f alpha (1 - alpha a) e^(-alpha a))^2, with p =
+    alpha a e^(-alpha a). (Printed: a sum alpha f e^(-alpha a) - a^3 (sum alpha^2 f e^(-alpha a))^2.)"""
+    (likelier, share), ratio = inputs.shares(alpha, f), inputs.ratio(a)
+    p = _alone(likelier, ratio)
+    return math.fsum(share * p * (1 - p)) - ratio * math.fsum(share * _slope(likelier, ratio)) ** 2
+
+
+def VarS_kl_corrected(k: Number, N: Number, kappa: Number) -> float:
+    """Section 5.3.2, N times a e^-a (1 + a (a-2) kappa) - a^2 e^-2a (1 + 2 (1 - 4a + 2a^2) kappa) - a (1-a)^2 e^-2a
+    (1 + 2a (a-4) kappa), a = k / N: the expansion of Proposition 5.10 as corrected.
+
+    At a = 1 the last term's factor (1 - a) (1 + a (a - 4) kappa) is that of Remark 5.4.
+    """
+    bins, distance = inputs.bins(N), inputs.distance(kappa)
+    a = inputs.people(k) / bins
+    once, twice = a * math.exp(-a), math.exp(-2 * a)
+    squares = a**2 * twice * (1 + 2 * (1 - 4 * a + 2 * a**2) * distance)
+    slope = a * (1 - a) ** 2 * twice * (1 + 2 * a * (a - 4) * distance)
+    return bins * (once * (1 + a * (a - 2) * distance) - squares - slope)
+
+
+FORMULAS = ("exp(-k/N)-C/k", "(1-1/N)^(k-1)-C/k")
+
+
+def optimal_k(N: Number, C: Number, formula: str = FORMULAS[1]) -> int:
+    """Example 5.6: how many people to a postal code, when a code costs as much as C people who are singled out gain.
+
+    The k from 1 to 100 N that makes `formula` greatest, with N equally likely ages: FORMULAS[0] is the thesis's, which
+    gives 10 for C = 1 and 38 for C = 10 (N = 95); FORMULAS[1] has the exact mean, which gives 37 for C = 10. The least
+    one where several are equal. For other bins see `risk.group_size`.
+    """
+    if formula not in FORMULAS:
+        raise ValueError(f"formula must be one of {', '.join(FORMULAS)}, not {formula!r}")
+    bins, cost = whole("N", N, 1, 10**6), float(exact("C", C, 0, 10**15))
+    k = np.arange(1, 100 * bins + 1, dtype=np.float64)
+    with np.errstate(under="ignore"):
+        alone = np.exp(-k / bins) if formula == FORMULAS[0] else (1 - 1 / bins) ** (k - 1)
+    return int(np.argmax(alone - cost / k)) + 1
+
+
+def _alone(alpha: NDArray[np.float64], a: float) -> NDArray[np.float64]:
+    """alpha a e^(-alpha a)."""
+    return np.asarray(_poisson(1, alpha * a))
+
+
+def _slope(alpha: NDArray[np.float64], a: float) -> NDArray[np.float64]:
+    """alpha (1 - alpha a) e^(-alpha a)."""
+    with np.errstate(under="ignore"):
+        return np.asarray(alpha * (1 - alpha * a) * np.exp(-alpha * a))
+
+
+def _poisson(j: int, mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    from scipy.special import gammaln, xlogy
+
+    with np.errstate(under="ignore"):
+        return np.asarray(np.exp(xlogy(j, mean) - mean - gammaln(j + 1)))
+
+
+def _correction(j: int, a: float, kappa: float) -> float:
+    return 1 + (a**2 + j * (j - 1) - 2 * j * a) * kappa

@@ -1,0 +1,87 @@
+"""Chapter 4: the probability that all k people are in bins of their own."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from crowdgate.accounting.numbers import Number
+from crowdgate.risk.approximations import inputs
+from crowdgate.risk.approximations.inputs import Groups
+from crowdgate.risk.kl import collision_excess
+from crowdgate.risk.singletons import log_probability_all_unique, probability_all_unique
+
+
+def pi_u(k: Number, N: Number) -> float:
+    """Section 4.2: N! / ((N - k)! N^k), exact for N equally likely bins. 0 for k > N.
+
+    The logarithm is summed up to 10^6 people; beyond, log-gammas lose less than the sum takes time.
+    """
+    people, bins = inputs.people(k), inputs.bins(N)
+    if people > bins:
+        return 0.0
+    if people <= 10**6:
+        return math.exp(math.fsum(np.log1p(-np.arange(people) / bins)))
+    return math.exp(math.lgamma(bins + 1) - math.lgamma(bins - people + 1) - people * math.log(bins))
+
+
+def pi_u_exponential(k: Number, N: Number) -> float:
+    """(4.1), (4.2): exp(-k^2 / (2N)), the limit for k = a sqrt N. Leaves out k / (2N) - k^3 / (6 N^2) in the exponent:
+    42 % too high at k = 29, N = 95."""
+    return math.exp(-(inputs.people(k) ** 2) / (2 * inputs.bins(N)))
+
+
+def pi_u_poisson(k: Number, N: Number) -> float:
+    """Section 4.3.1: e^-k (1 + k / N)^N, equally likely bins and a Poisson number of people of mean k."""
+    people, bins = inputs.people(k), inputs.bins(N)
+    return math.exp(bins * math.log1p(people / bins) - people)
+
+
+def uniqueness_exact(groups: Groups, N: Number, k: Number) -> float:
+    """P(all unique) = k! e_k(p), the elementary symmetric polynomial: exact, where (4.3) approximates."""
+    return probability_all_unique(inputs.grouped(groups, N), inputs.people(k))
+
+
+def logP_unique(alpha: Sequence[Number], F: Sequence[Number], N: Number, k: Number) -> float:
+    """ln P(all unique), exact, for F bins of probability alpha / N each."""
+    groups = list(zip(alpha, F, strict=True))
+    return log_probability_all_unique(inputs.grouped(groups, N), inputs.people(k))
+
+
+def uniqueness_poisson(groups: Groups, N: Number, k: Number) -> float:
+    """(4.3), its first line in closed form: the product of (1 + mu) e^-mu over bins, mu = k p."""
+    bins = inputs.grouped(groups, N)
+    mu = inputs.people(k) * bins.probabilities
+    return math.exp(math.fsum(bins.counts * (np.log1p(mu) - mu)))
+
+
+def uniqueness_collision(groups: Groups, N: Number, k: Number) -> float:
+    """(4.3), its second line: exp(-k^2 / (2 N^2) sum alpha^2 F) = exp(-(1/2 + chi) k^2 / N).
+
+    chi = (sum f alpha^2 - 1) / 2. Section 4.3.2 prints it as 1/2 sum (alpha^2 f - 1), which takes off 1 for each group.
+    """
+    return uniqueness_kl(groups, N, k, kappa=collision_excess(inputs.grouped(groups, N)))
+
+
+def uniqueness_kl(groups: Groups, N: Number, k: Number, kappa: Number | None = None) -> float:
+    """Section 4.3.2: exp(-(1/2 + kappa) k^2 / N), the uniform law's approximation to the power 1 + 2 kappa.
+
+    kappa is by default the Kullback-Leibler distance of the groups. The thesis says "to the power kappa".
+    """
+    from crowdgate.risk.kl import kl_to_uniform
+
+    bins = inputs.grouped(groups, N)
+    distance = kl_to_uniform(bins) if kappa is None else inputs.distance(kappa)
+    return math.exp(-(0.5 + distance) * inputs.people(k) ** 2 / bins.cells)
+
+
+def uniqueness_kl_corrected(k: Number, N: Number, kappa: Number) -> float:
+    """Section 4.3.2: pi_u(k, N) exp(-kappa k^2 / N), as section 4.4.1 uses it. (There, "without correction by e^-kappa"
+    lacks the k^2 / N.)"""
+    return pi_u(k, N) * math.exp(-inputs.distance(kappa) * inputs.people(k) ** 2 / inputs.bins(N))
+
+
+def uniqueness_limit(alpha: Sequence[Number], f: Sequence[Number], a: Number) -> float:
+    """Section 4.3.1: exp(-a^2 / 2 sum alpha^2 f), the limit for k = a sqrt N and N to infinity."""
+    likelier, share = inputs.shares(alpha, f)
+    return math.exp(-(inputs.ratio(a) ** 2) / 2 * float(share @ likelier**2))

@@ -1,0 +1,82 @@
+"""Two attributes that depend on each other: what that takes away from, or adds to, their singletons.
+
+M. Koot, Measuring and predicting anonymity (thesis, 2012), section 6.4; categorical attributes, which it leaves open
+(section 6.5), by their joint figures.
+"""
+
+import math
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from crowdgate.accounting.numbers import Number, exact
+from crowdgate.risk.bins import Bins
+from crowdgate.risk.singletons import expected
+
+MOST_CELLS = 4 * 10**6
+_REACH = 8.5
+"""Standard deviations to either side: one person falls beyond with a probability of 2e-17."""
+
+
+class Correlation(NamedTuple):
+    """Expected singletons by the joint figures, and as if the attributes were independent."""
+
+    joint: float
+    independent: float
+
+
+def against_independence(table: ArrayLike, people: Number) -> Correlation:
+    """Expected singletons among `people` of a joint table (counts or probabilities, an axis for each attribute), and
+    those of the product of its margins, which is what independence would say."""
+    counts = np.asarray(table, dtype=np.float64)
+    if counts.ndim < 1 or counts.size > MOST_CELLS or not (counts >= 0).all() or not 0 < counts.sum() < math.inf:
+        raise ValueError(f"table must have at most {MOST_CELLS:,} cells, none negative, and not all 0")
+    axes = range(counts.ndim)
+    margins = [counts.sum(axis=tuple(other for other in axes if other != axis)) / counts.sum() for axis in axes]
+    product = reduce(np.multiply.outer, margins)
+    return Correlation(*(expected(_bins(each), people) for each in (counts, product)))
+
+
+def bivariate_normal(
+    sx: Number, sy: Number, rho: Number, dx: Number, dy: Number, mx: Number = 0, my: Number = 0
+) -> Bins:
+    """(X, Y) bivariate Normal in rectangles of the grid of dx by dy. Each is an integral over its x of Y's conditional
+    law, by Gauss and Legendre's rule, within 1e-12."""
+    scales = [float(exact(name, each, 0, 10**15, open_low=True)) for name, each in (("sx", sx), ("sy", sy))]
+    steps = [float(exact(name, each, 0, 10**15, open_low=True)) for name, each in (("dx", dx), ("dy", dy))]
+    means = [float(exact(name, each, -(10**15), 10**15)) for name, each in (("mx", mx), ("my", my))]
+    correlation = float(exact("rho", rho, -1, 1, open_low=True, open_high=True))
+    x, y = (_grid(mean, scale, step) for mean, scale, step in zip(means, scales, steps, strict=True))
+    if (x.size - 1) * (y.size - 1) > MOST_CELLS:
+        raise ValueError(f"dx and dy must make at most {MOST_CELLS:,} rectangles")
+    masses = [_column(low, high, y, correlation) for low, high in zip(x[:-1], x[1:], strict=True)]
+    return _bins(np.maximum(np.array(masses), 0.0))
+
+
+def _grid(mean: float, scale: float, step: float) -> NDArray[np.float64]:
+    """Ends of intervals in standard deviations from the mean."""
+    low, high = (math.floor((mean + side * _REACH * scale) / step) for side in (-1, 1))
+    if high - low > MOST_CELLS:
+        raise ValueError(f"dx and dy must make at most {MOST_CELLS:,} rectangles")
+    return np.asarray((np.arange(low, high + 2) * step - mean) / scale)
+
+
+def _column(low: float, high: float, y: NDArray[np.float64], rho: float) -> NDArray[np.float64]:
+    from scipy.special import ndtr
+
+    low, high = max(low, -_REACH - 1), min(high, _REACH + 1)
+    rest = math.sqrt(1 - rho * rho)
+    pieces = max(1, math.ceil(2 * (high - low) / rest))  # each half a conditional standard deviation, or narrower
+    nodes, weights = np.polynomial.legendre.leggauss(12)
+    ends = np.linspace(low, high, pieces + 1)
+    half = np.diff(ends)[:, None] / 2
+    at = (ends[:-1, None] + half * (1 + nodes)).ravel()
+    density = np.exp(-(at**2) / 2) / math.sqrt(2 * math.pi) * (half * weights).ravel()
+    return np.asarray(density @ np.diff(ndtr((y - rho * at[:, None]) / rest), axis=1))
+
+
+def _bins(table: NDArray[np.float64]) -> Bins:
+    flat = table.reshape(-1)
+    return Bins.from_counts(flat[flat > 0], empty=int((flat <= 0).sum()))

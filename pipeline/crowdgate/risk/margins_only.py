@@ -1,0 +1,157 @@
+"""How many singletons there can be when only margins are known: bounds over all joint laws with these margins.
+
+A cell's probability p is unknown. One person of k is in a group of at most m with B(p) = P(Bin(k - 1, p) <= m - 1),
+which falls with p; for m = 1 that is (1 - p)^(k - 1). The share of people in such groups is the sum of p B(p), and k
+times that, for m = 1, is the expected number of singletons.
+
+Below. A cell has at most the probability r of each of its values, so that a person in it is in a small group with at
+least the greatest B(r) of his values. Whatever the joint law, P(max_i X_i > t) >= max_i P(X_i > t); so the share is at
+least the integral over t of max_i P(B(r_i) > t). (Each margin's own singletons are one of these: joining an attribute
+never makes fewer.)
+
+Above. Let h be concave and nowhere below p B(p). For any multipliers u_i of the margins' entries, by duality, the sum of
+h over all cells is at most sum u_i r_i + sum over cells of max_p (h(p) - p (sum of its u_i)). h is the concave hull of
+points above p B(p): on [x, y], p B(p) <= p B(x), which is linear in p. Any multipliers give a bound; good ones are
+looked for.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdgate.accounting.numbers import Number, whole
+
+Floats = NDArray[np.float64]
+
+MOST_CELLS = 300_000
+"""Up to here multipliers of all margins are looked for; beyond, those of one margin at a time."""
+_POINTS = 600
+_SLACK = 1e-9
+"""Relative, for the rounding of floats."""
+
+
+class Bounds(NamedTuple):
+    """The truth is not below `low` nor above `high`."""
+
+    low: float
+    high: float
+
+
+def singletons_bounds(margins: Sequence[Sequence[Number]], people: Number) -> Bounds:
+    """Expected singletons among `people`, whatever the joint law with these margins (each adds up to 1)."""
+    many = whole("people", people, 0)
+    shares = share_bounds(margins, many, 1)
+    return Bounds(shares.low * many, shares.high * many)
+
+
+def share_bounds(margins: Sequence[Sequence[Number]], people: Number, at_most: Number) -> Bounds:
+    """The expected share of people in groups of at most so many, whatever the joint law with these margins."""
+    tables, k, m = _tables(margins), whole("people", people, 0), whole("at_most", at_most, 1)
+    if k <= m:
+        return Bounds(float(k > 0), float(k > 0))
+    low = _least([(table, _small(table, k, m)) for table in tables])
+    return Bounds(low * (1 - _SLACK), min(1.0, _greatest(tables, k, m) * (1 + _SLACK)))
+
+
+def _tables(margins: Sequence[Sequence[Number]]) -> list[Floats]:
+    tables = [np.asarray([float(p) for p in margin], dtype=np.float64) for margin in margins]
+    if not tables or any(table.size == 0 or not (table >= 0).all() for table in tables):
+        raise ValueError("margins must be at least one, each of probabilities, none negative")
+    if any(abs(table.sum() - 1) > 1e-9 for table in tables):
+        raise ValueError("each of the margins must add up to 1 within 1e-9")
+    return [table / table.sum() for table in tables]
+
+
+def _small(p: Floats, k: int, m: int) -> Floats:
+    """B(p) = P(Bin(k - 1, p) <= m - 1)."""
+    from scipy.special import bdtr
+
+    with np.errstate(under="ignore"):
+        if m == 1:
+            return np.asarray(np.exp((k - 1) * np.log1p(-np.minimum(p, 1 - 1e-16))))
+        return np.asarray(bdtr(m - 1, k - 1, p))
+
+
+def _least(laws: Sequence[tuple[Floats, Floats]]) -> float:
+    """The integral over t >= 0 of max_i P(X_i > t), for laws given as (probabilities, values from 0 to 1)."""
+    levels = np.unique(np.concatenate([[0.0], *(values for _, values in laws)]))
+    above = np.max([_above(table, values, levels[:-1]) for table, values in laws], axis=0)
+    return math.fsum(above * np.diff(levels))
+
+
+def _above(table: Floats, values: Floats, levels: Floats) -> Floats:
+    order = np.argsort(values)
+    upwards = np.concatenate([np.cumsum(table[order][::-1])[::-1], [0.0]])
+    return np.asarray(upwards[np.searchsorted(values[order], levels, side="right")])
+
+
+@dataclass(frozen=True, eq=False)
+class _Hull:
+    """A concave function on [0, 1], by its corners, from (0, 0) on."""
+
+    x: Floats
+    y: Floats
+
+    def conjugate(self, slope: Floats) -> tuple[Floats, Floats]:
+        """max_p (h(p) - p slope), and where."""
+        falling = np.diff(self.y) / np.diff(self.x)
+        at = np.searchsorted(-falling, -slope)
+        return self.y[at] - slope * self.x[at], self.x[at]
+
+    def __call__(self, p: Floats) -> Floats:
+        return np.asarray(np.interp(p, self.x, self.y))
+
+
+def _hull(k: int, m: int) -> _Hull:
+    """The concave hull of points that lie above p B(p)."""
+    middle = m / k
+    x = np.unique(np.concatenate([[0.0, 1.0], np.minimum(1.0, middle * np.geomspace(1e-4, 1e3, _POINTS))]))
+    chance = _small(x, k, m) * (1 + 1e-12)
+    left = np.stack([x[1:], x[1:] * chance[:-1]], axis=1)
+    points = np.concatenate([[[0.0, 0.0]], left, np.stack([x[1:], x[1:] * chance[1:]], axis=1)])
+    corners: list[NDArray[np.float64]] = []
+    for point in points[np.lexsort((points[:, 1], points[:, 0]))]:
+        while len(corners) > 1 and _turns_left(corners[-2], corners[-1], point):
+            corners.pop()
+        if len(corners) == 1 and corners[-1][0] == point[0]:
+            corners.pop()
+        corners.append(point)
+    found = np.array(corners)
+    return _Hull(found[:, 0], found[:, 1])
+
+
+def _turns_left(a: Floats, b: Floats, c: Floats) -> bool:
+    """Whether b is not above the line from a to c."""
+    return bool((b[0] - a[0]) * (c[1] - a[1]) >= (c[0] - a[0]) * (b[1] - a[1]))
+
+
+def _greatest(tables: list[Floats], k: int, m: int) -> float:
+    hull = _hull(k, m)
+    cells = math.prod(table.size for table in tables)
+    alone = [math.fsum(cells / table.size * hull(table / (cells / table.size))) for table in tables]
+    return min([*alone, _dual(tables, hull)] if cells <= MOST_CELLS else alone)
+
+
+def _dual(tables: list[Floats], hull: _Hull) -> float:
+    """The least dual bound found. Every value of the function minimised is a bound."""
+    from scipy.optimize import minimize
+
+    ends = np.cumsum([table.size for table in tables])[:-1]
+
+    def bound(multipliers: Floats) -> tuple[float, Floats]:
+        own = np.split(multipliers, ends)
+        slope = reduce(np.add.outer, own)
+        value, at = hull.conjugate(slope)
+        axes = range(slope.ndim)
+        used = [at.sum(axis=tuple(other for other in axes if other != axis)) for axis in axes]
+        known = sum(float(table @ each) for table, each in zip(tables, own, strict=True))
+        gradient = [table - each for table, each in zip(tables, used, strict=True)]
+        return known + float(value.sum()), np.concatenate(gradient)
+
+    start = np.concatenate([np.full(table.size, 1 / (2 * len(tables))) for table in tables])
+    return float(minimize(bound, start, jac=True, method="L-BFGS-B", options={"maxiter": 200}).fun)

@@ -1,0 +1,119 @@
+"""Numbers asked for in intervals [i Delta, (i + 1) Delta): the bins that they make, and which width to ask for.
+
+M. Koot, Measuring and predicting anonymity (thesis, 2012), section 6.3. With these bins everything in `risk` is exact:
+mean, variance, groups. A smaller width never makes fewer singletons where it divides the larger one: merging two bins
+of probabilities p and q takes k p (1-p)^(k-1) + k q (1-q)^(k-1) to k (p+q) (1-p-q)^(k-1), which is not more.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from crowdgate.accounting.numbers import Number, exact, whole
+from crowdgate.risk.bins import Bins
+from crowdgate.risk.singletons import expected
+
+MOST_INTERVALS = 2 * 10**6
+_NOTHING = 1e-18
+"""Probability of the tails that are left out, for one person."""
+
+
+def uniform(A: Number, Delta: Number) -> Bins:
+    """X uniform on [0, A]. The last interval is what is left of A, if less than Delta."""
+    length, width = (exact(name, value, 0, 10**15, open_low=True) for name, value in (("A", A), ("Delta", Delta)))
+    full = whole("A / Delta", length // width, 0)
+    rest = length - full * width
+    if not rest:
+        return Bins.uniform(full)
+    return Bins.grouped([width / length * (full + 1), rest / length * (full + 1)], [full, 1]) if full else Bins.uniform(1)
+
+
+def exponential(lam: Number, Delta: Number) -> Bins:
+    """X exponential with mean 1 / lam: interval i has L^i (1 - L), L = e^(-lam Delta)."""
+    step = _positive("lam", lam) * _positive("Delta", Delta)
+    last = _intervals(-math.log(_NOTHING) / step)
+    return Bins.from_counts(_some(np.exp(-step * np.arange(last)) * -np.expm1(-step)))
+
+
+def normal(mu: Number, sigma: Number, Delta: Number, people: Number = 1) -> Bins:
+    """X Normal. Tails are left out in which any of `people` falls with a probability below 1e-15."""
+    from scipy.special import ndtr, ndtri_exp
+
+    mean, scale, width = float(exact("mu", mu, -(10**15), 10**15)), _positive("sigma", sigma), _positive("Delta", Delta)
+    reach = -float(ndtri_exp(math.log(1e-15 / max(1, whole("people", people, 0)))))
+    low, high = (math.floor((mean + side * reach * scale) / width) for side in (-1, 1))
+    ends = (np.arange(low, low + _intervals(high - low) + 2) * width - mean) / scale
+    lower = ndtr(-np.abs(ends))  # tails keep their digits there
+    masses = np.abs(np.diff(lower))
+    across = (ends[:-1] < 0) & (ends[1:] > 0)
+    return Bins.from_counts(_some(np.where(across, 1 - lower[:-1] - lower[1:], masses)))
+
+
+def numbers(values: ArrayLike, Delta: Number, start: Number = 0) -> Bins:
+    """Any numeric column by its own values: intervals [start + i Delta, start + (i + 1) Delta).
+
+    Of a column of n people this makes at most n bins: the shares are those of the column, not of whom it was drawn from.
+    """
+    found, width = np.asarray(values, dtype=np.float64), _positive("Delta", Delta)
+    if found.size == 0 or not np.isfinite(found).all():
+        raise ValueError("values must be numbers, at least one, all finite")
+    places = np.floor((found - float(exact("start", start, -(10**15), 10**15))) / width)
+    return Bins.from_counts(np.unique(places, return_counts=True)[1].astype(np.float64))
+
+
+def density(edges: ArrayLike, counts: ArrayLike, Delta: Number) -> Bins:
+    """A numeric column by its histogram: counts[i] people spread evenly from edges[i] to edges[i + 1]."""
+    ends, many = np.asarray(edges, dtype=np.float64), np.asarray(counts, dtype=np.float64)
+    if ends.ndim != 1 or many.shape != (ends.size - 1,) or not (np.diff(ends) > 0).all():
+        raise ValueError("edges must rise, and counts be one fewer than edges")
+    if not (many >= 0).all() or not many.sum() > 0:
+        raise ValueError("counts must not be negative, and not all 0")
+    width = _positive("Delta", Delta)
+    low = math.floor(ends[0] / width)
+    grid = (low + np.arange(_intervals(math.ceil(ends[-1] / width) - low) + 1)) * width
+    below = np.interp(grid, ends, np.concatenate([[0.0], np.cumsum(many)]))
+    return Bins.from_counts(_some(np.diff(below)))
+
+
+def best_width(make: Callable[[Number], Bins], widths: Sequence[Number], people: Number, most: Number) -> Number | None:
+    """The least of these widths for which at most `most` of `people` are expected to be singletons; None if none is.
+
+    `make` gives a width's bins, as `lambda width: normal(170, 7, width)`.
+    """
+    limit = float(exact("most", most, 0, 10**15))
+    sizes = sorted(widths, key=lambda width: exact("widths", width, 0, 10**15, open_low=True))
+    return next((width for width in sizes if expected(make(width), people) <= limit), None)
+
+
+def width_for(make: Callable[[Number], Bins], people: Number, wanted: Number, low: Number, high: Number) -> float:
+    """A width from `low` to `high` at which `wanted` of `people` are expected to be singletons, within 1e-9 of itself.
+
+    Raises ValueError where fewer are expected at `low` already, or more still at `high`. Where intervals lie changes
+    with their width, so that the mean need not fall everywhere: it passes `wanted` at the width returned.
+    """
+    from scipy.optimize import brentq
+
+    goal = float(exact("wanted", wanted, 0, 10**15))
+    ends = [_positive(name, value) for name, value in (("low", low), ("high", high))]
+    many, few = (expected(make(end), people) for end in ends)
+    if not few <= goal <= many:
+        raise ValueError(f"wanted must be a number in [{few:.6g}, {many:.6g}], the means at high and low, not {goal:g}")
+    if many == goal:
+        return ends[0]
+    return float(brentq(lambda width: expected(make(width), people) - goal, *ends, rtol=1e-9, xtol=ends[0] * 1e-9))
+
+
+def _positive(name: str, value: Number) -> float:
+    return float(exact(name, value, 0, 10**15, open_low=True))
+
+
+def _intervals(count: float) -> int:
+    if not count <= MOST_INTERVALS:
+        raise ValueError(f"Delta must make at most {MOST_INTERVALS:,} intervals, not {count:.3g}")
+    return math.ceil(count)
+
+
+def _some(masses: NDArray[np.float64]) -> NDArray[np.float64]:
+    return masses[masses > 0]
