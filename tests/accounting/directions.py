@@ -664,16 +664,24 @@ ELSEWHERE = {
     "accounting.safe_k_exact.slack": "what is added so that the deltas above stay on their side",
     "accounting.tables_plan.share_faults": "words; test_tables_plan.py",
     "guarantee.Guarantee.words": "text made by `decimal`; tests/test_guarantee.py",
+    "risk.margins_only.share_bounds": "bounds over all joint laws; tests/risk/test_margins_only.py",
+    "risk.margins_only.singletons_bounds": "bounds over all joint laws; tests/risk/test_margins_only.py",
 }
 """Public functions without a side, and where they are tested."""
 
 ESTIMATES = {
+    "risk.approximations": "tests/risk/test_koot.py",
     "risk.bins": "tests/risk/test_singletons.py",
+    "risk.correlated": "tests/risk/test_widths.py",
+    "risk.degrees": "tests/risk/test_kl.py",
+    "risk.group_size": "tests/risk/test_widths.py",
     "risk.groups": "tests/risk/test_occupancy.py",
     "risk.joint": "tests/risk/test_joint.py",
     "risk.kl": "tests/risk/test_kl.py",
     "risk.occupancy": "tests/risk/test_occupancy.py",
     "risk.prediction": "tests/risk/test_occupancy.py",
     "risk.saddle": "tests/risk/test_saddle.py",
+    "risk.widths": "tests/risk/test_widths.py",
+    "risk.zeta": "tests/risk/test_zeta.py",
 }
 """Modules whose numbers have no safe side, only an error that is stated, and where they are tested."""

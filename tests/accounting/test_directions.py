@@ -81,7 +81,7 @@ def public(module: ModuleType, inside: str) -> Iterator[str]:
 
 def rooms() -> Iterator[str]:
     for package in (crowdgate.accounting, crowdgate.risk):
-        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             name = module.name.removeprefix("crowdgate.")
             yield from public(importlib.import_module(module.name), name)
     yield from public(guarantee, "guarantee")

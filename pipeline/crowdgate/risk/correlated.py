@@ -6,6 +6,7 @@ M. Koot, Measuring and predicting anonymity (thesis, 2012), section 6.4; categor
 
 import math
 from functools import reduce
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -51,7 +52,7 @@ def bivariate_normal(
     x, y = (_grid(mean, scale, step) for mean, scale, step in zip(means, scales, steps, strict=True))
     if (x.size - 1) * (y.size - 1) > MOST_CELLS:
         raise ValueError(f"dx and dy must make at most {MOST_CELLS:,} rectangles")
-    masses = [_column(low, high, y, correlation) for low, high in zip(x[:-1], x[1:], strict=True)]
+    masses = [_column(low, high, y, correlation) for low, high in pairwise(x)]
     return _bins(np.maximum(np.array(masses), 0.0))
 
 

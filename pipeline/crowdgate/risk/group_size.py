@@ -11,8 +11,9 @@ def best_group_size(bins: Bins, cost: Number, most: Number = 10**9) -> int:
     """The k from 1 to `most` for which E S(k) / k - cost / k is greatest: singletons for each person, less what a group
     costs, in singletons. The least where several are.
 
-    The first term falls with k and the second rises: on [low, high] none is above E S(low) / low - cost / high. Searched
-    by that bound, so that what is found is the greatest of all.
+    The first term falls with k and the second rises: on [low, high] none is above E S(low) / low - cost / high.
+    Searched by that bound, so that what is found is the greatest of all. It is `most` where no group is worth its
+    cost.
     """
     charge, last = float(exact("cost", cost, 0, 10**15)), whole("most", most, 1)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowdgate.accounting.numbers import Number, exact
-from crowdgate.risk.bins import Bins
+from crowdgate.risk.bins import Bins, Floats
 
 
 def kl_to_uniform(bins: Bins) -> float:
@@ -73,11 +73,11 @@ def groups_needed(share: Number, relative: Number = "0.1", confidence: Number = 
     return Needed(max(1, math.ceil(hits * float((1 - p) / p))), math.ceil(hits))
 
 
-def _relative(bins: Bins) -> tuple[np.ndarray, np.ndarray]:
+def _relative(bins: Bins) -> tuple[Floats, Floats]:
     """alpha and f of the bins that are not empty."""
     return bins.probabilities * bins.cells, bins.counts / bins.cells
 
 
-def _entropy_terms(alpha: np.ndarray) -> np.ndarray:
+def _entropy_terms(alpha: Floats) -> Floats:
     """alpha ln alpha - alpha + 1, for alpha > 0."""
-    return np.maximum(alpha * np.log(alpha) - (alpha - 1), 0.0)
+    return np.asarray(np.maximum(alpha * np.log(alpha) - (alpha - 1), 0.0))

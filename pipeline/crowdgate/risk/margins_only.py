@@ -9,9 +9,9 @@ least the greatest B(r) of his values. Whatever the joint law, P(max_i X_i > t) 
 least the integral over t of max_i P(B(r_i) > t). (Each margin's own singletons are one of these: joining an attribute
 never makes fewer.)
 
-Above. Let h be concave and nowhere below p B(p). For any multipliers u_i of the margins' entries, by duality, the sum of
-h over all cells is at most sum u_i r_i + sum over cells of max_p (h(p) - p (sum of its u_i)). h is the concave hull of
-points above p B(p): on [x, y], p B(p) <= p B(x), which is linear in p. Any multipliers give a bound; good ones are
+Above. Let h be concave and nowhere below p B(p). For any multipliers u_i of the margins' entries, by duality, the sum
+of h over all cells is at most sum u_i r_i + sum over cells of max_p (h(p) - p (sum of its u_i)). h is the concave hull
+of points above p B(p): on [x, y], p B(p) <= p B(x), which is linear in p. Any multipliers give a bound; good ones are
 looked for.
 """
 

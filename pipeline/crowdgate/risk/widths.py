@@ -27,7 +27,9 @@ def uniform(A: Number, Delta: Number) -> Bins:
     rest = length - full * width
     if not rest:
         return Bins.uniform(full)
-    return Bins.grouped([width / length * (full + 1), rest / length * (full + 1)], [full, 1]) if full else Bins.uniform(1)
+    return (
+        Bins.grouped([width / length * (full + 1), rest / length * (full + 1)], [full, 1]) if full else Bins.uniform(1)
+    )
 
 
 def exponential(lam: Number, Delta: Number) -> Bins:
@@ -54,7 +56,8 @@ def normal(mu: Number, sigma: Number, Delta: Number, people: Number = 1) -> Bins
 def numbers(values: ArrayLike, Delta: Number, start: Number = 0) -> Bins:
     """Any numeric column by its own values: intervals [start + i Delta, start + (i + 1) Delta).
 
-    Of a column of n people this makes at most n bins: the shares are those of the column, not of whom it was drawn from.
+    Of a column of n people this makes at most n bins: the shares are those of the column, not of those whom it stands
+    for.
     """
     found, width = np.asarray(values, dtype=np.float64), _positive("Delta", Delta)
     if found.size == 0 or not np.isfinite(found).all():
@@ -96,13 +99,17 @@ def width_for(make: Callable[[Number], Bins], people: Number, wanted: Number, lo
     from scipy.optimize import brentq
 
     goal = float(exact("wanted", wanted, 0, 10**15))
-    ends = [_positive(name, value) for name, value in (("low", low), ("high", high))]
-    many, few = (expected(make(end), people) for end in ends)
+    narrow, wide = _positive("low", low), _positive("high", high)
+    many, few = (expected(make(end), people) for end in (narrow, wide))
     if not few <= goal <= many:
         raise ValueError(f"wanted must be a number in [{few:.6g}, {many:.6g}], the means at high and low, not {goal:g}")
     if many == goal:
-        return ends[0]
-    return float(brentq(lambda width: expected(make(width), people) - goal, *ends, rtol=1e-9, xtol=ends[0] * 1e-9))
+        return narrow
+
+    def above(width: float) -> float:
+        return expected(make(width), people) - goal
+
+    return float(brentq(above, narrow, wide, rtol=1e-9, xtol=narrow * 1e-9))
 
 
 def _positive(name: str, value: Number) -> float:

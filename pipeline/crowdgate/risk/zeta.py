@@ -18,8 +18,8 @@ def zeta(k: Number, N: Number) -> Fraction:
 
     Section 5.4.1: a person's bin has j >= 1 of the other k - 1, and nobody of the rest may be alone in the other N - 1
     bins: zeta(k, N) = sum_j C(k - 1, j) N^-j (1 - 1/N)^(k - 1 - j) zeta(k - 1 - j, N - 1). zeta(0, N) = 1,
-    zeta(1, N) = 0; for k >= 2, zeta(k, 1) = 1. Here the recursion runs over the bins that are used alone, of which there
-    are at most k / 2, and then their choice among N is counted.
+    zeta(1, N) = 0; for k >= 2, zeta(k, 1) = 1. Here the recursion runs over the bins that are used, of which there are
+    at most k / 2, and then their choice among N is counted.
     """
     people, bins = whole("k", k, 0, MOST), whole("N", N, 1)
     used = min(bins, people // 2)
@@ -36,7 +36,7 @@ def singletons_distribution(k: Number, N: Number) -> list[Fraction]:
 def _exactly(k: int, N: int, j: int) -> Fraction:
     if j > N or (j == N and k > N):
         return Fraction(0)
-    rest = Fraction(N - j, N) ** (k - j) * (zeta(k - j, N - j) if N > j else 1)
+    rest = Fraction(N - j, N) ** (k - j) * (zeta(k - j, N - j) if j < N else 1)
     return comb(N, j) * perm(k, j) * Fraction(1, N**j) * rest
 
 

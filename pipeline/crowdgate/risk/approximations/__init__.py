@@ -36,13 +36,13 @@ from crowdgate.risk.approximations.intervals import (
     phi_j_quadratic,
 )
 from crowdgate.risk.approximations.singletons import (
+    P_S0,
     CovS_limit_corrected,
     ES_exact,
     ES_homogeneous,
     ES_kl,
     ES_limit,
     ES_peak_corrected,
-    P_S0,
     P_S0_poissonised,
     S_distribution,
     VarS_exact,
@@ -75,6 +75,7 @@ from crowdgate.risk.kl import outliers
 from crowdgate.risk.zeta import zeta
 
 __all__ = [
+    "P_S0",
     "CovS_limit_corrected",
     "ES_bivariate_normal_linear",
     "ES_exact",
@@ -93,7 +94,6 @@ __all__ = [
     "ES_quadratic",
     "ES_uniform_quadratic",
     "ES_uniform_width",
-    "P_S0",
     "P_S0_poissonised",
     "S_distribution",
     "VarS_exact",

@@ -37,8 +37,8 @@ def argmax_a_gamma2() -> float:
 
 
 def kappa_linear_density(gamma: Number) -> float:
-    """Example 5.8: int phi ln phi = ((1+g)^2 ln(1+g) - (1-g)^2 ln(1-g) - 2g) / (4g), g = gamma / 2. (Printed: - 1 for the
-    - gamma at the end.) By its series where g is small, which is where those terms cancel."""
+    """Example 5.8: int phi ln phi = ((1+g)^2 ln(1+g) - (1-g)^2 ln(1-g) - 2g) / (4g), g = gamma / 2. (Printed: - 1 for
+    the - gamma at the end.) By its series where g is small, which is where those terms cancel."""
     g = abs(_slope(gamma)) / 2
     if g < 0.1:
         return math.fsum(g ** (2 * m) / ((2 * m - 1) * 2 * m * (2 * m + 1)) for m in range(1, 9))

@@ -90,8 +90,8 @@ def ES_kl(k: Number, N: Number, kappa: Number) -> float:
 def ES_peak_corrected(N: Number, kappa: Number) -> float:
     """Remark 5.4: (5.4) is greatest at k = N, where it is N (1 - kappa) / e (printed: N / e), for kappa < 1/4.
 
-    Of a factor (1 - a) (1 + a (a - 4) kappa) of the derivative, the second has zeros of its own from kappa = 1/4 on (the
-    thesis says 2/3); from 1/3 on a = 1 is no maximum at all. Raises ValueError from 1/4 on.
+    The derivative has the factors (1 - a) and 1 + a (a - 4) kappa, and the second has zeros of its own from kappa = 1/4
+    on (the thesis says 2/3); from 1/3 on a = 1 is no maximum at all. Raises ValueError from 1/4 on.
     """
     distance = float(exact("kappa", kappa, 0, Fraction(1, 4), open_high=True))
     return inputs.bins(N) * (1 - distance) / math.e
@@ -131,9 +131,7 @@ def VarS_limit_homogeneous_corrected(a: Number) -> float:
     return VarS_limit_heterogeneous_corrected([1], [1], a)
 
 
-def CovS_limit_corrected(
-    alpha: tuple[Number, Number], f: tuple[Number, Number], a: Number
-) -> float:
+def CovS_limit_corrected(alpha: tuple[Number, Number], f: tuple[Number, Number], a: Number) -> float:
     """Lemma 4.1: Cov(S_i, S_j) / N tends to -a ai fi aj fj (1 - a ai) (1 - a aj) e^(-(ai + aj) a), for two groups.
 
     The thesis prints -a^3 ai^2 fi aj^2 fj e^(-(ai + aj) a): there k - 1 and k - 2 were taken for k. (The lemma that it

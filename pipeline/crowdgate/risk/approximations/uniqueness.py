@@ -15,14 +15,15 @@ from crowdgate.risk.singletons import log_probability_all_unique, probability_al
 def pi_u(k: Number, N: Number) -> float:
     """Section 4.2: N! / ((N - k)! N^k), exact for N equally likely bins. 0 for k > N.
 
-    The logarithm is summed up to 10^6 people; beyond, log-gammas lose less than the sum takes time.
+    The logarithm is a sum up to 10^6 people, and by Stirling's formula beyond.
     """
     people, bins = inputs.people(k), inputs.bins(N)
-    if people > bins:
+    if people > bins or people * (people - 1) > 1600 * bins:  # at most exp(-k (k - 1) / (2N)), which is no float
         return 0.0
     if people <= 10**6:
         return math.exp(math.fsum(np.log1p(-np.arange(people) / bins)))
-    return math.exp(math.lgamma(bins + 1) - math.lgamma(bins - people + 1) - people * math.log(bins))
+    rest = bins - people
+    return math.exp(-(rest + 0.5) * math.log1p(-people / bins) - people + 1 / (12 * bins) - 1 / (12 * rest))
 
 
 def pi_u_exponential(k: Number, N: Number) -> float:

@@ -1,16 +1,19 @@
 """Where approximations may be used.
 
 An expansion may be used where what it leaves out is small. RULES says for each what that is: for probabilities of
-uniqueness the next terms of their logarithm, at most 0.1; for means by interval widths the next term for each person, at
-most 0.05 (the terms alternate, as Bonferroni's inequalities do); for expansions in kappa the size of their own terms, at
-most 0.4, with which the share of people in groups of 1, 2, 3 was off by at most a tenth for thousands of drawn laws
-without strong outliers. Those are told by the bins (`risk.kl.outliers`): a distance alone does not tell (section 7.5).
+uniqueness the next terms of their logarithm, at most 0.1; for means by interval widths the next term for each person,
+at most 0.05 (the terms alternate, as Bonferroni's inequalities do); for expansions in kappa the size of their own
+terms, at most 0.4, with which the share of people in groups of 1, 2, 3 was off by at most a tenth for thousands of
+drawn laws without strong outliers. Those are told by the bins (`risk.kl.outliers`): a distance alone does not tell
+(section 7.5).
 
 Formulas that are exact have no rule, nor have limits in N, which are off by about 1 / N.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from crowdgate.accounting.numbers import Number
 from crowdgate.risk.approximations import inputs, intervals, singletons, uniqueness
@@ -37,7 +40,8 @@ def validity(approximation: Callable[..., float], **arguments: Any) -> str | Non
     approximation(**arguments)
     rule = RULES.get(approximation)
     terms = rule(**arguments) if rule else []
-    return "; ".join(f"{text} must be at most {most}, not {value:.3g}" for text, value, most in terms if not value <= most) or None
+    broken = [f"{text} must be at most {most}, not {value:.3g}" for text, value, most in terms if not value <= most]
+    return "; ".join(broken) or None
 
 
 def checked(approximation: Callable[..., float], **arguments: Any) -> float:
@@ -108,14 +112,14 @@ def _variance(k: Number, N: Number, kappa: Number) -> list[Term]:
 
 
 def _poissonised(p: Sequence[Number], k: Number) -> list[Term]:
-    """The change of ln P(S = 0) over a standard deviation of a Poisson number of people, squared and halved."""
-    import numpy as np
-
+    """A Poisson number of people has the variance k: to the second order it adds k P'' / 2 to P."""
     bins, people = Bins.of(p), inputs.people(k)
     mu = people * bins.probabilities
-    alone = mu * np.exp(-mu)
-    slope = float((bins.counts * -bins.probabilities * (1 - mu) * np.exp(-mu) / (1 - alone)).sum())
-    return [Term("k (d ln P / dk)^2 / 2", people * slope**2 / 2, 0.1)]
+    fall, p1, p2 = np.exp(-mu), bins.probabilities, bins.probabilities**2
+    first = -(1 - mu) * fall / (1 - mu * fall)  # of ln(1 - mu e^-mu)
+    second = (2 - mu) * fall / (1 - mu * fall) - first**2
+    curve = float(bins.counts @ (p1 * first)) ** 2 + float(bins.counts @ (p2 * second))
+    return [Term("|k P'' / (2 P)|", abs(people * curve / 2), 0.1)]
 
 
 def _linear(k: Number, Delta: Number, f2: Number) -> list[Term]:
@@ -123,19 +127,19 @@ def _linear(k: Number, Delta: Number, f2: Number) -> list[Term]:
     return [Term("((k - 1) Delta int f^2)^2 / 2", crowd**2 / 2, 0.05)]
 
 
-def _quadratic(k: Number, Delta: Number, f2: Number, f3: Number) -> list[Term]:
+def _quadratic(k: Number, Delta: Number, f3: Number) -> list[Term]:
     crowd = (inputs.people(k) - 1) * inputs.positive("Delta", Delta) * inputs.positive("f3", f3) ** 0.5
     return [Term("((k - 1) Delta)^3 (int f^3)^(3/2) / 6", crowd**3 / 6, 0.05)]
 
 
 def _uniform(k: Number, A: Number, Delta: Number) -> list[Term]:
     length = inputs.positive("A", A)
-    return _quadratic(k, Delta, 1 / length, 1 / length**2)
+    return _quadratic(k, Delta, 1 / length**2)
 
 
 def _exponential(k: Number, lam: Number, Delta: Number) -> list[Term]:
     rate = inputs.positive("lam", lam)
-    return [*_quadratic(k, Delta, rate / 2, rate**2 / 3), Term("lam Delta", rate * float(Delta), 1)]
+    return [*_quadratic(k, Delta, rate**2 / 3), Term("lam Delta", rate * float(Delta), 1)]
 
 
 def _normal_linear(sigma: Number, Delta: Number, k: Number) -> list[Term]:
@@ -143,8 +147,10 @@ def _normal_linear(sigma: Number, Delta: Number, k: Number) -> list[Term]:
 
 
 def _normal_quadratic(sigma: Number, Delta: Number, k: Number) -> list[Term]:
-    powers = intervals.normal_power(2, sigma), intervals.normal_power(3, sigma)
-    return [*_quadratic(k, Delta, *powers), Term("Delta / sigma", float(Delta) / float(sigma), 1)]
+    return [
+        *_quadratic(k, Delta, intervals.normal_power(3, sigma)),
+        Term("Delta / sigma", float(Delta) / float(sigma), 1),
+    ]
 
 
 def _bivariate(sx: Number, sy: Number, rho: Number, dx: Number, dy: Number, k: Number) -> list[Term]:
@@ -177,8 +183,8 @@ RULES: Mapping[Callable[..., float], Callable[..., list[Term]]] = {
     singletons.VarS_kl_corrected: _variance,
     singletons.P_S0_poissonised: _poissonised,
     intervals.ES_linear: _linear,
-    intervals.ES_quadratic: _quadratic,
-    intervals.phi_j_quadratic: lambda j, **rest: _quadratic(**rest),
+    intervals.ES_quadratic: lambda k, Delta, f2, f3: _quadratic(k, Delta, f3),  # noqa: ARG005
+    intervals.phi_j_quadratic: lambda j, k, Delta, f2, f3: _quadratic(k, Delta, f3),  # noqa: ARG005
     intervals.ES_uniform_quadratic: _uniform,
     intervals.ES_exponential_quadratic_corrected: _exponential,
     intervals.ES_normal_linear: _normal_linear,

@@ -1,0 +1,151 @@
+import math
+from itertools import pairwise
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdgate.risk import approximations, widths
+from crowdgate.risk.bins import Bins
+from crowdgate.risk.correlated import against_independence, bivariate_normal
+from crowdgate.risk.group_size import best_group_size
+from crowdgate.risk.singletons import expected, variance
+
+
+def test_uniform_widths_are_the_closed_form() -> None:
+    for k in (1, 2, 10, 300):
+        assert approximations.ES_uniform_width(k, 100, 4) == pytest.approx(k * 0.96 ** (k - 1), rel=1e-12)
+    parts = [0.3, 0.3, 0.3, 0.1]
+    assert expected(widths.uniform(10, 3), 5) == pytest.approx(
+        math.fsum(5 * p * (1 - p) ** 4 for p in parts), rel=1e-12
+    )
+    assert widths.uniform(10, 30).cells == 1
+    assert widths.uniform(10, 2).cells == 5
+
+
+@pytest.mark.parametrize(("k", "step"), [(1, 0.5), (2, 2.0), (80, 0.05), (3000, 0.05), (10**6, 0.3), (50, 0.01)])
+def test_exponential_widths_are_the_sum_in_many_digits(k: int, step: float) -> None:
+    with mp.workdps(60):
+        L, total, i = mp.exp(-mp.mpf(step)), mp.mpf(0), 0
+        while True:
+            p = L**i * (1 - L)
+            term = k * p * (1 - p) ** (k - 1)
+            total += term
+            i += 1
+            if k * L**i < mp.mpf("1e-13"):
+                break
+    assert approximations.ES_exponential_exact(k, 1, step) == pytest.approx(float(total), rel=1e-11)
+
+
+@pytest.mark.parametrize(("mu", "width", "k"), [(0, 1, 10), (0.37, 0.5, 200), (-3.2, 4, 5000)])
+def test_normal_widths_are_the_sum_in_many_digits(mu: float, width: float, k: int) -> None:
+    sigma = 5.289
+    with mp.workdps(40):
+        ends = [(mp.mpf(i) * mp.mpf(width) - mp.mpf(mu)) / mp.mpf(sigma) for i in range(-130, 131)]
+        masses = [mp.ncdf(b) - mp.ncdf(a) for a, b in pairwise(ends)]
+        truth = mp.fsum(k * p * (1 - p) ** (k - 1) for p in masses)
+    assert approximations.ES_normal_binned_exact(sigma, mu, width, k) == pytest.approx(float(truth), rel=1e-11)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 60), min_size=1, max_size=40), st.integers(1, 30), st.integers(1, 6))
+def test_half_the_width_never_makes_fewer_singletons(values: list[int], k: int, width: int) -> None:
+    wide, narrow = (expected(widths.numbers(values, each), k) for each in (2 * width, width))
+    assert wide <= narrow + 1e-9
+
+
+def test_a_column_is_cut_where_its_numbers_are() -> None:
+    bins = widths.numbers([0, 0.5, 1, 1.5, 7], 1)
+    assert expected(bins, 3) == pytest.approx(math.fsum(3 * p * (1 - p) ** 2 for p in (0.4, 0.4, 0.2)))
+    histogram = widths.density([0, 10, 30], [10, 30], 5)
+    assert expected(histogram, 3) == pytest.approx(math.fsum(3 * p * (1 - p) ** 2 for p in [0.125] * 2 + [0.1875] * 4))
+
+
+def test_a_density_and_its_law_agree() -> None:
+    edges = np.linspace(-40, 40, 4001)
+    mass = np.diff([float(mp.ncdf(x / 5)) for x in edges])
+    assert expected(widths.density(edges, mass, 2), 20) == pytest.approx(expected(widths.normal(0, 5, 2), 20), rel=1e-6)
+
+
+def test_the_width_for_a_wanted_mean_has_it() -> None:
+    def weights(width: float | int | str | object) -> Bins:
+        return widths.normal(0, 5.289, width)  # type: ignore[arg-type]
+
+    width = widths.width_for(weights, 10, 6, "0.1", 5)
+    assert expected(weights(width), 10) == pytest.approx(6, abs=1e-6)
+    assert widths.best_width(weights, [5, 2, 1, "0.5"], 10, 6) == 2
+    assert widths.best_width(weights, [1, "0.5"], 10, 1) is None
+    with pytest.raises(ValueError, match="wanted must be a number in"):
+        widths.width_for(weights, 10, 11, 1, 5)
+
+
+def test_no_width_no_interval() -> None:
+    for bad in (0, -1, float("nan"), "1e-12"):
+        with pytest.raises(ValueError, match="Delta must"):
+            widths.normal(0, 1, bad)
+    with pytest.raises(ValueError, match="edges must rise"):
+        widths.density([0, 0], [1], 1)
+    with pytest.raises(ValueError, match="values must"):
+        widths.numbers([], 1)
+
+
+def test_expansions_hold_where_widths_are_small() -> None:
+    for k, width in ((5, 0.1), (10, 0.2), (40, 0.05)):
+        bins = widths.normal(0, 5, width)
+        linear = approximations.ES_normal_linear(5, width, k)
+        quadratic = approximations.ES_normal_quadratic(5, width, k)
+        truth = expected(bins, k)
+        assert linear < truth < quadratic  # Bonferroni
+        assert truth == pytest.approx(quadratic, abs=0.02 * k)
+        assert variance(bins, k) == pytest.approx(approximations.VarS_slope_normal(5, k) * width, rel=0.3)
+
+
+def test_a_pair_of_normals_by_their_joint_law() -> None:
+    assert expected(bivariate_normal(4.83, 5.289, 0.5028, 1, 1), 10) == pytest.approx(9.683182, abs=1e-6)
+    x, y = (widths.normal(0, scale, 2) for scale in (4, 5))
+    product = [p * q for p in _all(x) for q in _all(y)]
+    truth = math.fsum(7 * p * (1 - p) ** 6 for p in product)
+    assert expected(bivariate_normal(4, 5, 0, 2, 2), 7) == pytest.approx(truth, rel=1e-10)
+    alone, together = (expected(bivariate_normal(4, 5, rho, 1, 1), 10) for rho in ("0.9", 0))
+    assert alone < together
+
+
+def _all(bins: Bins) -> list[float]:
+    return [float(p) for p, many in zip(bins.probabilities, bins.counts, strict=True) for _ in range(int(many))]
+
+
+@pytest.mark.parametrize("rho", ["0.3", "0.999", "-0.8"])
+def test_rectangles_of_a_pair_have_their_masses(rho: str) -> None:
+    fine, coarse = (bivariate_normal(1, 2, rho, step, 2 * step) for step in (0.25, 0.5))
+    for bins in (fine, coarse):
+        assert math.fsum(bins.counts * bins.probabilities) == pytest.approx(1, abs=1e-12)
+    with mp.workdps(20):
+        r = mp.mpf(rho)
+        quadrant = float(mp.mpf(1) / 4 + mp.asin(r) / (2 * mp.pi))  # P(X > 0, Y > 0)
+    big = bivariate_normal(1, 1, rho, 9, 9)
+    assert max(_all(big)) == pytest.approx(max(quadrant, 0.5 - quadrant), abs=1e-12)
+
+
+def test_dependent_categories_by_their_joint_table() -> None:
+    same = against_independence(np.eye(10), 5)
+    assert same.joint == pytest.approx(5 * 0.9**4)
+    assert same.independent == pytest.approx(5 * 0.99**4)
+    crowd = against_independence(np.eye(10) + 0.05, 2000)
+    assert crowd.joint > crowd.independent  # rare combinations single out where common ones no longer do
+    with pytest.raises(ValueError, match="table must"):
+        against_independence(np.zeros((2, 2)), 5)
+
+
+@pytest.mark.parametrize(("cost", "best"), [(0, 1), (1, 10), (10, 37)])
+def test_the_best_group_size_is_that_of_example_5_6(cost: int, best: int) -> None:
+    assert best_group_size(Bins.uniform(95), cost) == best == approximations.optimal_k(95, cost)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=8), st.integers(0, 12), st.integers(1, 60))
+def test_no_group_size_is_better_than_the_best(parts: list[int], cost: int, most: int) -> None:
+    bins = Bins.from_counts(parts)
+    gains = [expected(bins, k) / k - cost / k for k in range(1, most + 1)]
+    assert gains[best_group_size(bins, cost, most) - 1] == pytest.approx(max(gains), abs=1e-9)
