@@ -62,9 +62,9 @@ def test_an_exact_formula_is_never_refused() -> None:
 LAWS = st.lists(st.floats(0.2, 4), min_size=2, max_size=40).map(lambda each: np.array(each) / np.mean(each))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120, deadline=None, derandomize=True)
 @given(LAWS, st.integers(1, 3), st.floats(0.05, 2.5))
-def test_shares_in_small_groups_are_within_a_tenth_without_strong_outliers(alpha: Any, j: int, a: float) -> None:
+def test_shares_in_small_groups_are_near_without_strong_outliers(alpha: Any, j: int, a: float) -> None:
     N = 1000 * alpha.size
     bins, k = Bins.from_counts(np.repeat(alpha, 1000)), max(j, round(a * N))
     kappa = kl_to_uniform(bins)
@@ -73,7 +73,7 @@ def test_shares_in_small_groups_are_within_a_tenth_without_strong_outliers(alpha
     assert ours.phi_j_kl(j, k, N, kappa) == pytest.approx(share_in_groups_of(bins, k, j), rel=0.1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.floats(0.2, 1), st.integers(2, 60), st.sampled_from([100, 1000]))
 def test_uniqueness_is_within_a_quarter_where_it_is_not_refused(low: float, k: int, N: int) -> None:
     groups = [(low, N // 2), (2 - low, N // 2)]
@@ -86,7 +86,7 @@ def test_uniqueness_is_within_a_quarter_where_it_is_not_refused(low: float, k: i
         assert ours.uniqueness_kl_corrected(k, N, kappa) == pytest.approx(truth, rel=0.25)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.floats(0.5, 20), st.floats(0.01, 3), st.integers(1, 100))
 def test_means_by_widths_are_within_a_tenth_of_all_people(sigma: float, width: float, k: int) -> None:
     for approximation in (ours.ES_normal_linear, ours.ES_normal_quadratic):
