@@ -2,8 +2,9 @@
 
 N is the number of bins, k of people, a = k / N, kappa a distance to the uniform law; a group of bins is (alpha, F): F
 bins of probability alpha / N. What the thesis prints wrong stands corrected here, and the docstring says so. `kappa`
-may be the Kullback-Leibler distance, as the thesis has it, or the excess of collisions, which the expansions contain
-and which is nearer (`risk.kl`).
+may be the Kullback-Leibler distance, as the thesis has it, or the excess of collisions, which is what the expansions
+contain (`risk.kl`). Neither is always nearer: what they leave out is of the third order, and with ages kappa often
+makes up for a part of it.
 
 Functions here compute a formula for whatever it is defined for, also where it is far from the truth: that is what a
 statistician compares. Arguments that no formula is defined for are a ValueError. `validity` says where an approximation
