@@ -6,7 +6,6 @@ subsets (`cover`); smaller subsets and coarser levels are sums of them, since le
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from math import prod
 
@@ -62,9 +61,10 @@ class Grouping:
 
 @dataclass(frozen=True)
 class Group:
-    """One value of an attribute, and the sizes of the anonymity sets among its people."""
+    """One value of an attribute: how many people have it, and the sizes of the anonymity sets among them."""
 
     value: str
+    people: int
     summary: Summary
 
 
@@ -95,24 +95,18 @@ def groupings(levels: Levels, up_to: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Cover:
-    """What to count: every subset of at most `up_to` attributes lies in one of the dense `cubes` at finest levels; the
-    `wide` subsets, which have too many cells for that, lie in one sparse histogram of all their attributes."""
+    """What to count: every subset of at most `up_to` attributes lies in one of the dense `cubes` at finest levels, but
+    for the `wide` ones, which have too many cells for that."""
 
     levels: Levels
     up_to: int
     cubes: tuple[Subset, ...]
-    wide: tuple[Subset, ...]
-
-    @cached_property
-    def together(self) -> Subset:
-        """The attributes of wide subsets."""
-        return tuple(name for name in self.levels if any(name in subset for subset in self.wide))
+    wide: frozenset[Subset]
 
     @property
     def views(self) -> dict[str, View]:
-        """The histograms to count, by name."""
-        every = [*self.cubes, *([self.together] if self.wide else [])]
-        return {_key(names): View({name: self.levels[name][0] for name in names}) for names in every}
+        """The cubes to count, by name."""
+        return {_key(names): View({name: self.levels[name][0] for name in names}) for names in self.cubes}
 
 
 def cover(levels: Levels, up_to: int, cells: int = CUBE_CELLS, most: int = DENSE_SUBSET) -> Cover:
@@ -133,7 +127,7 @@ def cover(levels: Levels, up_to: int, cells: int = CUBE_CELLS, most: int = DENSE
         left = {subset for subset in left if not subset <= best}
     fitting = set(fits)
     wide = [_ordered(levels, subset) for subset in every if subset not in fitting]
-    return Cover(levels, up_to, tuple(_ordered(levels, cube) for cube in cubes), tuple(wide))
+    return Cover(levels, up_to, tuple(_ordered(levels, cube) for cube in cubes), frozenset(wide))
 
 
 def _greatest(subsets: Sequence[frozenset[str]]) -> set[frozenset[str]]:
@@ -167,18 +161,18 @@ def _key(names: Subset) -> str:
     return "\n".join(names)
 
 
-def measured(cover: Cover, histograms: Mapping[str, Histogram]) -> Iterator[Grouping]:
+def measured(cover: Cover, cubes: Mapping[str, Histogram], whole: Histogram | None = None) -> Iterator[Grouping]:
     """All groupings of a cover whose views were counted: by number of attributes, then in the order of attributes and
-    levels."""
-    known = _finest(cover, histograms)
+    levels. Wide subsets are sums of `whole`, a histogram of all their attributes at finest levels."""
+    known = _finest(cover, cubes)
     for size in range(1, cover.up_to + 1):
         for names in combinations(cover.levels, size):
             levels = [cover.levels[name] for name in names]
             if names in known:
                 yield from _named(names, levels, _dense_levels(known[names], levels, ()))
             else:
-                cells = project(histograms[_key(cover.together)], names)
-                yield from _named(names, levels, _sparse_levels(cells, levels, ()))
+                assert whole is not None, "a cover with wide subsets needs it"
+                yield from _named(names, levels, _sparse_levels(project(whole, names), levels, ()))
 
 
 def _named(names: Subset, levels: Sequence[Sequence[Level]], sizes: Iterator[Sized]) -> Iterator[Grouping]:
@@ -187,12 +181,12 @@ def _named(names: Subset, levels: Sequence[Sequence[Level]], sizes: Iterator[Siz
         yield Grouping(chosen, summary(counts))
 
 
-def _finest(cover: Cover, histograms: Mapping[str, Histogram]) -> dict[Subset, Cube]:
+def _finest(cover: Cover, cubes: Mapping[str, Histogram]) -> dict[Subset, Cube]:
     """All subsets that are not wide at their finest levels, summed cube by cube."""
     every = [each for size in range(1, cover.up_to + 1) for each in combinations(cover.levels, size)]
     found: dict[Subset, Cube] = {}
     for names in sorted(cover.cubes, key=lambda names: prod(len(cover.levels[name][0]) for name in names)):
-        sums = Sums(names, dense(histograms[_key(names)]))
+        sums = Sums(names, dense(cubes[_key(names)]))
         found |= {each: sums.over(each) for each in every if each not in found and set(each) <= set(names)}
     return found
 
@@ -258,3 +252,52 @@ def _coarser_tuples(cells: Histogram, axis: int, parents: Integers, size: int) -
     codes, sizes = list(cells.codes), list(cells.sizes)
     codes[axis], sizes[axis] = parents[codes[axis]], size
     return collapse(cells.names, tuple(sizes), codes, cells.counts)
+
+
+def of_people(entries: Histogram, names: Subset) -> Histogram:
+    """How many people are in each cell of some columns, where a person may be in several. The first column of `entries`
+    is the person; a person counts once in a cell, however many rows there are."""
+    distinct = project(entries, (entries.names[0], *names))
+    once = np.ones(len(distinct), dtype=np.int64)
+    return collapse(names, distinct.sizes[1:], distinct.codes[1:], once)
+
+
+def measured_of_people(entries: Histogram, levels: Levels, up_to: int) -> Iterator[Grouping]:
+    """All groupings, in the same order, where a person may be in several sets (see `of_people`). These do not add up, so
+    each is counted by itself."""
+    for size in range(1, up_to + 1):
+        for names in combinations(levels, size):
+            own = [levels[name] for name in names]
+            cells = project(entries, (entries.names[0], *names))
+            yield from _named(names, own, _levels_of_people(cells, own, ()))
+
+
+def _levels_of_people(cells: Histogram, levels: Sequence[Sequence[Level]], at: tuple[int, ...]) -> Iterator[Sized]:
+    if len(at) == len(levels):
+        yield at, of_people(cells, cells.names[1:]).counts
+        return
+    for i, level in enumerate(levels[len(at)]):
+        if i:
+            parents = above(levels[len(at)][i - 1], level)
+            cells = _coarser_tuples(cells, len(at) + 1, parents, len(level))
+        yield from _levels_of_people(cells, levels, (*at, i))
+
+
+def by_value(cells: Histogram, people: Histogram, labels: Sequence[str]) -> tuple[Group, ...]:
+    """The sets of each value of the first column of `cells`, in the order of its codes, which `labels` name. `people` is
+    the histogram of that column alone."""
+    starts = np.flatnonzero(np.diff(cells.codes[0], prepend=-1))
+    held = np.split(cells.counts, starts[1:]) if len(starts) else []
+    many = dict(zip(people.codes[0].tolist(), people.counts.tolist(), strict=True))
+    codes = cells.codes[0][starts].tolist()
+    return tuple(Group(labels[code], many[code], summary(own)) for code, own in zip(codes, held, strict=True))
+
+
+def correlation(groups: Sequence[Group]) -> float | None:
+    """Pearson's correlation of the groups' numbers of people with the median sizes of their sets; None where one of the
+    two does not vary."""
+    people = np.array([group.people for group in groups], dtype=np.float64)
+    medians = np.array([group.summary.median or 0 for group in groups], dtype=np.float64)
+    if len(groups) < 2 or not np.ptp(people) or not np.ptp(medians):
+        return None
+    return float(np.corrcoef(people, medians)[0, 1])
