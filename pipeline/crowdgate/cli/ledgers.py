@@ -50,7 +50,11 @@ def show(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
     )
     found = {"budgets": budgets_json(opened), "releases": _releases(opened), "records_opened": looked}
     listing: dict[str, Any] = {"ledger": opened.id, **found}
-    listing |= {"audits": [vars(each) for each in audits(journal)], "tables_audited": tables, "tables_measured": measured}
+    listing |= {
+        "audits": [vars(each) for each in audits(journal)],
+        "tables_audited": tables,
+        "tables_measured": measured,
+    }
     if as_json:
         print_json(listing)
         return

@@ -85,19 +85,19 @@ class Box(NamedTuple):
     most: float
 
 
-def draw_boxes(boxes: Sequence[Box], label: str) -> str:
-    """Boxes from the lower to the upper quartile with a line at the median, whiskers at the least and the greatest value
-    (all above 0), one below the other on a logarithmic axis.
+def draw_boxes(title: str, boxes: Sequence[Box], label: str) -> str:
+    """Boxes from the lower to the upper quartile with a line at the median, whiskers at the least and the greatest
+    value (all above 0), one below the other on a logarithmic axis.
 
     Raises ConfigurationError when the extra that draws is not installed.
     """
     figure, axes = _figure(height=1.2 + 0.28 * len(boxes))
     figures = [
-        {"whislo": box.least, "q1": box.lower, "med": box.median, "q3": box.upper, "whishi": box.most}
-        for box in boxes
+        {"whislo": box.least, "q1": box.lower, "med": box.median, "q3": box.upper, "whishi": box.most} for box in boxes
     ]
     style = {"boxprops": {"facecolor": "#cfe0f3"}, "medianprops": {"color": "#b03030", "linewidth": 2}}
     axes.bxp(figures, orientation="horizontal", showfliers=False, patch_artist=True, widths=0.6, **style)
+    axes.set_title(title, loc="left", fontsize="medium")
     axes.set_yticks(range(1, len(boxes) + 1), [box.name for box in boxes])
     axes.invert_yaxis()
     axes.set_xscale("log")

@@ -263,8 +263,8 @@ def of_people(entries: Histogram, names: Subset) -> Histogram:
 
 
 def measured_of_people(entries: Histogram, levels: Levels, up_to: int) -> Iterator[Grouping]:
-    """All groupings, in the same order, where a person may be in several sets (see `of_people`). These do not add up, so
-    each is counted by itself."""
+    """All groupings, in the same order, where a person may be in several sets (see `of_people`). These do not add up,
+    so each is counted by itself."""
     for size in range(1, up_to + 1):
         for names in combinations(levels, size):
             own = [levels[name] for name in names]
@@ -284,8 +284,8 @@ def _levels_of_people(cells: Histogram, levels: Sequence[Sequence[Level]], at: t
 
 
 def by_value(cells: Histogram, people: Histogram, labels: Sequence[str]) -> tuple[Group, ...]:
-    """The sets of each value of the first column of `cells`, in the order of its codes, which `labels` name. `people` is
-    the histogram of that column alone."""
+    """The sets of each value of the first column of `cells`, in the order of its codes, which `labels` name. `people`
+    is the histogram of that column alone."""
     starts = np.flatnonzero(np.diff(cells.codes[0], prepend=-1))
     held = np.split(cells.counts, starts[1:]) if len(starts) else []
     many = dict(zip(people.codes[0].tolist(), people.counts.tolist(), strict=True))

@@ -1,8 +1,8 @@
-"""Minimal sample uniques: for each record the smallest sets of attributes in which nobody else is like it; SUDA2 scores.
+"""Minimal sample uniques: for each record the smallest sets of attributes in which nobody is like it; SUDA2 scores.
 
-M. J. Elliot, A. M. Manning, R. W. Ford, A computational algorithm for handling the special uniques problem (2002); A. M.
-Manning, D. J. Haglin, J. A. Keane, A recursive search algorithm for statistical disclosure assessment (2008). Scores are
-those of `suda2` of sdcMicro, which differ between its versions: see `Scores`.
+M. J. Elliot, A. M. Manning, R. W. Ford, A computational algorithm for handling the special uniques problem (2002);
+A. M. Manning, D. J. Haglin, J. A. Keane, A recursive search algorithm for statistical disclosure assessment (2008).
+Scores are those of `suda2` of sdcMicro, which differ between its versions: see `Scores`.
 """
 
 from collections.abc import Iterator
@@ -13,13 +13,13 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.histogram import DENSE_CELLS, Counts, Histogram, Integers, Mask
-from crowdgate.limits import MOST_SUBSETS
+from crowdgate.histogram import Counts, Histogram, Integers, Mask
+from crowdgate.limits import DENSE_CELLS, MOST_SUBSETS
 
 Scores = Literal["elliot", "ihsn"]
-"""What a minimal unique of i of M attributes, looked for up to size m, adds to its record's score. `elliot`: the product
-of M - j for j from i to m (M - 1, where all are looked at): the default of sdcMicro since 5.0.3. `ihsn`: (2^(M - i) - 1)
-i! (M - i)! / M!, its older one."""
+"""What a minimal unique of i of M attributes, looked for up to size m, adds to its record's score. `elliot`: the
+product of M - j for j from i to m (M - 1, where all are looked at): the default of sdcMicro since 5.0.3. `ihsn`:
+(2^(M - i) - 1) i! (M - i)! / M!, its older one, of which the DIS-SUDA scores in its guide are."""
 Floats = npt.NDArray[np.float64]
 DIS_FRACTION = 0.01
 """The sampling fraction that sdcMicro assumes."""
@@ -27,8 +27,8 @@ DIS_FRACTION = 0.01
 
 @dataclass(frozen=True, eq=False)
 class MinimalUniques:
-    """The minimal uniques of up to `up_to` of `names`. `records` are the places of the histogram's tuples of one record,
-    the only ones that can have any; `found` has, for a subset of attributes (places in `names`), the places in
+    """The minimal uniques of up to `up_to` of `names`. `records` are the places of the histogram's tuples of one
+    record, the only ones that can have any; `found` has, for a subset of attributes (places in `names`), the places in
     `records` of those whose minimal unique it is. `pairs` is how many records share their tuple with exactly one."""
 
     names: tuple[str, ...]

@@ -124,7 +124,7 @@ def pitman(classes: Classes, fraction: float) -> Estimate:
 
     Theta and alpha are of greatest likelihood; the estimate is the expected number of singletons among N people, N
     Gamma(theta + 1) Gamma(theta + alpha + N - 1) / (Gamma(theta + alpha) Gamma(theta + N)). ARX prints its limit for
-    large N, N^alpha Gamma(theta + 1) / Gamma(theta + alpha), which exceeds it by a share of about theta (1 - alpha) / N.
+    large N, N^alpha Gamma(theta + 1) / Gamma(theta + alpha), greater by a share of about theta (1 - alpha) / N.
     """
     known = _plain("Pitman", classes, fraction)
     if known is not None:
@@ -148,6 +148,7 @@ def _rising(start: float, steps: float) -> float:
 def _fitted(classes: Classes) -> tuple[float, float] | None:
     """Theta and alpha where both derivatives of the log-likelihood are zero: for each alpha the best theta, and of
     these the alpha of which the derivative changes its sign."""
+
     def slope(alpha: float) -> float:
         theta = _theta(classes, alpha)
         return -inf if theta is None else _alpha_slope(classes, theta, alpha)
@@ -198,8 +199,8 @@ def _alpha_slope(classes: Classes, theta: float, alpha: float) -> float:
 
 
 def snb(classes: Classes, fraction: float) -> Estimate:
-    """G. Chen, S. Keller-McNulty, Estimation of identification disclosure risk in microdata (1998): class sizes less one
-    are negative binomial with parameters a and b in the population; uniques are K b^a of K classes.
+    """G. Chen, S. Keller-McNulty, Estimation of identification disclosure risk in microdata (1998): class sizes less
+    one are negative binomial with parameters a and b in the population; uniques are K b^a of K classes.
 
     K is the modified estimator of Shlosser (P. J. Haas, L. Stokes, 1998); a and b give the sample its expected numbers
     of classes of one and of two. ARX (3.9) has two brackets elsewhere: it subtracts 1 behind the product in the
@@ -217,7 +218,7 @@ def snb(classes: Classes, fraction: float) -> Estimate:
         return Estimate("SNB", None, "no parameters give the sample's numbers of classes of one and of two")
     if len(roots) > 1:
         return Estimate("SNB", None, "several parameters give the sample's numbers of classes of one and of two")
-    (a, b), = roots
+    ((a, b),) = roots
     return Estimate("SNB", k * b**a, parameters=(("classes", k), ("a", a), ("b", b)))
 
 
@@ -233,8 +234,8 @@ def _shlosser(classes: Classes, q: float) -> float:
 
 
 def _negative_binomial(once: float, twice: float, f: float) -> Iterator[tuple[float, float]]:
-    """All (a, b) with B^a (1 + a w) = once and a B^a v (2 + (1 + a) w) = twice, where v = (1 - b) / (1 - z), w = (1 - f)
-    v, B = 1 - f v and z = (1 - f) (1 - b).
+    """All (a, b) with B^a (1 + a w) = once and a B^a v (2 + (1 + a) w) = twice, where v = (1 - b) / (1 - z),
+    w = (1 - f) v, B = 1 - f v and z = (1 - f) (1 - b).
 
     At each B the quotient of the two is quadratic in a with one positive root; the first one is left.
     """

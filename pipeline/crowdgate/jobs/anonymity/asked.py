@@ -1,4 +1,4 @@
-"""What is asked of a table: which attributes at which levels, how many together, by which attribute, as which sample."""
+"""What is asked of a table: which attributes at which levels, how many together, by which one, as which sample."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -175,7 +175,9 @@ def words_of(chosen: Chosen) -> str:
     if unit.rows == 1:
         return f"People are counted by {unit.person}; one row of each counts, as the contract says."
     bound = f"at most {unit.rows} rows of each count, as the contract says"
-    return f"People are counted by {unit.person}, not rows: {bound}, and a person with several values is in several sets."
+    return (
+        f"People are counted by {unit.person}, not rows: {bound}, and a person with several values is in several sets."
+    )
 
 
 def fraction_words(fraction: Fraction) -> str:

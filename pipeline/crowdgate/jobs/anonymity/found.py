@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from math import comb
 from typing import Any
 
@@ -37,7 +38,7 @@ class Record:
 @dataclass(frozen=True)
 class Special:
     """Minimal uniques of all records: how many there are of 1, 2, ... attributes, how many records have any, how many
-    records have a DIS-SUDA score in each of the BANDS, each attribute's share of all scores, and the riskiest records."""
+    records have a DIS-SUDA score in each of the BANDS, each attribute's share of all scores, the riskiest records."""
 
     fraction: float
     by_size: tuple[int, ...]
@@ -76,7 +77,7 @@ class Found:
         if chosen.by is not None:
             groups = [{"value": each.value, "people": each.people, **summary_json(each.summary)} for each in by]
             name, level = chosen.by
-            found["by"] = {"attribute": name, "level": level.name, "of": {n: l.name for n, l in chosen.finest.items()},
+            found["by"] = {"attribute": name, "level": level.name, "of": {at: each.name for at, each in chosen.finest.items()},
                            "correlation": correlation(by), "groups": groups}  # fmt: skip
         found["minimal_uniques"] = None if self.special is None else asdict(self.special)
         found["population_uniques"] = None if self.population is None else _population_json(self.population)
@@ -121,7 +122,9 @@ def _special(chosen: Chosen, whole: Histogram, left_out: list[str]) -> Special |
     width, up_to = len(whole.names), chosen.up_to
     subsets = sum(comb(width, size) for size in range(1, up_to + 1))
     if subsets > MOST_SUBSETS:
-        left_out.append(f"Minimal uniques are left out: {subsets} sets of attributes, and at most {MOST_SUBSETS} are looked at.")
+        left_out.append(
+            f"Minimal uniques are left out: {subsets} sets of attributes, and at most {MOST_SUBSETS} are looked at."
+        )
         return None
     share = chosen.fraction if chosen.fraction is not None and chosen.fraction < 1 else DIS_FRACTION
     uniques = minimal_uniques(whole, up_to)
@@ -140,7 +143,7 @@ def _bands(scored: Suda, people: int) -> tuple[int, ...]:
     """Records without a score have 0."""
     above = [int(np.count_nonzero(scored.dis > end)) for end in BANDS]
     ends = [people, *above, 0]
-    return tuple(high - low for high, low in zip(ends, ends[1:], strict=False))
+    return tuple(high - low for high, low in pairwise(ends))
 
 
 def _riskiest(chosen: Chosen, whole: Histogram, uniques: MinimalUniques, scored: Suda) -> tuple[Record, ...]:

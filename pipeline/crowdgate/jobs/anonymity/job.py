@@ -30,7 +30,7 @@ ENDED = "The anonymity sets have been counted; what was found is in the private 
 
 
 def anonymity(asked: Asked, page: Path | None = None) -> Found | str:
-    """What was found, with its page written where one is asked for; of confidential data the one line that may be shown.
+    """What was found, with its page written where one is asked for; of confidential data the line that may be shown.
 
     Raises ConfigurationError for a wrong contract or wrong options, VerificationFailed for a folder that is no release;
     FileFault, LedgerRefused and EnvironmentFault before anything is read. Once confidential data are read every
@@ -39,7 +39,10 @@ def anonymity(asked: Asked, page: Path | None = None) -> Found | str:
     what, link = chosen(asked), link_of(asked)
     confidential = [each for each in (what.contract, link and link.register) if each and not each.public]
     if confidential and page is not None:
-        found, expected = "a page of confidential data", "no --page: there is one in the private folder beside the ledger"
+        found, expected = (
+            "a page of confidential data",
+            "no --page: there is one in the private folder beside the ledger",
+        )
         raise ConfigurationError(Problem("command line", None, "--page", found, expected))
     source = open_source(what.contract, what.columns, asked.input)
     if confidential:
@@ -63,9 +66,7 @@ class _Place:
         return private_file(self.ledger.path, self.ledger.id, self.name)
 
 
-def _kept(
-    asked: Asked, what: Chosen, source: Source, link: Link | None, confidential: list[Contract]
-) -> str:
+def _kept(asked: Asked, what: Chosen, source: Source, link: Link | None, confidential: list[Contract]) -> str:
     """Every population's ledger is told of the look first; the record lies beside the first one's."""
     ledgers = [_ledger(asked, contract) for contract in confidential]
     place = _Place(ledgers[0], f"anonymity/{what.contract.id}/{_digest(asked)}")
@@ -78,7 +79,9 @@ def _kept(
         held = {"stopped": f"{type(error).__name__}: {error}"}
     except BaseException:
         raise Crashed() from None
-    place.ledger.record(ANONYMITY_KEPT, what.contract.id, write_private(place.ledger.path, place.ledger.id, place.name, held))
+    place.ledger.record(
+        ANONYMITY_KEPT, what.contract.id, write_private(place.ledger.path, place.ledger.id, place.name, held)
+    )
     return ENDED
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 
@@ -78,7 +77,9 @@ def _shared(columns: tuple[Entry, ...], register: Contract) -> list[tuple[int, E
     problems = list(_problems(found, register))
     if not found:
         own = ", ".join(each.column for each in columns)
-        problems = [_problem("--register", f"{register.id} has none of the columns {own}", "one of these columns at least")]
+        problems = [
+            _problem("--register", f"{register.id} has none of the columns {own}", "one of these columns at least")
+        ]
     if problems:
         raise ConfigurationError(problems)
     return [(at, each, level) for at, each, level in found if level is not None]

@@ -12,10 +12,11 @@ from crowdgate.report.html import PICTURES, as_html
 from crowdgate.risk.anonymity_sets import Summary
 
 TEMPLATE = "report/anonymity.md.j2"
-SHOWN = 100
+SHOWN = 40
 """Groupings in a page's tables."""
 DRAWN = 12
 """Groupings in the picture."""
+LABEL = "people in a set: least, quartiles, greatest"
 MOST_BOXES = 40
 """Values of an attribute in the picture: those with the smallest medians."""
 
@@ -47,13 +48,14 @@ def anonymity_markdown(found: Found) -> str:
 
 def _pictures(found: Found) -> Sequence[str]:
     several = [_box(named(each.levels), each.summary) for each in most_identifying(found, DRAWN) if each.summary.sets]
-    by = sorted(found.measured.by, key=lambda group: -(group.summary.median or 0))[-MOST_BOXES:]
-    groups = [_box(each.value, each.summary) for each in by]
-    labels = ("people in a set", "people in a set of all attributes together")
-    return [draw_boxes(boxes, label) for boxes, label in zip((several, groups), labels, strict=True) if boxes]
+    drawn = [draw_boxes("Sizes of the sets that identify most", several, LABEL)] if several else []
+    if found.chosen.by is not None and found.measured.by:
+        name, level = found.chosen.by
+        by = sorted(found.measured.by, key=lambda group: -(group.summary.median or 0))[-MOST_BOXES:]
+        title = f"Sizes of the sets of all attributes together, by {named({name: level.name})}"
+        drawn.append(draw_boxes(title, [_box(each.value, each.summary) for each in by], LABEL))
+    return drawn
 
 
 def _box(name: str, summary: Summary) -> Box:
-    return Box(
-        name, summary.least or 0, summary.lower or 0, summary.median or 0, summary.upper or 0, summary.most or 0
-    )
+    return Box(name, summary.least or 0, summary.lower or 0, summary.median or 0, summary.upper or 0, summary.most or 0)

@@ -7,7 +7,7 @@ import numpy as np
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.hierarchy import Level, above
-from crowdgate.histogram import Histogram, View, collapse, joint, project
+from crowdgate.histogram import Histogram, View, collapse, joint
 from crowdgate.jobs.anonymity.asked import Chosen
 from crowdgate.risk.anonymity_sets import (
     Group,
@@ -33,7 +33,7 @@ _PUBLIC_KEY = bytes(KEY_BYTES)
 @dataclass(frozen=True, eq=False)
 class Measured:
     """What was counted. `by` are the sets of all attributes together for each value of the attribute that was asked
-    for; `whole` is the histogram of all attributes at their finest levels, None where a person may have several rows."""
+    for; `whole` is the histogram of all attributes at finest levels, None where a person may have several rows."""
 
     people: int
     groupings: tuple[Grouping, ...]
@@ -82,7 +82,7 @@ def _first(cells: Histogram) -> Histogram:
 def at_levels(
     cells: Histogram, view: View, columns: Sequence[tuple[str, Level]], *, persons: bool = False
 ) -> Histogram:
-    """The histogram of columns at these levels, of one of a view at finer ones; with the person's column before them."""
+    """The histogram of columns at these levels, of one of a view at finer ones; `persons`: after the person's column."""
     codes, sizes = [], []
     for name, level in columns:
         column, finer = cells.codes[cells.names.index(name)], view.levels[name]

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from crowdgate.jobs.anonymity.asked import fraction_words
-from crowdgate.jobs.anonymity.found import BANDS, Found
+from crowdgate.jobs.anonymity.found import BANDS, Found, Record
 from crowdgate.risk.anonymity_sets import SIZES, Grouping, Summary, correlation
 from crowdgate.risk.linkage import AT_MOST
 
@@ -52,8 +53,9 @@ def sentences(found: Found) -> Iterator[str]:
     else:
         alone = worst[0].summary.within[0]
         yield (
-            f"Of the {number(people)} people in this table {number(alone)} ({percent(alone, people)}) are the only ones "
-            f"with their combination of {named(worst[0].levels)}: who knows that much of one of them finds that person."
+            f"Of the {number(people)} people in this table {number(alone)} ({percent(alone, people)}) are the only "
+            f"ones with their combination of {named(worst[0].levels)}: whoever knows these of one of them can find "
+            "that person's row."
         )
     yield found.words
     yield from found.left_out
@@ -68,8 +70,8 @@ def _population(found: Found) -> Iterator[str]:
     unique = estimated.chosen.uniques
     said = "no model tells how many" if unique is None else f"about {number(round(unique))} ({estimated.chosen.model})"
     yield (
-        f"The table is a sample of {fraction_words(fraction)} of its population: of some {number(round(estimated.people))}"
-        f" people there {said} are unique in all attributes together."
+        f"The table is a sample of {fraction_words(fraction)} of its population: of some "
+        f"{number(round(estimated.people))} people there {said} are unique in all attributes together."
     )
 
 
@@ -78,10 +80,11 @@ def _linkage(found: Found) -> Iterator[str]:
         return
     linked = found.linkage
     yield (
-        f"Of the {number(linked.rows)} rows of release {found.link.release_id} {number(linked.matches_within[0])} match "
-        f"exactly one person of the register {found.link.register.id} in {', '.join(linked.attributes)}; somebody who takes "
-        f"one of the matching people at random is right for about {number(linked.expected_correct)} rows, if every "
-        f"released person's row matches the register's with probability {linked.found:.4g}."
+        f"Of the {number(linked.rows)} rows of release {found.link.release_id} {number(linked.matches_within[0])} "
+        f"match exactly one person of the register {found.link.register.id} in {', '.join(linked.attributes)}; "
+        "somebody who takes one of the matching people at random is right for about "
+        f"{number(linked.expected_correct)} rows, if every released person's row matches the register's with "
+        f"probability {linked.found:.4g}."
     )
 
 
@@ -149,20 +152,26 @@ def _special(found: Found) -> Iterator[Table]:
     if special is None:
         return
     note = "A minimal unique is a set of attributes in which a record is the only one, and is not without any of them."
-    rows = tuple((str(size), number(many)) for size, many in enumerate(special.by_size, start=1))
-    yield Table("Minimal uniques", note, ("attributes", "minimal uniques"), rows)
-    titles = ("0", *(f"above {low} to {high}" for low, high in zip(BANDS, BANDS[1:], strict=False)), f"above {BANDS[-1]}")
-    rows = tuple((title, number(many)) for title, many in zip(titles, special.bands, strict=True))
+    sizes = tuple((str(size), number(many)) for size, many in enumerate(special.by_size, start=1))
+    yield Table("Minimal uniques", note, ("attributes", "minimal uniques"), sizes)
     note = f"An estimate of how likely a match with a record is right, at a sampling fraction of {special.fraction:g}."
-    yield Table("DIS-SUDA scores", note, ("score", "records"), rows)
-    rows = tuple((name, f"{share:.2%}") for name, share in sorted(special.shares.items(), key=lambda e: -e[1]))
-    yield Table("What makes records special", "Each attribute's share of all SUDA scores; they overlap.",
-                ("attribute", "share"), rows)  # fmt: skip
-    rows = tuple(
-        (named_values(each.values), "; ".join(" + ".join(names) for names in each.uniques), number(each.score), f"{each.dis:.4f}")
-        for each in special.riskiest
-    )
-    yield Table("The riskiest records", "", ("record", "minimal uniques", "SUDA", "DIS-SUDA"), rows, words=2)
+    bands = tuple((title, number(many)) for title, many in zip(_bands(), special.bands, strict=True))
+    yield Table("DIS-SUDA scores", note, ("score", "records"), bands)
+    note = "Each attribute's share of all SUDA scores; they overlap."
+    shares = sorted(special.shares.items(), key=lambda each: -each[1])
+    titles = ("attribute", "share")
+    yield Table("What makes records special", note, titles, tuple((name, f"{share:.2%}") for name, share in shares))
+    records = tuple(map(_record, special.riskiest))
+    yield Table("The riskiest records", "", ("record", "minimal uniques", "SUDA", "DIS-SUDA"), records, words=2)
+
+
+def _bands() -> list[str]:
+    return ["0", *(f"above {low:g} to {high:g}" for low, high in pairwise(BANDS)), f"above {BANDS[-1]:g}"]
+
+
+def _record(each: Record) -> tuple[str, ...]:
+    uniques = "; ".join(" + ".join(names) for names in each.uniques)
+    return named_values(each.values), uniques, number(each.score), f"{each.dis:.4f}"
 
 
 def named_values(values: Mapping[str, str]) -> str:
