@@ -7,7 +7,7 @@ import typer
 
 from crowdgate.cli.output import print_json, print_table
 from crowdgate.cli.releases import AsJson, LedgerUrl
-from crowdgate.jobs.anonymity.asked import UP_TO, Asked
+from crowdgate.jobs.anonymity.asked import Asked
 from crowdgate.jobs.anonymity.found import Found
 from crowdgate.jobs.anonymity.job import anonymity as run
 from crowdgate.jobs.anonymity.words import sentences, tables
@@ -24,7 +24,9 @@ def anonymity(
         str | None,
         typer.Option("--of", metavar="A,B=LEVEL,C", help="Attributes (the quasi-identifiers), at all levels or one."),
     ] = None,
-    up_to: Annotated[int, typer.Option("--up-to", metavar="M", help="Attributes that are known together.")] = UP_TO,
+    up_to: Annotated[
+        int | None, typer.Option("--up-to", metavar="M", help="Attributes that are known together (3).")
+    ] = None,
     by: Annotated[
         str | None, typer.Option("--by", metavar="A=LEVEL", help="Set sizes for each value of this attribute.")
     ] = None,

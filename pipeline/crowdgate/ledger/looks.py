@@ -3,9 +3,9 @@
 Whoever has looked may write what no policy would otherwise hold. So a policy is *informed by confidential data* if the
 first charge of its digest to a population that was not given back comes after the first look at a private record of the
 same population, or after an audit on its confidential table or a count of its anonymity sets. The digest covers policy,
-contract, levels, margins and budget: a change of any of them makes another policy. What was paid for before the first look stays uninformed in all
-its later slots. A charge that was given back read nothing and cost nothing, so it can't keep a policy ready for after a
-look.
+contract, levels, margins and budget: a change of any of them makes another policy. What was paid for before the first
+look stays uninformed in all its later slots. A charge that was given back read nothing and cost nothing, so it can't
+keep a policy ready for after a look.
 """
 
 import json

@@ -20,12 +20,13 @@ UP_TO = 3
 @dataclass(frozen=True)
 class Asked:
     """What the command line says. `of` are attributes (None: the quasi-identifiers), `by` is one; each may be ATTRIBUTE
-    or ATTRIBUTE=LEVEL. `sample` is a sampling fraction (None: the table is no sample)."""
+    or ATTRIBUTE=LEVEL. `up_to` is how many attributes are known together (None: UP_TO, or as many as there are);
+    `sample` is a sampling fraction (None: the table is no sample)."""
 
     contract: Path
     input: Path | None = None
     of: str | None = None
-    up_to: int = UP_TO
+    up_to: int | None = None
     by: str | None = None
     sample: str | None = None
     release: Path | None = None
@@ -86,10 +87,11 @@ def chosen(asked: Asked) -> Chosen:
     if not levels and not wrong.found:
         wrong.add("--of", "no attribute", f"an attribute of {contract.id} with a domain", next(iter(own), None))
     fraction = _fraction(asked.sample, wrong)
-    _check_up_to(levels, asked.up_to, wrong)
+    up_to = min(UP_TO, len(levels)) if asked.up_to is None else asked.up_to
+    _check_up_to(levels, up_to, wrong)
     if wrong.found:
         raise ConfigurationError(wrong.found)
-    return Chosen(contract, levels, asked.up_to, by, fraction)
+    return Chosen(contract, levels, up_to, by, fraction)
 
 
 def _named(of: str | None, contract: Contract) -> list[tuple[str, str | None]]:

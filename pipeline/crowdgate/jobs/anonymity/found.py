@@ -77,8 +77,9 @@ class Found:
         if chosen.by is not None:
             groups = [{"value": each.value, "people": each.people, **summary_json(each.summary)} for each in by]
             name, level = chosen.by
-            found["by"] = {"attribute": name, "level": level.name, "of": {at: each.name for at, each in chosen.finest.items()},
-                           "correlation": correlation(by), "groups": groups}  # fmt: skip
+            of = {at: each.name for at, each in chosen.finest.items()}
+            found["by"] = {"attribute": name, "level": level.name, "of": of, "correlation": correlation(by)}
+            found["by"]["groups"] = groups
         found["minimal_uniques"] = None if self.special is None else asdict(self.special)
         found["population_uniques"] = None if self.population is None else _population_json(self.population)
         found["left_out"] = list(self.left_out)

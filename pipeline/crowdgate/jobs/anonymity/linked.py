@@ -1,6 +1,6 @@
 """A published release against a register that another contract describes, at the release's levels."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,14 +10,12 @@ from crowdgate.attachments import ATTACHMENTS
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.contracts.reading import read_contract
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.hierarchy import INVALID_LABEL, Level
+from crowdgate.hierarchy import ANY, INVALID_LABEL, Level
 from crowdgate.histogram import Histogram, View, collapse
 from crowdgate.jobs.anonymity.asked import Asked, numbers_by_name
 from crowdgate.jobs.anonymity.table import people_at
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.kinds import KINDS
-from crowdgate.kinds.rows.candidate import PublishedRows
-from crowdgate.publish.dictionary import Entry
 from crowdgate.risk.linkage import Linkage, linkage
 from crowdgate.sources import open_source
 from crowdgate.sources.source import Source
@@ -59,56 +57,54 @@ def link_of(asked: Asked) -> Link | None:
         raise _refused(found, "one without the other", "--release DIR and --register CONTRACT")
     run = Verification(asked.release, KINDS, ATTACHMENTS)
     said, register = run.run(), read_contract(asked.register, KNOWN.servers)
-    if not isinstance(run.held, PublishedRows):
-        raise _refused("--release", f"a release of kind {said.mechanism.kind}", "a release of rows")
-    shared = _shared(run.held.columns, register)
-    view = View({entry.column: level for _, entry, level in shared})
+    published = run.held.candidate(said)
+    if published.rows is None:
+        raise _refused("--release", f"a release of kind {said.mechanism.kind}, without rows", "a release of rows")
+    columns = {name: level for name, level in published.static.levels.items() if level.name != ANY}
+    own = _shared(columns, register)
+    view = View(own)
     wrong = numbers_by_name("--wrong", asked.wrong, view.names)
     coverage = numbers_by_name("--coverage", f"coverage={asked.coverage or 1}", ["coverage"])["coverage"]
     source = open_source(register, view.names)
-    released = _released(run.held.rows, shared)
+    released = _released(published.rows, columns, own)
     return Link(said.release.id, register, source, view, released, wrong, coverage)
 
 
-def _shared(columns: tuple[Entry, ...], register: Contract) -> list[tuple[int, Entry, Level]]:
-    """The columns of the release that the register has, each with its place and the register's level."""
-    found = [(at, each, _level(register.by_name[each.column], each)) for at, each in enumerate(columns)
-             if each.column in register.by_name and register.by_name[each.column].releasable]  # fmt: skip
-    problems = list(_problems(found, register))
-    if not found:
-        own = ", ".join(each.column for each in columns)
-        problems = [
-            _problem("--register", f"{register.id} has none of the columns {own}", "one of these columns at least")
-        ]
+def _shared(columns: Mapping[str, Level], register: Contract) -> dict[str, Level]:
+    """The register's level of every column of the release that it has."""
+    known = {each.name: each for each in register.attributes if each.releasable}
+    shared = {name: _level(known[name], level) for name, level in columns.items() if name in known}
+    problems = [
+        _problem("--register", f"{name!r} at {columns[name].name!r} has other values in {register.id}",
+                 "a level of that name with the values of the release")
+        for name, level in shared.items() if level is None
+    ]  # fmt: skip
+    if not shared:
+        found = f"{register.id} has none of the columns {', '.join(columns)}"
+        problems = [_problem("--register", found, "one of these columns at least")]
     if problems:
         raise ConfigurationError(problems)
-    return [(at, each, level) for at, each, level in found if level is not None]
+    return {name: level for name, level in shared.items() if level is not None}
 
 
-def _problems(found: list[tuple[int, Entry, Level | None]], register: Contract) -> Iterator[Problem]:
-    for _, each, level in found:
-        if level is None:
-            said = f"{each.column!r} at {each.level!r} has other values in {register.id}"
-            yield _problem("--register", said, "a level of that name with the values of the release")
-
-
-def _level(attribute: Attribute, entry: Entry) -> Level | None:
+def _level(attribute: Attribute, released: Level) -> Level | None:
     """The register's level of that name, if its values are the release's; cells outside the domain may be none."""
     hierarchy = attribute.hierarchy
-    if hierarchy is None or entry.level not in hierarchy.names:
+    if hierarchy is None or released.name not in hierarchy.names:
         return None
-    level = hierarchy.level(entry.level)
-    return level if {*level.labels} - {INVALID_LABEL} == {*entry.labels} - {INVALID_LABEL} else None
+    level = hierarchy.level(released.name)
+    return level if {*level.labels} - {INVALID_LABEL} == {*released.labels} - {INVALID_LABEL} else None
 
 
-def _released(rows: Histogram, shared: list[tuple[int, Entry, Level]]) -> Histogram:
+def _released(rows: Histogram, columns: Mapping[str, Level], own: Mapping[str, Level]) -> Histogram:
     """The release's rows in the register's codes; what the register can't hold has a code behind all others."""
     codes, sizes = [], []
-    for at, entry, level in shared:
+    for name, level in own.items():
         place = {label: code for code, label in enumerate(level.labels)}
-        codes.append(np.array([place.get(label, len(level)) for label in entry.labels], dtype=np.int32)[rows.codes[at]])
+        to_own = np.array([place.get(label, len(level)) for label in columns[name].labels], dtype=np.int32)
+        codes.append(to_own[rows.codes[rows.names.index(name)]])
         sizes.append(len(level) + 1)
-    return collapse(tuple(entry.column for _, entry, _ in shared), tuple(sizes), codes, rows.counts)
+    return collapse(tuple(own), tuple(sizes), codes, rows.counts)
 
 
 def _refused(option: str, found: str, expected: str) -> ConfigurationError:

@@ -82,7 +82,7 @@ def _first(cells: Histogram) -> Histogram:
 def at_levels(
     cells: Histogram, view: View, columns: Sequence[tuple[str, Level]], *, persons: bool = False
 ) -> Histogram:
-    """The histogram of columns at these levels, of one of a view at finer ones; `persons`: after the person's column."""
+    """The histogram of columns at these levels, of one of a view at finer ones; with `persons` after their column."""
     codes, sizes = [], []
     for name, level in columns:
         column, finer = cells.codes[cells.names.index(name)], view.levels[name]
