@@ -1,8 +1,9 @@
 """Anonymity sets beside reading and writing the same file: `python -m tests.benchmarks.anonymity_sets`.
 
-The floor is that of `release`, and all kinds run in turn. Each run is a process of its own, warmed up on a small table; CPU seconds are user + system. `codes` reads the table's
-columns and counts nothing, so what is quoted is `sets` (or `levels`) less `codes`, as a multiple of `floor`: 129
-subsets of up to three of nine columns at their finest level, and the same at three levels each, 2,619 groupings.
+The floor is that of `release`, and all kinds run in turn. Each run is a process of its own, warmed up on a small table;
+CPU seconds are user + system. `codes` reads the table's columns and counts nothing, so what is quoted is `sets` (or
+`levels`) less `codes`, as a multiple of `floor`: 129 subsets of up to three of nine columns at their finest level, and
+the same at three levels each, 2,619 groupings.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -95,7 +96,7 @@ def _grouped(exact: Level, width: int) -> Level:
     return Level(f"by {width}", tuple(map(str, range(int(codes.max()) + 1))), codes)
 
 
-def _report(rows: int, runs: list[Mapping[str, float]]) -> None:
+def _report(rows: int, runs: Sequence[Mapping[str, float]]) -> None:
     best = {kind: min(run[kind] for run in runs) for kind in KINDS}
     print(f"{rows:,} rows; least of {len(runs)} runs in turn")
     for kind in KINDS:
