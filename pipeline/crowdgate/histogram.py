@@ -126,7 +126,7 @@ def count_dense(batch: Records, tallies: "Sequence[Dense]") -> None:
 class Dense:
     """A counter for every cell of a small key space; the key is a mixed-radix number."""
 
-    CHUNK = 1 << 16  # the codes of one chunk stay in cache
+    CHUNK = 1 << 15  # the codes of one chunk stay in cache
 
     def __init__(self, view: View) -> None:
         self.levels = {name: level for name, level in view.levels.items() if len(level) > 1}
