@@ -95,8 +95,11 @@ class Histogram:
 def scan(batches: Iterable[Records], views: Mapping[str, View]) -> dict[str, Histogram]:
     """Count every view in one pass over the batches."""
     tallies = {name: tally(view) for name, view in views.items()}
+    dense = [each for each in tallies.values() if isinstance(each, Dense)]
+    sparse = [each for each in tallies.values() if isinstance(each, Sparse)]
     for batch in batches:
-        for each in tallies.values():
+        count_dense(batch, dense)
+        for each in sparse:
             each.add(batch)
     return {name: each.histogram() for name, each in tallies.items()}
 
@@ -106,33 +109,39 @@ def tally(view: View) -> "Dense | Sparse":
     return Dense(view) if view.cells <= DENSE_CELLS else Sparse(view)
 
 
+def count_dense(batch: Records, tallies: "Sequence[Dense]") -> None:
+    """Count the rows of a batch in several counters: the codes of a column at a level are looked up once for all."""
+    levels = {(name, id(level)): level for each in tallies for name, level in each.levels.items()}
+    lookups = {key: lookup_of(batch.columns[key[0]], level) for key, level in levels.items()}
+    keys = [np.zeros(batch.rows, dtype=np.int32) for _ in tallies]
+    for start in range(0, batch.rows, Dense.CHUNK):
+        rows = slice(start, start + Dense.CHUNK)
+        codes = {key: lookup[batch.columns[key[0]].indices[rows]] for key, lookup in lookups.items()}
+        for each, key in zip(tallies, keys, strict=True):
+            each.key(codes, key[rows])
+    for each in tallies:
+        each.add(kept_of(keys.pop(0), batch.keep))
+
+
 class Dense:
     """A counter for every cell of a small key space; the key is a mixed-radix number."""
 
-    CHUNK = 1 << 17  # keys of one chunk stay in cache
+    CHUNK = 1 << 15  # the codes of one chunk stay in cache
 
     def __init__(self, view: View) -> None:
+        self.levels = {name: level for name, level in view.levels.items() if len(level) > 1}
         self._view = view
-        self._strides = [prod(view.sizes[i + 1 :]) for i in range(len(view.sizes))]
         self._counts = np.zeros(view.cells, dtype=np.int64)
 
-    def add(self, batch: Records) -> None:
-        """Count the rows of a batch."""
-        # each column's share of a row's key, by its index
-        parts = [
-            (batch.columns[name].indices, lookup_of(batch.columns[name], level) * np.int32(stride))
-            for (name, level), stride in zip(self._view.levels.items(), self._strides, strict=True)
-            if len(level) > 1
-        ]
-        key = np.zeros(batch.rows, dtype=np.int32)
-        for start in range(0, batch.rows, self.CHUNK):
-            rows = slice(start, start + self.CHUNK)
-            for indices, lookup in parts:
-                key[rows] += lookup[indices[rows]]
-        self._count(kept_of(key, batch.keep))
+    def key(self, codes: Mapping[tuple[str, int], Codes], key: Codes) -> None:
+        """Write the keys of some rows, given by the codes of their columns at levels, in the place of zeros."""
+        for name, level in self.levels.items():
+            key *= np.int32(len(level))
+            key += codes[name, id(level)]
 
-    def _count(self, key: Codes) -> None:
-        # counting all cells costs their number, counting at keys some ten times theirs
+    def add(self, key: Codes) -> None:
+        """Count rows by their keys."""
+        # counting all cells costs their number, counting at keys costs up to twice as much a key
         if self._counts.size <= 2 * len(key):
             self._counts += np.bincount(key, minlength=self._counts.size)
         else:

@@ -24,6 +24,12 @@ MOST_VALUES = 1_000_000
 MOST_NUMBERS = 1_000_000
 """Noisy numbers of one release: drawing one takes about ten microseconds."""
 
+MOST_SUBSETS = 100_000
+"""Sets of attributes in which minimal uniques are looked for: some minutes on a hundred thousand records."""
+
+MOST_GROUPINGS = 100_000
+"""Sets of attributes at levels whose anonymity sets are measured: some minutes, and more than anybody reads."""
+
 MOST_CLASSES = 1 << 24
 """Classes over which an expectation is taken from public margins: 128 MiB of doubles."""
 

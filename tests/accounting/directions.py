@@ -671,6 +671,7 @@ ELSEWHERE = {
 
 ESTIMATES = {
     "risk.approximations": "tests/risk/test_koot.py",
+    "risk.anonymity_sets": "tests/risk/test_anonymity_sets.py",
     "risk.bins": "tests/risk/test_singletons.py",
     "risk.correlated": "tests/risk/test_widths.py",
     "risk.degrees": "tests/risk/test_kl.py",
@@ -678,7 +679,10 @@ ESTIMATES = {
     "risk.groups": "tests/risk/test_occupancy.py",
     "risk.joint": "tests/risk/test_joint.py",
     "risk.kl": "tests/risk/test_kl.py",
+    "risk.linkage": "tests/risk/test_linkage.py",
+    "risk.minimal_uniques": "tests/risk/test_minimal_uniques.py",
     "risk.occupancy": "tests/risk/test_occupancy.py",
+    "risk.population_uniques": "tests/risk/test_population_uniques.py",
     "risk.prediction": "tests/risk/test_occupancy.py",
     "risk.saddle": "tests/risk/test_saddle.py",
     "risk.widths": "tests/risk/test_widths.py",

@@ -53,13 +53,14 @@ def _child(kind: str, *arguments: str) -> dict[str, float]:
 
 
 def _floor(data: Path, small: Path, scratch: Path) -> dict[str, float]:
-    _copy(small, scratch / "warm.parquet")
+    copy_table(small, scratch / "warm.parquet")
     start = time.process_time()
-    _copy(data, scratch / "copy.parquet")
+    copy_table(data, scratch / "copy.parquet")
     return {"cpu": time.process_time() - start, "peak_mb": _peak()}
 
 
-def _copy(source: Path, target: Path) -> None:
+def copy_table(source: Path, target: Path) -> None:
+    """Read and write a table with pyarrow, a row group at a time, text columns as dictionaries."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -4,7 +4,18 @@ from typing import Annotated
 
 import typer
 
-from crowdgate.cli import audits, catalogues, contracts, keys, ledgers, policies, records, releases, workspaces
+from crowdgate.cli import (
+    anonymity,
+    audits,
+    catalogues,
+    contracts,
+    keys,
+    ledgers,
+    policies,
+    records,
+    releases,
+    workspaces,
+)
 from crowdgate.cli.releases import Runner
 
 __all__ = ["Runner", "app"]
@@ -23,6 +34,7 @@ for command in (
     policies.check,
     policies.plan,
     audits.audit,
+    anonymity.anonymity,
     releases.verify,
 ):
     app.command()(command)

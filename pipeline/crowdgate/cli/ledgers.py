@@ -12,7 +12,7 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.budgets import budgets_json, left_words, raise_budget
 from crowdgate.ledger import ledger as ledgers
 from crowdgate.ledger.audits import audits
-from crowdgate.ledger.looks import RECORD_OPENED, looks
+from crowdgate.ledger.looks import ANONYMITY_MEASURED, RECORD_OPENED, TABLE_AUDITED, looks
 from crowdgate.ledger.stores import placed
 from crowdgate.settings import ledger_url
 
@@ -44,12 +44,17 @@ def show(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
     looked = [
         {"line": line.number, "release_id": line.subject} for line in looks(journal) if line.event == RECORD_OPENED
     ]
-    tables = [
-        {"line": line.number, "population": line.subject} for line in looks(journal) if line.event != RECORD_OPENED
-    ]
+    tables, measured = (
+        [{"line": line.number, "population": line.subject} for line in looks(journal) if line.event == event]
+        for event in (TABLE_AUDITED, ANONYMITY_MEASURED)
+    )
     found = {"budgets": budgets_json(opened), "releases": _releases(opened), "records_opened": looked}
     listing: dict[str, Any] = {"ledger": opened.id, **found}
-    listing |= {"audits": [vars(each) for each in audits(journal)], "tables_audited": tables}
+    listing |= {
+        "audits": [vars(each) for each in audits(journal)],
+        "tables_audited": tables,
+        "tables_measured": measured,
+    }
     if as_json:
         print_json(listing)
         return
@@ -64,6 +69,8 @@ def show(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
         typer.echo(f"  audit of {each['policy']} {each['event']} (line {each['line']})")
     for look in tables:
         typer.echo(f"  audit on the confidential table of {look['population']} (line {look['line']})")
+    for look in measured:
+        typer.echo(f"  anonymity sets of the confidential table of {look['population']} (line {look['line']})")
 
 
 @app.command()

@@ -2,10 +2,10 @@
 
 Whoever has looked may write what no policy would otherwise hold. So a policy is *informed by confidential data* if the
 first charge of its digest to a population that was not given back comes after the first look at a private record of the
-same population, or after an audit on its confidential table. The digest covers policy, contract, levels, margins and
-budget: a change of any of them makes another policy. What was paid for before the first look stays uninformed in all
-its later slots. A charge that was given back read nothing and cost nothing, so it can't keep a policy ready for after a
-look.
+same population, or after an audit on its confidential table or a count of its anonymity sets. The digest covers policy,
+contract, levels, margins and budget: a change of any of them makes another policy. What was paid for before the first
+look stays uninformed in all its later slots. A charge that was given back read nothing and cost nothing, so it can't
+keep a policy ready for after a look.
 """
 
 import json
@@ -17,11 +17,16 @@ RECORD_OPENED = "private-record-opened"
 """Of the private record of the release that is the line's subject."""
 TABLE_AUDITED = "confidential-table-audited"
 """Of the population that is the line's subject: its own table served as the population of an audit."""
+ANONYMITY_MEASURED = "confidential-anonymity-measured"
+"""Of the population that is the line's subject: anonymity sets of its table or matches with its people were counted."""
+ANONYMITY_KEPT = "confidential-anonymity-recorded"
+"""What came of it: the subject is the contract, the commitment that of a private record."""
+OF_POPULATION = (TABLE_AUDITED, ANONYMITY_MEASURED)
 
 
 def looks(written: Iterable[Line]) -> list[Line]:
     """The lines of all looks."""
-    return [line for line in written if line.event in (RECORD_OPENED, TABLE_AUDITED)]
+    return [line for line in written if line.event in (RECORD_OPENED, *OF_POPULATION)]
 
 
 def informed(written: Iterable[Line], population: str, policy_digest: str) -> bool:
@@ -36,7 +41,7 @@ def informed(written: Iterable[Line], population: str, policy_digest: str) -> bo
             whose, digest, before = charged[line.subject]
             if (whose, digest) == (population, policy_digest):
                 return before
-        elif line.event in (RECORD_OPENED, TABLE_AUDITED):
+        elif line.event in (RECORD_OPENED, *OF_POPULATION):
             whose = charged[line.subject][0] if line.event == RECORD_OPENED else line.subject
             looked = looked or whose == population
     return looked

@@ -79,6 +79,15 @@ def contracts(root: Path, known: Known) -> Iterator[Contract]:
             yield found
 
 
+def budget_of(root: Path, population: str) -> PrivacyBudget:
+    """The budget of a population. Raises ConfigurationError unless exactly one file of the working copy holds it."""
+    files = [path for path, name in _budgets(root) if name == population]
+    if len(files) != 1:
+        found, expected = f"{len(files)} files", "one file with the budget of this population"
+        raise ConfigurationError(Problem(str(root / "policies" / "budgets"), None, population, found, expected))
+    return _parse(PrivacyBudget, read_document(files[0]))
+
+
 def working_copy(path: Path) -> Path:
     """The nearest folder around `path` that holds policies/ and data_contracts/."""
     for folder in path.resolve().parents:

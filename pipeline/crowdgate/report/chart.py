@@ -74,13 +74,45 @@ def draw_curves(
     return _svg(figure)
 
 
+class Box(NamedTuple):
+    """Least value, quartiles and greatest value of some numbers, under a name."""
+
+    name: str
+    least: float
+    lower: float
+    median: float
+    upper: float
+    most: float
+
+
+def draw_boxes(title: str, boxes: Sequence[Box], label: str) -> str:
+    """Boxes from the lower to the upper quartile with a line at the median, whiskers at the least and the greatest
+    value (all above 0), one below the other on a logarithmic axis.
+
+    Raises ConfigurationError when the extra that draws is not installed.
+    """
+    figure, axes = _figure(height=1.2 + 0.28 * len(boxes))
+    figures = [
+        {"whislo": box.least, "q1": box.lower, "med": box.median, "q3": box.upper, "whishi": box.most} for box in boxes
+    ]
+    style = {"boxprops": {"facecolor": "#cfe0f3"}, "medianprops": {"color": "#b03030", "linewidth": 2}}
+    axes.bxp(figures, orientation="horizontal", showfliers=False, patch_artist=True, widths=0.6, **style)
+    axes.set_title(title, loc="left", fontsize="medium")
+    axes.set_yticks(range(1, len(boxes) + 1), [box.name for box in boxes])
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+    axes.set_xlabel(label)
+    return _svg(figure)
+
+
 def _svg(figure: Any) -> str:
     picture = io.StringIO()
     figure.savefig(picture, format="svg", metadata={"Date": None, "Creator": None})
     return picture.getvalue()[picture.getvalue().index("<svg") :]
 
 
-def _figure() -> tuple[Any, Any]:
+def _figure(height: float = 4) -> tuple[Any, Any]:
     try:
         import matplotlib
         from matplotlib.figure import Figure
@@ -88,5 +120,5 @@ def _figure() -> tuple[Any, Any]:
         found, expected = "matplotlib is not installed", "pip install 'crowdgate[page]'"
         raise ConfigurationError(Problem("command line", None, "--page", found, expected)) from None
     matplotlib.rcParams.update({"svg.hashsalt": "crowdgate", "svg.fonttype": "none"})
-    figure = Figure(figsize=(7, 4), layout="constrained")
+    figure = Figure(figsize=(7, height), layout="constrained")
     return figure, figure.subplots()

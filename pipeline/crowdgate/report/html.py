@@ -1,6 +1,7 @@
 """A Markdown page as one HTML file: no links to anywhere, no scripts, and no HTML that stood in the Markdown."""
 
 import html
+import logging
 from collections.abc import Sequence
 
 _PAGE = """\
@@ -23,6 +24,7 @@ def as_html(title: str, page: str, pictures: Sequence[str] = ()) -> str:
     """The page; SVG `pictures` stand where it says PICTURES."""
     from markdown_it import MarkdownIt
 
+    logging.getLogger("markdown_it").setLevel(logging.INFO)  # below, it tells where on the page it is
     reader = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
     reader.disable(["link", "image", "autolink"])
     body = reader.render(page.replace(PICTURES, _PLACE))

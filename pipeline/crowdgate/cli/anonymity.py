@@ -1,0 +1,82 @@
+"""The command that measures anonymity sets."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crowdgate.cli.output import print_json, print_table
+from crowdgate.cli.releases import AsJson, LedgerUrl
+from crowdgate.jobs.anonymity.asked import Asked
+from crowdgate.jobs.anonymity.found import Found
+from crowdgate.jobs.anonymity.job import anonymity as run
+from crowdgate.jobs.anonymity.words import sentences, tables
+from crowdgate.jobs.plan_page import check_name
+
+SHOWN = 15
+"""Groupings in a table of the terminal."""
+
+
+def anonymity(
+    contract: Annotated[Path, typer.Argument(metavar="FILE", help="The contract of the table.")],
+    input_path: Annotated[Path | None, typer.Option("--input", help="Instead of the contract's path.")] = None,
+    of: Annotated[
+        str | None,
+        typer.Option("--of", metavar="A,B=LEVEL,C", help="Attributes (the quasi-identifiers), at all levels or one."),
+    ] = None,
+    up_to: Annotated[
+        int | None, typer.Option("--up-to", metavar="M", help="Attributes that are known together (3).")
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="A=LEVEL", help="Set sizes for each value of this attribute.")
+    ] = None,
+    sample: Annotated[
+        str | None, typer.Option("--sample", metavar="FRACTION", help="The table is a sample: population uniques.")
+    ] = None,
+    release: Annotated[
+        Path | None, typer.Option("--release", metavar="DIR", help="A release of rows to match with a register.")
+    ] = None,
+    register: Annotated[
+        Path | None, typer.Option("--register", metavar="CONTRACT", help="The contract of the register.")
+    ] = None,
+    wrong: Annotated[
+        str | None, typer.Option("--wrong", metavar="A=RATE,B=RATE", help="How often the register is wrong.")
+    ] = None,
+    coverage: Annotated[
+        str | None, typer.Option("--coverage", metavar="SHARE", help="Of released people who are in the register.")
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Write a page: HTML with charts, or Markdown (.md).")
+    ] = None,
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count who shares a combination of values with how many: anonymity sets for every few attributes at every level.
+
+    Of a table that its contract does not call public nothing is shown: what is found is kept in the private folder, and
+    the look is recorded.
+    """
+    if page is not None:
+        check_name(page)
+    asked = Asked(contract, input_path, of, up_to, by, sample, release, register, wrong, coverage, ledger)
+    found = run(asked, page)
+    if isinstance(found, str):
+        if as_json:
+            print_json({"outcome": "ended", "plain": found})
+        else:
+            typer.echo(found)
+    elif as_json:
+        print_json(found.to_json())
+    else:
+        _show(found, page)
+
+
+def _show(found: Found, page: Path | None) -> None:
+    for line in sentences(found):
+        typer.echo(line)
+    for table in tables(found, SHOWN):
+        if table.rows:
+            typer.echo(f"{table.title}." + (f" {table.note}" if table.note else ""))
+            print_table(table.titles, table.rows, range(table.words))
+    if page is not None:
+        typer.echo(str(page))

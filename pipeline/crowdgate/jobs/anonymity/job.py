@@ -1,0 +1,109 @@
+"""Measure a contract's table: what is found is shown where all that is read is public, and kept private otherwise.
+
+Counting anonymity sets of a confidential table is a look at it: the ledger says so before anything is read, and marks
+the policies that come after. What is found lies in the private folder; the ledger holds a salted commitment only.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+from crowdgate.contracts.contract import Contract
+from crowdgate.errors import ConfigurationError, Crashed, Problem
+from crowdgate.jobs.anonymity.asked import Asked, Chosen, chosen
+from crowdgate.jobs.anonymity.found import Found, find
+from crowdgate.jobs.anonymity.linked import Link, link_of
+from crowdgate.jobs.anonymity.page import anonymity_page, write_anonymity_page
+from crowdgate.ledger.ledger import Ledger, open_ledger
+from crowdgate.ledger.looks import ANONYMITY_KEPT, ANONYMITY_MEASURED
+from crowdgate.ledger.private import private_file, write_private
+from crowdgate.ledger.stores import placed
+from crowdgate.policy.files import budget_of, working_copy
+from crowdgate.settings import ledger_url
+from crowdgate.sources import open_source
+from crowdgate.sources.source import Source
+
+ENDED = "The anonymity sets have been counted; what was found is in the private folder beside the ledger."
+
+
+def anonymity(asked: Asked, page: Path | None = None) -> Found | str:
+    """What was found, with its page written where one is asked for; of confidential data the line that may be shown.
+
+    Raises ConfigurationError for a wrong contract or wrong options, VerificationFailed for a folder that is no release;
+    FileFault, LedgerRefused and EnvironmentFault before anything is read. Once confidential data are read every
+    error is kept private, and a signal raises Crashed.
+    """
+    what, link = chosen(asked), link_of(asked)
+    confidential = [each for each in (what.contract, link and link.register) if each and not each.public]
+    if confidential and page is not None:
+        found, expected = (
+            "a page of confidential data",
+            "no --page: there is one in the private folder beside the ledger",
+        )
+        raise ConfigurationError(Problem("command line", None, "--page", found, expected))
+    source = open_source(what.contract, what.columns, asked.input)
+    if confidential:
+        return _kept(asked, what, source, link, confidential)
+    measured = find(what, source, link)
+    if page is not None:
+        write_anonymity_page(measured, page)
+    return measured
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where something is kept: a ledger, and the name of the private record there."""
+
+    ledger: Ledger
+    name: str
+
+    @property
+    def path(self) -> Path:
+        """The private record."""
+        return private_file(self.ledger.path, self.ledger.id, self.name)
+
+
+def _kept(asked: Asked, what: Chosen, source: Source, link: Link | None, confidential: list[Contract]) -> str:
+    """Every population's ledger is told of the look first; the record lies beside the first one's."""
+    ledgers = [_ledger(asked, contract) for contract in confidential]
+    place = _Place(ledgers[0], f"anonymity/{what.contract.id}/{_digest(asked)}")
+    for ledger, contract in zip(ledgers, confidential, strict=True):
+        ledger.record(ANONYMITY_MEASURED, contract.population)
+    held: Mapping[str, Any] | None = None
+    try:
+        held = _found(place, find(what, source, link))
+    except Exception as error:
+        held = {"stopped": f"{type(error).__name__}: {error}"}
+    except BaseException:
+        raise Crashed() from None
+    place.ledger.record(
+        ANONYMITY_KEPT, what.contract.id, write_private(place.ledger.path, place.ledger.id, place.name, held)
+    )
+    return ENDED
+
+
+def _ledger(asked: Asked, contract: Contract) -> Ledger:
+    """The ledger of the budget of a contract's population."""
+    root = working_copy(contract.files[0])
+    budget = budget_of(root, contract.population)
+    return open_ledger(ledger_url(root, asked.ledger, placed), budget.spec.ledger)
+
+
+def _digest(asked: Asked) -> str:
+    """Other questions have records of their own."""
+    return hashlib.sha256(repr(astuple(asked)).encode()).hexdigest()[:16]
+
+
+def _found(place: _Place, found: Found) -> Mapping[str, Any]:
+    """The record, beside which its page is written anew for the owner only."""
+    folder, page = place.path.parent, place.path.with_suffix(".html")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    folder.chmod(0o700)
+    page.unlink(missing_ok=True)
+    handle = os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(anonymity_page(found))
+    return found.to_json()

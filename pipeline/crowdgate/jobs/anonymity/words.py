@@ -1,0 +1,205 @@
+"""What was found, as sentences and as tables of text, for the terminal and for the page."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from crowdgate.jobs.anonymity.asked import fraction_words
+from crowdgate.jobs.anonymity.found import BANDS, Found, Record
+from crowdgate.risk.anonymity_sets import SIZES, Grouping, Summary, correlation
+from crowdgate.risk.linkage import AT_MOST
+
+SIZE_TITLES = ("sets", "min", "1st quartile", "median", "mean", "3rd quartile", "max")
+PEOPLE_TITLES = ("k = 1", *(f"k <= {size}" for size in SIZES[1:]), "alone")
+MOST_GROUPS = 200
+"""Values of an attribute that a table shows."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text; the first `words` columns are words, the others numbers."""
+
+    title: str
+    note: str
+    titles: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    words: int = 1
+
+
+def number(value: float | None) -> str:
+    """A number with at most one digit after the point; nothing where there is none."""
+    if value is None:
+        return ""
+    text = f"{value:,.1f}"
+    return text.removesuffix(".0")
+
+
+def percent(part: float, whole: float) -> str:
+    """A share of people; nothing of nobody."""
+    return f"{part / whole:.2%}" if whole else ""
+
+
+def named(levels: Mapping[str, str]) -> str:
+    """Attributes with their levels."""
+    return ", ".join(name if level == "exact" else f"{name} ({level})" for name, level in levels.items())
+
+
+def sentences(found: Found) -> Iterator[str]:
+    """What was found, the plainest first."""
+    worst = most_identifying(found, 1)
+    people = found.measured.people
+    if not people or not worst:
+        yield "There is nobody in this table, so nobody shares a combination of values with anybody."
+    else:
+        alone = worst[0].summary.within[0]
+        yield (
+            f"Of the {number(people)} people in this table {number(alone)} ({percent(alone, people)}) are the only "
+            f"ones with their combination of {named(worst[0].levels)}: whoever knows these of one of them can find "
+            "that person's row."
+        )
+    yield found.words
+    yield from found.left_out
+    yield from _population(found)
+    yield from _linkage(found)
+
+
+def _population(found: Found) -> Iterator[str]:
+    estimated, fraction = found.population, found.chosen.fraction
+    if estimated is None or fraction is None:
+        return
+    unique = estimated.chosen.uniques
+    said = "no model tells how many" if unique is None else f"about {number(round(unique))} ({estimated.chosen.model})"
+    yield (
+        f"The table is a sample of {fraction_words(fraction)} of its population: of some "
+        f"{number(round(estimated.people))} people there {said} are unique in all attributes together."
+    )
+
+
+def _linkage(found: Found) -> Iterator[str]:
+    if found.linkage is None or found.link is None:
+        return
+    linked = found.linkage
+    yield (
+        f"Of the {number(linked.rows)} rows of release {found.link.release_id} {number(linked.matches_within[0])} "
+        f"match exactly one person of the register {found.link.register.id} in {', '.join(linked.attributes)}; "
+        "somebody who takes one of the matching people at random is right for about "
+        f"{number(linked.expected_correct)} rows, if every released person's row matches the register's with "
+        f"probability {linked.found:.4g}."
+    )
+
+
+def most_identifying(found: Found, most: int) -> list[Grouping]:
+    """The groupings that leave the most people in the smallest sets; of equal ones those with the fewest attributes."""
+    order = sorted(found.measured.groupings, key=lambda each: (*(-n for n in each.summary.within), len(each.levels)))
+    return order[:most]
+
+
+def tables(found: Found, most: int) -> Iterator[Table]:
+    """All tables; at most so many groupings of several attributes."""
+    singles = [each for each in found.measured.groupings if len(each.levels) == 1]
+    worst = most_identifying(found, most)
+    every = len(found.measured.groupings)
+    note = "" if len(worst) == every else f"The {len(worst)} most identifying of {number(every)}; --json has them all."
+    yield _sizes("Set sizes of the combinations that identify most", note, worst)
+    yield _people("People in small sets, of the same combinations", "", worst)
+    yield _sizes("Set sizes of each attribute by itself", "", singles)
+    yield _people("People in small sets, of each attribute by itself", "", singles)
+    yield from _by(found)
+    yield from _special(found)
+    yield from _estimates(found)
+    yield from _matches(found)
+
+
+def _sizes(title: str, note: str, groupings: Sequence[Grouping]) -> Table:
+    rows = tuple((named(each.levels), *_size_cells(each.summary)) for each in groupings)
+    return Table(title, note, ("attributes", *SIZE_TITLES), rows)
+
+
+def _size_cells(summary: Summary) -> tuple[str, ...]:
+    each = (summary.sets, summary.least, summary.lower, summary.median, summary.mean, summary.upper, summary.most)
+    return tuple(map(number, each))
+
+
+def _people(title: str, note: str, groupings: Sequence[Grouping]) -> Table:
+    rows = tuple((named(each.levels), *_people_cells(each.summary)) for each in groupings)
+    return Table(title, note, ("attributes", *PEOPLE_TITLES), rows)
+
+
+def _people_cells(summary: Summary) -> tuple[str, ...]:
+    return (*map(number, summary.within), percent(summary.within[0], summary.people))
+
+
+def _by(found: Found) -> Iterator[Table]:
+    if found.chosen.by is None:
+        return
+    name, level = found.chosen.by
+    groups = sorted(found.measured.by, key=lambda group: -(group.summary.median or 0))
+    of = named({each: level.name for each, level in found.chosen.finest.items()})
+    together = correlation(found.measured.by)
+    said = "has none, since one of the two does not vary" if together is None else f"is {together:.2f}"
+    note = f"Sets of {of}, ordered by median. The correlation of people with the median set {said}."
+    if len(groups) > MOST_GROUPS:
+        note += f" The last {MOST_GROUPS} of {len(groups)}; --json has them all."
+    rows = tuple(
+        (each.value, number(each.people), *_size_cells(each.summary), number(each.summary.within[0]))
+        for each in groups[-MOST_GROUPS:]
+    )
+    yield Table(f"By {named({name: level.name})}", note, ("value", "people", *SIZE_TITLES, "k = 1"), rows)
+
+
+def _special(found: Found) -> Iterator[Table]:
+    special = found.special
+    if special is None:
+        return
+    note = "A minimal unique is a set of attributes in which a record is the only one, and is not without any of them."
+    sizes = tuple((str(size), number(many)) for size, many in enumerate(special.by_size, start=1))
+    yield Table("Minimal uniques", note, ("attributes", "minimal uniques"), sizes)
+    note = f"An estimate of how likely a match with a record is right, at a sampling fraction of {special.fraction:g}."
+    bands = tuple((title, number(many)) for title, many in zip(_bands(), special.bands, strict=True))
+    yield Table("DIS-SUDA scores", note, ("score", "records"), bands)
+    note = "Each attribute's share of all SUDA scores; they overlap."
+    shares = sorted(special.shares.items(), key=lambda each: -each[1])
+    titles = ("attribute", "share")
+    yield Table("What makes records special", note, titles, tuple((name, f"{share:.2%}") for name, share in shares))
+    records = tuple(map(_record, special.riskiest))
+    yield Table("The riskiest records", "", ("record", "minimal uniques", "SUDA", "DIS-SUDA"), records, words=2)
+
+
+def _bands() -> list[str]:
+    return ["0", *(f"above {low:g} to {high:g}" for low, high in pairwise(BANDS)), f"above {BANDS[-1]:g}"]
+
+
+def _record(each: Record) -> tuple[str, ...]:
+    uniques = "; ".join(" + ".join(names) for names in each.uniques)
+    return named_values(each.values), uniques, number(each.score), f"{each.dis:.4f}"
+
+
+def named_values(values: Mapping[str, str]) -> str:
+    """A record in words."""
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def _estimates(found: Found) -> Iterator[Table]:
+    if found.population is None:
+        return
+    estimated = found.population
+    rows = tuple(
+        (each.model, number(each.uniques), "" if each.uniques is None else percent(each.uniques, estimated.people),
+         "taken" if each == estimated.chosen else "", each.reason)
+        for each in estimated.estimates
+    )  # fmt: skip
+    titles = ("model", "unique in the population", "of all", "rule", "remark")
+    note = "Three models of the population; the rule of Dankar and others says which to take."
+    yield Table("Population uniques", note, titles, rows)
+
+
+def _matches(found: Found) -> Iterator[Table]:
+    linked = found.linkage
+    if linked is None:
+        return
+    rows = [("nobody", number(linked.unmatched), percent(linked.unmatched, linked.rows), "")]
+    for most, many, people in zip(AT_MOST, linked.matches_within, linked.people_within, strict=True):
+        said = "exactly 1 person" if most == 1 else f"1 to {most} people"
+        rows.append((said, number(many), percent(many, linked.rows), number(people)))
+    titles = ("rows that match", "rows", "of all rows", "people of the register")
+    yield Table("Matches with the register", "", titles, tuple(rows))

@@ -1,0 +1,303 @@
+"""Anonymity sets: how many people share a combination of values, for every subset of attributes at every named level.
+
+M. Koot, Measuring and predicting anonymity (thesis, 2012), chapter 3, Tables 3.2 to 3.5. Few wide histograms cover all
+subsets (`cover`); smaller subsets and coarser levels are sums of them, since levels nest.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.hierarchy import Level, above
+from crowdgate.histogram import Counts, Histogram, Integers, View, collapse, project
+
+SIZES = (1, 5, 10, 50, 100)
+"""People are counted who are in sets of at most so many."""
+CUBE_CELLS = 1 << 17
+"""Cells up to which a covering histogram is made wider: 1 MiB, which a cache holds."""
+DENSE_SUBSET = 1 << 20
+"""Cells of a subset that is counted with a counter for every cell: 8 MiB, and there may be a hundred of these."""
+SEEDS = 100
+"""Subsets that a covering histogram is grown from; the best one is taken."""
+
+Levels = Mapping[str, Sequence[Level]]
+"""Of each attribute the levels that are looked at, finest first."""
+Cube = npt.NDArray[np.int64]
+Subset = tuple[str, ...]
+Sized = tuple[tuple[int, ...], Counts]
+"""The places of levels, and the sizes of the sets at them."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Sizes of anonymity sets, over sets: each counts once, however many people it holds. Quartiles are of type 7 of
+    R's `quantile`, the one of its `summary`: linear between order statistics. None where there is no set.
+
+    `within` holds for every one of SIZES how many people are in sets of at most that size.
+    """
+
+    people: int
+    sets: int
+    least: int | None
+    lower: float | None
+    median: float | None
+    mean: float | None
+    upper: float | None
+    most: int | None
+    within: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Attributes with the name of a level each, and the sizes of the sets that these make."""
+
+    levels: Mapping[str, str]
+    summary: Summary
+
+
+@dataclass(frozen=True)
+class Group:
+    """One value of an attribute: how many people have it, and the sizes of the anonymity sets among them."""
+
+    value: str
+    people: int
+    summary: Summary
+
+
+def summary(sizes: Counts) -> Summary:
+    """The summary of sets of these sizes (positive, in any order)."""
+    ordered = np.sort(sizes)
+    sets, held = len(ordered), np.concatenate([[0], np.cumsum(ordered)])
+    within = tuple(held[np.searchsorted(ordered, SIZES, side="right")].tolist())
+    if not sets:
+        return Summary(0, 0, None, None, None, None, None, None, within)
+    people = int(held[-1])
+    lower, median, upper = (_quartile(ordered, number) for number in (1, 2, 3))
+    return Summary(people, sets, int(ordered[0]), lower, median, people / sets, upper, int(ordered[-1]), within)
+
+
+def _quartile(ordered: Counts, number: int) -> float:
+    """Between the order statistics around (n - 1) number / 4, counted from 0."""
+    at, rest = divmod((len(ordered) - 1) * number, 4)
+    below = int(ordered[at])
+    return below + (int(ordered[at + 1]) - below) * rest / 4 if rest else float(below)
+
+
+def groupings(levels: Levels, up_to: int) -> int:
+    """How many groupings there are: subsets of 1 to `up_to` attributes, each attribute at each of its levels."""
+    counts = [len(each) for each in levels.values()]
+    return sum(prod(chosen) for size in range(1, up_to + 1) for chosen in combinations(counts, size))
+
+
+@dataclass(frozen=True, eq=False)
+class Cover:
+    """What to count: every subset of at most `up_to` attributes lies in one of the dense `cubes` at finest levels, but
+    for the `wide` ones, which have too many cells for that."""
+
+    levels: Levels
+    up_to: int
+    cubes: tuple[Subset, ...]
+    wide: frozenset[Subset]
+
+    @property
+    def views(self) -> dict[str, View]:
+        """The cubes to count, by name."""
+        return {_key(names): View({name: self.levels[name][0] for name in names}) for names in self.cubes}
+
+
+def cover(levels: Levels, up_to: int, cells: int = CUBE_CELLS, most: int = DENSE_SUBSET) -> Cover:
+    """A greedy cover: each next cube is the one that covers the most subsets that none covers yet.
+
+    A cube is grown from an uncovered subset by the attribute that adds the most, while it has at most `cells` cells;
+    a subset of more is a cube of its own, up to `most`.
+    """
+    sizes = {name: len(each[0]) for name, each in levels.items()}
+    every = [frozenset(each) for size in range(1, up_to + 1) for each in combinations(levels, size)]
+    fits = [subset for subset in every if _cells(subset, sizes) <= most]
+    cubes: list[frozenset[str]] = []
+    left = _greatest(fits)
+    while left:
+        grown = {_grown(seed, left, sizes, cells) for seed in sorted(left, key=sorted)[:SEEDS]}
+        best = min(grown, key=lambda cube: (-_covered(cube, left), _cells(cube, sizes), sorted(cube)))
+        cubes.append(best)
+        left = {subset for subset in left if not subset <= best}
+    fitting = set(fits)
+    wide = [_ordered(levels, subset) for subset in every if subset not in fitting]
+    return Cover(levels, up_to, tuple(_ordered(levels, cube) for cube in cubes), frozenset(wide))
+
+
+def _greatest(subsets: Sequence[frozenset[str]]) -> set[frozenset[str]]:
+    """Those that lie in no other: what covers them covers all."""
+    inside = {other - {name} for other in subsets for name in other}
+    return {subset for subset in subsets if subset not in inside}
+
+
+def _grown(seed: frozenset[str], left: set[frozenset[str]], sizes: Mapping[str, int], cells: int) -> frozenset[str]:
+    cube = seed
+    while True:
+        wider = [cube | {name} for name in sizes if name not in cube and _cells(cube, sizes) * sizes[name] <= cells]
+        if not wider:
+            return cube
+        cube = min(wider, key=lambda each: (-_covered(each, left), _cells(each, sizes), sorted(each)))
+
+
+def _covered(cube: frozenset[str], left: set[frozenset[str]]) -> int:
+    return sum(subset <= cube for subset in left)
+
+
+def _cells(subset: frozenset[str], sizes: Mapping[str, int]) -> int:
+    return prod(sizes[name] for name in subset)
+
+
+def _ordered(levels: Levels, subset: frozenset[str]) -> Subset:
+    return tuple(name for name in levels if name in subset)
+
+
+def _key(names: Subset) -> str:
+    return "\n".join(names)
+
+
+def measured(cover: Cover, cubes: Mapping[str, Histogram], whole: Histogram | None = None) -> Iterator[Grouping]:
+    """All groupings of a cover whose views were counted: by number of attributes, then in the order of attributes and
+    levels. Wide subsets are sums of `whole`, a histogram of all their attributes at finest levels."""
+    known = _finest(cover, cubes)
+    for size in range(1, cover.up_to + 1):
+        for names in combinations(cover.levels, size):
+            levels = [cover.levels[name] for name in names]
+            if names in known:
+                yield from _named(names, levels, _dense_levels(known[names], levels, ()))
+            else:
+                assert whole is not None, "a cover with wide subsets needs it"
+                yield from _named(names, levels, _sparse_levels(project(whole, names), levels, ()))
+
+
+def _named(names: Subset, levels: Sequence[Sequence[Level]], sizes: Iterator[Sized]) -> Iterator[Grouping]:
+    for at, counts in sizes:
+        chosen = {name: each[i].name for name, each, i in zip(names, levels, at, strict=True)}
+        yield Grouping(chosen, summary(counts))
+
+
+def _finest(cover: Cover, cubes: Mapping[str, Histogram]) -> dict[Subset, Cube]:
+    """All subsets that are not wide at their finest levels, summed cube by cube."""
+    every = [each for size in range(1, cover.up_to + 1) for each in combinations(cover.levels, size)]
+    found: dict[Subset, Cube] = {}
+    for names in sorted(cover.cubes, key=lambda names: prod(len(cover.levels[name][0]) for name in names)):
+        sums = Sums(names, dense(cubes[_key(names)]))
+        found |= {each: sums.over(each) for each in every if each not in found and set(each) <= set(names)}
+    return found
+
+
+def dense(histogram: Histogram) -> Cube:
+    """A counter for every cell, an axis for every column."""
+    cube = np.zeros(histogram.sizes, dtype=np.int64)
+    cube[tuple(histogram.codes)] = histogram.counts
+    return cube
+
+
+class Sums:
+    """A cube and what was summed of it: one attribute after another, the one of the fewest values last."""
+
+    def __init__(self, names: Subset, cube: Cube) -> None:
+        self._names = names
+        self._sizes = dict(zip(names, cube.shape, strict=True))
+        self._known = {names: cube}
+
+    def over(self, names: Subset) -> Cube:
+        """The counts of some of the cube's attributes, in its order."""
+        if names not in self._known:
+            dropped = min((name for name in self._names if name not in names), key=self._sizes.__getitem__)
+            wider = tuple(name for name in self._names if name in names or name == dropped)
+            self._known[names] = self.over(wider).sum(axis=wider.index(dropped))
+        return self._known[names]
+
+
+def _dense_levels(cube: Cube, levels: Sequence[Sequence[Level]], at: tuple[int, ...]) -> Iterator[Sized]:
+    """The sizes of the sets at all combinations of levels, of which the first ones are chosen."""
+    if len(at) == len(levels):
+        yield at, cube[cube > 0]
+        return
+    for i, level in enumerate(levels[len(at)]):
+        if i:
+            cube = _coarser(cube, len(at), above(levels[len(at)][i - 1], level))
+        yield from _dense_levels(cube, levels, (*at, i))
+
+
+def _coarser(cube: Cube, axis: int, parents: Integers) -> Cube:
+    """The cube in which the codes of an axis are added up by their parents."""
+    order = np.argsort(parents, kind="stable")
+    starts = np.flatnonzero(np.diff(parents[order], prepend=-1))
+    if (order[1:] < order[:-1]).any():
+        cube = cube.take(order, axis)
+    return np.add.reduceat(cube, starts, axis)
+
+
+def _sparse_levels(cells: Histogram, levels: Sequence[Sequence[Level]], at: tuple[int, ...]) -> Iterator[Sized]:
+    """The same of tuples that occur; with a counter for every cell where these have become few."""
+    if prod(cells.sizes) <= DENSE_SUBSET:
+        yield from _dense_levels(dense(cells), levels, at)
+    elif len(at) == len(levels):
+        yield at, cells.counts
+    else:
+        for i, level in enumerate(levels[len(at)]):
+            if i:
+                cells = _coarser_tuples(cells, len(at), above(levels[len(at)][i - 1], level), len(level))
+            yield from _sparse_levels(cells, levels, (*at, i))
+
+
+def _coarser_tuples(cells: Histogram, axis: int, parents: Integers, size: int) -> Histogram:
+    codes, sizes = list(cells.codes), list(cells.sizes)
+    codes[axis], sizes[axis] = parents[codes[axis]], size
+    return collapse(cells.names, tuple(sizes), codes, cells.counts)
+
+
+def of_people(entries: Histogram, names: Subset) -> Histogram:
+    """How many people are in each cell of some columns, where a person may be in several. The first column of `entries`
+    is the person; a person counts once in a cell, however many rows there are."""
+    distinct = project(entries, (entries.names[0], *names))
+    once = np.ones(len(distinct), dtype=np.int64)
+    return collapse(names, distinct.sizes[1:], distinct.codes[1:], once)
+
+
+def measured_of_people(entries: Histogram, levels: Levels, up_to: int) -> Iterator[Grouping]:
+    """All groupings, in the same order, where a person may be in several sets (see `of_people`). These do not add up,
+    so each is counted by itself."""
+    for size in range(1, up_to + 1):
+        for names in combinations(levels, size):
+            own = [levels[name] for name in names]
+            cells = project(entries, (entries.names[0], *names))
+            yield from _named(names, own, _levels_of_people(cells, own, ()))
+
+
+def _levels_of_people(cells: Histogram, levels: Sequence[Sequence[Level]], at: tuple[int, ...]) -> Iterator[Sized]:
+    if len(at) == len(levels):
+        yield at, of_people(cells, cells.names[1:]).counts
+        return
+    for i, level in enumerate(levels[len(at)]):
+        if i:
+            parents = above(levels[len(at)][i - 1], level)
+            cells = _coarser_tuples(cells, len(at) + 1, parents, len(level))
+        yield from _levels_of_people(cells, levels, (*at, i))
+
+
+def by_value(cells: Histogram, people: Histogram, labels: Sequence[str]) -> tuple[Group, ...]:
+    """The sets of each value of the first column of `cells`, in the order of its codes, which `labels` name. `people`
+    is the histogram of that column alone."""
+    starts = np.flatnonzero(np.diff(cells.codes[0], prepend=-1))
+    held = np.split(cells.counts, starts[1:]) if len(starts) else []
+    many = dict(zip(people.codes[0].tolist(), people.counts.tolist(), strict=True))
+    codes = cells.codes[0][starts].tolist()
+    return tuple(Group(labels[code], many[code], summary(own)) for code, own in zip(codes, held, strict=True))
+
+
+def correlation(groups: Sequence[Group]) -> float | None:
+    """Pearson's correlation of the groups' numbers of people with the median sizes of their sets; None where one of the
+    two does not vary."""
+    people = np.array([group.people for group in groups], dtype=np.float64)
+    medians = np.array([group.summary.median or 0 for group in groups], dtype=np.float64)
+    if len(groups) < 2 or not np.ptp(people) or not np.ptp(medians):
+        return None
+    return float(np.corrcoef(people, medians)[0, 1])

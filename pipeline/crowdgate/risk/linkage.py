@@ -1,0 +1,97 @@
+"""Linkage: how many rows of a release match few people of a register that names them.
+
+The second criterion of Opinion 05/2014 of the Article 29 Working Party; M. Koot, Measuring and predicting anonymity
+(thesis, 2012), sections 3.2.3 to 3.4. A match is no proof: who is not in the register, and whoever is written down
+there wrongly, is matched to somebody else or to nobody.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.accounting.numbers import Number, probability
+from crowdgate.histogram import Histogram, collapse
+
+AT_MOST = (1, 5, 10, 50, 100)
+"""Rows are counted that match at most so many people of the register, and at least one."""
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """A release against a register on `attributes`. `matches_within` and `people_within` hold, for every one of
+    AT_MOST, how many rows of the release match at most so many people of the register, and how many people these are.
+
+    `found`: the probability that a person's row matches what the register says of that person: the register covers the
+    person and no attribute is wrong there. `expected_correct`: how many rows somebody links rightly in expectation who
+    takes one of the matching people at random; `expected_correct_alone`: those among them that match exactly one.
+    """
+
+    attributes: tuple[str, ...]
+    rows: int
+    register: int
+    unmatched: int
+    matches_within: tuple[int, ...]
+    people_within: tuple[int, ...]
+    found: float
+    expected_correct: float
+    expected_correct_alone: float
+
+
+def linkage(
+    release: Histogram,
+    register: Histogram,
+    wrong: Mapping[str, Number] | None = None,
+    coverage: Number = 1,
+) -> Linkage:
+    """Match the rows of a release with the people of a register, both on the same columns with the same codes.
+
+    `wrong`: for an attribute the probability that it is wrong in the register, independent of others (left out: 0).
+    `coverage`: the probability that a released person is in the register. Raises ValueError for other columns, unknown
+    attributes and numbers outside 0 to 1.
+    """
+    if (release.names, release.sizes) != (register.names, register.sizes):
+        raise ValueError(f"release and register must have the same columns, not {release.names} and {register.names}")
+    found = float(_found(release.names, wrong or {}, coverage))
+    rows, people = _side_by_side(release, register)
+    matched = people > 0
+    shares = rows[matched] / people[matched]
+    return Linkage(
+        attributes=release.names,
+        rows=release.rows,
+        register=register.rows,
+        unmatched=int(rows[~matched].sum()),
+        matches_within=tuple(int(rows[matched & (people <= most)].sum()) for most in AT_MOST),
+        people_within=tuple(int(people[(rows > 0) & (people <= most)].sum()) for most in AT_MOST),
+        found=found,
+        expected_correct=found * float(shares.sum()),
+        expected_correct_alone=found * float(rows[people == 1].sum()),
+    )
+
+
+def _found(names: Sequence[str], wrong: Mapping[str, Number], coverage: Number) -> Fraction:
+    unknown = sorted(set(wrong) - set(names))
+    if unknown:
+        raise ValueError(f"wrong must name attributes that are matched, not {unknown[0]!r}")
+    return probability("coverage", coverage) * prod(1 - probability(f"wrong of {n}", e) for n, e in wrong.items())
+
+
+def _side_by_side(release: Histogram, register: Histogram) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """For every tuple of either, how many rows of the release and how many people of the register have it."""
+    side = [np.repeat([0, 1], [len(release), len(register)]).astype(np.int8)]
+    codes = [np.concatenate(pair) for pair in zip(release.codes, register.codes, strict=True)]
+    sizes, names = (*release.sizes, 2), (*release.names, "")
+    both = collapse(names, sizes, [*codes, *side], np.concatenate([release.counts, register.counts]))
+    # a tuple's two sides follow each other
+    from_register = both.codes[-1] == 1
+    own = [column[:-1] != column[1:] for column in both.codes[:-1]]
+    first = np.ones(len(both), dtype=np.bool_)
+    if len(both) > 1:
+        first[1:] = np.logical_or.reduce(own) if own else False
+    number = np.cumsum(first) - 1
+    counted = (np.bincount(number[mask], both.counts[mask], first.sum()) for mask in (~from_register, from_register))
+    rows, people = (each.astype(np.int64) for each in counted)
+    return rows, people

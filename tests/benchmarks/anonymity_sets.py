@@ -1,0 +1,110 @@
+"""Anonymity sets beside reading and writing the same file: `python -m tests.benchmarks.anonymity_sets`.
+
+The floor is that of `release`, and all kinds run in turn. Each run is a process of its own, warmed up on a small table;
+CPU seconds are user + system. `codes` reads the table's columns and counts nothing, so what is quoted is `sets` (or
+`levels`) less `codes`, as a multiple of `floor`: 129 subsets of up to three of nine columns at their finest level, and
+the same at three levels each, 2,619 groupings.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from crowdgate.contracts.contract import Contract
+from crowdgate.contracts.reading import read_contract
+from crowdgate.hierarchy import EXACT, Level
+from crowdgate.histogram import View
+from crowdgate.jobs.plan import KNOWN
+from crowdgate.risk.anonymity_sets import cover, groupings, measured
+from crowdgate.sources import open_source
+from crowdgate.sources.counting import Task, counted, serial
+from tests.benchmarks.people import COLUMNS, make_people_workshop, write_people
+from tests.benchmarks.release import copy_table
+
+UP_TO, ATTRIBUTES = 3, 9
+KINDS = ("floor", "codes", "sets", "levels")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--child", nargs="*", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        kind, *paths = options.child
+        print(json.dumps(_child(kind, *map(Path, paths))))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        data, small = Path(folder) / "people.parquet", Path(folder) / "small.parquet"
+        write_people(data, options.rows)
+        write_people(small, 1000)
+        runs = [{kind: _run(kind, data, small, folder) for kind in KINDS} for _ in range(options.runs)]
+    _report(options.rows, runs)
+
+
+def _run(kind: str, data: Path, small: Path, folder: str) -> float:
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        command = [sys.executable, "-m", "tests.benchmarks.anonymity_sets", "--child", kind, data, small, scratch]
+        return float(subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout)
+
+
+def _child(kind: str, data: Path, small: Path, scratch: Path) -> float:
+    def once(path: Path) -> None:
+        if kind == "floor":
+            copy_table(path, scratch / f"copy of {path.name}")
+        else:
+            _measure(kind, path, contract)
+
+    make_people_workshop(scratch / "w", data, "0.5")
+    contract = read_contract(scratch / "w" / "data_contracts" / "people.yaml", KNOWN.servers)
+    once(small)
+    start = time.process_time()
+    once(data)
+    return time.process_time() - start
+
+
+def _measure(kind: str, data: Path, contract: Contract) -> None:
+    levels = {column.name: _levels(contract, column.name) for column in COLUMNS[:ATTRIBUTES]}
+    names = tuple(levels)
+    if kind == "codes":
+        counted(open_source(contract, names, data), Task(contract, names, {"": View({})}), serial())
+        return
+    looked_at = levels if kind == "levels" else {name: own[:1] for name, own in levels.items()}
+    covering = cover(looked_at, UP_TO)
+    held = counted(open_source(contract, names, data), Task(contract, names, covering.views), serial()).histograms
+    assert len(list(measured(covering, held))) == groupings(looked_at, UP_TO)
+
+
+def _levels(contract: Contract, name: str) -> tuple[Level, ...]:
+    """Exact, pairs of values, and sixths: three nested levels of every column."""
+    hierarchy = contract.by_name[name].hierarchy
+    assert hierarchy is not None
+    exact = hierarchy.level(EXACT)
+    return (exact, *(_grouped(exact, width) for width in (2, 6)))
+
+
+def _grouped(exact: Level, width: int) -> Level:
+    codes = (exact.codes // width).astype(np.int32)
+    return Level(f"by {width}", tuple(map(str, range(int(codes.max()) + 1))), codes)
+
+
+def _report(rows: int, runs: Sequence[Mapping[str, float]]) -> None:
+    best = {kind: min(run[kind] for run in runs) for kind in KINDS}
+    print(f"{rows:,} rows; least of {len(runs)} runs in turn")
+    for kind in KINDS:
+        beyond = (best[kind] - best["codes"]) / best["floor"]
+        said = f"  {beyond:5.2f}x the floor beyond reading codes" if kind in ("sets", "levels") else ""
+        print(f"{kind:<8} {best[kind]:6.2f} CPU s{said}")
+    print(json.dumps(runs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,346 @@
+"""`crowdgate anonymity`: what is shown of public tables, what is kept of confidential ones, what is refused."""
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from crowdgate.errors import Crashed
+from crowdgate.jobs.anonymity import job
+from crowdgate.jobs.anonymity.asked import Asked
+from crowdgate.jobs.anonymity.job import ENDED, anonymity
+from crowdgate.ledger.ledger import open_ledger
+from crowdgate.ledger.looks import ANONYMITY_KEPT, ANONYMITY_MEASURED
+from crowdgate.risk.anonymity_sets import SIZES
+from tests.conformance.lives import Said, quick_rules, say
+from tests.workshop import MARK, Row, Workshop, make_workshop, write_parquet
+
+SLOT = "2030-01-01"
+PUBLIC = "- {property: population, value: clinic-patients}"
+
+
+@pytest.fixture
+def there(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    """A working copy in which commands are given; its table is confidential."""
+    monkeypatch.chdir(workshop.root)
+    return workshop
+
+
+@pytest.fixture
+def public(there: Workshop) -> Workshop:
+    there.edit(there.contract, PUBLIC, f"{PUBLIC}\n      - {{property: public, value: true}}")
+    return there
+
+
+def patients() -> list[Row]:
+    """Of 60 people; one ward has two, and one cell is no ward."""
+    wards = ["north", "south"] * 29 + ["east", None]
+    return [{"patient": f"{MARK}-{i}", "age": 7 * i % 40, "ward": wards[i], "note": MARK} for i in range(60)]
+
+
+def measured(workshop: Workshop, *options: object) -> dict[str, Any]:
+    said = say("anonymity", workshop.contract, "--up-to", 2, "--json", *options)
+    assert (said.code, said.err) == (0, "")
+    return said.json()
+
+
+def grouping(found: dict[str, Any], **levels: str) -> dict[str, Any]:
+    (own,) = (each for each in found["groupings"] if each["levels"] == levels)
+    return dict(own)
+
+
+def test_a_public_table_is_shown_with_what_pandas_counts(public: Workshop) -> None:
+    public.write(patients())
+    found = measured(public, "--by", "ward", "--sample", "0.1")
+    frame = pd.DataFrame(patients()).fillna("?")
+    assert len(found["groupings"]) == 3 + 1 + 3
+    sizes = frame.assign(age=frame.age // 10).groupby(["age", "ward"]).size()
+    own = grouping(found, age="10 years", ward="exact")
+    assert (own["sets"], own["median"], own["most"]) == (len(sizes), sizes.median(), sizes.max())
+    assert own["people_within"] == {str(most): int(sizes[sizes <= most].sum()) for most in SIZES}
+    by = {each["value"]: (each["people"], each["sets"]) for each in found["by"]["groups"]}
+    every = frame.groupby("ward").agg(people=("age", "size"), sets=("age", "nunique"))
+    assert by == {name if name != "?" else "(invalid)": tuple(row) for name, row in every.iterrows()}
+    assert [each["model"] for each in found["population_uniques"]["estimates"]] == ["Pitman", "Zayatz", "SNB"]
+    assert found["minimal_uniques"]["by_size"][0] >= 1
+
+
+def test_the_terminal_says_it_in_words_first_and_a_page_is_written(public: Workshop) -> None:
+    public.write(patients())
+    page = public.root / "page.html"
+    said = say("anonymity", public.contract, "--up-to", 2, "--by", "age=10 years", "--page", page)
+    assert said.code == 0
+    assert said.out.startswith("Of the 60 people in this table ")
+    assert "Rows are counted: a row is one person." in said.out
+    text = page.read_text()
+    assert text.count("<svg") == 2
+    assert "Of the 60 people in this table " in text
+    assert not any(asks in text for asks in ("<script", "src=", 'href="http', "@import"))
+
+
+def test_of_nobody_nothing_is_said(public: Workshop) -> None:
+    public.write([])
+    found = measured(public, "--by", "ward", "--sample", "0.5")
+    assert {each["sets"] for each in found["groupings"]} == {0}
+    assert "NaN" not in json.dumps(found)
+    page = public.root / "page.html"
+    said = say("anonymity", public.contract, "--up-to", 1, "--page", page)
+    assert said.out.startswith("There is nobody in this table")
+
+
+def test_people_with_several_rows_are_counted_once_in_a_set(public: Workshop) -> None:
+    """Two people, one of whom has three rows, two of them alike."""
+    public.edit(public.contract, "value: row}", "value: {person: patient, rows: 3}}")
+    rows = [("a", 5, "north"), ("a", 5, "north"), ("a", 70, "south"), ("b", 5, "north")]
+    public.write([{"patient": who, "age": age, "ward": ward, "note": ""} for who, age, ward in rows])
+    found = measured(public, "--by", "ward")
+    assert found["people"] == 2
+    own = grouping(found, age="exact", ward="exact")
+    assert (own["sets"], own["least"], own["most"], own["people_within"]["1"]) == (2, 1, 2, 1)
+    assert {each["value"]: each["people"] for each in found["by"]["groups"]} == {"north": 2, "south": 1}
+    assert found["minimal_uniques"] is None
+    assert "one row a person" in found["left_out"][0]
+    assert "at most 3 rows of each count" in found["counted"]
+
+
+def private(workshop: Workshop) -> list[Path]:
+    return sorted((workshop.root / "ledger" / "private").glob("*"))
+
+
+def test_of_a_confidential_table_nothing_leaves_the_private_folder(there: Workshop) -> None:
+    there.write(patients())
+    before = {path: path.read_bytes() for path in there.root.rglob("*") if path.is_file()}
+    said = say("anonymity", there.contract, "--up-to", 2, "--by", "ward", "--sample", "0.1")
+    assert (said.code, said.out, said.err) == (0, f"{ENDED}\n", "")
+    assert MARK not in said.log
+    page, record = sorted(private(there), key=lambda path: path.suffix)
+    changed = {path for path in there.root.rglob("*") if path.is_file() and before.get(path) != path.read_bytes()}
+    assert {path.parent.name for path in changed} <= {"private", "ledger"}
+    assert {page.suffix, record.suffix} == {".html", ".json"}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (page, record)} == {0o600}
+    kept = json.loads(record.read_text())
+    assert kept["people"] == 60
+    assert len(kept["salt"]) == 64
+    assert "Of the 60 people" in page.read_text()
+    assert MARK not in page.read_text() + record.read_text()
+
+
+def test_the_look_is_recorded_and_later_policies_are_informed(there: Workshop) -> None:
+    assert not say("check", there.policy, "--json").json()["policies"][0]["informed"]
+    assert say("anonymity", there.contract, "--up-to", 1).code == 0
+    ledger = open_ledger(there.ledger, None)
+    ledger.verify()
+    look, kept = ledger.journal()[-2:]
+    assert (look.event, look.subject, look.detail) == (ANONYMITY_MEASURED, "clinic-patients", None)
+    assert (kept.event, kept.subject) == (ANONYMITY_KEPT, "clinic")
+    assert len(kept.commitment or "") == 64
+    assert not any("600" in (line.detail or "") for line in ledger.journal())
+    assert say("check", there.policy, "--json").json()["policies"][0]["informed"]
+    shown = say("ledger", "show", "--json").json()
+    assert shown["tables_measured"] == [{"line": look.number, "population": "clinic-patients"}]
+    assert shown["tables_audited"] == []
+
+
+def test_whatever_the_table_holds_the_public_sees_the_same(there: Workshop) -> None:
+    """Nobody, everybody alike, and a file whose rows can't be read."""
+    seen: list[tuple[Said, list[str]]] = []
+    for rows in ([], patients()[:1] * 50, patients()):
+        there.write(rows)
+        seen.append((say("anonymity", there.contract, "--up-to", 2), events(there)))
+    whole = there.data.read_bytes()
+    there.data.write_bytes(whole[:40] + bytes(200) + whole[240:])
+    seen.append((say("anonymity", there.contract, "--up-to", 2), events(there)))
+    assert len({(said.code, said.out, said.err, said.log) for said, _ in seen}) == 1
+    assert {tuple(own[-2:]) for _, own in seen} == {(ANONYMITY_MEASURED, ANONYMITY_KEPT)}
+
+
+def events(workshop: Workshop) -> list[str]:
+    return [line.event for line in open_ledger(workshop.ledger, None).journal()]
+
+
+def test_an_error_after_reading_is_kept_private_and_the_look_comes_first(
+    there: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        assert events(there)[-1] == ANONYMITY_MEASURED
+        raise ValueError(f"{MARK} 60 rows")
+
+    monkeypatch.setattr(job, "find", broken)
+    said = say("anonymity", there.contract, "--up-to", 1, "--json")
+    assert (said.code, said.err, said.log) == (0, "", "")
+    assert said.json() == {"outcome": "ended", "plain": ENDED}
+    (record,) = private(there)
+    assert json.loads(record.read_text())["stopped"] == f"ValueError: {MARK} 60 rows"
+
+
+def test_a_signal_says_crashed(there: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(job, "find", stopped)
+    with pytest.raises(Crashed):
+        anonymity(Asked(there.contract, up_to=1))
+    assert events(there)[-1] == ANONYMITY_MEASURED
+
+
+REGISTER = """\
+apiVersion: v3.1.0
+kind: DataContract
+id: town
+version: 1.0.0
+status: active
+servers: [{server: local, type: local, path: town.csv, format: csv}]
+schema:
+  - name: town
+    customProperties:
+      - {property: privacyUnit, value: row}
+      - {property: population, value: clinic-patients}
+      - {property: public, value: true}
+    properties:
+      - name: ward
+        logicalType: string
+        customProperties:
+          - {property: privacyRole, value: quasi-identifier}
+          - {property: domain, value: {values: [east, south, north], source: town hall}}
+"""
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
+    """A working copy with a release of its table in three wards."""
+    workshop = make_workshop(tmp_path_factory.mktemp("released") / "w")
+    workshop.edit(workshop.contract, PUBLIC, f"{PUBLIC}\n      - {{property: public, value: true}}")
+    (workshop.root / "data_contracts" / "town.yaml").write_text(REGISTER)
+    (workshop.root / "data_contracts" / "town.csv").write_text("ward\nnorth\n" + "south\n" * 4)
+    with pytest.MonkeyPatch.context() as patch:
+        quick_rules(patch)
+        patch.chdir(workshop.root)
+        assert say("release", workshop.policy, "--as-of", SLOT).code == 0
+        yield workshop
+
+
+def linked(workshop: Workshop, *options: object) -> Said:
+    at = workshop.root / "data_contracts"
+    with_release = ("--release", workshop.release_dir(SLOT), "--register", at / "town.yaml")
+    return say("anonymity", workshop.contract, "--up-to", 1, "--json", *with_release, *options)
+
+
+def test_a_release_is_matched_with_a_register_at_its_levels(released: Workshop) -> None:
+    data = pd.read_parquet(released.release_dir(SLOT) / "data.parquet")
+    found = linked(released, "--wrong", "ward=0.1", "--coverage", "0.5").json()["linkage"]
+    wards = data.ward.astype(str).value_counts()
+    assert (found["attributes"], found["rows"], found["register"]) == (["ward"], len(data), 5)
+    assert found["unmatched"] == wards.get("east", 0)
+    assert found["matches_within"][:2] == [wards["north"], wards["north"] + wards["south"]]
+    assert found["people_within"][:2] == [1, 5]
+    assert found["expected_correct"] == pytest.approx(0.45 * (wards["north"] + wards["south"] / 4))
+
+
+def test_a_confidential_register_keeps_all_private(released: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    register = released.root / "data_contracts" / "town.yaml"
+    text = register.read_text()
+    monkeypatch.setattr("crowdgate.jobs.anonymity.linked.read_contract", confidential)
+    said = linked(released)
+    assert (said.json(), said.err) == ({"outcome": "ended", "plain": ENDED}, "")
+    assert events(released)[-2:] == [ANONYMITY_MEASURED, ANONYMITY_KEPT]
+    assert register.read_text() == text
+
+
+def confidential(path: Path, servers: Any) -> Any:
+    """The same contract without `public`."""
+    from dataclasses import replace
+
+    from crowdgate.contracts.reading import read_contract
+
+    return replace(read_contract(path, servers), public=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--of", "agee"], "--of: no attribute 'agee' with a domain; expected age, ward; write 'age'"),
+        (["--of", "patient"], "--of: no attribute 'patient' with a domain"),
+        (["--of", "age=10 yeers"], "--of: no level '10 yeers' of 'age'; expected exact, 10 years, 50 years"),
+        (["--of", "age=any"], "--of: no level 'any' of 'age'"),
+        (["--of", "age,age"], "--of: 'age' twice"),
+        (["--by", "wart"], "--by: no attribute 'wart' with a domain; expected age, ward; write 'ward'"),
+        (["--up-to", "0"], "--up-to: 0; expected 1 to 2, the number of attributes; write '2'"),
+        (["--up-to", "3"], "--up-to: 3; expected 1 to 2"),
+        (["--sample", "1.5"], "--sample: '1.5'"),
+        (["--sample", "0"], "--sample: '0'"),
+        (["--page", "x.pdf"], "--page: a file that ends in '.pdf'"),
+        (["--page", "x.html"], "--page: a page of confidential data"),
+        (["--release", "x"], "--release: one without the other; expected --release DIR and --register CONTRACT"),
+        (["--coverage", "0.5"], "--wrong, --coverage: no register"),
+    ],
+)
+def test_a_wrong_option_is_one_clear_error_before_anything_is_read(
+    there: Workshop, options: list[str], said: str
+) -> None:
+    found = say("anonymity", there.contract, *(["--up-to", "1"] if "--up-to" not in options else []), *options)
+    assert (found.code, found.out) == (2, "")
+    assert found.err.count("\n") == 1
+    assert said in found.err
+    assert "look" not in " ".join(events(there))
+    assert ANONYMITY_MEASURED not in events(there)
+
+
+def test_too_many_groupings_are_refused(there: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowdgate.jobs.anonymity.asked.MOST_GROUPINGS", 6)
+    found = say("anonymity", there.contract, "--up-to", 2)
+    assert found.code == 2
+    assert "2, which makes 7 groupings; expected at most 6 groupings; write '1'" in found.err
+
+
+def test_a_missing_file_is_refused_before_the_look(there: Workshop) -> None:
+    there.data.unlink()
+    assert say("anonymity", there.contract, "--up-to", 1).code == 4
+    assert ANONYMITY_MEASURED not in events(there)
+
+
+def test_without_a_budget_no_confidential_table_is_read(there: Workshop) -> None:
+    there.budget.unlink()
+    found = say("anonymity", there.contract, "--up-to", 1)
+    assert found.code == 2
+    assert "clinic-patients: 0 files; expected one file with the budget of this population" in found.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("- name: ward", "- name: quarter", "town has none of the columns age, ward"),
+        ("[east, south, north]", "[east, south]", "'ward' at 'exact' has other values in town"),
+    ],
+)
+def test_a_register_with_other_columns_is_refused(released: Workshop, old: str, new: str, said: str) -> None:
+    register = released.root / "data_contracts" / "town.yaml"
+    text = register.read_text()
+    register.write_text(text.replace(old, new))
+    try:
+        found = linked(released)
+    finally:
+        register.write_text(text)
+    assert found.code == 2
+    assert said in found.err
+
+
+@pytest.mark.parametrize("option", ["ward=2", "age=0.1", "ward"])
+def test_wrong_rates_are_refused(released: Workshop, option: str) -> None:
+    found = linked(released, "--wrong", option)
+    assert found.code == 2
+    assert "--wrong" in found.err
+
+
+def test_a_folder_that_is_no_release_is_refused(released: Workshop) -> None:
+    at = released.root / "data_contracts"
+    assert say("anonymity", released.contract, "--release", at, "--register", at / "town.yaml").code == 6
+
+
+def test_another_file_may_take_the_place_of_the_contracts(public: Workshop) -> None:
+    other = public.root / "other.parquet"
+    write_parquet(other, patients()[:7])
+    assert measured(public, "--input", other)["people"] == 7

@@ -1,0 +1,122 @@
+"""Population uniques: ARX's own figures, populations that were drawn from the models, and never a NaN."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdgate.risk.population_uniques import Classes, pitman, population_uniques, snb, zayatz
+
+ADULT = {
+    1: 15512, 2: 2098, 3: 754, 4: 375, 5: 189, 6: 155, 7: 97, 8: 73, 9: 39, 10: 37, 11: 29, 12: 18, 13: 23, 14: 14,
+    15: 15, 16: 9, 17: 11, 18: 10, 19: 10, 20: 5, 21: 3, 22: 4, 23: 3, 24: 2, 25: 1, 26: 3, 27: 5, 29: 1, 30: 2, 32: 1,
+    34: 1, 35: 1, 36: 1, 45: 1,
+}  # fmt: skip
+"""How many classes of each size the nine columns of data/adult.csv of ARX make: 30,162 people."""
+COUNTS = np.repeat(list(ADULT), list(ADULT.values())).astype(np.int64)
+PEOPLE = 30162
+
+
+def share(uniques: float | None, fraction: float) -> float:
+    assert uniques is not None
+    return uniques / (PEOPLE / fraction)
+
+
+@pytest.mark.parametrize(("fraction", "arx"), [(0.01, 0.1446083531167384), (0.1, 0.27684993883653597)])
+def test_pitman_is_that_of_arx_but_for_its_limit(fraction: float, arx: float) -> None:
+    """TestRiskMetrics.testDecisionRule2 of ARX. With its formula for large N our parameters give its figures; the exact
+    expectation is less by theta (1 - alpha) / N of itself: .03 % and .3 %."""
+    found = pitman(Classes.of(COUNTS), fraction)
+    theta, alpha = (value for _, value in found.parameters)
+    people = PEOPLE / fraction
+    limit = math.exp(math.lgamma(theta + 1) - math.lgamma(theta + alpha)) * people ** (alpha - 1)
+    assert limit == pytest.approx(arx, rel=1e-9)
+    assert share(found.uniques, fraction) == pytest.approx(arx * (1 - theta * (1 - alpha) / people), rel=1e-4)
+
+
+@pytest.mark.parametrize(("fraction", "arx"), [(0.1, 0.3207402393466189), (0.2, 0.3577099234829125)])
+def test_zayatz_is_that_of_arx(fraction: float, arx: float) -> None:
+    assert share(zayatz(Classes.of(COUNTS), fraction).uniques, fraction) == pytest.approx(arx, rel=1e-10)
+
+
+def test_the_rule_takes_snb_where_arx_has_none() -> None:
+    """At .2 ARX takes Zayatz's model, since its SNB does not converge: two of its brackets stand elsewhere."""
+    found = population_uniques(COUNTS, "0.2")
+    assert found.chosen.model == "SNB"
+    assert share(found.chosen.uniques, 0.2) < 0.3577099234829125
+    assert population_uniques(COUNTS, "0.01").chosen.model == "Pitman"
+
+
+def test_of_a_whole_population_the_uniques_are_counted() -> None:
+    """ARX: .5142895033485844."""
+    found = population_uniques(COUNTS, 1)
+    assert {each.uniques for each in found.estimates} == {15512}
+    assert share(found.chosen.uniques, 1) == pytest.approx(0.5142895033485844, rel=1e-15)
+
+
+@pytest.mark.parametrize("fraction", [0.01, 0.1, 0.5])
+def test_snb_gives_the_sample_its_classes_of_one_and_of_two(fraction: float) -> None:
+    """Summed over the sizes of the population's classes, 1 and more, each thinned by the fraction."""
+    from scipy.stats import binom, nbinom
+
+    classes = Classes.of(COUNTS)
+    k, a, b = (value for _, value in snb(classes, fraction).parameters)
+    sizes = np.arange(1, 200_000)
+    law = nbinom.pmf(sizes - 1, a, b)
+    for size in (1, 2):
+        assert k * law @ binom.pmf(size, sizes, fraction) == pytest.approx(classes.of_size(size), rel=1e-6)
+
+
+def drawn(theta: float, alpha: float, people: int, seed: int) -> np.ndarray:
+    """Classes of a population by Pitman's urn."""
+    random, sizes = np.random.default_rng(seed), [1]
+    owner = [0]
+    for n in range(1, people):
+        if random.random() < (theta + alpha * len(sizes)) / (theta + n):
+            owner.append(len(sizes))
+            sizes.append(1)
+            continue
+        while random.random() > (sizes[found := owner[random.integers(n)]] - alpha) / sizes[found]:
+            pass
+        owner.append(found)
+        sizes[found] += 1
+    return np.array(owner)
+
+
+@pytest.mark.statistical
+def test_pitman_finds_what_its_own_law_draws() -> None:
+    """One population of 20,000 people and a sample of a tenth of it; the estimate misses the true number by at most 25
+    %. Over 40 other seeds its mean was 1.00 times the truth with a standard deviation of .11: of unseeded runs 2 %
+    would fail. A fit without alpha gives .21 times the truth, and is always found."""
+    owner = drawn(50, 0.6, 20_000, 7)
+    random = np.random.default_rng(8)
+    sample = np.bincount(owner[random.random(len(owner)) < 0.1])
+    true = int((np.bincount(owner) == 1).sum())
+    found = pitman(Classes.of(sample[sample > 0]), 0.1).uniques
+    assert found == pytest.approx(true, rel=0.25)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    counts=st.lists(st.integers(1, 30), max_size=40),
+    fraction=st.sampled_from(["0.0001", "0.01", "0.1", "0.3", "0.999", 1]),
+)
+def test_no_model_ever_says_nan(counts: list[int], fraction: str) -> None:
+    found = population_uniques(np.array(counts, dtype=np.int64), fraction)
+    for each in (*found.estimates, found.chosen):
+        assert (each.uniques is None) <= bool(each.reason)
+        assert each.uniques is None or (math.isfinite(each.uniques) and 0 <= each.uniques <= found.people * (1 + 1e-9))
+
+
+def test_a_table_of_uniques_alone_fits_no_model_of_pitman_or_snb() -> None:
+    found = population_uniques(np.ones(100, dtype=np.int64), "0.1")
+    assert [each.uniques is None for each in found.estimates] == [True, False, True]
+    assert found.chosen.model == "Zayatz"
+
+
+@pytest.mark.parametrize("fraction", [0, "1.1", -1, "half"])
+def test_a_fraction_that_is_none_is_refused(fraction: float | str) -> None:
+    with pytest.raises(ValueError, match=r"fraction must be a number in \(0, 1\]"):
+        population_uniques(COUNTS, fraction)
