@@ -107,6 +107,8 @@ def gate(measure: str, limit: Json) -> Json:
     stated: Json = {"measure": measure, **limit}
     if MEASURES[measure].of:
         stated["of"] = "ward"
+    if "size" in MEASURES[measure].options:
+        stated["with"] = {"size": "2"}
     if MEASURES[measure].reads == "charged":
         stated["charge"] = {"epsilon": "0.1"}
     if MEASURES[measure].reads == "confidential":

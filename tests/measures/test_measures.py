@@ -22,7 +22,7 @@ from crowdgate.histogram import Histogram, at_least, collapse
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.measures.charged import ALPHA
-from crowdgate.measures.confidential import SENSITIVITY
+from crowdgate.measures.small_classes import SENSITIVITY
 from crowdgate.noise import laplace_quantile
 from crowdgate.policy.policy import GateRule
 

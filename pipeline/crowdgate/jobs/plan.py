@@ -18,8 +18,8 @@ from crowdgate.kind.plan import Plan, columns_read
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.ledger import Budget, Spend
 from crowdgate.measures import MEASURES, Measure, MeasureClass
-from crowdgate.measures.audited import MAX_AGE, whole_days
-from crowdgate.measures.ingestion import is_share
+from crowdgate.measures.audited import MAX_AGE
+from crowdgate.measures.options import is_share, wrong_options
 from crowdgate.policy.files import Bundle, Known, read_bundle
 from crowdgate.policy.policy import GateRule
 from crowdgate.sources import SOURCES
@@ -67,9 +67,7 @@ def kind_of(bundle: Bundle) -> AnyKind:
 
 def _guarantee(bundle: Bundle, parts: tuple[Part, ...]) -> Guarantee:
     spec = bundle.policy.spec
-    charged = [
-        Part(part_name(rule.measure, rule.of), rule.charge.epsilon, Fraction(0)) for rule in spec.gates if rule.charge
-    ]
+    charged = [Part(part_name(rule), rule.charge.epsilon, Fraction(0)) for rule in spec.gates if rule.charge]
     return Guarantee.of((*parts, *charged), "add-remove", "row" if bundle.contract.unit.person is None else "person")
 
 
@@ -221,20 +219,11 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
     for option in measure.needs:
         if option not in rule.options:
             yield _at(bundle, at, f"{rule.measure} without {option}", f"with: {{{option}: ...}}")
-    yield from _option_problems(bundle, at, rule)
+    for option, expected in wrong_options(rule, measure):
+        yield _at(bundle, (*at, "with", option), "out of range", expected)
     yield from _input_problems(bundle, at, rule, measure)
     yield from _over_problems(bundle, at, rule, measure)
     yield from _of_problems(bundle, at, rule, measure)
-
-
-def _option_problems(bundle: Bundle, at: Location, rule: GateRule) -> Iterator[Problem]:
-    weight, people, age = (rule.options.get(name) for name in ("weight", "people", MAX_AGE))
-    if weight is not None and not 0 < weight <= 1:
-        yield _at(bundle, (*at, "with", "weight"), "out of range", "a weight above 0 and at most 1")
-    if people is not None and (people.denominator != 1 or not 1 <= people <= 10**12):
-        yield _at(bundle, (*at, "with", "people"), "out of range", "a whole number of people from 1 to 1e12")
-    if age is not None and not whole_days(age):
-        yield _at(bundle, (*at, "with", MAX_AGE), "out of range", "a whole number of days, 0 or more")
 
 
 def _input_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:

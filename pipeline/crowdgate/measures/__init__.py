@@ -1,6 +1,16 @@
 """Measures: numbers about a candidate release that gates put limits on. A new one is a function and a line here."""
 
-from crowdgate.measures import audited, conditions, confidential, expected, guarantees, ingestion, output, tables
+from crowdgate.measures import (
+    audited,
+    conditions,
+    confidential,
+    expected,
+    guarantees,
+    ingestion,
+    output,
+    small_classes,
+    tables,
+)
 from crowdgate.measures.base import Measure, MeasureClass
 
 MEASURES: dict[str, Measure] = {
@@ -26,7 +36,11 @@ MEASURES: dict[str, Measure] = {
         tables.TRUSTED_SHARE,
         tables.TOTAL_RELATIVE_ERROR,
         tables.SMALLEST_TRUSTED_CELL,
-        confidential.SINGLETONS,
+        small_classes.SINGLETONS,
+        small_classes.J_TONS,
+        small_classes.CLASSES_BELOW,
+        small_classes.SINGLETON_SHARE,
+        small_classes.SHARE_IN_CLASSES_BELOW,
         ingestion.INVALID_SHARE,
         ingestion.INVALID_PEOPLE,
         ingestion.TRUNCATED_PEOPLE,

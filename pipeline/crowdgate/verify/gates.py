@@ -9,11 +9,10 @@ from crowdgate.candidate import AuditFigures, Candidate, Measurement, NoAudit, S
 from crowdgate.gate import Outcome, gate_words, judge
 from crowdgate.kind.facts import static_at_first
 from crowdgate.kind.kind import AnyKind
-from crowdgate.limits import MOST_CLASSES, MOST_MEASURED_AGAIN, MOST_PEOPLE
+from crowdgate.limits import MOST_CLASSES, MOST_MEASURED_AGAIN
 from crowdgate.manifest import GateSaid, Manifest
 from crowdgate.measures import MEASURES, Measure
-from crowdgate.measures.audited import MAX_AGE, whole_days
-from crowdgate.measures.ingestion import is_share
+from crowdgate.measures.options import is_share, wrong_options
 from crowdgate.policy.policy import GateRule
 
 
@@ -65,9 +64,7 @@ def _stated(rule: GateRule, measure: Measure) -> bool:
     return (
         (rule.at_most is None) != (rule.at_least is None)
         and set(measure.needs) <= set(rule.options) <= set(measure.options)
-        and 0 < rule.options.get("weight", Fraction(1)) <= 1
-        and _is_whole(rule.options.get("people", Fraction(1)))
-        and whole_days(rule.options.get(MAX_AGE, Fraction(0)))
+        and not any(wrong_options(rule, measure))
         and (rule.over is None or (measure.over and 0 < len(rule.over) == len(set(rule.over))))
         and (rule.of is not None) == measure.of
         and (rule.charge is not None) == (measure.of_noisy is not None)
@@ -82,10 +79,6 @@ def _of_input(rule: GateRule, measure: Measure, said: Manifest) -> bool:
     read = () if said.estimand is None else (*said.estimand.dropped, *said.estimand.invalid)
     truncates = said.guarantee.unit == "person" or rule.measure != "truncated_people"
     return truncates and (rule.of is None or rule.of in read)
-
-
-def _is_whole(people: Fraction) -> bool:
-    return people.denominator == 1 and 1 <= people <= MOST_PEOPLE
 
 
 def _measured(

@@ -181,9 +181,7 @@ def _guarantee(of: Verification) -> Iterator[str]:
     except ValueError:
         yield "its parts do not add up to its totals"
         return
-    charged = [
-        (part_name(gate.measure, gate.of), gate.charge or 0) for gate in of.said.verdicts if gate.reads == "charged"
-    ]
+    charged = [(part_name(gate.rule), gate.charge or 0) for gate in of.said.verdicts if gate.reads == "charged"]
     others = [part for part in parts if part.name not in of.kind.spends]
     paid = sorted((part.name, part.epsilon) for part in others) == sorted(charged)
     if len({part.name for part in parts}) != len(parts) or not paid or any(part.delta for part in others):
