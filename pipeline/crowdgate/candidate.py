@@ -187,13 +187,15 @@ class Input:
 class Candidate:
     """A release that is not published yet. A shape that it does not have is None, and what reads it can't measure.
 
-    `rows` and `cells` are what would be published. `table`, `sample` and `input` are confidential: nothing of them
+    `rows` and `cells` are what would be published; `register` counts a public register at the released levels, on the
+    attributes that it shares with the rows. `table`, `sample` and `input` are confidential: nothing of them
     leaves without `noise` that was paid for.
     """
 
     static: Static
     rows: Histogram | None = None
     cells: tuple[PublishedCells, ...] | None = None
+    register: Histogram | None = None
     table: Histogram | None = None
     sample: Histogram | None = None
     input: Input | None = None

@@ -27,6 +27,9 @@ MOST_NUMBERS = 1_000_000
 MOST_CLASSES = 1 << 24
 """Classes over which an expectation is taken from public margins: 128 MiB of doubles."""
 
+MOST_MATCHED = 1 << 20
+"""Distinct records of a public register, on the attributes that it shares with a release: a file of some tens of MB."""
+
 MOST_CELLS_FITTED = 1 << 20
 """Classes of a joint table that is fitted to given counts: some seconds."""
 

@@ -13,6 +13,7 @@ from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.formats import FORMATS
 from crowdgate.gate import Outcome, Reach, Verdict, part_name, reach, verdict
 from crowdgate.guarantee import Guarantee, Part
+from crowdgate.jobs.register import register_problems
 from crowdgate.kind.kind import Allowance, AnyKind, Protection
 from crowdgate.kind.plan import Plan, columns_read
 from crowdgate.kinds import KINDS
@@ -52,6 +53,7 @@ def plan_release(bundle: Bundle) -> Plan:
     protection, findings = kind.protection(spec.mechanism, bundle.contract, Allowance(left, spec.privacy.delta))
     for at, found, expected, instead in findings:
         problems.append(_at(bundle, ("spec", "mechanism", *at), found, expected, instead))
+    problems += register_problems(bundle, protection)
     if protection is not None:
         problems += _unread_problems(bundle, protection)
     if problems or protection is None:
@@ -87,10 +89,11 @@ def gate_reach(plan: Plan, rule: GateRule, measure: Measure) -> Reach:
 
 def decided(measure: Measure) -> str:
     """When a gate on the measure is decided, in words."""
+    against = " and the public register" if measure.register else ""
     by = " by a recorded audit" if MAX_AGE in measure.needs else ""
     return {
         MeasureClass.STATIC: f"decided{by} before any data is read",
-        MeasureClass.OUTPUT: f"decided{by and f'{by} and'} on the released rows",
+        MeasureClass.OUTPUT: f"decided{by and f'{by} and'} on the released rows{against}",
         MeasureClass.CHARGED: "decided on the table, through noise that the policy's epsilon pays",
         MeasureClass.CONFIDENTIAL: "shown in the private record only",
     }[measure.reads]

@@ -56,8 +56,10 @@ class Statement:
     def writers(self) -> dict[str, Writer]:
         """The published files: what the kind makes in the policy's formats, and the attachments."""
         formats = {name: FORMATS[name] for name in self.said.formats}
-        audit = self.reserved.run.audit_record
-        context = Context(manifest=self.said, page=self.held.page(self.said), audit=audit)
+        run, levels = self.reserved.run, self.judged.protected.candidate.static.levels
+        register = None if run.register is None else run.register.written(levels)
+        page = self.held.page(self.said)
+        context = Context(manifest=self.said, page=page, audit=run.audit_record, register=register)
         made = {name: each.make(context) for name, each in ATTACHMENTS.items() if not each.closing}
         attached = {name: _writer(data) for name, data in made.items() if data is not None}
         return {**self.held.files(self.said, formats), **attached}

@@ -8,6 +8,7 @@ from crowdgate.measures import (
     guarantees,
     ingestion,
     output,
+    registered,
     small_classes,
     tables,
 )
@@ -28,6 +29,8 @@ MEASURES: dict[str, Measure] = {
         output.RELEASED_ROWS,
         output.RELEASED_CLASSES,
         output.SMALLEST_CLASS,
+        registered.REGISTER_MATCHES,
+        registered.REGISTER_MATCH_SHARE,
         conditions.DISTINCT_DIVERSITY,
         conditions.ENTROPY_DIVERSITY,
         conditions.T_CLOSENESS,

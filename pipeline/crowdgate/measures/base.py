@@ -39,6 +39,8 @@ class Measure:
     A charged measure says with `of_noisy` what a noisy number that was published tells, with its ends. An `excess` is
     measured beyond what the limit allows, which is a share of all: it must be at most 0.
 
+    One that asks for the `register` reads the public one that the policy names.
+
     `shape` is what it reads of a candidate: a gate on it suits the kinds of release whose candidates have that shape.
     """
 
@@ -57,6 +59,7 @@ class Measure:
     over: bool = False
     of: bool = False
     excess: bool = False
+    register: bool = False
 
     def __post_init__(self) -> None:
         """A gate whose measure could not be asked would never be judged, so such a measure is not made."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import prod
 
-from crowdgate.candidate import AuditFigures, Candidate, Measurement, NoAudit, Shape, Static
+from crowdgate.candidate import Candidate, Measurement, Shape, Static
 from crowdgate.gate import Outcome, gate_words, judge
 from crowdgate.kind.facts import static_at_first
 from crowdgate.kind.kind import AnyKind
@@ -16,10 +16,9 @@ from crowdgate.measures.options import is_share, wrong_options
 from crowdgate.policy.policy import GateRule
 
 
-def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate, audit: AuditFigures | NoAudit) -> Iterator[str]:
+def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterator[str]:
     """What does not hold of the verdicts: a gate that blocks and did not pass, or one that is not as measured."""
-    static = replace(static_at_first(said), audit=audit)
-    candidate = replace(candidate, static=replace(candidate.static, audit=audit))
+    static = replace(static_at_first(said), audit=candidate.static.audit)
     if not any(gate.severity == "block" for gate in said.verdicts):
         yield "there is no gate that blocks"
     if sum(_classes(gate, said) for gate in said.verdicts) > MOST_MEASURED_AGAIN:
