@@ -108,8 +108,9 @@ UNAUDITED = NoAudit()
 class Static:
     """Public facts: policy, contract and budget only. `spent` is the population's spend with this release included.
 
-    `levels` are the released ones; before levels are chosen, the finest candidates. `beta` is the rate at which coins
-    keep a row.
+    `levels` are the released ones; before levels are chosen, the finest candidates. `joint` are public counts of
+    several released attributes together, at these levels (static gates read them, so at the finest candidates). `beta`
+    is the rate at which coins keep a row.
     """
 
     guarantee: Guarantee
@@ -122,6 +123,7 @@ class Static:
     rows_per_unit: int = 1
     beta: Fraction = Fraction(1)
     audit: AuditFigures | NoAudit = UNAUDITED
+    joint: tuple[Histogram, ...] = ()
 
     @property
     def sampled_rate(self) -> Fraction:

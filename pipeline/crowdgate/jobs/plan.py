@@ -18,6 +18,7 @@ from crowdgate.kind.kind import Allowance, AnyKind, Protection
 from crowdgate.kind.plan import Plan, columns_read
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.ledger import Budget, Spend
+from crowdgate.limits import MOST_JOINT_FIGURES
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.measures.audited import MAX_AGE
 from crowdgate.measures.options import is_share, wrong_options
@@ -56,6 +57,7 @@ def plan_release(bundle: Bundle) -> Plan:
     problems += register_problems(bundle, protection)
     if protection is not None:
         problems += _unread_problems(bundle, protection)
+        problems += _joint_problems(bundle, protection)
     if problems or protection is None:
         raise ConfigurationError(problems)
     gates = tuple((rule, MEASURES[rule.measure]) for rule in spec.gates)
@@ -248,6 +250,28 @@ def _unread_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem
             yield _at(bundle, at, found, f"one of {', '.join(read)}", nearest(rule.of, read))
 
 
+def _joint_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem]:
+    """Joint counts that gates read must be at levels as fine as the released ones, and fit into a manifest."""
+    levels, numbers = protection.figures().levels, 0
+    rules = [(i, rule) for i, rule in enumerate(bundle.policy.spec.gates) if _takes_expectation(rule)]
+    for i, rule in rules:
+        for each in bundle.contract.joint:
+            for name in (name for name in rule.over or levels if each.coarser_than(name, levels[name])):
+                found = f"joint counts of {name!r} are at {each.levels[name].name!r}, coarser than it is released"
+                expected = f"counts at {levels[name].name!r} or finer, or `over` without it"
+                yield _at(bundle, ("spec", "gates", i), found, expected)
+    for each in bundle.contract.joint if rules else ():
+        counts = each.at(levels)
+        numbers += len(counts) * (1 + len(counts.names))
+    if numbers > MOST_JOINT_FIGURES:
+        found = f"joint counts of {numbers} numbers at the released levels"
+        yield _at(bundle, ("spec", "mechanism"), found, f"at most {MOST_JOINT_FIGURES}: coarser levels, fewer counts")
+
+
+def _takes_expectation(rule: GateRule) -> bool:
+    return rule.measure in MEASURES and MEASURES[rule.measure].over
+
+
 def _of_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
     released = _named(bundle)
     if measure.shape is Shape.INPUT and measure.of and rule.of is not None:
@@ -274,10 +298,10 @@ def _over_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
             )
     if len(set(rule.over or ())) != len(rule.over or ()):
         yield _at(bundle, (*at, "over"), "an attribute twice", "each attribute once")
-    if rule.measure == "expected_singletons":
-        contract = bundle.contract.by_name
+    if measure.over:
+        contract, joint = bundle.contract.by_name, {name for each in bundle.contract.joint for name in each.levels}
         for name in rule.over or released:
-            if name in contract and contract[name].margins is None:
+            if name in contract and contract[name].margins is None and name not in joint:
                 yield _at(
                     bundle, at, f"{name!r} has no public margins", "margins in the contract, or `over` without it"
                 )

@@ -112,9 +112,10 @@ def counted_register(plan: Plan) -> Register | None:
     files = _digests(source)
     if source.fingerprint() != before:
         raise changed()
-    if len(counts) > MOST_MATCHED:
-        problem = f"{len(counts)} distinct records on the shared attributes"
-        raise ConfigurationError(plan.bundle.document.problem(AT, problem, f"at most {MOST_MATCHED}: coarser levels"))
+    most = MOST_MATCHED // (len(found) + 1)
+    if len(counts) > most:
+        problem = f"{len(counts)} distinct records on {len(found)} shared attributes"
+        raise ConfigurationError(plan.bundle.document.problem(AT, problem, f"at most {most}: coarser levels"))
     view = View({name: each.level for name, each in found.items()})
     return Register(contract.id, contract.version, files, view, counts)
 

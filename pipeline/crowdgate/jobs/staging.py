@@ -14,6 +14,7 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.formats import FORMATS
 from crowdgate.formats.written import Writer
 from crowdgate.gate import verdict
+from crowdgate.histogram import project
 from crowdgate.kind.attachment import Context
 from crowdgate.kind.kind import Published
 from crowdgate.kind.plan import Plan
@@ -100,10 +101,12 @@ def _named(plan: Plan, release_id: str, slot: str) -> dict[str, Said]:
 
 def _facts(plan: Plan, static: Static, informed: bool) -> manifest.FactsSaid:
     """The public facts that the gates were judged by."""
-    read = {name for rule, measure in plan.gates if measure.over for name in rule.over or static.levels}
+    read = plan.expected_of(static.levels)
     margins = {name: known for name in static.levels if name in read and (known := static.margins(name)) is not None}
+    told = [project(each, own) for each in static.joint if (own := [name for name in each.names if name in read])]
     return manifest.FactsSaid(
         people=static.people, rows_per_unit=static.rows_per_unit, margins=margins,
+        joint=tuple(map(manifest.JointSaid.of, told)) or None,
         budget=_cost(static.budget), spent=_cost(static.spent), informed=True if informed else None,
     )  # fmt: skip
 

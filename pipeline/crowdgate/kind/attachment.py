@@ -11,8 +11,8 @@ from crowdgate.signing.keys import PublicKey, SigningKey
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What an attachment is made of: the manifest, the kind's page, the record of an audit and the register that gates read. Once
-    the manifest is closed also its bytes, the key that signs, and the keys that are trusted."""
+    """What an attachment is made of: the manifest, the kind's page, the record of an audit and the register that gates
+    read. Once the manifest is closed also its bytes, the key that signs, and the keys that are trusted."""
 
     manifest: Manifest
     page: Page | None = None

@@ -22,6 +22,8 @@ MEASURES: dict[str, Measure] = {
         guarantees.PSO_BOUND,
         guarantees.PSO_BOUND_IN_SAMPLE,
         expected.EXPECTED_SINGLETONS,
+        expected.SINGLETON_PROBABILITY,
+        expected.EXPECTED_SHARE_IN_SETS_UP_TO,
         audited.PSO_SUCCESS,
         audited.PSO_EXCESS,
         audited.ISOLATION_RATE,

@@ -39,7 +39,8 @@ class Measure:
     A charged measure says with `of_noisy` what a noisy number that was published tells, with its ends. An `excess` is
     measured beyond what the limit allows, which is a share of all: it must be at most 0.
 
-    One that asks for the `register` reads the public one that the policy names.
+    One that asks for the `register` reads the public one that the policy names. `effort` is what an expectation over
+    so many classes takes, in classes of the quickest one.
 
     `shape` is what it reads of a candidate: a gate on it suits the kinds of release whose candidates have that shape.
     """
@@ -60,6 +61,7 @@ class Measure:
     of: bool = False
     excess: bool = False
     register: bool = False
+    effort: Callable[[int], int] = int
 
     def __post_init__(self) -> None:
         """A gate whose measure could not be asked would never be judged, so such a measure is not made."""

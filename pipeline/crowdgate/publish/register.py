@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import FailFast, Field, ValidationError
 
 from crowdgate.errors import VerificationFailed
 from crowdgate.hierarchy import Level
@@ -19,7 +19,7 @@ from crowdgate.manifest import canonical
 from crowdgate.manifest.values import Count, Digest, Label, Said
 
 REGISTER = "register.json"
-_CELLS = Field(max_length=MOST_MATCHED)
+_Counts = Annotated[tuple[Count, ...], FailFast(), Field(max_length=MOST_MATCHED)]
 
 
 class ColumnSaid(Said):
@@ -27,7 +27,7 @@ class ColumnSaid(Said):
 
     name: Label
     level: Label
-    codes: Annotated[tuple[Count, ...], _CELLS]
+    codes: _Counts
 
 
 class RegisterSaid(Said):
@@ -38,7 +38,7 @@ class RegisterSaid(Said):
     version: Label
     files: Annotated[tuple[Digest, ...], Field(max_length=100_000)]
     columns: Annotated[tuple[ColumnSaid, ...], Field(min_length=1, max_length=1000)]
-    records: Annotated[tuple[Count, ...], _CELLS]
+    records: _Counts
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterat
     static = replace(static_at_first(said), audit=candidate.static.audit)
     if not any(gate.severity == "block" for gate in said.verdicts):
         yield "there is no gate that blocks"
-    if sum(_classes(gate, said) for gate in said.verdicts) > MOST_MEASURED_AGAIN:
+    if sum(_classes(gate, static) for gate in said.verdicts) > MOST_MEASURED_AGAIN:
         yield f"gates over more than {MOST_MEASURED_AGAIN} classes together are not measured again"
         return
     for gate in said.verdicts:
@@ -32,13 +32,13 @@ def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterat
             yield f"{gate_words(rule)}: it blocks and did not pass"
 
 
-def _classes(gate: GateSaid, said: Manifest) -> int:
-    """Over how many classes a gate takes an expectation from public counts."""
-    counts = said.facts.margins
-    sizes = [len(counts.get(name, ())) for name in gate.over or counts]
-    classes = prod(sizes)
-    read = gate.measure in MEASURES and MEASURES[gate.measure].over
-    return classes if read and classes <= MOST_CLASSES else 0
+def _classes(gate: GateSaid, static: Static) -> int:
+    """Over how many classes a gate takes an expectation from public counts, or what takes as long."""
+    measure = MEASURES.get(gate.measure)
+    if measure is None or not measure.over:
+        return 0
+    classes = prod(len(static.levels[name]) if name in static.levels else 0 for name in gate.over or static.levels)
+    return measure.effort(classes) if classes <= MOST_CLASSES else 0
 
 
 def _problems(
