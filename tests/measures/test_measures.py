@@ -64,10 +64,15 @@ def histogram(counts: Table) -> Histogram:
     return collapse(NAMES, SIZES, columns, np.array(list(counts.values()), dtype=np.int64))
 
 
+REGISTER = histogram({(0, 0): 1, (1, 1): 2})
+
+
 def candidate(full: Table, sample: Table, noise: Any = lambda count, *_: count) -> Candidate:
     found = static()
     output = at_least(histogram(sample), found.least_class)
-    return Candidate(static=found, rows=output, table=histogram(full), sample=histogram(sample), noise=noise)
+    return Candidate(
+        static=found, rows=output, table=histogram(full), sample=histogram(sample), noise=noise, register=REGISTER
+    )
 
 
 def gate(measure: str, side: str = "at_most", limit: str = "1", **more: Any) -> GateRule:

@@ -47,7 +47,8 @@ def _factors(static: Static, names: Sequence[str]) -> Iterator[Floats | None]:
     """The shares, all above 0, of attributes that are independent of the others: single ones by their margins, or those
     that joint counts relate."""
     left = list(names)
-    tables = [project(each, own) for each in static.joint if (own := [name for name in names if name in each.names])]
+    told = [(each, [name for name in names if name in each.names]) for each in static.joint]
+    tables = [project(each, some) for each, some in told if some]
     while left:
         related, own = _related(left[0], tables)
         yield _joint(static, related, own) if own else _margin(static, left[0])
@@ -135,7 +136,12 @@ def _rounded(value: float) -> Measurement:
 
 
 def _measure(
-    name: str, summary: str, read: Read, most: float | None, needs: tuple[str, ...] = (), effort: int = 0
+    name: str,
+    summary: str,
+    read: Read,
+    most: float | None,
+    needs: tuple[str, ...] = (),
+    effort: Callable[[int], int] = int,
 ) -> Measure:
     """A measure of the classes that people fall into, at most `most` (None: the number of classes)."""
 
