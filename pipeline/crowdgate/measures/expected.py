@@ -136,14 +136,9 @@ def _rounded(value: float) -> Measurement:
 
 
 def _measure(
-    name: str,
-    summary: str,
-    read: Read,
-    most: float | None,
-    needs: tuple[str, ...] = (),
-    effort: Callable[[int], int] = int,
+    name: str, summary: str, read: Read, needs: tuple[str, ...] = (), effort: Callable[[int], int] = int
 ) -> Measure:
-    """A measure of the classes that people fall into, at most `most` (None: the number of classes)."""
+    """A measure of the classes that people fall into. It is exact before any data is read, so its reach is itself."""
 
     def of_static(static: Static, rule: GateRule) -> Measurement | None:
         bins = bins_of(static, rule.over or tuple(static.levels))
@@ -151,7 +146,7 @@ def _measure(
 
     def reach(static: Static, rule: GateRule) -> Range:
         measured = of_static(static, rule)
-        return (0, static.cells if most is None else most) if measured is None else (measured.lower, measured.upper)
+        return (-inf, inf) if measured is None else (measured.lower, measured.upper)
 
     return Measure(
         name,
@@ -168,20 +163,18 @@ def _measure(
 
 
 EXPECTED_SINGLETONS = _measure(
-    "expected_singletons", "expected number of classes that hold exactly one of `people` persons", _singletons, None
+    "expected_singletons", "expected number of classes that hold exactly one of `people` persons", _singletons
 )
 SINGLETON_PROBABILITY = _measure(
     "singleton_probability",
     "how likely it is that anyone of `people` persons is alone in a class",
     _any,
-    1,
     effort=lambda classes: classes + 1000 * min(classes, MOST_DISTINCT),
 )
 EXPECTED_SHARE_IN_SETS_UP_TO = _measure(
     "expected_share_in_sets_up_to",
     "expected share of `people` persons who are in a class of at most `size` of them",
     _share,
-    1,
     needs=("size",),
     effort=lambda classes: classes + 16 * min(classes, MOST_SIZED),
 )
