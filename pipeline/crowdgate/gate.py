@@ -177,7 +177,7 @@ def part_name(rule: GateRule) -> str:
 
 
 def _option_words(rule: GateRule, write: Writing) -> str:
-    stated = ", ".join(f"{name} {write.stated(value)}" for name, value in rule.options.items())
+    stated = ", ".join(f"{name} {write.stated(value)}" for name, value in sorted(rule.options.items()))
     return f" with {stated}" if stated else ""
 
 

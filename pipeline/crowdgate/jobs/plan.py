@@ -256,7 +256,8 @@ def _joint_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem]
     rules = [(i, rule) for i, rule in enumerate(bundle.policy.spec.gates) if _takes_expectation(rule)]
     for i, rule in rules:
         for each in bundle.contract.joint:
-            for name in (name for name in rule.over or levels if each.coarser_than(name, levels[name])):
+            known = [name for name in rule.over or levels if name in levels]  # another is refused elsewhere
+            for name in (name for name in known if each.coarser_than(name, levels[name])):
                 found = f"joint counts of {name!r} are at {each.levels[name].name!r}, coarser than it is released"
                 expected = f"counts at {levels[name].name!r} or finer, or `over` without it"
                 yield _at(bundle, ("spec", "gates", i), found, expected)
