@@ -103,12 +103,6 @@ def test_two_joint_tables_are_fitted_and_an_attribute_between_them_relates_the_o
     assert measured.value == pytest.approx(float(listed(shares, 3, 1)[0]), rel=1e-6)
 
 
-def test_without_joint_counts_the_numbers_are_as_they_were() -> None:
-    measured = of_static("expected_singletons", static(people=1000))
-    assert measured is not None
-    assert measured.value == pytest.approx(5.5226857e-34, rel=1e-6)
-
-
 def test_a_probability_is_never_above_the_expected_number_nor_1() -> None:
     for people in (1, 5, 50, 5000):
         with_people: dict[str, Any] = {"with": {"people": str(people)}}

@@ -128,6 +128,19 @@ def test_a_measure_has_its_value_on_a_candidate_and_on_an_empty_one(name: str, v
     assert of_candidate(name, candidate(NONE, NONE)) == Measurement.exact(empty)
 
 
+@given(full=tables, quartile=st.integers(1, 3))
+def test_a_quartile_of_the_anonymity_sets_is_between_order_statistics(full: Any, quartile: int) -> None:
+    """Linear between them, as R's `summary` has it."""
+    found = of_candidate("anonymity_set_quartile", candidate(full, NONE), **{"with": {"quartile": str(quartile)}})
+    sizes = sorted(full.values())
+    if not sizes:
+        assert found is None
+        return
+    at, rest = divmod((len(sizes) - 1) * quartile, 4)
+    above = sizes[min(at + 1, len(sizes) - 1)]
+    assert found == Measurement.exact(sizes[at] + (above - sizes[at]) * rest / 4)
+
+
 OF_ROWS = (Shape.ROWS, Shape.TABLE, Shape.SAMPLE)
 
 

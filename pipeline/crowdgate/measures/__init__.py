@@ -49,6 +49,7 @@ MEASURES: dict[str, Measure] = {
         ingestion.INVALID_SHARE,
         ingestion.INVALID_PEOPLE,
         ingestion.TRUNCATED_PEOPLE,
+        confidential.ANONYMITY_SET_QUARTILE,
         confidential.SUPPRESSED_SHARE,
         confidential.SAMPLE_UNIQUES,
     )

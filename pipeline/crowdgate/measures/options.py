@@ -28,6 +28,7 @@ OPTIONS: Mapping[str, Option] = {
     "weight": Option(lambda weight: 0 < weight <= 1, "a weight above 0 and at most 1"),
     "people": Option(_whole(1, MOST_PEOPLE), "a whole number of people from 1 to 1e12"),
     "max_age": Option(lambda age: age.denominator == 1 and age >= 0, "a whole number of days, 0 or more"),
+    "quartile": Option(_whole(1, 3), "1, 2 (the median) or 3"),
     "size": Option(_whole(1, GREATEST_K), "a whole number of rows or people, from 1 to 1e9"),
 }
 """By name. One name means the same in every measure."""

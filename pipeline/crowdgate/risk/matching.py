@@ -1,4 +1,4 @@
-"""Linkage: rows of a release that match few records of a register, at the levels and on the attributes of both.
+"""Matching: rows of a release that equal few records of a register, at the levels and on the attributes of both.
 
 M. Koot, Measuring and predicting anonymity (thesis, 2012), sections 3.3-3.4; the second criterion of Opinion 05/2014 of
 the Article 29 Working Party.
