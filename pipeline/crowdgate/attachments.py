@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 
 from crowdgate import report
@@ -9,12 +10,14 @@ from crowdgate.audit import written
 from crowdgate.audit.controls import CONTROLS
 from crowdgate.audit.findings import found as audited
 from crowdgate.audit.record import weights_of
-from crowdgate.candidate import AuditFigures
+from crowdgate.candidate import Candidate
 from crowdgate.gate import NEAREST, NUMBERS, Outcome, Verdict, Writing, gate_words
 from crowdgate.kind.attachment import Attachment, Context
 from crowdgate.manifest import INFORMED, NAME, Manifest
+from crowdgate.measures import MEASURES
 from crowdgate.measures.audited import MAX_AGE
 from crowdgate.publish.publisher import SIGNED
+from crowdgate.publish.register import REGISTER, read_register
 from crowdgate.signing.statement import (
     LedgerPlace,
     ReleaseStatement,
@@ -99,12 +102,25 @@ def _audit_problems(context: Context, found: bytes | None) -> Iterator[str]:
         yield "it is the audit of another policy"
 
 
-def _audit_figures(said: Manifest, found: bytes) -> AuditFigures:
-    return written.figures(written.parsed(found), date.fromisoformat(said.release.slot[:10]))
+def _audited(said: Manifest, candidate: Candidate, found: bytes) -> Candidate:
+    audit = written.figures(written.parsed(found), date.fromisoformat(said.release.slot[:10]))
+    return replace(candidate, static=replace(candidate.static, audit=audit))
 
 
-AUDIT = Attachment(lambda context: context.audit, _audit_problems, figures=_audit_figures)
+def _register_problems(context: Context, found: bytes | None) -> Iterator[str]:
+    """What it counts is read, and judged, with the gates."""
+    measures = (MEASURES.get(gate.measure) for gate in context.manifest.verdicts)
+    if found is not None and not any(measure is not None and measure.register for measure in measures):
+        yield "no gate is judged by it"
+
+
+def _registered(_: Manifest, candidate: Candidate, found: bytes) -> Candidate:
+    return replace(candidate, register=read_register(found, candidate.static.levels))
+
+
+AUDIT = Attachment(lambda context: context.audit, _audit_problems, evidence=_audited, recorded=True)
+REGISTERED = Attachment(lambda context: context.register, _register_problems, evidence=_registered)
 README = Attachment(_readme, _readme_problems)
 SIGNATURE = Attachment(_signature, _signature_problems, closing=True)
-ATTACHMENTS = {"README.md": README, written.NAME: AUDIT, SIGNED: SIGNATURE}
+ATTACHMENTS = {"README.md": README, written.NAME: AUDIT, REGISTER: REGISTERED, SIGNED: SIGNATURE}
 """By the name of the file."""

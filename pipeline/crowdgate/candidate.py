@@ -108,8 +108,9 @@ UNAUDITED = NoAudit()
 class Static:
     """Public facts: policy, contract and budget only. `spent` is the population's spend with this release included.
 
-    `levels` are the released ones; before levels are chosen, the finest candidates. `beta` is the rate at which coins
-    keep a row.
+    `levels` are the released ones; before levels are chosen, the finest candidates. `joint` are public counts of
+    several released attributes together, at these levels (static gates read them, so at the finest candidates). `beta`
+    is the rate at which coins keep a row.
     """
 
     guarantee: Guarantee
@@ -122,6 +123,7 @@ class Static:
     rows_per_unit: int = 1
     beta: Fraction = Fraction(1)
     audit: AuditFigures | NoAudit = UNAUDITED
+    joint: tuple[Histogram, ...] = ()
 
     @property
     def sampled_rate(self) -> Fraction:
@@ -187,13 +189,15 @@ class Input:
 class Candidate:
     """A release that is not published yet. A shape that it does not have is None, and what reads it can't measure.
 
-    `rows` and `cells` are what would be published. `table`, `sample` and `input` are confidential: nothing of them
+    `rows` and `cells` are what would be published; `register` counts a public register at the released levels, on the
+    attributes that it shares with the rows. `table`, `sample` and `input` are confidential: nothing of them
     leaves without `noise` that was paid for.
     """
 
     static: Static
     rows: Histogram | None = None
     cells: tuple[PublishedCells, ...] | None = None
+    register: Histogram | None = None
     table: Histogram | None = None
     sample: Histogram | None = None
     input: Input | None = None

@@ -170,9 +170,15 @@ def _same(figure: str, end: str) -> bool:
     return bool(abs(number - outer) * 10 ** (DIGITS - 1) <= abs(outer))
 
 
-def part_name(measure: str, of: str | None) -> str:
-    """The name of the part of the guarantee that pays for a charged gate."""
-    return f"gate {measure}" if of is None else f"gate {measure} of {of}"
+def part_name(rule: GateRule) -> str:
+    """The name of the part of the guarantee that pays for a charged gate: no two gates on one number are the same."""
+    of = "" if rule.of is None else f" of {rule.of}"
+    return f"gate {rule.measure}{of}{_option_words(rule, NUMBERS)}"
+
+
+def _option_words(rule: GateRule, write: Writing) -> str:
+    stated = ", ".join(f"{name} {write.stated(value)}" for name, value in sorted(rule.options.items()))
+    return f" with {stated}" if stated else ""
 
 
 def limit_words(rule: GateRule, write: Writing = NUMBERS) -> str:
@@ -186,9 +192,7 @@ def gate_words(rule: GateRule, write: Writing = NUMBERS) -> str:
     """The gate in one phrase, e.g. `released_rows at least 100000`."""
     over = "" if rule.over is None else f" over {', '.join(rule.over)}"
     of = "" if rule.of is None else f" of {rule.of}"
-    stated = ", ".join(f"{name} {write.stated(value)}" for name, value in rule.options.items())
-    options = f" with {stated}" if stated else ""
-    return f"{rule.measure}{of}{over}{options} {limit_words(rule, write)}"
+    return f"{rule.measure}{of}{over}{_option_words(rule, write)} {limit_words(rule, write)}"
 
 
 def verdict(rule: GateRule, measure: Measure, measured: Measurement | None, static: Static | None = None) -> Verdict:

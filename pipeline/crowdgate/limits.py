@@ -33,6 +33,18 @@ MOST_GROUPINGS = 100_000
 MOST_CLASSES = 1 << 24
 """Classes over which an expectation is taken from public margins: 128 MiB of doubles."""
 
+MOST_MATCHED = 1 << 23
+"""Numbers of a public register's distinct records, on the attributes that it shares with a release: a file of 80 MB."""
+
+MOST_PLACED = 10**8
+"""People of whom it is asked whether anyone is alone in a class: below a second for 5,000 distinct shares."""
+
+MOST_SIZED = 1 << 20
+"""Distinct shares of classes, of whose sizes the law is asked: about two seconds."""
+
+MOST_JOINT_FIGURES = 1 << 19
+"""Numbers of public joint counts that a manifest states: about 10 MB."""
+
 MOST_CELLS_FITTED = 1 << 20
 """Classes of a joint table that is fitted to given counts: some seconds."""
 

@@ -39,6 +39,7 @@ SIGNATURE_ONLY: dict[str, str] = {
     "/contract/*": "where the data came from is not in them",
     "/facts/budget/*": "the population's budget is in the ledger",
     "/facts/margins/*": "public margins are in the contract",
+    "/facts/joint/*/counts/*": "public joint counts are in the contract, if all expectations are the same",
     "/facts/people": "the bound on people is in the budget",
     "/facts/spent/*": "what was spent before is in the ledger",
     "/mechanism/queries/*/grid/*": "the bounds of a column are in the contract, if a row adds as much",

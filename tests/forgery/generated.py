@@ -20,8 +20,9 @@ from tests.forgery.forgery import Change, Forgery, reseal
 from tests.forgery.hidden import parquet_forgeries
 from tests.forgery.leaves import leaf_forgeries, written_forgeries
 from tests.kinds.margins import margins_workshop
+from tests.kinds.registers import register_workshop
 from tests.kinds.test_tables_release import tables_workshop
-from tests.workshop import Workshop, make_workshop
+from tests.workshop import Workshop
 
 
 def forgeries(folder: Path, seed: int = 0, seal: Change = reseal) -> Iterator[Forgery]:
@@ -42,7 +43,7 @@ def _proposed(kind: str) -> Callable[[Path], Workshop]:
 
 FOLDERS: dict[str, Callable[[Path], Workshop]] = {
     **{kind: _proposed(kind) for kind in KINDS},
-    "rows with gates": make_workshop,
+    "rows with gates": register_workshop,
     "rows with margins": margins_workshop,
     "all tables": tables_workshop,
 }

@@ -107,11 +107,15 @@ def gate(measure: str, limit: Json) -> Json:
     stated: Json = {"measure": measure, **limit}
     if MEASURES[measure].of:
         stated["of"] = "ward"
+    if "size" in MEASURES[measure].options:
+        stated["with"] = {"size": "2"}
+    if MEASURES[measure].needs == ("quartile",):
+        stated["with"] = {"quartile": "2"}
     if MEASURES[measure].reads == "charged":
         stated["charge"] = {"epsilon": "0.1"}
     if MEASURES[measure].reads == "confidential":
         stated["severity"] = "advise"
-    return {**stated, "over": ["ward"]} if measure == "expected_singletons" else stated
+    return {**stated, "over": ["ward"]} if MEASURES[measure].over else stated
 
 
 def fitting(mechanism: Json) -> st.SearchStrategy[tuple[Json, list[Json]]]:

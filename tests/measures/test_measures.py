@@ -22,7 +22,7 @@ from crowdgate.histogram import Histogram, at_least, collapse
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.measures.charged import ALPHA
-from crowdgate.measures.confidential import SENSITIVITY
+from crowdgate.measures.small_classes import SENSITIVITY
 from crowdgate.noise import laplace_quantile
 from crowdgate.policy.policy import GateRule
 
@@ -64,10 +64,15 @@ def histogram(counts: Table) -> Histogram:
     return collapse(NAMES, SIZES, columns, np.array(list(counts.values()), dtype=np.int64))
 
 
+REGISTER = histogram({(0, 0): 1, (1, 1): 2})
+
+
 def candidate(full: Table, sample: Table, noise: Any = lambda count, *_: count) -> Candidate:
     found = static()
     output = at_least(histogram(sample), found.least_class)
-    return Candidate(static=found, rows=output, table=histogram(full), sample=histogram(sample), noise=noise)
+    return Candidate(
+        static=found, rows=output, table=histogram(full), sample=histogram(sample), noise=noise, register=REGISTER
+    )
 
 
 def gate(measure: str, side: str = "at_most", limit: str = "1", **more: Any) -> GateRule:
@@ -121,6 +126,19 @@ def test_a_measure_has_its_value_on_a_candidate_and_on_an_empty_one(name: str, v
     near: Any = pytest.approx(value)
     assert of_candidate(name, candidate(FULL, SAMPLE)) == Measurement.exact(near)
     assert of_candidate(name, candidate(NONE, NONE)) == Measurement.exact(empty)
+
+
+@given(full=tables, quartile=st.integers(1, 3))
+def test_a_quartile_of_the_anonymity_sets_is_between_order_statistics(full: Any, quartile: int) -> None:
+    """Linear between them, as R's `summary` has it."""
+    found = of_candidate("anonymity_set_quartile", candidate(full, NONE), **{"with": {"quartile": str(quartile)}})
+    sizes = sorted(full.values())
+    if not sizes:
+        assert found is None
+        return
+    at, rest = divmod((len(sizes) - 1) * quartile, 4)
+    above = sizes[min(at + 1, len(sizes) - 1)]
+    assert found == Measurement.exact(sizes[at] + (above - sizes[at]) * rest / 4)
 
 
 OF_ROWS = (Shape.ROWS, Shape.TABLE, Shape.SAMPLE)

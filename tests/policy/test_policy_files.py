@@ -177,6 +177,16 @@ WRONG_POLICIES: list[tuple[str, str, str, str, str, str, str | None]] = [
             ("invalid_people, of: age, at_most: 1", "spec.gates.6.of", "speaks of all", "no `of`"),
             ("truncated_people, at_most: 1", "spec.gates.6", "nobody has more rows", "privacyUnit is a person"),
             ("singletons, at_least: 1", "spec.gates.6", "a second gate on singletons", "one gate each"),
+            ("j_tons, at_most: 1", "spec.gates.6", "j_tons without size", "with: {size: ...}"),
+            *[
+                (f"{name}, at_most: 0.1, with: {{size: {size}}}", "spec.gates.6.with.size", "out of range", expected)
+                for name, size, expected in [
+                    *[("j_tons", size, "from 1 to 1e9") for size in ("0", "-1", "1.5", "1e10")],
+                    *[(name, "1", "from 2 on") for name in ("classes_below", "share_in_classes_below")],
+                ]
+            ],
+            ("singleton_share, at_least: 0.1", "spec.gates.6", "without a share", "six decimals"),
+            ("singleton_share, at_most: 0.1, with: {size: 1}", "spec.gates.6.with.size", "unknown option", "no opt"),
         ]
     ],
     *[

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdgate.domain import Domain
-from crowdgate.hierarchy import Hierarchy
+from crowdgate.hierarchy import Hierarchy, Level
+from crowdgate.histogram import Histogram, View, split
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,26 @@ class Attribute:
     def releasable(self) -> bool:
         """Whether a policy may publish it: it has a public domain and is no direct identifier."""
         return self.domain is not None and self.role is not Role.DIRECT_IDENTIFIER
+
+
+@dataclass(frozen=True, eq=False)
+class JointCounts:
+    """Public counts of the cells of several attributes, each at one of its levels."""
+
+    levels: Mapping[str, Level]
+    counts: Histogram
+
+    def coarser_than(self, name: str, level: Level) -> bool:
+        """Whether the attribute is counted at a coarser level than this one of its levels."""
+        return name in self.levels and len(self.levels[name]) < len(level)
+
+    def at(self, levels: Mapping[str, Level]) -> Histogram:
+        """The counts of those of its attributes that are here, at these levels; without those that are counted at a
+        coarser level."""
+        wanted = {
+            name: levels[name] for name in self.levels if name in levels and not self.coarser_than(name, levels[name])
+        }
+        return split(self.counts, View(self.levels), {"": View(wanted)})[""]
 
 
 @dataclass(frozen=True)
@@ -128,6 +149,7 @@ class Contract:
     row_rules: tuple[RowRule, ...] = ()
     table_rules: tuple[TableRule, ...] = ()
     files: tuple[Path, ...] = ()
+    joint: tuple[JointCounts, ...] = ()
 
     @cached_property
     def by_name(self) -> dict[str, Attribute]:

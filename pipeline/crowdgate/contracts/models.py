@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainValidator,
@@ -175,6 +176,10 @@ Day = Annotated[date, PlainValidator(_said(parse_date, "a day such as 2024-12-31
 Text = Annotated[str, AfterValidator(_filled)]
 
 
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
@@ -283,6 +288,7 @@ TABLE_FACTS: dict[str, TypeAdapter[Any]] = {
     "public": TypeAdapter(Flag),
     "sample": TypeAdapter(SampleModel),
     "rowsAtMost": TypeAdapter(Positive),
+    "jointMargins": TypeAdapter(Annotated[list[Text], BeforeValidator(_listed), Field(min_length=1)]),
 }
 PROPERTY_FACTS: dict[str, TypeAdapter[Any]] = {
     "privacyRole": TypeAdapter(Annotated[Role, PlainValidator(_said(_role, "one of " + ", ".join(Role)))]),

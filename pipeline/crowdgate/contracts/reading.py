@@ -16,12 +16,14 @@ from crowdgate.contracts.contract import (
     Contract,
     Fact,
     InheritedSample,
+    JointCounts,
     PrivacyUnit,
     Role,
     RowRule,
     TableRule,
 )
 from crowdgate.contracts.domains import build_domain, build_hierarchy, check_labels, label_fault, read_margins
+from crowdgate.contracts.joint import read_joint
 from crowdgate.contracts.models import PROPERTY_FACTS, TABLE_FACTS, Place, SampleModel, UnitModel, facts, parse, shown
 from crowdgate.contracts.rules import accepts_all, property_rule, refuse_repeated_names, table_rule
 from crowdgate.contracts.servers import ServerRule, read_server
@@ -68,6 +70,7 @@ def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None
     _check_person(places, unit, attributes)
     rules += _table_rules(table, places, stated.get("rowsAtMost"))
     refuse_repeated_names(rules)
+    joint = _joint(places, stated.get("jointMargins") or [], attributes)
     if server is None or unit is None or identity is None or version is None or population is None:
         return None
     return Contract(
@@ -83,7 +86,15 @@ def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None
         row_rules=tuple(rule for _, rule in rules if isinstance(rule, RowRule)),
         table_rules=tuple(rule for _, rule in rules if isinstance(rule, TableRule)),
         files=tuple(root.files),
+        joint=joint,
     )
+
+
+def _joint(
+    places: dict[str, Place], names: Sequence[str], attributes: Mapping[str, Attribute]
+) -> tuple[JointCounts, ...]:
+    found = (read_joint(places["jointMargins"], name, attributes) for name in names)
+    return tuple(each for each in found if each is not None)
 
 
 def _name(at: Place) -> str | None:

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+from crowdgate.candidate import Shape
 from crowdgate.gate import bound_number, gate_words, stated_number
 from crowdgate.kind.plan import Plan
 from crowdgate.measures import Measure
@@ -21,16 +22,16 @@ def charge_words(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
         return None
     noise = f"its noise is above {bound_number(margin)} at most once in 20 times"
     price = f"costs epsilon {stated_number(rule.charge.epsilon)}; {noise}"
-    return f"{price}{_passing(plan, rule, margin)}." if measure.excess else f"{price}."
+    return f"{price}{_passing(plan, rule, measure, margin)}." if measure.excess else f"{price}."
 
 
 def unlikely(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
-    """A warning where even a table without an invalid cell would be withheld more than once in 20 times."""
+    """A warning where even a table without anything that counts would be withheld more than once in 20 times."""
     margin, share = _margin(plan, rule, measure), rule.at_most
-    if not measure.excess or margin is None or share is None or _passes(plan, share, margin) >= 0:
+    if not measure.excess or margin is None or share is None or _passes(plan, measure, share, margin) >= 0:
         return None
-    table = f"a table of {plan.bundle.budget.spec.people} {plan.guarantee.unit}s without an invalid cell"
-    return f"its noise withholds {table} once in 20 times or more"
+    none = "an invalid cell" if measure.shape is Shape.INPUT else "a row that counts"
+    return f"its noise withholds a table of {_all(plan, measure)} without {none} once in 20 times or more"
 
 
 def _margin(plan: Plan, rule: GateRule, measure: Measure) -> Fraction | None:
@@ -41,17 +42,28 @@ def _margin(plan: Plan, rule: GateRule, measure: Measure) -> Fraction | None:
     return None if told is None else Fraction(told.upper)
 
 
-def _passing(plan: Plan, rule: GateRule, margin: Fraction) -> str:
-    share, people = rule.at_most or Fraction(0), plan.bundle.budget.spec.people
-    passes = _passes(plan, share, margin)
+def _passing(plan: Plan, rule: GateRule, measure: Measure, margin: Fraction) -> str:
+    share = rule.at_most or Fraction(0)
+    passes = _passes(plan, measure, share, margin)
     if passes < 0:
         return ""
     low = f"{bound_number(passes, least=True)} passes at least 19 times in 20"
     high = f"one above {stated_number(share)} at most once"
-    return f": of {people} {plan.guarantee.unit}s a share of {low}, {high}"
+    return f": of {_all(plan, measure)} a share of {low}, {high}"
 
 
-def _passes(plan: Plan, share: Fraction, margin: Fraction) -> Fraction:
+def _passes(plan: Plan, measure: Measure, share: Fraction, margin: Fraction) -> Fraction:
     """The greatest share that passes with probability .95: twice the margin below, once for the noise, once because the
     unfavourable end is judged."""
-    return share - 2 * margin / plan.bundle.budget.spec.people
+    return share - 2 * margin / _most(plan, measure)
+
+
+def _most(plan: Plan, measure: Measure) -> int:
+    """Of how many a share is, at most: privacy units of the input, rows of the table."""
+    facts = plan.alone()
+    return facts.people if measure.shape is Shape.INPUT else facts.most_rows
+
+
+def _all(plan: Plan, measure: Measure) -> str:
+    unit = plan.guarantee.unit if measure.shape is Shape.INPUT else "row"
+    return f"{_most(plan, measure)} {unit}s"

@@ -13,13 +13,15 @@ from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.formats import FORMATS
 from crowdgate.gate import Outcome, Reach, Verdict, part_name, reach, verdict
 from crowdgate.guarantee import Guarantee, Part
+from crowdgate.jobs.register import register_problems
 from crowdgate.kind.kind import Allowance, AnyKind, Protection
 from crowdgate.kind.plan import Plan, columns_read
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.ledger import Budget, Spend
+from crowdgate.limits import MOST_JOINT_FIGURES
 from crowdgate.measures import MEASURES, Measure, MeasureClass
-from crowdgate.measures.audited import MAX_AGE, whole_days
-from crowdgate.measures.ingestion import is_share
+from crowdgate.measures.audited import MAX_AGE
+from crowdgate.measures.options import is_share, wrong_options
 from crowdgate.policy.files import Bundle, Known, read_bundle
 from crowdgate.policy.policy import GateRule
 from crowdgate.sources import SOURCES
@@ -52,8 +54,10 @@ def plan_release(bundle: Bundle) -> Plan:
     protection, findings = kind.protection(spec.mechanism, bundle.contract, Allowance(left, spec.privacy.delta))
     for at, found, expected, instead in findings:
         problems.append(_at(bundle, ("spec", "mechanism", *at), found, expected, instead))
+    problems += register_problems(bundle, protection)
     if protection is not None:
         problems += _unread_problems(bundle, protection)
+        problems += _joint_problems(bundle, protection)
     if problems or protection is None:
         raise ConfigurationError(problems)
     gates = tuple((rule, MEASURES[rule.measure]) for rule in spec.gates)
@@ -67,9 +71,7 @@ def kind_of(bundle: Bundle) -> AnyKind:
 
 def _guarantee(bundle: Bundle, parts: tuple[Part, ...]) -> Guarantee:
     spec = bundle.policy.spec
-    charged = [
-        Part(part_name(rule.measure, rule.of), rule.charge.epsilon, Fraction(0)) for rule in spec.gates if rule.charge
-    ]
+    charged = [Part(part_name(rule), rule.charge.epsilon, Fraction(0)) for rule in spec.gates if rule.charge]
     return Guarantee.of((*parts, *charged), "add-remove", "row" if bundle.contract.unit.person is None else "person")
 
 
@@ -89,10 +91,11 @@ def gate_reach(plan: Plan, rule: GateRule, measure: Measure) -> Reach:
 
 def decided(measure: Measure) -> str:
     """When a gate on the measure is decided, in words."""
+    against = " and the public register" if measure.register else ""
     by = " by a recorded audit" if MAX_AGE in measure.needs else ""
     return {
         MeasureClass.STATIC: f"decided{by} before any data is read",
-        MeasureClass.OUTPUT: f"decided{by and f'{by} and'} on the released rows",
+        MeasureClass.OUTPUT: f"decided{by and f'{by} and'} on the released rows{against}",
         MeasureClass.CHARGED: "decided on the table, through noise that the policy's epsilon pays",
         MeasureClass.CONFIDENTIAL: "shown in the private record only",
     }[measure.reads]
@@ -221,20 +224,11 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
     for option in measure.needs:
         if option not in rule.options:
             yield _at(bundle, at, f"{rule.measure} without {option}", f"with: {{{option}: ...}}")
-    yield from _option_problems(bundle, at, rule)
+    for option, expected in wrong_options(rule, measure):
+        yield _at(bundle, (*at, "with", option), "out of range", expected)
     yield from _input_problems(bundle, at, rule, measure)
     yield from _over_problems(bundle, at, rule, measure)
     yield from _of_problems(bundle, at, rule, measure)
-
-
-def _option_problems(bundle: Bundle, at: Location, rule: GateRule) -> Iterator[Problem]:
-    weight, people, age = (rule.options.get(name) for name in ("weight", "people", MAX_AGE))
-    if weight is not None and not 0 < weight <= 1:
-        yield _at(bundle, (*at, "with", "weight"), "out of range", "a weight above 0 and at most 1")
-    if people is not None and (people.denominator != 1 or not 1 <= people <= 10**12):
-        yield _at(bundle, (*at, "with", "people"), "out of range", "a whole number of people from 1 to 1e12")
-    if age is not None and not whole_days(age):
-        yield _at(bundle, (*at, "with", MAX_AGE), "out of range", "a whole number of days, 0 or more")
 
 
 def _input_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
@@ -254,6 +248,29 @@ def _unread_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem
         if known and rule.of is not None and MEASURES[rule.measure].of and rule.of not in read:
             at, found = ("spec", "gates", i, "of"), f"{rule.of!r} is not read by this release"
             yield _at(bundle, at, found, f"one of {', '.join(read)}", nearest(rule.of, read))
+
+
+def _joint_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem]:
+    """Joint counts that gates read must be at levels as fine as the released ones, and fit into a manifest."""
+    levels, numbers = protection.figures().levels, 0
+    rules = [(i, rule) for i, rule in enumerate(bundle.policy.spec.gates) if _takes_expectation(rule)]
+    for i, rule in rules:
+        for each in bundle.contract.joint:
+            known = [name for name in rule.over or levels if name in levels]  # another is refused elsewhere
+            for name in (name for name in known if each.coarser_than(name, levels[name])):
+                found = f"joint counts of {name!r} are at {each.levels[name].name!r}, coarser than it is released"
+                expected = f"counts at {levels[name].name!r} or finer, or `over` without it"
+                yield _at(bundle, ("spec", "gates", i), found, expected)
+    for each in bundle.contract.joint if rules else ():
+        counts = each.at(levels)
+        numbers += len(counts) * (1 + len(counts.names))
+    if numbers > MOST_JOINT_FIGURES:
+        found = f"joint counts of {numbers} numbers at the released levels"
+        yield _at(bundle, ("spec", "mechanism"), found, f"at most {MOST_JOINT_FIGURES}: coarser levels, fewer counts")
+
+
+def _takes_expectation(rule: GateRule) -> bool:
+    return rule.measure in MEASURES and MEASURES[rule.measure].over
 
 
 def _of_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
@@ -282,10 +299,10 @@ def _over_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
             )
     if len(set(rule.over or ())) != len(rule.over or ()):
         yield _at(bundle, (*at, "over"), "an attribute twice", "each attribute once")
-    if rule.measure == "expected_singletons":
-        contract = bundle.contract.by_name
+    if measure.over:
+        contract, joint = bundle.contract.by_name, {name for each in bundle.contract.joint for name in each.levels}
         for name in rule.over or released:
-            if name in contract and contract[name].margins is None:
+            if name in contract and contract[name].margins is None and name not in joint:
                 yield _at(
                     bundle, at, f"{name!r} has no public margins", "margins in the contract, or `over` without it"
                 )

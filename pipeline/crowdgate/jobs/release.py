@@ -15,6 +15,7 @@ from crowdgate.jobs.catalogue import catalogue_signed
 from crowdgate.jobs.guard import after_reading
 from crowdgate.jobs.plan import budget_of, failed, judge_static, plan_policy
 from crowdgate.jobs.recorded import committed_folders, recorded
+from crowdgate.jobs.register import counted_register
 from crowdgate.kind.kind import Protected
 from crowdgate.kind.randomness import KeyedRandomness, Randomness
 from crowdgate.kind.run import Counted, Judged, Ready, Request, Reserved, Result, Run
@@ -86,8 +87,8 @@ def prepare(request: Request) -> Run | Result:
     staging.foretell(plan, name, slot)
     signing_key(bundle.root)  # a wrong one is told before anything is charged
     source = open_source(bundle.contract, plan.columns, request.input)
-    known = evidence(plan, ledger, slot)
-    return Run(plan, slot, name, ledger, source, root, root / name, known.audit, known.record)
+    register, known = counted_register(plan), evidence(plan, ledger, slot)
+    return Run(plan, slot, name, ledger, source, root, root / name, known.audit, known.record, register)
 
 
 def reserve(run: Run) -> Reserved | Result:
@@ -142,7 +143,9 @@ def protect(reserved: Reserved, found: Counted, randomness: Randomness) -> Prote
 @after_reading
 def judge(reserved: Reserved, found: Counted, protected: Protected, randomness: KeyedRandomness) -> Judged:
     """Measure what the remaining gates ask for, and judge it."""
-    candidate = replace(protected.candidate, input=found.input, noise=randomness.noise)
+    made, of = protected.candidate, reserved.run.register
+    register = None if of is None else of.at(made.static.levels)
+    candidate = replace(made, input=found.input, noise=randomness.noise, register=register)
     verdicts = [
         verdict(rule, measure, measure.of_candidate(candidate, rule), candidate.static)
         for rule, measure in reserved.run.plan.gates

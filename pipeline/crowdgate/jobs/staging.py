@@ -14,6 +14,7 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.formats import FORMATS
 from crowdgate.formats.written import Writer
 from crowdgate.gate import verdict
+from crowdgate.histogram import project
 from crowdgate.kind.attachment import Context
 from crowdgate.kind.kind import Published
 from crowdgate.kind.plan import Plan
@@ -56,8 +57,10 @@ class Statement:
     def writers(self) -> dict[str, Writer]:
         """The published files: what the kind makes in the policy's formats, and the attachments."""
         formats = {name: FORMATS[name] for name in self.said.formats}
-        audit = self.reserved.run.audit_record
-        context = Context(manifest=self.said, page=self.held.page(self.said), audit=audit)
+        run, levels = self.reserved.run, self.judged.protected.candidate.static.levels
+        register = None if run.register is None else run.register.written(levels)
+        page = self.held.page(self.said)
+        context = Context(manifest=self.said, page=page, audit=run.audit_record, register=register)
         made = {name: each.make(context) for name, each in ATTACHMENTS.items() if not each.closing}
         attached = {name: _writer(data) for name, data in made.items() if data is not None}
         return {**self.held.files(self.said, formats), **attached}
@@ -98,10 +101,12 @@ def _named(plan: Plan, release_id: str, slot: str) -> dict[str, Said]:
 
 def _facts(plan: Plan, static: Static, informed: bool) -> manifest.FactsSaid:
     """The public facts that the gates were judged by."""
-    read = {name for rule, measure in plan.gates if measure.over for name in rule.over or static.levels}
+    read = plan.expected_of(static.levels)
     margins = {name: known for name in static.levels if name in read and (known := static.margins(name)) is not None}
+    told = [project(each, own) for each in static.joint if (own := [name for name in each.names if name in read])]
     return manifest.FactsSaid(
         people=static.people, rows_per_unit=static.rows_per_unit, margins=margins,
+        joint=tuple(map(manifest.JointSaid.of, told)) or None,
         budget=_cost(static.budget), spent=_cost(static.spent), informed=True if informed else None,
     )  # fmt: skip
 

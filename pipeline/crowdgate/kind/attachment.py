@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from crowdgate.candidate import AuditFigures
+from crowdgate.candidate import Candidate
 from crowdgate.kind.kind import Page
 from crowdgate.manifest import Manifest
 from crowdgate.signing.keys import PublicKey, SigningKey
@@ -11,12 +11,13 @@ from crowdgate.signing.keys import PublicKey, SigningKey
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What an attachment is made of: the manifest, the kind's page, and the record of an audit that gates read. Once
-    the manifest is closed also its bytes, the key that signs, and the keys that are trusted."""
+    """What an attachment is made of: the manifest, the kind's page, the record of an audit and the register that gates
+    read. Once the manifest is closed also its bytes, the key that signs, and the keys that are trusted."""
 
     manifest: Manifest
     page: Page | None = None
     audit: bytes | None = None
+    register: bytes | None = None
     sealed: bytes = b""
     signer: SigningKey | None = None
     trusted: Sequence[PublicKey] = ()
@@ -27,14 +28,16 @@ class Attachment:
     """One file. `make` gives its bytes, or None where a release has none; `problems` says what does not hold of bytes
     that were found (None: it is not there).
 
-    A `closing` one is made after the manifest, which does not name it; the others are in it. One with `figures` is
-    what gates are judged by: these are read out of its bytes, and the ledger's journal knows its digest.
+    A `closing` one is made after the manifest, which does not name it; the others are in it. Some are what gates are
+    judged by: `evidence` is the candidate with what their bytes tell. The ledger's journal knows the digest of a
+    `recorded` one.
     """
 
     make: Callable[[Context], bytes | None]
     problems: Callable[[Context, bytes | None], Iterator[str]]
     closing: bool = False
-    figures: Callable[[Manifest, bytes], AuditFigures] | None = None
+    evidence: Callable[[Manifest, Candidate, bytes], Candidate] | None = None
+    recorded: bool = False
 
 
 Attachments = Mapping[str, Attachment]

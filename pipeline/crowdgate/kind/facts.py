@@ -1,6 +1,7 @@
 """The public facts that gates are judged by, read out of a manifest."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,6 +28,9 @@ def static_of(said: Manifest, levels: Mapping[str, Level], facts: Mapping[str, F
 
 def static_at_first(said: Manifest) -> Static:
     """What static gates were judged by: columns are known by their public counts alone."""
-    counts = said.facts.margins
-    levels = {name: level_of(name, tuple(map(str, range(len(own))))) for name, own in counts.items()}
-    return static_of(said, levels, {name: Fact(margins=own) for name, own in counts.items()}, 1)
+    counts, joint = said.facts.margins, tuple(each.histogram for each in said.facts.joint or ())
+    sizes = {name: size for each in joint for name, size in zip(each.names, each.sizes, strict=True)}
+    sizes |= {name: len(own) for name, own in counts.items()}
+    levels = {name: level_of(name, tuple(map(str, range(size)))) for name, size in sizes.items()}
+    facts = {name: Fact(margins=counts.get(name)) for name in sizes}
+    return replace(static_of(said, levels, facts, 1), joint=joint)

@@ -1,5 +1,6 @@
 """A policy that can run: its protection, its guarantee, its gates with their measures."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from crowdgate.candidate import Cost, Fact, Shape, Static
@@ -33,6 +34,10 @@ class Plan:
         asked = (rule.of for rule, measure in self.gates if measure.shape is Shape.INPUT)
         return tuple(sorted({name for name in asked if name is not None}))
 
+    def expected_of(self, released: Collection[str]) -> set[str]:
+        """The attributes of which gates take an expectation from public figures."""
+        return {name for rule, measure in self.gates if measure.over for name in rule.over or released}
+
     def static(self, people: int, budget: Cost, spent: Cost) -> Static:
         """The public facts that static measures read."""
         figures = self.protection.figures()
@@ -46,6 +51,7 @@ class Plan:
             facts={name: Fact.of(attribute) for name, attribute in self.bundle.contract.by_name.items()},
             rows_per_unit=self.bundle.contract.unit.rows,
             beta=figures.beta,
+            joint=tuple(each.at(figures.levels) for each in self.bundle.contract.joint),
         )
 
     def alone(self) -> Static:

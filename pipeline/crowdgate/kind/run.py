@@ -14,6 +14,7 @@ from crowdgate.kind.kind import Protected
 from crowdgate.kind.plan import Plan
 from crowdgate.ledger.ledger import Ledger
 from crowdgate.publish.publisher import Staged, staged_folder
+from crowdgate.publish.register import Register
 from crowdgate.sources import Source
 from crowdgate.sources.expectations import RuleOutcome
 
@@ -55,7 +56,8 @@ class Result:
 @dataclass(frozen=True, eq=False)
 class Run:
     """A release that may start: everything about it that is public. `audit` is what gates on a recorded audit are
-    judged by, `audit_record` the record that is published with it."""
+    judged by, `audit_record` the record that is published with it, `register` the public one that gates compare
+    the rows with."""
 
     plan: Plan
     slot: str
@@ -66,6 +68,7 @@ class Run:
     destination: Path
     audit: AuditFigures | NoAudit = UNAUDITED
     audit_record: bytes | None = None
+    register: Register | None = None
 
     @property
     def place(self) -> str:

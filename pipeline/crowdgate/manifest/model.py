@@ -5,13 +5,16 @@ computed again. Numbers are exact text, bounded in length, so that no number of 
 """
 
 import json
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
+import numpy as np
 from pydantic import ConfigDict, FailFast, Field, ValidationError, model_validator
 
 from crowdgate.errors import VerificationFailed
 from crowdgate.guarantee import Guarantee, Part
-from crowdgate.limits import LARGEST_MANIFEST, MOST_FILES, MOST_NAMES, MOST_PEOPLE, MOST_VALUES
+from crowdgate.histogram import Histogram
+from crowdgate.limits import LARGEST_MANIFEST, MOST_FILES, MOST_JOINT_FIGURES, MOST_NAMES, MOST_PEOPLE, MOST_VALUES
 from crowdgate.manifest.estimand import EstimandSaid
 from crowdgate.manifest.gates import GateSaid
 from crowdgate.manifest.values import Count, Digest, Exact, FileName, Label, Said, Words
@@ -63,10 +66,55 @@ class CostSaid(Said):
     delta: Exact
 
 
+class JointColumnSaid(Said):
+    """An attribute, how many values its level has, and its value in every cell."""
+
+    name: Label
+    values: Annotated[int, Field(ge=1, le=MOST_VALUES + 1)]
+    codes: Annotated[tuple[Count, ...], FailFast(), Field(max_length=MOST_JOINT_FIGURES)]
+
+
+class JointSaid(Said):
+    """Public counts of some attributes together: the cells that somebody is in, in the order of their codes."""
+
+    columns: Annotated[tuple[JointColumnSaid, ...], Field(min_length=1, max_length=1000)]
+    counts: Annotated[tuple[Count, ...], FailFast(), Field(min_length=1, max_length=MOST_JOINT_FIGURES)]
+
+    @classmethod
+    def of(cls, counts: Histogram) -> "JointSaid":
+        """The counts as they are written."""
+        columns = [
+            JointColumnSaid(name=name, values=size, codes=tuple(codes.tolist()))
+            for name, size, codes in zip(counts.names, counts.sizes, counts.codes, strict=True)
+        ]
+        return cls(columns=tuple(columns), counts=tuple(counts.counts.tolist()))
+
+    @property
+    def histogram(self) -> Histogram:
+        """What is counted."""
+        names, sizes = zip(*((each.name, each.values) for each in self.columns), strict=True)
+        codes = tuple(np.array(each.codes, dtype=np.int64) for each in self.columns)
+        return Histogram(names, sizes, codes, np.array(self.counts, dtype=np.int64))
+
+    @model_validator(mode="after")
+    def _counted(self) -> "JointSaid":
+        cells = list(zip(*(each.codes for each in self.columns), strict=False))
+        if {len(each.codes) for each in self.columns} != {len(self.counts)} or 0 in self.counts:
+            raise ValueError("a code of every column and a count of at least 1 for every cell")
+        if any(code >= each.values for each in self.columns for code in each.codes):
+            raise ValueError("codes of values that there are")
+        if any(one >= other for one, other in pairwise(cells)):
+            raise ValueError("cells in order, each once")
+        if len({each.name for each in self.columns}) != len(self.columns):
+            raise ValueError("each column once")
+        return self
+
+
 class FactsSaid(Said):
     """Public facts that gates were judged by: the bound on people, the most rows of one privacy unit, the population's
     budget in force, what it has spent with this release included, and for gates that read them the public counts of
-    every value of a column, at the finest level that could be released. `informed` says that the policy was first used
+    every value of a column, at the finest level that could be released, and with `joint` of several columns together
+    (where the contract has such). `informed` says that the policy was first used
     after a private record of the population had been opened (from format 2 on; otherwise it is absent)."""
 
     people: Annotated[int, Field(ge=1, le=MOST_PEOPLE)]
@@ -75,6 +123,7 @@ class FactsSaid(Said):
     spent: CostSaid
     margins: dict[Label, Annotated[tuple[Count, ...], FailFast(), Field(max_length=MOST_VALUES + 1)]]
     informed: Literal[True] | None = None
+    joint: Annotated[tuple[JointSaid, ...], Field(min_length=1, max_length=100)] | None = None
 
 
 class PartSaid(Said):
@@ -169,8 +218,8 @@ class Manifest(Said):
 
     @model_validator(mode="after")
     def _formed(self) -> "Manifest":
-        if self.format == 1 and self.facts.informed:
-            raise ValueError("informed, from format 2 on")
+        if self.format == 1 and (self.facts.informed or self.facts.joint):
+            raise ValueError("informed or joint counts, from format 2 on")
         if (self.estimand is None) != (self.format == 1) or (self.guarantee.plain is None) != (self.format == 1):
             raise ValueError("an estimand and a plain guarantee, from format 2 on")
         return self

@@ -1,6 +1,17 @@
 """Measures: numbers about a candidate release that gates put limits on. A new one is a function and a line here."""
 
-from crowdgate.measures import audited, conditions, confidential, expected, guarantees, ingestion, output, tables
+from crowdgate.measures import (
+    audited,
+    conditions,
+    confidential,
+    expected,
+    guarantees,
+    ingestion,
+    output,
+    registered,
+    small_classes,
+    tables,
+)
 from crowdgate.measures.base import Measure, MeasureClass
 
 MEASURES: dict[str, Measure] = {
@@ -11,6 +22,8 @@ MEASURES: dict[str, Measure] = {
         guarantees.PSO_BOUND,
         guarantees.PSO_BOUND_IN_SAMPLE,
         expected.EXPECTED_SINGLETONS,
+        expected.SINGLETON_PROBABILITY,
+        expected.EXPECTED_SHARE_IN_SETS_UP_TO,
         audited.PSO_SUCCESS,
         audited.PSO_EXCESS,
         audited.ISOLATION_RATE,
@@ -18,6 +31,8 @@ MEASURES: dict[str, Measure] = {
         output.RELEASED_ROWS,
         output.RELEASED_CLASSES,
         output.SMALLEST_CLASS,
+        registered.REGISTER_MATCHES,
+        registered.REGISTER_MATCH_SHARE,
         conditions.DISTINCT_DIVERSITY,
         conditions.ENTROPY_DIVERSITY,
         conditions.T_CLOSENESS,
@@ -26,10 +41,15 @@ MEASURES: dict[str, Measure] = {
         tables.TRUSTED_SHARE,
         tables.TOTAL_RELATIVE_ERROR,
         tables.SMALLEST_TRUSTED_CELL,
-        confidential.SINGLETONS,
+        small_classes.SINGLETONS,
+        small_classes.J_TONS,
+        small_classes.CLASSES_BELOW,
+        small_classes.SINGLETON_SHARE,
+        small_classes.SHARE_IN_CLASSES_BELOW,
         ingestion.INVALID_SHARE,
         ingestion.INVALID_PEOPLE,
         ingestion.TRUNCATED_PEOPLE,
+        confidential.ANONYMITY_SET_QUARTILE,
         confidential.SUPPRESSED_SHARE,
         confidential.SAMPLE_UNIQUES,
     )

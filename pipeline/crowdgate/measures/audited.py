@@ -17,11 +17,6 @@ FARTHEST = Fraction(1, 10)
 MAX_AGE = "max_age"
 
 
-def whole_days(age: Fraction) -> bool:
-    """Whether a number says how old an audit may be."""
-    return age.denominator == 1 and age >= 0
-
-
 def _figures(static: Static, rule: GateRule) -> AuditFigures | None:
     """The audit's figures, unless it is older than the rule allows."""
     oldest, found = rule.options.get(MAX_AGE), static.audit

@@ -33,11 +33,14 @@ class Measure:
     """A number that gates speak of. `reach` is the range of values it can take under the mechanism; without ends where
     it may be none at all, since then its gate is inconclusive.
 
-    `needs` are the options without which it can't be measured; `why` says to people, where nothing could be measured,
-    what is missing.
+    `needs` are the options without which it can't be measured, `least_size` the least value of the option `size`; `why`
+    says to people, where nothing could be measured, what is missing.
 
     A charged measure says with `of_noisy` what a noisy number that was published tells, with its ends. An `excess` is
     measured beyond what the limit allows, which is a share of all: it must be at most 0.
+
+    One that asks for the `register` reads the public one that the policy names. `effort` is what an expectation over
+    so many classes takes, in classes of the quickest one.
 
     `shape` is what it reads of a candidate: a gate on it suits the kinds of release whose candidates have that shape.
     """
@@ -52,10 +55,13 @@ class Measure:
     of_noisy: OfNoisy | None = None
     options: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    least_size: int = 1
     why: Callable[[Static, GateRule], str | None] | None = None
     over: bool = False
     of: bool = False
     excess: bool = False
+    register: bool = False
+    effort: Callable[[int], int] = int
 
     def __post_init__(self) -> None:
         """A gate whose measure could not be asked would never be judged, so such a measure is not made."""

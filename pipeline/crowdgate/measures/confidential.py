@@ -1,32 +1,19 @@
-"""What the input and the sample show: charged for through noise, or for the curator's eyes only."""
+"""What the table and the sample show, for the curator's eyes only."""
 
-from fractions import Fraction
 from math import inf
 
 import numpy as np
 
-from crowdgate.candidate import Candidate, Measurement, Shape, Static
+from crowdgate.candidate import Candidate, Measurement, Shape
 from crowdgate.measures.base import Measure, MeasureClass
-from crowdgate.measures.charged import drawn, told
 from crowdgate.policy.policy import GateRule
 
-SENSITIVITY = 1
-"""One row added or removed changes the number of classes of exactly one row by at most 1; m rows by at most m."""
 
-
-def _singletons(candidate: Candidate, rule: GateRule) -> Measurement | None:
-    if candidate.table is None:
+def _quartile(candidate: Candidate, rule: GateRule) -> Measurement | None:
+    number = rule.options.get("quartile")
+    if candidate.table is None or number is None or not len(candidate.table):
         return None
-    count = int(np.count_nonzero(candidate.table.counts == 1))
-    return drawn(candidate, rule, count, _sensitivity(candidate.static))
-
-
-def _of_noisy(static: Static, rule: GateRule, noisy: Fraction) -> Measurement | None:
-    return told(rule, noisy, _sensitivity(static))
-
-
-def _sensitivity(static: Static) -> int:
-    return SENSITIVITY * static.rows_per_unit
+    return Measurement.exact(float(np.quantile(candidate.table.counts, int(number) / 4)))
 
 
 def _suppressed_share(candidate: Candidate, _: GateRule) -> Measurement | None:
@@ -43,14 +30,17 @@ def _sample_uniques(candidate: Candidate, _: GateRule) -> Measurement | None:
     return Measurement.exact(int(np.count_nonzero(counts == 1)) / int(counts.sum()) if len(counts) else 0)
 
 
-SINGLETONS = Measure(
-    "singletons",
-    MeasureClass.CHARGED,
+ANONYMITY_SET_QUARTILE = Measure(
+    "anonymity_set_quartile",
+    MeasureClass.CONFIDENTIAL,
     Shape.TABLE,
-    "number of classes with exactly one row in the whole table, at the released levels, with discrete Laplace noise",
+    "number of rows in a class of the whole table, at the released levels: the quartile over the classes, each of which"
+    " counts once (Koot 2012, Tables 3.2 to 3.5)",
     reach=lambda *_: (-inf, inf),
-    of_candidate=_singletons,
-    of_noisy=_of_noisy,
+    of_candidate=_quartile,
+    options=("quartile",),
+    needs=("quartile",),
+    why=lambda *_: "the table has no class",
 )
 SUPPRESSED_SHARE = Measure(
     "suppressed_share",

@@ -1,55 +1,180 @@
-"""The expected number of singleton classes among a stated number of people, from public margins alone."""
+"""What is expected of the classes among a stated number of people, from public figures alone.
+
+People fall into classes independently, with the shares of the public figures: margins of single attributes, and joint
+counts of several where the contract has them. Attributes that joint counts relate have the joint shares that these tell
+(of several tables the one nearest to independence, by iterative fitting: `risk.joint`), all others are independent.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from math import expm1, inf, prod
 
 import numpy as np
 import numpy.typing as npt
 
 from crowdgate.candidate import Measurement, Range, Shape, Static
-from crowdgate.limits import MOST_CLASSES
+from crowdgate.histogram import Histogram, project
+from crowdgate.limits import MOST_CELLS_FITTED, MOST_CLASSES, MOST_PLACED, MOST_SIZED
 from crowdgate.measures.base import Measure, MeasureClass
 from crowdgate.policy.policy import GateRule
-from crowdgate.risk.singletons import Bins, expected
+from crowdgate.risk.groups import share_in_groups_up_to
+from crowdgate.risk.joint import Known, fitted
+from crowdgate.risk.singletons import MOST_DISTINCT, Bins, expected, none_within
 
 ROUNDING = 1e-9
 """Float64 products and sums of positive terms stay far below this relative error (measured: 1e-12)."""
+LEAST_SHARE = 1e-9
+"""What one table has nobody in may have somebody in another: a fit begins with this share, over all cells."""
+
+Floats = npt.NDArray[np.float64]
+Read = Callable[[Bins, int, GateRule], Measurement | None]
 
 
-def _expected_singletons(static: Static, rule: GateRule) -> Measurement | None:
-    """Exact for people who fall into classes independently with the product of the public margins (Koot 2012, 5.1)."""
-    shares = [_margin(static, name) for name in rule.over or static.levels]
+# --- the shares of the classes ---
+
+
+def bins_of(static: Static, names: Sequence[str]) -> Bins | None:
+    """The classes of these attributes by the public figures; None where one has none, or for too many classes."""
     probabilities = np.ones(1)
-    for share in shares:
+    for share in _factors(static, names):
         if share is None or probabilities.size * share.size > MOST_CLASSES:
             return None
         probabilities = np.outer(probabilities, share).ravel()
-    people = int(rule.options.get("people", static.people))
     distinct, bins = np.unique(probabilities, return_counts=True)
-    value = expected(Bins(distinct, bins.astype(np.float64)), people)
-    return Measurement(value, value * (1 - ROUNDING), value * (1 + ROUNDING))
+    return Bins(distinct, bins.astype(np.float64))
 
 
-def _margin(static: Static, name: str) -> npt.NDArray[np.float64] | None:
+def _factors(static: Static, names: Sequence[str]) -> Iterator[Floats | None]:
+    """The shares, all above 0, of attributes that are independent of the others: single ones by their margins, or those
+    that joint counts relate."""
+    left = list(names)
+    told = [(each, [name for name in names if name in each.names]) for each in static.joint]
+    tables = [project(each, some) for each, some in told if some]
+    while left:
+        related, own = _related(left[0], tables)
+        yield _joint(static, related, own) if own else _margin(static, left[0])
+        left = [name for name in left[1:] if name not in related]
+
+
+def _related(name: str, tables: Sequence[Histogram]) -> tuple[list[str], list[Histogram]]:
+    """The attributes that tables relate to one, over however many others; and these tables."""
+    names, own = [name], list[Histogram]()
+    while more := [table for table in tables if table not in own and {*table.names} & {*names}]:
+        own += more
+        names += [other for table in more for other in table.names]
+    return list(dict.fromkeys(names)), own
+
+
+def _margin(static: Static, name: str) -> Floats | None:
     """Share of each level code in the public margin, or None when the contract has no margin."""
     known = static.margins(name)
     if known is None:
         return None
     counts = np.asarray(known, dtype=np.float64)
-    shares: npt.NDArray[np.float64] = counts[counts > 0] / counts.sum()
+    shares: Floats = counts[counts > 0] / counts.sum()
     return shares
 
 
-def _reach(static: Static, rule: GateRule) -> Range:
-    measured = _expected_singletons(static, rule)
-    return (0, static.cells) if measured is None else (measured.lower, measured.upper)
+def _joint(static: Static, names: Sequence[str], tables: Sequence[Histogram]) -> Floats | None:
+    """Shares of the cells that tables with these attributes tell."""
+    if len(tables) == 1:
+        return tables[0].counts / tables[0].rows
+    shape = tuple(len(static.levels[name]) for name in names)
+    if prod(shape) > MOST_CELLS_FITTED:
+        return None
+    people = float(max(table.rows for table in tables))
+    base = np.full((), people * (1 - LEAST_SHARE))
+    for name in names:
+        first = next(table for table in tables if name in table.names)
+        base = np.multiply.outer(base, _dense(project(first, [name])) / first.rows)
+    cells = fitted(base + people * LEAST_SHARE / base.size, [_known(table, names, people) for table in tables]).ravel()
+    return np.asarray(cells[cells > 0] / cells.sum())
 
 
-EXPECTED_SINGLETONS = Measure(
-    "expected_singletons",
-    MeasureClass.STATIC,
-    Shape.ROWS,
-    "expected number of classes that hold exactly one of `people` persons, if attributes were independent with the"
-    " contract's public margins",
-    reach=_reach,
-    of_static=_expected_singletons,
-    options=("people",),
-    over=True,
+def _known(table: Histogram, names: Sequence[str], people: float) -> Known:
+    ordered = project(table, [name for name in names if name in table.names])
+    counts = _dense(ordered) * (people / table.rows)
+    axes = {names.index(name): np.arange(size) for name, size in zip(ordered.names, ordered.sizes, strict=True)}
+    return Known(axes, counts, np.zeros(counts.shape))
+
+
+def _dense(table: Histogram) -> Floats:
+    counts = np.zeros(table.sizes)
+    counts[table.codes] = table.counts
+    return counts
+
+
+# --- what is expected ---
+
+
+def _singletons(bins: Bins, people: int, _: GateRule) -> Measurement:
+    """Exact for these shares (Koot 2012, Proposition 5.1)."""
+    return _rounded(expected(bins, people))
+
+
+def _any(bins: Bins, people: int, _: GateRule) -> Measurement | None:
+    """Koot 2012, section 5.4, by an integral with a stated error; never more than the expected number (Markov)."""
+    if people > MOST_PLACED:
+        return None
+    none, most = none_within(bins, people), expected(bins, people) * (1 + ROUNDING)
+    error = none.error + ROUNDING * abs(none.value) if none.value > -inf else 0.0
+    low, value, high = (-expm1(min(0.0, none.value + off)) for off in (error, 0.0, -error))
+    high = min(high, most)
+    return Measurement(min(value, high), min(low, high), high)
+
+
+def _share(bins: Bins, people: int, rule: GateRule) -> Measurement | None:
+    """Koot 2012, section 6.2.1: phi_1 + ... + phi_size."""
+    size = rule.options.get("size")
+    if size is None or len(bins.probabilities) > MOST_SIZED:
+        return None
+    found = _rounded(share_in_groups_up_to(bins, people, int(size)))
+    return Measurement(found.value, found.lower, min(1.0, float(found.upper)))
+
+
+def _rounded(value: float) -> Measurement:
+    return Measurement(value, value * (1 - ROUNDING), value * (1 + ROUNDING))
+
+
+def _measure(
+    name: str, summary: str, read: Read, needs: tuple[str, ...] = (), effort: Callable[[int], int] = int
+) -> Measure:
+    """A measure of the classes that people fall into. It is exact before any data is read, so its reach is itself."""
+
+    def of_static(static: Static, rule: GateRule) -> Measurement | None:
+        bins = bins_of(static, rule.over or tuple(static.levels))
+        return None if bins is None else read(bins, int(rule.options.get("people", static.people)), rule)
+
+    def reach(static: Static, rule: GateRule) -> Range:
+        measured = of_static(static, rule)
+        return (-inf, inf) if measured is None else (measured.lower, measured.upper)
+
+    return Measure(
+        name,
+        MeasureClass.STATIC,
+        Shape.ROWS,
+        f"{summary}, by the contract's public margins as if attributes were independent, or by its joint counts",
+        reach=reach,
+        of_static=of_static,
+        options=("people", *needs),
+        needs=needs,
+        over=True,
+        effort=effort,
+    )
+
+
+EXPECTED_SINGLETONS = _measure(
+    "expected_singletons", "expected number of classes that hold exactly one of `people` persons", _singletons
+)
+SINGLETON_PROBABILITY = _measure(
+    "singleton_probability",
+    "how likely it is that anyone of `people` persons is alone in a class",
+    _any,
+    effort=lambda classes: classes + 1000 * min(classes, MOST_DISTINCT),
+)
+EXPECTED_SHARE_IN_SETS_UP_TO = _measure(
+    "expected_share_in_sets_up_to",
+    "expected share of `people` persons who are in a class of at most `size` of them",
+    _share,
+    needs=("size",),
+    effort=lambda classes: classes + 16 * min(classes, MOST_SIZED),
 )

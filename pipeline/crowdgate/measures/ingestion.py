@@ -14,13 +14,6 @@ from crowdgate.measures.charged import drawn, told
 from crowdgate.policy.policy import GateRule
 
 SENSITIVITY = 1
-FINEST_SHARE = 10**6
-"""Shares are stated in at most six decimals."""
-
-
-def is_share(share: Fraction | None) -> bool:
-    """Whether a limit is a share from 0 to 1 in at most six decimals."""
-    return share is not None and 0 <= share <= 1 and FINEST_SHARE % share.denominator == 0
 
 
 def share_sensitivity(share: Fraction) -> int:

@@ -36,7 +36,8 @@ class Known:
 @dataclass(frozen=True, eq=False)
 class Bundle:
     """A policy with the contract and the budget it names, and the contract of the population that it is audited on,
-    which is its own unless it names another. `digest` covers every file that decides the release or the audit."""
+    which is its own unless it names another. `register` is the contract of the public register that its gates read, if
+    they read one. `digest` covers every file that decides the release or the audit."""
 
     root: Path
     policy: ReleasePolicy
@@ -46,6 +47,7 @@ class Bundle:
     document: Document
     budget_document: Document
     digest: str
+    register: Contract | None = None
 
 
 def read_bundle(path: Path, known: Known) -> Bundle:
@@ -62,13 +64,19 @@ def read_bundle(path: Path, known: Known) -> Bundle:
         at = ("spec", "audit", "population")
         file = _named_file(document, at, policy.spec.audit.population, _contracts(root), problems)
         population = _collect(problems, lambda found: read_contract(found, known.servers), file)
+    register, compares = None, policy.spec.against
+    if compares is not None:
+        file = _named_file(document, ("spec", "register", "contract"), compares.contract, _contracts(root), problems)
+        register = _collect(problems, lambda found: read_contract(found, known.servers), file)
     budget_document = _collect(problems, read_document, budget_file)
     budget = _collect(problems, lambda found: _parse(PrivacyBudget, found), budget_document)
-    if contract is None or population is None or budget is None or budget_document is None:
+    unread = compares is not None and register is None
+    if contract is None or population is None or unread or budget is None or budget_document is None:
         raise ConfigurationError(problems)
-    read = (path, budget_document.path, *contract.files, *population.files)
+    further = () if register is None else register.files
+    read = (path, budget_document.path, *contract.files, *population.files, *further)
     files = sorted({file.resolve() for file in read})
-    return Bundle(root, policy, contract, population, budget, document, budget_document, _digest(root, files))
+    return Bundle(root, policy, contract, population, budget, document, budget_document, _digest(root, files), register)
 
 
 def contracts(root: Path, known: Known) -> Iterator[Contract]:

@@ -118,6 +118,12 @@ class AuditSpec(Strict):
         return Fraction(1, 200 * units) if self.weight is None else self.weight
 
 
+class RegisterSpec(Strict):
+    """The contract of a public register: gates on matches compare the release with it."""
+
+    contract: str
+
+
 class ReleaseSpec(Strict):
     """What is released, how it is protected, what it costs and what must hold."""
 
@@ -129,6 +135,7 @@ class ReleaseSpec(Strict):
     gates: Annotated[list[GateRule], Field(min_length=1)]
     publish: Publish
     audit: AuditSpec | None = None
+    against: Annotated[RegisterSpec | None, Field(alias="register")] = None
 
 
 class ReleasePolicy(Strict):

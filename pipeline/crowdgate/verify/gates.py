@@ -5,25 +5,23 @@ from dataclasses import replace
 from fractions import Fraction
 from math import prod
 
-from crowdgate.candidate import AuditFigures, Candidate, Measurement, NoAudit, Shape, Static
+from crowdgate.candidate import Candidate, Measurement, Shape, Static
 from crowdgate.gate import Outcome, gate_words, judge
 from crowdgate.kind.facts import static_at_first
 from crowdgate.kind.kind import AnyKind
-from crowdgate.limits import MOST_CLASSES, MOST_MEASURED_AGAIN, MOST_PEOPLE
+from crowdgate.limits import MOST_CLASSES, MOST_MEASURED_AGAIN
 from crowdgate.manifest import GateSaid, Manifest
 from crowdgate.measures import MEASURES, Measure
-from crowdgate.measures.audited import MAX_AGE, whole_days
-from crowdgate.measures.ingestion import is_share
+from crowdgate.measures.options import is_share, wrong_options
 from crowdgate.policy.policy import GateRule
 
 
-def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate, audit: AuditFigures | NoAudit) -> Iterator[str]:
+def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterator[str]:
     """What does not hold of the verdicts: a gate that blocks and did not pass, or one that is not as measured."""
-    static = replace(static_at_first(said), audit=audit)
-    candidate = replace(candidate, static=replace(candidate.static, audit=audit))
+    static = replace(static_at_first(said), audit=candidate.static.audit)
     if not any(gate.severity == "block" for gate in said.verdicts):
         yield "there is no gate that blocks"
-    if sum(_classes(gate, said) for gate in said.verdicts) > MOST_MEASURED_AGAIN:
+    if sum(_classes(gate, static) for gate in said.verdicts) > MOST_MEASURED_AGAIN:
         yield f"gates over more than {MOST_MEASURED_AGAIN} classes together are not measured again"
         return
     for gate in said.verdicts:
@@ -34,13 +32,13 @@ def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate, audit: Au
             yield f"{gate_words(rule)}: it blocks and did not pass"
 
 
-def _classes(gate: GateSaid, said: Manifest) -> int:
-    """Over how many classes a gate takes an expectation from public counts."""
-    counts = said.facts.margins
-    sizes = [len(counts.get(name, ())) for name in gate.over or counts]
-    classes = prod(sizes)
-    read = gate.measure in MEASURES and MEASURES[gate.measure].over
-    return classes if read and classes <= MOST_CLASSES else 0
+def _classes(gate: GateSaid, static: Static) -> int:
+    """Over how many classes a gate takes an expectation from public counts, or what takes as long."""
+    measure = MEASURES.get(gate.measure)
+    if measure is None or not measure.over:
+        return 0
+    classes = prod(len(static.levels[name]) if name in static.levels else 0 for name in gate.over or static.levels)
+    return measure.effort(classes) if classes <= MOST_CLASSES else 0
 
 
 def _problems(
@@ -65,9 +63,7 @@ def _stated(rule: GateRule, measure: Measure) -> bool:
     return (
         (rule.at_most is None) != (rule.at_least is None)
         and set(measure.needs) <= set(rule.options) <= set(measure.options)
-        and 0 < rule.options.get("weight", Fraction(1)) <= 1
-        and _is_whole(rule.options.get("people", Fraction(1)))
-        and whole_days(rule.options.get(MAX_AGE, Fraction(0)))
+        and not any(wrong_options(rule, measure))
         and (rule.over is None or (measure.over and 0 < len(rule.over) == len(set(rule.over))))
         and (rule.of is not None) == measure.of
         and (rule.charge is not None) == (measure.of_noisy is not None)
@@ -82,10 +78,6 @@ def _of_input(rule: GateRule, measure: Measure, said: Manifest) -> bool:
     read = () if said.estimand is None else (*said.estimand.dropped, *said.estimand.invalid)
     truncates = said.guarantee.unit == "person" or rule.measure != "truncated_people"
     return truncates and (rule.of is None or rule.of in read)
-
-
-def _is_whole(people: Fraction) -> bool:
-    return people.denominator == 1 and 1 <= people <= MOST_PEOPLE
 
 
 def _measured(

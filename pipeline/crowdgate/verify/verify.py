@@ -19,7 +19,8 @@ mistake in one of these is not found here: the tests compute the guarantee, the 
 without them. Recounting itself (classes as runs of equal rows, tables against their margins and laws) is not shared.
 
 Only a signature or the ledger can tell: where a release comes from (its id, policy, contract, place in the ledger,
-software), and the record of an audit that its gates are judged by; which gates its policy has, and parameters that fit
+software), and the record of an audit that its gates are judged by; that a register whose counts it was compared with is
+the public one (whoever has that can count it again); which gates its policy has, and parameters that fit
 as well (a rate, a k, an inherited sample); whether a row or a person is protected; the people, budget and past spending
 that it states; noisy numbers, and the errors and intervals of means and quantiles; what the contract says of columns
 (labels, descriptions, order, public counts); free words; and data that were replaced as a whole by other data that fit.
@@ -37,7 +38,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 from crowdgate import manifest
-from crowdgate.candidate import UNAUDITED, AuditFigures, NoAudit
 from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.formats import FORMATS
 from crowdgate.formats.written import Writer, same
@@ -181,9 +181,7 @@ def _guarantee(of: Verification) -> Iterator[str]:
     except ValueError:
         yield "its parts do not add up to its totals"
         return
-    charged = [
-        (part_name(gate.measure, gate.of), gate.charge or 0) for gate in of.said.verdicts if gate.reads == "charged"
-    ]
+    charged = [(part_name(gate.rule), gate.charge or 0) for gate in of.said.verdicts if gate.reads == "charged"]
     others = [part for part in parts if part.name not in of.kind.spends]
     paid = sorted((part.name, part.epsilon) for part in others) == sorted(charged)
     if len({part.name for part in parts}) != len(parts) or not paid or any(part.delta for part in others):
@@ -224,11 +222,14 @@ def _other_version(of: Verification) -> str:
 
 
 def _gates(of: Verification) -> Iterator[str]:
-    audit: AuditFigures | NoAudit = UNAUDITED
+    candidate = of.held.candidate(of.said)
     for name, each in of.attachments.items():
-        if each.figures is not None and name in of.sizes:
-            audit = each.figures(of.said, _bytes(of, name))
-    yield from gate_problems(of.said, of.kind, of.held.candidate(of.said), audit)
+        if each.evidence is not None and name in of.sizes:
+            try:
+                candidate = each.evidence(of.said, candidate, _bytes(of, name))
+            except VerificationFailed as fault:
+                raise VerificationFailed(f"{name}: {fault}") from None
+    yield from gate_problems(of.said, of.kind, candidate)
 
 
 def _pages(of: Verification) -> Iterator[str]:
@@ -243,7 +244,7 @@ def _ledger(of: Verification) -> Iterator[str]:
     if of.ledger is not None:
         yield from ledger_problems(of.said, hashlib.sha256(of.sealed).hexdigest(), of.ledger)
         for name, each in of.attachments.items():
-            if each.figures is not None and name in of.sizes:
+            if each.recorded and name in of.sizes:
                 yield from audit_problems(of.said, name, of.ledger)
 
 

@@ -60,10 +60,14 @@ def _margin_problems(said: RowsManifest) -> Iterator[str]:
     """Public counts are those of released columns, one of each value, or of finer ones where levels were chosen."""
     chosen = set() if said.mechanism.choice is None else set(said.mechanism.choice.chosen)
     values = dict.fromkeys(said.mechanism.attributes, 1) | {each.name: each.values for each in said.data.columns}
-    for name, counts in said.facts.margins.items():
+    stated = [(name, len(counts)) for name, counts in said.facts.margins.items()]
+    stated += [(column.name, column.values) for each in said.facts.joint or () for column in each.columns]
+    for name, size in stated:
         least = values.get(name)
-        if least is None or len(counts) < least or (name not in chosen and len(counts) > least):
+        if least is None or size < least or (name not in chosen and size > least):
             yield f"the public counts of {name!r} are not those of its values"
+    if len({*stated}) != len({name for name, _ in stated}):
+        yield "the public counts of a column are not all of as many values"
 
 
 def _delta_problems(said: RowsManifest, parts: Mapping[str, Part]) -> Iterator[str]:

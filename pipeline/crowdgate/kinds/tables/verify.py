@@ -38,7 +38,7 @@ from crowdgate.publish.levels import COARSER, Domains, domains_of, read_coarser
 def claims(said: TablesManifest) -> Iterator[str]:
     """What does not hold of the guarantee, the budget and the queries by themselves."""
     stated, mechanism = said.guarantee.guarantee, said.mechanism
-    if said.facts.margins:
+    if said.facts.margins or said.facts.joint:
         yield "no gate on tables reads public counts"
     if said.guarantee.words != tuple(guarantee_words(stated, None)):
         yield "the words of the guarantee are not its numbers"

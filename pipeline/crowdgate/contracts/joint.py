@@ -1,0 +1,92 @@
+"""Public counts of several attributes together: CSV files that a contract names beside the margins of single ones."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdgate.contracts.contract import Attribute, JointCounts
+from crowdgate.contracts.domains import MOST_FAULTS, CsvFile, label_of, read_csv
+from crowdgate.contracts.models import Place, shown
+from crowdgate.errors import Problem, nearest
+from crowdgate.hierarchy import EXACT, INVALID_LABEL, Level
+from crowdgate.histogram import collapse
+
+COUNT = "count"
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column at the level whose values it has: for every text the value's code."""
+
+    level: Level
+    codes: Mapping[str, int]
+
+
+def read_joint(place: Place, name: str, attributes: Mapping[str, Attribute]) -> JointCounts | None:
+    """Public counts of the cells of several attributes, each at the finest of its levels that has all the values of its
+    column; a cell without a row counts 0. None after its problems were added."""
+    file = read_csv(place, name)
+    if file is None:
+        return None
+    names, faults = file.header[:-1], list[Problem]()
+    if len(names) < 2 or file.header[-1] != COUNT:
+        faults.append(file.problem(1, "other columns", f"a header of two or more attributes, and {COUNT}"))
+    faults += _unknown(file, names, attributes)
+    columns = [] if faults else [_column(file, at, attributes[each], faults) for at, each in enumerate(names)]
+    counts = [] if faults else _counts(file, faults)
+    place.problems.extend(faults[:MOST_FAULTS])
+    if faults:
+        return None
+    codes = [np.array([each.codes[row[at]] for _, row in file.rows]) for at, each in enumerate(columns)]
+    levels = {name: each.level for name, each in zip(names, columns, strict=True)}
+    held = np.array(counts, dtype=np.int64)
+    sizes = tuple(map(len, levels.values()))
+    return JointCounts(levels, collapse(names, sizes, [column[held > 0] for column in codes], held[held > 0]))
+
+
+def _unknown(file: CsvFile, names: Sequence[str], attributes: Mapping[str, Attribute]) -> list[Problem]:
+    known = [name for name, attribute in attributes.items() if attribute.releasable]
+    return [
+        file.problem(1, f"the column {shown(name)}", "attributes with a domain", nearest(name, known))
+        for name in names
+        if name not in known
+    ]
+
+
+def _column(file: CsvFile, at: int, attribute: Attribute, faults: list[Problem]) -> _Column:
+    """The first level with all values; where there is none, the fault is of that with the most."""
+    texts = list(dict.fromkeys(row[at] for _, row in file.rows))
+    assert attribute.hierarchy is not None, "it is releasable"
+    tried = [_Column(level, _codes(attribute, level, texts)) for level in attribute.hierarchy.levels]
+    best = max(tried, key=lambda each: len(each.codes))
+    found = next((each for each in tried if len(each.codes) == len(texts)), best)
+    for line, row in file.rows:
+        if row[at] not in found.codes:
+            near = nearest(row[at], found.level.labels[:1000])
+            faults.append(file.problem(line, shown(row[at]), f"a value of one level of {shown(attribute.name)}", near))
+    return found
+
+
+def _codes(attribute: Attribute, level: Level, texts: Sequence[str]) -> dict[str, int]:
+    place = {label: at for at, label in enumerate(level.labels) if label != INVALID_LABEL}
+    domain = attribute.domain
+    meant = {text: label_of(domain, text) if level.name == EXACT and domain else text for text in texts}
+    return {text: place[label] for text, label in meant.items() if label is not None and label in place}
+
+
+def _counts(file: CsvFile, faults: list[Problem]) -> list[int]:
+    seen: set[tuple[str, ...]] = set()
+    counts: list[int] = []
+    for line, (*cell, count) in file.rows:
+        if tuple(cell) in seen:
+            faults.append(file.problem(line, "a cell for the second time", "each cell once"))
+        elif not re.fullmatch("[0-9]{1,15}", count):
+            faults.append(file.problem(line, f"the count {shown(count)}", "a whole number, 0 or more"))
+        else:
+            counts.append(int(count))
+        seen.add(tuple(cell))
+    if not faults and not sum(counts):
+        faults.append(file.problem(None, "no counts above 0", "at least one count above 0"))
+    return counts

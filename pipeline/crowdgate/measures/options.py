@@ -1,0 +1,48 @@
+"""Options of gates: what each may be, for those who check a policy and for those who verify a release."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from crowdgate.limits import GREATEST_K, MOST_PEOPLE
+from crowdgate.measures.base import Measure
+from crowdgate.policy.policy import GateRule
+
+FINEST_SHARE = 10**6
+"""Shares are stated in at most six decimals."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """Whether a number may be an option's value, and in words which may."""
+
+    holds: Callable[[Fraction], bool]
+    expected: str
+
+
+def _whole(least: int, most: int) -> Callable[[Fraction], bool]:
+    return lambda number: number.denominator == 1 and least <= number <= most
+
+
+OPTIONS: Mapping[str, Option] = {
+    "weight": Option(lambda weight: 0 < weight <= 1, "a weight above 0 and at most 1"),
+    "people": Option(_whole(1, MOST_PEOPLE), "a whole number of people from 1 to 1e12"),
+    "max_age": Option(lambda age: age.denominator == 1 and age >= 0, "a whole number of days, 0 or more"),
+    "quartile": Option(_whole(1, 3), "1, 2 (the median) or 3"),
+    "size": Option(_whole(1, GREATEST_K), "a whole number of rows or people, from 1 to 1e9"),
+}
+"""By name. One name means the same in every measure."""
+
+
+def wrong_options(rule: GateRule, measure: Measure) -> Iterator[tuple[str, str]]:
+    """The options of a gate whose value can't be, with what is expected."""
+    for name, value in rule.options.items():
+        if name in OPTIONS and not OPTIONS[name].holds(value):
+            yield name, OPTIONS[name].expected
+        elif name == "size" and value < measure.least_size:
+            yield name, f"a whole number from {measure.least_size} on: no class is smaller than one row"
+
+
+def is_share(share: Fraction | None) -> bool:
+    """Whether a limit is a share from 0 to 1 in at most six decimals."""
+    return share is not None and 0 <= share <= 1 and FINEST_SHARE % share.denominator == 0

@@ -1,0 +1,126 @@
+"""How many classes of the whole table are small, and how many rows are in such: told through paid noise.
+
+A row more or less makes one class larger or smaller by one. So the number of classes of these sizes, which follow each
+other, changes by at most 1, the number of rows in classes of at most s rows by at most s (a class of s + 1 is none of
+them), and count - share x rows by at most s + share. A person with m rows changes each by at most m times that.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import inf
+
+from crowdgate.candidate import Candidate, Measurement, Shape, Static
+from crowdgate.histogram import Counts, Histogram
+from crowdgate.measures.base import Measure, MeasureClass
+from crowdgate.measures.charged import drawn, told
+from crowdgate.policy.policy import GateRule
+
+SENSITIVITY = 1
+"""Of a number of classes, for one row."""
+SIZE = "size"
+
+Sizes = Callable[[int], tuple[int, int]]
+"""From the option `size` to the least and the greatest number of rows of the classes that count."""
+
+
+def share_sensitivity(share: Fraction, most: int) -> int:
+    """By how much one row more or less changes q count - p all, for a share p / q of the rows that are in classes of at
+    most `most` rows: q most + p, when one of them grows out of these sizes."""
+    return share.denominator * most + share.numerator
+
+
+def _sizes(sizes: Sizes, rule: GateRule) -> tuple[int, int]:
+    return sizes(int(rule.options.get(SIZE, 1)))
+
+
+def _within(table: Histogram, sizes: tuple[int, int]) -> Counts:
+    """The rows of the classes of these sizes."""
+    least, most = sizes
+    return table.counts[(least <= table.counts) & (table.counts <= most)]
+
+
+def _number(name: str, summary: str, sizes: Sizes, least_size: int = 0) -> Measure:
+    """The number of classes. Without a `least_size` there is no option."""
+
+    def measured(candidate: Candidate, rule: GateRule) -> Measurement | None:
+        if candidate.table is None:
+            return None
+        count = len(_within(candidate.table, _sizes(sizes, rule)))
+        return drawn(candidate, rule, count, SENSITIVITY * candidate.static.rows_per_unit)
+
+    def of_noisy(static: Static, rule: GateRule, noisy: Fraction) -> Measurement | None:
+        return told(rule, noisy, SENSITIVITY * static.rows_per_unit)
+
+    return _charged(name, summary, measured, of_noisy, least_size, excess=False)
+
+
+def _share(name: str, summary: str, sizes: Sizes, least_size: int = 0) -> Measure:
+    """By how many rows the classes hold more than a share of all rows. Without a `least_size` there is no option."""
+
+    def sensitivity(static: Static, rule: GateRule, share: Fraction) -> int:
+        return share_sensitivity(share, _sizes(sizes, rule)[1]) * static.rows_per_unit
+
+    def measured(candidate: Candidate, rule: GateRule) -> Measurement | None:
+        table, share = candidate.table, rule.at_most
+        if table is None or share is None:
+            return None
+        count = int(_within(table, _sizes(sizes, rule)).sum())
+        excess = share.denominator * count - share.numerator * table.rows
+        return drawn(candidate, rule, excess, sensitivity(candidate.static, rule, share), share.denominator)
+
+    def of_noisy(static: Static, rule: GateRule, noisy: Fraction) -> Measurement | None:
+        share = rule.at_most
+        return None if share is None else told(rule, noisy, sensitivity(static, rule, share), share.denominator)
+
+    return _charged(name, summary, measured, of_noisy, least_size, excess=True)
+
+
+def _charged(
+    name: str,
+    summary: str,
+    measured: Callable[[Candidate, GateRule], Measurement | None],
+    of_noisy: Callable[[Static, GateRule, Fraction], Measurement | None],
+    least_size: int,
+    *,
+    excess: bool,
+) -> Measure:
+    options = (SIZE,) if least_size else ()
+    return Measure(
+        name,
+        MeasureClass.CHARGED,
+        Shape.TABLE,
+        f"{summary}, in the whole table at the released levels, with discrete Laplace noise",
+        reach=lambda *_: (-inf, inf),
+        of_candidate=measured,
+        of_noisy=of_noisy,
+        options=options,
+        needs=options,
+        least_size=max(1, least_size),
+        excess=excess,
+    )
+
+
+def _one(_: int) -> tuple[int, int]:
+    return 1, 1
+
+
+def _exactly(size: int) -> tuple[int, int]:
+    return size, size
+
+
+def _below(size: int) -> tuple[int, int]:
+    return 1, size - 1
+
+
+SINGLETONS = _number("singletons", "number of classes of exactly one row", _one)
+J_TONS = _number("j_tons", "number of classes of exactly `size` rows", _exactly, 1)
+CLASSES_BELOW = _number("classes_below", "number of classes of less than `size` rows", _below, 2)
+SINGLETON_SHARE = _share(
+    "singleton_share", "by how many more rows are alone in their class than the share allows", _one
+)
+SHARE_IN_CLASSES_BELOW = _share(
+    "share_in_classes_below",
+    "by how many more rows are in classes of less than `size` rows than the share allows",
+    _below,
+    2,
+)

@@ -1,0 +1,268 @@
+"""Releases that are compared with a public register: counted by hand, refused with one clear error, and not forged."""
+
+import csv
+import hashlib
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crowdgate.errors import ConfigurationError, FileFault, VerificationFailed
+from crowdgate.gate import Reach, Verdict
+from crowdgate.jobs import release as job
+from crowdgate.jobs.check import check
+from crowdgate.jobs.plan import gate_reach, plan_policy
+from crowdgate.jobs.verify import verify
+from crowdgate.kind.run import Request, Result
+from crowdgate.ledger.key import draw_key
+from crowdgate.ledger.ledger import open_ledger
+from crowdgate.manifest import canonical
+from tests.conformance.lives import quick_rules
+from tests.kinds.registers import MATCHES, TOWN, people, register_workshop
+from tests.workshop import Workshop, write_parquet
+
+SLOT = "2030-01-01"
+CHOSEN = "attributes: {age: {choose: [10 years, 50 years]}, ward: exact}\n    choose: {epsilon: 0.1}"
+
+
+@pytest.fixture
+def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    quick_rules(monkeypatch)
+    return register_workshop(tmp_path / "w")
+
+
+def release(clinic: Workshop) -> Result:
+    return job.release(Request(clinic.policy, SLOT), draw_key)
+
+
+def folder_of(clinic: Workshop) -> Path:
+    found = release(clinic).path
+    assert found is not None
+    return found
+
+
+def by_hand(folder: Path, most: int) -> tuple[int, int]:
+    """How many released rows match 1 to `most` people of the town; and how many rows there are."""
+    with (folder / "data.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    halves = any(row["age"] == "50+" for row in rows)
+    town = Counter((_age(age, halves), ward) for age, ward in TOWN)
+    return sum(1 <= town[row["age"], row["ward"]] <= most for row in rows), len(rows)
+
+
+def _age(age: int, halves: bool) -> str:
+    if halves:
+        return "50+" if age >= 50 else "0 to 49"
+    low = age // 10 * 10
+    return "90+" if low == 90 else f"{low} to {low + 9}"
+
+
+def named(found: Result, measure: str) -> Verdict:
+    return next(each for each in found.verdicts if each.measure == measure)
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+def test_rows_that_match_few_people_of_the_register_are_counted_at_the_released_levels(
+    clinic: Workshop, chosen: bool
+) -> None:
+    if chosen:
+        clinic.edit(clinic.policy, "attributes: {age: 50 years, ward: exact}", CHOSEN)
+        clinic.edit(clinic.contract, "{property: jointMargins, value: joint.csv}", "{property: rowsAtMost, value: 900}")
+        clinic.edit(clinic.contract, "      - {property: rowsAtMost, value: 1000}\n", "")
+        text = clinic.policy.read_text(encoding="utf-8")
+        lines = [line for line in text.splitlines() if "expected_s" not in line and "singleton_p" not in line]
+        clinic.policy.write_text("\n".join(lines), encoding="utf-8")
+    found = release(clinic)
+    assert found.path is not None
+    alone, rows = by_hand(found.path, 1)
+    few, _ = by_hand(found.path, 3)
+    one, share = named(found, "register_matches").shown, named(found, "register_match_share").shown
+    assert one is not None
+    assert share is not None
+    assert (int(one.value), Fraction(share.value)) == (alone, Fraction(few, rows))
+    assert alone or chosen
+    verify(found.path, clinic.ledger)
+
+
+def test_the_register_is_published_as_it_was_counted(clinic: Workshop) -> None:
+    said = json.loads((folder_of(clinic) / "register.json").read_bytes())
+    digest = hashlib.sha256((clinic.root / "data_contracts" / "town.parquet").read_bytes()).hexdigest()
+    assert (said["contract"], said["version"], said["files"]) == ("town", "2.0.0", [digest])
+    assert [(each["name"], each["level"]) for each in said["columns"]] == [("age", "50 years"), ("ward", "exact")]
+    cells = list(zip(*(each["codes"] for each in said["columns"]), said["records"], strict=True))
+    # ages 0 to 49 and 50+; north, south, east: of the policy's contract, not of the register's
+    assert cells == [(0, 0, 3), (0, 1, 2), (1, 0, 1), (1, 2, 9)]
+
+
+def test_a_limit_below_the_matches_withholds(clinic: Workshop) -> None:
+    clinic.edit(clinic.policy, "register_matches, at_most: 1000", "register_matches, at_most: 0")
+    assert release(clinic).outcome == "withheld"
+
+
+def test_check_says_when_it_is_decided_and_that_it_can_fail(clinic: Workshop) -> None:
+    plan = plan_policy(clinic.policy)
+    (rule, measure) = next(each for each in plan.gates if each[0].measure == "register_matches")
+    assert gate_reach(plan, rule, measure) is Reach.CANNOT_FAIL  # at most 1,000 rows can be there
+    clinic.edit(clinic.policy, "register_matches, at_most: 1000", "register_matches, at_most: 999")
+    notes = {note.gate.split()[0]: note for note in check(clinic.policy).gates}
+    assert notes["register_matches"].decided == "decided on the released rows and the public register"
+    assert (notes["register_matches"].warning, notes["register_matches"].blocks) == (None, True)
+
+
+# --- refused ---
+
+Edit = Callable[[Workshop], None]
+
+
+def _policy(old: str, new: str) -> Edit:
+    return lambda clinic: clinic.edit(clinic.policy, old, new)
+
+
+def _town(old: str, new: str) -> Edit:
+    return lambda clinic: clinic.edit(clinic.root / "data_contracts" / "town.yaml", old, new)
+
+
+def _tables(clinic: Workshop) -> None:
+    clinic.edit(clinic.policy, "    kind: safe_k_anonymity\n    sampling: {beta: 0.5}\n    attributes: {age: 50 years, "
+                "ward: exact}\n", "    kind: dp_tables\n    tables: [{total: true}]\n")  # fmt: skip
+
+
+REFUSED: dict[str, tuple[Edit, str, str]] = {
+    "unknown": (_policy("contract: town", "contract: twon"), "no file has the id 'twon'", "town"),
+    "not named": (_policy("  register: {contract: town}\n", ""), "register_matches without a register", "below spec"),
+    "not asked for": (_policy(MATCHES, ""), "no gate reads the register", "a gate on register_matches"),
+    "not public": (_town("public, value: true", "public, value: false"), "is not public", "public, value: true"),
+    "other columns": (
+        lambda clinic: [_town("name: age", "name: years")(clinic), _town("name: ward", "name: place")(clinic), None][2],
+        "has none of the released attributes",
+        "a register with some of age, ward",
+    ),
+    "other levels": (_town("width: 50", "width: 20"), "'age' is another attribute in contract town", "'50 years'"),
+    "other values": (_town("south, east", "south, west"), "'ward' is another attribute in contract town", "'exact'"),
+    "tables": (_tables, "register_matches does not speak of a release by dp_tables", "one of"),
+    "size 0": (_policy("size: 3}, at_most: 1", "size: 0}, at_most: 1"), "out of range", "from 1 to 1e9"),
+    "half a size": (_policy("size: 3}, at_most: 1", "size: 1.5}, at_most: 1"), "out of range", "from 1 to 1e9"),
+}
+
+
+@pytest.mark.parametrize("fault", REFUSED)
+def test_a_register_that_does_not_fit_is_refused_before_anything_is_read(clinic: Workshop, fault: str) -> None:
+    spoil, found, expected = REFUSED[fault]
+    spoil(clinic)
+    with pytest.raises(ConfigurationError) as caught:
+        plan_policy(clinic.policy)
+    problem = next(each for each in caught.value.problems if found in each.found)
+    assert expected in problem.expected + (problem.instead or "")
+    assert problem.file == str(clinic.policy)
+    assert problem.line is not None
+
+
+def test_a_missing_register_stops_before_anything_is_charged(clinic: Workshop) -> None:
+    (clinic.root / "data_contracts" / "town.parquet").unlink()
+    with pytest.raises(FileFault, match=r"town\.parquet"):
+        release(clinic)
+    assert open_ledger(clinic.ledger, None).entry(f"clinic/1/{SLOT}") is None
+
+
+def test_too_many_distinct_records_stop_before_anything_is_charged(
+    clinic: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crowdgate.jobs.register.MOST_MATCHED", 11)
+    with pytest.raises(ConfigurationError, match="4 distinct records on 2 shared attributes"):
+        release(clinic)
+    assert open_ledger(clinic.ledger, None).entry(f"clinic/1/{SLOT}") is None
+
+
+def test_another_register_is_another_policy_only_by_its_contract(clinic: Workshop) -> None:
+    before = plan_policy(clinic.policy).bundle.digest
+    write_parquet(clinic.root / "data_contracts" / "town.parquet", people(TOWN[:3]))
+    assert plan_policy(clinic.policy).bundle.digest == before
+    _town("version: 2.0.0", "version: 2.0.1")(clinic)
+    assert plan_policy(clinic.policy).bundle.digest != before
+
+
+# --- forged ---
+
+
+def _said(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
+    def apply(path: Path) -> None:
+        said = json.loads(path.read_bytes())
+        change(said)
+        path.write_bytes(canonical(said))
+
+    return apply
+
+
+def _column(at: int, **more: Any) -> Callable[[Path], None]:
+    return _said(lambda said: said["columns"][at].update(more))
+
+
+def _twice(said: dict[str, Any]) -> None:
+    for each in said["columns"]:
+        each["codes"].insert(0, each["codes"][0])
+    said["records"].insert(0, 1)
+
+
+FORGED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "removed": (Path.unlink, "what was measured is not what the release shows"),
+    "fewer matches": (_said(lambda said: said.update(records=[3, 2, 5, 9])), "not what the release shows"),
+    "somebody is nobody": (_said(lambda said: said.update(records=[3, 2, 0, 9])), "codes and records"),
+    "less cells": (_said(lambda said: said["records"].pop()), "codes and records"),
+    "another level": (_column(0, level="10 years"), "not released at these levels"),
+    "another column": (_column(0, name="note"), "not released at these levels"),
+    "a column twice": (_column(0, name="ward", level="exact"), "not released at these levels"),
+    "no such value": (_column(1, codes=[0, 1, 0, 7]), "a code of no value"),
+    "another order": (_column(0, codes=[1, 0, 1, 1]), "in order, each once"),
+    "a cell twice": (_said(_twice), "in order, each once"),
+    "spaced": (lambda path: path.write_bytes(path.read_bytes() + b" "), "not written as a register is"),
+    "negative": (_said(lambda said: said.update(records=[3, 2, -1, 9])), "not written as a register is"),
+    "empty": (lambda path: path.write_bytes(b"{}\n"), "not written as a register is"),
+    "oversized": (lambda path: path.write_bytes(b" " * 2000), "larger than 1000 bytes"),
+}
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with pytest.MonkeyPatch.context() as patch:
+        quick_rules(patch)
+        return folder_of(register_workshop(tmp_path_factory.mktemp("forged") / "w"))
+
+
+def resealed(folder: Path) -> None:
+    said = json.loads((folder / "manifest.json").read_bytes())
+    path = folder / "register.json"
+    said["files"].pop("register.json", None)
+    if path.exists():
+        data = path.read_bytes()
+        said["files"]["register.json"] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    (folder / "manifest.json").write_bytes(canonical(said))
+
+
+@pytest.mark.parametrize("forgery", FORGED)
+def test_a_forged_register_is_refused_from_the_files_alone(
+    published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgery: str
+) -> None:
+    change, expected = FORGED[forgery]
+    folder = Path(shutil.copytree(published, tmp_path / "copy"))
+    if forgery == "oversized":
+        monkeypatch.setattr("crowdgate.verify.verify.LARGEST_LISTING", 1000)
+    change(folder / "register.json")
+    resealed(folder)
+    with pytest.raises(VerificationFailed, match=expected):
+        verify(folder)
+
+
+def test_a_register_beside_a_release_without_such_gates_is_refused(clinic: Workshop, published: Path) -> None:
+    clinic.edit(clinic.policy, MATCHES, "")
+    clinic.edit(clinic.policy, "  register: {contract: town}\n", "")
+    folder = folder_of(clinic)
+    assert not (folder / "register.json").exists()
+    (folder / "register.json").write_bytes((published / "register.json").read_bytes())
+    resealed(folder)
+    with pytest.raises(VerificationFailed, match=r"register\.json: no gate is judged by it"):
+        verify(folder)
