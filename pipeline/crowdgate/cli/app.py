@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from crowdgate.cli import audits, catalogues, contracts, keys, ledgers, policies, records, releases, workspaces
+from crowdgate.cli import audits, catalogues, contracts, keys, kl, ledgers, policies, records, releases, workspaces
 from crowdgate.cli.releases import Runner
 
 __all__ = ["Runner", "app"]
@@ -31,6 +31,7 @@ app.add_typer(ledgers.app, name="ledger")
 app.add_typer(records.app, name="record")
 app.add_typer(keys.app, name="keys")
 app.add_typer(catalogues.app, name="catalogue")
+app.add_typer(kl.app, name="kl")
 
 
 def _version(asked: bool) -> None:

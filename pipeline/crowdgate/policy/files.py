@@ -79,6 +79,28 @@ def contracts(root: Path, known: Known) -> Iterator[Contract]:
             yield found
 
 
+def named_contract(asker: Document, at: Location, root: Path, name: str, known: Known) -> Contract:
+    """The contract of this id in a working copy, which a file names at a place of it. Raises ConfigurationError."""
+    problems: list[Problem] = []
+    file = _named_file(asker, at, name, _contracts(root), problems)
+    contract: Contract | None = _collect(problems, lambda found: read_contract(found, known.servers), file)
+    if contract is None:
+        raise ConfigurationError(problems)
+    return contract
+
+
+def budget_of_contract(path: Path, contract: Contract) -> tuple[PrivacyBudget, Document]:
+    """The budget of a contract's population, in the working copy of the contract's file. Raises ConfigurationError."""
+    problems: list[Problem] = []
+    asker = read_document(path)
+    file = _named_file(asker, ("schema", 0), contract.population, _budgets(working_copy(path)), problems)
+    document = _collect(problems, read_document, file)
+    budget: PrivacyBudget | None = _collect(problems, lambda found: _parse(PrivacyBudget, found), document)
+    if budget is None or document is None:
+        raise ConfigurationError(problems)
+    return budget, document
+
+
 def working_copy(path: Path) -> Path:
     """The nearest folder around `path` that holds policies/ and data_contracts/."""
     for folder in path.resolve().parents:
