@@ -79,16 +79,6 @@ def contracts(root: Path, known: Known) -> Iterator[Contract]:
             yield found
 
 
-def named_contract(asker: Document, at: Location, root: Path, name: str, known: Known) -> Contract:
-    """The contract of this id in a working copy, which a file names at a place of it. Raises ConfigurationError."""
-    problems: list[Problem] = []
-    file = _named_file(asker, at, name, _contracts(root), problems)
-    contract: Contract | None = _collect(problems, lambda found: read_contract(found, known.servers), file)
-    if contract is None:
-        raise ConfigurationError(problems)
-    return contract
-
-
 def budget_of_contract(path: Path, contract: Contract) -> tuple[PrivacyBudget, Document]:
     """The budget of a contract's population, in the working copy of the contract's file. Raises ConfigurationError."""
     problems: list[Problem] = []
