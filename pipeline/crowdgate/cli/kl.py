@@ -1,5 +1,6 @@
 """Commands on the KL repository: what is known of how far people's attributes are from uniform."""
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,10 @@ import typer
 from crowdgate.cli.output import announce, print_json, print_table
 from crowdgate.cli.releases import WITHHELD, AsJson, LedgerUrl, slot
 from crowdgate.jobs.kl.charged import WITHHELD as WITHHELD_WORDS
+from crowdgate.jobs.kl.decide import Choice
+from crowdgate.jobs.kl.decide import decide as record_decision
+from crowdgate.jobs.kl.inventory import TITLES as INVENTORY
+from crowdgate.jobs.kl.inventory import inventory as take_inventory
 from crowdgate.jobs.kl.publish import Asked
 from crowdgate.jobs.kl.publish import publish as publish_entry
 from crowdgate.jobs.kl.query import TEXT, TITLES, entry_json, opened, row
@@ -111,7 +116,7 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
-def _say(said: dict[str, object], as_json: bool, plain: str) -> None:
+def _say(said: Mapping[str, object], as_json: bool, plain: str) -> None:
     if as_json:
         print_json(said)
     else:
@@ -124,3 +129,44 @@ def _show(title: str, entries: tuple[Signed, ...]) -> None:
     if title:
         typer.echo(f"{title}:")
     print_table(TITLES, map(row, entries), left=TEXT)
+
+
+@app.command()
+def decide(
+    contract: Contract,
+    of: Annotated[str, typer.Option("--of", metavar="ATTRIBUTE", help="What is decided about.")],
+    decision: Annotated[str, typer.Option("--decision", metavar="D", help="collect, coarsen or do-not-collect.")],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why.")],
+    by: Annotated[str, typer.Option("--by", metavar="NAME", help="Who decides.")],
+    rests_on: Annotated[str, typer.Option("--rests-on", metavar="TEXT", help="The entry or prediction it rests on.")],
+    to_level: Annotated[str | None, typer.Option("--to-level", metavar="LEVEL", help="With coarsen.")] = None,
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Record whether an attribute is collected: `check` and `release` hold the contract to it from then on."""
+    found = record_decision(Choice(contract, of, decision, to_level, reason, by, rests_on, ledger), today())
+    made = found.decision
+    against = [str(problem) for problem in found.against]
+    said = {"outcome": "decided", "file": str(made.path), "digest": made.digest, "against": against}
+    lines = [f"{of}: {made.words}", str(made.path), *(f"to be mended: {each}" for each in against)]
+    _say(said, as_json, "\n".join(lines))
+
+
+@app.command()
+def inventory(
+    repository: Annotated[
+        str | None, typer.Option("--from", metavar="REPO", help="A folder, or a URL.")
+    ] = None,
+    key: Annotated[
+        list[Path] | None, typer.Option("--key", metavar="PUB", help="Trusted public keys.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show who holds and who asks which attributes of whom: contracts and questionnaires of the working copy, with the
+    entries of a repository that speak of them."""
+    entries = () if repository is None else opened(repository, key or (), today()).entries
+    found = take_inventory(Path.cwd(), entries)
+    if as_json:
+        print_json({"outcome": "listed", "holders": [each.to_json() for each in found]})
+        return
+    print_table(INVENTORY, (line for each in found for line in each.rows()), left=range(len(INVENTORY)))

@@ -108,7 +108,9 @@ def read_decisions(root: Path) -> list[Decision]:
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         try:
             if path.suffix != ".yaml":
-                raise ConfigurationError(Problem(str(path), None, "file", "no decision", "*.yaml, as `crowdgate kl decide` writes"))
+                raise ConfigurationError(
+                    Problem(str(path), None, "file", "no decision", "*.yaml, as `crowdgate kl decide` writes")
+                )
             found.append(read_decision(path))
         except ConfigurationError as error:
             problems += error.problems

@@ -1,4 +1,4 @@
-"""Record a decision: collect an attribute, collect it at a coarser level, or do not. A file, and a line of the ledger."""
+"""Record a decision: collect an attribute, collect it coarser, or do not: a file and a line of the ledger."""
 
 import hashlib
 import os
@@ -75,9 +75,16 @@ def _said(choice: Choice, contract: Contract, today: date) -> dict[str, str | in
         found, expected = f"{choice.attribute!r} is no attribute of {contract.id}", f"one of {', '.join(names)}"
         raise _problem("--of", found, expected, nearest(choice.attribute, names))
     if choice.decision not in CHOICES:
-        raise _problem("--decision", f"{choice.decision!r}", f"one of {', '.join(CHOICES)}", nearest(choice.decision, CHOICES))
+        raise _problem(
+            "--decision", f"{choice.decision!r}", f"one of {', '.join(CHOICES)}", nearest(choice.decision, CHOICES)
+        )
     if (choice.decision == "coarsen") != (choice.level is not None):
-        raise _problem("--to-level", "missing" if choice.level is None else "given", "with --decision coarsen, and only there", None)
+        raise _problem(
+            "--to-level",
+            "missing" if choice.level is None else "given",
+            "with --decision coarsen, and only there",
+            None,
+        )
     said: dict[str, str | int] = {"contract": contract.id, "attribute": choice.attribute, "decision": choice.decision}
     if choice.level is not None:
         said |= {"level": choice.level, "values": _values(contract.by_name[choice.attribute].hierarchy, choice)}

@@ -86,7 +86,7 @@ def hold_decisions(root: Path, contract: str, ledger: Ledger) -> None:
 def _unknown(own: Sequence[Decision], known: set[str | None], ledger: Ledger) -> Iterator[Problem]:
     for each in own:
         if each.digest not in known:
-            found = f"the ledger {ledger.id} knows no such decision: the file was edited, or not written by `crowdgate kl decide`"
+            found = f"the ledger {ledger.id} knows no such decision: it was edited, or made without `crowdgate kl decide`"
             yield Problem(str(each.path), None, "file", found, "the file as it was decided, or a later decision")
 
 
