@@ -154,12 +154,8 @@ def decide(
 
 @app.command()
 def inventory(
-    repository: Annotated[
-        str | None, typer.Option("--from", metavar="REPO", help="A folder, or a URL.")
-    ] = None,
-    key: Annotated[
-        list[Path] | None, typer.Option("--key", metavar="PUB", help="Trusted public keys.")
-    ] = None,
+    repository: Annotated[str | None, typer.Option("--from", metavar="REPO", help="A folder, or a URL.")] = None,
+    key: Annotated[list[Path] | None, typer.Option("--key", metavar="PUB", help="Trusted public keys.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show who holds and who asks which attributes of whom: contracts and questionnaires of the working copy, with the

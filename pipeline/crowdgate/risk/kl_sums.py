@@ -106,7 +106,7 @@ class SumGrid:
         over = (self.rows**2).bit_length() - GREATEST.bit_length() + 1
         return Fraction(FINEST) if over <= -16 else Fraction(2) ** -over
 
-    @cached_property
+    @property
     def sensitivities(self) -> Sums:
         """How far one person moves each sum, at most, in its steps."""
         log_step = ceil(Decimal(self.log_steps) * (1 + _DIGITS.ln(Decimal(self.rows)))) + 1

@@ -86,8 +86,8 @@ def hold_decisions(root: Path, contract: str, ledger: Ledger) -> None:
 def _unknown(own: Sequence[Decision], known: set[str | None], ledger: Ledger) -> Iterator[Problem]:
     for each in own:
         if each.digest not in known:
-            found = f"the ledger {ledger.id} knows no such decision: it was edited, or made without `crowdgate kl decide`"
-            yield Problem(str(each.path), None, "file", found, "the file as it was decided, or a later decision")
+            found = f"the ledger {ledger.id} knows no such decision: edited, or made without `crowdgate kl decide`"
+            yield Problem(str(each.path), None, "file", found, "the file as it was decided")
 
 
 def _gone(root: Path, own: Sequence[Decision], known: set[str | None], ledger: Ledger) -> Iterator[Problem]:
