@@ -115,8 +115,9 @@ class SourceSaid(Signed):
 
 
 class Ends(Signed):
-    """A figure with its ends. They are equal where a public table was counted; the range of a model where the figures
-    are those of a release; jointly at one-sided 95 % where noise was charged, all lower ends and all upper ones."""
+    """A figure with its ends. They are equal where a public table was counted, and the range of a model where the
+    figures are those of a release. Where noise was charged they hold at one-sided 95 %: the upper ends of KL and of the
+    collision quantity jointly, and the lower ones."""
 
     value: Figure
     low: Figure

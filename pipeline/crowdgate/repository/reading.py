@@ -42,8 +42,9 @@ class Repository:
     entries: tuple[Signed, ...]
 
 
-def read_repository(place: str, trusted: Sequence[PublicKey], today: date) -> Repository:
-    """The repository in a folder, or at an http or https URL.
+def read_repository(place: str, trusted: Sequence[PublicKey], today: date, pending: str | None = None) -> Repository:
+    """The repository in a folder, or at an http or https URL. `pending` is the digest of an entry that its writer may
+    have put there without listing it yet.
 
     Raises VerificationFailed that lists what does not hold, FileFault where nothing can be read.
     """
@@ -51,7 +52,7 @@ def read_repository(place: str, trusted: Sequence[PublicKey], today: date) -> Re
     fetch = web.fetcher(place) if folder is None else _reader(folder)
     listed = _index(place, fetch, trusted, today)
     entries = tuple(_all(place, fetch, listed, trusted, today))
-    unknown = [] if folder is None else sorted(_names(folder) - _expected(listed))
+    unknown = [] if folder is None else sorted(_names(folder) - _expected(listed, pending))
     if unknown:
         raise VerificationFailed(
             "\n".join(f"{folder}: {name!a} is there, and the index does not list it" for name in unknown)
@@ -110,5 +111,6 @@ def _listing(folder: Path) -> Iterator[str]:
             yield path.name
 
 
-def _expected(listed: Index) -> set[str]:
-    return {index.NAME, *map(index.file_name, listed.entries)}
+def _expected(listed: Index, pending: str | None) -> set[str]:
+    written = [] if pending is None else [pending]
+    return {index.NAME, *map(index.file_name, [*listed.entries, *written])}

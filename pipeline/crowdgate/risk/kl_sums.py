@@ -24,8 +24,9 @@ rounded down. ln is worked out in 60 digits, correctly rounded: s g is off by le
 Ends. The noise of one sum is above its quantile q at level alpha/3 with probability alpha/3 at most, and below -q
 likewise: so with probability 1 - alpha all of n >= n' - q_n, A <= A' + q_A and B <= B' + q_B hold, and KL, which falls
 in n and rises in A, is at most its value at that corner; so is the collision quantity. The lower ends are the other
-corner's, with probability 1 - alpha. What every table of M cells keeps narrows them, on the same event: KL and the
-collision quantity in their ranges, A >= 0 (so KL >= ln M - ln n), B >= n, and KL <= ln(1 + 2 collision).
+corner's, with probability 1 - alpha. (The number of rows has two ends of its own, each at level alpha/3.) What every
+table of M cells keeps narrows them, on the same event: KL and the collision quantity in their ranges, A >= 0 (so
+KL >= ln M - ln n), B >= n, and KL <= ln(1 + 2 collision).
 """
 
 from collections.abc import Iterable
@@ -155,8 +156,8 @@ def rows_interval(grid: SumGrid, noisy: Sums, epsilon: Fraction) -> Interval:
 
 
 def drawn(grid: SumGrid, cells: int, noisy: Sums, epsilon: Fraction) -> Drawn:
-    """The figures of a table of so many cells by its noisy sums, with ends that hold jointly at one-sided 95 %: all the
-    upper ones, and all the lower ones.
+    """The figures of a table of so many cells by its noisy sums, with ends that hold jointly at one-sided 95 %: the
+    upper ones of KL and of the collision quantity, and the lower ones.
 
     They hold where the bound on rows does. Raises ValueError for noisy sums that leave room for an empty table.
     """

@@ -131,8 +131,8 @@ def _prepared(asked: Asked, today: date) -> _Ready:
     key = configured_key(home)
     trusted = (key.public, *(each for path in asked.keys for each in public_keys(path)))
     template = _template(asked, subject)
-    folder = home / asked.to if "://" not in asked.to else asked.to
-    return _Ready(asked, subject, home, key, trusted, shelf.check_folder(str(folder), trusted, today), today, template)
+    folder = shelf.folder_of(asked.to if "://" in asked.to else str(home / asked.to))
+    return _Ready(asked, subject, home, key, trusted, folder, today, template)
 
 
 def _template(asked: Asked, subject: Subject) -> Callable[..., Entry]:
@@ -185,6 +185,7 @@ def _charged(ready: _Ready, epsilon: Fraction, noise: CountNoise, announce: Anno
         made.append(ready.template(people, figures.kl, figures.collision, basis))
         return written(made[0], ready.key)
 
+    shelf.check_folder(ready.folder, ready.trusted, ready.today)
     grid = charged.reserve(run)
     if announce is not None:
         announce(run.id)

@@ -16,28 +16,31 @@ from crowdgate.signing.files import bounded, plain_file
 from crowdgate.signing.keys import PublicKey, SigningKey
 
 
-def check_folder(place: str, trusted: Sequence[PublicKey], today: date) -> Path:
-    """The folder of a repository that holds: a new or empty one, or one whose entries and index trusted keys signed.
-
-    Raises EnvironmentFault for a URL or a place that can't be written, VerificationFailed as `read_repository` does.
-    """
+def folder_of(place: str) -> Path:
+    """The folder of a repository, made where it is missing. Raises EnvironmentFault for a URL and where none can be."""
     if web.is_url(place):
         raise EnvironmentFault(f"{place}: a URL is only read; publish to a folder, and copy it to its server")
     folder = Path(place).resolve()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / STAGING).mkdir(mode=0o700, exist_ok=True)
-        empty = not any(path.name != STAGING for path in folder.iterdir())
+        (folder / STAGING).mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise EnvironmentFault(f"{folder}: no repository can be written there: {error.strerror}") from None
-    if not empty:
-        try:
-            read_repository(str(folder), trusted, today)
-        except FileFault:
-            raise EnvironmentFault(
-                f"{folder}: it holds files and no index; expected a KL repository, or an empty folder"
-            ) from None
     return folder
+
+
+def check_folder(folder: Path, trusted: Sequence[PublicKey], today: date, pending: str | None = None) -> None:
+    """A new or empty folder, or a repository that holds, but for an entry that a stopped run may have left unlisted.
+
+    Raises EnvironmentFault for any other folder, VerificationFailed as `read_repository` does.
+    """
+    left = {STAGING, *([] if pending is None else [index.file_name(pending)])}
+    if {path.name for path in folder.iterdir()} <= left:
+        return
+    try:
+        read_repository(str(folder), trusted, today, pending)
+    except FileFault:
+        found = "it holds files and no index"
+        raise EnvironmentFault(f"{folder}: {found}; expected a KL repository, or an empty folder") from None
 
 
 def staged_entry(folder: Path, owner: str, release_id: str) -> Path:
@@ -56,9 +59,10 @@ def stage(path: Path, envelope: bytes, day: date) -> None:
 def place(folder: Path, envelope: bytes, day: date, key: SigningKey, trusted: Sequence[PublicKey], today: date) -> str:
     """Puts an entry into the repository and lists it; what is there already stays as it is. Returns its digest.
 
-    Raises VerificationFailed for an index that no trusted key signed.
+    Raises as `check_folder` does.
     """
     digest = digest_of(envelope)
+    check_folder(folder, trusted, today, digest)
     with locked(folder, index.NAME) as staging:
         known = _listed(folder, trusted, today)
         _write(folder / index.file_name(digest), envelope, day, staging)
