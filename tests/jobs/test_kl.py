@@ -1,7 +1,6 @@
 """The commands of the KL repository, in a small working copy."""
 
 import json
-from collections.abc import Iterator
 from datetime import date
 from fractions import Fraction
 from typing import Any
@@ -143,7 +142,7 @@ def test_a_population_that_may_be_small_is_withheld_by_its_noisy_count_and_charg
 
 def test_one_row_decides_no_refusal(clinic: Workshop) -> None:
     """Whether an entry is withheld depends on the noisy count alone: without noise it would flip at one row."""
-    seen = []
+    seen: list[int] = []
 
     def ended(rows: int, noise: int) -> bool:
         clinic.write(good_rows(rows))
@@ -263,7 +262,7 @@ def test_a_lost_entry_is_said_so(clinic: Workshop, capsys: pytest.CaptureFixture
 
 
 @pytest.fixture
-def public(clinic: Workshop) -> Iterator[Workshop]:
+def public(clinic: Workshop) -> Workshop:
     clinic.edit(
         clinic.contract, "{property: rowsAtMost", "{property: public, value: true}\n      - {property: rowsAtMost"
     )

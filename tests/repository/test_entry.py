@@ -64,7 +64,7 @@ def changed(stated: Any, at: tuple[Any, ...], new: Any) -> Any:
 @given(entries(), st.data())
 def test_a_change_of_any_field_after_signing_is_refused(stated: dict[str, Any], data: st.DataObject) -> None:
     at = data.draw(st.sampled_from(list(leaves(stated))))
-    new = data.draw(st.sampled_from([0, 1, 0.25, "x", "a" * 64, "2029-12-31", None, [], {}, True]))
+    new: Any = data.draw(st.sampled_from([0, 1, 0.25, "x", "a" * 64, "2029-12-31", None, [], {}, True]))
     other = changed(stated, at, new)
     made = entry(stated)
     text = json.dumps(other, sort_keys=True, ensure_ascii=False, indent=1) + "\n"

@@ -63,6 +63,7 @@ def decide(choice: Choice, today: date) -> Decided:
     ledger = open_ledger(ledger_url(root, choice.ledger, placed), budget.spec.ledger)
     last = in_force(read_decisions(root), contract.id).get(choice.attribute)
     if last is not None and _same(last, said):
+        hold_decisions(root, contract.id, ledger)
         return Decided(last, tuple(contract_problems(contract, [last])))
     text = _text({**said, **({} if last is None else {"replaces": last.digest})})
     made = _recorded(root, contract.id, ledger, text, today)
