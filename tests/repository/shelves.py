@@ -74,8 +74,9 @@ names = st.lists(words, min_size=1, max_size=4, unique=True).map(sorted)
 def entries(draw: st.DrawFn) -> dict[str, Any]:
     """Entries that can be, of all bases, one bin and small populations among them."""
     basis = draw(st.sampled_from(sorted(BASES)))
+    sizes = st.integers(1, 1000)
     attributes: list[dict[str, Any]] = [
-        {"name": name, "level": draw(words), "values": draw(st.integers(1, 1000))} for name in draw(names)
+        {"name": name, "level": draw(words), "values": draw(sizes)} for name in draw(names)
     ]
     used = {each["name"] for each in attributes}
     restricted = [name for name in draw(names) if name not in used]
