@@ -366,3 +366,16 @@ def test_entries_of_a_release_are_post_processing(clinic: Workshop, monkeypatch:
     assert publish(clinic, "--from", folder, of="age=10 years,ward") == 2  # it counts no such ages
     (clinic.release_dir("2029-12-01") / "README.md").write_text("x")
     assert publish(clinic, "--from", folder, of="ward") == 6
+
+
+def test_a_person_of_several_rows_is_paid_for_as_a_person(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    """1,500 people of three rows, of which two stay: about 3,000 rows, with noise of twice the scale."""
+    clinic.edit(clinic.contract, "value: row}", "value: {person: patient, rows: 2}}")
+    clinic.edit(clinic.budget, "unit: row", "unit: 'person:patient'")
+    clinic.write([{**row, "patient": f"{MARK}-{i % 1500}"} for i, row in enumerate(good_rows(4500))])
+    assert publish(clinic, "--epsilon", "0.5") == 0
+    (found,) = repository(clinic).entries
+    assert found.entry.people.rows_each == 2
+    assert abs(found.entry.people.rows - 3000) < 200
+    assert publish(clinic, "--epsilon", "0.5", "--where", "ward=north", "--as-of", "2029-12-31", of="age") == 3
+    assert MARK not in capsys.readouterr().out

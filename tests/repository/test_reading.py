@@ -193,6 +193,13 @@ def test_an_endless_answer_is_cut_off() -> None:
         web.fetcher(url)("x", LARGEST_ENTRY)
 
 
+@pytest.mark.parametrize("limit", ["MOST_BYTES", "MOST_SECONDS"])
+def test_a_repository_without_end_is_cut_off(limit: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web, limit, -1)
+    with served(partial(Quiet, directory=str(folder))) as url, pytest.raises(FileFault, match="seconds in all"):
+        read(url)
+
+
 @pytest.mark.parametrize(
     "place", ["file:///tmp", "ftp://example.org/", "http://", "https://u:p@example.org/", "http://example.org/?a=b"]
 )

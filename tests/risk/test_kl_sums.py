@@ -114,6 +114,7 @@ def test_whatever_the_noise_is_figures_are_possible_and_ends_in_order(
     found = drawn(grid, cells, noisy, epsilon)
     assert 0 <= found.kl.low <= found.kl.value <= found.kl.high <= math.log(cells)
     assert 0 <= found.collision.low <= found.collision.value <= found.collision.high <= (cells - 1) / 2
+    assert all(isinstance(each, float) for ends in (found.kl, found.collision) for each in vars(ends).values())
     for end in ("low", "value", "high"):
         kl, collision = getattr(found.kl, end), getattr(found.collision, end)
         assert kl <= math.log1p(2 * collision) + 1e-9 * (1 + kl)

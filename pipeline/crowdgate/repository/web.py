@@ -14,6 +14,10 @@ from crowdgate.errors import ConfigurationError, Problem
 
 SECONDS = 20
 """Without an answer, or for one file in all."""
+MOST_SECONDS = 600
+"""For a repository."""
+MOST_BYTES = 256 << 20
+"""Of a repository."""
 _CHUNK = 1 << 16
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://", re.ASCII)
 
@@ -35,9 +39,15 @@ def fetcher(place: str) -> Callable[[str, int], bytes]:
                     urllib.request.HTTPDefaultErrorHandler(), _SameScheme(base.scheme)):  # fmt: skip
         opener.add_handler(handler)
 
+    ends, held = time.monotonic() + MOST_SECONDS, [0]
+
     def fetch(name: str, most: int) -> bytes:
+        if time.monotonic() > ends or held[0] > MOST_BYTES:
+            raise OSError(errno.EFBIG, f"more than {MOST_BYTES >> 20} MiB or {MOST_SECONDS} seconds in all")
         try:
-            return _fetched(opener, f"{place.rstrip('/')}/{name}", most)
+            data = _fetched(opener, f"{place.rstrip('/')}/{name}", most)
+            held[0] += len(data)
+            return data
         except urllib.error.HTTPError as error:
             error.close()
             raise OSError(errno.EIO, f"the server answers {error.code}") from None
