@@ -134,11 +134,24 @@ def test_one_bin_leaves_nothing_to_know() -> None:
     assert found.kl == found.collision == Interval(0, 0, 0)
 
 
-@given(st.integers(2, 1000), st.floats(0, 1), st.floats(0, 1))
-def test_figures_of_a_model_are_made_possible_together(cells: int, one: float, other: float) -> None:
-    kl, collision = math.log(cells) * one, (cells - 1) / 2 * other
-    first, second = consistent(cells, Interval(kl, 0, math.log(cells)), Interval(collision, 0, (cells - 1) / 2))
-    assert first.value <= math.log1p(2 * second.value) + 1e-9 * (1 + first.value)
+parts = st.tuples(*[st.floats(0, 1)] * 3).map(sorted)
+
+
+@given(st.integers(1, 1000), parts, parts)
+def test_figures_of_a_model_are_made_possible_together(cells: int, one: list[float], other: list[float]) -> None:
+    """Of any two ranges: ends in order, each pair within Jensen's inequality, and a point stays a point."""
+
+    def interval(parts: list[float], most: float) -> Interval:
+        low, value, high = (part * most for part in parts)
+        return Interval(value, low, high)
+
+    first, second = consistent(cells, interval(one, math.log(cells)), interval(other, (cells - 1) / 2))
+    for end in ("low", "value", "high"):
+        assert getattr(first, end) <= math.log1p(2 * getattr(second, end)) + 1e-9 * (1 + getattr(first, end))
+    assert 0 <= first.low <= first.value <= first.high <= math.log(cells) + 1e-9
+    assert 0 <= second.low <= second.value <= second.high <= (cells - 1) / 2 + 1e-9
+    if first.low == first.high and other[0] == other[2]:
+        assert second.low == second.high
 
 
 TABLES: dict[str, tuple[int, Table]] = {
