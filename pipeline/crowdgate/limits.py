@@ -101,3 +101,16 @@ MOST_SIGNATURES = 16
 
 MOST_SUBJECTS = 50_000
 """Files of a signed release, or releases of a destination."""
+
+LARGEST_ENTRY = 1 << 18
+"""Bytes of a signed entry of a KL repository."""
+
+MOST_ENTRIES = 50_000
+"""Entries of a KL repository."""
+
+MOST_BINS = 10**18
+"""Bins of an entry of a KL repository: ten million times all people who ever lived."""
+
+LEAST_POPULATION = 1000
+"""People of a population whose confidential figures a KL repository may hold, by the lower end of a noisy count: of
+few people a figure about their attributes is one about them (Koot 2012, 7.2.1)."""

@@ -45,7 +45,7 @@ from crowdgate.accounting import (
 )
 from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
 from crowdgate.guarantee import Guarantee, Part
-from crowdgate.risk import inference, kept_share, singletons
+from crowdgate.risk import inference, kept_share, kl_sums, singletons
 from crowdgate.risk import membership as attacks
 from tests.accounting import truth
 from tests.accounting.truth import NEAR, Real, real
@@ -161,6 +161,12 @@ SOME_WEIGHTS = _values(_exactly("1e-300", "1e-9", "0.001"), WEIGHT.drawn)
 RATE = _values(_exactly("0.001", "0.01497", "0.11", "0.37", "0.99"), st.floats(0.0005, 0.9995))
 TRIALS = _values([1, 20, 60, 400], st.integers(1, 300))
 LEVEL = _values(_exactly("1e-6", "0.003", "0.05", "0.47"), _powers(-9, -0.2))
+
+
+def kl_steps(grid: kl_sums.SumGrid) -> tuple[Fraction, Fraction, Fraction]:
+    """The sensitivities of the three sums in rows, nats and squares."""
+    step = grid.sensitivities
+    return Fraction(step.rows), Fraction(step.logs, grid.log_steps), step.squares / grid.square_steps
 
 
 def has_passing(limit: Any, rows: int, alpha: Any) -> bool:
@@ -626,6 +632,8 @@ LINES: dict[str, Line | Solver] = {
         lambda shares, n, k, b: tuple(kept_share.kept_probabilities(np.array(shares[:1], dtype=float), n, k, b)),
         ("near",), lambda shares, n, k, b: (truth.tail(k - 1, n - 1, b * real(shares[0])),),
         (SHARES, ROWS, FEW, ANY_BETA), 1e-9),
+    "risk.kl_sums.SumGrid.sensitivities": Line(
+        lambda n, m: kl_steps(kl_sums.SumGrid(n, m)), ("up", "up", "up"), truth.kl_steps, (K, M), 0.02),
     "risk.membership.precision": Line(
         attacks.precision, ("near",), lambda t, f, s: t / (t + s * f), (BETA, DELTA, PEOPLE), 1e-15),
     "risk.singletons.expected": Line(
@@ -643,6 +651,12 @@ def _parameter(law: Any) -> Fraction:
 ELSEWHERE = {
     "risk.kept_share.estimate_moments": "an estimate; tests/risk/test_kept_share.py",
     "risk.kept_share.stay": "an estimate; tests/risk/test_kept_share.py",
+    "risk.kl_sums.SumGrid.rows": "a product; tests/risk/test_kl_sums.py",
+    "risk.kl_sums.SumGrid.sums": "tests/risk/test_kl_sums.py, over all small tables",
+    "risk.kl_sums.consistent": "an estimate with ends; tests/risk/test_kl_sums.py",
+    "risk.kl_sums.drawn": "an estimate with ends; tests/risk/test_kl_sums.py, by simulation",
+    "risk.kl_sums.noisy_sums": "a draw; tests/risk/test_kl_sums.py",
+    "risk.kl_sums.rows_interval": "an estimate with ends; tests/risk/test_kl_sums.py, by simulation",
     "risk.singletons.all_unique_within": "an estimate with its error; tests/risk/test_saddle.py",
     "risk.singletons.distribution": "an estimate; tests/risk/test_occupancy.py",
     "risk.singletons.log_probability_all_unique": "an estimate; tests/risk/test_saddle.py",

@@ -297,3 +297,9 @@ def high_bound(n: int, w: Real, eps: Real, delta: Real) -> Real:
     v = w / (w + (1 - w) * mp.exp(2 * eps))
     alone = (1 - v) ** n + n * v * (1 - v) ** (n - 1)
     return min(mp.mpf(1), alone + 2 * delta * (1 + mp.exp(eps) * (1 - w) / w))
+
+
+def kl_steps(people: int, rows_each: int) -> tuple[Real, Real, Real]:
+    """How far a person of m rows moves n, sum c ln c and sum c^2 of a table of at most N = people m rows."""
+    rows = mp.mpf(people * rows_each)
+    return mp.mpf(rows_each), rows_each * (1 + mp.log(rows)), rows_each * (2 * rows - 1)

@@ -3,16 +3,19 @@
 import multiprocessing
 import os
 import signal
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from crowdgate.jobs import release as job
+from crowdgate.jobs.kl import shelf
+from crowdgate.jobs.kl.publish import Asked, publish
 from crowdgate.kind.run import Request
 from crowdgate.ledger import ledger
 from crowdgate.ledger.key import draw_key
 from crowdgate.publish import publisher
 
-HOLDERS: dict[str, Any] = {"ledger": ledger.Ledger, "job": job, "publisher": publisher}
+HOLDERS: dict[str, Any] = {"ledger": ledger.Ledger, "job": job, "publisher": publisher, "shelf": shelf}
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload([__name__])  # imports once; every process is then a fork of one without threads
 
@@ -30,6 +33,24 @@ def run_and_kill(
 def _run(policy: Path, holder: str, name: str, when: str, slot: str, to: Path | None) -> None:
     setattr(job, "run_rules", lambda *_: ())  # noqa: B010
     setattr(job, "row_rules_hold", lambda _: True)  # noqa: B010
+    _kill_at(holder, name, when)
+    job.release(Request(policy, slot, to=to), draw_key)
+
+
+def publish_and_kill(asked: Asked, today: date, holder: str, name: str, when: str) -> None:
+    """Publishes an entry of a KL repository, killed in the same way."""
+    process = PROCESSES.Process(target=_publish, args=(asked, today, holder, name, when))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+
+
+def _publish(asked: Asked, today: date, holder: str, name: str, when: str) -> None:
+    _kill_at(holder, name, when)
+    publish(asked, today)
+
+
+def _kill_at(holder: str, name: str, when: str) -> None:
     original = getattr(HOLDERS[holder], name)
 
     def killed(*args: object, **kwargs: object) -> None:
@@ -38,4 +59,3 @@ def _run(policy: Path, holder: str, name: str, when: str, slot: str, to: Path | 
         os.kill(os.getpid(), signal.SIGKILL)
 
     setattr(HOLDERS[holder], name, killed)
-    job.release(Request(policy, slot, to=to), draw_key)

@@ -335,7 +335,10 @@ def test_many_runs_leave_a_list_of_all(tmp_path: Path) -> None:
 
 def test_a_run_that_never_ends_is_not_waited_for(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogue, "BUSY_SECONDS", 0)
-    with catalogue._locked(desk.root), pytest.raises(EnvironmentFault, match="another run is writing it; try again"):
+    with (
+        catalogue.locked(desk.root, catalogue.NAME),
+        pytest.raises(EnvironmentFault, match="another run is writing it; try again"),
+    ):
         desk.write()
 
 

@@ -10,6 +10,7 @@ from crowdgate.cli import (
     catalogues,
     contracts,
     keys,
+    kl,
     ledgers,
     policies,
     records,
@@ -43,6 +44,7 @@ app.add_typer(ledgers.app, name="ledger")
 app.add_typer(records.app, name="record")
 app.add_typer(keys.app, name="keys")
 app.add_typer(catalogues.app, name="catalogue")
+app.add_typer(kl.app, name="kl")
 
 
 def _version(asked: bool) -> None:

@@ -38,7 +38,7 @@ def write_catalogue(root: Path, home: Path, ledger: Ledger, key: SigningKey) -> 
     when there is nothing to list, or less than a catalogue there lists that the same key signed; EnvironmentFault when
     it can't be written.
     """
-    with _locked(root) as staging:
+    with locked(root, NAME) as staging:
         place = place_of(ledger)  # before the entries: what was published up to this line is listed
         releases = _published(root, home, ledger)
         if not releases:
@@ -171,29 +171,29 @@ def _shown(path: Path) -> str:
 
 
 @contextmanager
-def _locked(root: Path) -> Iterator[Path]:
-    """The folder where what is published is staged, locked against others who write the catalogue."""
+def locked(root: Path, name: str) -> Iterator[Path]:
+    """The folder where what is published is staged, locked against others who write this list of it."""
     staging = root / STAGING
     try:
         staging.mkdir(mode=0o700, exist_ok=True)
         handle = os.open(staging, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            _wait(handle, root)
+            _wait(handle, root / name)
             yield staging
         finally:
             os.close(handle)
     except OSError as error:
-        raise EnvironmentFault(f"{root / NAME}: cannot be written: {error.strerror}") from None
+        raise EnvironmentFault(f"{root / name}: cannot be written: {error.strerror}") from None
 
 
-def _wait(handle: int, root: Path) -> None:
+def _wait(handle: int, target: Path) -> None:
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
             return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
-                raise EnvironmentFault(f"{root / NAME}: another run is writing it; try again") from None
+                raise EnvironmentFault(f"{target}: another run is writing it; try again") from None
             time.sleep(0.02)
 
 

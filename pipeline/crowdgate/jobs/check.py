@@ -10,6 +10,7 @@ from crowdgate.jobs.audit import now
 from crowdgate.jobs.audited import evidence_here
 from crowdgate.jobs.charges import charge_words, unlikely
 from crowdgate.jobs.informed import informed
+from crowdgate.jobs.kl.held import hold_decisions_here
 from crowdgate.jobs.plan import decided, failed, gate_reach, judge_static, plan_policy
 from crowdgate.kind.plan import Plan
 from crowdgate.measures import MeasureClass
@@ -61,6 +62,7 @@ class Checked:
 def check(policy: Path) -> Checked:
     """Check one policy as if it were the first release of its population. Raises ConfigurationError for wrong files."""
     plan = plan_policy(policy)
+    hold_decisions_here(plan.bundle)
     known = evidence_here(plan, now().isoformat())
     verdicts = judge_static(plan, replace(plan.alone(), audit=known.audit))
     reaches = [gate_reach(plan, rule, measure) for rule, measure in plan.gates]

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
 from crowdgate.errors import Crashed, FileFault
-from crowdgate.kind.run import Reserved, Run
+from crowdgate.kind.run import Reserved
+from crowdgate.ledger.ledger import Ledger
 from crowdgate.ledger.private import write_private
 
 P = ParamSpec("P")
@@ -16,23 +17,29 @@ def after_reading(step: Step[P, T]) -> Step[P, T]:
     """Any stop of this step is a crash: the public sees one word, the curator the reason."""
 
     def guarded(reserved: Reserved, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        try:
+        def work() -> T:
             return step(reserved, *args, **kwargs)
-        except BaseException as error:
-            fault, reason = isinstance(error, FileFault), f"{type(error).__name__}: {error}"
-        # raised outside the except block: a chained exception would carry the confidential reason along
-        _note_crash(reserved.run, step.__name__, reason)
-        raise FileFault("the input changed while it was read, or cannot be read to its end") if fault else Crashed()
+
+        return guarded_step(reserved.run.ledger, reserved.run.id, step.__name__, work)
 
     guarded.__name__, guarded.__doc__ = step.__name__, step.__doc__
     return guarded
 
 
-def _note_crash(run: Run, step: str, reason: str) -> None:
+def guarded_step(ledger: Ledger, release_id: str, step: str, work: Callable[[], T]) -> T:
+    """What `work` returns. Raises Crashed, or FileFault with a constant message, whatever stopped it."""
     try:
-        commitment = write_private(
-            run.ledger.path, run.ledger.id, run.id, {"outcome": "crashed", "step": step, "reason": reason}
-        )
-        run.ledger.note_private(run.id, commitment)
+        return work()
+    except BaseException as error:
+        fault, reason = isinstance(error, FileFault), f"{type(error).__name__}: {error}"
+    # raised outside the except block: a chained exception would carry the confidential reason along
+    _note_crash(ledger, release_id, step, reason)
+    raise FileFault("the input changed while it was read, or cannot be read to its end") if fault else Crashed()
+
+
+def _note_crash(ledger: Ledger, release_id: str, step: str, reason: str) -> None:
+    try:
+        record = {"outcome": "crashed", "step": step, "reason": reason}
+        ledger.note_private(release_id, write_private(ledger.path, ledger.id, release_id, record))
     except Exception:  # the disk may be full: the reservation stays charged all the same
         return

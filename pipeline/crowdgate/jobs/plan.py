@@ -13,6 +13,7 @@ from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.formats import FORMATS
 from crowdgate.gate import Outcome, Reach, Verdict, part_name, reach, verdict
 from crowdgate.guarantee import Guarantee, Part
+from crowdgate.jobs.kl.held import decision_problems
 from crowdgate.jobs.register import register_problems
 from crowdgate.kind.kind import Allowance, AnyKind, Protection
 from crowdgate.kind.plan import Plan, columns_read
@@ -42,6 +43,7 @@ def plan_policy(policy: Path) -> Plan:
 def plan_release(bundle: Bundle) -> Plan:
     """The plan of a policy. Raises ConfigurationError that lists every problem of policy, contract and budget."""
     problems = [*_budget_problems(bundle), *_gate_problems(bundle), *_publish_problems(bundle)]
+    problems += decision_problems(bundle)
     if bundle.policy.spec.audit is not None or any(reads_audit(rule) for rule in bundle.policy.spec.gates):
         problems += population_problems(bundle)
     spec, kind = bundle.policy.spec, kind_of(bundle)

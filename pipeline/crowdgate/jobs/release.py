@@ -13,6 +13,7 @@ from crowdgate.jobs import staging
 from crowdgate.jobs.audited import evidence
 from crowdgate.jobs.catalogue import catalogue_signed
 from crowdgate.jobs.guard import after_reading
+from crowdgate.jobs.kl.held import hold_decisions
 from crowdgate.jobs.plan import budget_of, failed, judge_static, plan_policy
 from crowdgate.jobs.recorded import committed_folders, recorded
 from crowdgate.jobs.register import counted_register
@@ -79,6 +80,7 @@ def prepare(request: Request) -> Run | Result:
     root = (request.to or bundle.root / bundle.policy.spec.publish.to).resolve()
     ledger = open_ledger(ledger_url(bundle.root, request.ledger, placed), bundle.budget.spec.ledger)
     ledger.check(bundle.contract.id, budget_of(bundle))
+    hold_decisions(bundle.root, bundle.contract.id, ledger)
     entry = ledger.entry(name)
     if entry is not None:
         return recorded(plan, ledger, entry)

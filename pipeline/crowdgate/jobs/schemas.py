@@ -13,12 +13,14 @@ from pydantic import TypeAdapter
 
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.kinds import KINDS
+from crowdgate.policy.decisions import CollectionDecision
 from crowdgate.policy.policy import PrivacyBudget
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _MODELS: dict[str, Any] = {
     "release-policy.json": KNOWN.policy,
     "privacy-budget.json": PrivacyBudget,
+    "collection-decision.json": CollectionDecision,
     "release-manifest.json": Union[tuple(kind.said for kind in KINDS.values())],  # noqa: UP007
 }
 

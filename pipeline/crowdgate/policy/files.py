@@ -87,13 +87,16 @@ def contracts(root: Path, known: Known) -> Iterator[Contract]:
             yield found
 
 
-def budget_of(root: Path, population: str) -> PrivacyBudget:
-    """The budget of a population. Raises ConfigurationError unless exactly one file of the working copy holds it."""
-    files = [path for path, name in _budgets(root) if name == population]
-    if len(files) != 1:
-        found, expected = f"{len(files)} files", "one file with the budget of this population"
-        raise ConfigurationError(Problem(str(root / "policies" / "budgets"), None, population, found, expected))
-    return _parse(PrivacyBudget, read_document(files[0]))
+def budget_of_contract(path: Path, contract: Contract) -> tuple[PrivacyBudget, Document]:
+    """The budget of a contract's population, in the working copy of the contract's file. Raises ConfigurationError."""
+    problems: list[Problem] = []
+    asker = read_document(path)
+    file = _named_file(asker, ("schema", 0), contract.population, _budgets(working_copy(path)), problems)
+    document = _collect(problems, read_document, file)
+    budget: PrivacyBudget | None = _collect(problems, lambda found: _parse(PrivacyBudget, found), document)
+    if budget is None or document is None:
+        raise ConfigurationError(problems)
+    return budget, document
 
 
 def working_copy(path: Path) -> Path:

@@ -4,6 +4,7 @@ import json
 from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 """A SHA-256 in hex."""
@@ -33,7 +34,12 @@ def parsed(data: bytes, model: type[Model]) -> Model:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))[:100] or "document"
-        raise ValueError(f"{place!a}: {first['type']}") from None
+        raise ValueError(f"{place!a}: {_why(first)}") from None
     if canonical(value) != data:
         raise ValueError("not canonical JSON")
     return value
+
+
+def _why(error: ErrorDetails) -> str:
+    """A rule of the model in its own words, which quote nothing of the input; anything else by its type."""
+    return error["msg"].removeprefix("Value error, ") if error["type"] == "value_error" else error["type"]

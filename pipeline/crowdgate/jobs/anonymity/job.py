@@ -21,7 +21,7 @@ from crowdgate.ledger.ledger import Ledger, open_ledger
 from crowdgate.ledger.looks import ANONYMITY_KEPT, ANONYMITY_MEASURED
 from crowdgate.ledger.private import private_file, write_private
 from crowdgate.ledger.stores import placed
-from crowdgate.policy.files import budget_of, working_copy
+from crowdgate.policy.files import budget_of_contract, working_copy
 from crowdgate.settings import ledger_url
 from crowdgate.sources import open_source
 from crowdgate.sources.source import Source
@@ -87,9 +87,8 @@ def _kept(asked: Asked, what: Chosen, source: Source, link: Link | None, confide
 
 def _ledger(asked: Asked, contract: Contract) -> Ledger:
     """The ledger of the budget of a contract's population."""
-    root = working_copy(contract.files[0])
-    budget = budget_of(root, contract.population)
-    return open_ledger(ledger_url(root, asked.ledger, placed), budget.spec.ledger)
+    budget, _ = budget_of_contract(contract.files[0], contract)
+    return open_ledger(ledger_url(working_copy(contract.files[0]), asked.ledger, placed), budget.spec.ledger)
 
 
 def _digest(asked: Asked) -> str:

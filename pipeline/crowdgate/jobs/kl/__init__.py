@@ -1,0 +1,1 @@
+"""The KL repository as users meet it: publish, query, list, decide, inventory."""

@@ -1,0 +1,199 @@
+"""KL and collision quantity of a confidential table, through noise that the population's budget pays.
+
+The life of such a run is that of a release: reserve, read, draw, commit, publish. From the first read on it is charged
+whatever its end. What leaves are three noisy sums and what follows from them; whether anything leaves is decided by the
+noisy number of rows, never by a row.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from crowdgate.accounting.numbers import exact_text
+from crowdgate.errors import ConfigurationError, LedgerRefused, Problem
+from crowdgate.jobs.guard import guarded_step
+from crowdgate.jobs.kl import shelf
+from crowdgate.jobs.kl.figures import kept
+from crowdgate.jobs.kl.subject import Subject
+from crowdgate.ledger.ledger import Budget, Entry, Ledger, Spend, State
+from crowdgate.ledger.private import write_private
+from crowdgate.limits import LEAST_POPULATION
+from crowdgate.noise import CountNoise
+from crowdgate.repository.entry import ChargedNoise, digest_of
+from crowdgate.repository.index import file_name
+from crowdgate.risk.kl_sums import Drawn, SumGrid, drawn, noisy_sums, rows_interval
+from crowdgate.sampling import SecretKey
+from crowdgate.signing.keys import PublicKey, SigningKey
+from crowdgate.signing.statement import LedgerPlace
+from crowdgate.sources import Source
+from crowdgate.sources.counting import Task, counted, histograms, serial
+
+Written = Callable[[Drawn, int, ChargedNoise], bytes]
+"""(figures, rows a person may have, basis) -> the signed entry."""
+WITHHELD = (
+    f"The noisy number of rows leaves room for fewer than {LEAST_POPULATION} people: of so few nothing is published, "
+    "and what was drawn stays spent."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A charged run that may start."""
+
+    subject: Subject
+    epsilon: Fraction
+    budget: Budget
+    ledger: Ledger
+    id: str
+    digest: str
+    source: Source
+    folder: Path
+    home: Path
+    day: date
+
+    @property
+    def staged(self) -> Path:
+        """Where its entry lies before it is published."""
+        return shelf.staged_entry(self.folder, self.ledger.id, self.id)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended: the digest of its entry, or None where it was withheld."""
+
+    digest: str | None
+    folder: Path
+    before: bool = False
+
+
+def check_charge(subject: Subject, budget: Budget) -> None:
+    """What can be refused before anything is charged. Raises ConfigurationError."""
+    contract, problems = subject.contract, []
+    if budget.people < LEAST_POPULATION:
+        found = f"the population {budget.population} has at most {budget.people} people"
+        expected = f"at least {LEAST_POPULATION}: of fewer, confidential figures are never published"
+        problems.append(Problem("command line", None, "--epsilon", found, expected))
+    if contract.sample is not None:
+        found = f"the table of {contract.id} is an inherited sample, which serves one release and nothing else"
+        problems.append(Problem("command line", None, "--epsilon", found, "--from RELEASE_DIR"))
+    if problems:
+        raise ConfigurationError(problems)
+
+
+def request_digest(subject: Subject, epsilon: Fraction, files: Sequence[Path], words: str) -> str:
+    """What the ledger keeps of the request: the SHA-256 of what is asked and of the files that decide it."""
+    said = {
+        "vocabulary": subject.vocabulary().model_dump(mode="json"),
+        "restrictions": [each.model_dump(mode="json") for each in subject.restrictions()],
+        "epsilon": exact_text(epsilon),
+        "said": words,
+        "files": [sha256(path.read_bytes()).hexdigest() for path in sorted(path.resolve() for path in files)],
+    }
+    return sha256(json.dumps(said, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+
+
+def reserve(run: Run) -> SumGrid:
+    """Charges the run to its population, and returns the grid for its bound on people. Raises LedgerRefused; then
+    nothing is charged."""
+    run.ledger.reserve(run.id, run.digest, run.subject.contract.id, run.budget, Spend(run.epsilon, Fraction(0)))
+    try:
+        people = run.ledger.check(run.subject.contract.id, run.budget).people
+        return SumGrid(people, run.subject.contract.unit.rows)
+    except BaseException:
+        run.ledger.void(run.id)  # nothing was read
+        raise
+
+
+def conclude(run: Run, grid: SumGrid, key: SecretKey, noise: CountNoise, write: Written) -> str | None:
+    """Reads, draws and commits: the digest of a staged entry, or None for one that is withheld.
+
+    Raises Crashed, or FileFault with a constant message, whatever stops it: it stays charged.
+    """
+
+    def work() -> str | None:
+        run.ledger.begin_reading(run.id)
+        task = Task(run.subject.contract, run.subject.counted.names, {"cells": run.subject.counted})
+        counts = kept(histograms(counted(run.source, task, serial()), task, key)["cells"], run.subject)
+        values, cells = np.unique(counts, return_counts=True)
+        sums = grid.sums(zip(values.tolist(), cells.tolist(), strict=True))
+        noisy = noisy_sums(grid, sums, run.epsilon, noise)
+        if rows_interval(grid, noisy, run.epsilon).low < LEAST_POPULATION * grid.rows_each:
+            run.ledger.commit(run.id, State.WITHHELD, None, None, _noted(run, "withheld"))
+            return None
+        return _committed(
+            run, write(drawn(grid, run.subject.view.cells, noisy, run.epsilon), grid.rows_each, _basis(run))
+        )
+
+    return guarded_step(run.ledger, run.id, "draw", work)
+
+
+def _basis(run: Run) -> ChargedNoise:
+    line = run.ledger.place(run.id)
+    charge = LedgerPlace(id=run.ledger.id, line=line.number, digest=line.digest)
+    return ChargedNoise(kind="charged", release=run.id, epsilon=run.epsilon, charge=charge)
+
+
+def _committed(run: Run, envelope: bytes) -> str:
+    digest = digest_of(envelope)
+    shelf.stage(run.staged, envelope, run.day)
+    run.ledger.commit(run.id, State.COMMITTED, digest, _destination(run, digest), _noted(run, "published"))
+    return digest
+
+
+def _destination(run: Run, digest: str) -> str:
+    path = run.folder / file_name(digest)
+    return path.relative_to(run.home).as_posix() if path.is_relative_to(run.home) else str(path)
+
+
+def _noted(run: Run, outcome: str) -> str:
+    return write_private(run.ledger.path, run.ledger.id, run.id, {"outcome": outcome})
+
+
+def publish_staged(run: Run, digest: str, key: SigningKey, trusted: Sequence[PublicKey], today: date) -> Ended:
+    """Publishes the committed bytes. Raises LedgerRefused (lost) when they are gone."""
+    entry = run.ledger.entry(run.id)
+    assert entry is not None, "it was committed"
+    return _published(run, entry, digest, key, trusted, today)
+
+
+def ended_before(run: Run, entry: Entry, key: SigningKey, trusted: Sequence[PublicKey], today: date) -> Ended:
+    """The end of a run of this id that ran before; publishes what was committed and not yet moved.
+
+    Raises LedgerRefused: spent after a crash, lost where the bytes are gone.
+    """
+    if entry.policy_digest != run.digest:
+        raise LedgerRefused(f"{run.id} was used for another question; give another --as-of, such as 2026-01-31T1200Z")
+    if entry.state is State.WITHHELD:
+        return Ended(None, run.folder, before=True)
+    if entry.state is State.RESERVED or entry.manifest_digest is None:
+        raise LedgerRefused(
+            f"{run.id} has started and not ended: it crashed or still runs; use another --as-of", "spent"
+        )
+    return _published(run, entry, entry.manifest_digest, key, trusted, today, before=True)
+
+
+def _published(
+    run: Run,
+    entry: Entry,
+    digest: str,
+    key: SigningKey,
+    trusted: Sequence[PublicKey],
+    today: date,
+    before: bool = False,
+) -> Ended:
+    folder = (run.home / (entry.destination or "")).parent
+    staged = shelf.staged_entry(folder, run.ledger.id, run.id)
+    envelope = shelf.found(staged, digest) or shelf.found(folder / file_name(digest), digest)
+    if envelope is None:
+        raise LedgerRefused(f"{run.id} was drawn, and its entry is lost or changed; use another --as-of", "lost")
+    shelf.place(folder, envelope, run.day, key, trusted, today)
+    staged.unlink(missing_ok=True)
+    if entry.state is State.COMMITTED:
+        run.ledger.published(run.id)
+    return Ended(digest, folder, before)

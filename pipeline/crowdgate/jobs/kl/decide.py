@@ -1,0 +1,146 @@
+"""Record a decision: collect an attribute, collect it coarser, or do not: a file and a line of the ledger."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from crowdgate.contracts.contract import Contract
+from crowdgate.contracts.reading import read_contract
+from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem, nearest
+from crowdgate.hierarchy import INVALID_LABEL, Hierarchy
+from crowdgate.jobs.kl.held import DECIDED, contract_problems, hold_decisions
+from crowdgate.jobs.plan import KNOWN
+from crowdgate.ledger.ledger import Ledger, open_ledger
+from crowdgate.ledger.stores import placed
+from crowdgate.policy.decisions import FOLDER, KIND, Decision, in_force, read_decision, read_decisions
+from crowdgate.policy.files import budget_of_contract, working_copy
+from crowdgate.policy.policy import API_VERSION
+from crowdgate.publish.publisher import sync
+from crowdgate.settings import ledger_url
+
+CHOICES = ("collect", "coarsen", "do-not-collect")
+_HEAD = "# yaml-language-server: $schema=../schema/collection-decision.json\n"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is decided about an attribute of the contract in a file, by whom, why, and what it rests on."""
+
+    contract: Path
+    attribute: str
+    decision: str
+    level: str | None
+    reason: str
+    by: str
+    rests_on: str
+    ledger: str | None = None
+
+
+@dataclass(frozen=True)
+class Decided:
+    """The decision as it was recorded, and what the contract still collects against it."""
+
+    decision: Decision
+    against: tuple[Problem, ...]
+
+
+def decide(choice: Choice, today: date) -> Decided:
+    """Record a decision, which replaces the one in force. The same once more, on the same day, changes nothing.
+
+    The line of the ledger comes first: where the run stops before the file is there, the same call writes it. Raises
+    ConfigurationError for an unknown attribute or level and for edited decisions, EnvironmentFault where it can't be
+    written.
+    """
+    contract = read_contract(choice.contract, KNOWN.servers)
+    said = _said(choice, contract, today)
+    root = working_copy(choice.contract)
+    budget = budget_of_contract(choice.contract, contract)[0]
+    ledger = open_ledger(ledger_url(root, choice.ledger, placed), budget.spec.ledger)
+    last = in_force(read_decisions(root), contract.id).get(choice.attribute)
+    if last is not None and _same(last, said):
+        hold_decisions(root, contract.id, ledger)
+        return Decided(last, tuple(contract_problems(contract, [last])))
+    text = _text({**said, **({} if last is None else {"replaces": last.digest})})
+    made = _recorded(root, contract.id, ledger, text, today)
+    return Decided(made, tuple(contract_problems(contract, [made])))
+
+
+def _said(choice: Choice, contract: Contract, today: date) -> dict[str, str | int]:
+    names = list(contract.by_name)
+    if choice.attribute not in names:
+        found, expected = f"{choice.attribute!r} is no attribute of {contract.id}", f"one of {', '.join(names)}"
+        raise _problem("--of", found, expected, nearest(choice.attribute, names))
+    if choice.decision not in CHOICES:
+        raise _problem(
+            "--decision", f"{choice.decision!r}", f"one of {', '.join(CHOICES)}", nearest(choice.decision, CHOICES)
+        )
+    if (choice.decision == "coarsen") != (choice.level is not None):
+        raise _problem(
+            "--to-level",
+            "missing" if choice.level is None else "given",
+            "with --decision coarsen, and only there",
+            None,
+        )
+    said: dict[str, str | int] = {"contract": contract.id, "attribute": choice.attribute, "decision": choice.decision}
+    if choice.level is not None:
+        said |= {"level": choice.level, "values": _values(contract.by_name[choice.attribute].hierarchy, choice)}
+    for option, words in (("--reason", choice.reason), ("--by", choice.by), ("--rests-on", choice.rests_on)):
+        if not words.strip() or not words.isprintable() or len(words) > 1000:
+            raise _problem(option, "not usable", "one line of 1 to 1000 printable characters", None)
+    return {**said, "reason": choice.reason, "by": choice.by, "date": today.isoformat(), "rests_on": choice.rests_on}
+
+
+def _values(hierarchy: Hierarchy | None, choice: Choice) -> int:
+    """How many values the level has, without the one for invalid cells."""
+    names = () if hierarchy is None else hierarchy.names
+    if hierarchy is None or choice.level not in names:
+        found = f"{choice.attribute!r} has no level {choice.level!r}"
+        raise _problem("--to-level", found, f"one of {', '.join(names) or 'none'}", nearest(choice.level or "", names))
+    level, exact = hierarchy.level(choice.level), hierarchy.levels[0]
+    return len({level.of_values[at] for at, label in enumerate(exact.labels) if label != INVALID_LABEL})
+
+
+def _same(last: Decision, said: dict[str, str | int]) -> bool:
+    held = last.spec.model_dump(exclude={"replaces"}, exclude_none=True)
+    return bool(held == said)
+
+
+def _text(said: dict[str, Any]) -> str:
+    whole = {"apiVersion": API_VERSION, "kind": KIND, "spec": said}
+    return _HEAD + yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, width=10_000)
+
+
+def _recorded(root: Path, contract: str, ledger: Ledger, text: str, today: date) -> Decision:
+    data = text.encode()
+    digest = hashlib.sha256(data).hexdigest()
+    path = root / FOLDER / f"{today.isoformat()}-{digest[:12]}.yaml"
+    begun = any((line.event, line.subject, line.commitment) == (DECIDED, contract, digest) for line in ledger.journal())
+    if not begun:
+        hold_decisions(root, contract, ledger)
+        ledger.record(DECIDED, contract, digest)
+    _write(path, data)
+    hold_decisions(root, contract, ledger)
+    return read_decision(path)
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = path.parents[1] / f".{path.name}.new"  # beside the folder: what lies in it must be a decision
+        with scratch.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(scratch, path)
+        sync(path.parent)
+    except OSError as error:
+        raise EnvironmentFault(f"{path}: cannot be written: {error.strerror}; then decide the same again") from None
+
+
+def _problem(option: str, found: str, expected: str, instead: str | None) -> ConfigurationError:
+    return ConfigurationError(Problem("command line", None, option, found, expected, instead))

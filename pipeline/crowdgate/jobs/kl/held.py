@@ -1,0 +1,105 @@
+"""Contracts are held to what was decided about collecting their attributes, and decisions to the ledger's journal."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from crowdgate.contracts.contract import Attribute, Contract
+from crowdgate.documents import read_document
+from crowdgate.errors import ConfigurationError, CrowdgateError, Problem
+from crowdgate.ledger.ledger import Ledger, open_ledger
+from crowdgate.ledger.stores import placed
+from crowdgate.policy.decisions import FOLDER, Decision, in_force, read_decisions
+from crowdgate.policy.files import Bundle
+from crowdgate.settings import ledger_url
+
+DECIDED = "collection-decided"
+"""Of the contract that is the line's subject; the commitment is the SHA-256 of the decision's file."""
+
+
+def decision_problems(bundle: Bundle) -> Iterator[Problem]:
+    """What a policy's contract collects against what was decided, and decisions that can't be read."""
+    try:
+        decided = in_force(read_decisions(bundle.root), bundle.contract.id)
+    except ConfigurationError as error:
+        yield from error.problems
+        return
+    yield from contract_problems(bundle.contract, decided.values())
+
+
+def contract_problems(contract: Contract, decided: Iterable[Decision]) -> Iterator[Problem]:
+    """The attributes that a contract collects against a decision."""
+    for decision in decided:
+        attribute, spec = contract.by_name.get(decision.spec.attribute), decision.spec
+        if attribute is None or spec.decision == "collect":
+            continue
+        if spec.decision == "do-not-collect":
+            yield _problem(contract, decision, "collected", "a contract without it")
+        elif _values(attribute) is None:
+            yield _problem(contract, decision, "collected without a list of its values", _coarser(decision))
+        elif (_values(attribute) or 0) > (spec.values or 0):
+            yield _problem(contract, decision, f"collected in {_values(attribute)} values", _coarser(decision))
+
+
+def _coarser(decision: Decision) -> str:
+    return f"a domain of at most the {decision.spec.values} values of level {decision.spec.level!r}"
+
+
+def _values(attribute: Attribute) -> int | None:
+    """How many values are collected; None without a public domain."""
+    return None if attribute.domain is None else len(attribute.domain)
+
+
+def _problem(contract: Contract, decision: Decision, found: str, expected: str) -> Problem:
+    path, name = contract.files[0], decision.spec.attribute
+    document = read_document(path)
+    at = next(
+        (
+            location
+            for location in document.lines
+            if len(location) == 4 and location[2] == "properties" and _name(document.data, location) == name
+        ),
+        (),
+    )
+    line = document.line(at)
+    said = f"{expected}, or a later decision by `crowdgate kl decide` ({decision.path.name}: {decision.words})"
+    return Problem(str(path), line, f"attribute {name!r}", found, said)
+
+
+def _name(data: object, location: tuple[str | int, ...]) -> object:
+    for part in location:
+        data = data[part]  # type: ignore[index]
+    return data.get("name") if isinstance(data, dict) else None
+
+
+def hold_decisions(root: Path, contract: str, ledger: Ledger) -> None:
+    """Every decision about a contract is one that the ledger knows, and every one that it knows is there.
+
+    Raises ConfigurationError that names the files.
+    """
+    known = {line.commitment for line in ledger.journal() if (line.event, line.subject) == (DECIDED, contract)}
+    own = [each for each in read_decisions(root) if each.spec.contract == contract]
+    problems = [*_unknown(own, known, ledger), *_gone(root, own, known, ledger)]
+    if problems:
+        raise ConfigurationError(problems)
+
+
+def _unknown(own: Sequence[Decision], known: set[str | None], ledger: Ledger) -> Iterator[Problem]:
+    for each in own:
+        if each.digest not in known:
+            found = f"the ledger {ledger.id} knows no such decision: edited, or made without `crowdgate kl decide`"
+            yield Problem(str(each.path), None, "file", found, "the file as it was decided")
+
+
+def _gone(root: Path, own: Sequence[Decision], known: set[str | None], ledger: Ledger) -> Iterator[Problem]:
+    for digest in sorted(filter(None, known - {each.digest for each in own})):
+        found = f"the decision {digest} is missing, which the ledger {ledger.id} knows"
+        yield Problem(str(root / FOLDER), None, "folder", found, "all decisions, also those that were replaced")
+
+
+def hold_decisions_here(bundle: Bundle) -> None:
+    """The same, where the ledger may be out of reach."""
+    try:
+        ledger = open_ledger(ledger_url(bundle.root, None, placed), bundle.budget.spec.ledger)
+    except CrowdgateError:
+        return
+    hold_decisions(bundle.root, bundle.contract.id, ledger)

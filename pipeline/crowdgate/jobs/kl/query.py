@@ -1,0 +1,183 @@
+"""Query and list a repository: what is known of some attributes of a population, conflicts side by side."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from crowdgate.accounting.numbers import exact_text
+from crowdgate.contracts.contract import Contract
+from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.hierarchy import EXACT
+from crowdgate.jobs.kl.subject import split
+from crowdgate.jobs.plan import KNOWN
+from crowdgate.policy.files import contracts
+from crowdgate.repository.entry import Entry
+from crowdgate.repository.matching import Found, Question, answers
+from crowdgate.repository.reading import Repository, Signed, read_repository
+from crowdgate.signing.keys import public_keys
+
+Values = Mapping[tuple[str, str], int]
+"""(attribute, level) -> its number of values."""
+
+
+def opened(place: str, keys: Sequence[Path], today: date) -> Repository:
+    """The repository in a folder or at a URL, all of whose entries these keys signed."""
+    return read_repository(place, [each for path in keys for each in public_keys(path)], today)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question with what answers it."""
+
+    question: Question
+    found: Found
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        found = self.found
+        return {
+            "outcome": found.outcome,
+            "exact": [entry_json(each) for each in found.exact],
+            "more_specific": [entry_json(each) for each in found.more],
+            "less_specific": [entry_json(each) for each in found.less],
+            "conflicts": [[one.digest, other.digest] for one, other in found.conflicts],
+        }
+
+
+def query(
+    repository: Repository,
+    home: Path,
+    contract: str,
+    attributes: Sequence[str],
+    population: str | None = None,
+    where: Sequence[str] = (),
+) -> Answered:
+    """What the repository knows of these attributes (`NAME` or `NAME=LEVEL`), of people with these values.
+
+    How fine a level is, and at which level a value stands, is told by the contract where the working copy has it, else
+    by the repository's entries. Raises ConfigurationError for attributes, levels and values that neither knows.
+    """
+    own = next((each for each in contracts(home, KNOWN) if each.id == contract), None)
+    entries = [each.entry for each in repository.entries if each.entry.vocabulary.contract == contract]
+    known = _of_contract(own) if own is not None else _of_entries(entries)
+    if not known:
+        ids = sorted({each.entry.vocabulary.contract for each in repository.entries})
+        found = f"neither the repository nor the working copy knows a contract {contract!r}"
+        raise _problem("--contract", found, f"one of {', '.join(ids)}", nearest(contract, ids))
+    asked = {
+        name: _size(known, name, level or EXACT)
+        for name, _, level in (each.partition("=") for each in split(attributes))
+    }
+    if not asked:
+        raise _problem("--of", "no attribute", "ATTRIBUTE or ATTRIBUTE=LEVEL, with commas between", None)
+    only = dict(_only(own, entries, each) for each in where)
+    question = Question(contract, asked, population, only)
+    return Answered(question, answers(question, repository.entries))
+
+
+def _of_contract(contract: Contract) -> Values:
+    return {
+        (each.name, level.name): len(level)
+        for each in contract.attributes
+        if each.hierarchy is not None
+        for level in each.hierarchy.levels
+    }
+
+
+def _of_entries(entries: Sequence[Entry]) -> Values:
+    return {(each.name, each.level): each.values for entry in entries for each in entry.vocabulary.attributes}
+
+
+def _size(known: Values, name: str, level: str) -> int:
+    if (name, level) in known:
+        return known[name, level]
+    names = sorted({each for each, _ in known})
+    if name not in names:
+        raise _problem(
+            "--of", f"{name!r} is no attribute that is known", f"one of {', '.join(names)}", nearest(name, names)
+        )
+    levels = [own for each, own in known if each == name]
+    raise _problem("--of", f"{name!r} has no level {level!r}", f"one of {', '.join(levels)}", nearest(level, levels))
+
+
+def _only(contract: Contract | None, entries: Sequence[Entry], word: str) -> tuple[str, tuple[str, str]]:
+    name, equals, value = word.partition("=")
+    attribute = None if contract is None else contract.by_name.get(name)
+    levels = attribute.hierarchy.levels if attribute is not None and attribute.hierarchy is not None else ()
+    found = [level.name for level in levels if value in level.labels] or [
+        each.level
+        for entry in entries
+        for each in entry.population.restrictions
+        if (each.name, each.value) == (name, value)
+    ]
+    if not equals or not found:
+        raise _problem("--where", f"{word!r}", "ATTRIBUTE=VALUE, of the contract or of some entry", None)
+    return name, (found[0], value)
+
+
+def entry_json(each: Signed) -> dict[str, Any]:
+    """An entry with its digest and who signed it."""
+    return {"digest": each.digest, "signed_by": list(each.signers), **each.entry.model_dump(mode="json", by_alias=True)}
+
+
+TITLES = (
+    "entry",
+    "contract",
+    "attributes",
+    "people",
+    "KL",
+    "from",
+    "to",
+    "collision",
+    "ln N",
+    "covers",
+    "errors",
+    "date",
+    "basis",
+)
+TEXT = (0, 1, 2, 3, 11, 12)
+
+
+def row(each: Signed) -> list[str]:
+    """An entry as a row of a table under TITLES."""
+    from math import log
+
+    entry = each.entry
+    kl = [f"{number:.4g}" for number in (entry.kl.value, entry.kl.low, entry.kl.high)]
+    said = [f"{entry.source.coverage:.4g}", f"{entry.source.error:.4g}", entry.date, basis_words(entry)]
+    tail = [f"{entry.collision.value:.4g}", f"{log(entry.bins):.4g}", *said]
+    return [
+        each.digest[:12],
+        f"{entry.vocabulary.contract} {entry.vocabulary.version}",
+        attributes(entry),
+        people(entry),
+        *kl,
+        *tail,
+    ]
+
+
+def attributes(entry: Entry) -> str:
+    """Attributes with their levels."""
+    return ", ".join(f"{each.name}={each.level}" for each in entry.vocabulary.attributes)
+
+
+def people(entry: Entry) -> str:
+    """Whose."""
+    only = "".join(f", {each.name}={each.value}" for each in entry.population.restrictions)
+    return f"{entry.population.id}{only}"
+
+
+def basis_words(entry: Entry) -> str:
+    """What the figures rest on."""
+    basis = entry.basis
+    if basis.kind == "public":
+        return "public table"
+    if basis.kind == "release":
+        return f"release {basis.release}"
+    return f"noise, epsilon {exact_text(basis.epsilon)}"
+
+
+def _problem(option: str, found: str, expected: str, instead: str | None) -> ConfigurationError:
+    return ConfigurationError(Problem("command line", None, option, found, expected, instead))

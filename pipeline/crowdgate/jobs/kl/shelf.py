@@ -1,0 +1,110 @@
+"""Writing a repository's folder: an entry is there whole and listed by the signed index, or not at all."""
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from crowdgate.errors import EnvironmentFault, FileFault, VerificationFailed
+from crowdgate.jobs.catalogue import locked
+from crowdgate.limits import LARGEST_ENTRY, LARGEST_ENVELOPE
+from crowdgate.publish.publisher import replace
+from crowdgate.repository import index, web
+from crowdgate.repository.entry import digest_of
+from crowdgate.repository.reading import STAGING, read_repository
+from crowdgate.signing.files import bounded, plain_file
+from crowdgate.signing.keys import PublicKey, SigningKey
+
+
+def folder_of(place: str) -> Path:
+    """The folder of a repository, made where it is missing. Raises EnvironmentFault for a URL and where none can be."""
+    if web.is_url(place):
+        raise EnvironmentFault(f"{place}: a URL is only read; publish to a folder, and copy it to its server")
+    folder = Path(place).resolve()
+    try:
+        (folder / STAGING).mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise EnvironmentFault(f"{folder}: no repository can be written there: {error.strerror}") from None
+    return folder
+
+
+def check_folder(folder: Path, trusted: Sequence[PublicKey], today: date, pending: str | None = None) -> None:
+    """A new or empty folder, or a repository that holds, but for an entry that a stopped run may have left unlisted.
+
+    Raises EnvironmentFault for any other folder, VerificationFailed as `read_repository` does.
+    """
+    left = {STAGING, *([] if pending is None else [index.file_name(pending)])}
+    if {path.name for path in folder.iterdir()} <= left:
+        return
+    try:
+        read_repository(str(folder), trusted, today, pending)
+    except FileFault:
+        found = "it holds files and no index"
+        raise EnvironmentFault(f"{folder}: {found}; expected a KL repository, or an empty folder") from None
+
+
+def staged_entry(folder: Path, owner: str, release_id: str) -> Path:
+    """Where the entry of a charged run lies before it is published: of the ledger `owner`."""
+    return folder / STAGING / f"{owner}~{release_id.replace('/', '~')}.json"
+
+
+def stage(path: Path, envelope: bytes, day: date) -> None:
+    """The bytes on disk, for nobody yet. Raises EnvironmentFault."""
+    try:
+        replace(path, envelope, _dated(day), path.parent)
+    except OSError as error:
+        raise EnvironmentFault(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def place(folder: Path, envelope: bytes, day: date, key: SigningKey, trusted: Sequence[PublicKey], today: date) -> str:
+    """Puts an entry into the repository and lists it; what is there already stays as it is. Returns its digest.
+
+    Raises as `check_folder` does.
+    """
+    digest = digest_of(envelope)
+    check_folder(folder, trusted, today, digest)
+    with locked(folder, index.NAME) as staging:
+        known = _listed(folder, trusted, today)
+        _write(folder / index.file_name(digest), envelope, day, staging)
+        if digest not in known:
+            latest = max([day, *known.values()])
+            _write(folder / index.NAME, index.written([*known, digest], latest, key), day, staging)
+    return digest
+
+
+def complete(folder: Path, digest: str) -> bool:
+    """Whether the entry lies there with exactly its bytes."""
+    return found(folder / index.file_name(digest), digest) is not None
+
+
+def found(path: Path, digest: str) -> bytes | None:
+    """The bytes of an entry, or None where they are gone or others."""
+    try:
+        with plain_file(path) as file:
+            envelope = bounded(file, LARGEST_ENTRY)
+    except OSError:
+        return None
+    return envelope if digest_of(envelope) == digest else None
+
+
+def _listed(folder: Path, trusted: Sequence[PublicKey], today: date) -> dict[str, date]:
+    """The digests that the index lists, with its day."""
+    path = folder / index.NAME
+    if not os.path.lexists(path):
+        return {}
+    try:
+        with plain_file(path) as file:
+            listed = index.read_index(bounded(file, LARGEST_ENVELOPE), trusted, today)
+    except OSError as error:
+        raise EnvironmentFault(f"{path}: {error.strerror or 'unreadable'}") from None
+    except VerificationFailed as error:
+        raise VerificationFailed(f"{path}: {error}") from None
+    return dict.fromkeys(listed.entries, date.fromisoformat(listed.date))
+
+
+def _write(path: Path, data: bytes, day: date, staging: Path) -> None:
+    replace(path, data, _dated(day), staging)
+
+
+def _dated(day: date) -> float:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()

@@ -1,0 +1,152 @@
+"""CollectionDecision: what was decided about collecting an attribute. Kept for good: a later one names what it
+replaces, so that the one in force is told by the files alone."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from crowdgate.documents import Document, read_document
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.limits import MOST_VALUES
+from crowdgate.policy.files import _parse as parse
+from crowdgate.policy.values import Strict, schema_of, whole_number
+
+FOLDER = Path("policies") / "decisions"
+"""Below the working copy."""
+KIND = "CollectionDecision"
+
+
+def _values(text: Any) -> int:
+    number = whole_number(text)
+    if not 1 <= number <= MOST_VALUES:
+        raise ValueError(f"a whole number from 1 to {MOST_VALUES}")
+    return number
+
+
+def _day(text: str) -> str:
+    try:
+        if date.fromisoformat(text).isoformat() == text:
+            return text
+    except ValueError:
+        pass
+    raise ValueError("a day as YYYY-MM-DD")
+
+
+def _line(text: str) -> str:
+    if not text.isprintable() or not text.strip():
+        raise ValueError("one line of printable characters")
+    return text
+
+
+Line = Annotated[str, Field(max_length=1000), AfterValidator(_line)]
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class DecisionSpec(Strict):
+    """Collect an attribute of a contract, collect it at a level at most, which has so many `values`, or do not.
+
+    `rests_on` names the entry of a KL repository or the prediction that it rests on, `replaces` is the SHA-256 of the
+    file of the decision that was in force before.
+    """
+
+    contract: Line
+    attribute: Line
+    decision: Literal["collect", "coarsen", "do-not-collect"]
+    level: Line | None = None
+    values: Annotated[int, BeforeValidator(_values), schema_of("integer", minimum=1)] | None = None
+    reason: Line
+    by: Line
+    date: Annotated[str, AfterValidator(_day)]
+    rests_on: Line
+    replaces: Digest | None = None
+
+    @model_validator(mode="after")
+    def _level(self) -> "DecisionSpec":
+        if (self.decision == "coarsen") != (self.level is not None) or (self.level is None) != (self.values is None):
+            raise ValueError("level and values with `decision: coarsen`, and with no other")
+        return self
+
+
+class CollectionDecision(Strict):
+    """One decision file."""
+
+    api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
+    kind: Literal["CollectionDecision"]
+    spec: DecisionSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """A decision as it lies in a working copy; `digest` is the SHA-256 of its file."""
+
+    spec: DecisionSpec
+    digest: str
+    document: Document
+
+    @property
+    def path(self) -> Path:
+        """Its file."""
+        return self.document.path
+
+    @property
+    def words(self) -> str:
+        """What was decided, in words."""
+        spec = self.spec
+        level = "" if spec.level is None else f" to level {spec.level!r} ({spec.values} values)"
+        return f"{spec.decision.replace('-', ' ')}{level}, decided by {spec.by} on {spec.date}: {spec.reason}"
+
+
+def read_decisions(root: Path) -> list[Decision]:
+    """All decisions of a working copy. Raises ConfigurationError that lists every file that is none."""
+    found, problems = list[Decision](), list[Problem]()
+    folder = root / FOLDER
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        try:
+            if path.suffix != ".yaml":
+                raise ConfigurationError(
+                    Problem(str(path), None, "file", "no decision", "*.yaml, as `crowdgate kl decide` writes")
+                )
+            found.append(read_decision(path))
+        except ConfigurationError as error:
+            problems += error.problems
+    if problems:
+        raise ConfigurationError(problems)
+    return found
+
+
+def read_decision(path: Path) -> Decision:
+    """The decision in a file. Raises ConfigurationError."""
+    document = read_document(path)
+    return Decision(parse(CollectionDecision, document).spec, hashlib.sha256(path.read_bytes()).hexdigest(), document)
+
+
+def in_force(decisions: Sequence[Decision], contract: str) -> dict[str, Decision]:
+    """The decision in force on each attribute of a contract that one was made on.
+
+    Raises ConfigurationError where it can't be told: two that replace the same, or one whose predecessor is gone.
+    """
+    own = [each for each in decisions if each.spec.contract == contract]
+    problems = list(_broken(own))
+    if problems:
+        raise ConfigurationError(problems)
+    replaced = {each.spec.replaces for each in own}
+    return {each.spec.attribute: each for each in own if each.digest not in replaced}
+
+
+def _broken(own: Sequence[Decision]) -> Iterator[Problem]:
+    by_digest = {each.digest: each for each in own}
+    seen: dict[tuple[str, str | None], Decision] = {}
+    for each in own:
+        attribute, before = each.spec.attribute, each.spec.replaces
+        other = seen.setdefault((attribute, before), each)
+        if other is not each:
+            found = f"a second decision on {attribute!r} beside {other.path.name}"
+            yield each.document.problem(("spec", "replaces"), found, "each later one replaces the one before it")
+        if before is not None and (before not in by_digest or by_digest[before].spec.attribute != attribute):
+            found = f"no decision on {attribute!r} has the digest {before}"
+            yield each.document.problem(("spec", "replaces"), found, "all earlier decisions, unchanged, in this folder")

@@ -1,0 +1,240 @@
+"""One entry: what is said of one set of attributes of one population, and what that rests on.
+
+An absurd figure is refused wherever an entry is made or read (misinformation, section 7.4). With a table of N bins of
+probabilities p_i, KL = sum p_i ln(N p_i) and the collision quantity is (N sum p_i^2 - 1) / 2:
+
+- 0 <= KL <= ln N, and 0 <= collision quantity <= (N - 1) / 2: both are least where all bins are alike, and greatest
+  where one holds everybody.
+- KL <= ln(1 + 2 collision quantity). Proof: KL = E ln(N p_I), where I is the bin of a person, so that P(I = i) = p_i.
+  ln is concave, so by Jensen's inequality this is at most ln E(N p_I) = ln(N sum p_i^2) = ln(1 + 2 collision).
+
+The same holds of each pair of ends: the quantities' upper ends are made to keep it, and so are the lower ones.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from datetime import date
+from math import isfinite, log, log1p, prod
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from crowdgate.errors import VerificationFailed
+from crowdgate.limits import LARGEST_ENTRY, LEAST_POPULATION, MOST_BINS, MOST_PEOPLE, MOST_ROWS_EACH
+from crowdgate.manifest.values import Exact
+from crowdgate.signing.canonical import Digest, Signed, canonical, parsed
+from crowdgate.signing.dsse import opened, sealed
+from crowdgate.signing.keys import PublicKey, SigningKey
+from crowdgate.signing.statement import LedgerPlace
+
+PAYLOAD_TYPE = "application/vnd.crowdgate.kl-entry.v1+json"
+NEAR = 1e-9
+"""By which a figure may miss an inequality, times 1 + the limit: figures are floats."""
+
+
+def _one_line(text: str) -> str:
+    if not text.isprintable() or text != text.strip():
+        raise ValueError("printable characters without blank ends")
+    return text
+
+
+Text = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_one_line)]
+Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_one_line)]
+Figure = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Bins = Annotated[int, Field(ge=1, le=MOST_BINS)]
+
+
+def _day(text: str) -> str:
+    try:
+        if date.fromisoformat(text).isoformat() == text:
+            return text
+    except ValueError:
+        pass
+    raise ValueError("a day as YYYY-MM-DD")
+
+
+Day = Annotated[str, AfterValidator(_day)]
+
+
+class AttributeSaid(Signed):
+    """An attribute at a level, and how many values it has there."""
+
+    name: Name
+    level: Name
+    values: Bins
+
+
+def _each_once(items: "tuple[AttributeSaid | Restriction, ...]") -> "tuple[AttributeSaid | Restriction, ...]":
+    names = [item.name for item in items]
+    if sorted(set(names)) != names:
+        raise ValueError("names in their order, each once")
+    return items
+
+
+class Vocabulary(Signed):
+    """What attributes and levels mean: those of a contract."""
+
+    contract: Name
+    version: Name
+    attributes: Annotated[
+        tuple[AttributeSaid, ...], Field(min_length=1, max_length=100, strict=False), AfterValidator(_each_once)
+    ]
+
+
+class Restriction(Signed):
+    """Only people with this value of an attribute at a level."""
+
+    name: Name
+    level: Name
+    value: Text
+
+
+class PopulationSaid(Signed):
+    """Whose attributes: in words, as the id of the population's budget, and perhaps only some of them."""
+
+    words: Text
+    id: Name
+    restrictions: Annotated[tuple[Restriction, ...], Field(max_length=20, strict=False), AfterValidator(_each_once)]
+
+
+class PeopleSaid(Signed):
+    """How many rows: at most (a public bound), as counted in a public table, or as counted with charged noise. A person
+    has `rows_each` of them at most."""
+
+    rows: Annotated[int, Field(ge=0, le=MOST_PEOPLE * MOST_ROWS_EACH)]
+    rows_each: Annotated[int, Field(alias="rowsEach", ge=1, le=MOST_ROWS_EACH)]
+    known: Literal["bound", "counted", "charged"]
+
+
+class SourceSaid(Signed):
+    """What the holder says of the data: which share of the population they cover, and of their cells is wrong."""
+
+    coverage: Share
+    error: Share
+
+
+class Ends(Signed):
+    """A figure with its ends. They are equal where a public table was counted, and the range of a model where the
+    figures are those of a release. Where noise was charged they hold at one-sided 95 %: the upper ends of KL and of the
+    collision quantity jointly, and the lower ones."""
+
+    value: Figure
+    low: Figure
+    high: Figure
+
+
+class PublicTable(Signed):
+    """A table that is public: the digest of its file, or of the list of its files' digests."""
+
+    kind: Literal["public"]
+    digest: Digest
+
+
+class PublishedRelease(Signed):
+    """Post-processing of a published release: its id, and the digest of its manifest."""
+
+    kind: Literal["release"]
+    release: Text
+    manifest: Digest
+
+
+class ChargedNoise(Signed):
+    """A confidential table, through noise: its cost, and the ledger's line that charged the population for it."""
+
+    kind: Literal["charged"]
+    release: Text
+    epsilon: Exact
+    charge: LedgerPlace
+
+
+Basis = Annotated[PublicTable | PublishedRelease | ChargedNoise, Field(discriminator="kind")]
+
+
+class Entry(Signed):
+    """One entry. `bins` is N, the product of the attributes' numbers of values; KL is in nats."""
+
+    type: Literal["urn:crowdgate:kl-entry:v1"]
+    vocabulary: Vocabulary
+    population: PopulationSaid
+    people: PeopleSaid
+    source: SourceSaid
+    kl: Ends
+    collision: Ends
+    bins: Bins
+    date: Day
+    basis: Basis
+
+    @model_validator(mode="after")
+    def _possible(self) -> "Entry":
+        for fault in _faults(self):
+            raise ValueError(fault)
+        return self
+
+
+def _faults(entry: Entry) -> Iterator[str]:
+    """What no table can have."""
+    bins = entry.bins
+    if bins != prod(each.values for each in entry.vocabulary.attributes):
+        yield "bins must be the product of the attributes' numbers of values"
+    if {each.name for each in entry.population.restrictions} & {each.name for each in entry.vocabulary.attributes}:
+        yield "an attribute is asked and restricted to one value at once"
+    for name, ends, most, words in (
+        ("kl", entry.kl, log(bins), "ln of the number of bins"),
+        ("collision", entry.collision, (bins - 1) / 2, "half the number of bins but one"),
+    ):
+        if not all(map(isfinite, (ends.low, ends.value, ends.high))) or not ends.low <= ends.value <= ends.high:
+            yield f"{name} must have its ends in order: low, value, high"
+        elif _above(ends.high, most):
+            yield f"{name} must be at most {words}, {most:.6g}"
+    for name in ("low", "value", "high"):
+        kl, collision = getattr(entry.kl, name), getattr(entry.collision, name)
+        if _above(kl, log1p(2 * collision)):
+            yield f"kl.{name} must be at most ln(1 + 2 collision.{name}), by Jensen's inequality"
+    yield from _basis_faults(entry)
+
+
+def _basis_faults(entry: Entry) -> Iterator[str]:
+    known = {"public": "counted", "release": "bound", "charged": "charged"}[entry.basis.kind]
+    if entry.people.known != known:
+        yield f"the rows of an entry on this basis are {known}"
+    exact = entry.kl.low == entry.kl.high and entry.collision.low == entry.collision.high
+    if entry.basis.kind == "public" and not exact:
+        yield "what a public table holds is exact"
+    if entry.basis.kind == "charged" and entry.basis.epsilon <= 0:
+        yield "confidential figures cost an epsilon above 0"
+    if entry.basis.kind == "charged" and entry.people.rows < LEAST_POPULATION * entry.people.rows_each:
+        yield f"confidential figures are of a population of at least {LEAST_POPULATION} people"
+
+
+def _above(value: float, limit: float) -> bool:
+    return not value <= limit + NEAR * (1 + limit)
+
+
+def written(entry: Entry, key: SigningKey) -> bytes:
+    """The signed entry: the bytes of its file."""
+    return sealed(PAYLOAD_TYPE, canonical(entry), [key])
+
+
+def digest_of(envelope: bytes) -> str:
+    """What a signed entry is called: the SHA-256 of its bytes."""
+    return hashlib.sha256(envelope).hexdigest()
+
+
+def read_entry(envelope: bytes, trusted: Sequence[PublicKey], today: date) -> tuple[Entry, tuple[str, ...]]:
+    """The entry in these bytes, and which of the trusted keys signed it.
+
+    Raises VerificationFailed for one that none of them signed, that says what can't be, or that is dated after `today`.
+    """
+    if len(envelope) > LARGEST_ENTRY:
+        raise VerificationFailed(f"larger than {LARGEST_ENTRY >> 10} KiB")
+    found = opened(envelope, trusted)
+    if found.payload_type != PAYLOAD_TYPE:
+        raise VerificationFailed(f"the envelope holds {found.payload_type!r}; expected {PAYLOAD_TYPE!r}")
+    try:
+        entry = parsed(found.payload, Entry)
+    except ValueError as error:
+        raise VerificationFailed(f"what is signed is no entry of a KL repository: {error}") from None
+    if date.fromisoformat(entry.date) > today:
+        raise VerificationFailed("the entry is dated in the future")
+    return entry, found.signers
