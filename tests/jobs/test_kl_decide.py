@@ -204,3 +204,11 @@ def test_the_inventory_says_who_holds_and_who_asks_what_and_which_entries_speak_
     form.write_text(FORM.replace("LEVEL", "50 yeers"), encoding="utf-8")
     assert crowdgate("kl", "inventory") == 2
     assert "visitors.yaml:8: spec.questions.0.level: '50 yeers' is no level of clinic" in capsys.readouterr().err
+
+
+def test_how_many_groups_a_claim_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert crowdgate("kl", "groups", "--probability", "0.02", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"outcome": "counted", "groups": 18824, "hits": 385}
+    for probability in ("0", "1.5", "x"):
+        assert crowdgate("kl", "groups", "--probability", probability) == 2
+    assert "--probability" in capsys.readouterr().err

@@ -9,6 +9,7 @@ import typer
 
 from crowdgate.cli.output import announce, print_json, print_table
 from crowdgate.cli.releases import WITHHELD, AsJson, LedgerUrl, slot
+from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.kl.charged import WITHHELD as WITHHELD_WORDS
 from crowdgate.jobs.kl.decide import Choice
 from crowdgate.jobs.kl.decide import decide as record_decision
@@ -19,6 +20,7 @@ from crowdgate.jobs.kl.publish import publish as publish_entry
 from crowdgate.jobs.kl.query import TEXT, TITLES, entry_json, opened, row
 from crowdgate.jobs.kl.query import query as query_entries
 from crowdgate.repository.reading import Signed
+from crowdgate.risk.kl import groups_needed
 
 app = typer.Typer(help="Publish and query KL distances; record what is collected.", no_args_is_help=True)
 Contract = Annotated[Path, typer.Argument(metavar="CONTRACT", help="The contract's file.")]
@@ -150,6 +152,24 @@ def decide(
     said = {"outcome": "decided", "file": str(made.path), "digest": made.digest, "against": against}
     lines = [f"{of}: {made.words}", str(made.path), *(f"to be mended: {each}" for each in against)]
     _say(said, as_json, "\n".join(lines))
+
+
+@app.command()
+def groups(
+    probability: Annotated[str, typer.Option(help="How likely a sampled group is a hit, about.")],
+    within: Annotated[str, typer.Option(help="Half width of the interval, as a share of the probability.")] = "0.1",
+    confidence: Annotated[str, typer.Option(help="Of the interval.")] = "0.95",
+    as_json: AsJson = False,
+) -> None:
+    """Say how many groups of people a claim by sampling needs (Koot 2012, section 4.4.1, corrected)."""
+    try:
+        found = groups_needed(probability, within, confidence)
+    except ValueError as error:
+        problem = Problem("command line", None, "--probability, --within, --confidence", "out of range", str(error))
+        raise ConfigurationError(problem) from None
+    said: dict[str, object] = {"outcome": "counted", "groups": found.groups, "hits": found.hits}
+    plain = f"{found.groups} groups; or stop after {found.hits} hits, whatever the probability is"
+    _say(said, as_json, plain)
 
 
 @app.command()
