@@ -14,7 +14,7 @@ from crowdgate.accounting.pso_curve import curve
 from crowdgate.jobs.charges import charges
 from crowdgate.jobs.informed import informed
 from crowdgate.jobs.plan import plan_policy
-from crowdgate.jobs.prior import Figures, figures
+from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.kind.forecast import BOUND, Chart, Column, Forecast, Listing, Value, plain
 from crowdgate.kind.plan import Plan
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
@@ -103,7 +103,7 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
     Raises ConfigurationError for wrong files. Reads no data that are not public.
     """
     plan = plan_policy(policy)
-    known = figures(plan, source, further)
+    known = figures(Subject.of_plan(plan), source, further)
     releases = releases_in_budget(plan)
     bounds = tuple(pso_bound(plan, count) for count in range(1, min(releases, MOST_BOUNDS) + 1))
     expected = plan.protection.outlook(known.prior)

@@ -38,28 +38,40 @@ class Figures:
     untold: tuple[str, ...] = ()
 
 
-def figures(plan: Plan, source: Path | None, further: Sequence[str] = ()) -> Figures:
-    """What is known for a plan and further attributes: from the contract's margins, or from a release folder or a
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """Whose figures are asked for: a contract in its working copy, a bound on the people of its population, and the
+    levels of the attributes that matter. `root` is None outside a working copy."""
+
+    contract: Contract
+    root: Path | None
+    people: int
+    levels: Mapping[str, Level]
+
+    @classmethod
+    def of_plan(cls, plan: Plan) -> "Subject":
+        """Every attribute of the plan, at the finest level that it counts."""
+        levels = joint(plan.protection.views().values()).levels
+        return cls(plan.bundle.contract, plan.bundle.root, plan.bundle.budget.spec.people, levels)
+
+
+def figures(subject: Subject, source: Path | None, further: Sequence[str] = ()) -> Figures:
+    """What is known of a subject and further attributes: from the contract's margins, or from a release folder or a
     public table as well.
 
     Raises VerificationFailed for a folder that is no release, ConfigurationError for one that tells no counts or other
     values than the contract, and for a table that no contract calls public; FileFault where it can't be read.
     """
     if source is None:
-        return Figures(plan.prior())
-    words, told = _released(source) if source.is_dir() else _counted(plan, source, further)
-    tables = _placed(told, plan.bundle.contract, source)
+        return Figures(Prior(subject.people, subject.contract.by_name))
+    words, told = _released(source) if source.is_dir() else _counted(subject, source, further)
+    tables = _placed(told, subject.contract, source)
     if not any(table.axes for table in tables):
         expected = "a release of tables of counts, or of rows with margins, or the public table itself"
         raise _refused(source, "no count of any attribute of the contract: bare rows tell nothing of who is missing",
                        expected)  # fmt: skip
-    prior = Prior(plan.bundle.budget.spec.people, plan.bundle.contract.by_name, tables)
-    return Figures(prior, words, tuple(name for name in _levels(plan) if not prior.told(name)))
-
-
-def _levels(plan: Plan) -> Mapping[str, Level]:
-    """Every attribute of the plan, at the finest level that it counts."""
-    return joint(plan.protection.views().values()).levels
+    prior = Prior(subject.people, subject.contract.by_name, tables)
+    return Figures(prior, words, tuple(name for name in subject.levels if not prior.told(name)))
 
 
 def _released(folder: Path) -> tuple[str, list[Told]]:
@@ -68,9 +80,9 @@ def _released(folder: Path) -> tuple[str, list[Told]]:
     return f"the published counts of release {said.release.id}", list(run.held.tells(said))
 
 
-def _counted(plan: Plan, path: Path, further: Sequence[str]) -> tuple[str, list[Told]]:
-    contract = _public(plan, path)
-    planned = {name: level.name for name, level in _levels(plan).items()}
+def _counted(subject: Subject, path: Path, further: Sequence[str]) -> tuple[str, list[Told]]:
+    contract = _public(subject, path)
+    planned = {name: level.name for name, level in subject.levels.items()}
     wanted = {**dict.fromkeys(further, EXACT), **planned}
     shared = {name: contract.by_name[name] for name in wanted if name in contract.by_name}
     found = {name: attribute for name, attribute in shared.items() if attribute.releasable}
@@ -81,9 +93,10 @@ def _counted(plan: Plan, path: Path, further: Sequence[str]) -> tuple[str, list[
     return f"the public table {path.name}", [_told(view, held[name]) for name, view in views.items()]
 
 
-def _public(plan: Plan, path: Path) -> Contract:
+def _public(subject: Subject, path: Path) -> Contract:
     """The contract of a table, which says that it is public."""
-    own = [each for each in contracts(plan.bundle.root, KNOWN) if _holds(each, path)]
+    known = [subject.contract] if subject.root is None else contracts(subject.root, KNOWN)
+    own = [each for each in known if _holds(each, path)]
     for contract in own:
         if contract.public:
             return contract

@@ -6,7 +6,6 @@ from crowdgate.candidate import Cost, Fact, Shape, Static
 from crowdgate.contracts.contract import Contract
 from crowdgate.guarantee import Guarantee
 from crowdgate.kind.kind import Protection
-from crowdgate.kind.prior import Prior
 from crowdgate.manifest import plain_words
 from crowdgate.measures import Measure
 from crowdgate.policy.files import Bundle
@@ -53,10 +52,6 @@ class Plan:
         budget = self.bundle.budget.spec
         this = (self.guarantee.epsilon, self.guarantee.delta)
         return self.static(budget.people, (budget.epsilon, budget.delta), this)
-
-    def prior(self) -> Prior:
-        """What is known of the population: the budget's people and the contract's margins."""
-        return Prior(self.bundle.budget.spec.people, self.bundle.contract.by_name)
 
     def promise(self) -> list[str]:
         """The guarantee in words: total, parts, and the form for users who take the number of people as known."""
