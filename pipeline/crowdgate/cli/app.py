@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from crowdgate.cli import audits, catalogues, contracts, keys, ledgers, policies, records, releases, workspaces
+from crowdgate.cli import audits, catalogues, contracts, keys, ledgers, policies, predict, records, releases, workspaces
 from crowdgate.cli.releases import Runner
 
 __all__ = ["Runner", "app"]
@@ -22,6 +22,7 @@ for command in (
     releases.release,
     policies.check,
     policies.plan,
+    predict.predict,
     audits.audit,
     releases.verify,
 ):

@@ -1,0 +1,75 @@
+"""The figures of a prediction as rows of listings."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import exp
+
+from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT
+from crowdgate.kind.forecast import Column, Listing, Value
+from crowdgate.kind.prior import Range
+from crowdgate.risk.bins import Bins
+from crowdgate.risk.prediction import SIZES, Prediction, predicted
+
+Row = Mapping[str, Value]
+_NUMBERS = ("singletons", "share_alone", "at_least_one", "all_alone", *(f"up_to_{size}" for size in SIZES))
+
+ALONE = (
+    Column("people", "people", "d"),
+    Column("by", "by"),
+    Column("singletons", "alone"),
+    Column("spread", "standard deviation"),
+    Column("low", "from"),
+    Column("high", "to"),
+    Column("share_alone", "share alone", ".4g"),
+    Column("at_least_one", "somebody is"),
+    Column("all_alone", "all are"),
+)
+GROUPS = (
+    Column("people", "people", "d"),
+    Column("by", "by"),
+    *(Column(f"up_to_{size}", f"at most {size}") for size in SIZES),
+)
+DIFFERENCE = f"{JOINT} less {INDEPENDENT}"
+
+
+def rows_of(bins: Mapping[str, Bins], range_of: Callable[[int], Range | None], sizes: Sequence[int]) -> Iterator[Row]:
+    """For every size of a group the prediction by each basis, and the difference of two. `range_of` is that of joint
+    figures."""
+    for people in sizes:
+        found = {name: _row(name, predicted(each, people)) for name, each in bins.items()}
+        spread = range_of(people)
+        if spread is not None:
+            found[JOINT] = {**found[JOINT], "low": spread.low, "high": spread.high}
+        yield from found.values()
+        if JOINT in found:
+            yield _difference(people, found[JOINT], found[INDEPENDENT])
+
+
+def listings(rows: Sequence[Row]) -> tuple[Listing, Listing]:
+    """Who is alone, and who is in a small group."""
+    ranged = any(row["low"] is not None for row in rows)
+    columns = tuple(each for each in ALONE if ranged or each.key not in ("low", "high"))
+    note = "by joint figures with the range that they allow" if ranged else ""
+    return (
+        Listing("alone", "expected people who are alone with what is asked", columns, tuple(rows), note),
+        Listing("groups", "expected share of people in groups of", GROUPS, tuple(rows)),
+    )
+
+
+def _row(by: str, found: Prediction) -> dict[str, Value]:
+    return {
+        "people": found.people, "by": by, "singletons": found.singletons, "spread": found.spread,
+        "low": None, "high": None, "share_alone": found.singletons / found.people,
+        "at_least_one": found.at_least_one, "all_alone": exp(found.all_unique.value),
+        "log_all_alone": found.all_unique.value, "log_none_alone": found.none.value,
+        **{f"up_to_{size}": found.shares[size] for size in SIZES},
+    }  # fmt: skip
+
+
+def _difference(people: int, first: Row, second: Row) -> Row:
+    apart = {key: _number(first[key]) - _number(second[key]) for key in _NUMBERS}
+    return {"people": people, "by": DIFFERENCE, "spread": None, "low": None, "high": None, **apart}
+
+
+def _number(value: Value) -> float:
+    assert isinstance(value, int | float), "a figure"
+    return float(value)
