@@ -123,6 +123,8 @@ def _show_plan(found: Outlook) -> None:
         success = f"predicate singling out succeeds with probability at most {decimal(bound, 4)} (weight 1e-9)"
         typer.echo(f"  after {count}: {success}")
     print_listing(found.pso_curve)
+    if found.prediction.rows:
+        print_listing(found.prediction)
     chart = found.forecast.chart
     for listing in found.forecast.listings:
         if chart is not None and chart.listing == listing.name:

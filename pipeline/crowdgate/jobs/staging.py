@@ -14,6 +14,7 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.formats import FORMATS
 from crowdgate.formats.written import Writer
 from crowdgate.gate import verdict
+from crowdgate.jobs.predict.planned import beside_observed
 from crowdgate.kind.attachment import Context
 from crowdgate.kind.kind import Published
 from crowdgate.kind.plan import Plan
@@ -125,8 +126,9 @@ def _writer(data: bytes) -> Writer:
     return write
 
 
-def private(outcome: str, found: Counted, judged: Judged) -> dict[str, Any]:
+def private(outcome: str, plan: Plan, found: Counted, judged: Judged) -> dict[str, Any]:
     """The private record."""
+    candidate = judged.protected.candidate
     return {
         "outcome": outcome,
         "verdicts": [manifest.dumped(GateSaid.of_verdict(each)) for each in judged.verdicts],
@@ -134,6 +136,7 @@ def private(outcome: str, found: Counted, judged: Judged) -> dict[str, Any]:
         "facts": found.facts,
         "ingestion": found.ingested,
         **{name: guarded(make) for name, make in judged.protected.private(found.views).items()},
+        "prediction": guarded(lambda: beside_observed(plan, candidate, found.views)),
     }
 
 
