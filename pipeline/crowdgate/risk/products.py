@@ -25,7 +25,7 @@ def _times(left: Bins, right: Bins) -> Bins:
     probabilities = np.multiply.outer(left.probabilities, right.probabilities).ravel()
     counts = np.multiply.outer(left.counts, right.counts).ravel()
     distinct, place = np.unique(probabilities, return_inverse=True)
-    many = np.bincount(place, counts)
+    many = np.asarray(np.bincount(place, counts), dtype=np.float64)
     held = distinct > 0
     both = Bins(distinct[held], many[held], left.cells * right.cells - float(many[held].sum()))
     return both.compressed(MOST_DISTINCT)[0]

@@ -62,4 +62,5 @@ def _declined(bins: Bins, decline: Fraction) -> Bins:
         return bins
     shares = np.append(bins.probabilities * float(1 - decline), float(decline))
     distinct, place = np.unique(shares, return_inverse=True)
-    return Bins(distinct, np.bincount(place, np.append(bins.counts, 1.0)), bins.empty)
+    counts = np.bincount(place, np.append(bins.counts, 1.0))
+    return Bins(distinct, np.asarray(counts, dtype=np.float64), bins.empty)

@@ -66,10 +66,11 @@ def _row(by: str, found: Prediction) -> dict[str, Value]:
 
 
 def _difference(people: int, first: Row, second: Row) -> Row:
-    apart = {key: _number(first[key]) - _number(second[key]) for key in _NUMBERS}
+    apart = {key: number(first[key]) - number(second[key]) for key in _NUMBERS}
     return {"people": people, "by": DIFFERENCE, "spread": None, "low": None, "high": None, **apart}
 
 
-def _number(value: Value) -> float:
+def number(value: Value) -> float:
+    """A figure of a row."""
     assert isinstance(value, int | float), "a figure"
     return float(value)

@@ -11,7 +11,7 @@ import numpy as np
 from crowdgate.domain import parse_number
 from crowdgate.errors import ConfigurationError
 from crowdgate.jobs.predict.coarser import widths
-from crowdgate.jobs.predict.figures import Row, listings, rows_of
+from crowdgate.jobs.predict.figures import Row, listings, number, rows_of
 from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT, Laws, laws
 from crowdgate.jobs.predict.subject import groups_of, subject_of, wrong
@@ -146,7 +146,7 @@ def pictures(found: Laws, population: int, rows: Sequence[Row]) -> list[str]:
     the extra that draws is not installed."""
     both = (JOINT, INDEPENDENT)
     small = [
-        Line(f"{row['people']}: {row['by']}", tuple((size, row[f"up_to_{size}"]) for size in SIZES))
+        Line(f"{row['people']}: {row['by']}", tuple((size, number(row[f"up_to_{size}"])) for size in SIZES))
         for row in rows
         if row["by"] in both
     ]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crowdgate.jobs.predict.figures import Row, listings, rows_of
+from crowdgate.jobs.predict.figures import Row, listings, number, rows_of
 from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.jobs.predict.form import Form, read_form
 from crowdgate.jobs.predict.group import KNOWN
@@ -69,12 +69,12 @@ def sharing(bins: Bins, people: int) -> tuple[float, float, float]:
     people times the greatest, the median (of people, not of classes) and the least probability above 0."""
     mass = np.cumsum(bins.probabilities * bins.counts)
     median = bins.probabilities[min(int(np.searchsorted(mass, 0.5 * mass[-1])), len(mass) - 1)]
-    return tuple(float(each) * people for each in (bins.probabilities[-1], median, bins.probabilities[0]))
+    return float(bins.probabilities[-1]) * people, float(median) * people, float(bins.probabilities[0]) * people
 
 
 def _steps(form: Form) -> Iterator[Row]:
     for basis in form.bases:
-        left = form.people
+        left = float(form.people)
         for at, question in enumerate(form.questions, start=1):
             bins = form.bins(basis, form.questions[:at])
             best, median, worst = sharing(bins, form.people)
@@ -96,7 +96,7 @@ def _less(form: Form, people: int) -> Listing:
     basis = form.bases[0]
     now = share_alone(form.bins(basis, form.questions), people)
     rows = [_way(form, basis, people, now, each, way) for each in form.questions for way in form.ways(each)]
-    rows.sort(key=lambda row: (row["share_alone"], -row["median"]))
+    rows.sort(key=lambda row: (number(row["share_alone"]), -number(row["median"])))
     note = f"of {people} people, by {basis}; the other questions as they are"
     return Listing("less", "one question asked less exactly, the most helpful first", LESS, tuple(rows), note)
 
@@ -148,7 +148,9 @@ def _picture(form: Form, rows: Sequence[Row]) -> str:
     lines = []
     for basis in form.bases:
         own = [row for row in rows if row["by"] == basis]
-        lines += [Line(f"{who} ({basis})", tuple((at, row[who]) for at, row in enumerate(own))) for who in STEPS_DRAWN]
+        lines += [
+            Line(f"{who} ({basis})", tuple((at, number(row[who])) for at, row in enumerate(own))) for who in STEPS_DRAWN
+        ]
     return draw_steps(lines, [each.name for each in form.questions], "people who give the same answers")
 
 
