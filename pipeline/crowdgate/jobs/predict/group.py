@@ -18,7 +18,7 @@ from crowdgate.jobs.predict.subject import groups_of, subject_of, wrong
 from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.kind.forecast import Column, Listing
 from crowdgate.report.chart import Line, draw_lines
-from crowdgate.risk.group_size import least_group, most_alone, share_alone
+from crowdgate.risk.alone import least_group, most_alone, share_alone
 from crowdgate.risk.prediction import SIZES
 
 GROUP_SIZES = (Column("question", "group size"), Column("people", "people", "d"), Column("share_alone", "share alone"))
