@@ -24,9 +24,9 @@ ASKED = [
 ]
 
 
-def counts(path: Path, *lines: str) -> list[float]:
+def counts(path: Path, *lines: str, source: Path | None = None) -> list[float]:
     given = iter(lines)
-    return [each.people for each in count_answers(path, None, lambda _: next(given, None)).steps]
+    return [each.people for each in count_answers(path, source, lambda _: next(given, None)).steps]
 
 
 def test_each_answer_leaves_its_share_and_a_decline_leaves_all(tmp_path: Path) -> None:
@@ -75,9 +75,7 @@ def test_attributes_are_answered_by_a_value_of_the_level_or_an_exact_one(worksho
     asked = [{"name": "age", "attribute": "age", "level": "50 years"}, {"name": "ward", "attribute": "ward"}]
     path = written(workshop.policy.parent, asked, 600, "clinic")
     for age in ("0 to 49", "17"):
-        given = iter([age, "north"])
-        found = count_answers(path, workshop.data, lambda _, given=given: next(given, None))
-        assert [each.people for each in found.steps] == pytest.approx([300, 100])
+        assert counts(path, age, "north", source=workshop.data) == pytest.approx([300, 100])
 
 
 @pytest.mark.parametrize("line", [0, 1, 2])

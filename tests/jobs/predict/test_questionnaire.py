@@ -34,7 +34,7 @@ def classes(question: Text) -> list[Fraction]:
         found = [_times(each) for each in product(*both)]
     else:
         others = int(question.get("others", 0))
-        found = shares + ([(1 - sum(shares)) / others] * others if others else [])
+        found = shares + ([(1 - sum(shares, Fraction(0))) / others] * others if others else [])
     decline = Fraction(question["decline"])
     return [share * (1 - decline) for share in found] + ([decline] if decline else [])
 
@@ -156,7 +156,7 @@ def test_attributes_of_a_contract_are_asked_with_its_margins_and_relate_by_count
     from tests.jobs.test_plan_from import public
 
     public(workshop)
-    asked = [
+    asked: list[Text] = [
         {"name": "ward", "attribute": "ward", "decline": "0.2"},
         {"name": "sex", "answers": {"f": "0.5", "m": "0.5"}},
     ]

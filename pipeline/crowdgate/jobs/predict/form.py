@@ -11,7 +11,7 @@ from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import ANY, Level
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.jobs.predict.answers import asked_less, bins_of
-from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT, Laws, laws, range_of, with_decline
+from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT, Laws, check_classes, laws, range_of, with_decline
 from crowdgate.jobs.predict.subject import level_names
 from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.kind.forecast import Axes
@@ -125,6 +125,8 @@ def read_form(path: Path, source: Path | None) -> Form:
     if not levels:
         return Form(file, contract, None, None)
     subject = Subject(contract, root, file.spec.population.people, levels)
+    if source is not None:
+        check_classes(levels)
     known = figures(subject, source)
     return Form(file, contract, laws(subject, known), known)
 

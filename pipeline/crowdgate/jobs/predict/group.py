@@ -13,7 +13,7 @@ from crowdgate.errors import ConfigurationError
 from crowdgate.jobs.predict.coarser import widths
 from crowdgate.jobs.predict.figures import Row, listings, number, rows_of
 from crowdgate.jobs.predict.foretold import Foretold
-from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT, Laws, laws
+from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT, Laws, check_classes, laws
 from crowdgate.jobs.predict.subject import groups_of, subject_of, wrong
 from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.kind.forecast import Column, Listing
@@ -55,6 +55,8 @@ def predict_group(path: Path, of: str | None, population: str | None, source: Pa
     subject = subject_of(path, of, population)
     sizes = groups_of(wish.people, subject.people)
     limit, cost = limit_of(wish.at_most), cost_of(wish.cost)
+    if source is not None:
+        check_classes(subject.levels)
     known = figures(subject, source)
     found = laws(subject, known)
     rows = list(rows_of(found.bins(), found.range_of, sizes))

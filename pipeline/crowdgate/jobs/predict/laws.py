@@ -79,10 +79,7 @@ def laws(subject: Subject, figures: Figures) -> Laws:
     prior, axes = figures.prior, subject.levels
     joint = None
     if figures.source is not None:
-        cells = prod(map(len, axes.values()))
-        if cells > MOST_CELLS_FITTED:
-            expected_ = f"at most {MOST_CELLS_FITTED} classes to relate counts: coarser levels or fewer attributes"
-            raise ConfigurationError(wrong("--of", f"{cells} classes", expected_))
+        check_classes(axes)
         joint = prior.joint(axes)
     bare = Prior(prior.people, prior.attributes)
     shares = {name: bare.shares(name, level) for name, level in axes.items()}
@@ -93,9 +90,17 @@ def laws(subject: Subject, figures: Figures) -> Laws:
     return Laws(axes, joint, known)
 
 
+def check_classes(axes: Axes) -> None:
+    """Raises ConfigurationError for more classes than counts can be related over."""
+    cells = prod(map(len, axes.values()))
+    if cells > MOST_CELLS_FITTED:
+        fewer = f"at most {MOST_CELLS_FITTED} classes to relate counts: coarser levels or fewer attributes"
+        raise ConfigurationError(wrong("--from", f"{cells} classes", fewer))
+
+
 def _untold(name: str) -> Problem:
-    expected_ = "margins in the contract, --from with counts of it, or --of without it"
-    return wrong("--of", f"{name!r} has no public margins", expected_)
+    known = "margins in the contract, --from with counts of it, or a prediction without it"
+    return wrong("attributes", f"{name!r} has no public margins", known)
 
 
 def _own(joint: Joint | None, axes: Axes, name: str) -> Floats:
