@@ -16,7 +16,7 @@ WIDTHS = (
     Column("attribute", "attribute"),
     Column("level", "asked as"),
     Column("values", "values", "d"),
-    Column("share_alone", "share alone"),
+    Column("share_alone", "share alone", ".2%"),
     Column("meets", "low enough"),
 )
 FINEST = "the finest that is"

@@ -4,29 +4,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import exp
 
 from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT
-from crowdgate.kind.forecast import Column, Listing, Value
+from crowdgate.kind.forecast import PEOPLE, Column, Listing, Value
 from crowdgate.kind.prior import Range
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.prediction import SIZES, Prediction, predicted
 
 Row = Mapping[str, Value]
-_NUMBERS = ("singletons", "share_alone", "at_least_one", "all_alone", *(f"up_to_{size}" for size in SIZES))
+_NUMBERS = ("singletons", "share_alone", *(f"up_to_{size}" for size in SIZES))
 
 ALONE = (
     Column("people", "people", "d"),
     Column("by", "by"),
-    Column("singletons", "alone"),
-    Column("spread", "standard deviation"),
-    Column("low", "from"),
-    Column("high", "to"),
-    Column("share_alone", "share alone", ".4g"),
-    Column("at_least_one", "somebody is"),
+    Column("singletons", "alone", PEOPLE),
+    Column("low", "from", PEOPLE),
+    Column("high", "to", PEOPLE),
+    Column("spread", "standard deviation", ".3g"),
+    Column("share_alone", "share alone", ".2%"),
+    Column("at_least_one", "somebody is", ".6g"),
     Column("all_alone", "all are"),
 )
 GROUPS = (
     Column("people", "people", "d"),
     Column("by", "by"),
-    *(Column(f"up_to_{size}", f"at most {size}") for size in SIZES),
+    *(Column(f"up_to_{size}", f"at most {size}", ".2%") for size in SIZES),
 )
 DIFFERENCE = f"{JOINT} less {INDEPENDENT}"
 
@@ -46,13 +46,19 @@ def rows_of(bins: Mapping[str, Bins], range_of: Callable[[int], Range | None], s
 
 def listings(rows: Sequence[Row]) -> tuple[Listing, Listing]:
     """Who is alone, and who is in a small group."""
-    ranged = any(row["low"] is not None for row in rows)
-    columns = tuple(each for each in ALONE if ranged or each.key not in ("low", "high"))
-    note = "by joint figures with the range that they allow" if ranged else ""
+    note = "by joint figures with the range that they allow" if any(row["low"] is not None for row in rows) else ""
+    title = "expected people who are alone with what is asked"
     return (
-        Listing("alone", "expected people who are alone with what is asked", columns, tuple(rows), note),
-        Listing("groups", "expected share of people in groups of", GROUPS, tuple(rows)),
+        Listing("alone", title, told(ALONE, rows), tuple(rows), note),
+        Listing("groups", "expected share of people in groups of", told(GROUPS, rows), tuple(rows)),
     )
+
+
+def told(columns: tuple[Column, ...], rows: Sequence[Row]) -> tuple[Column, ...]:
+    """The columns that say something: not ends of a range where there are none, nor one basis for all rows."""
+    one = len({str(row["by"]) for row in rows}) == 1
+    nothing = {each.key for each in columns if all(row[each.key] is None for row in rows)}
+    return tuple(each for each in columns if each.key not in nothing and not (one and each.key == "by"))
 
 
 def _row(by: str, found: Prediction) -> dict[str, Value]:
@@ -67,7 +73,7 @@ def _row(by: str, found: Prediction) -> dict[str, Value]:
 
 def _difference(people: int, first: Row, second: Row) -> Row:
     apart = {key: number(first[key]) - number(second[key]) for key in _NUMBERS}
-    return {"people": people, "by": DIFFERENCE, "spread": None, "low": None, "high": None, **apart}
+    return {**dict.fromkeys(first), "people": people, "by": DIFFERENCE, **apart}
 
 
 def number(value: Value) -> float:

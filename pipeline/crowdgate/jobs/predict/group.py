@@ -16,12 +16,17 @@ from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT, Laws, check_classes, laws
 from crowdgate.jobs.predict.subject import groups_of, subject_of, wrong
 from crowdgate.jobs.prior import Figures, Subject, figures
-from crowdgate.kind.forecast import Column, Listing
+from crowdgate.kind.forecast import PEOPLE, Column, Listing
 from crowdgate.report.chart import Line, draw_lines
+from crowdgate.report.numbers import shown
 from crowdgate.risk.alone import least_group, most_alone, share_alone
 from crowdgate.risk.prediction import SIZES
 
-GROUP_SIZES = (Column("question", "group size"), Column("people", "people", "d"), Column("share_alone", "share alone"))
+GROUP_SIZES = (
+    Column("question", "group size"),
+    Column("people", "people", "d"),
+    Column("share_alone", "share alone", ".2%"),
+)
 KNOWN = (
     "The figures are for somebody who knows who is among the people (Koot 2012, sections 4.5 and 5.1). Who does not"
     " know it must single a person out of the whole population, of whose {population} people {share:.2%} are expected"
@@ -98,10 +103,10 @@ def asked(subject: Subject) -> str:
 
 def sentence(row: Row, what: str) -> str:
     """What is expected, in plain words."""
-    few = f"{row['singletons']:.4g} ({row['share_alone']:.2%})"
+    few = f"{shown(row['singletons'], PEOPLE)} ({number(row['share_alone']):.2%})"
     return (
         f"Of {row['people']} people who are asked for {what}, {few} are expected to be alone with their answers, and"
-        f" {row['up_to_5']:.2%} to share them with fewer than five others."
+        f" {number(row['up_to_5']):.2%} to be so or to share them with four others at most."
     )
 
 

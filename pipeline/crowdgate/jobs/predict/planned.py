@@ -6,21 +6,21 @@ from typing import Any
 from crowdgate.candidate import Candidate
 from crowdgate.errors import ConfigurationError
 from crowdgate.histogram import Histogram
-from crowdgate.jobs.predict.figures import Row, rows_of
+from crowdgate.jobs.predict.figures import Row, rows_of, told
 from crowdgate.jobs.predict.laws import laws
 from crowdgate.jobs.prior import Figures, Subject, figures
-from crowdgate.kind.forecast import Axes, Column, Listing
+from crowdgate.kind.forecast import PEOPLE, Axes, Column, Listing
 from crowdgate.kind.plan import Plan
 from crowdgate.risk.prediction import SIZES, predicted
 
 COLUMNS = (
     Column("by", "by"),
-    Column("singletons", "alone"),
-    Column("spread", "standard deviation"),
-    Column("low", "from"),
-    Column("high", "to"),
-    Column("at_least_one", "somebody is"),
-    *(Column(f"up_to_{size}", f"up to {size}") for size in SIZES),
+    Column("singletons", "alone", PEOPLE),
+    Column("low", "from", PEOPLE),
+    Column("high", "to", PEOPLE),
+    Column("spread", "standard deviation", ".3g"),
+    Column("at_least_one", "somebody is", ".6g"),
+    *(Column(f"up_to_{size}", f"up to {size}", ".2%") for size in SIZES),
 )
 
 
@@ -28,9 +28,11 @@ def prediction(plan: Plan, known: Figures) -> Listing:
     """How many of the budget's people would be alone with all that is counted, at the finest levels; without rows where
     too little is known, or for too many classes."""
     subject = Subject.of_plan(plan)
-    note = f"of {subject.people} people, before anything is protected; and the share in groups up to a size"
+    rows = _rows(subject, known)
+    by = "" if len(rows) != 1 else f" by {rows[0]['by']} of attributes"
+    note = f"of {subject.people} people{by}, before anything is protected; and the share in groups up to a size"
     title = "people expected to be alone in the table by all that is counted"
-    return Listing("prediction", title, COLUMNS, _rows(subject, known), note)
+    return Listing("prediction", title, told(COLUMNS, rows), rows, note)
 
 
 def beside_observed(plan: Plan, candidate: Candidate, counted: Mapping[str, Histogram]) -> dict[str, Any]:

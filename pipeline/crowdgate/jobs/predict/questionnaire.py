@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from crowdgate.jobs.predict.figures import Row, listings, number, rows_of
+from crowdgate.jobs.predict.figures import Row, listings, number, rows_of, told
 from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.jobs.predict.form import Form, read_form
 from crowdgate.jobs.predict.group import KNOWN
 from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT
 from crowdgate.jobs.predict.subject import groups_of
-from crowdgate.kind.forecast import Column, Listing, Value
+from crowdgate.kind.forecast import PEOPLE, Column, Listing, Value
 from crowdgate.policy.questionnaire import Question
 from crowdgate.report.chart import Line, draw_steps
 from crowdgate.risk.alone import share_alone
@@ -25,20 +25,20 @@ SMALL = 10
 STEPS = (
     Column("question", "after the question"),
     Column("by", "by"),
-    Column("answers", "answers"),
-    Column("factor", "fewer by"),
-    Column("best", "best respondent"),
-    Column("median", "median"),
-    Column("worst", "worst"),
-    Column("alone", "expected alone"),
-    Column("small", f"share in groups up to {SMALL}"),
+    Column("answers", "answers", PEOPLE),
+    Column("factor", "fewer by", PEOPLE),
+    Column("best", "best respondent", PEOPLE),
+    Column("median", "median", PEOPLE),
+    Column("worst", "worst", PEOPLE),
+    Column("alone", "alone", PEOPLE),
+    Column("small", f"in groups up to {SMALL}", ".2%"),
 )
 LESS = (
     Column("question", "question"),
     Column("way", "asked as"),
-    Column("share_alone", "share alone"),
-    Column("fewer_alone", "less than now"),
-    Column("median", "median respondent"),
+    Column("share_alone", "share alone", ".2%"),
+    Column("fewer_alone", "less than now", ".2%"),
+    Column("median", "median respondent", PEOPLE),
 )
 RELATED = (
     "The questions are taken as independent of each other. Where answers go together, a respondent shares his with more"
@@ -88,7 +88,7 @@ def _steps(form: Form) -> Iterator[Row]:
 
 def _listing(form: Form, rows: Sequence[Row]) -> Listing:
     note = f"people of {form.people} who give the same answers so far; below 1 nobody else is expected to"
-    return Listing("questions", "possible identities, question by question", STEPS, tuple(rows), note)
+    return Listing("questions", "possible identities, question by question", told(STEPS, rows), tuple(rows), note)
 
 
 def _less(form: Form, people: int) -> Listing:
