@@ -13,6 +13,7 @@ from crowdgate.errors import ConfigurationError
 from crowdgate.jobs.plan_page import check_name
 from crowdgate.jobs.predict.answering import count_answers
 from crowdgate.jobs.predict.foretold import Foretold
+from crowdgate.jobs.predict.form import read_form
 from crowdgate.jobs.predict.group import Wish
 from crowdgate.jobs.predict.predict import predict as predict_file
 from crowdgate.jobs.predict.subject import wrong
@@ -67,7 +68,7 @@ def count_own(form: Path, source: Path | None, answers: str, beside: Sequence[st
         raise ConfigurationError(wrong("--answers", found, expected, "-"))
     if beside:
         raise ConfigurationError([wrong(name, "beside --answers", f"no {name}") for name in beside])
-    shared = count_answers(form, source, ask)
+    shared = count_answers(read_form(form, source), ask)
     if as_json:
         print_json(shared.to_json())
         return

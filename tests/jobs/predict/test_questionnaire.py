@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from crowdgate.documents import read_document
 from crowdgate.errors import ConfigurationError
 from crowdgate.jobs.predict.figures import number
 from crowdgate.jobs.predict.group import Wish
@@ -17,6 +19,8 @@ from crowdgate.jobs.predict.laws import INDEPENDENT
 from crowdgate.jobs.predict.predict import predict
 from crowdgate.jobs.predict.questionnaire import predict_form, sharing
 from crowdgate.jobs.workspace import bundled
+from crowdgate.policy.parsing import parse
+from crowdgate.policy.questionnaire import Questionnaire
 from crowdgate.risk.alone import share_alone
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.singletons import expected
@@ -117,6 +121,14 @@ def test_the_form_says_what_it_leaves_out_and_takes_as_independent() -> None:
 
 def _rows(rows: Any) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
+
+
+def test_the_readmes_questionnaire_is_one(tmp_path: Path) -> None:
+    readme = bundled("policies").joinpath("README.md").read_text(encoding="utf-8")
+    (block,) = (each for each in re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL) if "kind: Questionnaire" in each)
+    (tmp_path / "form.yaml").write_text(block, encoding="utf-8")
+    form = parse(Questionnaire, read_document(tmp_path / "form.yaml"))
+    assert [question.name for question in form.spec.questions] == ["age", "work", "education", "pets", "children"]
 
 
 # what helps

@@ -6,14 +6,13 @@ Answers stay in memory for as long as they are counted. No message, result or fi
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from crowdgate.domain import INVALID
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.jobs.predict.form import Form, read_form
+from crowdgate.jobs.predict.form import Form
 from crowdgate.jobs.predict.laws import JOINT
 from crowdgate.policy.questionnaire import Question
 
@@ -46,14 +45,13 @@ class Shared:
         return {"outcome": "counted", "questionnaire": self.form, "population": self.population, "people": counts}
 
 
-def count_answers(path: Path, source: Path | None, ask: Ask) -> Shared:
+def count_answers(form: Form, ask: Ask) -> Shared:
     """Ask every question that is counted, and count after each who gives the same answers. An empty answer declines:
     it tells nothing, so that nobody is ruled out by it.
 
-    Raises ConfigurationError for a wrong questionnaire, for an answer that a question does not have (naming line and
-    question, never the answer), and where answers end too early.
+    Raises ConfigurationError for an answer that a question does not have (naming line and question, never the answer),
+    and where answers end too early.
     """
-    form = read_form(path, source)
     return Shared(form.file.metadata.name, form.people, tuple(_counted(form, ask)))
 
 
