@@ -2,31 +2,22 @@
 
 import pytest
 
-from tests.benchmarks.prediction import OTHER, Released, released
+from tests.benchmarks.prediction import OTHER, released
 from tests.conformance.lives import quick_rules
 
-WIDE = [
-    ("age", "hispanic_origin", "occupation", "tax_filer"),
-    ("age", "citizenship", "occupation", "weeks_worked", "tax_filer"),
-    tuple(OTHER),
-]
+FOUR = {name: OTHER[name] for name in ("age", "hispanic_origin", "occupation", "tax_filer")}
 
 
-@pytest.fixture(scope="module")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> Released:
-    with pytest.MonkeyPatch.context() as patch:
-        quick_rules(patch)
-        return released(OTHER, tmp_path_factory.mktemp("pairs"))
-
-
-@pytest.mark.parametrize("names", WIDE)
-def test_joint_figures_are_within_a_third_where_independence_is_off_by_half(
-    pairs: Released, names: tuple[str, ...]
+@pytest.mark.statistical
+def test_joint_figures_are_within_a_quarter_where_independence_is_off_by_2(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of sets with over 500 people alone. The noise is drawn afresh and can't be seeded; in the benchmark's release the
-    factors of the joint figures were 1.11, 1.02 and 1.04, and those of independence 2.11, 1.90 and 1.94."""
-    found = pairs.compared(names)
+    """1,092 people are alone by four attributes, of which all pairs are released. OpenDP's noise can't be seeded: in
+    four releases the factor of the joint figures was 1.087 to 1.108 (standard deviation .010, so that 1.25 is fourteen
+    of them away); that of independence is 2.11 always, and fails the same limit."""
+    quick_rules(monkeypatch)
+    found = released(FOUR, tmp_path_factory.mktemp("pairs")).compared(tuple(FOUR))
     joint, independent = found.factors
-    assert found.true > 500
-    assert joint <= 4 / 3 < 3 / 2 <= independent, found
+    assert found.true == 1092
+    assert joint <= 1.25 < 2 <= independent, found
     assert found.inside, found
