@@ -54,6 +54,15 @@ MOST_CELLS_COMPARED = 1 << 20
 MOST_FORECASTS = 5000
 """Combinations of levels that `plan` looks through for a recommendation."""
 
+MOST_ANSWERS = 10**12
+"""Answers to one question that are known by their number alone."""
+
+MOST_SEVERAL = 20
+"""Answers of which several may be given: a million combinations."""
+
+MOST_DISTINCT = 10_000
+"""Probabilities of classes that are told apart where attributes are taken as independent: more are grouped."""
+
 DENSE_CELLS = 1 << 24
 """Up to here every cell of a view has a counter (128 MiB); above, only tuples that occur are kept."""
 

@@ -649,6 +649,10 @@ def _parameter(law: Any) -> Fraction:
 
 
 ELSEWHERE = {
+    "risk.alone.least_group": "an estimate; tests/risk/test_products.py, beside every size",
+    "risk.alone.most_alone": "an estimate; tests/risk/test_products.py, beside every size",
+    "risk.alone.share_alone": "expected singletons over people; tests/risk/test_products.py",
+    "risk.products.product": "an estimate; tests/risk/test_products.py, beside every combination",
     "risk.kept_share.estimate_moments": "an estimate; tests/risk/test_kept_share.py",
     "risk.kept_share.stay": "an estimate; tests/risk/test_kept_share.py",
     "risk.kl_sums.SumGrid.rows": "a product; tests/risk/test_kl_sums.py",

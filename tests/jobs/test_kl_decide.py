@@ -183,8 +183,9 @@ def test_the_inventory_says_who_holds_and_who_asks_what_and_which_entries_speak_
     said = ("--words", "Patients", "--coverage", "1", "--error", "0", "--as-of", "2030-01-01", "--public", "--to", "kl")
     assert crowdgate("kl", "publish", workshop.contract, "--of", "age=50 years,ward", *said) == 0
     assert decided(workshop, "coarsen", "--to-level", "10 years") == 0
-    (workshop.root / "questionnaires").mkdir()
-    form = workshop.root / "questionnaires" / "visitors.yaml"
+    folder = workshop.root / "policies" / "questionnaires"
+    folder.mkdir(exist_ok=True)
+    form = folder / "visitors.yaml"
     form.write_text(FORM.replace("LEVEL", "50 years"), encoding="utf-8")
     capsys.readouterr()
     assert crowdgate("kl", "inventory", "--from", "kl", "--key", "holder.key.pub", "--json") == 0
@@ -197,6 +198,7 @@ def test_the_inventory_says_who_holds_and_who_asks_what_and_which_entries_speak_
     assert [(line["attribute"], line["level"]) for line in asked["attributes"]] == [
         ("age", "50 years"),
         ("ward", "exact"),
+        ("mood", "(answers of its own)"),
     ]
     assert (asked["together"]["outcome"], asked["population"]) == ("exact", "visitors of the ward")
     assert crowdgate("kl", "inventory") == 0

@@ -12,6 +12,8 @@ import typer
 from crowdgate.errors import ConfigurationError, CrowdgateError
 from crowdgate.gate import Verdict
 from crowdgate.jobs.record import record_line
+from crowdgate.kind.forecast import Listing
+from crowdgate.report.numbers import listed
 
 WIDE = 200
 """Columns where no terminal says how wide it is."""
@@ -49,6 +51,17 @@ def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]], left: Iter
     for row in rows:
         table.add_row(*map(Text, row))
     Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else WIDE).print(table)
+
+
+def print_listing(listing: Listing) -> None:
+    """A listing under its title."""
+    typer.echo(listing.title + (f" ({listing.note})" if listing.note else ""))
+    words = [
+        at
+        for at, column in enumerate(listing.columns)
+        if any(isinstance(row[column.key], str | dict) for row in listing.rows)
+    ]
+    print_table([column.title for column in listing.columns], listed(listing), words)
 
 
 def report_error(error: CrowdgateError, as_json: bool) -> None:

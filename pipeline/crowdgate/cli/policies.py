@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from crowdgate.accounting.numbers import decimal
-from crowdgate.cli.output import print_json, print_table, print_verdicts
+from crowdgate.cli.output import print_json, print_listing, print_table, print_verdicts
 from crowdgate.cli.releases import WITHHELD, AsJson
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.check import Checked
@@ -21,7 +21,7 @@ from crowdgate.jobs.outlook import Outlook, outlook
 from crowdgate.jobs.plan_page import write_plan_page
 from crowdgate.jobs.wish import Answer, Asked, answered
 from crowdgate.kind.forecast import CellErrors, Chart, Listing, Value, plain
-from crowdgate.report.numbers import listed, range_of, shown
+from crowdgate.report.numbers import range_of, shown
 
 
 def check(
@@ -122,13 +122,15 @@ def _show_plan(found: Outlook) -> None:
     for count, bound in enumerate(found.pso_bounds, start=1):
         success = f"predicate singling out succeeds with probability at most {decimal(bound, 4)} (weight 1e-9)"
         typer.echo(f"  after {count}: {success}")
-    _show_listing(found.pso_curve)
+    print_listing(found.pso_curve)
+    if found.prediction.rows:
+        print_listing(found.prediction)
     chart = found.forecast.chart
     for listing in found.forecast.listings:
         if chart is not None and chart.listing == listing.name:
             _show_grid(listing, chart)
         elif listing.rows and not listing.further:
-            _show_listing(listing)
+            print_listing(listing)
 
 
 def _show_answer(answer: Answer) -> None:
@@ -154,17 +156,6 @@ def _show_grid(listing: Listing, chart: Chart) -> None:
 def _grid_cell(row: Mapping[str, Value], chart: Chart) -> str:
     first, *further = (shown(row[name], "d") for name in chart.lines)
     return first + (f" ({', '.join(further)})" if further else "")
-
-
-def _show_listing(listing: Listing) -> None:
-    typer.echo(listing.title + (f" ({listing.note})" if listing.note else ""))
-    rows = list(listed(listing))
-    words = [
-        at
-        for at, column in enumerate(listing.columns)
-        if any(isinstance(row[column.key], str | dict) for row in listing.rows)
-    ]
-    print_table([column.title for column in listing.columns], rows, words)
 
 
 def _show_comparison(found: Comparison) -> None:

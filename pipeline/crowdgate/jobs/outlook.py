@@ -14,6 +14,7 @@ from crowdgate.accounting.pso_curve import curve
 from crowdgate.jobs.charges import charges
 from crowdgate.jobs.informed import informed
 from crowdgate.jobs.plan import plan_policy
+from crowdgate.jobs.predict.planned import prediction
 from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.kind.forecast import BOUND, Chart, Column, Forecast, Listing, Value, plain
 from crowdgate.kind.plan import Plan
@@ -75,6 +76,11 @@ class Outlook:
         rows = tuple(row for count in counts for row in _curve(self.plan, count))
         return Listing("pso_curve", "success of predicate singling out", CURVE, rows, note)
 
+    @cached_property
+    def prediction(self) -> Listing:
+        """The people who would be alone with all that is counted."""
+        return prediction(self.plan, self.figures)
+
     def pictures(self) -> list[str]:
         """The charts of the page. Raises ConfigurationError when the extra that draws is not installed."""
         chart, curve = self.forecast.chart, draw(CURVE_CHART, self.pso_curve.rows)
@@ -92,6 +98,7 @@ class Outlook:
             "pso_bound_after_release": list(self.pso_bounds),
             "pso_curve": [{key: plain(value) for key, value in row.items()} for row in self.pso_curve.rows],
             "from": {"source": self.figures.source, "attributes_without_counts": list(self.figures.untold)},
+            "prediction": [{key: plain(value) for key, value in row.items()} for row in self.prediction.rows],
             **self.forecast.to_json(),
         }
 

@@ -67,7 +67,7 @@ def plan_markdown(found: Outlook) -> str:
         "pso_bounds": [decimal(bound, 4) for bound in found.pso_bounds],
         "pictures": PICTURES,
         "curve": _shown(found.pso_curve),
-        "listings": [_shown(each) for each in found.forecast.listings],
+        "listings": [_shown(each) for each in (found.prediction, *found.forecast.listings)],
     }
     return report.markdown(TEMPLATE, values)
 

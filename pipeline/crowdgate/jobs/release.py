@@ -160,7 +160,7 @@ def judge(reserved: Reserved, found: Counted, protected: Protected, randomness: 
 def withhold(reserved: Reserved, found: Counted, judged: Judged) -> Result:
     """Record that nothing is published."""
     run = reserved.run
-    record = staging.private("withheld", found, judged)
+    record = staging.private("withheld", run.plan, found, judged)
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
     run.ledger.commit(run.id, State.WITHHELD, None, None, commitment)
     return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts, f"{_WITHHELD} {_SPENT}")
@@ -171,7 +171,7 @@ def stage(reserved: Reserved, found: Counted, judged: Judged) -> Ready:
     """Write the release where only its owner sees it, and commit the ledger to its digest."""
     run, written = reserved.run, staging.Statement(reserved, judged, signing_key(reserved.run.plan.bundle.root))
     staged = publisher.stage(run.staged, run.slot, written.writers(), written.seal)
-    record = staging.private("published", found, judged)
+    record = staging.private("published", run.plan, found, judged)
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
     run.ledger.commit(run.id, State.COMMITTED, staged.manifest_digest, run.place, commitment)
     return Ready(staged, judged.verdicts)

@@ -15,12 +15,14 @@ from crowdgate.jobs.plan import KNOWN
 from crowdgate.kinds import KINDS
 from crowdgate.policy.decisions import CollectionDecision
 from crowdgate.policy.policy import PrivacyBudget
+from crowdgate.policy.questionnaire import Questionnaire
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _MODELS: dict[str, Any] = {
     "release-policy.json": KNOWN.policy,
     "privacy-budget.json": PrivacyBudget,
     "collection-decision.json": CollectionDecision,
+    "questionnaire.json": Questionnaire,
     "release-manifest.json": Union[tuple(kind.said for kind in KINDS.values())],  # noqa: UP007
 }
 

@@ -15,6 +15,7 @@ from crowdgate.formats import FORMATS
 from crowdgate.formats.written import Writer
 from crowdgate.gate import verdict
 from crowdgate.histogram import project
+from crowdgate.jobs.predict.planned import beside_observed
 from crowdgate.kind.attachment import Context
 from crowdgate.kind.kind import Published
 from crowdgate.kind.plan import Plan
@@ -130,8 +131,9 @@ def _writer(data: bytes) -> Writer:
     return write
 
 
-def private(outcome: str, found: Counted, judged: Judged) -> dict[str, Any]:
+def private(outcome: str, plan: Plan, found: Counted, judged: Judged) -> dict[str, Any]:
     """The private record."""
+    candidate = judged.protected.candidate
     return {
         "outcome": outcome,
         "verdicts": [manifest.dumped(GateSaid.of_verdict(each)) for each in judged.verdicts],
@@ -139,6 +141,7 @@ def private(outcome: str, found: Counted, judged: Judged) -> dict[str, Any]:
         "facts": found.facts,
         "ingestion": found.ingested,
         **{name: guarded(make) for name, make in judged.protected.private(found.views).items()},
+        "prediction": guarded(lambda: beside_observed(plan, candidate, found.views)),
     }
 
 

@@ -20,6 +20,8 @@ BOUND = "bound"
 """The format of a number that must not be larger: it is rounded up."""
 LEAST = "least"
 """The format of a number that must not be smaller: it is rounded down."""
+PEOPLE = "people"
+"""The format of an expected number of people: whole from a hundred on."""
 
 
 class Basis(StrEnum):
@@ -60,8 +62,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a listing: its key in JSON, its title, and how its numbers are written: a format of Python's, BOUND
-    or LEAST."""
+    """A column of a listing: its key in JSON, its title, and how its numbers are written: a format of Python's, BOUND,
+    LEAST or PEOPLE."""
 
     key: str
     title: str

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from crowdgate.documents import Document, read_document
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.limits import MOST_VALUES
-from crowdgate.policy.files import _parse as parse
+from crowdgate.policy.parsing import parse
 from crowdgate.policy.values import Strict, schema_of, whole_number
 
 FOLDER = Path("policies") / "decisions"

@@ -5,18 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_origin
-
-from pydantic import BaseModel, ValidationError
+from typing import Any
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.reading import read_contract
 from crowdgate.contracts.servers import ServerRule
 from crowdgate.documents import Document, Location, read_document
 from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.policy.parsing import parse
 from crowdgate.policy.policy import MechanismSpec, PrivacyBudget, ReleasePolicy, policy_model
-
-Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +50,7 @@ class Bundle:
 def read_bundle(path: Path, known: Known) -> Bundle:
     """The policy at `path` and all it names. Raises ConfigurationError that lists every problem."""
     document = read_document(path)
-    policy = _parse(known.policy, document)
+    policy = parse(known.policy, document)
     root = working_copy(path)
     problems: list[Problem] = []
     contract_file = _named_file(document, ("spec", "contract"), policy.spec.contract, _contracts(root), problems)
@@ -69,7 +66,7 @@ def read_bundle(path: Path, known: Known) -> Bundle:
         file = _named_file(document, ("spec", "register", "contract"), compares.contract, _contracts(root), problems)
         register = _collect(problems, lambda found: read_contract(found, known.servers), file)
     budget_document = _collect(problems, read_document, budget_file)
-    budget = _collect(problems, lambda found: _parse(PrivacyBudget, found), budget_document)
+    budget = _collect(problems, lambda found: parse(PrivacyBudget, found), budget_document)
     unread = compares is not None and register is None
     if contract is None or population is None or unread or budget is None or budget_document is None:
         raise ConfigurationError(problems)
@@ -93,10 +90,21 @@ def budget_of_contract(path: Path, contract: Contract) -> tuple[PrivacyBudget, D
     asker = read_document(path)
     file = _named_file(asker, ("schema", 0), contract.population, _budgets(working_copy(path)), problems)
     document = _collect(problems, read_document, file)
-    budget: PrivacyBudget | None = _collect(problems, lambda found: _parse(PrivacyBudget, found), document)
+    budget: PrivacyBudget | None = _collect(problems, lambda found: parse(PrivacyBudget, found), document)
     if budget is None or document is None:
         raise ConfigurationError(problems)
     return budget, document
+
+
+def contract_named(document: Document, at: Location, name: str, known: Known) -> tuple[Path, Contract]:
+    """The working copy around a document, and its contract of that id, which stands in the document at `at`. Raises
+    ConfigurationError."""
+    root, problems = working_copy(document.path), list[Problem]()
+    file = _named_file(document, at, name, _contracts(root), problems)
+    contract: Contract | None = _collect(problems, lambda found: read_contract(found, known.servers), file)
+    if contract is None:
+        raise ConfigurationError(problems)
+    return root, contract
 
 
 def working_copy(path: Path) -> Path:
@@ -163,106 +171,3 @@ def _digest(root: Path, files: Sequence[Path]) -> str:
         name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
         total.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()
-
-
-def _parse(model: type[Model], document: Document) -> Model:
-    try:
-        return model.model_validate(document.data)
-    except ValidationError as error:
-        details = error.errors(include_url=False, include_input=False, include_context=True)
-        raise ConfigurationError([_problem(model, document, detail) for detail in details]) from None
-
-
-def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem:
-    at = _location(document, detail["loc"])
-    if detail["type"].startswith("union_tag"):
-        at = (*at, "kind")
-        if detail["type"] == "union_tag_not_found":
-            return document.problem(at, "the key is missing", "a value for kind")
-    if detail["type"] == "extra_forbidden":
-        known = _keys(model, at[:-1], document.data)
-        return document.problem(at, "unknown key", f"one of {', '.join(known)}", nearest(str(at[-1]), known))
-    if detail["type"] == "missing":
-        return document.problem(at, "the key is missing", f"a value for {at[-1]}")
-    expected = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    context = detail.get("ctx", {})
-    tags = str(context.get("expected_tags", "")).replace(", ", " or ")
-    literals = str(context.get("expected", tags)).replace(" or ", ",").split(",")
-    expected = tags or expected
-    options = [word for literal in literals if (word := literal.strip("' "))]
-    found = _found(document, at)
-    return document.problem(at, found, expected, nearest(found.strip("'"), options))
-
-
-def _location(document: Document, loc: tuple[str | int, ...]) -> Location:
-    """Pydantic's location without the names of union members, which are no keys of the file."""
-    at: Location = ()
-    for i, part in enumerate(loc):
-        if (*at, part) in document.lines or i == len(loc) - 1:
-            at = (*at, part)
-    return at if at in document.lines or _looks_like_key(document, at) else at[:-1]
-
-
-def _looks_like_key(document: Document, at: Location) -> bool:
-    value: Any = document.data
-    for part in at[:-1]:
-        value = value[part]
-    return (
-        isinstance(value, dict)
-        and isinstance(at[-1], str)
-        and not at[-1].startswith(("literal", "constrained", "function"))
-    )
-
-
-def _found(document: Document, at: Location) -> str:
-    value: Any = document.data
-    for part in at:
-        known = isinstance(value, list) or (isinstance(value, dict) and part in value)
-        value = value[part] if known else None
-    if isinstance(value, str):
-        return repr(value) if len(value) < 80 else "a long text"
-    return "a list" if isinstance(value, list) else "keys with values" if isinstance(value, dict) else "nothing"
-
-
-def _keys(model: type[BaseModel], at: Location, data: Any) -> list[str]:
-    """The keys that the model knows at a place of the file."""
-    current: Any = model
-    any_key = False
-    for part in at:
-        data = data[part]
-        if isinstance(part, int) or any_key:
-            current = _model_inside(current, data) if any_key or not _is_model(current) else current
-            any_key = False
-            continue
-        fields = {field.alias or name: field.annotation for name, field in current.model_fields.items()}
-        any_key = get_origin(fields.get(str(part))) is dict
-        inside = fields.get(str(part))
-        current = inside if isinstance(data, list) or any_key else _model_inside(inside, data)
-        if current is None:
-            return []
-    return [field.alias or name for name, field in current.model_fields.items()] if _is_model(current) else []
-
-
-def _is_model(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
-
-
-def _model_inside(annotation: Any, data: Any) -> Any:
-    """The model that a value is meant for: of several the one of its `kind`, or with most of its keys."""
-    keys = set(data) if isinstance(data, dict) else set()
-    kind = data.get("kind") if isinstance(data, dict) else None
-
-    def fits(model: type[BaseModel]) -> tuple[bool, bool, int]:
-        fields = model.model_fields
-        named = "kind" in fields and kind in get_args(fields["kind"].annotation)
-        return named, any(key in keys for key in [getattr(model, "key", None)]), len(keys & set(fields))
-
-    return max(_models(annotation), key=fits, default=None)
-
-
-def _models(annotation: Any) -> Iterator[Any]:
-    if _is_model(annotation):
-        yield annotation
-    else:
-        for argument in get_args(annotation):
-            yield from _models(argument)

@@ -27,7 +27,9 @@ from crowdgate.policy.values import (
 API_VERSION = "crowdgate/v1"
 
 
-def _between(least: int, most: int) -> BeforeValidator:
+def whole_between(least: int, most: int) -> BeforeValidator:
+    """Read a whole number, then check its range."""
+
     def check(text: Any) -> int:
         number = whole_number(text)
         if not least <= number <= most:
@@ -37,9 +39,9 @@ def _between(least: int, most: int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-People = Annotated[int, _between(1, MOST_PEOPLE), schema_of("integer", minimum=1, maximum=MOST_PEOPLE)]
-Units = Annotated[int, _between(2, MOST_PEOPLE), schema_of("integer", minimum=2, maximum=MOST_PEOPLE)]
-Trials = Annotated[int, _between(1, MOST_TRIALS), schema_of("integer", minimum=1, maximum=MOST_TRIALS)]
+People = Annotated[int, whole_between(1, MOST_PEOPLE), schema_of("integer", minimum=1, maximum=MOST_PEOPLE)]
+Units = Annotated[int, whole_between(2, MOST_PEOPLE), schema_of("integer", minimum=2, maximum=MOST_PEOPLE)]
+Trials = Annotated[int, whole_between(1, MOST_TRIALS), schema_of("integer", minimum=1, maximum=MOST_TRIALS)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 """Becomes a folder of the release, so: lower-case letters, digits and hyphens."""
 

@@ -106,6 +106,46 @@ def draw_boxes(title: str, boxes: Sequence[Box], label: str) -> str:
     return _svg(figure)
 
 
+class Line(NamedTuple):
+    """Points under one name."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+
+
+def draw_lines(lines: Sequence[Line], x_label: str, y_label: str) -> str:
+    """Shares over sizes, which stand on a logarithmic axis.
+
+    Raises ConfigurationError when the extra that draws is not installed.
+    """
+    figure, axes = _figure()
+    for number, line in enumerate(lines):
+        axes.plot(*zip(*line.points, strict=True), STYLES[number % 2], color=f"C{number}", marker=".", label=line.name)
+    axes.set_xscale("log")
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    axes.legend(fontsize="small")
+    return _svg(figure)
+
+
+def draw_steps(lines: Sequence[Line], names: Sequence[str], y_label: str) -> str:
+    """Numbers of people on a logarithmic axis, after each named step; a line marks one person.
+
+    Raises ConfigurationError when the extra that draws is not installed.
+    """
+    figure, axes = _figure()
+    for number, line in enumerate(lines):
+        style = STYLES[number // 3 % 2]
+        axes.plot(*zip(*line.points, strict=True), style, color=f"C{number % 3}", marker="o", label=line.name)
+    axes.axhline(1, color="black", linewidth=0.8)
+    axes.set_yscale("log")
+    axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
+    axes.set_ylabel(y_label)
+    axes.legend(fontsize="small")
+    return _svg(figure)
+
+
 def _svg(figure: Any) -> str:
     picture = io.StringIO()
     figure.savefig(picture, format="svg", metadata={"Date": None, "Creator": None})

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from crowdgate.accounting.numbers import decimal
-from crowdgate.kind.forecast import BOUND, LEAST, Figure, Listing, Value
+from crowdgate.kind.forecast import BOUND, LEAST, PEOPLE, Figure, Listing, Value
 
 
 def shown(value: Value, style: str = ".4g") -> str:
@@ -17,8 +17,16 @@ def shown(value: Value, style: str = ".4g") -> str:
         return str(value)
     if style in (BOUND, LEAST):
         return decimal(value, 4, least=style == LEAST)
+    if style == PEOPLE:
+        return _people(float(value))
     number = float(value) if isinstance(value, Fraction) else value
     return format(int(number), "d") if style == "d" else format(number, style)
+
+
+def _people(number: float) -> str:
+    if abs(number) >= 100:
+        return f"{number:,.0f}"
+    return f"{number:.3g}" if abs(number) >= 1e-6 or number == 0 else "below 1e-6"
 
 
 def range_of(figure: Figure) -> str:

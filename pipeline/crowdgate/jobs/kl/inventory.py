@@ -13,11 +13,15 @@ from crowdgate.hierarchy import EXACT
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.policy.decisions import in_force, read_decisions
 from crowdgate.policy.files import contracts
+from crowdgate.policy.parsing import parse
+from crowdgate.policy.questionnaire import Questionnaire
 from crowdgate.repository.matching import Found, Question, answers
 from crowdgate.repository.reading import Signed
 
-FOLDER = "questionnaires"
+FOLDER = "policies/questionnaires"
 """Below the working copy."""
+OWN = "(answers of its own)"
+"""The level of a question that asks for no attribute of a contract: no entry can speak of it."""
 TITLES = ("who", "of whom", "attribute", "level", "decided", "entries", "together")
 
 
@@ -76,8 +80,7 @@ def inventory(home: Path, entries: Sequence[Signed]) -> list[Holder]:
         raise ConfigurationError(Problem(str(home / "data_contracts"), None, "folder", found, expected))
     held = [_of_contract(home, contract, entries) for contract in known.values()]
     documents = [read_document(path) for path in sorted((home / FOLDER).glob("*.yaml"))]
-    forms = [each for each in documents if _at(each.data, "kind") == "Questionnaire"]
-    return [*held, *(_of_form(home, form, known, entries) for form in forms)]
+    return [*held, *(_of_form(home, document, known, entries) for document in documents)]
 
 
 def _of_contract(home: Path, contract: Contract, entries: Sequence[Signed]) -> Holder:
@@ -89,49 +92,43 @@ def _of_contract(home: Path, contract: Contract, entries: Sequence[Signed]) -> H
     )
 
 
-def _of_form(home: Path, form: Document, known: Mapping[str, Contract], entries: Sequence[Signed]) -> Holder:
-    """What a form asks: attributes of its contract. Other questions no entry can speak of."""
-    name, who = (
-        str(_at(form.data, *at) or form.path.stem) for at in (("metadata", "name"), ("spec", "population", "who"))
-    )
-    stated = _at(form.data, "spec", "contract")
-    if stated is None:
-        return Holder("form", name, "", who, (), None)
-    contract = known.get(str(stated))
+def _of_form(
+    home: Path, document: Document, known: Mapping[str, Contract], entries: Sequence[Signed]
+) -> Holder:
+    """What a form asks: attributes of its contract, and questions with answers of their own."""
+    form = parse(Questionnaire, document)
+    name, who = form.metadata.name, form.spec.population.who
+    own = tuple(Line(each.name, OWN, None, None, ()) for each in form.spec.questions if each.attribute is None)
+    if form.spec.contract is None:
+        return Holder("form", name, "", who, own, None)
+    contract = known.get(form.spec.contract)
     if contract is None:
-        found = f"no contract has the id {stated!r}"
-        raise ConfigurationError(
-            form.problem(("spec", "contract"), found, f"one of {', '.join(known)}", nearest(str(stated), list(known)))
-        )
-    levels = _asked(form, contract)
+        found, at = f"no contract has the id {form.spec.contract!r}", ("spec", "contract")
+        right = nearest(form.spec.contract, list(known))
+        raise ConfigurationError(document.problem(at, found, f"one of {', '.join(known)}", right))
+    levels = _asked(document, form, contract)
     lines = _lines(home, contract, levels, entries)
-    return Holder("form", name, contract.id, who, lines, _together(contract, levels, list(levels), entries))
+    return Holder("form", name, contract.id, who, (*lines, *own), _together(contract, levels, list(levels), entries))
 
 
-def _asked(form: Document, contract: Contract) -> dict[str, str]:
+def _asked(document: Document, form: Questionnaire, contract: Contract) -> dict[str, str]:
     """The attributes that are asked, at their levels."""
-    questions, levels, problems = _at(form.data, "spec", "questions"), dict[str, str](), list[Problem]()
-    for at, each in enumerate(questions if isinstance(questions, list) else []):
-        name = _at(each, "attribute")
-        if name is None:
+    levels, problems = dict[str, str](), list[Problem]()
+    for at, each in enumerate(form.spec.questions):
+        if each.attribute is None:
             continue
-        level = str(_at(each, "level") or EXACT)
-        attribute = contract.by_name.get(str(name))
+        attribute = contract.by_name.get(each.attribute)
         names = [] if attribute is None or attribute.hierarchy is None else list(attribute.hierarchy.names)
-        levels[str(name)] = level
-        if level not in names:
-            where, word, right = ("level", level, names) if names else ("attribute", str(name), list(contract.by_name))
+        levels[each.attribute] = each.level
+        if each.level not in names:
+            where, right = ("level", names) if names else ("attribute", list(contract.by_name))
+            word = each.level if names else each.attribute
             found, expected = f"{word!r} is no {where} of {contract.id}", f"one of {', '.join(right)}"
-            problems.append(form.problem(("spec", "questions", at, where), found, expected, nearest(word, right)))
+            place = ("spec", "questions", at, where)
+            problems.append(document.problem(place, found, expected, nearest(word, right)))
     if problems:
         raise ConfigurationError(problems)
     return levels
-
-
-def _at(data: Any, *keys: str) -> Any:
-    for key in keys:
-        data = data.get(key) if isinstance(data, dict) else None
-    return data
 
 
 def _lines(home: Path, contract: Contract, levels: Mapping[str, str], entries: Sequence[Signed]) -> tuple[Line, ...]:

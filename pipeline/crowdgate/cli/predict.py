@@ -1,0 +1,98 @@
+"""The command that predicts how many people are alone with what they are asked for."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crowdgate.cli.output import print_json, print_listing, print_table
+from crowdgate.cli.releases import AsJson
+from crowdgate.errors import ConfigurationError
+from crowdgate.jobs.plan_page import check_name
+from crowdgate.jobs.predict.answering import count_answers
+from crowdgate.jobs.predict.foretold import Foretold
+from crowdgate.jobs.predict.form import read_form
+from crowdgate.jobs.predict.group import Wish
+from crowdgate.jobs.predict.predict import predict as predict_file
+from crowdgate.jobs.predict.subject import wrong
+
+
+def predict(
+    file: Annotated[Path, typer.Argument(help="A contract, or a questionnaire.")],
+    of: Annotated[
+        str | None,
+        typer.Option("--of", metavar="a,b=LEVEL", help="Attributes of the contract [quasi-identifiers, exact]."),
+    ] = None,
+    people: Annotated[
+        str | None, typer.Option("--people", metavar="K", help="Sizes of groups (20,40,60) [the population].")
+    ] = None,
+    population: Annotated[
+        str | None, typer.Option("--population", metavar="N", help="People of the population [its budget's].")
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="PATH", help="Counts that relate attributes: a release, or a public table."),
+    ] = None,
+    at_most: Annotated[
+        str | None, typer.Option("--at-most", metavar="SHARE", help="Which widths and groups leave so few alone?")
+    ] = None,
+    cost: Annotated[
+        str | None, typer.Option("--cost", metavar="C", help="Which groups, at this cost of each, leave most alone?")
+    ] = None,
+    answers: Annotated[
+        str | None,
+        typer.Option("--answers", metavar="-", help="Count your own answers, asked for or read from standard input."),
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Write a page: HTML with charts, or Markdown (.md).")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Predict how many people would be alone with what they are asked for; nothing is read but what is public."""
+    if page is not None:
+        check_name(page)
+    if answers is not None:
+        given = {"--of": of, "--people": people, "--population": population, "--at-most": at_most, "--cost": cost}
+        stated = [name for name, value in {**given, "--page": page}.items() if value is not None]
+        count_own(file, source, answers, stated, as_json)
+        return
+    show(predict_file(file, of, population, source, Wish(people, at_most, cost)), page, as_json)
+
+
+def count_own(form: Path, source: Path | None, answers: str, beside: Sequence[str], as_json: bool) -> None:
+    """Ask on the terminal, or read a line for each question, and say how many people answer the same."""
+    if answers != "-":
+        found, expected = "answers in the command line", "-: a command line stays in histories and lists of processes"
+        raise ConfigurationError(wrong("--answers", found, expected, "-"))
+    if beside:
+        raise ConfigurationError([wrong(name, "beside --answers", f"no {name}") for name in beside])
+    shared = count_answers(read_form(form, source), ask)
+    if as_json:
+        print_json(shared.to_json())
+        return
+    rows = [[each.question, f"{each.people:,.4g}"] for each in shared.steps]
+    print_table(["after the question", f"people of {shared.population} who answer the same"], rows, [0])
+
+
+def ask(question: str) -> str | None:
+    """The answer to a question, from the terminal or from the next line of standard input."""
+    if sys.stdin.isatty():
+        typer.echo(question, err=True, nl=False)
+    line = sys.stdin.readline()
+    return line if line else None
+
+
+def show(found: Foretold, page: Path | None, as_json: bool) -> None:
+    """On the terminal, or as JSON; and as a page."""
+    if page is not None:
+        found.write(page)
+    if as_json:
+        print_json(found.to_json())
+        return
+    typer.echo(found.sentence)
+    for note in found.notes:
+        typer.echo(note)
+    for listing in found.listings:
+        print_listing(listing)

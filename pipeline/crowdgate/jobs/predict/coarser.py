@@ -1,0 +1,73 @@
+"""What asking less exactly would do: every coarser level of every attribute, and round widths of numeric ones."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import count
+
+from crowdgate.contracts.contract import Attribute
+from crowdgate.domain import number_label
+from crowdgate.hierarchy import ANY, EXACT, Level, by_width, hierarchy
+from crowdgate.jobs.predict.laws import Laws, laws
+from crowdgate.jobs.prior import Figures, Subject
+from crowdgate.kind.forecast import Column, Listing, Value
+from crowdgate.risk.alone import share_alone
+
+WIDTHS = (
+    Column("attribute", "attribute"),
+    Column("level", "asked as"),
+    Column("values", "values", "d"),
+    Column("share_alone", "share alone", ".2%"),
+    Column("meets", "low enough"),
+)
+FINEST = "the finest that is"
+
+
+def widths(subject: Subject, figures: Figures, people: int, most: float) -> Listing:
+    """For every attribute, the others as they are: its levels and widths with the share of people expected to be alone
+    among so many, and the finest at which it is at most `most`."""
+    rows = [row for name in subject.levels for row in _attribute(subject, figures, name, people, most)]
+    note = f"of {people} people at most {most:.4g} alone; the other attributes as they are asked"
+    return Listing("widths", "one attribute asked less exactly", WIDTHS, tuple(rows), note)
+
+
+def _attribute(
+    subject: Subject, figures: Figures, name: str, people: int, most: float
+) -> Iterator[Mapping[str, Value]]:
+    attribute = subject.contract.by_name[name]
+    exact = _exactly(subject, figures, name)
+    found = [(level, share_alone(exact.at({**exact.axes, name: level}).best, people)) for level in ways(attribute)]
+    finest = next((level for level, share in found if share <= most), None)
+    for level, share in found:
+        meets = FINEST if level is finest else "yes" if share <= most else "no"
+        yield {"attribute": name, "level": level.name, "values": len(level), "share_alone": share, "meets": meets}
+
+
+def _exactly(subject: Subject, figures: Figures, name: str) -> Laws:
+    """The laws with one attribute exact."""
+    hierarchy_of = subject.contract.by_name[name].hierarchy
+    assert hierarchy_of is not None, "it is releasable"
+    return laws(replace(subject, levels={**subject.levels, name: hierarchy_of.level(EXACT)}), figures)
+
+
+def ways(attribute: Attribute) -> list[Level]:
+    """The named levels of an attribute and, of a numeric one, intervals of round widths; the most values first."""
+    assert attribute.hierarchy is not None, "it is releasable"
+    named = {level.name: level for level in attribute.hierarchy.levels}
+    sizes = {len(level) for name, level in named.items() if name != ANY}
+    round_ones = (level for level in _round_widths(attribute) if len(level) not in sizes)
+    return sorted([*named.values(), *round_ones], key=len, reverse=True)
+
+
+def _round_widths(attribute: Attribute) -> Iterator[Level]:
+    """Intervals of 2, 5, 10, 20, 50 ... steps of the domain."""
+    domain = attribute.domain
+    if domain is None or domain.grid is None:
+        return
+    for steps in (digit * 10**power for power in count() for digit in (1, 2, 5)):
+        if 2 * steps > domain.grid.size:
+            return
+        width, origin = steps * domain.grid.step, domain.grid.first
+        if steps > 1:
+            labels = by_width(domain, width, origin)
+            name = f"intervals of {number_label(width)}"
+            yield hierarchy(domain, [(name, labels)], invalid_level=attribute.invalid == "level").level(name)

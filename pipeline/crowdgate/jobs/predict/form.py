@@ -1,0 +1,164 @@
+"""A questionnaire as classes: each question's answers with their shares, or an axis of a contract's figures."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from crowdgate.contracts.contract import Contract
+from crowdgate.documents import Document, read_document
+from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.hierarchy import ANY, Level
+from crowdgate.jobs.plan import KNOWN
+from crowdgate.jobs.predict.answers import asked_less, bins_of
+from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT, Laws, check_classes, laws, range_of, with_decline
+from crowdgate.jobs.predict.subject import level_names
+from crowdgate.jobs.prior import Figures, Subject, figures
+from crowdgate.kind.forecast import Axes
+from crowdgate.kind.prior import Range
+from crowdgate.policy.files import contract_named
+from crowdgate.policy.parsing import parse
+from crowdgate.policy.questionnaire import Question, Questionnaire
+from crowdgate.risk.bins import Bins
+from crowdgate.risk.products import product
+
+AS_ASKED, LEFT_OUT = "as asked", "left out"
+Ways = Mapping[str, str]
+"""How some questions are asked otherwise than in the form, by their names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """A questionnaire that can be counted: the questions that are, their ways to be asked, and the contract's laws of
+    those that ask for its attributes."""
+
+    file: Questionnaire
+    contract: Contract | None
+    laws: Laws | None
+    figures: Figures | None
+
+    @property
+    def people(self) -> int:
+        """Whom the form is for."""
+        return self.file.spec.population.people
+
+    @property
+    def skipped(self) -> list[Question]:
+        """Questions of which nothing is known."""
+        return [each for each in self.file.spec.questions if each.skip is not None]
+
+    @property
+    def questions(self) -> list[Question]:
+        """Questions that are counted, in their order."""
+        return [each for each in self.file.spec.questions if each.skip is None]
+
+    @property
+    def bases(self) -> list[str]:
+        """Joint figures, where counts are given that relate attributes, and independence."""
+        return [INDEPENDENT] if self.laws is None or self.laws.joint is None else [JOINT, INDEPENDENT]
+
+    @cached_property
+    def _own(self) -> dict[str, dict[str, Bins]]:
+        own = (each for each in self.questions if each.attribute is None)
+        return {each.name: {AS_ASKED: bins_of(each), **asked_less(each)} for each in own}
+
+    def ways(self, question: Question) -> list[str]:
+        """How a question could be asked less exactly: its coarser levels, and not at all."""
+        if question.attribute is None:
+            named = [name for name in self._own[question.name] if name != AS_ASKED]
+        else:
+            names = level_names(self._known.by_name[question.attribute])
+            named = [name for name in names[names.index(question.level) + 1 :] if name != ANY]
+        return [*named, LEFT_OUT]
+
+    def bins(self, basis: str, questions: Sequence[Question], ways: Ways | None = None) -> Bins:
+        """The classes of the answers to some questions."""
+        held = [(each, (ways or {}).get(each.name, AS_ASKED)) for each in questions]
+        held = [(question, way) for question, way in held if way != LEFT_OUT]
+        own = [self._own[question.name][way] for question, way in held if question.attribute is None]
+        axes = {question.attribute: self._level(question, way) for question, way in held if question.attribute}
+        if not axes or self.laws is None:
+            return product(own)
+        found, declines = self.laws.at(axes), self.declines(axes)
+        if basis == JOINT and found.joint is not None:
+            return product([Bins.from_counts(with_decline(found.joint.people, declines)), *own])
+        each = (with_decline(found.shares[name], [decline]) for name, decline in zip(axes, declines, strict=True))
+        return product([*map(Bins.from_counts, each), *own])
+
+    def range_of(self, people: int) -> Range | None:
+        """The range of the expected people who are alone with all answers among so many; None without joint figures."""
+        if self.laws is None or self.laws.joint is None:
+            return None
+        own = product(self._own[each.name][AS_ASKED] for each in self.questions if each.attribute is None)
+        declines = self.declines(self.laws.axes)
+        return range_of(
+            self.laws.joint, people, lambda cells: product([Bins.from_counts(with_decline(cells, declines)), own])
+        )
+
+    def declines(self, axes: Axes) -> list[float]:
+        """The share of people who would rather not say, of every attribute."""
+        stated = {each.attribute: float(each.decline) for each in self.questions}
+        return [stated[name] for name in axes]
+
+    def _level(self, question: Question, way: str) -> Level:
+        hierarchy = self._known.by_name[question.attribute or ""].hierarchy
+        assert hierarchy is not None, "it is releasable"
+        return hierarchy.level(question.level if way == AS_ASKED else way)
+
+    @property
+    def _known(self) -> Contract:
+        assert self.contract is not None, "a question for an attribute names one of a contract"
+        return self.contract
+
+
+def read_form(path: Path, source: Path | None) -> Form:
+    """The questionnaire in `path`, with the contract that it names, and counts from `source` that relate attributes.
+
+    Raises ConfigurationError that lists every problem, and what jobs.prior raises for `source`.
+    """
+    document = read_document(path)
+    file = parse(Questionnaire, document)
+    if file.spec.contract is None:
+        return Form(file, None, None, None)
+    root, contract = contract_named(document, ("spec", "contract"), file.spec.contract, KNOWN)
+    levels = _levels(document, file, contract)
+    if not levels:
+        return Form(file, contract, None, None)
+    subject = Subject(contract, root, file.spec.population.people, levels)
+    if source is not None:
+        check_classes(levels)
+    known = figures(subject, source)
+    return Form(file, contract, laws(subject, known), known)
+
+
+def _levels(document: Document, file: Questionnaire, contract: Contract) -> dict[str, Level]:
+    """The attributes that are asked for, at their levels."""
+    problems: list[Problem] = []
+    levels: dict[str, Level] = {}
+    for at, question in enumerate(file.spec.questions):
+        if question.attribute is not None:
+            problems += _problems(document, at, question, contract, levels)
+    if problems:
+        raise ConfigurationError(problems)
+    return levels
+
+
+def _problems(
+    document: Document, at: int, question: Question, contract: Contract, levels: dict[str, Level]
+) -> Iterator[Problem]:
+    place, name = ("spec", "questions", at), question.attribute or ""
+    known = {each.name: each for each in contract.attributes if each.releasable}
+    if name not in known:
+        expected = f"one of {', '.join(known)}"
+        found = f"{name!r} is no attribute of contract {contract.id} with a domain"
+        yield document.problem((*place, "attribute"), found, expected, nearest(name, list(known)))
+    elif name in levels:
+        yield document.problem((*place, "attribute"), f"{name!r} is asked for twice", "each attribute once")
+    elif question.level not in level_names(known[name]):
+        names = level_names(known[name])
+        found, expected = f"{name!r} has no level {question.level!r}", f"one of {', '.join(names)}"
+        yield document.problem((*place, "level"), found, expected, nearest(question.level, names))
+    else:
+        hierarchy = known[name].hierarchy
+        assert hierarchy is not None, "it is releasable"
+        levels[name] = hierarchy.level(question.level)

@@ -1,0 +1,125 @@
+"""How people fall into classes: by the figures that relate attributes, and as if these were independent."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod, sqrt
+
+import numpy as np
+
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.jobs.predict.subject import wrong
+from crowdgate.jobs.prior import Figures, Subject
+from crowdgate.kind.forecast import Axes, Basis, Floats
+from crowdgate.kind.prior import Joint, Prior, Range, coarsened
+from crowdgate.limits import MOST_CELLS_FITTED
+from crowdgate.risk.bins import Bins
+from crowdgate.risk.products import product
+from crowdgate.risk.singletons import expected, variance
+
+JOINT, INDEPENDENT = "joint figures", "independence"
+LEAST_SPREAD = 2.0
+"""Standard deviations of the number of singletons itself that a range holds at least."""
+FITTED = 0.4
+"""Of the number itself, where it comes from a fit: noise in sparse counts makes it too large more often than too small
+(tests/benchmarks/prediction.py)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Laws:
+    """The people expected in every cell at these levels (None where no counts are given), and each attribute's own
+    shares."""
+
+    axes: Axes
+    joint: Joint | None
+    shares: Mapping[str, Floats]
+
+    @cached_property
+    def independent(self) -> Bins:
+        """The classes as if attributes were independent."""
+        return product(Bins.from_counts(self.shares[name]) for name in self.axes)
+
+    @cached_property
+    def related(self) -> Bins | None:
+        """The classes by joint figures."""
+        return None if self.joint is None else Bins.from_counts(self.joint.people)
+
+    @property
+    def best(self) -> Bins:
+        """By joint figures where there are any."""
+        return self.independent if self.related is None else self.related
+
+    @property
+    def basis(self) -> Basis:
+        """What the best rest on."""
+        return Basis.MARGINS if self.joint is None else self.joint.basis
+
+    def bins(self) -> dict[str, Bins]:
+        """The classes by each basis, joint figures first."""
+        both = {JOINT: self.related, INDEPENDENT: self.independent}
+        return {name: each for name, each in both.items() if each is not None}
+
+    def at(self, axes: Axes) -> "Laws":
+        """The same at coarser levels, or of fewer attributes."""
+        joint = None if self.joint is None else self.joint.summed(axes)
+        shares = {name: coarsened(self.shares[name], {name: self.axes[name]}, {name: axes[name]}) for name in axes}
+        return Laws(axes, joint, shares)
+
+    def range_of(self, people: int) -> Range | None:
+        """The range of the expected singletons among so many people, by joint figures; None without."""
+        return None if self.joint is None else range_of(self.joint, people, Bins.from_counts)
+
+
+def range_of(joint: Joint, people: int, classes: Callable[[Floats], Bins]) -> Range:
+    """The range of the expected singletons among so many people, whose classes a table's cells tell."""
+    slack = LEAST_SPREAD * sqrt(variance(classes(joint.people), people))
+    share = 0.0 if joint.basis is Basis.COUNTED else FITTED
+    singles = (lambda cells: expected(classes(cells), people)), (lambda found: slack + share * found)
+    return joint.range_of(*singles, float(people))
+
+
+def laws(subject: Subject, figures: Figures) -> Laws:
+    """The laws of a subject's classes. Raises ConfigurationError where too little is known of an attribute, or where
+    counts would have to be related over too many classes."""
+    prior, axes = figures.prior, subject.levels
+    joint = None
+    if figures.source is not None:
+        check_classes(axes)
+        joint = prior.joint(axes)
+    bare = Prior(prior.people, prior.attributes)
+    shares = {name: bare.shares(name, level) for name, level in axes.items()}
+    untold = [name for name, share in shares.items() if share is None and not prior.told(name)]
+    if untold:
+        raise ConfigurationError([_untold(name) for name in untold])
+    known = {name: _own(joint, axes, name) if share is None else share for name, share in shares.items()}
+    return Laws(axes, joint, known)
+
+
+def check_classes(axes: Axes) -> None:
+    """Raises ConfigurationError for more classes than counts can be related over."""
+    cells = prod(map(len, axes.values()))
+    if cells > MOST_CELLS_FITTED:
+        fewer = f"at most {MOST_CELLS_FITTED} classes to relate counts: coarser levels or fewer attributes"
+        raise ConfigurationError(wrong("--from", f"{cells} classes", fewer))
+
+
+def _untold(name: str) -> Problem:
+    known = "margins in the contract, --from with counts of it, or a prediction without it"
+    return wrong("attributes", f"{name!r} has no public margins", known)
+
+
+def _own(joint: Joint | None, axes: Axes, name: str) -> Floats:
+    """An attribute's shares by the joint figures."""
+    assert joint is not None, "some count tells the attribute"
+    own = coarsened(joint.people, axes, {name: axes[name]})
+    return np.asarray(own / own.sum(), dtype=np.float64)
+
+
+def with_decline(cells: Floats, declines: Sequence[float]) -> Floats:
+    """A table with one more value on every axis, for those who would rather not say: that share of the people, whatever
+    they would have said."""
+    for axis, decline in enumerate(declines):
+        if decline:
+            declined = cells.sum(axis=axis, keepdims=True) * decline
+            cells = np.concatenate([cells * (1 - decline), declined], axis=axis)
+    return cells

@@ -1,0 +1,157 @@
+"""A questionnaire, question by question: how many people are left who answer the same (Koot 2012, appendix B)."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from crowdgate.jobs.predict.figures import Row, listings, number, rows_of, told
+from crowdgate.jobs.predict.foretold import Foretold
+from crowdgate.jobs.predict.form import Form, read_form
+from crowdgate.jobs.predict.group import KNOWN
+from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT
+from crowdgate.jobs.predict.subject import groups_of
+from crowdgate.kind.forecast import PEOPLE, Column, Listing, Value
+from crowdgate.policy.questionnaire import Question
+from crowdgate.report.chart import Line, draw_steps
+from crowdgate.risk.alone import share_alone
+from crowdgate.risk.bins import Bins
+from crowdgate.risk.groups import share_in_groups_up_to
+from crowdgate.risk.singletons import expected
+
+SMALL = 10
+"""People of whom a small group has at most so many."""
+
+STEPS = (
+    Column("question", "after the question"),
+    Column("by", "by"),
+    Column("answers", "answers", PEOPLE),
+    Column("factor", "fewer by", PEOPLE),
+    Column("best", "best respondent", PEOPLE),
+    Column("median", "median", PEOPLE),
+    Column("worst", "worst", PEOPLE),
+    Column("alone", "alone", PEOPLE),
+    Column("small", f"in groups up to {SMALL}", ".2%"),
+)
+LESS = (
+    Column("question", "question"),
+    Column("way", "asked as"),
+    Column("share_alone", "share alone", ".2%"),
+    Column("fewer_alone", "less than now", ".2%"),
+    Column("median", "median respondent", PEOPLE),
+)
+RELATED = (
+    "The questions are taken as independent of each other. Where answers go together, a respondent shares his with more"
+    " people or fewer than is said here."
+)
+
+
+def predict_form(path: Path, source: Path | None, people: str | None) -> Foretold:
+    """The analysis of the questionnaire in `path`, by counts from `source` as well where it asks for attributes of a
+    contract. Raises as `read_form` and `groups_of`."""
+    form = read_form(path, source)
+    sizes = groups_of(people, form.people)
+    every = {basis: form.bins(basis, form.questions) for basis in form.bases}
+    rows, steps = list(rows_of(every, form.range_of, sizes)), list(_steps(form))
+    title = form.file.metadata.title
+    return Foretold(
+        f"Questionnaire: {title}",
+        _sentence(form, every[form.bases[0]]),
+        tuple(_notes(form, every)),
+        (_listing(form, steps), *listings(rows), _less(form, sizes[0])),
+        {"questionnaire": form.file.metadata.name, "population": form.people, "who": form.file.spec.population.who},
+        lambda: [_picture(form, steps)],
+    )
+
+
+def sharing(bins: Bins, people: int) -> tuple[float, float, float]:
+    """How many people give the same answers as the best, the median and the worst respondent, himself counted: the
+    people times the greatest, the median (of people, not of classes) and the least probability above 0."""
+    mass = np.cumsum(bins.probabilities * bins.counts)
+    median = bins.probabilities[min(int(np.searchsorted(mass, 0.5 * mass[-1])), len(mass) - 1)]
+    return float(bins.probabilities[-1]) * people, float(median) * people, float(bins.probabilities[0]) * people
+
+
+def _steps(form: Form) -> Iterator[Row]:
+    for basis in form.bases:
+        left = float(form.people)
+        for at, question in enumerate(form.questions, start=1):
+            bins = form.bins(basis, form.questions[:at])
+            best, median, worst = sharing(bins, form.people)
+            yield {
+                "question": question.name, "by": basis, "answers": form.bins(INDEPENDENT, [question]).cells,
+                "factor": left / best, "best": best, "median": median, "worst": worst,
+                "alone": expected(bins, form.people), "small": share_in_groups_up_to(bins, form.people, SMALL),
+            }  # fmt: skip
+            left = best
+
+
+def _listing(form: Form, rows: Sequence[Row]) -> Listing:
+    note = f"people of {form.people} who give the same answers so far; below 1 nobody else is expected to"
+    return Listing("questions", "possible identities, question by question", told(STEPS, rows), tuple(rows), note)
+
+
+def _less(form: Form, people: int) -> Listing:
+    """What asking less would do, the most helpful first."""
+    basis = form.bases[0]
+    now = share_alone(form.bins(basis, form.questions), people)
+    rows = [_way(form, basis, people, now, each, way) for each in form.questions for way in form.ways(each)]
+    rows.sort(key=lambda row: (number(row["share_alone"]), -number(row["median"])))
+    note = f"of {people} people, by {basis}; the other questions as they are"
+    return Listing("less", "one question asked less exactly, the most helpful first", LESS, tuple(rows), note)
+
+
+def _way(form: Form, basis: str, people: int, now: float, question: Question, way: str) -> dict[str, Value]:
+    bins = form.bins(basis, form.questions, {question.name: way})
+    share = share_alone(bins, people)
+    median = sharing(bins, form.people)[1]
+    return {"question": question.name, "way": way, "share_alone": share, "fewer_alone": now - share, "median": median}
+
+
+def _sentence(form: Form, bins: Bins) -> str:
+    best, median, _ = sharing(bins, form.people)
+    return (
+        f"Whoever answers all {len(form.questions)} questions shares the answers with {_others(best)} at best, and with"
+        f" {_others(median)} as the median respondent, of {form.people} people ({form.file.spec.population.who})."
+    )
+
+
+def _others(people: float) -> str:
+    others = round(people) - 1
+    return "nobody else" if others < 1 else "one other" if others == 1 else f"{others} others"
+
+
+def _notes(form: Form, every: dict[str, Bins]) -> Iterator[str]:
+    if form.figures is not None and form.laws is not None:
+        by = f" ({form.figures.source})" if form.figures.source else ""
+        yield f"Shares of the contract's attributes are {form.laws.basis}{by}."
+    if len(form.questions) > 1 and not (JOINT in every and all(each.attribute for each in form.questions)):
+        yield RELATED
+    for question in form.skipped:
+        yield f"Question {question.name} is left out: {question.skip}."
+    for question in form.questions:
+        yield from _assumed(question)
+    yield KNOWN.format(population=form.people, share=share_alone(every[form.bases[0]], form.people))
+    yield "Nothing here is known of what anybody answers; the figures are of shares in the population."
+
+
+def _assumed(question: Question) -> Iterator[str]:
+    if question.several:
+        yield f"Question {question.name} allows several answers: each is taken as given independently of the others."
+    if question.others:
+        yield f"Question {question.name}: what is left is shared equally by {question.others} further answers."
+    if question.decline:
+        yield f"Question {question.name}: who would rather not say is a class of its own."
+
+
+def _picture(form: Form, rows: Sequence[Row]) -> str:
+    lines = []
+    for basis in form.bases:
+        own = [row for row in rows if row["by"] == basis]
+        lines += [
+            Line(f"{who} ({basis})", tuple((at, number(row[who])) for at, row in enumerate(own))) for who in STEPS_DRAWN
+        ]
+    return draw_steps(lines, [each.name for each in form.questions], "people who give the same answers")
+
+
+STEPS_DRAWN = ("best", "median", "worst")

@@ -1,0 +1,115 @@
+"""A document as a strict value, or every mistake in it with its place and the nearest right word."""
+
+from collections.abc import Iterator
+from typing import Any, TypeVar, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from crowdgate.documents import Document, Location
+from crowdgate.errors import ConfigurationError, Problem, nearest
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def parse(model: type[Model], document: Document) -> Model:
+    """The document as a value of the model. Raises ConfigurationError that lists every problem with its line."""
+    try:
+        return model.model_validate(document.data)
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_input=False, include_context=True)
+        raise ConfigurationError([_problem(model, document, detail) for detail in details]) from None
+
+
+def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem:
+    at = _location(document, detail["loc"])
+    if detail["type"].startswith("union_tag"):
+        at = (*at, "kind")
+        if detail["type"] == "union_tag_not_found":
+            return document.problem(at, "the key is missing", "a value for kind")
+    if detail["type"] == "extra_forbidden":
+        known = _keys(model, at[:-1], document.data)
+        return document.problem(at, "unknown key", f"one of {', '.join(known)}", nearest(str(at[-1]), known))
+    if detail["type"] == "missing":
+        return document.problem(at, "the key is missing", f"a value for {at[-1]}")
+    expected = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    context = detail.get("ctx", {})
+    tags = str(context.get("expected_tags", "")).replace(", ", " or ")
+    literals = str(context.get("expected", tags)).replace(" or ", ",").split(",")
+    expected = tags or expected
+    options = [word for literal in literals if (word := literal.strip("' "))]
+    found = _found(document, at)
+    return document.problem(at, found, expected, nearest(found.strip("'"), options))
+
+
+def _location(document: Document, loc: tuple[str | int, ...]) -> Location:
+    """Pydantic's location without the names of union members, which are no keys of the file."""
+    at: Location = ()
+    for i, part in enumerate(loc):
+        if (*at, part) in document.lines or i == len(loc) - 1:
+            at = (*at, part)
+    return at if at in document.lines or _looks_like_key(document, at) else at[:-1]
+
+
+def _looks_like_key(document: Document, at: Location) -> bool:
+    value: Any = document.data
+    for part in at[:-1]:
+        value = value[part]
+    return (
+        isinstance(value, dict)
+        and isinstance(at[-1], str)
+        and not at[-1].startswith(("literal", "constrained", "function"))
+    )
+
+
+def _found(document: Document, at: Location) -> str:
+    value: Any = document.data
+    for part in at:
+        known = isinstance(value, list) or (isinstance(value, dict) and part in value)
+        value = value[part] if known else None
+    if isinstance(value, str):
+        return repr(value) if len(value) < 80 else "a long text"
+    return "a list" if isinstance(value, list) else "keys with values" if isinstance(value, dict) else "nothing"
+
+
+def _keys(model: type[BaseModel], at: Location, data: Any) -> list[str]:
+    """The keys that the model knows at a place of the file."""
+    current: Any = model
+    any_key = False
+    for part in at:
+        data = data[part]
+        if isinstance(part, int) or any_key:
+            current = _model_inside(current, data) if any_key or not _is_model(current) else current
+            any_key = False
+            continue
+        fields = {field.alias or name: field.annotation for name, field in current.model_fields.items()}
+        any_key = get_origin(fields.get(str(part))) is dict
+        inside = fields.get(str(part))
+        current = inside if isinstance(data, list) or any_key else _model_inside(inside, data)
+        if current is None:
+            return []
+    return [field.alias or name for name, field in current.model_fields.items()] if _is_model(current) else []
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _model_inside(annotation: Any, data: Any) -> Any:
+    """The model that a value is meant for: of several the one of its `kind`, or with most of its keys."""
+    keys = set(data) if isinstance(data, dict) else set()
+    kind = data.get("kind") if isinstance(data, dict) else None
+
+    def fits(model: type[BaseModel]) -> tuple[bool, bool, int]:
+        fields = model.model_fields
+        named = "kind" in fields and kind in get_args(fields["kind"].annotation)
+        return named, any(key in keys for key in [getattr(model, "key", None)]), len(keys & set(fields))
+
+    return max(_models(annotation), key=fits, default=None)
+
+
+def _models(annotation: Any) -> Iterator[Any]:
+    if _is_model(annotation):
+        yield annotation
+    else:
+        for argument in get_args(annotation):
+            yield from _models(argument)
