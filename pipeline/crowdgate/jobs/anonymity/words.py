@@ -136,7 +136,7 @@ def _by(found: Found) -> Iterator[Table]:
     groups = sorted(found.measured.by, key=lambda group: -(group.summary.median or 0))
     of = named({each: level.name for each, level in found.chosen.finest.items()})
     together = correlation(found.measured.by)
-    said = "has none, since one of the two does not vary" if together is None else f"is {together:.2f}"
+    said = "is none, since one of the two does not vary" if together is None else f"is {together:.2f}"
     note = f"Sets of {of}, ordered by median. The correlation of people with the median set {said}."
     if len(groups) > MOST_GROUPS:
         note += f" The last {MOST_GROUPS} of {len(groups)}; --json has them all."
