@@ -92,9 +92,7 @@ def _of_contract(home: Path, contract: Contract, entries: Sequence[Signed]) -> H
     )
 
 
-def _of_form(
-    home: Path, document: Document, known: Mapping[str, Contract], entries: Sequence[Signed]
-) -> Holder:
+def _of_form(home: Path, document: Document, known: Mapping[str, Contract], entries: Sequence[Signed]) -> Holder:
     """What a form asks: attributes of its contract, and questions with answers of their own."""
     form = parse(Questionnaire, document)
     name, who = form.metadata.name, form.spec.population.who
