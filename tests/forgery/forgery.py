@@ -14,6 +14,7 @@ from crowdgate import manifest
 from crowdgate.errors import VerificationFailed
 from crowdgate.publish.dictionary import DICTIONARY, read_dictionary
 from crowdgate.publish.publisher import SIGNED, file_digest
+from crowdgate.publish.register import REGISTER
 from tests.forgery.claims import EXACT, claims_of, leaves, say
 
 Change = Callable[[Path], object]
@@ -40,6 +41,7 @@ SIGNATURE_ONLY: dict[str, str] = {
     "/facts/budget/*": "the population's budget is in the ledger",
     "/facts/margins/*": "public margins are in the contract",
     "/facts/joint/*/counts/*": "public joint counts are in the contract, if all expectations are the same",
+    "/facts/joint/*/codes/*": "which values are counted is in the contract, if all expectations are the same",
     "/facts/people": "the bound on people is in the budget",
     "/facts/spent/*": "what was spent before is in the ledger",
     "/mechanism/queries/*/grid/*": "the bounds of a column are in the contract, if a row adds as much",
@@ -48,6 +50,7 @@ SIGNATURE_ONLY: dict[str, str] = {
     "/software/*": "who made it is not in the data",
     "/verdicts/* charged/high": "a number drawn with noise",
     "/verdicts/* charged/low": "a number drawn with noise",
+    "/verdicts/*/severity": "whether a gate that passed blocks is in the policy, if another one does",
     "/verdicts/* charged/value": "a number drawn with noise",
 }
 """Leaves of the manifest whose value, if it is of the same type, only a signature or the ledger can tell, and why."""
@@ -123,13 +126,16 @@ def sampled(forgeries: Iterable[Forgery], size: int, seed: int, dear: bool = Fal
 
 def is_excused(folder: Path, copy: Path) -> bool:
     """Whether the copy differs only in what only a signature can tell: leaves of the manifest that are alike; in
-    dictionary.csv what the contract says of columns, and labels of values that do not occur."""
+    dictionary.csv what the contract says of columns, and labels of values that do not occur; other records of the
+    register, if as many rows match."""
     names = {path.name for path in folder.iterdir()}
     others = names - {manifest.NAME}
     if names == {path.name for path in copy.iterdir()} and not _same_bytes(folder / DICTIONARY, copy / DICTIONARY):
         return all(_same_bytes(folder / n, copy / n) for n in others - {DICTIONARY}) and _only_words(folder, copy)
-    if names != {path.name for path in copy.iterdir()} or not all(_same_bytes(folder / n, copy / n) for n in others):
+    if names != {path.name for path in copy.iterdir()}:
         return False
+    if not all(_same_bytes(folder / name, copy / name) for name in others):
+        return all(_same_bytes(folder / name, copy / name) for name in others - {REGISTER})
     try:
         claims = claims_of(copy)
     except (ValueError, RecursionError):

@@ -103,6 +103,17 @@ def test_two_joint_tables_are_fitted_and_an_attribute_between_them_relates_the_o
     assert measured.value == pytest.approx(float(listed(shares, 3, 1)[0]), rel=1e-6)
 
 
+def test_of_two_counts_of_the_same_attributes_the_first_holds() -> None:
+    """Also of those that are the same once other attributes are summed over."""
+    other = counts(("x", "z"), {(0, 0): 1, (1, 1): 8})
+    both = facts(counts(("x", "y"), XY), other, counts(("y", "x"), {(0, 0): 1, (1, 2): 1}))
+    for over, joint in ((["x"], both.joint), (["x", "y"], both.joint[::2])):
+        given: dict[str, Any] = {"over": over, "with": {"people": "3"}}
+        alone = of_static("expected_singletons", facts(counts(("x", "y"), XY)), **given)
+        assert alone is not None
+        assert of_static("expected_singletons", replace(both, joint=joint), **given) == alone
+
+
 def test_a_probability_is_never_above_the_expected_number_nor_1() -> None:
     for people in (1, 5, 50, 5000):
         with_people: dict[str, Any] = {"with": {"people": str(people)}}

@@ -14,7 +14,6 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.formats import FORMATS
 from crowdgate.formats.written import Writer
 from crowdgate.gate import verdict
-from crowdgate.histogram import project
 from crowdgate.jobs.predict.planned import beside_observed
 from crowdgate.kind.attachment import Context
 from crowdgate.kind.kind import Published
@@ -22,6 +21,7 @@ from crowdgate.kind.plan import Plan
 from crowdgate.kind.run import Counted, Judged, Reserved
 from crowdgate.manifest import FileSaid, GateSaid, Manifest
 from crowdgate.manifest.values import Said
+from crowdgate.measures.expected import told
 from crowdgate.signing.keys import SigningKey
 
 
@@ -101,13 +101,14 @@ def _named(plan: Plan, release_id: str, slot: str) -> dict[str, Said]:
 
 
 def _facts(plan: Plan, static: Static, informed: bool) -> manifest.FactsSaid:
-    """The public facts that the gates were judged by."""
+    """The public facts that the gates were judged by: margins of what no joint counts tell."""
     read = plan.expected_of(static.levels)
-    margins = {name: known for name in static.levels if name in read and (known := static.margins(name)) is not None}
-    told = [project(each, own) for each in static.joint if (own := [name for name in each.names if name in read])]
+    joint = told(static, read)
+    alone = [name for name in static.levels if name in read and not any(name in each.names for each in joint)]
+    margins = {name: known for name in alone if (known := static.margins(name)) is not None}
     return manifest.FactsSaid(
         people=static.people, rows_per_unit=static.rows_per_unit, margins=margins,
-        joint=tuple(map(manifest.JointSaid.of, told)) or None,
+        joint=tuple(map(manifest.JointSaid.of, joint)) or None,
         budget=_cost(static.budget), spent=_cost(static.spent), informed=True if informed else None,
     )  # fmt: skip
 

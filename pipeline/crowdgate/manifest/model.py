@@ -125,6 +125,13 @@ class FactsSaid(Said):
     informed: Literal[True] | None = None
     joint: Annotated[tuple[JointSaid, ...], Field(min_length=1, max_length=100)] | None = None
 
+    @model_validator(mode="after")
+    def _each_once(self) -> "FactsSaid":
+        told = [frozenset(column.name for column in each.columns) for each in self.joint or ()]
+        if len({*told}) != len(told):
+            raise ValueError("joint counts of the same columns once")
+        return self
+
 
 class PartSaid(Said):
     """What one step spends."""

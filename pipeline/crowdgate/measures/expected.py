@@ -5,7 +5,7 @@ counts of several where the contract has them. Attributes that joint counts rela
 (of several tables the one nearest to independence, by iterative fitting: `risk.joint`), all others are independent.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from math import expm1, inf, prod
 
 import numpy as np
@@ -47,12 +47,21 @@ def _factors(static: Static, names: Sequence[str]) -> Iterator[Floats | None]:
     """The shares, all above 0, of attributes that are independent of the others: single ones by their margins, or those
     that joint counts relate."""
     left = list(names)
-    told = [(each, [name for name in names if name in each.names]) for each in static.joint]
-    tables = [project(each, some) for each, some in told if some]
+    tables = told(static, names)
     while left:
         related, own = _related(left[0], tables)
         yield _joint(static, related, own) if own else _margin(static, left[0])
         left = [name for name in left[1:] if name not in related]
+
+
+def told(static: Static, names: Collection[str]) -> tuple[Histogram, ...]:
+    """The joint counts of these attributes, summed over all others; of several of the same ones the first."""
+    found: dict[frozenset[str], Histogram] = {}
+    for table in static.joint:
+        own = [name for name in table.names if name in names]
+        if own and frozenset(own) not in found:
+            found[frozenset(own)] = project(table, own)
+    return tuple(found.values())
 
 
 def _related(name: str, tables: Sequence[Histogram]) -> tuple[list[str], list[Histogram]]:
