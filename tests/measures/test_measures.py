@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crowdgate.accounting import pso
 from crowdgate.candidate import Candidate, Fact, Measurement, Shape, Static
-from crowdgate.gate import Outcome, Reach, judge, reach
+from crowdgate.gate import Outcome, Reach, judge, reach, verdict
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, at_least, collapse
@@ -25,6 +25,7 @@ from crowdgate.measures.charged import ALPHA
 from crowdgate.measures.small_classes import SENSITIVITY
 from crowdgate.noise import laplace_quantile
 from crowdgate.policy.policy import GateRule
+from crowdgate.risk.population_uniques import population_uniques
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("x", "y")
@@ -139,6 +140,20 @@ def test_a_quartile_of_the_anonymity_sets_is_between_order_statistics(full: Any,
     at, rest = divmod((len(sizes) - 1) * quartile, 4)
     above = sizes[min(at + 1, len(sizes) - 1)]
     assert found == Measurement.exact(sizes[at] + (above - sizes[at]) * rest / 4)
+
+
+def test_population_uniques_are_what_the_models_say_of_the_sample_at_its_rate() -> None:
+    sample: Table = {(0, 0): 1, (1, 0): 1, (2, 0): 2, (0, 1): 3}
+    found = replace(candidate(NONE, sample), static=replace(static(), beta=Fraction(1, 2)))
+    said = population_uniques(histogram(sample).counts, Fraction(1, 2)).chosen.uniques
+    measured = of_candidate("population_uniques", found)
+    assert said is not None
+    assert measured == Measurement.exact(said)
+    assert 0 <= said <= 14
+    nobody = candidate(NONE, NONE)
+    assert of_candidate("population_uniques", nobody) is None
+    rule, measure = gate("population_uniques", severity="advise"), MEASURES["population_uniques"]
+    assert verdict(rule, measure, None, nobody.static).reason.endswith("no model fits the sample, or nobody is in it")
 
 
 OF_ROWS = (Shape.ROWS, Shape.TABLE, Shape.SAMPLE)

@@ -52,6 +52,7 @@ MEASURES: dict[str, Measure] = {
         confidential.ANONYMITY_SET_QUARTILE,
         confidential.SUPPRESSED_SHARE,
         confidential.SAMPLE_UNIQUES,
+        confidential.POPULATION_UNIQUES,
     )
 }
 

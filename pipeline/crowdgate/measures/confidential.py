@@ -7,6 +7,7 @@ import numpy as np
 from crowdgate.candidate import Candidate, Measurement, Shape
 from crowdgate.measures.base import Measure, MeasureClass
 from crowdgate.policy.policy import GateRule
+from crowdgate.risk.population_uniques import population_uniques
 
 
 def _quartile(candidate: Candidate, rule: GateRule) -> Measurement | None:
@@ -28,6 +29,13 @@ def _sample_uniques(candidate: Candidate, _: GateRule) -> Measurement | None:
         return None
     counts = candidate.sample.counts
     return Measurement.exact(int(np.count_nonzero(counts == 1)) / int(counts.sum()) if len(counts) else 0)
+
+
+def _population_uniques(candidate: Candidate, _: GateRule) -> Measurement | None:
+    if candidate.sample is None:
+        return None
+    found = population_uniques(candidate.sample.counts, candidate.static.beta).chosen.uniques
+    return None if found is None else Measurement.exact(found)
 
 
 ANONYMITY_SET_QUARTILE = Measure(
@@ -57,4 +65,14 @@ SAMPLE_UNIQUES = Measure(
     "share of the sampled rows that are alone in their class",
     reach=lambda *_: (0, 1),
     of_candidate=_sample_uniques,
+)
+POPULATION_UNIQUES = Measure(
+    "population_uniques",
+    MeasureClass.CONFIDENTIAL,
+    Shape.SAMPLE,
+    "number of rows that are alone in their class in the population of which the sample is a part, as the model"
+    " estimates that the rule of Dankar and others (2012) takes: Pitman, Zayatz or SNB",
+    reach=lambda *_: (-inf, inf),
+    of_candidate=_population_uniques,
+    why=lambda *_: "no model fits the sample, or nobody is in it",
 )
