@@ -681,7 +681,6 @@ ELSEWHERE = {
     "accounting.pso_curve.Point.ratio": "with `curve` above",
     "accounting.safe_k_exact.slack": "what is added so that the deltas above stay on their side",
     "accounting.tables_plan.share_faults": "words; test_tables_plan.py",
-    "risk.matching.matches": "counts; tests/risk/test_matching.py",
     "guarantee.Guarantee.words": "text made by `decimal`; tests/test_guarantee.py",
     "risk.margins_only.share_bounds": "bounds over all joint laws; tests/risk/test_margins_only.py",
     "risk.margins_only.singletons_bounds": "bounds over all joint laws; tests/risk/test_margins_only.py",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdgate.histogram import Histogram, collapse
-from crowdgate.risk.matching import Matches, matches
+from crowdgate.risk.linkage import Matches, matches
 
 SIZES = (3, 2)
 Rows = list[tuple[int, int]]

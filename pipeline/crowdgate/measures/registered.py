@@ -10,7 +10,7 @@ from crowdgate.candidate import Candidate, Measurement, Shape
 from crowdgate.histogram import project
 from crowdgate.measures.base import Measure, MeasureClass, OfCandidate
 from crowdgate.policy.policy import GateRule
-from crowdgate.risk.matching import matches
+from crowdgate.risk.linkage import matches
 
 SIZE = "size"
 

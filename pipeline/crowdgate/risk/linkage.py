@@ -21,6 +21,15 @@ AT_MOST = (1, 5, 10, 50, 100)
 
 
 @dataclass(frozen=True)
+class Matches:
+    """How many rows of the release match at least one and few records of the register, and how many of its people they
+    match."""
+
+    rows: int
+    people: int
+
+
+@dataclass(frozen=True)
 class Linkage:
     """A release against a register on `attributes`. `matches_within` and `people_within` hold, for every one of
     AT_MOST, how many rows of the release match at most so many people of the register, and how many people these are.
@@ -41,6 +50,19 @@ class Linkage:
     expected_correct_alone: float
 
 
+def matches(release: Histogram, register: Histogram, at_most: int) -> Matches:
+    """The released rows that equal at least one and at most `at_most` records of the register, and these records.
+
+    Raises ValueError for other columns, and for `at_most` below 1.
+    """
+    _check(release, register)
+    if at_most < 1:
+        raise ValueError("at_most must be at least 1")
+    rows, people = _side_by_side(release, register)
+    few = (rows > 0) & (people > 0) & (people <= at_most)
+    return Matches(int(rows[few].sum()), int(people[few].sum()))
+
+
 def linkage(
     release: Histogram,
     register: Histogram,
@@ -53,8 +75,7 @@ def linkage(
     `coverage`: the probability that a released person is in the register. Raises ValueError for other columns, unknown
     attributes and numbers outside 0 to 1.
     """
-    if (release.names, release.sizes) != (register.names, register.sizes):
-        raise ValueError(f"release and register must have the same columns, not {release.names} and {register.names}")
+    _check(release, register)
     found = float(_found(release.names, wrong or {}, coverage))
     rows, people = _side_by_side(release, register)
     matched = people > 0
@@ -70,6 +91,11 @@ def linkage(
         expected_correct=found * float(shares.sum()),
         expected_correct_alone=found * float(rows[people == 1].sum()),
     )
+
+
+def _check(release: Histogram, register: Histogram) -> None:
+    if (release.names, release.sizes) != (register.names, register.sizes):
+        raise ValueError(f"release and register must have the same columns, not {release.names} and {register.names}")
 
 
 def _found(names: Sequence[str], wrong: Mapping[str, Number], coverage: Number) -> Fraction:
