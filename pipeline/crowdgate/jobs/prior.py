@@ -7,15 +7,16 @@ as it is only if a contract says that it is public.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import prod
 from pathlib import Path
 
 import numpy as np
 
 from crowdgate.attachments import ATTACHMENTS
-from crowdgate.contracts.contract import Attribute, Contract
+from crowdgate.contracts.contract import Attribute, Contract, JointCounts
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.hierarchy import EXACT, Level
-from crowdgate.histogram import Histogram, View, joint
+from crowdgate.histogram import Histogram, View, joint, project
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.kind.plan import Plan
 from crowdgate.kind.prior import Prior, Table, Told
@@ -30,7 +31,7 @@ from crowdgate.verify.verify import Verification
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """A prior, where its counts are from, in words (None: the contract's margins alone), and the attributes of the plan
+    """A prior, where its counts are from, in words (None: there are margins only), and the attributes of the plan
     that no count tells."""
 
     prior: Prior
@@ -56,22 +57,46 @@ class Subject:
 
 
 def figures(subject: Subject, source: Path | None, further: Sequence[str] = ()) -> Figures:
-    """What is known of a subject and further attributes: from the contract's margins, or from a release folder or a
-    public table as well.
+    """What is known of a subject and further attributes: from the contract's margins and joint public counts, or
+    instead of these counts from a release folder or a public table.
 
     Raises VerificationFailed for a folder that is no release, ConfigurationError for one that tells no counts or other
     values than the contract, and for a table that no contract calls public; FileFault where it can't be read.
     """
     if source is None:
-        return Figures(Prior(subject.people, subject.contract.by_name))
+        return _stated(subject)
     words, told = _released(source) if source.is_dir() else _counted(subject, source, further)
     tables = _placed(told, subject.contract, source)
     if not any(table.axes for table in tables):
         expected = "a release of tables of counts, or of rows with margins, or the public table itself"
         raise _refused(source, "no count of any attribute of the contract: bare rows tell nothing of who is missing",
                        expected)  # fmt: skip
+    return _figures(subject, tables, words)
+
+
+def _figures(subject: Subject, tables: tuple[Table, ...], words: str) -> Figures:
     prior = Prior(subject.people, subject.contract.by_name, tables)
     return Figures(prior, words, tuple(name for name in subject.levels if not prior.told(name)))
+
+
+def _stated(subject: Subject) -> Figures:
+    """The contract's own public figures; its joint counts stand for as many people as there are."""
+    counts = [_dense(each, subject) for each in subject.contract.joint]
+    tables = tuple(table for table in counts if table is not None)
+    if not tables:
+        return Figures(Prior(subject.people, subject.contract.by_name))
+    return _figures(subject, tables, "the joint public counts of the contract")
+
+
+def _dense(stated: JointCounts, subject: Subject) -> Table | None:
+    """The counts of the attributes that matter; None where there is none of them, or too many cells."""
+    axes = {name: level for name, level in stated.levels.items() if name in subject.levels}
+    shape = tuple(map(len, axes.values()))
+    if not axes or prod(shape) > MOST_CELLS_FITTED:
+        return None
+    held, counts = project(stated.counts, [*axes]), np.zeros(shape)
+    counts[held.codes] = held.counts * (subject.people / held.rows)
+    return Table(axes, counts, np.zeros(shape))
 
 
 def _released(folder: Path) -> tuple[str, list[Told]]:

@@ -20,6 +20,7 @@ from crowdgate.risk.prediction import predicted
 from crowdgate.risk.singletons import expected
 from tests.conformance.lives import quick_rules
 from tests.jobs.test_plan_from import public, released
+from tests.kinds.registers import register_workshop
 from tests.workshop import Workshop, crowdgate
 
 CENSUS = bundled("data_contracts") / "census_income.yaml"
@@ -231,3 +232,17 @@ def test_the_record_shows_the_prediction_beside_what_was_observed(
     ages = [1 + age % 3 for age in range(100)]
     foretold = predicted(Bins.from_counts(np.outer(ages, [5, 3, 2])), 600)
     assert found["expected by independent margins"]["alone"] == pytest.approx(foretold.singletons)
+
+
+def test_joint_counts_of_the_contract_relate_attributes_and_a_gate_says_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clinic = register_workshop(tmp_path)
+    found = said(capsys, clinic.contract, "--people", "20", "--of", "ward,age=50 years")
+    joint = {row["by"]: row for row in found["alone"]}[JOINT]
+    assert joint["singletons"] == pytest.approx(expected(Bins.from_counts([30, 20, 10, 38, 2]), 20), rel=1e-9)
+    assert found["from"]["source"] == "the joint public counts of the contract"
+    assert crowdgate("check", clinic.policy, "--json") == 0
+    verdicts = json.loads(capsys.readouterr().out)["policies"][0]["verdicts"]
+    reasons = [each["reason"] for each in verdicts if each["gate"].startswith("expected_singletons")]
+    assert any(f"{joint['singletons']:.6f}"[:5] in reason for reason in reasons), reasons
