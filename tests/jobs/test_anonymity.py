@@ -306,7 +306,7 @@ def test_without_a_budget_no_confidential_table_is_read(there: Workshop) -> None
     there.budget.unlink()
     found = say("anonymity", there.contract, "--up-to", 1)
     assert found.code == 2
-    assert "clinic-patients: 0 files; expected one file with the budget of this population" in found.err
+    assert "no budgets of the population 'clinic-patients'; expected one file of policies/budgets" in found.err
 
 
 @pytest.mark.parametrize(

@@ -86,14 +86,16 @@ def contracts(root: Path, known: Known) -> Iterator[Contract]:
 
 def budget_of_contract(path: Path, contract: Contract) -> tuple[PrivacyBudget, Document]:
     """The budget of a contract's population, in the working copy of the contract's file. Raises ConfigurationError."""
-    problems: list[Problem] = []
-    asker = read_document(path)
-    file = _named_file(asker, ("schema", 0), contract.population, _budgets(working_copy(path)), problems)
-    document = _collect(problems, read_document, file)
-    budget: PrivacyBudget | None = _collect(problems, lambda found: parse(PrivacyBudget, found), document)
-    if budget is None or document is None:
-        raise ConfigurationError(problems)
-    return budget, document
+    known = list(_budgets(working_copy(path)))
+    own = [file for file, name in known if name == contract.population]
+    if len(own) != 1:
+        found = f"{len(own) or 'no'} budgets of the population {contract.population!r}"
+        expected = "one file of policies/budgets whose metadata.name is the contract's population"
+        names = [name for _, name in known]
+        problem = read_document(path).problem(("schema", 0), found, expected, nearest(contract.population, names))
+        raise ConfigurationError(problem)
+    document = read_document(own[0])
+    return parse(PrivacyBudget, document), document
 
 
 def contract_named(document: Document, at: Location, name: str, known: Known) -> tuple[Path, Contract]:
