@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from crowdgate.risk import groups, occupancy, singletons
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.prediction import SIZES, predicted
+from crowdgate.risk.zeta import singletons_distribution
 from tests.risk.enumerated import law, mean_and_variance
 
 weights = st.lists(st.integers(0, 9) | st.just(1000), min_size=1, max_size=5).filter(any)
@@ -101,3 +102,33 @@ def test_a_prediction_is_all_of_these_figures(given: list[int], people: int) -> 
     assert found.at_least_one == pytest.approx(float(1 - true[0]), abs=1e-12)
     assert [*found.shares] == [*SIZES]
     assert found.shares[1] == pytest.approx(float(mean) / people, abs=1e-12)
+
+
+@pytest.mark.parametrize(("n", "k"), [(365, 35), (365, 50), (10**4, 100), (10**6, 60), (40, 150)])
+def test_the_law_is_right_where_another_saddle_point_is_as_large(n: int, k: int) -> None:
+    true = [float(each) for each in singletons_distribution(k, n)]
+    assert groups.distribution_of_groups(Bins.uniform(n), k, 1) == pytest.approx(true, rel=0, abs=1e-12)
+
+
+def test_the_law_of_unequal_bins_has_their_mean_and_variance() -> None:
+    bins = Bins.from_counts(np.random.default_rng(8).gamma(0.5, size=60) + 0.01)
+    for size in (1, 2, 5):
+        found = groups.distribution_of_groups(bins, 45, size)
+        at = np.arange(len(found))
+        mean = float(found @ at)
+        assert mean == pytest.approx(groups.expected_groups(bins, 45, size), abs=1e-10)
+        variance = groups.variance_of_groups(bins, 45, size)
+        assert float(found @ at**2) - mean**2 == pytest.approx(variance, abs=1e-9)
+
+
+def test_a_bin_that_holds_nearly_all_costs_no_digits() -> None:
+    for rest in (1e9, 1e12):
+        share = Fraction(1, int(rest))
+        two_apart = 4 * share * (1 - share)
+        assert groups.expected_groups(Bins.from_counts([rest - 1, 1]), 2, 1) == pytest.approx(
+            float(two_apart), rel=1e-13
+        )
+    one = Fraction(12, 10**8)
+    alone = 3 * one * (1 - one)  # one of three apart from two, or two from one
+    spread = groups.variance_of_groups(Bins.of([one, 1 - one]), 3, 1)
+    assert spread == pytest.approx(float(alone - alone**2), rel=1e-12)

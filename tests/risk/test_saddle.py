@@ -110,3 +110,33 @@ def test_many_distinct_probabilities_are_grouped_within_what_is_stated(monkeypat
     monkeypatch.setattr(singletons, "MOST_DISTINCT", 400)
     for found, exact in zip((none_within(bins, 300), all_unique_within(bins, 300)), every, strict=True):
         assert exact.error < abs(found.value - exact.value) <= found.error < 0.01
+
+
+@pytest.mark.parametrize("n", [260, 1000, 1002, 10**5])
+def test_half_as_many_people_as_even_bins_is_a_probability(n: int) -> None:
+    """The radius is n, where 1 + x is 0 at one node."""
+    found = all_unique_within(Bins.uniform(n), n // 2)
+    with mp.workdps(40):
+        true = float(mp.loggamma(n + 1) - mp.loggamma(n // 2 + 1) - (n // 2) * mp.log(n))
+    assert abs(found.value - true) <= found.error + 1e-12 * abs(true)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "people"),
+    [
+        ([(Fraction(258, 10**6), 65), (Fraction(1536, 10**5), 64)], 128),
+        ([(Fraction(1, 90) - Fraction(1, 90 * 10**9), 90), (Fraction(1, 10**9), 1)], 90),
+        ([(Fraction(39, 10**9), 100), (Fraction(1, 20), 20)], 119),
+    ],
+)
+def test_nearly_as_many_people_as_bins_that_differ_much(sizes: list[tuple[Fraction, int]], people: int) -> None:
+    whole = sum((p * many for p, many in sizes), Fraction(0))
+    exactly = [(p / whole, many) for p, many in sizes]
+    bins = Bins.from_counts([float(p) for p, many in exactly for _ in range(many)])
+    found = all_unique_within(bins, people)
+    assert abs(found.value - coefficients(exactly, people, unique=True)) <= found.error < 1e-9
+
+
+def test_probabilities_that_no_float_can_tell_are_refused() -> None:
+    with pytest.raises(ValueError, match="factor of 1e250"):
+        all_unique_within(Bins.from_counts([1.0] * 100 + [1e-307] * 3), 102)

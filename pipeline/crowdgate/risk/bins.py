@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,8 +22,8 @@ _SUM_SLACK = Fraction(1, 10**9)
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Bins by their distinct probabilities, all above 0, and how many bins have each; `empty` further bins have
-    probability 0. The probabilities of all bins add up to 1."""
+    """Bins by their distinct probabilities, rising and all above 0, and how many bins have each; `empty` further bins
+    have probability 0. The probabilities of all bins add up to 1."""
 
     probabilities: Floats
     counts: Floats
@@ -32,6 +33,16 @@ class Bins:
     def cells(self) -> float:
         """The number of all bins: N of the thesis."""
         return math.fsum(self.counts) + self.empty
+
+    @cached_property
+    def log_complements(self) -> Floats:
+        """ln(1 - p); of the one bin that may hold more than half, by the sum of all others, which loses no digit."""
+        p = self.probabilities
+        with np.errstate(divide="ignore"):
+            logs = np.log1p(-p)
+            if p[-1] > 0.5:
+                logs[-1] = np.log(math.fsum((self.counts * p)[:-1]))
+        return logs
 
     @classmethod
     def uniform(cls, n: Number) -> "Bins":

@@ -23,7 +23,7 @@ _ROWS = 256
 def expected_groups(bins: Bins, k: Number, j: Number) -> float:
     """eta_j: the expected number of bins that hold exactly `j` of `k` people, j at least 1 (section 6.2.1)."""
     people, size = whole("k", k, 0), whole("j", j, 1)
-    return 0.0 if size > people else math.fsum(bins.counts * _mass(bins.probabilities, people, size))
+    return 0.0 if size > people else math.fsum(bins.counts * _mass(bins, people, size))
 
 
 def variance_of_groups(bins: Bins, k: Number, j: Number) -> float:
@@ -36,11 +36,13 @@ def variance_of_groups(bins: Bins, k: Number, j: Number) -> float:
     if size > people:
         return 0.0
     fewer, _ = bins.compressed(MOST_PAIRED)
-    mass = _mass(fewer.probabilities, people, size)
+    mass = _mass(fewer, people, size)
     some = mass > 0
-    p, m, counts = fewer.probabilities[some], mass[some], fewer.counts[some]
+    logs, m, counts = fewer.log_complements[some], mass[some], fewer.counts[some]
+    with np.errstate(divide="ignore"):
+        odds = fewer.probabilities[some] / np.exp(logs)
     alone = counts * m * (1 - m)
-    return max(0.0, math.fsum(alone) + math.fsum(_pairs(p, m, counts, people, size)))
+    return max(0.0, math.fsum(alone) + math.fsum(_pairs(odds, logs, m, counts, people, size)))
 
 
 def distribution_of_groups(bins: Bins, k: Number, j: Number) -> Floats:
@@ -71,30 +73,28 @@ def covered(bins: Bins, k: Number, j: Number) -> float:
     """gamma_j: the expected share of all bins that hold exactly `j` of `k` people, j at least 0 (before 5.5)."""
     people, size = whole("k", k, 0), whole("j", j, 0)
     if size == 0:
-        with np.errstate(divide="ignore"):
-            nobody = np.exp(people * np.log1p(-bins.probabilities)) if people else np.ones_like(bins.probabilities)
+        nobody = np.exp(people * bins.log_complements) if people else np.ones_like(bins.probabilities)
         return (math.fsum(bins.counts * nobody) + bins.empty) / bins.cells
     return expected_groups(bins, people, size) / bins.cells
 
 
-def _mass(p: Floats, k: int, j: int) -> Floats:
+def _mass(bins: Bins, k: int, j: int) -> Floats:
     """P(Bin(k, p) = j), from logarithms: C(k, j) term by term, so that no large ones are taken from each other."""
+    p = bins.probabilities
     logs = sum((np.log(p * ((k - i) / (i + 1))) for i in range(j)), np.zeros_like(p))
-    with np.errstate(divide="ignore", under="ignore"):
-        others = (k - j) * np.log1p(-p) if k > j else np.zeros_like(p)
+    with np.errstate(under="ignore"):
+        others = (k - j) * bins.log_complements if k > j else np.zeros_like(p)
         return np.asarray(np.exp(logs + others))
 
 
-def _pairs(p: Floats, m: Floats, counts: Floats, k: int, j: int) -> NDArray[np.float64]:
-    """For every distinct probability the covariances of its bins with all others."""
+def _pairs(odds: Floats, log_others: Floats, m: Floats, counts: Floats, k: int, j: int) -> NDArray[np.float64]:
+    """For every distinct probability, by its odds and ln(1 - p), the covariances of its bins with all others."""
     if k < 2 * j:  # two bins can't both hold j
         weight = math.fsum(counts * m)
         return -counts * m * (weight - m)
-    with np.errstate(divide="ignore"):
-        log_others, odds = np.log1p(-p), p / (1 - p)
     shift = math.fsum(math.log1p(-j / (k - i)) for i in range(j))
-    out = np.empty(len(p))
-    for first in range(0, len(p), _ROWS):
+    out = np.empty(len(m))
+    for first in range(0, len(m), _ROWS):
         rows = slice(first, first + _ROWS)
         with np.errstate(divide="ignore", invalid="ignore"):
             # at most 1 for two bins that there are; rounding may exceed it
@@ -103,7 +103,7 @@ def _pairs(p: Floats, m: Floats, counts: Floats, k: int, j: int) -> NDArray[np.f
             away = np.add.outer(log_others[rows], log_others)
         change = np.expm1(both - j * away + shift)
         # a single bin that is likelier than 1/2 has no pair with itself
-        own = np.arange(len(p))[rows]
+        own = np.arange(len(m))[rows]
         itself = change[np.arange(len(own)), own]
         itself = np.where(counts[own] > 1, itself, 0.0)
         change[np.arange(len(own)), own] = 0.0

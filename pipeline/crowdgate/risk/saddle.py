@@ -27,6 +27,8 @@ SPREADS = 40
 far from k, e^-200 and less."""
 DEAD = -60.0
 """The logarithm of a share of the integrand's greatest value; what is smaller adds nothing to 16 digits."""
+GREATEST = 1e250
+"""Of a probability times the radius; floats end at 1e308."""
 CHUNK = 1 << 18
 ROUNDING = 2.0**-50
 """Relative error of one term, a few roundings of float64."""
@@ -60,8 +62,13 @@ class Rule(ABC):
         """Where f is so near to e^y that y is kept apart: it is as large as k, and needs no rounding."""
 
     @abstractmethod
+    def scale(self, y: Floats) -> Floats:
+        """The logarithm that `terms` are divided by besides, which keeps them below 1 where y is above 1."""
+
+    @abstractmethod
     def terms(self, y: float, k: int) -> Floats:
-        """The terms of f(y) of 0 to k people, divided by e^y where y is `linear`."""
+        """The terms of f(y) of 0 to k people, divided by e^y where y is `linear` and by `scale`; the first is 1 where y
+        is at most 1."""
 
 
 class NotOne(Rule):
@@ -82,6 +89,9 @@ class NotOne(Rule):
     def linear(self, y: Floats) -> NDArray[np.bool_]:
         return y > 1
 
+    def scale(self, y: Floats) -> Floats:
+        return np.zeros_like(y)
+
     def terms(self, y: float, k: int) -> Floats:
         n = np.arange(k + 1)
         found = np.exp(n * math.log(y) - gammaln(n + 1) - (y if y > 1 else 0.0))
@@ -93,7 +103,7 @@ class AtMostOne(Rule):
     """No bin has more than one: f(y) = 1 + y."""
 
     def mean(self, y: Floats) -> Floats:
-        return y / (1 + y)
+        return 1 / (1 + 1 / y)
 
     def log(self, y: Floats) -> Floats:
         return np.log1p(y)
@@ -105,46 +115,58 @@ class AtMostOne(Rule):
     def linear(self, y: Floats) -> NDArray[np.bool_]:
         return np.zeros(y.shape, dtype=np.bool_)
 
+    def scale(self, y: Floats) -> Floats:
+        return np.where(y > 1, np.log1p(y), 0.0)
+
     def terms(self, y: float, k: int) -> Floats:
-        return np.array([1.0, y, *[0.0] * (k - 1)])[: k + 1]
+        divided = 1 + y if y > 1 else 1.0
+        return np.array([1 / divided, y / divided, *[0.0] * (k - 1)])[: k + 1]
 
 
 def log_probability(bins: Bins, k: int, rule: Rule) -> LogProbability:
     """The logarithm of the probability that `k` people, at least 1, keep the rule in every bin. It must be possible
     and leave the number of people in the bins free, so that the tilted mean can be k."""
     p = bins.probabilities / math.fsum(bins.counts * bins.probabilities)
-    radius = _radius(p, bins.counts, k, rule)
-    y, counts = p * radius, bins.counts
+    log_radius = _log_radius(p, bins.counts, k, rule)
+    with np.errstate(over="ignore", under="ignore"):
+        y, counts = np.exp(np.log(p) + log_radius), bins.counts
+    if y.max() > GREATEST or not y.all():
+        raise ValueError("probabilities that differ by more than a factor of 1e250 have no such figure")
     linear = rule.linear(y)
     kept_apart = math.fsum((counts * y)[linear])
-    known, known_within = _known(k, radius, kept_apart, math.fsum((counts * y)[~linear]))
+    known, known_within = _known(k, log_radius, kept_apart, math.fsum((counts * y)[~linear]))
     if k <= CONVOLVED:
-        log, within = _convolved(y, counts, k, rule), 64 * (k + float(counts[linear].sum())) * ROUNDING
+        log, within = _convolved(y, counts, k, rule)
     else:
         log, within = _integral(y, counts, k, rule)
     return LogProbability(known + log, known_within + within)
 
 
-def _known(k: int, radius: float, linear: float, rest: float) -> tuple[float, float]:
-    """ln k! - k ln radius + `linear`, whose sum with `rest` is the radius, and a bound on its error."""
-    over = (radius - k) / k
+def _known(k: int, log_radius: float, linear: float, rest: float) -> tuple[float, float]:
+    """ln k! - k ln radius + `linear`, whose sum with `rest` is the radius where that is near k, and a bound on its
+    error."""
+    log_over = log_radius - math.log(k)
+    over = math.expm1(log_over) if log_over < 1 else math.inf
     if abs(over) < 0.5:
         parts = [stirling(k), k * (over - math.log1p(over)), -rest]
         return math.fsum(parts), ROUNDING * (k * abs(over) + rest + abs(parts[0]))
-    parts = [stirling(k), -k * math.log(radius / k), linear - k]
+    parts = [stirling(k), -k * log_over, linear - k]
     return math.fsum(parts), ROUNDING * (math.fsum(map(abs, parts)) + k)
 
 
-def _radius(p: Floats, counts: Floats, k: int, rule: Rule) -> float:
+def _log_radius(p: Floats, counts: Floats, k: int, rule: Rule) -> float:
+    logs = np.log(p)
+
     def off(log_radius: float) -> float:
-        return math.fsum(counts * rule.mean(p * math.exp(log_radius))) - k
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+            return math.fsum(counts * rule.mean(np.exp(logs + log_radius))) - k
 
     low = high = math.log(k)
     while off(low) > 0:
         low -= 1
     while off(high) < 0:
         high += 1
-    return math.exp(brentq(off, low, high, xtol=1e-13)) if low < high else math.exp(low)
+    return float(brentq(off, low, high, xtol=1e-13)) if low < high else low
 
 
 def stirling(k: int) -> float:
@@ -196,15 +218,18 @@ def _integrand(
         here = np.full(len(m), y[at])
         factor = rule.log_at(here * np.exp(1j * theta), here) - rule.log(y[at : at + 1])
         straight = 2 * y[at] * np.sin(theta / 2) ** 2 if linear[at] else 0.0
-        logs = np.asarray(logs + counts[at] * (factor - straight), dtype=np.complex128)
+        logs = logs + _times(counts[at], factor - straight)
     return m, logs
 
 
-def _convolved(y: Floats, counts: Floats, k: int, rule: Rule) -> float:
+def _convolved(y: Floats, counts: Floats, k: int, rule: Rule) -> tuple[float, float]:
     """The same by products of polynomials, each raised to its number of bins by squaring: all terms are positive, and
     the first of those that are many is 1."""
     powers = (_power(rule.terms(float(each), k), int(many)) for each, many in zip(y, counts, strict=True))
-    return math.log(float(reduce(lambda a, b: np.convolve(a, b)[: k + 1], powers)[k]))
+    chance = float(reduce(lambda a, b: np.convolve(a, b)[: k + 1], powers)[k])
+    scale = counts * rule.scale(y)
+    within = ROUNDING * (64 * (k + float(counts[y > 1].sum())) + math.fsum(scale))
+    return math.fsum(scale) + (math.log(chance) if chance > 0 else -math.inf), within if chance > 0 else math.inf
 
 
 def _power(terms: Floats, many: int) -> Floats:
@@ -230,4 +255,23 @@ def _beyond_linear(u: Complex) -> Complex:
 
 def log1p(z: Complex) -> Complex:
     """ln(1 + z), without the loss that numpy's has where z is small."""
-    return np.asarray(0.5 * np.log1p(2 * z.real + z.real**2 + z.imag**2) + 1j * np.arctan2(z.imag, 1 + z.real))
+    large = np.abs(z) > 1e8
+    if not large.any():
+        return _near_log1p(z)
+    far = np.where(large, z, 1)
+    return np.where(large, np.log(far) + 1 / far, _near_log1p(np.where(large, 0, z)))
+
+
+def _near_log1p(z: Complex) -> Complex:
+    out = np.empty_like(z)
+    with np.errstate(divide="ignore"):
+        out.real = 0.5 * np.log1p(2 * z.real + z.real**2 + z.imag**2)
+    out.imag = np.arctan2(z.imag, 1 + z.real)
+    return out
+
+
+def _times(many: float, z: Complex) -> Complex:
+    """Real times complex, part by part: 0 times an infinite part is none of it."""
+    out = np.empty_like(z)
+    out.real, out.imag = many * z.real, many * z.imag
+    return out
