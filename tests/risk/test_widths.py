@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from crowdgate.risk import approximations, widths
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.correlated import against_independence, bivariate_normal
-from crowdgate.risk.group_size import best_group_size
 from crowdgate.risk.singletons import expected, variance
 
 
@@ -136,16 +135,3 @@ def test_dependent_categories_by_their_joint_table() -> None:
     assert crowd.joint > crowd.independent  # rare combinations single out where common ones no longer do
     with pytest.raises(ValueError, match="table must"):
         against_independence(np.zeros((2, 2)), 5)
-
-
-@pytest.mark.parametrize(("cost", "best"), [(0, 1), (1, 10), (10, 37)])
-def test_the_best_group_size_is_that_of_example_5_6(cost: int, best: int) -> None:
-    assert best_group_size(Bins.uniform(95), cost) == best == approximations.optimal_k(95, cost)
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.lists(st.integers(1, 30), min_size=1, max_size=8), st.integers(0, 12), st.integers(1, 60))
-def test_no_group_size_is_better_than_the_best(parts: list[int], cost: int, most: int) -> None:
-    bins = Bins.from_counts(parts)
-    gains = [expected(bins, k) / k - cost / k for k in range(1, most + 1)]
-    assert gains[best_group_size(bins, cost, most) - 1] == pytest.approx(max(gains), abs=1e-9)

@@ -19,7 +19,7 @@ from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.kind.forecast import PEOPLE, Column, Listing
 from crowdgate.report.chart import Line, draw_lines
 from crowdgate.report.numbers import shown
-from crowdgate.risk.alone import least_group, most_alone, share_alone
+from crowdgate.risk.group_size import best_group_size, least_group, share_alone
 from crowdgate.risk.prediction import SIZES
 
 GROUP_SIZES = (
@@ -130,7 +130,7 @@ def _group_sizes(found: Laws, population: int, limit: Fraction | None, cost: Fra
         rows.append(_size(what, least, found) if least else {"question": what, "people": None, "share_alone": None})
     if cost is not None:
         what = f"the group size at which most are alone, at a cost of {float(cost):.4g} for each group"
-        rows.append(_size(what, most_alone(found.best, cost, population), found))
+        rows.append(_size(what, best_group_size(found.best, cost, population), found))
     note = "none: more of the whole population are alone" if any(row["people"] is None for row in rows) else ""
     return Listing("group_sizes", "best group size", GROUP_SIZES, tuple(rows), note)
 

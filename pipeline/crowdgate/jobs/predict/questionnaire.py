@@ -14,7 +14,7 @@ from crowdgate.jobs.predict.subject import groups_of
 from crowdgate.kind.forecast import PEOPLE, Column, Listing, Value
 from crowdgate.policy.questionnaire import Question
 from crowdgate.report.chart import Line, draw_steps
-from crowdgate.risk.alone import share_alone
+from crowdgate.risk.group_size import share_alone
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.groups import share_in_groups_up_to
 from crowdgate.risk.singletons import expected
