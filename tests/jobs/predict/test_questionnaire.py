@@ -21,8 +21,8 @@ from crowdgate.jobs.predict.questionnaire import predict_form, sharing
 from crowdgate.jobs.workspace import bundled
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.questionnaire import Questionnaire
-from crowdgate.risk.group_size import share_alone
 from crowdgate.risk.bins import Bins
+from crowdgate.risk.group_size import share_alone
 from crowdgate.risk.singletons import expected
 from tests.jobs.predict.forms import Text, form_of, forms, written
 from tests.workshop import Workshop, crowdgate

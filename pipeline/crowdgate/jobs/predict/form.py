@@ -1,6 +1,6 @@
 """A questionnaire as classes: each question's answers with their shares, or an axis of a contract's figures."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,10 +11,11 @@ from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import ANY, Level
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.jobs.predict.answers import asked_less, bins_of
+from crowdgate.jobs.predict.ends import margin_of, of_margins, of_range
 from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT, Laws, check_classes, laws, range_of, with_decline
 from crowdgate.jobs.predict.subject import level_names
 from crowdgate.jobs.prior import Figures, Subject, figures
-from crowdgate.kind.forecast import Axes
+from crowdgate.kind.forecast import Floats
 from crowdgate.kind.prior import Range
 from crowdgate.policy.files import contract_named
 from crowdgate.policy.parsing import parse
@@ -85,7 +86,21 @@ class Form:
         each = (with_decline(found.shares[name], [decline]) for name, decline in zip(axes, declines, strict=True))
         return product([*map(Bins.from_counts, each), *own])
 
-    def range_of(self, people: int) -> Range | None:
+    def ends(self, basis: str, people: int) -> Mapping[str, float]:
+        """The ends of what a basis says of so many people who answer all questions."""
+        return of_margins(self.margins, people) if basis == INDEPENDENT else of_range(self._range(people))
+
+    @cached_property
+    def margins(self) -> list[Floats] | None:
+        """The shares of each question's answers; None where one has too many."""
+        own = [margin_of(self._own[each.name][AS_ASKED]) for each in self.questions if each.attribute is None]
+        axes = {} if self.laws is None else self.laws.shares
+        declines = self.declines(axes)
+        own += [with_decline(shares, [decline]) for shares, decline in zip(axes.values(), declines, strict=True)]
+        known = [each for each in own if each is not None]
+        return known if len(known) == len(own) else None
+
+    def _range(self, people: int) -> Range | None:
         """The range of the expected people who are alone with all answers among so many; None without joint figures."""
         if self.laws is None or self.laws.joint is None:
             return None
@@ -95,7 +110,7 @@ class Form:
             self.laws.joint, people, lambda cells: product([Bins.from_counts(with_decline(cells, declines)), own])
         )
 
-    def declines(self, axes: Axes) -> list[float]:
+    def declines(self, axes: Iterable[str]) -> list[float]:
         """The share of people who would rather not say, of every attribute."""
         stated = {each.attribute: float(each.decline) for each in self.questions}
         return [stated[name] for name in axes]

@@ -11,7 +11,7 @@ import numpy as np
 from crowdgate.domain import parse_number
 from crowdgate.errors import ConfigurationError
 from crowdgate.jobs.predict.coarser import widths
-from crowdgate.jobs.predict.figures import Row, listings, number, rows_of
+from crowdgate.jobs.predict.figures import Row, degrees_listing, listings, number, rows_of
 from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT, Laws, check_classes, laws
 from crowdgate.jobs.predict.subject import groups_of, subject_of, wrong
@@ -64,7 +64,7 @@ def predict_group(path: Path, of: str | None, population: str | None, source: Pa
         check_classes(subject.levels)
     known = figures(subject, source)
     found = laws(subject, known)
-    rows = list(rows_of(found.bins(), found.range_of, sizes))
+    rows = list(rows_of(found.bins(), found.ends, sizes))
     more = [widths(subject, known, sizes[0], float(limit))] if limit is not None else []
     if limit is not None or cost is not None:
         more.append(_group_sizes(found, subject.people, limit, cost))
@@ -72,7 +72,7 @@ def predict_group(path: Path, of: str | None, population: str | None, source: Pa
         f"Prediction of {subject.contract.id}",
         sentence(rows[0], asked(subject)),
         tuple(notes(found, known, subject.people, sizes)),
-        (*listings(rows), *more),
+        (*listings(rows), *more, degrees_listing(found.bins(), subject.people)),
         _about(subject, known),
         lambda: pictures(found, subject.people, rows),
     )

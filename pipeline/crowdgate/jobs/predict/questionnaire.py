@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crowdgate.jobs.predict.figures import Row, listings, number, rows_of, told
+from crowdgate.jobs.predict.figures import Row, degrees_listing, listings, number, rows_of, told
 from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.jobs.predict.form import Form, read_form
 from crowdgate.jobs.predict.group import KNOWN
@@ -14,8 +14,8 @@ from crowdgate.jobs.predict.subject import groups_of
 from crowdgate.kind.forecast import PEOPLE, Column, Listing, Value
 from crowdgate.policy.questionnaire import Question
 from crowdgate.report.chart import Line, draw_steps
-from crowdgate.risk.group_size import share_alone
 from crowdgate.risk.bins import Bins
+from crowdgate.risk.group_size import share_alone
 from crowdgate.risk.groups import share_in_groups_up_to
 from crowdgate.risk.singletons import expected
 
@@ -52,13 +52,13 @@ def predict_form(path: Path, source: Path | None, people: str | None) -> Foretol
     form = read_form(path, source)
     sizes = groups_of(people, form.people)
     every = {basis: form.bins(basis, form.questions) for basis in form.bases}
-    rows, steps = list(rows_of(every, form.range_of, sizes)), list(_steps(form))
+    rows, steps = list(rows_of(every, form.ends, sizes)), list(_steps(form))
     title = form.file.metadata.title
     return Foretold(
         f"Questionnaire: {title}",
         _sentence(form, every[form.bases[0]]),
         tuple(_notes(form, every)),
-        (_listing(form, steps), *listings(rows), _less(form, sizes[0])),
+        (_listing(form, steps), *listings(rows), degrees_listing(every, form.people), _less(form, sizes[0])),
         {"questionnaire": form.file.metadata.name, "population": form.people, "who": form.file.spec.population.who},
         lambda: [_picture(form, steps)],
     )
