@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from datetime import date
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 
 from crowdgate.documents import read_document
 from crowdgate.errors import ConfigurationError
+from crowdgate.jobs.predict.entry import Trust
 from crowdgate.jobs.predict.figures import number
 from crowdgate.jobs.predict.group import Wish
 from crowdgate.jobs.predict.laws import INDEPENDENT
@@ -27,6 +29,7 @@ from crowdgate.risk.singletons import expected
 from tests.jobs.predict.forms import Text, form_of, forms, written
 from tests.workshop import Workshop, crowdgate
 
+UNSIGNED = Trust((), date(2030, 1, 1))
 CONCERTGEBOUW = bundled("policies") / "questionnaires" / "concertgebouw.yaml"
 
 
@@ -192,7 +195,7 @@ def test_attributes_of_a_contract_are_asked_with_its_margins_and_relate_by_count
 
 def wrong(questions: list[Text], tmp_path: Path, contract: str | None = None) -> str:
     with pytest.raises(ConfigurationError) as found:
-        predict(written(tmp_path, questions, contract=contract), None, None, None, Wish())
+        predict(written(tmp_path, questions, contract=contract), None, None, None, Wish(), UNSIGNED)
     assert len(found.value.problems) == 1
     return str(found.value)
 
@@ -270,4 +273,4 @@ def test_a_form_that_names_no_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "other.yaml"
     path.write_text("kind: Questionaire\n", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="write 'Questionnaire'"):
-        predict(path, None, None, None, Wish())
+        predict(path, None, None, None, Wish(), UNSIGNED)

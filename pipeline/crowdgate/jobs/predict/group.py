@@ -1,6 +1,6 @@
 """The prediction for a group of people who are asked for attributes of a contract."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -10,6 +10,7 @@ import numpy as np
 
 from crowdgate.domain import parse_number
 from crowdgate.errors import ConfigurationError
+from crowdgate.hierarchy import EXACT
 from crowdgate.jobs.predict.coarser import widths
 from crowdgate.jobs.predict.figures import Row, degrees_listing, listings, number, rows_of
 from crowdgate.jobs.predict.foretold import Foretold
@@ -97,7 +98,12 @@ def _number(option: str, text: str, most: Fraction, expected: str) -> Fraction:
 
 def asked(subject: Subject) -> str:
     """What is asked, in words."""
-    each = [name if level.name == "exact" else f"{name} ({level.name})" for name, level in subject.levels.items()]
+    return in_words({name: level.name for name, level in subject.levels.items()})
+
+
+def in_words(levels: Mapping[str, str]) -> str:
+    """Attributes with their levels, where these are not exact."""
+    each = [name if level == EXACT else f"{name} ({level})" for name, level in levels.items()]
     return each[0] if len(each) == 1 else f"{', '.join(each[:-1])} and {each[-1]}"
 
 
