@@ -16,6 +16,7 @@ from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.repository.entry import written
 from crowdgate.risk import approximations
 from crowdgate.risk.bins import Bins
+from crowdgate.risk.groups import share_in_groups_of
 from crowdgate.risk.kl import collision_excess, kl_to_uniform, outliers
 from crowdgate.risk.prediction import predicted
 from crowdgate.signing import keys
@@ -81,7 +82,7 @@ def test_what_is_told_of_even_bins_is_near_the_exact_figure(holder: Path, parts:
     found = foretold(holder, of_one(len(parts), kl_to_uniform(bins), collision_excess(bins)), str(people))
     exact = predicted(bins, people)
     for row in rows_of(found):
-        for key, truth in (("share_alone", exact.singletons / people), ("up_to_5", exact.shares[5])):
+        for key, truth in (("share_alone", exact.singletons / people), ("of_2", share_in_groups_of(bins, people, 2))):
             if row[key] is not None:
                 assert row[key] == pytest.approx(truth, abs=0.1 + 1 / len(parts))
         if row["all_alone"] is not None:
@@ -104,25 +105,24 @@ def test_nothing_that_is_told_is_impossible(
     collision = min((bins - 1) / 2, least * (1 + above)) / (1 + wide)
     stated = of_one(bins, min(kl, np.log1p(2 * collision)) / (1 + wide), collision, wide=wide)
     for row in rows_of(foretold(holder, stated, str(people))):
-        for key, most in (("singletons", people), ("all_alone", 1), ("up_to_1", 1), ("up_to_5", 1), ("up_to_100", 1)):
+        for key, most in (("singletons", people), ("all_alone", 1), ("of_2", 1), ("of_3", 1)):
             assert row[key] is None or 0 <= row[key] <= most
         if row["low"] is not None:
             assert row["low"] <= row["singletons"] <= row["high"]
 
 
 def test_figures_are_the_formulas_with_the_ends_of_the_entry(holder: Path) -> None:
-    kl, collision = rows_of(foretold(holder, of_one(1000, 0.05, 0.06, wide=0.1), "40"))
+    kl, collision = rows_of(foretold(holder, of_one(1000, 0.02, 0.03, wide=0.1), "40"))
     assert (kl["by"], collision["by"]) == (KL, COLLISION)
-    for row, kappa in ((kl, 0.05), (collision, 0.06)):
+    for row, kappa in ((kl, 0.02), (collision, 0.03)):
         assert row["singletons"] == approximations.ES_kl(40, 1000, kappa)
         ends = sorted(approximations.ES_kl(40, 1000, kappa * wide) for wide in (0.9, 1.1))
         assert [row["low"], row["high"]] == pytest.approx(ends)
         assert row["spread"] ** 2 == pytest.approx(approximations.VarS_kl_corrected(40, 1000, kappa))
         assert row["all_alone"] == approximations.uniqueness_kl_corrected(40, 1000, kappa)
         assert row["all_alone"] == pytest.approx(np.exp(-(0.5 + kappa) * 40**2 / 1000), rel=0.05)
-        few = sum(approximations.phi_j_kl(j, 40, 1000, kappa) for j in range(1, 6))
-        assert (row["up_to_1"], row["up_to_50"]) == (approximations.phi_j_kl(1, 40, 1000, kappa), 1)
-        assert row["up_to_5"] is None or row["up_to_5"] == pytest.approx(few)
+        assert row["share_alone"] == pytest.approx(approximations.phi_j_kl(1, 40, 1000, kappa))
+        assert [row["of_2"], row["of_3"]] == [approximations.phi_j_kl(j, 40, 1000, kappa) for j in (2, 3)]
 
 
 def test_what_is_outside_the_range_is_not_told_and_the_reason_is(holder: Path) -> None:
@@ -147,7 +147,8 @@ def test_where_one_law_is_left_the_figures_are_exact(holder: Path, bins: int, pe
     (row,) = rows_of(foretold(holder, of_one(bins, 0, 0), str(people)))
     exact = predicted(Bins.uniform(bins), people)
     assert row["by"] == "exactly"
-    assert (row["singletons"], row["up_to_5"]) == (exact.singletons, exact.shares[5])
+    assert (row["singletons"], row["spread"]) == (exact.singletons, exact.spread)
+    assert row["share_alone"] + row["of_2"] <= 1
     if bins == 1:
         assert row["singletons"] == (1 if people == 1 else 0)
 
@@ -207,6 +208,7 @@ def test_the_command_knows_an_entry_by_its_file(
     found = json.loads(capsys.readouterr().out)
     assert found["bins"] == 1000
     assert found["alone"][0]["singletons"] == approximations.ES_kl(40, 1000, 0.1)
+    assert found["refused"][-1]["people"] == 9000
     assert "<svg" in page.read_text(encoding="utf-8")
     assert crowdgate("predict", path, *key, "--people", "40") == 0
     assert "by KL" in capsys.readouterr().out

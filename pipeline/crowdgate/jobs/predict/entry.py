@@ -7,17 +7,16 @@ range is what the entry's ends give.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
-from math import floor, fsum, sqrt
+from math import exp, floor, sqrt
 from pathlib import Path
 
 import numpy as np
 
 from crowdgate.errors import ConfigurationError, FileFault, VerificationFailed
-from crowdgate.jobs.predict.ends import SMALL
-from crowdgate.jobs.predict.figures import ALONE, GROUPS, Row, row_of, told
+from crowdgate.jobs.predict.figures import Row
 from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.jobs.predict.group import BIAS, in_words
 from crowdgate.jobs.predict.subject import groups_of, wrong
@@ -28,7 +27,8 @@ from crowdgate.report.numbers import shown
 from crowdgate.repository.entry import Ends, Entry, digest_of, read_entry
 from crowdgate.risk import approximations
 from crowdgate.risk.bins import Bins
-from crowdgate.risk.prediction import SIZES, predicted
+from crowdgate.risk.groups import share_in_groups_of
+from crowdgate.risk.prediction import predicted
 from crowdgate.signing.files import bounded, plain_file
 from crowdgate.signing.keys import public_keys
 
@@ -58,12 +58,25 @@ CHANCE = (
 )
 KNOWN = "The figures are for somebody who knows who is among the people (Koot 2012, sections 4.5 and 5.1)."
 NOT_TOLD = "not told"
+TOGETHER = (2, 3)
+"""Groups that expansions of the second order tell of, beside who is alone; larger ones are outside their validity."""
+ALONE = (
+    Column("people", "people", "d"),
+    Column("by", "by"),
+    Column("singletons", "alone", PEOPLE, NOT_TOLD),
+    Column("low", "from", PEOPLE, NOT_TOLD),
+    Column("high", "to", PEOPLE, NOT_TOLD),
+    Column("spread", "standard deviation", ".3g", NOT_TOLD),
+    Column("all_alone", "all are", ".4g", NOT_TOLD),
+    Column("share_alone", "share alone", ".2%", NOT_TOLD),
+    *(Column(f"of_{size}", f"in groups of {size}", ".2%", NOT_TOLD) for size in TOGETHER),
+)
 REFUSED = (Column("people", "people", "d"), Column("by", "by"), Column("figure", "figure"), Column("why", "why"))
 NAMES = {
     "singletons": "alone",
     "spread": "standard deviation",
     "all_alone": "all are",
-    **{f"up_to_{size}": f"in groups of at most {size}" for size in SIZES},
+    **{f"of_{size}": f"in groups of {size}" for size in TOGETHER},
 }
 MUCH = 0.1
 """Share of an entry's KL from which on chance is said to be a part of it."""
@@ -132,10 +145,18 @@ def _population(entry: Entry) -> int:
 def _rows(entry: Entry, people: int) -> Iterator[tuple[Row, list[Row]]]:
     """By each distance a row, and one for each figure of it that is not told."""
     if entry.bins == 1 or people == 1 or entry.kl.high == entry.collision.high == 0:
-        yield row_of(EXACT, predicted(Bins.uniform(entry.bins), people)), []
+        yield _row(EXACT, people, {name: (each, each, each) for name, each in _exactly(entry.bins, people).items()})
         return
     for by, ends in ((KL, entry.kl), (COLLISION, entry.collision)):
         yield _row(by, people, {name: _said(each, ends) for name, each in _formulas(entry.bins, people).items()})
+
+
+def _exactly(bins: int, people: int) -> Mapping[str, float]:
+    """Each figure for bins that are all alike."""
+    alike = Bins.uniform(bins)
+    found = predicted(alike, people)
+    shares = {f"of_{size}": share_in_groups_of(alike, people, size) for size in TOGETHER}
+    return {"singletons": found.singletons, "spread": found.spread, "all_alone": exp(found.all_unique.value), **shares}
 
 
 def _formulas(bins: int, people: int) -> Mapping[str, Formula]:
@@ -144,12 +165,10 @@ def _formulas(bins: int, people: int) -> Mapping[str, Formula]:
     def limit(formula: Callable[..., float], kappa: float, **more: int) -> float:
         if bins < LEAST_BINS:
             raise ValueError(f"{formula.__name__} does not hold here: N must be at least {LEAST_BINS}, not {bins}")
-        return approximations.checked(formula, k=people, N=bins, kappa=kappa, **more)
+        return max(0.0, approximations.checked(formula, k=people, N=bins, kappa=kappa, **more))
 
-    def up_to(size: int, kappa: float) -> float:
-        if size >= people:
-            return 1.0
-        return min(1.0, fsum(limit(approximations.phi_j_kl, kappa, j=each) for each in range(size, 0, -1)))
+    def together(size: int, kappa: float) -> float:
+        return min(1.0, limit(approximations.phi_j_kl, kappa, j=size)) if size <= people else 0.0
 
     def all_alone(kappa: float) -> float:
         if people > bins:
@@ -158,9 +177,9 @@ def _formulas(bins: int, people: int) -> Mapping[str, Formula]:
 
     return {
         "singletons": lambda kappa: min(float(people), limit(approximations.ES_kl, kappa)),
-        "spread": lambda kappa: sqrt(max(0.0, limit(approximations.VarS_kl_corrected, kappa))),
+        "spread": lambda kappa: sqrt(limit(approximations.VarS_kl_corrected, kappa)),
         "all_alone": all_alone,
-        **{f"up_to_{size}": partial(up_to, size) for size in SIZES},
+        **{f"of_{size}": partial(together, size) for size in TOGETHER},
     }
 
 
@@ -176,26 +195,18 @@ def _said(formula: Formula, ends: Ends) -> Said:
 
 def _row(by: str, people: int, said: Mapping[str, Said]) -> tuple[Row, list[Row]]:
     known = {name: each for name, each in said.items() if not isinstance(each, str)}
-    value = {name: known[name][0] if name in known else None for name in said}
-    alone, (low, high) = value["singletons"], known.get("singletons", (None,) * 3)[1:]
-    small_low, small_high = known.get(f"up_to_{SMALL}", (None,) * 3)[1:]
+    value, low, high = known.get("singletons", (None, None, None))
+    share = None if value is None else value / people
     row: Row = {
-        "people": people, "by": by, **value, "low": low, "high": high, "small_low": small_low,
-        "small_high": small_high, "share_alone": None if alone is None else alone / people, "at_least_one": None,
+        "people": people, "by": by, **{name: known[name][0] if name in known else None for name in said},
+        "low": low, "high": high, "share_alone": share,
     }  # fmt: skip
-    return row, [
-        {"people": people, "by": by, "figure": NAMES[name], "why": why}
-        for name, why in said.items()
-        if isinstance(why, str)
-    ]
+    whys = ((NAMES[name], why) for name, why in said.items() if isinstance(why, str))
+    return row, [{"people": people, "by": by, "figure": figure, "why": why} for figure, why in whys]
 
 
 def _listings(rows: Sequence[Row], refused: Sequence[Row]) -> Iterator[Listing]:
-    for name, title, columns in (
-        ("alone", "expected people who are alone with what is asked", ALONE),
-        ("groups", "expected share of people in groups of", GROUPS),
-    ):
-        yield Listing(name, title, told(tuple(replace(each, absent=NOT_TOLD) for each in columns), rows), tuple(rows))
+    yield Listing("alone", "expected people who are alone with what is asked", ALONE, tuple(rows))
     if refused:
         yield Listing("refused", "what is not told, and why", REFUSED, tuple(refused))
 

@@ -52,7 +52,7 @@ def rows_of(
 ) -> Iterator[Row]:
     """For every size of a group the prediction by each basis, with its ends, and the difference of two."""
     for people in sizes:
-        found = {name: {**row_of(name, predicted(each, people)), **ends(name, people)} for name, each in bins.items()}
+        found = {name: {**_row(name, predicted(each, people)), **ends(name, people)} for name, each in bins.items()}
         yield from found.values()
         if JOINT in found:
             yield _difference(people, found[JOINT], found[INDEPENDENT])
@@ -98,8 +98,7 @@ def told(columns: tuple[Column, ...], rows: Sequence[Row]) -> tuple[Column, ...]
     return tuple(each for each in columns if each.key not in nothing and not (one and each.key == "by"))
 
 
-def row_of(by: str, found: Prediction) -> dict[str, Value]:
-    """A prediction as a row, without ends."""
+def _row(by: str, found: Prediction) -> dict[str, Value]:
     return {
         "people": found.people, "by": by, "singletons": found.singletons, "spread": found.spread,
         **dict.fromkeys(ENDS), "share_alone": found.singletons / found.people,
