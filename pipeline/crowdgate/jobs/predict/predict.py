@@ -26,8 +26,8 @@ def predict(
         return predict_group(path, of, population, source, wish)
     options = {"--of": of, "--population": population, "--cost": wish.cost}
     if kind == QUESTIONNAIRE:
-        _refuse({**options, "--at-most": wish.at_most}, "a questionnaire says itself whom it asks for what")
-        return predict_form(path, source, wish.people)
+        _refuse(options, "a questionnaire says itself whom it asks for what")
+        return predict_form(path, source, wish)
     _refuse({**options, "--at-most": wish.at_most, "--from": source}, "an entry says itself what it is of")
     return predict_entry(path, trust, wish.people)
 
