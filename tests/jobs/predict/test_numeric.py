@@ -22,8 +22,8 @@ from crowdgate.risk.singletons import expected
 from crowdgate.risk.widths import normal
 from tests.jobs.predict.forms import Text, form_of, written
 
-HEIGHT: Text = {"law": "normal", "mean": "170", "sd": "9.5", "width": "1"}
-WEIGHT: Text = {"law": "normal", "mean": "70", "sd": "12", "width": "2"}
+HEIGHT: Text = {"law": "normal", "mean": "170", "sd": "9.5", "width": "2"}
+WEIGHT: Text = {"law": "normal", "mean": "70", "sd": "12", "width": "4"}
 HEIGHT_AND_WEIGHT: list[Text] = [
     {"name": "height", "numeric": {**HEIGHT, "correlated": {"with": "weight", "rho": "0.5"}}},
     {"name": "weight", "numeric": WEIGHT},
@@ -59,14 +59,14 @@ def test_intervals_have_the_shares_of_the_law_and_answers_too(numeric: Text, sha
 
 def test_numbers_that_go_together_are_counted_together() -> None:
     form = form_of(HEIGHT_AND_WEIGHT)
-    both = bivariate_normal("9.5", 12, "0.5", 1, 2, 170, 70)
+    both = bivariate_normal("9.5", 12, "0.5", 2, 4, 170, 70)
     assert expected(bins(form), 100) == pytest.approx(expected(both, 100), rel=1e-3)
-    apart = product([normal(170, "9.5", 1), normal(70, 12, 2)])
+    apart = product([normal(170, "9.5", 2), normal(70, 12, 4)])
     assert expected(bins(form), 100) < expected(apart, 100)
-    assert expected(bins(form, {"weight": LEFT_OUT}), 100) == pytest.approx(expected(normal(170, "9.5", 1), 100))
-    wider = bins(form, {"height": "intervals of 5", "weight": "intervals of 10"})
+    assert expected(bins(form, {"weight": LEFT_OUT}), 100) == pytest.approx(expected(normal(170, "9.5", 2), 100))
+    wider = bins(form, {"height": "intervals of 10", "weight": "intervals of 20"})
     assert expected(wider, 100) == pytest.approx(
-        expected(bivariate_normal("9.5", 12, "0.5", 5, 10, 170, 70), 100), rel=1e-3
+        expected(bivariate_normal("9.5", 12, "0.5", 10, 20, 170, 70), 100), rel=1e-3
     )
     low, high = form.ends(INDEPENDENT, 100)["low"], form.ends(INDEPENDENT, 100)["high"]
     assert low <= expected(bins(form), 100) <= high
@@ -76,16 +76,16 @@ def test_own_answers_to_numbers_that_go_together() -> None:
     form = form_of(HEIGHT_AND_WEIGHT, 10**6)
     given = iter(["170.4", "71"])
     first, second = (each.people for each in count_answers(form, lambda _: next(given)).steps)
-    assert first == pytest.approx(10**6 * (ndtr(1 / 9.5) - 0.5))
-    corner = ndtr(2 / 12 / np.sqrt(0.75)) - 0.5  # Y below, given X at its mean
-    assert second == pytest.approx(first * corner, rel=0.01)
+    assert first == pytest.approx(10**6 * (ndtr(2 / 9.5) - 0.5))
+    both = 2 * ndtr(2 / 12 / np.sqrt(0.75)) - 1  # Y from 68 to 72, given X at its mean
+    assert second == pytest.approx(first * both, rel=0.01)
 
 
 def test_the_finest_intervals_that_leave_few_enough_alone(tmp_path: Path) -> None:
     found = predict_form(written(tmp_path, HEIGHT_AND_WEIGHT), None, Wish("100", "0.3"))
     rows: list[dict[str, Any]] = [dict(row) for each in found.listings if each.name == "widths" for row in each.rows]
     form = form_of(HEIGHT_AND_WEIGHT)
-    for row, (name, step) in zip(rows, (("height", 1), ("weight", 2)), strict=True):
+    for row, (name, step) in zip(rows, (("height", 2), ("weight", 4)), strict=True):
         alone = {
             step * times: expected(bins(form, {name: f"intervals of {step * times}"}), 100) / 100 for times in WIDER[1:]
         }
