@@ -60,6 +60,9 @@ MOST_ANSWERS = 10**12
 MOST_SEVERAL = 20
 """Answers of which several may be given: a million combinations."""
 
+MOST_STATED = 10_000
+"""Numbers of a histogram in a questionnaire."""
+
 MOST_DISTINCT = 10_000
 """Probabilities of classes that are told apart where attributes are taken as independent: more are grouped."""
 

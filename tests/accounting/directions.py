@@ -649,9 +649,6 @@ def _parameter(law: Any) -> Fraction:
 
 
 ELSEWHERE = {
-    "risk.alone.least_group": "an estimate; tests/risk/test_products.py, beside every size",
-    "risk.alone.most_alone": "an estimate; tests/risk/test_products.py, beside every size",
-    "risk.alone.share_alone": "expected singletons over people; tests/risk/test_products.py",
     "risk.products.product": "an estimate; tests/risk/test_products.py, beside every combination",
     "risk.kept_share.estimate_moments": "an estimate; tests/risk/test_kept_share.py",
     "risk.kept_share.stay": "an estimate; tests/risk/test_kept_share.py",
@@ -693,7 +690,7 @@ ESTIMATES = {
     "risk.bins": "tests/risk/test_singletons.py",
     "risk.correlated": "tests/risk/test_widths.py",
     "risk.degrees": "tests/risk/test_kl.py",
-    "risk.group_size": "tests/risk/test_widths.py",
+    "risk.group_size": "tests/risk/test_group_size.py",
     "risk.groups": "tests/risk/test_occupancy.py",
     "risk.joint": "tests/risk/test_joint.py",
     "risk.kl": "tests/risk/test_kl.py",

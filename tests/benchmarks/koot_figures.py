@@ -24,10 +24,11 @@ from crowdgate.report.html import PICTURES, as_html
 from crowdgate.risk import approximations as ours
 from crowdgate.risk import widths
 from crowdgate.risk.bins import Bins
-from crowdgate.risk.correlated import against_independence, bivariate_normal
+from crowdgate.risk.correlated import bivariate_normal
 from crowdgate.risk.groups import share_in_groups_of
 from crowdgate.risk.kl import collision_excess, groups_needed, kl_to_uniform
 from crowdgate.risk.margins_only import singletons_bounds
+from crowdgate.risk.products import product
 from crowdgate.risk.singletons import expected, probability_all_unique, variance
 from tests.benchmarks.koot_areas import Area, Floats, Source, acs, census_income, joint_tables
 
@@ -469,7 +470,7 @@ def column(name: str, width: float, ages: Any, random: Random) -> Answer:
     shares = np.bincount(ages) / ages.size
     powers = float((shares**2).sum()), float((shares**3).sum())
     return (
-        widths.numbers(ages, width),
+        Bins.from_counts(np.bincount((ages / width).astype(np.int64))),
         lambda k: ours.ES_linear(k, width, powers[0]),
         lambda k: ours.ES_quadratic(k, width, *powers),
         lambda many: np.floor(random.choice(ages, many) / width),
@@ -555,7 +556,8 @@ def section_6_5(_: Sequence[Source], __: Random) -> Drawn:
     for names, table in joint_tables():
         margins = [table.sum(axis=tuple(o for o in range(table.ndim) if o != at)) for at in range(table.ndim)]
         for k in (100, 1000):
-            both = against_independence(table, k)
+            laws = Bins.from_counts(table), product(map(Bins.from_counts, margins))
+            both = [expected(each, k) for each in laws]
             bounds = singletons_bounds([list(margin / table.sum()) for margin in margins], k)
             numbers.append([", ".join(names), f"{k:,}", *(f"{each:.1f}" for each in (*both, *bounds))])
     words = (

@@ -18,7 +18,7 @@ from crowdgate.contracts.reading import read_contract
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, View, project
 from crowdgate.jobs.plan import KNOWN
-from crowdgate.jobs.predict.laws import laws
+from crowdgate.jobs.predict.laws import JOINT, laws
 from crowdgate.jobs.predict.subject import levels_of
 from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.jobs.release import release
@@ -108,13 +108,12 @@ class Released:
         """By some of the attributes."""
         levels = {name: self.subject.levels[name] for name in names}
         found = laws(Subject(self.subject.contract, self.subject.root, self.table.rows, levels), self.figures)
-        ends = found.range_of(self.table.rows)
+        ends = found.ends(JOINT, self.table.rows)
         assert found.related is not None
-        assert ends is not None
         true = int((project(self.table, names).counts == 1).sum())
         both = (expected(bins, self.table.rows) for bins in (found.related, found.independent))
         joint, independent = both
-        return Compared(tuple(names), true, joint, ends.low, ends.high, independent)
+        return Compared(tuple(names), true, joint, ends["low"], ends["high"], independent)
 
     def subsets(self, least: int = 2) -> Iterator[tuple[str, ...]]:
         """All of at least so many attributes that have few enough classes."""

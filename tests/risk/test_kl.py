@@ -101,11 +101,12 @@ def test_entropies_are_ordered(parts: list[int]) -> None:
         ([1], "exposed"),
     ],
 )
-def test_reiter_and_rubins_degrees(probabilities: list[str], degree: str) -> None:
-    assert degrees.degree(probabilities, 0) == degree
+def test_reiter_and_rubins_degrees(probabilities: list[Number], degree: str) -> None:
+    assert degrees.degree(Bins.of(probabilities), probabilities[0]) == degree
 
 
 def test_what_is_no_trivial_probability_is_for_the_reader_to_say() -> None:
-    assert degrees.degree(["0.999", "0.001"], 0, nontrivial="0.01") == "exposed"
-    with pytest.raises(ValueError, match="subject must"):
-        degrees.degree([1], 1)
+    bins = Bins.of(["0.999", "0.001"])
+    assert degrees.degree(bins, "0.999", nontrivial="0.01") == "exposed"
+    with pytest.raises(ValueError, match="own must"):
+        degrees.degree(bins, 2)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowdgate.accounting.numbers import Number
 from crowdgate.risk import approximations, widths
 from crowdgate.risk.bins import Bins
-from crowdgate.risk.correlated import against_independence, bivariate_normal
-from crowdgate.risk.group_size import best_group_size
+from crowdgate.risk.correlated import bivariate_normal, rectangle
 from crowdgate.risk.singletons import expected, variance
 
 
@@ -50,15 +50,14 @@ def test_normal_widths_are_the_sum_in_many_digits(mu: float, width: float, k: in
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.integers(0, 60), min_size=1, max_size=40), st.integers(1, 30), st.integers(1, 6))
-def test_half_the_width_never_makes_fewer_singletons(values: list[int], k: int, width: int) -> None:
-    wide, narrow = (expected(widths.numbers(values, each), k) for each in (2 * width, width))
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=40).filter(any), st.integers(1, 30), st.integers(1, 6))
+def test_half_the_width_never_makes_fewer_singletons(counts: list[int], k: int, width: int) -> None:
+    edges = range(len(counts) + 1)
+    wide, narrow = (expected(widths.density(edges, counts, each), k) for each in (2 * width, width))
     assert wide <= narrow + 1e-9
 
 
-def test_a_column_is_cut_where_its_numbers_are() -> None:
-    bins = widths.numbers([0, 0.5, 1, 1.5, 7], 1)
-    assert expected(bins, 3) == pytest.approx(math.fsum(3 * p * (1 - p) ** 2 for p in (0.4, 0.4, 0.2)))
+def test_a_histogram_is_spread_evenly_between_its_edges() -> None:
     histogram = widths.density([0, 10, 30], [10, 30], 5)
     assert expected(histogram, 3) == pytest.approx(math.fsum(3 * p * (1 - p) ** 2 for p in [0.125] * 2 + [0.1875] * 4))
 
@@ -69,16 +68,13 @@ def test_a_density_and_its_law_agree() -> None:
     assert expected(widths.density(edges, mass, 2), 20) == pytest.approx(expected(widths.normal(0, 5, 2), 20), rel=1e-6)
 
 
-def test_the_width_for_a_wanted_mean_has_it() -> None:
-    def weights(width: float | int | str | object) -> Bins:
-        return widths.normal(0, 5.289, width)  # type: ignore[arg-type]
+def test_the_best_width_is_the_least_that_leaves_few_enough_alone() -> None:
+    def law(width: Number) -> Bins:
+        return widths.normal(0, 5.289, width)
 
-    width = widths.width_for(weights, 10, 6, "0.1", 5)
-    assert expected(weights(width), 10) == pytest.approx(6, abs=1e-6)
-    assert widths.best_width(weights, [5, 2, 1, "0.5"], 10, 6) == 2
-    assert widths.best_width(weights, [1, "0.5"], 10, 1) is None
-    with pytest.raises(ValueError, match="wanted must be a number in"):
-        widths.width_for(weights, 10, 11, 1, 5)
+    assert expected(law(2), 10) <= 6 < expected(law(1), 10)
+    assert widths.best_width(law, [5, 2, 1, "0.5"], 10, 6) == 2
+    assert widths.best_width(law, [1, "0.5"], 10, 1) is None
 
 
 def test_no_width_no_interval() -> None:
@@ -87,8 +83,6 @@ def test_no_width_no_interval() -> None:
             widths.normal(0, 1, bad)
     with pytest.raises(ValueError, match="edges must rise"):
         widths.density([0, 0], [1], 1)
-    with pytest.raises(ValueError, match="values must"):
-        widths.numbers([], 1)
 
 
 def test_expansions_hold_where_widths_are_small() -> None:
@@ -124,28 +118,7 @@ def test_rectangles_of_a_pair_have_their_masses(rho: str) -> None:
     with mp.workdps(20):
         r = mp.mpf(rho)
         quadrant = float(mp.mpf(1) / 4 + mp.asin(r) / (2 * mp.pi))  # P(X > 0, Y > 0)
+    assert rectangle((0, 99), (0, 99), float(rho)) == pytest.approx(quadrant, abs=1e-12)
+    assert rectangle((20, 30), (0, 1), float(rho)) == 0
     big = bivariate_normal(1, 1, rho, 9, 9)
     assert max(_all(big)) == pytest.approx(max(quadrant, 0.5 - quadrant), abs=1e-12)
-
-
-def test_dependent_categories_by_their_joint_table() -> None:
-    same = against_independence(np.eye(10), 5)
-    assert same.joint == pytest.approx(5 * 0.9**4)
-    assert same.independent == pytest.approx(5 * 0.99**4)
-    crowd = against_independence(np.eye(10) + 0.05, 2000)
-    assert crowd.joint > crowd.independent  # rare combinations single out where common ones no longer do
-    with pytest.raises(ValueError, match="table must"):
-        against_independence(np.zeros((2, 2)), 5)
-
-
-@pytest.mark.parametrize(("cost", "best"), [(0, 1), (1, 10), (10, 37)])
-def test_the_best_group_size_is_that_of_example_5_6(cost: int, best: int) -> None:
-    assert best_group_size(Bins.uniform(95), cost) == best == approximations.optimal_k(95, cost)
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.lists(st.integers(1, 30), min_size=1, max_size=8), st.integers(0, 12), st.integers(1, 60))
-def test_no_group_size_is_better_than_the_best(parts: list[int], cost: int, most: int) -> None:
-    bins = Bins.from_counts(parts)
-    gains = [expected(bins, k) / k - cost / k for k in range(1, most + 1)]
-    assert gains[best_group_size(bins, cost, most) - 1] == pytest.approx(max(gains), abs=1e-9)

@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
+from crowdgate.cli.kl import today
 from crowdgate.cli.output import print_json, print_listing, print_table
 from crowdgate.cli.releases import AsJson
 from crowdgate.errors import ConfigurationError
 from crowdgate.jobs.plan_page import check_name
 from crowdgate.jobs.predict.answering import count_answers
+from crowdgate.jobs.predict.entry import Trust
 from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.jobs.predict.form import read_form
 from crowdgate.jobs.predict.group import Wish
@@ -20,7 +22,7 @@ from crowdgate.jobs.predict.subject import wrong
 
 
 def predict(
-    file: Annotated[Path, typer.Argument(help="A contract, or a questionnaire.")],
+    file: Annotated[Path, typer.Argument(help="A contract, a questionnaire, or an entry of a KL repository.")],
     of: Annotated[
         str | None,
         typer.Option("--of", metavar="a,b=LEVEL", help="Attributes of the contract [quasi-identifiers, exact]."),
@@ -45,6 +47,9 @@ def predict(
         str | None,
         typer.Option("--answers", metavar="-", help="Count your own answers, asked for or read from standard input."),
     ] = None,
+    key: Annotated[
+        list[Path] | None, typer.Option("--key", metavar="PUB", help="Trusted public keys, for an entry.")
+    ] = None,
     page: Annotated[
         Path | None, typer.Option("--page", metavar="FILE", help="Write a page: HTML with charts, or Markdown (.md).")
     ] = None,
@@ -55,10 +60,11 @@ def predict(
         check_name(page)
     if answers is not None:
         given = {"--of": of, "--people": people, "--population": population, "--at-most": at_most, "--cost": cost}
-        stated = [name for name, value in {**given, "--page": page}.items() if value is not None]
+        stated = [name for name, value in {**given, "--key": key, "--page": page}.items() if value is not None]
         count_own(file, source, answers, stated, as_json)
         return
-    show(predict_file(file, of, population, source, Wish(people, at_most, cost)), page, as_json)
+    trust = Trust(key or (), today())
+    show(predict_file(file, of, population, source, Wish(people, at_most, cost), trust), page, as_json)
 
 
 def count_own(form: Path, source: Path | None, answers: str, beside: Sequence[str], as_json: bool) -> None:
@@ -95,4 +101,5 @@ def show(found: Foretold, page: Path | None, as_json: bool) -> None:
     for note in found.notes:
         typer.echo(note)
     for listing in found.listings:
-        print_listing(listing)
+        if not listing.further:
+            print_listing(listing)

@@ -63,11 +63,12 @@ class Figure:
 @dataclass(frozen=True)
 class Column:
     """A column of a listing: its key in JSON, its title, and how its numbers are written: a format of Python's, BOUND,
-    LEAST or PEOPLE."""
+    LEAST or PEOPLE; and what stands for none."""
 
     key: str
     title: str
     format: str = ".4g"
+    absent: str = "none"
 
 
 @dataclass(frozen=True)

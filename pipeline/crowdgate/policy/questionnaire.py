@@ -1,11 +1,12 @@
 """Questionnaire: what people are asked, and what is known beforehand of how they answer."""
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from crowdgate.limits import MOST_ANSWERS, MOST_SEVERAL
+from crowdgate.limits import MOST_ANSWERS, MOST_PEOPLE, MOST_SEVERAL, MOST_STATED
 from crowdgate.policy.policy import Name, People, whole_between
 from crowdgate.policy.values import Flag, Strict, after, schema_of
 
@@ -30,9 +31,94 @@ class Asked(Strict):
     who: Annotated[str, Field(min_length=1)]
 
 
+def _positive(number: Fraction) -> Fraction:
+    if not 0 < number <= MOST_PEOPLE:
+        raise ValueError(f"a number above 0 and at most {MOST_PEOPLE}")
+    return number
+
+
+def _between(number: Fraction) -> Fraction:
+    if not -1 < number < 1:
+        raise ValueError("a correlation between -1 and 1, neither of them")
+    return number
+
+
+def _known(number: Fraction) -> Fraction:
+    if abs(number) > MOST_PEOPLE:
+        raise ValueError(f"a number from -{MOST_PEOPLE} to {MOST_PEOPLE}")
+    return number
+
+
+Positive = Annotated[Fraction, after(_positive), schema_of("number", exclusiveMinimum=0)]
+Real = Annotated[Fraction, after(_known), schema_of("number")]
+Numbers = Annotated[list[Real], Field(min_length=1, max_length=MOST_STATED)]
+
+LAWS = {
+    "uniform": ("low", "high"),
+    "exponential": ("mean",),
+    "normal": ("mean", "sd"),
+    "histogram": ("edges", "counts"),
+}
+"""Laws of numbers, and what each is stated by."""
+
+
+class Correlated(Strict):
+    """Which question a Normal number goes together with, and how closely: bivariate Normal with correlation `rho`."""
+
+    with_: Annotated[Name, Field(alias="with")]
+    rho: Annotated[Fraction, after(_between), schema_of("number", minimum=-1, maximum=1)]
+
+
+class Numeric(Strict):
+    """A number, asked for in intervals of a width, and what is known of it: a law with its parameters (uniform from low
+    to high, exponential, Normal), or how many people (`counts`) are between each two of rising `edges`, evenly.
+
+    Intervals start at 0, of a uniform number at its least value.
+    """
+
+    law: Literal["uniform", "exponential", "normal", "histogram"]
+    width: Positive
+    low: Real | None = None
+    high: Real | None = None
+    mean: Real | None = None
+    sd: Positive | None = None
+    edges: Numbers | None = None
+    counts: Numbers | None = None
+    correlated: Correlated | None = None
+
+    def stated(self, name: str) -> Fraction:
+        """A parameter that the law has."""
+        found = getattr(self, name)
+        assert isinstance(found, Fraction), "the law is stated by it"
+        return found
+
+    @model_validator(mode="after")
+    def _of_its_law(self) -> "Numeric":
+        given = {name for names in LAWS.values() for name in names if getattr(self, name) is not None}
+        if given != set(LAWS[self.law]):
+            raise ValueError(f"{' and '.join(LAWS[self.law])} for law {self.law}")
+        if self.law == "uniform" and not self.stated("low") < self.stated("high"):
+            raise ValueError("low below high")
+        if self.law == "exponential" and self.stated("mean") <= 0:
+            raise ValueError("a mean above 0")
+        if self.correlated is not None and self.law != "normal":
+            raise ValueError("correlated for law normal only")
+        return self
+
+    @model_validator(mode="after")
+    def _of_its_histogram(self) -> "Numeric":
+        if self.edges is None or self.counts is None:
+            return self
+        if any(after <= before for before, after in pairwise(self.edges)) or len(self.edges) != len(self.counts) + 1:
+            raise ValueError("edges that rise, one more than counts")
+        if min(self.counts) < 0 or not any(self.counts):
+            raise ValueError("counts of at least 0, not all 0")
+        return self
+
+
 class Question(Strict):
     """One question: an attribute of the contract at a level, whose public margins say how people answer; or answers
-    with their shares; or a question that is left out because nothing is known of its answers.
+    with their shares; or a number by its law; or a question that is left out because nothing is known of its answers.
 
     `others` are further answers of which only their number is known: they share what is left equally. Where `several`
     answers may be given each share is that of the people who give it. `decline` is the share of those who would rather
@@ -44,6 +130,7 @@ class Question(Strict):
     attribute: str | None = None
     level: str = "exact"
     answers: Annotated[dict[str, Share], Field(min_length=1)] | None = None
+    numeric: Numeric | None = None
     others: Others | None = None
     several: Flag = False
     decline: Share = Fraction(0)
@@ -52,8 +139,8 @@ class Question(Strict):
 
     @model_validator(mode="after")
     def _of_one_sort(self) -> "Question":
-        if sum(each is not None for each in (self.attribute, self.answers, self.skip)) != 1:
-            raise ValueError("one of attribute, answers and skip (why it is left out)")
+        if sum(each is not None for each in (self.attribute, self.answers, self.numeric, self.skip)) != 1:
+            raise ValueError("one of attribute, answers, numeric and skip (why it is left out)")
         if self.answers is None and (self.others is not None or self.several or self.coarser):
             raise ValueError("others, several and coarser beside answers only")
         if self.decline == 1:
@@ -107,6 +194,21 @@ class QuestionnaireSpec(Strict):
             raise ValueError("each question under a name of its own")
         if self.contract is None and any(question.attribute is not None for question in self.questions):
             raise ValueError("contract: the id of the contract whose attributes are asked for")
+        return self
+
+    @model_validator(mode="after")
+    def _pairs(self) -> "QuestionnaireSpec":
+        """Each number goes together with one other at most."""
+        numeric = {each.name: each.numeric for each in self.questions if each.numeric is not None}
+        told = [(name, each.correlated.with_) for name, each in numeric.items() if each.correlated is not None]
+        for name, other in told:
+            if other not in numeric or numeric[other].law != "normal":
+                raise ValueError(f"{name!r} correlated with a question of law normal, not with {other!r}")
+        paired = [name for pair in told for name in pair]
+        if len(set(paired)) < len(paired):
+            raise ValueError("each question correlated with one other, told by one of the two")
+        if any(each.decline for each in self.questions if each.name in paired):
+            raise ValueError("no decline where two questions are correlated")
         return self
 
 

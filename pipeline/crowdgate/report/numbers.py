@@ -38,7 +38,10 @@ def range_of(figure: Figure) -> str:
 def listed(listing: Listing) -> Iterator[list[str]]:
     """The rows of a listing as text."""
     for row in listing.rows:
-        yield [shown(row[column.key], column.format) for column in listing.columns]
+        yield [
+            column.absent if row[column.key] is None else shown(row[column.key], column.format)
+            for column in listing.columns
+        ]
 
 
 def sides(listing: Listing) -> list[str]:

@@ -1,43 +1,21 @@
-"""Two attributes that depend on each other: what that takes away from, or adds to, their singletons.
+"""Two Normal numbers that go together, asked for in intervals.
 
-M. Koot, Measuring and predicting anonymity (thesis, 2012), section 6.4; categorical attributes, which it leaves open
-(section 6.5), by their joint figures.
+M. Koot, Measuring and predicting anonymity (thesis, 2012), section 6.4. Categorical attributes, which it leaves open
+(section 6.5), are counted by joint figures.
 """
 
 import math
-from functools import reduce
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from crowdgate.accounting.numbers import Number, exact
 from crowdgate.risk.bins import Bins
-from crowdgate.risk.singletons import expected
 
 MOST_CELLS = 4 * 10**6
 _REACH = 8.5
 """Standard deviations to either side: one person falls beyond with a probability of 2e-17."""
-
-
-class Correlation(NamedTuple):
-    """Expected singletons by the joint figures, and as if the attributes were independent."""
-
-    joint: float
-    independent: float
-
-
-def against_independence(table: ArrayLike, people: Number) -> Correlation:
-    """Expected singletons among `people` of a joint table (counts or probabilities, an axis for each attribute), and
-    those of the product of its margins, which is what independence would say."""
-    counts = np.asarray(table, dtype=np.float64)
-    if counts.ndim < 1 or counts.size > MOST_CELLS or not (counts >= 0).all() or not 0 < counts.sum() < math.inf:
-        raise ValueError(f"table must have at most {MOST_CELLS:,} cells, none negative, and not all 0")
-    axes = range(counts.ndim)
-    margins = [counts.sum(axis=tuple(other for other in axes if other != axis)) / counts.sum() for axis in axes]
-    product = reduce(np.multiply.outer, margins)
-    return Correlation(*(expected(_bins(each), people) for each in (counts, product)))
 
 
 def bivariate_normal(
@@ -56,6 +34,11 @@ def bivariate_normal(
     return _bins(np.maximum(np.array(masses), 0.0))
 
 
+def rectangle(x: tuple[float, float], y: tuple[float, float], rho: float) -> float:
+    """The probability that X and Y, both Normal with mean 0 and variance 1, are between these ends."""
+    return max(0.0, float(_column(*x, np.array(y), rho)[0]))
+
+
 def _grid(mean: float, scale: float, step: float) -> NDArray[np.float64]:
     """Ends of intervals in standard deviations from the mean."""
     low, high = (math.floor((mean + side * _REACH * scale) / step) for side in (-1, 1))
@@ -68,6 +51,8 @@ def _column(low: float, high: float, y: NDArray[np.float64], rho: float) -> NDAr
     from scipy.special import ndtr
 
     low, high = max(low, -_REACH - 1), min(high, _REACH + 1)
+    if low >= high:
+        return np.zeros(y.size - 1)
     rest = math.sqrt(1 - rho * rho)
     pieces = max(1, math.ceil(2 * (high - low) / rest))  # each half a conditional standard deviation, or narrower
     nodes, weights = np.polynomial.legendre.leggauss(12)

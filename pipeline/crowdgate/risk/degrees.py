@@ -5,11 +5,10 @@ probabilities that the adversary gives them; those of probability 0 are candidat
 """
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
-from crowdgate.accounting.numbers import Number, exact, probability, whole
+from crowdgate.accounting.numbers import Number, exact, probability
 from crowdgate.risk.bins import Bins
 
 SCALE = ("beyond suspicion", "probable innocence", "possible innocence", "exposed")
@@ -20,20 +19,19 @@ probabilities to) and provably exposed (he can prove it to others, which is abou
 """
 
 
-def degree(probabilities: Sequence[Number], subject: int, nontrivial: Number = 0) -> str:
-    """The best of SCALE that a candidate has, `subject` being his place in `probabilities`, which add up to 1.
+def degree(bins: Bins, own: Number, nontrivial: Number = 0) -> str:
+    """The best of SCALE that a candidate of the probability `own` has.
 
     Beyond suspicion: no likelier than any other candidate. Probable innocence: at most 1/2. Possible innocence: it was
     someone else with more than the probability `nontrivial`. Exposed: otherwise.
     """
-    given = [probability("probabilities", p) for p in probabilities]
-    Bins.of(probabilities)
-    own, other = given[whole("subject", subject, 0, len(given) - 1)], probability("nontrivial", nontrivial)
-    if own <= min(given) and len(given) > 1:
+    given, other = float(probability("own", own)), float(probability("nontrivial", nontrivial))
+    least = 0.0 if bins.empty else float(bins.probabilities.min())
+    if given <= least and bins.cells > 1:
         return SCALE[0]
-    if 2 * own <= 1:
+    if 2 * given <= 1:
         return SCALE[1]
-    return SCALE[2] if 1 - own > other else SCALE[3]
+    return SCALE[2] if 1 - given > other else SCALE[3]
 
 
 def shannon_entropy(bins: Bins) -> float:

@@ -1,13 +1,35 @@
-"""How many people to a group (a postal code): Example 5.6 of Koot's thesis, for any bins."""
+"""How large a group must be for few of it to be alone, and at which size most people are, for a cost of each group.
+
+M. Koot, Measuring and predicting anonymity (thesis, 2012), Example 5.6, for any bins. The thesis takes exp(-k/N) for
+the share of people alone in a group of k, here it is exact.
+"""
 
 import heapq
 
-from crowdgate.accounting.numbers import Number, exact, whole
+from crowdgate.accounting.numbers import Number, exact, probability, whole
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.singletons import expected
 
 
-def best_group_size(bins: Bins, cost: Number, most: Number = 10**9) -> int:
+def share_alone(bins: Bins, k: Number) -> float:
+    """The expected share of `k` people who are alone in their bin; it falls with k."""
+    people = whole("k", k, 1)
+    return expected(bins, people) / people
+
+
+def least_group(bins: Bins, share: Number, most: Number) -> int | None:
+    """The least group of at most `most` people of whom at most that share is expected to be alone; None if even of
+    `most` more are."""
+    limit, high, low = float(probability("share", share)), whole("most", most, 1), 0
+    if share_alone(bins, high) > limit:
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if share_alone(bins, middle) <= limit else (middle, high)
+    return high
+
+
+def best_group_size(bins: Bins, cost: Number, most: Number) -> int:
     """The k from 1 to `most` for which E S(k) / k - cost / k is greatest: singletons for each person, less what a group
     costs, in singletons. The least where several are.
 
@@ -18,7 +40,7 @@ def best_group_size(bins: Bins, cost: Number, most: Number = 10**9) -> int:
     charge, last = float(exact("cost", cost, 0, 10**15)), whole("most", most, 1)
 
     def gain(k: int, high: int) -> float:
-        return expected(bins, k) / k - charge / high
+        return share_alone(bins, k) - charge / high
 
     best = (-gain(1, 1), 1)
     heap = [(-gain(1, last), 1, last)]

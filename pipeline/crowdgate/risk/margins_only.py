@@ -28,7 +28,7 @@ from crowdgate.accounting.numbers import Number, whole
 
 Floats = NDArray[np.float64]
 
-MOST_CELLS = 300_000
+MOST_CELLS = 100_000
 """Up to here multipliers of all margins are looked for; beyond, those of one margin at a time."""
 _POINTS = 600
 _SLACK = 1e-9

@@ -33,7 +33,7 @@ def expected(bins: Bins, k: Number) -> float:
 
     Proposition 5.1.
     """
-    return groups.expected_groups(bins, k, 1)
+    return min(float(whole("k", k, 0)), groups.expected_groups(bins, k, 1))
 
 
 def variance(bins: Bins, k: Number) -> float:

@@ -53,19 +53,6 @@ def normal(mu: Number, sigma: Number, Delta: Number, people: Number = 1) -> Bins
     return Bins.from_counts(_some(np.where(across, 1 - lower[:-1] - lower[1:], masses)))
 
 
-def numbers(values: ArrayLike, Delta: Number, start: Number = 0) -> Bins:
-    """Any numeric column by its own values: intervals [start + i Delta, start + (i + 1) Delta).
-
-    Of a column of n people this makes at most n bins: the shares are those of the column, not of those whom it stands
-    for.
-    """
-    found, width = np.asarray(values, dtype=np.float64), _positive("Delta", Delta)
-    if found.size == 0 or not np.isfinite(found).all():
-        raise ValueError("values must be numbers, at least one, all finite")
-    places = np.floor((found - float(exact("start", start, -(10**15), 10**15))) / width)
-    return Bins.from_counts(np.unique(places, return_counts=True)[1].astype(np.float64))
-
-
 def density(edges: ArrayLike, counts: ArrayLike, Delta: Number) -> Bins:
     """A numeric column by its histogram: counts[i] people spread evenly from edges[i] to edges[i + 1]."""
     ends, many = np.asarray(edges, dtype=np.float64), np.asarray(counts, dtype=np.float64)
@@ -88,28 +75,6 @@ def best_width(make: Callable[[Number], Bins], widths: Sequence[Number], people:
     limit = float(exact("most", most, 0, 10**15))
     sizes = sorted(widths, key=lambda width: exact("widths", width, 0, 10**15, open_low=True))
     return next((width for width in sizes if expected(make(width), people) <= limit), None)
-
-
-def width_for(make: Callable[[Number], Bins], people: Number, wanted: Number, low: Number, high: Number) -> float:
-    """A width from `low` to `high` at which `wanted` of `people` are expected to be singletons, within 1e-9 of itself.
-
-    Raises ValueError where fewer are expected at `low` already, or more still at `high`. Where intervals lie changes
-    with their width, so that the mean need not fall everywhere: it passes `wanted` at the width returned.
-    """
-    from scipy.optimize import brentq
-
-    goal = float(exact("wanted", wanted, 0, 10**15))
-    narrow, wide = _positive("low", low), _positive("high", high)
-    many, few = (expected(make(end), people) for end in (narrow, wide))
-    if not few <= goal <= many:
-        raise ValueError(f"wanted must be a number in [{few:.6g}, {many:.6g}], the means at high and low, not {goal:g}")
-    if many == goal:
-        return narrow
-
-    def above(width: float) -> float:
-        return expected(make(width), people) - goal
-
-    return float(brentq(above, narrow, wide, rtol=1e-9, xtol=narrow * 1e-9))
 
 
 def _positive(name: str, value: Number) -> float:

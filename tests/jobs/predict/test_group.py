@@ -15,7 +15,9 @@ from crowdgate.jobs.predict.group import Wish, predict_group
 from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT, with_decline
 from crowdgate.jobs.predict.subject import subject_of
 from crowdgate.jobs.workspace import bundled
+from crowdgate.risk import degrees
 from crowdgate.risk.bins import Bins
+from crowdgate.risk.margins_only import singletons_bounds
 from crowdgate.risk.prediction import predicted
 from crowdgate.risk.singletons import expected
 from tests.conformance.lives import quick_rules
@@ -58,9 +60,30 @@ def test_without_counts_attributes_fall_independently_by_their_margins(
         assert row["spread"] == pytest.approx(foretold.spread, rel=1e-12)
         assert row["at_least_one"] == pytest.approx(foretold.at_least_one, rel=1e-9)
         assert [row[f"up_to_{size}"] for size in foretold.shares] == pytest.approx([*foretold.shares.values()])
+        bounds = singletons_bounds([ages / ages.sum(), [0.5, 0.3, 0.2]], people)
+        assert [row["low"], row["high"]] == pytest.approx(list(bounds))
+        assert row["low"] <= row["singletons"] <= row["high"]
+        assert row["small_low"] <= row["up_to_5"] <= row["small_high"]
+    (told,) = found["degrees"]
+    classes = Bins.from_counts(np.outer(ages, [5, 3, 2]))
+    assert (told["classes"], told["shannon"]) == pytest.approx((8, degrees.shannon_entropy(classes)))
+    assert told["likeliest"] == "probable innocence"
     notes = " ".join(found["notes"])
     for words in ("as if attributes were independent", "who knows who is among the people", "more alike"):
         assert words in notes
+
+
+def test_the_ends_of_independence_stand_in_terminal_and_page(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    margins(workshop)
+    page = tmp_path / "page.md"
+    assert crowdgate("predict", workshop.contract, "--of", "ward,age=50 years", "--page", page) == 0
+    for text in (capsys.readouterr().out, page.read_text(encoding="utf-8").lower()):
+        assert "the least and the most by any joint law with these margins" in text
+    assert "Bits that the answers tell of a person" in page.read_text(encoding="utf-8")
+    (row,) = said(capsys, workshop.contract, "--of", "ward", "--people", "20")["alone"]
+    assert (row["low"], row["high"]) == (None, None)
 
 
 def test_all_quasi_identifiers_exact_are_the_default_and_the_population_is_the_budgets() -> None:

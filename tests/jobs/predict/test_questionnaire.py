@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from datetime import date
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 
 from crowdgate.documents import read_document
 from crowdgate.errors import ConfigurationError
+from crowdgate.jobs.predict.entry import Trust
 from crowdgate.jobs.predict.figures import number
 from crowdgate.jobs.predict.group import Wish
 from crowdgate.jobs.predict.laws import INDEPENDENT
@@ -21,12 +23,13 @@ from crowdgate.jobs.predict.questionnaire import predict_form, sharing
 from crowdgate.jobs.workspace import bundled
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.questionnaire import Questionnaire
-from crowdgate.risk.alone import share_alone
 from crowdgate.risk.bins import Bins
+from crowdgate.risk.group_size import share_alone
 from crowdgate.risk.singletons import expected
 from tests.jobs.predict.forms import Text, form_of, forms, written
 from tests.workshop import Workshop, crowdgate
 
+UNSIGNED = Trust((), date(2030, 1, 1))
 CONCERTGEBOUW = bundled("policies") / "questionnaires" / "concertgebouw.yaml"
 
 
@@ -98,7 +101,7 @@ def test_table_b_3_is_recomputed_and_its_text_has_a_slip_of_arithmetic() -> None
     """Of income the text says "the anonymity set size is reduced to 94k citizens". 16e6 over the table's own factors
     (3.33, 1.26, 3, 2.7, 2.3) is 204,688; the table prints 204,347; by the shares that the factors are made of it is
     203,721."""
-    steps = _rows(predict_form(CONCERTGEBOUW, None, None).listings[0].rows)
+    steps = _rows(predict_form(CONCERTGEBOUW, None, Wish()).listings[0].rows)
     best = [number(row["best"]) for row in steps]
     printed = [4_804_804, 3_813_337, 1_271_112, 470_782, 204_347, 4]
     assert best == pytest.approx(printed, rel=0.02)
@@ -111,7 +114,7 @@ def test_table_b_3_is_recomputed_and_its_text_has_a_slip_of_arithmetic() -> None
 
 
 def test_the_form_says_what_it_leaves_out_and_takes_as_independent() -> None:
-    found = predict_form(CONCERTGEBOUW, None, None)
+    found = predict_form(CONCERTGEBOUW, None, Wish())
     said = " ".join(found.notes)
     assert "Question children is left out: no statistics could be linked to its answers." in said
     assert "independent of each other" in said
@@ -128,7 +131,14 @@ def test_the_readmes_questionnaire_is_one(tmp_path: Path) -> None:
     (block,) = (each for each in re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL) if "kind: Questionnaire" in each)
     (tmp_path / "form.yaml").write_text(block, encoding="utf-8")
     form = parse(Questionnaire, read_document(tmp_path / "form.yaml"))
-    assert [question.name for question in form.spec.questions] == ["age", "work", "education", "pets", "children"]
+    assert [question.name for question in form.spec.questions] == [
+        "age",
+        "work",
+        "education",
+        *("height", "weight"),
+        "pets",
+        "children",
+    ]
 
 
 # what helps
@@ -154,7 +164,7 @@ def test_ways_are_ranked_by_who_is_left_alone(tmp_path: Path) -> None:
         {"name": "wide", "answers": {f"a{i}": "0.05" for i in range(20)}},
         {"name": "narrow", "answers": {"yes": "0.5", "no": "0.5"}},
     ], 40)  # fmt: skip
-    less = _rows(predict_form(path, None, None).listings[-1].rows)
+    less = _rows(predict_form(path, None, Wish()).listings[-1].rows)
     assert [(row["question"], row["way"]) for row in less][:2] == [("wide", "left out"), ("narrow", "left out")]
     shares = [row["share_alone"] for row in less]
     assert shares == sorted(shares)
@@ -173,11 +183,11 @@ def test_attributes_of_a_contract_are_asked_with_its_margins_and_relate_by_count
         {"name": "sex", "answers": {"f": "0.5", "m": "0.5"}},
     ]
     path = written(workshop.policy.parent, asked, 600, "clinic")
-    steps = _rows(predict_form(path, None, None).listings[0].rows)
+    steps = _rows(predict_form(path, None, Wish()).listings[0].rows)
     assert [row["best"] for row in steps] == pytest.approx([600 * 0.5 * 0.8, 600 * 0.25 * 0.8])
     asked.append({"name": "age", "attribute": "age", "level": "50 years"})
     path = written(workshop.policy.parent, asked, 600, "clinic")
-    found = predict_form(path, workshop.data, None)
+    found = predict_form(path, workshop.data, Wish())
     steps = _rows(found.listings[0].rows)
     assert [row["by"] for row in steps] == ["joint figures"] * 3 + ["independence"] * 3
     # 600 people, 100 of each pair of age and ward; a fifth does not say the ward
@@ -192,7 +202,7 @@ def test_attributes_of_a_contract_are_asked_with_its_margins_and_relate_by_count
 
 def wrong(questions: list[Text], tmp_path: Path, contract: str | None = None) -> str:
     with pytest.raises(ConfigurationError) as found:
-        predict(written(tmp_path, questions, contract=contract), None, None, None, Wish())
+        predict(written(tmp_path, questions, contract=contract), None, None, None, Wish(), UNSIGNED)
     assert len(found.value.problems) == 1
     return str(found.value)
 
@@ -205,8 +215,8 @@ def wrong(questions: list[Text], tmp_path: Path, contract: str | None = None) ->
         ({"answers": {"a": "1"}, "others": "3"}, "leave some for the others"),
         ({"answers": {"a": "0.5"}, "others": "0"}, "a whole number from 1 to"),
         ({"answers": {"a": "0.5", "b": "0.5"}, "decline": "1"}, "a share below 1"),
-        ({"answers": {"a": "1"}, "attribute": "age"}, "one of attribute, answers and skip"),
-        ({}, "one of attribute, answers and skip"),
+        ({"answers": {"a": "1"}, "attribute": "age"}, "one of attribute, answers, numeric and skip"),
+        ({}, "one of attribute, answers, numeric and skip"),
         ({"skip": "why", "several": "true"}, "beside answers only"),
         ({"answers": {"a": "0.5", "b": "0.5"}, "coarser": {"all": {"x": ["a"]}}}, "exactly one group of 'all'"),
         ({"answers": {f"a{i}": "0.5" for i in range(21)}, "several": "true"}, "at most 20 answers"),
@@ -239,11 +249,11 @@ def test_an_unknown_attribute_or_level_names_the_nearest(workshop: Workshop, que
 
 def test_one_bin_and_a_million_million_bins_have_exact_limits(tmp_path: Path) -> None:
     (step,) = _rows(
-        predict_form(written(tmp_path, [{"name": "q", "answers": {"a": "1"}}]), None, None).listings[0].rows
+        predict_form(written(tmp_path, [{"name": "q", "answers": {"a": "1"}}]), None, Wish()).listings[0].rows
     )
     assert (step["best"], step["worst"], step["alone"]) == (1000, 1000, 0)
     asked = [{"name": "q", "answers": {"a": "1e-12"}, "others": "999999999999"}]
-    found = predict_form(written(tmp_path, asked, 10**6), None, None)
+    found = predict_form(written(tmp_path, asked, 10**6), None, Wish())
     (row,) = _rows(found.listings[1].rows)
     n, k = 10**12, 10**6
     assert row["singletons"] == pytest.approx(k * math.exp((k - 1) * math.log1p(-1 / n)), rel=1e-13)
@@ -270,4 +280,4 @@ def test_a_form_that_names_no_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "other.yaml"
     path.write_text("kind: Questionaire\n", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="write 'Questionnaire'"):
-        predict(path, None, None, None, Wish())
+        predict(path, None, None, None, Wish(), UNSIGNED)

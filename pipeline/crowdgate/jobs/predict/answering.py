@@ -3,17 +3,18 @@
 Answers stay in memory for as long as they are counted. No message, result or file holds one.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from crowdgate.domain import INVALID
+from crowdgate.domain import INVALID, parse_number
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.predict.form import Form
 from crowdgate.jobs.predict.laws import JOINT
+from crowdgate.jobs.predict.numeric import share_at, share_of_both, width_name
 from crowdgate.policy.questionnaire import Question
 
 OTHER = "other"
@@ -56,7 +57,7 @@ def count_answers(form: Form, ask: Ask) -> Shared:
 
 
 def _counted(form: Form, ask: Ask) -> Iterator[Sharing]:
-    own, chosen = 1.0, dict[str, int]()
+    own, chosen, numbers = 1.0, dict[str, int](), dict[str, Fraction]()
     for line, question in enumerate(form.questions, start=1):
         given = ask(prompt(form, question))
         if given is None:
@@ -64,11 +65,15 @@ def _counted(form: Form, ask: Ask) -> Iterator[Sharing]:
                 _problem(line, question, "no answer", "a line for each question, empty to decline")
             )
         if given.strip():
-            if question.attribute is None:
+            if question.numeric is not None:
+                numbers[question.name] = _number(question, given, line)
+            elif question.attribute is None:
                 own *= float(_share(question, given, line))
             else:
                 chosen[question.attribute] = _code(form, question, given, line)
-        yield Sharing(question.name, form.people * own * _attributes_share(form, chosen))
+        yield Sharing(
+            question.name, form.people * own * _numbers_share(form, numbers) * _attributes_share(form, chosen)
+        )
 
 
 def prompt(form: Form, question: Question) -> str:
@@ -80,6 +85,8 @@ def prompt(form: Form, question: Question) -> str:
 
 def options(form: Form, question: Question) -> list[str]:
     """The answers that a question has, or the first of them."""
+    if question.numeric is not None:
+        return [f"a number, of {width_name(question.numeric.width)}"]
     if question.attribute is None:
         return [*(question.answers or ()), *([OTHER] if question.others else [])]
     assert form.laws is not None, "it asks for an attribute"
@@ -129,6 +136,28 @@ def _attributes_share(form: Form, chosen: dict[str, int]) -> float:
     if form.bases[0] == JOINT and found.joint is not None:
         return float(found.joint.people[at] / found.joint.people.sum())
     return float(np.prod([found.shares[name][code] for name, code in zip(axes, at, strict=True)]))
+
+
+def _number(question: Question, given: str, line: int) -> Fraction:
+    """A number that some people have."""
+    number = parse_number(given.strip())
+    assert question.numeric is not None, "it asks for a number"
+    if number is None or share_at(question.numeric, number) <= 0:
+        raise ConfigurationError(_problem(line, question, "no answer of this question", "a number that its law allows"))
+    return number
+
+
+def _numbers_share(form: Form, numbers: Mapping[str, Fraction]) -> float:
+    """The share of people with numbers in the same intervals."""
+    share, alone = 1.0, dict(numbers)
+    for one, other, rho in form.pairs:
+        if one.name in alone and other.name in alone and one.numeric is not None and other.numeric is not None:
+            both = [alone.pop(each.name) for each in (one, other)]
+            share *= share_of_both(one.numeric, other.numeric, rho, both)
+    for each in form.questions:
+        if each.name in alone and each.numeric is not None:
+            share *= share_at(each.numeric, alone[each.name])
+    return share
 
 
 def _unknown(line: int, question: Question, known: list[str]) -> Problem:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from crowdgate.jobs.predict.numeric import intervals, width_name, widths_of
 from crowdgate.policy.questionnaire import Question
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.products import product
@@ -13,9 +14,11 @@ from crowdgate.risk.products import product
 MERGED = "the two rarest answers as one"
 
 
-def bins_of(question: Question) -> Bins:
+def bins_of(question: Question, people: int) -> Bins:
     """The classes of people by what they answer: each answer, each combination where several may be given (as if each
-    were given independently), and those who would rather not say."""
+    were given independently), and those who would rather not say. Numbers are those of so many people."""
+    if question.numeric is not None:
+        return _declined(intervals(question.numeric, question.numeric.width, people), question.decline)
     answers, others = question.answers or {}, question.others or 0
     if question.several:
         each = (Bins.of([share, 1 - share]) for share in answers.values())
@@ -23,8 +26,14 @@ def bins_of(question: Question) -> Bins:
     return _bins([*((share, 1) for share in answers.values()), *_rest(answers.values(), others)], question.decline)
 
 
-def asked_less(question: Question) -> dict[str, Bins]:
-    """The classes by each way to ask for less: the named ones, or the two rarest answers as one."""
+def asked_less(question: Question, people: int) -> dict[str, Bins]:
+    """The classes by each way to ask for less: the named ones, or the two rarest answers as one; wider intervals."""
+    if question.numeric is not None:
+        wider = widths_of(question.numeric)[1:]
+        return {
+            width_name(width): _declined(intervals(question.numeric, width, people), question.decline)
+            for width in wider
+        }
     answers = question.answers or {}
     if question.several:
         return {}

@@ -10,7 +10,7 @@ from crowdgate.hierarchy import ANY, EXACT, Level, by_width, hierarchy
 from crowdgate.jobs.predict.laws import Laws, laws
 from crowdgate.jobs.prior import Figures, Subject
 from crowdgate.kind.forecast import Column, Listing, Value
-from crowdgate.risk.alone import share_alone
+from crowdgate.risk.group_size import share_alone
 
 WIDTHS = (
     Column("attribute", "attribute"),

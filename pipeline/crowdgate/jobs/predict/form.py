@@ -1,24 +1,28 @@
 """A questionnaire as classes: each question's answers with their shares, or an axis of a contract's figures."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.documents import Document, read_document
+from crowdgate.domain import number_label
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import ANY, Level
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.jobs.predict.answers import asked_less, bins_of
+from crowdgate.jobs.predict.ends import margin_of, of_margins, of_range
 from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT, Laws, check_classes, laws, range_of, with_decline
+from crowdgate.jobs.predict.numeric import intervals, pairs, rectangles, width_name, widths_of
 from crowdgate.jobs.predict.subject import level_names
 from crowdgate.jobs.prior import Figures, Subject, figures
-from crowdgate.kind.forecast import Axes
+from crowdgate.kind.forecast import Floats
 from crowdgate.kind.prior import Range
 from crowdgate.policy.files import contract_named
 from crowdgate.policy.parsing import parse
-from crowdgate.policy.questionnaire import Question, Questionnaire
+from crowdgate.policy.questionnaire import Numeric, Question, Questionnaire
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.products import product
 
@@ -60,7 +64,7 @@ class Form:
     @cached_property
     def _own(self) -> dict[str, dict[str, Bins]]:
         own = (each for each in self.questions if each.attribute is None)
-        return {each.name: {AS_ASKED: bins_of(each), **asked_less(each)} for each in own}
+        return {each.name: {AS_ASKED: bins_of(each, self.people), **asked_less(each, self.people)} for each in own}
 
     def ways(self, question: Question) -> list[str]:
         """How a question could be asked less exactly: its coarser levels, and not at all."""
@@ -75,7 +79,7 @@ class Form:
         """The classes of the answers to some questions."""
         held = [(each, (ways or {}).get(each.name, AS_ASKED)) for each in questions]
         held = [(question, way) for question, way in held if way != LEFT_OUT]
-        own = [self._own[question.name][way] for question, way in held if question.attribute is None]
+        own = list(self._own_bins({question.name: way for question, way in held if question.attribute is None}))
         axes = {question.attribute: self._level(question, way) for question, way in held if question.attribute}
         if not axes or self.laws is None:
             return product(own)
@@ -85,17 +89,63 @@ class Form:
         each = (with_decline(found.shares[name], [decline]) for name, decline in zip(axes, declines, strict=True))
         return product([*map(Bins.from_counts, each), *own])
 
-    def range_of(self, people: int) -> Range | None:
+    def ends(self, basis: str, people: int) -> Mapping[str, float]:
+        """The ends of what a basis says of so many people who answer all questions."""
+        return of_margins(self.margins, people) if basis == INDEPENDENT else of_range(self._range(people))
+
+    @cached_property
+    def margins(self) -> list[Floats] | None:
+        """The shares of each question's answers; None where one has too many."""
+        own = [margin_of(self._own[each.name][AS_ASKED]) for each in self.questions if each.attribute is None]
+        axes = {} if self.laws is None else self.laws.shares
+        declines = self.declines(axes)
+        own += [with_decline(shares, [decline]) for shares, decline in zip(axes.values(), declines, strict=True)]
+        known = [each for each in own if each is not None]
+        return known if len(known) == len(own) else None
+
+    def _range(self, people: int) -> Range | None:
         """The range of the expected people who are alone with all answers among so many; None without joint figures."""
         if self.laws is None or self.laws.joint is None:
             return None
-        own = product(self._own[each.name][AS_ASKED] for each in self.questions if each.attribute is None)
+        own = product(self._own_bins({each.name: AS_ASKED for each in self.questions if each.attribute is None}))
         declines = self.declines(self.laws.axes)
         return range_of(
             self.laws.joint, people, lambda cells: product([Bins.from_counts(with_decline(cells, declines)), own])
         )
 
-    def declines(self, axes: Axes) -> list[float]:
+    @cached_property
+    def pairs(self) -> list[tuple[Question, Question, Fraction]]:
+        """Questions for numbers that go together."""
+        return list(pairs(self.questions))
+
+    @cached_property
+    def _of_pairs(self) -> dict[tuple[str, str, str], Bins]:
+        return {}
+
+    def _own_bins(self, ways: Ways) -> Iterator[Bins]:
+        """The classes of each question that has answers or a law of its own; of two that go together the ones of both
+        at once."""
+        both = [each for each in self.pairs if each[0].name in ways and each[1].name in ways]
+        alone = ways.keys() - {question.name for one, other, _ in both for question in (one, other)}
+        yield from (self._own[name][ways[name]] for name in ways if name in alone)
+        for one, other, rho in both:
+            key = one.name, ways[one.name], ways[other.name]
+            if key not in self._of_pairs:
+                self._of_pairs[key] = self._pair(one, other, rho, ways)
+            yield self._of_pairs[key]
+
+    def _pair(self, one: Question, other: Question, rho: Fraction, ways: Ways) -> Bins:
+        assert one.numeric is not None, "it is correlated"
+        assert other.numeric is not None, "it is correlated"
+        return rectangles(
+            one.numeric,
+            other.numeric,
+            rho,
+            _width(one.numeric, ways[one.name]),
+            _width(other.numeric, ways[other.name]),
+        )
+
+    def declines(self, axes: Iterable[str]) -> list[float]:
         """The share of people who would rather not say, of every attribute."""
         stated = {each.attribute: float(each.decline) for each in self.questions}
         return [stated[name] for name in axes]
@@ -111,6 +161,11 @@ class Form:
         return self.contract
 
 
+def _width(numeric: Numeric, way: str) -> Fraction:
+    named = {width_name(width): width for width in widths_of(numeric)}
+    return numeric.width if way == AS_ASKED else named[way]
+
+
 def read_form(path: Path, source: Path | None) -> Form:
     """The questionnaire in `path`, with the contract that it names, and counts from `source` that relate attributes.
 
@@ -118,6 +173,7 @@ def read_form(path: Path, source: Path | None) -> Form:
     """
     document = read_document(path)
     file = parse(Questionnaire, document)
+    _check_numbers(document, file)
     if file.spec.contract is None:
         return Form(file, None, None, None)
     root, contract = contract_named(document, ("spec", "contract"), file.spec.contract, KNOWN)
@@ -129,6 +185,24 @@ def read_form(path: Path, source: Path | None) -> Form:
         check_classes(levels)
     known = figures(subject, source)
     return Form(file, contract, laws(subject, known), known)
+
+
+def _check_numbers(document: Document, file: Questionnaire) -> None:
+    """Raises ConfigurationError for widths that make too many intervals."""
+    problems, questions = [], file.spec.questions
+    for at, each in enumerate(questions):
+        if each.numeric is not None:
+            found = each.numeric.width
+            try:
+                intervals(each.numeric, found, file.spec.population.people)
+                for one, other, rho in pairs(questions) if each.numeric.correlated is not None else ():
+                    if one is each and other.numeric is not None:
+                        rectangles(each.numeric, other.numeric, rho, found, other.numeric.width)
+            except ValueError as error:
+                place = ("spec", "questions", at, "numeric", "width")
+                problems.append(document.problem(place, number_label(found), f"a wider one: {error}"))
+    if problems:
+        raise ConfigurationError(problems)
 
 
 def _levels(document: Document, file: Questionnaire, contract: Contract) -> dict[str, Level]:

@@ -1,6 +1,6 @@
 """The prediction for a group of people who are asked for attributes of a contract."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -10,8 +10,9 @@ import numpy as np
 
 from crowdgate.domain import parse_number
 from crowdgate.errors import ConfigurationError
+from crowdgate.hierarchy import EXACT
 from crowdgate.jobs.predict.coarser import widths
-from crowdgate.jobs.predict.figures import Row, listings, number, rows_of
+from crowdgate.jobs.predict.figures import Row, degrees_listing, listings, number, rows_of
 from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT, Laws, check_classes, laws
 from crowdgate.jobs.predict.subject import groups_of, subject_of, wrong
@@ -19,7 +20,7 @@ from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.kind.forecast import PEOPLE, Column, Listing
 from crowdgate.report.chart import Line, draw_lines
 from crowdgate.report.numbers import shown
-from crowdgate.risk.alone import least_group, most_alone, share_alone
+from crowdgate.risk.group_size import best_group_size, least_group, share_alone
 from crowdgate.risk.prediction import SIZES
 
 GROUP_SIZES = (
@@ -64,7 +65,7 @@ def predict_group(path: Path, of: str | None, population: str | None, source: Pa
         check_classes(subject.levels)
     known = figures(subject, source)
     found = laws(subject, known)
-    rows = list(rows_of(found.bins(), found.range_of, sizes))
+    rows = list(rows_of(found.bins(), found.ends, sizes))
     more = [widths(subject, known, sizes[0], float(limit))] if limit is not None else []
     if limit is not None or cost is not None:
         more.append(_group_sizes(found, subject.people, limit, cost))
@@ -72,7 +73,7 @@ def predict_group(path: Path, of: str | None, population: str | None, source: Pa
         f"Prediction of {subject.contract.id}",
         sentence(rows[0], asked(subject)),
         tuple(notes(found, known, subject.people, sizes)),
-        (*listings(rows), *more),
+        (*listings(rows), *more, degrees_listing(found.bins(), subject.people)),
         _about(subject, known),
         lambda: pictures(found, subject.people, rows),
     )
@@ -97,7 +98,12 @@ def _number(option: str, text: str, most: Fraction, expected: str) -> Fraction:
 
 def asked(subject: Subject) -> str:
     """What is asked, in words."""
-    each = [name if level.name == "exact" else f"{name} ({level.name})" for name, level in subject.levels.items()]
+    return in_words({name: level.name for name, level in subject.levels.items()})
+
+
+def in_words(levels: Mapping[str, str]) -> str:
+    """Attributes with their levels, where these are not exact."""
+    each = [name if level == EXACT else f"{name} ({level})" for name, level in levels.items()]
     return each[0] if len(each) == 1 else f"{', '.join(each[:-1])} and {each[-1]}"
 
 
@@ -130,7 +136,7 @@ def _group_sizes(found: Laws, population: int, limit: Fraction | None, cost: Fra
         rows.append(_size(what, least, found) if least else {"question": what, "people": None, "share_alone": None})
     if cost is not None:
         what = f"the group size at which most are alone, at a cost of {float(cost):.4g} for each group"
-        rows.append(_size(what, most_alone(found.best, cost, population), found))
+        rows.append(_size(what, best_group_size(found.best, cost, population), found))
     note = "none: more of the whole population are alone" if any(row["people"] is None for row in rows) else ""
     return Listing("group_sizes", "best group size", GROUP_SIZES, tuple(rows), note)
 

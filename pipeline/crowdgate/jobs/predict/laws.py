@@ -8,6 +8,7 @@ from math import prod, sqrt
 import numpy as np
 
 from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.jobs.predict.ends import of_margins, of_range
 from crowdgate.jobs.predict.subject import wrong
 from crowdgate.jobs.prior import Figures, Subject
 from crowdgate.kind.forecast import Axes, Basis, Floats
@@ -65,9 +66,11 @@ class Laws:
         shares = {name: coarsened(self.shares[name], {name: self.axes[name]}, {name: axes[name]}) for name in axes}
         return Laws(axes, joint, shares)
 
-    def range_of(self, people: int) -> Range | None:
-        """The range of the expected singletons among so many people, by joint figures; None without."""
-        return None if self.joint is None else range_of(self.joint, people, Bins.from_counts)
+    def ends(self, basis: str, people: int) -> Mapping[str, float]:
+        """The ends of what a basis says of so many people: of independence over all joint laws with these margins."""
+        if basis == INDEPENDENT:
+            return of_margins([self.shares[name] for name in self.axes], people)
+        return of_range(None if self.joint is None else range_of(self.joint, people, Bins.from_counts))
 
 
 def range_of(joint: Joint, people: int, classes: Callable[[Floats], Bins]) -> Range:

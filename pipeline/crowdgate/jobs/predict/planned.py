@@ -6,7 +6,7 @@ from typing import Any
 from crowdgate.candidate import Candidate
 from crowdgate.errors import ConfigurationError
 from crowdgate.histogram import Histogram
-from crowdgate.jobs.predict.figures import Row, rows_of, told
+from crowdgate.jobs.predict.figures import Row, rows_of, told, what_ends_are
 from crowdgate.jobs.predict.laws import laws
 from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.kind.forecast import PEOPLE, Axes, Column, Listing
@@ -30,7 +30,8 @@ def prediction(plan: Plan, known: Figures) -> Listing:
     subject = Subject.of_plan(plan)
     rows = _rows(subject, known)
     by = "" if len(rows) != 1 else f" by {rows[0]['by']} of attributes"
-    note = f"of {subject.people} people{by}, before anything is protected; and the share in groups up to a size"
+    ends = f"; {what_ends_are(rows)}" if what_ends_are(rows) else ""
+    note = f"of {subject.people} people{by}, before anything is protected; and the share in groups up to a size{ends}"
     title = "people expected to be alone in the table by all that is counted"
     return Listing("prediction", title, told(COLUMNS, rows), rows, note)
 
@@ -73,4 +74,4 @@ def _rows(subject: Subject, known: Figures) -> tuple[Row, ...]:
         found = laws(subject, known)
     except ConfigurationError:
         return ()
-    return tuple(rows_of(found.bins(), found.range_of, (subject.people,)))
+    return tuple(rows_of(found.bins(), found.ends, (subject.people,)))

@@ -1,23 +1,28 @@
 """A questionnaire, question by question: how many people are left who answer the same (Koot 2012, appendix B)."""
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
-from crowdgate.jobs.predict.figures import Row, listings, number, rows_of, told
+from crowdgate.accounting.numbers import Number
+from crowdgate.errors import ConfigurationError
+from crowdgate.jobs.predict.figures import Row, degrees_listing, listings, number, rows_of, told
 from crowdgate.jobs.predict.foretold import Foretold
-from crowdgate.jobs.predict.form import Form, read_form
-from crowdgate.jobs.predict.group import KNOWN
+from crowdgate.jobs.predict.form import AS_ASKED, Form, read_form
+from crowdgate.jobs.predict.group import KNOWN, Wish, limit_of
 from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT
-from crowdgate.jobs.predict.subject import groups_of
+from crowdgate.jobs.predict.numeric import width_name, widths_of
+from crowdgate.jobs.predict.subject import groups_of, wrong
 from crowdgate.kind.forecast import PEOPLE, Column, Listing, Value
-from crowdgate.policy.questionnaire import Question
+from crowdgate.policy.questionnaire import Numeric, Question
 from crowdgate.report.chart import Line, draw_steps
-from crowdgate.risk.alone import share_alone
 from crowdgate.risk.bins import Bins
+from crowdgate.risk.group_size import share_alone
 from crowdgate.risk.groups import share_in_groups_up_to
 from crowdgate.risk.singletons import expected
+from crowdgate.risk.widths import best_width
 
 SMALL = 10
 """People of whom a small group has at most so many."""
@@ -40,25 +45,31 @@ LESS = (
     Column("fewer_alone", "less than now", ".2%"),
     Column("median", "median respondent", PEOPLE),
 )
+BEST = (
+    Column("question", "question"),
+    Column("width", "width", absent="none is wide enough"),
+    Column("share_alone", "share alone", ".2%", "more"),
+)
 RELATED = (
     "The questions are taken as independent of each other. Where answers go together, a respondent shares his with more"
     " people or fewer than is said here."
 )
 
 
-def predict_form(path: Path, source: Path | None, people: str | None) -> Foretold:
+def predict_form(path: Path, source: Path | None, wish: Wish) -> Foretold:
     """The analysis of the questionnaire in `path`, by counts from `source` as well where it asks for attributes of a
-    contract. Raises as `read_form` and `groups_of`."""
+    contract. Raises as `read_form`, `groups_of` and `limit_of`."""
     form = read_form(path, source)
-    sizes = groups_of(people, form.people)
+    sizes, limit = groups_of(wish.people, form.people), limit_of(wish.at_most)
     every = {basis: form.bins(basis, form.questions) for basis in form.bases}
-    rows, steps = list(rows_of(every, form.range_of, sizes)), list(_steps(form))
+    rows, steps = list(rows_of(every, form.ends, sizes)), list(_steps(form))
+    more = [] if limit is None else [_best_widths(form, sizes[0], limit)]
     title = form.file.metadata.title
     return Foretold(
         f"Questionnaire: {title}",
         _sentence(form, every[form.bases[0]]),
         tuple(_notes(form, every)),
-        (_listing(form, steps), *listings(rows), _less(form, sizes[0])),
+        (_listing(form, steps), *listings(rows), *more, degrees_listing(every, form.people), _less(form, sizes[0])),
         {"questionnaire": form.file.metadata.name, "population": form.people, "who": form.file.spec.population.who},
         lambda: [_picture(form, steps)],
     )
@@ -89,6 +100,27 @@ def _steps(form: Form) -> Iterator[Row]:
 def _listing(form: Form, rows: Sequence[Row]) -> Listing:
     note = f"people of {form.people} who give the same answers so far; below 1 nobody else is expected to"
     return Listing("questions", "possible identities, question by question", told(STEPS, rows), tuple(rows), note)
+
+
+def _best_widths(form: Form, people: int, limit: Fraction) -> Listing:
+    """For every number that is asked for the least width that leaves few enough alone, the others as they are."""
+    rows = [_best_width(form, each, each.numeric, people, limit) for each in form.questions if each.numeric is not None]
+    if not rows:
+        found, expected_ = "the form asks for no number", "a question with numeric, or no --at-most"
+        raise ConfigurationError(wrong("--at-most", found, expected_))
+    note = f"of {people} people at most {float(limit):.4g} alone, by {form.bases[0]}; the other questions as they are"
+    return Listing("widths", "the finest intervals that leave so few alone", BEST, tuple(rows), note)
+
+
+def _best_width(form: Form, question: Question, numeric: Numeric, people: int, limit: Fraction) -> Row:
+    ways = dict(zip(widths_of(numeric), [AS_ASKED, *map(width_name, widths_of(numeric)[1:])], strict=True))
+
+    def made(width: Number) -> Bins:
+        return form.bins(form.bases[0], form.questions, {question.name: ways[Fraction(width)]})
+
+    width = best_width(made, list(ways), people, limit * people)
+    share = None if width is None else share_alone(made(width), people)
+    return {"question": question.name, "width": None if width is None else Fraction(width), "share_alone": share}
 
 
 def _less(form: Form, people: int) -> Listing:
@@ -127,6 +159,9 @@ def _notes(form: Form, every: dict[str, Bins]) -> Iterator[str]:
         yield f"Shares of the contract's attributes are {form.laws.basis}{by}."
     if len(form.questions) > 1 and not (JOINT in every and all(each.attribute for each in form.questions)):
         yield RELATED
+    for one, other, rho in form.pairs:
+        both = f"Questions {one.name} and {other.name} are taken together"
+        yield f"{both}, as bivariate Normal with correlation {float(rho):.4g}."
     for question in form.skipped:
         yield f"Question {question.name} is left out: {question.skip}."
     for question in form.questions:

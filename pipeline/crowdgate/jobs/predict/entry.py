@@ -1,0 +1,255 @@
+"""The prediction that an entry of a KL repository allows: from its bins, KL and collision quantity with their ends, for
+whoever has no figures of the population but these.
+
+An expansion around the uniform law is used where `risk.approximations` lets it be, up to the entry's upper end; where
+it does not, the reason stands in its place. What is told for one distance is linear or monotone in it, so that its
+range is what the entry's ends give.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from math import exp, floor, sqrt
+from pathlib import Path
+
+import numpy as np
+
+from crowdgate.errors import ConfigurationError, FileFault, VerificationFailed
+from crowdgate.jobs.predict.figures import Row
+from crowdgate.jobs.predict.foretold import Foretold
+from crowdgate.jobs.predict.group import BIAS, in_words
+from crowdgate.jobs.predict.subject import groups_of, wrong
+from crowdgate.kind.forecast import PEOPLE, Column, Listing
+from crowdgate.limits import LARGEST_ENTRY, MOST_PEOPLE
+from crowdgate.report.chart import Line, draw_lines
+from crowdgate.report.numbers import shown
+from crowdgate.repository.entry import Ends, Entry, digest_of, read_entry
+from crowdgate.risk import approximations
+from crowdgate.risk.bins import Bins
+from crowdgate.risk.groups import share_in_groups_of
+from crowdgate.risk.prediction import predicted
+from crowdgate.signing.files import bounded, plain_file
+from crowdgate.signing.keys import public_keys
+
+KL, COLLISION, EXACT = "KL", "collision quantity", "exactly"
+FORMULAS = (
+    "Alone is (5.4) of Koot 2012, its standard deviation section 5.3.2, shares in groups (5.6), and all alone"
+    " exp(-(1/2 + kappa) k^2/N) with the uniform law's factor exact; kappa is once KL and once the collision quantity,"
+    " which agree to the second order. From and to are what the entry's ends give; beside, these are limits, off by"
+    " about 1/N of themselves."
+)
+INSTEAD = (
+    "What is not told is outside the range of the approximation. A contract's margins have no such range (predict"
+    " CONTRACT), nor has a published release of tables (predict CONTRACT --from RELEASE)."
+)
+CANT_TELL = (
+    "Two distances do not rule out that some bins are far likelier than others, which makes approximations inaccurate"
+    " (Koot 2012, section 7.5)."
+)
+OUTLIERS = (
+    "KL and the collision quantity differ by more than a quarter: some bins are far likelier or far less likely than"
+    " others, and approximations are inaccurate there (Koot 2012, section 7.5)."
+)
+CHANCE = (
+    "The entry's people are few: of KL and the collision quantity about {chance:.3g} each is chance, (N - 1) / (2n),"
+    " because {rows} rows fall unevenly into {bins} bins even if all are alike. Among others than these people more are"
+    " alone than is said, while there are fewer than two for each bin."
+)
+KNOWN = "The figures are for somebody who knows who is among the people (Koot 2012, sections 4.5 and 5.1)."
+NOT_TOLD = "not told"
+TOGETHER = (2, 3)
+"""Groups that expansions of the second order tell of, beside who is alone; larger ones are outside their validity."""
+ALONE = (
+    Column("people", "people", "d"),
+    Column("by", "by"),
+    Column("singletons", "alone", PEOPLE, NOT_TOLD),
+    Column("low", "from", PEOPLE, NOT_TOLD),
+    Column("high", "to", PEOPLE, NOT_TOLD),
+    Column("spread", "standard deviation", ".3g", NOT_TOLD),
+    Column("all_alone", "all are", ".4g", NOT_TOLD),
+    Column("share_alone", "share alone", ".2%", NOT_TOLD),
+    *(Column(f"of_{size}", f"in groups of {size}", ".2%", NOT_TOLD) for size in TOGETHER),
+)
+REFUSED = (Column("people", "people", "d"), Column("by", "by"), Column("figure", "figure"), Column("why", "why"))
+NAMES = {
+    "singletons": "alone",
+    "spread": "standard deviation",
+    "all_alone": "all are",
+    **{f"of_{size}": f"in groups of {size}" for size in TOGETHER},
+}
+MUCH = 0.1
+"""Share of an entry's KL from which on chance is said to be a part of it."""
+LEAST_BINS = 20
+"""Below, a limit for many bins says too little."""
+
+Formula = Callable[[float], float]
+Said = tuple[float, float, float] | str
+"""A figure with its ends, or why it is not told."""
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Files of public keys that may have signed an entry, and the day on which it is read."""
+
+    keys: Sequence[Path]
+    today: date
+
+
+def predict_entry(path: Path, trust: Trust, people: str | None) -> Foretold:
+    """The prediction of the entry in a file, for groups of these sizes (by default all its people).
+
+    Raises ConfigurationError without a key and for a wrong size, VerificationFailed for an entry that no key signed, of
+    the future, or that can't be, FileFault where it can't be read.
+    """
+    digest, entry = _read(path, trust)
+    sizes = groups_of(people, _population(entry))
+    found = [each for size in sizes for each in _rows(entry, size)]
+    rows, refused = [row for row, _ in found], [why for _, whys in found for why in whys]
+    levels = {each.name: each.level for each in entry.vocabulary.attributes}
+    own = [row for row in rows if row["people"] == sizes[0]]
+    about = {"contract": entry.vocabulary.contract, "population": entry.population.id, "levels": levels}
+    return Foretold(
+        f"Prediction of an entry on {entry.vocabulary.contract}",
+        _sentence(own, in_words(levels)),
+        tuple(_notes(entry, bool(refused))),
+        tuple(_listings(rows, refused)),
+        {"entry": digest, **about, "bins": entry.bins},
+        lambda: _picture(entry, sizes),
+    )
+
+
+def _read(path: Path, trust: Trust) -> tuple[str, Entry]:
+    if not trust.keys:
+        expected = "the file of the public keys that are trusted, such as --key holder.key.pub"
+        raise ConfigurationError(wrong("--key", "an entry of a KL repository without a key", expected))
+    keys = [each for file in trust.keys for each in public_keys(file)]
+    try:
+        with plain_file(path) as file:
+            envelope = bounded(file, LARGEST_ENTRY)
+        return digest_of(envelope), read_entry(envelope, keys, trust.today)[0]
+    except OSError as error:
+        raise FileFault(f"{path}: {error.strerror or 'unreadable'}; expected an entry of a KL repository") from None
+    except VerificationFailed as error:
+        raise VerificationFailed(f"{path}: {error}") from None
+
+
+def _population(entry: Entry) -> int:
+    """How many people there are, of whom the entry's rows are the share that its data cover."""
+    people, covered = entry.people.rows, entry.source.coverage
+    if people == 0:
+        raise ConfigurationError(wrong("entry", "the entry is of nobody", "an entry of at least one row"))
+    return min(MOST_PEOPLE, floor(people / covered)) if covered > 0 else MOST_PEOPLE
+
+
+def _rows(entry: Entry, people: int) -> Iterator[tuple[Row, list[Row]]]:
+    """By each distance a row, and one for each figure of it that is not told."""
+    if entry.bins == 1 or people == 1 or entry.kl.high == entry.collision.high == 0:
+        yield _row(EXACT, people, {name: (each, each, each) for name, each in _exactly(entry.bins, people).items()})
+        return
+    for by, ends in ((KL, entry.kl), (COLLISION, entry.collision)):
+        yield _row(by, people, {name: _said(each, ends) for name, each in _formulas(entry.bins, people).items()})
+
+
+def _exactly(bins: int, people: int) -> Mapping[str, float]:
+    """Each figure for bins that are all alike."""
+    alike = Bins.uniform(bins)
+    found = predicted(alike, people)
+    shares = {f"of_{size}": share_in_groups_of(alike, people, size) for size in TOGETHER}
+    return {"singletons": found.singletons, "spread": found.spread, "all_alone": exp(found.all_unique.value), **shares}
+
+
+def _formulas(bins: int, people: int) -> Mapping[str, Formula]:
+    """Each figure by a distance. They raise ValueError where it is outside their validity."""
+
+    def limit(formula: Callable[..., float], kappa: float, **more: int) -> float:
+        if bins < LEAST_BINS:
+            raise ValueError(f"{formula.__name__} does not hold here: N must be at least {LEAST_BINS}, not {bins}")
+        return max(0.0, approximations.checked(formula, k=people, N=bins, kappa=kappa, **more))
+
+    def together(size: int, kappa: float) -> float:
+        return min(1.0, limit(approximations.phi_j_kl, kappa, j=size)) if size <= people else 0.0
+
+    def all_alone(kappa: float) -> float:
+        if people > bins:
+            return 0.0
+        return approximations.checked(approximations.uniqueness_kl_corrected, k=people, N=bins, kappa=kappa)
+
+    return {
+        "singletons": lambda kappa: min(float(people), limit(approximations.ES_kl, kappa)),
+        "spread": lambda kappa: sqrt(limit(approximations.VarS_kl_corrected, kappa)),
+        "all_alone": all_alone,
+        **{f"of_{size}": partial(together, size) for size in TOGETHER},
+    }
+
+
+def _said(formula: Formula, ends: Ends) -> Said:
+    """The figure with the ends that the entry's ends give, or why it is not told. The upper end is tried first: what
+    approximations ask of a distance is that it be small."""
+    try:
+        high, value, low = (formula(kappa) for kappa in (ends.high, ends.value, ends.low))
+    except ValueError as error:
+        return str(error).partition(": ")[2]
+    return value, min(low, high), max(low, high)
+
+
+def _row(by: str, people: int, said: Mapping[str, Said]) -> tuple[Row, list[Row]]:
+    known = {name: each for name, each in said.items() if not isinstance(each, str)}
+    value, low, high = known.get("singletons", (None, None, None))
+    share = None if value is None else value / people
+    row: Row = {
+        "people": people, "by": by, **{name: known[name][0] if name in known else None for name in said},
+        "low": low, "high": high, "share_alone": share,
+    }  # fmt: skip
+    whys = ((NAMES[name], why) for name, why in said.items() if isinstance(why, str))
+    return row, [{"people": people, "by": by, "figure": figure, "why": why} for figure, why in whys]
+
+
+def _listings(rows: Sequence[Row], refused: Sequence[Row]) -> Iterator[Listing]:
+    yield Listing("alone", "expected people who are alone with what is asked", ALONE, tuple(rows))
+    if refused:
+        yield Listing("refused", "what is not told, and why", REFUSED, tuple(refused))
+
+
+def _sentence(rows: Sequence[Row], asked: str) -> str:
+    people = rows[0]["people"]
+    few = [f"{_range(row)} by {row['by']}" for row in rows if row["singletons"] is not None]
+    said = f"{' or '.join(few)} are expected to be alone with their answers" if few else "nobody can say who is alone"
+    return f"Of {people} people who are asked for {asked}, {said}."
+
+
+def _range(row: Row) -> str:
+    value, low, high = (shown(row[key], PEOPLE) for key in ("singletons", "low", "high"))
+    return value if row["low"] in (None, row["high"]) else f"{value} ({low} to {high})"
+
+
+def _notes(entry: Entry, refused: bool) -> Iterator[str]:
+    said, rows, bins = entry.source, entry.people.rows, entry.bins
+    only = "".join(f", {each.name} {each.value}" for each in entry.population.restrictions)
+    yield (
+        f"The entry is of {entry.population.words}{only}, of {entry.date}: {rows} rows ({entry.people.known}) and"
+        f" {bins} bins; its holder says that the data cover {said.coverage:.4g} of the people, and that"
+        f" {said.error:.4g} of the cells are wrong."
+    )
+    yield FORMULAS
+    if refused:
+        yield INSTEAD
+    apart = abs(entry.kl.value - entry.collision.value)
+    yield OUTLIERS if apart > entry.collision.value / 4 else CANT_TELL
+    chance = (bins - 1) / (2 * rows)
+    if chance > MUCH * entry.kl.value:
+        yield CHANCE.format(chance=chance, rows=rows, bins=bins)
+    yield KNOWN
+    yield BIAS
+
+
+def _picture(entry: Entry, sizes: Sequence[int]) -> list[str]:
+    """The share of people alone in groups of every size for which it is told; nothing where it is for none."""
+    every = sorted({*sizes, *(round(float(size)) for size in np.geomspace(1, _population(entry), 60))})
+    points: dict[str, list[tuple[float, float]]] = {}
+    for people in every:
+        for row, _ in _rows(entry, people):
+            if isinstance(row["share_alone"], float):
+                points.setdefault(str(row["by"]), []).append((people, row["share_alone"]))
+    lines = [Line(by, tuple(each)) for by, each in points.items()]
+    return [draw_lines(lines, "people among whom somebody is known to be", "expected share of them alone")]
