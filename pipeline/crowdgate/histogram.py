@@ -111,6 +111,9 @@ def tally(view: View) -> "Dense | Sparse":
 
 def count_dense(batch: Records, tallies: "Sequence[Dense]") -> None:
     """Count the rows of a batch in several counters: the codes of a column at a level are looked up once for all."""
+    if len(tallies) == 1:
+        tallies[0].add(kept_of(tallies[0].keys(batch), batch.keep))
+        return
     levels = {(name, id(level)): level for each in tallies for name, level in each.levels.items()}
     lookups = {key: lookup_of(batch.columns[key[0]], level) for key, level in levels.items()}
     keys = [np.zeros(batch.rows, dtype=np.int32) for _ in tallies]
@@ -126,12 +129,27 @@ def count_dense(batch: Records, tallies: "Sequence[Dense]") -> None:
 class Dense:
     """A counter for every cell of a small key space; the key is a mixed-radix number."""
 
-    CHUNK = 1 << 15  # the codes of one chunk stay in cache
+    CHUNK = 1 << 15  # the codes of one chunk, of all columns, stay in cache
+    KEYS = 1 << 17  # keys of one chunk stay in cache
 
     def __init__(self, view: View) -> None:
         self.levels = {name: level for name, level in view.levels.items() if len(level) > 1}
         self._view = view
         self._counts = np.zeros(view.cells, dtype=np.int64)
+
+    def keys(self, batch: Records) -> Codes:
+        """The keys of all rows of a batch, for this counter alone: a lookup gives a column's share of the key."""
+        sizes = [len(level) for level in self.levels.values()]
+        parts = [
+            (batch.columns[name].indices, lookup_of(batch.columns[name], level) * np.int32(prod(sizes[at + 1 :])))
+            for at, (name, level) in enumerate(self.levels.items())
+        ]
+        key = np.zeros(batch.rows, dtype=np.int32)
+        for start in range(0, batch.rows, self.KEYS):
+            rows = slice(start, start + self.KEYS)
+            for indices, lookup in parts:
+                key[rows] += lookup[indices[rows]]
+        return key
 
     def key(self, codes: Mapping[tuple[str, int], Codes], key: Codes) -> None:
         """Write the keys of some rows, given by the codes of their columns at levels, in the place of zeros."""

@@ -13,7 +13,6 @@ from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import gammaln
 
 from crowdgate.risk.bins import Bins, Floats
@@ -155,6 +154,8 @@ def _known(k: int, log_radius: float, linear: float, rest: float) -> tuple[float
 
 
 def _log_radius(p: Floats, counts: Floats, k: int, rule: Rule) -> float:
+    from scipy.optimize import brentq  # a second of imports that most commands do without
+
     logs = np.log(p)
 
     def off(log_radius: float) -> float:
