@@ -237,7 +237,17 @@ def test_a_release_is_matched_with_a_register_at_its_levels(released: Workshop) 
     assert found["unmatched"] == wards.get("east", 0)
     assert found["matches_within"][:2] == [wards["north"], wards["north"] + wards["south"]]
     assert found["people_within"][:2] == [1, 5]
-    assert found["expected_correct"] == pytest.approx(0.45 * (wards["north"] + wards["south"] / 4))
+    assert found["correct_at_most"] == 1 + 1  # one row of the person in north, four of the four in south
+    assert found["correct_alone_at_most"] == 1
+    assert found["found_rows"] == pytest.approx(0.45 * len(data))
+
+
+def test_a_bound_on_right_matches_is_said_in_words(released: Workshop) -> None:
+    at = released.root / "data_contracts"
+    with_release = ("--release", released.release_dir(SLOT), "--register", at / "town.yaml", "--coverage", "0.5")
+    said = " ".join(say("anonymity", released.contract, "--up-to", 1, *with_release).out.split())
+    assert "right for at most 2 rows on average, and for at most 1 of those that match one person." in said
+    assert "with probability 0.5, nobody is right for more than" in said
 
 
 def test_a_confidential_register_keeps_all_private(released: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:

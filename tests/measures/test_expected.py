@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 from crowdgate.candidate import Measurement, Static
-from crowdgate.gate import Reach, reach
+from crowdgate.gate import Outcome, Reach, reach, verdict
 from crowdgate.histogram import Histogram, collapse
 from crowdgate.jobs import release as job
 from crowdgate.jobs.verify import verify
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.measures import MEASURES, expected
+from crowdgate.risk.joint import fitted
 from tests.conformance.lives import quick_rules
 from tests.kinds.registers import register_workshop
 from tests.measures.test_measures import gate, level, of_static, static
@@ -101,6 +102,45 @@ def test_two_joint_tables_are_fitted_and_an_attribute_between_them_relates_the_o
     measured = of_static("expected_singletons", found, over=["x", "y", "z"], **{"with": {"people": "3"}})
     assert measured is not None
     assert measured.value == pytest.approx(float(listed(shares, 3, 1)[0]), rel=1e-6)
+
+
+def sparse() -> Static:
+    """Three two-way tables of a table of 8 x 8 x 8 with 100,000 people, most of whose cells are empty."""
+    draws = np.random.default_rng(9)
+    shares = draws.gamma(0.05, 1, (8, 8, 8))
+    table = draws.multinomial(10**5, (shares / shares.sum()).ravel()).reshape(8, 8, 8)
+    levels = {name: level(list(range(8))) for name in "xyz"}
+    tables = []
+    for left, pair in enumerate((("y", "z"), ("x", "z"), ("x", "y"))):
+        codes, held = np.nonzero(table.sum(axis=left)), table.sum(axis=left)
+        tables.append(collapse(pair, (8, 8), list(codes), held[codes]))
+    return replace(static(dict.fromkeys("xyz"), levels), joint=tuple(tables))
+
+
+def test_ends_of_a_fit_hold_what_fitting_for_long_comes_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a thousand people. 60 rounds of fitting, as it is for plans, are outside them."""
+    given: dict[str, Any] = {"with": {"people": "1000"}}
+    found = of_static("expected_singletons", sparse(), **given)
+    assert found is not None
+    assert found.upper - found.lower < 1e-6
+    for rounds, inside in ((60, False), (30_000, True)):
+        monkeypatch.setattr("crowdgate.risk.joint.ROUNDS", rounds)
+        monkeypatch.setattr("crowdgate.risk.joint.NEAR", 1e-7 if inside else 1e-3)
+        with monkeypatch.context() as patch:
+            patch.setattr(expected, "nearest", lambda base, tables: (law := fitted(base, tables)) / law.sum())
+            rough = of_static("expected_singletons", sparse(), **given)
+        assert rough is not None
+        assert (found.lower - 1e-6 <= rough.value <= found.upper + 1e-6) == inside
+
+
+def test_joint_counts_that_contradict_each_other_are_inconclusive_and_named() -> None:
+    """Half of the people have y = 0 by one table and two thirds by the other."""
+    both = facts(counts(("x", "y"), XY), counts(("y", "z"), {(0, 0): 4, (1, 1): 2}))
+    for name in NAMES:
+        given: dict[str, Any] = {"with": {"size": "2"} if name == NAMES[2] else {}}
+        found = verdict(gate(name, **given), MEASURES[name], of_static(name, both, **given), both)
+        assert found.outcome is Outcome.INCONCLUSIVE
+        assert "no law of x, y, z has all their joint counts" in (found.why or "")
 
 
 def test_of_two_counts_of_the_same_attributes_the_first_holds() -> None:

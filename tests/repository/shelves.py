@@ -2,14 +2,18 @@
 
 import json
 from datetime import date
-from math import expm1, log, prod
+from math import log, prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from crowdgate.repository import index
 from crowdgate.repository.entry import Entry, digest_of, written
+from crowdgate.risk.bins import Bins
+from crowdgate.risk.kl import collision_excess, kl_to_uniform
+from crowdgate.risk.kl_sums import Interval, consistent
 from crowdgate.signing.keys import SigningKey
 
 TODAY = date(2030, 1, 2)
@@ -82,12 +86,16 @@ def entries(draw: st.DrawFn) -> dict[str, Any]:
     restricted = [name for name in draw(names) if name not in used]
     bins = prod(each["values"] for each in attributes)
     parts = sorted(draw(st.tuples(*[st.floats(0, 1)] * 3)))
+    counted = draw(st.lists(st.integers(1, 10**6), min_size=1, max_size=min(bins, 20)))
     if basis == "public":
-        parts = [parts[1]] * 3
-    kl = [min(part * log(bins), log(bins)) for part in parts]
-    extra = draw(st.floats(0, 1))
-    collision = sorted(min(expm1(each) / 2 * (1 + extra), (bins - 1) / 2) for each in kl)
-    least = 1000 if basis == "charged" else 0
+        table = Bins.from_counts(np.array(counted, dtype=float), bins - len(counted))
+        figures = [Interval(each, each, each) for each in (kl_to_uniform(table), collision_excess(table))]
+        rows = st.just(sum(counted))
+    else:
+        tops = (log(bins), (bins - 1) / 2)
+        figures = [Interval(*(parts[at] * top for at in (1, 0, 2))) for top in tops]
+        rows = st.integers(1000 if basis == "charged" else 1, 10**12)
+    kl, collision = map(vars, consistent(bins, *figures))
     changes = {
         "vocabulary": {"contract": draw(words), "version": draw(words), "attributes": attributes},
         "population": {
@@ -95,10 +103,10 @@ def entries(draw: st.DrawFn) -> dict[str, Any]:
             "id": draw(words),
             "restrictions": [{"name": name, "level": draw(words), "value": draw(words)} for name in restricted],
         },
-        "people": {"rows": draw(st.integers(least, 10**12)), "rowsEach": 1, "known": BASES[basis][0]},
+        "people": {"rows": draw(rows), "rowsEach": 1, "known": BASES[basis][0]},
         "source": {"coverage": draw(st.floats(0, 1)), "error": draw(st.floats(0, 1))},
-        "kl": dict(zip(("low", "value", "high"), kl, strict=True)),
-        "collision": dict(zip(("low", "value", "high"), collision, strict=True)),
+        "kl": kl,
+        "collision": collision,
         "bins": bins,
         "date": draw(st.dates(date(2000, 1, 1), TODAY)).isoformat(),
     }

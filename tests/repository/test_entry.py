@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import Iterator
 from copy import deepcopy
+from fractions import Fraction
 from math import log
 from typing import Any
 
@@ -14,9 +15,10 @@ from hypothesis import strategies as st
 
 from crowdgate.errors import VerificationFailed
 from crowdgate.repository import entry as entries_of
-from crowdgate.repository.entry import NEAR, PAYLOAD_TYPE, read_entry, written
+from crowdgate.repository.entry import PAYLOAD_TYPE, read_entry, written
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
+from crowdgate.risk.kl_sums import Interval, SumGrid, Sums, consistent, drawn, rows_interval
 from crowdgate.signing.dsse import sealed
 from tests.repository.shelves import BASES, TODAY, entries, entry, said
 from tests.signing.desk import new_key
@@ -122,8 +124,10 @@ AGE = {"name": "age", "level": "x", "values": 2}
 ABSURD: list[tuple[str, str, dict[str, Any]]] = [
     ("KL above ln N", "kl must be at most ln of the number of bins", {"kl": dict.fromkeys(POINT, log(40) + 1e-6)}),
     ("collisions above (N - 1)/2", "collision must be at most", {"collision": dict.fromkeys(POINT, 19.51)}),
-    ("KL above ln(1 + 2 collision)", "Jensen", {"collision": dict.fromkeys(POINT, 0.3)}),
-    ("a lower end that can't be", "low must be at most", {"collision": {"low": 0.1, "value": 0.6, "high": 0.7}}),
+    ("a KL above all of that collision quantity", "kl.low must be from", {"collision": dict.fromkeys(POINT, 0.3)}),
+    ("a lower end that can't be", "kl.low must be from", {"collision": {"low": 0.1, "value": 0.6, "high": 0.7}}),
+    ("an upper end that can't be", "kl.high must be from", {"collision": {"low": 0.59, "value": 0.6, "high": 9}}),
+    ("no row", "greater_than_equal", {"people": {"rows": 0, "rowsEach": 1, "known": "charged"}}),
     ("negative", "greater_than_equal", {"kl": {"low": -0.1, "value": 0.5, "high": 0.6}}),
     ("ends out of order", "ends in order", {"kl": {"low": 0.5, "value": 0.4, "high": 0.6}}),
     ("bins of no product", "product", {"bins": 41}),
@@ -150,6 +154,7 @@ def test_what_no_table_can_have_is_refused_whoever_signed_it(why: str, changes: 
 
 def test_a_planted_missing_range_check_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entries_of, "_above", lambda *_: False)
+    monkeypatch.setattr(entries_of, "most_kl", lambda *_: 9.0)
     read(as_signed({**said(), **ABSURD[0][2]}))
 
 
@@ -160,12 +165,75 @@ def test_one_bin_has_kl_0_and_nothing_else() -> None:
         read(as_signed({**said(), **one, "bins": 1, "kl": dict.fromkeys(POINT, 1e-6), "collision": POINT}))
 
 
-@given(st.lists(st.integers(0, 1000), min_size=1, max_size=30).filter(any))
-def test_every_table_keeps_the_inequalities(counts: list[int]) -> None:
-    """Jensen's, and the ranges, so that no honest entry is refused."""
+def public(bins: int, kl: float, collision: float, rows: int) -> dict[str, Any]:
+    attributes = [{"name": "a", "level": "x", "values": bins}]
+    return said("public") | {
+        "vocabulary": {"contract": "c", "version": "1", "attributes": attributes},
+        "people": {"rows": rows, "rowsEach": 1, "known": "counted"},
+        "kl": dict.fromkeys(POINT, kl),
+        "collision": dict.fromkeys(POINT, collision),
+        "bins": bins,
+    }
+
+
+@pytest.mark.parametrize(
+    ("figures", "why"),
+    [
+        ((1000, 0.0, 499.5, 10**6), "from 6.90776 to 6.90776"),
+        ((2, 0.6, 0.5, 3), "from 0.693147 to 0.693147"),
+        ((2, 0.4, 0.25, 100), "from 0.276652 to 0.276652"),
+        ((10**6, 0.0, 0.0, 10), "kl must be at least 11.5129 with 10 rows"),
+        ((1000, 5.0, 80.0, 1), "kl must be at least 6.90776 with 1 rows"),
+        ((3, 0.0, 0.0, 4), "kl must be at least 0.0588"),
+        ((10**6, 0.0, 0.0, 0), "greater_than_equal"),
+    ],
+)
+def test_exact_figures_that_no_public_table_has_are_refused(figures: tuple[int, float, float, int], why: str) -> None:
+    with pytest.raises(VerificationFailed, match=why):
+        read(as_signed(public(*figures)))
+
+
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=30).filter(any), st.integers(0, 10**14))
+def test_no_public_table_is_refused(counts: list[int], empty: int) -> None:
     held = [count for count in counts if count]
-    bins = Bins.from_counts(np.array(held, dtype=float), len(counts) - len(held))
-    kl, collision = kl_to_uniform(bins), collision_excess(bins)
-    assert -NEAR <= kl <= log(len(counts)) + NEAR
-    assert -NEAR <= collision <= (len(counts) - 1) / 2 + NEAR
-    assert kl <= np.log1p(2 * collision) + NEAR
+    cells = len(counts) + empty
+    bins = Bins.from_counts(np.array(held, dtype=float), cells - len(held))
+    exact = consistent(cells, *(Interval(x, x, x) for x in (kl_to_uniform(bins), collision_excess(bins))))
+    assert entry(public(cells, exact[0].value, exact[1].value, sum(held)))
+
+
+def ends(figure: Interval) -> dict[str, float]:
+    return {"value": figure.value, "low": figure.low, "high": figure.high}
+
+
+parts = st.tuples(*[st.floats(0, 1)] * 3).map(sorted)
+
+
+@given(st.sampled_from([1, 2, 40, 10**6, 10**18]), parts, parts)
+def test_a_release_of_any_range_can_be_published(bins: int, one: list[float], other: list[float]) -> None:
+    """Once its figures are made possible together, as `publish` makes them."""
+    low, value, high = (part * log(bins) for part in one)
+    least, count, most = (part * (bins - 1) / 2 for part in other)
+    kl, collision = consistent(bins, Interval(value, low, high), Interval(count, least, most))
+    stated = public(bins, 0, 0, 5000) | {key: said("release")[key] for key in ("basis", "people")}
+    assert entry(stated | {"kl": ends(kl), "collision": ends(collision)})
+
+
+@given(
+    st.sampled_from([1, 2, 40, 10**6, 10**18]),
+    st.integers(1000, 10**6),
+    st.integers(-(10**12), 10**12),
+    st.integers(-(10**17), 10**17),
+    st.sampled_from([Fraction(1, 10), Fraction(2)]),
+)
+def test_whatever_is_drawn_of_enough_people_can_be_published(
+    bins: int, rows: int, logs: int, squares: int, epsilon: Fraction
+) -> None:
+    """So no noise makes a run crash after it was charged."""
+    grid, noisy = SumGrid(300_000), Sums(rows, logs, squares)
+    if rows_interval(grid, noisy, epsilon).low < 1000:
+        return
+    found = drawn(grid, bins, noisy, epsilon)
+    people = {"rows": int(found.rows.value), "rowsEach": 1, "known": "charged"}
+    stated = public(bins, 0, 0, 1) | {"basis": BASES["charged"][1], "people": people}
+    assert entry(stated | {"kl": ends(found.kl), "collision": ends(found.collision)})

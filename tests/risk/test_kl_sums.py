@@ -15,6 +15,7 @@ from crowdgate.noise import laplace_quantile
 from crowdgate.risk import kl_sums
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
+from crowdgate.risk.kl_ranges import least_kl, most_kl
 from crowdgate.risk.kl_sums import Drawn, Interval, SumGrid, Sums, consistent, drawn, noisy_sums
 
 Table = tuple[int, ...]
@@ -117,7 +118,8 @@ def test_whatever_the_noise_is_figures_are_possible_and_ends_in_order(
     assert all(isinstance(each, float) for ends in (found.kl, found.collision) for each in vars(ends).values())
     for end in ("low", "value", "high"):
         kl, collision = getattr(found.kl, end), getattr(found.collision, end)
-        assert kl <= math.log1p(2 * collision) + 1e-9 * (1 + kl)
+        assert least_kl(collision, cells) <= kl + 1e-9 * (1 + kl)
+        assert kl <= most_kl(collision, cells) + 1e-9 * (1 + kl)
 
 
 def test_without_noise_the_figures_are_those_of_the_table() -> None:
@@ -139,7 +141,7 @@ parts = st.tuples(*[st.floats(0, 1)] * 3).map(sorted)
 
 @given(st.integers(1, 1000), parts, parts)
 def test_figures_of_a_model_are_made_possible_together(cells: int, one: list[float], other: list[float]) -> None:
-    """Of any two ranges: ends in order, each pair within Jensen's inequality, and a point stays a point."""
+    """Of any two ranges: ends in order, each pair such that a table can have it, and a point stays a point."""
 
     def interval(parts: list[float], most: float) -> Interval:
         low, value, high = (part * most for part in parts)
@@ -147,11 +149,46 @@ def test_figures_of_a_model_are_made_possible_together(cells: int, one: list[flo
 
     first, second = consistent(cells, interval(one, math.log(cells)), interval(other, (cells - 1) / 2))
     for end in ("low", "value", "high"):
-        assert getattr(first, end) <= math.log1p(2 * getattr(second, end)) + 1e-9 * (1 + getattr(first, end))
+        kl, collision = getattr(first, end), getattr(second, end)
+        assert least_kl(collision, cells) <= kl + 1e-9 * (1 + kl)
+        assert kl <= most_kl(collision, cells) + 1e-9 * (1 + kl)
     assert 0 <= first.low <= first.value <= first.high <= math.log(cells) + 1e-9
     assert 0 <= second.low <= second.value <= second.high <= (cells - 1) / 2 + 1e-9
-    if first.low == first.high and other[0] == other[2]:
-        assert second.low == second.high
+
+
+@given(st.lists(st.integers(1, 1000), min_size=1, max_size=20), st.integers(0, 10**6))
+def test_what_a_table_has_stays_as_it_is_and_stays_between_the_ends(counts: list[int], empty: int) -> None:
+    """Of exact figures, and of ends that hold the true ones with room."""
+    bins = Bins.from_counts(np.array(counts, dtype=float), empty)
+    cells, kl, collision = len(counts) + empty, kl_to_uniform(bins), collision_excess(bins)
+    point = consistent(cells, Interval(kl, kl, kl), Interval(collision, collision, collision))
+    for found, true in zip(point, (kl, collision), strict=True):
+        assert found.low == found.value == found.high == pytest.approx(true, rel=1e-9, abs=1e-9)
+    for narrow, wide in ((0.1, 9.0), (9.0, 0.1)):
+        ends = [
+            Interval(true, true / (1 + of), min(true * (1 + of), most))
+            for true, of, most in ((kl, narrow, math.log(cells)), (collision, wide, (cells - 1) / 2))
+        ]
+        for found, true in zip(consistent(cells, *ends), (kl, collision), strict=True):
+            assert found.low <= true * (1 + 1e-9) + 1e-12
+            assert true * (1 - 1e-9) - 1e-12 <= found.high
+
+
+@settings(deadline=None)
+@given(st.integers(1000, 10**5), st.sampled_from([Fraction(1, 10), Fraction(1, 2), Fraction(5)]))
+def test_the_chance_of_failing_among_published_ends_is_what_is_stated(rows: int, epsilon: Fraction) -> None:
+    """Of fewer than 1,000 rows next to nothing is published; from two half widths more on nearly everything is."""
+    reach, law = laplace_quantile(1, epsilon / 3, 0.05 / 3), math.exp(-float(epsilon) / 3)
+
+    def published(rows: int) -> float:
+        """P(noise >= 1000 + reach - rows): a tail of the discrete Laplace law."""
+        short = 1000 + reach - rows
+        return law**short / (1 + law) if short > 0 else 1 - law ** (1 - short) / (1 + law)
+
+    assert published(999) <= 0.05 / 3
+    assert 1 - published(1000 + 2 * reach) <= 0.05 / 3
+    assert published(rows) <= published(rows + 1)
+    assert 0.05 / (1 - 0.05 / 3) < 0.0509
 
 
 TABLES: dict[str, tuple[int, Table]] = {

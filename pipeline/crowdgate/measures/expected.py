@@ -2,10 +2,12 @@
 
 People fall into classes independently, with the shares of the public figures: margins of single attributes, and joint
 counts of several where the contract has them. Attributes that joint counts relate have the joint shares that these tell
-(of several tables the one nearest to independence, by iterative fitting: `risk.joint`), all others are independent.
+(of several tables the law nearest to independence, within a certified distance: `risk.nearest`), all others are
+independent. Where several tables contradict each other there is no such law, and nothing is measured.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from math import expm1, inf, prod
 
 import numpy as np
@@ -17,7 +19,8 @@ from crowdgate.limits import MOST_CELLS_FITTED, MOST_CLASSES, MOST_PLACED, MOST_
 from crowdgate.measures.base import Measure, MeasureClass
 from crowdgate.policy.policy import GateRule
 from crowdgate.risk.groups import share_in_groups_up_to
-from crowdgate.risk.joint import Known, fitted
+from crowdgate.risk.joint import Known
+from crowdgate.risk.nearest import DISTANCE, nearest
 from crowdgate.risk.singletons import MOST_DISTINCT, Bins, expected, none_within
 
 ROUNDING = 1e-9
@@ -26,31 +29,45 @@ LEAST_SHARE = 1e-9
 """What one table has nobody in may have somebody in another: a fit begins with this share, over all cells."""
 
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The classes of some attributes, and how far their shares may be from those of the law that the public figures
+    mean: the sum of absolute differences."""
+
+    bins: Bins
+    off: float = 0.0
+
+
 Read = Callable[[Bins, int, GateRule], Measurement | None]
 
 
 # --- the shares of the classes ---
 
 
-def bins_of(static: Static, names: Sequence[str]) -> Bins | None:
-    """The classes of these attributes by the public figures; None where one has none, or for too many classes."""
-    probabilities = np.ones(1)
-    for share in _factors(static, names):
+def classes_of(static: Static, names: Sequence[str]) -> Classes | None:
+    """The classes of these attributes by the public figures; None where one has none, for too many classes, and where
+    no law has all the joint counts."""
+    probabilities, off = np.ones(1), 0.0
+    for own, tables in _factors(static, names):
+        share = _joint(static, own, tables) if tables else _margin(static, own[0])
         if share is None or probabilities.size * share.size > MOST_CLASSES:
             return None
         probabilities = np.outer(probabilities, share).ravel()
+        off += DISTANCE if len(tables) > 1 else 0.0
     distinct, bins = np.unique(probabilities, return_counts=True)
-    return Bins(distinct, bins.astype(np.float64))
+    return Classes(Bins(distinct, bins.astype(np.float64)), off)
 
 
-def _factors(static: Static, names: Sequence[str]) -> Iterator[Floats | None]:
-    """The shares, all above 0, of attributes that are independent of the others: single ones by their margins, or those
-    that joint counts relate."""
+def _factors(static: Static, names: Sequence[str]) -> Iterator[tuple[list[str], list[Histogram]]]:
+    """Attributes that are independent of the others: those that joint counts relate with these counts, or single
+    ones."""
     left = list(names)
     tables = told(static, names)
     while left:
         related, own = _related(left[0], tables)
-        yield _joint(static, related, own) if own else _margin(static, left[0])
+        yield related, own
         left = [name for name in left[1:] if name not in related]
 
 
@@ -84,19 +101,22 @@ def _margin(static: Static, name: str) -> Floats | None:
 
 
 def _joint(static: Static, names: Sequence[str], tables: Sequence[Histogram]) -> Floats | None:
-    """Shares of the cells that tables with these attributes tell."""
+    """Shares, all above 0, of the cells that tables with these attributes tell."""
     if len(tables) == 1:
         return tables[0].counts / tables[0].rows
-    shape = tuple(len(static.levels[name]) for name in names)
-    if prod(shape) > MOST_CELLS_FITTED:
+    if not _fits(static, names):
         return None
     people = float(max(table.rows for table in tables))
     base = np.full((), people * (1 - LEAST_SHARE))
     for name in names:
         first = next(table for table in tables if name in table.names)
         base = np.multiply.outer(base, _dense(project(first, [name])) / first.rows)
-    cells = fitted(base + people * LEAST_SHARE / base.size, [_known(table, names, people) for table in tables]).ravel()
-    return np.asarray(cells[cells > 0] / cells.sum())
+    law = nearest(base + people * LEAST_SHARE / base.size, [_known(table, names, people) for table in tables])
+    return None if law is None else np.asarray(law[law > 0])
+
+
+def _fits(static: Static, names: Sequence[str]) -> bool:
+    return prod(len(static.levels[name]) for name in names) <= MOST_CELLS_FITTED
 
 
 def _known(table: Histogram, names: Sequence[str], people: float) -> Known:
@@ -144,14 +164,38 @@ def _rounded(value: float) -> Measurement:
     return Measurement(value, value * (1 - ROUNDING), value * (1 + ROUNDING))
 
 
+def _within(measured: Measurement, off: float, most: float) -> Measurement:
+    """The ends for every law whose shares differ by `off` / people in sum: p (1 - p)^(people - 1) changes by no more
+    than p, and the chance of whatever may happen to the people by no more than half of `off`."""
+    if not off:
+        return measured
+    return Measurement(measured.value, max(0.0, measured.lower - off), min(most, measured.upper + off))
+
+
+def _why(static: Static, rule: GateRule) -> str | None:
+    for own, tables in _factors(static, rule.over or tuple(static.levels)):
+        if len(tables) > 1 and _fits(static, own) and _joint(static, own, tables) is None:
+            return (
+                f"no law of {', '.join(own)} has all their joint counts, or none is certain enough; correct the counts"
+            )
+    return None
+
+
 def _measure(
-    name: str, summary: str, read: Read, needs: tuple[str, ...] = (), effort: Callable[[int], int] = int
+    name: str,
+    summary: str,
+    read: Read,
+    needs: tuple[str, ...] = (),
+    effort: Callable[[int], int] = int,
+    most: Callable[[int], float] = lambda _: 1.0,
 ) -> Measure:
     """A measure of the classes that people fall into. It is exact before any data is read, so its reach is itself."""
 
     def of_static(static: Static, rule: GateRule) -> Measurement | None:
-        bins = bins_of(static, rule.over or tuple(static.levels))
-        return None if bins is None else read(bins, int(rule.options.get("people", static.people)), rule)
+        found = classes_of(static, rule.over or tuple(static.levels))
+        people = int(rule.options.get("people", static.people))
+        measured = None if found is None else read(found.bins, people, rule)
+        return None if found is None or measured is None else _within(measured, people * found.off, most(people))
 
     def reach(static: Static, rule: GateRule) -> Range:
         measured = of_static(static, rule)
@@ -168,11 +212,15 @@ def _measure(
         needs=needs,
         over=True,
         effort=effort,
+        why=_why,
     )
 
 
 EXPECTED_SINGLETONS = _measure(
-    "expected_singletons", "expected number of classes that hold exactly one of `people` persons", _singletons
+    "expected_singletons",
+    "expected number of classes that hold exactly one of `people` persons",
+    _singletons,
+    most=float,
 )
 SINGLETON_PROBABILITY = _measure(
     "singleton_probability",

@@ -1,20 +1,24 @@
 """One entry: what is said of one set of attributes of one population, and what that rests on.
 
-An absurd figure is refused wherever an entry is made or read (misinformation, section 7.4). With a table of N bins of
-probabilities p_i, KL = sum p_i ln(N p_i) and the collision quantity is (N sum p_i^2 - 1) / 2:
+An absurd figure is refused wherever an entry is made or read (misinformation, section 7.4). Of a table of N bins with
+probabilities p_i the entry says KL = sum p_i ln(N p_i) and the collision quantity (N sum p_i^2 - 1) / 2:
 
 - 0 <= KL <= ln N, and 0 <= collision quantity <= (N - 1) / 2: both are least where all bins are alike, and greatest
   where one holds everybody.
-- KL <= ln(1 + 2 collision quantity). Proof: KL = E ln(N p_I), where I is the bin of a person, so that P(I = i) = p_i.
-  ln is concave, so by Jensen's inequality this is at most ln E(N p_I) = ln(N sum p_i^2) = ln(1 + 2 collision).
+- KL lies between the least and the greatest that the collision quantity allows (`risk.kl_ranges`).
+- Of a public table, whose n rows are counted, both are at least those of n rows that are spread as evenly as can be:
+  with n < N rows KL is at least ln(N / n).
 
-The same holds of each pair of ends: the quantities' upper ends are made to keep it, and so are the lower ones.
+Figures with ends are held to the second rule in three pairs: the lower ends, the values and the upper ends. Nothing is
+lost by that: with the true figures between the ends, KL's lower end may be raised to the least that the other's lower
+end allows, and so on, until it holds (`risk.kl_sums.consistent`). The third rule is of exact figures alone: the number
+of rows is else noisy, or a bound, and a release's figures are those of a model.
 """
 
 import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import date
-from math import isfinite, log, log1p, prod
+from math import isfinite, log, prod
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -22,6 +26,7 @@ from pydantic import AfterValidator, Field, model_validator
 from crowdgate.errors import VerificationFailed
 from crowdgate.limits import LARGEST_ENTRY, LEAST_POPULATION, MOST_BINS, MOST_PEOPLE, MOST_ROWS_EACH
 from crowdgate.manifest.values import Exact
+from crowdgate.risk.kl_ranges import greatest_collision, least_kl, least_of_rows, most_kl
 from crowdgate.signing.canonical import Digest, Signed, canonical, parsed
 from crowdgate.signing.dsse import opened, sealed
 from crowdgate.signing.keys import PublicKey, SigningKey
@@ -102,7 +107,7 @@ class PeopleSaid(Signed):
     """How many rows: at most (a public bound), as counted in a public table, or as counted with charged noise. A person
     has `rows_each` of them at most."""
 
-    rows: Annotated[int, Field(ge=0, le=MOST_PEOPLE * MOST_ROWS_EACH)]
+    rows: Annotated[int, Field(ge=1, le=MOST_PEOPLE * MOST_ROWS_EACH)]
     rows_each: Annotated[int, Field(alias="rowsEach", ge=1, le=MOST_ROWS_EACH)]
     known: Literal["bound", "counted", "charged"]
 
@@ -116,8 +121,9 @@ class SourceSaid(Signed):
 
 class Ends(Signed):
     """A figure with its ends. They are equal where a public table was counted, and the range of a model where the
-    figures are those of a release. Where noise was charged they hold at one-sided 95 %: the upper ends of KL and of the
-    collision quantity jointly, and the lower ones."""
+    figures are those of a release. Where noise was charged they hold at one-sided 95 % of all draws: the upper ends of
+    KL and of the collision quantity jointly, and the lower ones. That counts draws that were withheld: of a population
+    near the least one that is published, the ends of what was published hold less often (`risk.kl_sums`)."""
 
     value: Figure
     low: Figure
@@ -181,16 +187,19 @@ def _faults(entry: Entry) -> Iterator[str]:
         yield "an attribute is asked and restricted to one value at once"
     for name, ends, most, words in (
         ("kl", entry.kl, log(bins), "ln of the number of bins"),
-        ("collision", entry.collision, (bins - 1) / 2, "half the number of bins but one"),
+        ("collision", entry.collision, greatest_collision(bins), "half the number of bins but one"),
     ):
         if not all(map(isfinite, (ends.low, ends.value, ends.high))) or not ends.low <= ends.value <= ends.high:
             yield f"{name} must have its ends in order: low, value, high"
-        elif _above(ends.high, most):
+            return
+        if _above(ends.high, most):
             yield f"{name} must be at most {words}, {most:.6g}"
+            return
     for name in ("low", "value", "high"):
         kl, collision = getattr(entry.kl, name), getattr(entry.collision, name)
-        if _above(kl, log1p(2 * collision)):
-            yield f"kl.{name} must be at most ln(1 + 2 collision.{name}), by Jensen's inequality"
+        least, most = least_kl(collision, bins), most_kl(collision, bins)
+        if _above(kl, most) or _above(least, kl):
+            yield f"kl.{name} must be from {least:.6g} to {most:.6g}, with that collision.{name} in so many bins"
     yield from _basis_faults(entry)
 
 
@@ -201,10 +210,21 @@ def _basis_faults(entry: Entry) -> Iterator[str]:
     exact = entry.kl.low == entry.kl.high and entry.collision.low == entry.collision.high
     if entry.basis.kind == "public" and not exact:
         yield "what a public table holds is exact"
+    if entry.basis.kind == "public":
+        yield from _row_faults(entry)
     if entry.basis.kind == "charged" and entry.basis.epsilon <= 0:
         yield "confidential figures cost an epsilon above 0"
     if entry.basis.kind == "charged" and entry.people.rows < LEAST_POPULATION * entry.people.rows_each:
         yield f"confidential figures are of a population of at least {LEAST_POPULATION} people"
+
+
+def _row_faults(entry: Entry) -> Iterator[str]:
+    rows = entry.people.rows
+    for name, ends, least in zip(
+        ("kl", "collision"), (entry.kl, entry.collision), least_of_rows(rows, entry.bins), strict=True
+    ):
+        if _above(least, ends.value):
+            yield f"{name} must be at least {least:.6g} with {rows} rows in so many bins"
 
 
 def _above(value: float, limit: float) -> bool:

@@ -96,13 +96,14 @@ def _scaled(joint: Floats, targets: Sequence[tuple[Known, Floats]]) -> Floats:
             found = margin(joint, table)
             gap = max(gap, float(np.abs(found - counts).mean()))
             ratio = np.divide(counts, found, out=np.ones_like(found), where=found > 0)
-            joint *= _spread(ratio, table, joint.shape)
+            joint *= spread(ratio, table, joint.shape)
         if gap < NEAR:
             break
     return joint
 
 
-def _spread(ratio: Floats, table: Known, shape: tuple[int, ...]) -> Floats:
+def spread(ratio: Floats, table: Known, shape: tuple[int, ...]) -> Floats:
+    """A table's values, as an array that is broadcast to a joint table of this shape: each cell has its cell's."""
     kept = tuple(size if at in table.axes else 1 for at, size in enumerate(shape))
     own = tuple(size for at, size in enumerate(shape) if at in table.axes)
     return (ratio if ratio.shape == own else ratio.reshape(-1)[_cells(table, own)]).reshape(kept)

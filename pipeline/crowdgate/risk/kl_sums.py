@@ -26,7 +26,15 @@ likewise: so with probability 1 - alpha all of n >= n' - q_n, A <= A' + q_A and 
 in n and rises in A, is at most its value at that corner; so is the collision quantity. The lower ends are the other
 corner's, with probability 1 - alpha. (The number of rows has two ends of its own, each at level alpha/3.) What every
 table of M cells keeps narrows them, on the same event: KL and the collision quantity in their ranges, A >= 0 (so
-KL >= ln M - ln n), B >= n, and KL <= ln(1 + 2 collision).
+KL >= ln M - ln n), B >= n, and the curves between which KL lies for a collision quantity (`risk.kl_ranges`): a lower
+end is raised by the lower end of the other alone, and an upper one lowered by the upper one, so each pair stays on its
+event.
+
+That is of all draws. An entry is withheld where the lower end of the number of rows is below 1,000 people, by the noise
+that its ends are made of. Of what is published the ends hold less often near that limit: of a table of fewer rows it is
+published with probability alpha/3 at most, and then that end is always too high. A table whose rows exceed the limit by
+2 q_n is published but for alpha/3, so of its published ends each pair fails with probability alpha / (1 - alpha/3) at
+most: .0509.
 """
 
 from collections.abc import Iterable
@@ -34,11 +42,12 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, expm1, log, log1p
+from math import ceil, log
 
 from crowdgate.accounting.numbers import whole
 from crowdgate.limits import MOST_PEOPLE, MOST_ROWS_EACH
 from crowdgate.noise import CountNoise, laplace_quantile
+from crowdgate.risk.kl_ranges import greatest_collision, least_collision, least_kl, most_collision, most_kl
 
 PARTS = 3
 """Sums, each of which takes the same share of epsilon."""
@@ -206,15 +215,32 @@ def _collision_interval(cells: int, rows: Interval, squares: Interval) -> Interv
 
 
 def consistent(cells: int, kl: Interval, collision: Interval) -> tuple[Interval, Interval]:
-    """Both, with KL <= ln(1 + 2 collision) of the figures and of each pair of ends: the lower end of one raises that of
-    the other, the upper end lowers it."""
-    top = (cells - 1) / 2
-    low = min(max(collision.low, expm1(kl.low) / 2 * (1 - _OUTWARDS)), top)
-    high = max(collision.high, low)
-    kl_high = max(min(kl.high, log1p(2 * high) * (1 + _OUTWARDS)), kl.low)
-    value = min(kl.value, kl_high)
-    quantity = _within(max(collision.value, expm1(value) / 2), low, high)
-    return Interval(value, kl.low, kl_high), Interval(quantity, low, high)
+    """Both, where the figures and each pair of ends are such that a table can have them (`risk.kl_ranges`): the lower
+    end of one raises that of the other, the upper end lowers it. Where no table has figures between the ends, the upper
+    ones are raised."""
+    top, most = log(cells), greatest_collision(cells)
+    wide = _OUTWARDS * (1 + top)
+    kl_low = min(max(kl.low, least_kl(min(collision.low, most), cells) - wide), top)
+    low = _raised(min(collision.low, most), min(kl.low, top), cells)
+    kl_high = max(min(kl.high, most_kl(min(collision.high, most), cells) + wide, top), kl_low)
+    high = max(_lowered(min(collision.high, most), min(kl.high, top), cells), low)
+    value = _within(kl.value, kl_low, kl_high)
+    quantity = _lowered(_raised(min(collision.value, most), value, cells), value, cells)
+    return Interval(value, kl_low, kl_high), Interval(_within(quantity, low, high), low, high)
+
+
+def _raised(collision: float, kl: float, cells: int) -> float:
+    """At least what a table of this KL can have."""
+    if most_kl(collision, cells) >= kl:
+        return collision
+    return max(collision, least_collision(kl, cells) * (1 - _OUTWARDS) - _OUTWARDS)
+
+
+def _lowered(collision: float, kl: float, cells: int) -> float:
+    """At most what a table of this KL can have."""
+    if least_kl(collision, cells) <= kl:
+        return collision
+    return min(collision, most_collision(kl, cells) * (1 + _OUTWARDS) + _OUTWARDS)
 
 
 def _within(value: float, low: float, high: float) -> float:

@@ -3,6 +3,12 @@
 The second criterion of Opinion 05/2014 of the Article 29 Working Party; M. Koot, Measuring and predicting anonymity
 (thesis, 2012), sections 3.2.3 to 3.4. A match is no proof: who is not in the register, and whoever is written down
 there wrongly, is matched to somebody else or to nobody.
+
+How many matches are right can't be told from the two tables: a row that matches one person may be of somebody else, who
+is not in the register, and how many such people there are nothing tells. What holds whatever the register lacks or has
+wrong is a bound. Of c people who match r rows each is the right one of m rows at most (m: the rows that a person may
+have), so at most min(r, m c) of these rows have their own person among the c, and who takes one of the c at random is
+right for min(r, m c) / c of them at most, in expectation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +19,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.accounting.numbers import Number, probability
+from crowdgate.accounting.numbers import Number, probability, whole
 from crowdgate.histogram import Histogram, collapse
 
 AT_MOST = (1, 5, 10, 50, 100)
@@ -34,9 +40,11 @@ class Linkage:
     """A release against a register on `attributes`. `matches_within` and `people_within` hold, for every one of
     AT_MOST, how many rows of the release match at most so many people of the register, and how many people these are.
 
-    `found`: the probability that a person's row matches what the register says of that person: the register covers the
-    person and no attribute is wrong there. `expected_correct`: how many rows somebody links rightly in expectation who
-    takes one of the matching people at random; `expected_correct_alone`: those among them that match exactly one.
+    `correct_at_most`: a bound on how many rows somebody links rightly in expectation who takes one of the matching
+    people at random, whatever the register lacks or has wrong; `correct_alone_at_most`: the same of the rows that match
+    exactly one. `found`: the probability that a row matches what the register says of its person: the register covers
+    the person and no attribute is wrong there. Nobody links more than `found_rows` of the rows rightly in expectation
+    over such registers: `found` times all rows.
     """
 
     attributes: tuple[str, ...]
@@ -46,8 +54,9 @@ class Linkage:
     matches_within: tuple[int, ...]
     people_within: tuple[int, ...]
     found: float
-    expected_correct: float
-    expected_correct_alone: float
+    found_rows: float
+    correct_at_most: float
+    correct_alone_at_most: float
 
 
 def matches(release: Histogram, register: Histogram, at_most: int) -> Matches:
@@ -68,18 +77,21 @@ def linkage(
     register: Histogram,
     wrong: Mapping[str, Number] | None = None,
     coverage: Number = 1,
+    rows_each: int = 1,
 ) -> Linkage:
     """Match the rows of a release with the people of a register, both on the same columns with the same codes.
 
     `wrong`: for an attribute the probability that it is wrong in the register, independent of others (left out: 0).
-    `coverage`: the probability that a released person is in the register. Raises ValueError for other columns, unknown
-    attributes and numbers outside 0 to 1.
+    `coverage`: the probability that a released person is in the register. `rows_each`: how many rows of the release a
+    person may have. Raises ValueError for other columns, unknown attributes and numbers outside 0 to 1.
     """
     _check(release, register)
+    whole("rows_each", rows_each, 1)
     found = float(_found(release.names, wrong or {}, coverage))
     rows, people = _side_by_side(release, register)
     matched = people > 0
-    shares = rows[matched] / people[matched]
+    alone = people == 1
+    own = np.minimum(rows, rows_each * people)[matched]
     return Linkage(
         attributes=release.names,
         rows=release.rows,
@@ -88,8 +100,9 @@ def linkage(
         matches_within=tuple(int(rows[matched & (people <= most)].sum()) for most in AT_MOST),
         people_within=tuple(int(people[(rows > 0) & (people <= most)].sum()) for most in AT_MOST),
         found=found,
-        expected_correct=found * float(shares.sum()),
-        expected_correct_alone=found * float(rows[people == 1].sum()),
+        found_rows=found * release.rows,
+        correct_at_most=float((own / people[matched]).sum()),
+        correct_alone_at_most=float(np.minimum(rows[alone], rows_each).sum()),
     )
 
 

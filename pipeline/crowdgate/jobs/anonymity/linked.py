@@ -33,12 +33,13 @@ class Link:
     released: Histogram
     wrong: Mapping[str, Fraction]
     coverage: Fraction
+    rows_each: int
 
     def matched(self) -> Linkage:
         """Read the register and match. Raises FileFault when it can't be read to its end or changes meanwhile."""
         people = people_at(self.register, self.view, self.source)
         wider = Histogram(people.names, self.released.sizes, people.codes, people.counts)
-        return linkage(self.released, wider, self.wrong, self.coverage)
+        return linkage(self.released, wider, self.wrong, self.coverage, self.rows_each)
 
 
 def link_of(asked: Asked) -> Link | None:
@@ -67,7 +68,8 @@ def link_of(asked: Asked) -> Link | None:
     coverage = numbers_by_name("--coverage", f"coverage={asked.coverage or 1}", ["coverage"])["coverage"]
     source = open_source(register, view.names)
     released = _released(published.rows, columns, own)
-    return Link(said.release.id, register, source, view, released, wrong, coverage)
+    rows_each = said.facts.rows_per_unit
+    return Link(said.release.id, register, source, view, released, wrong, coverage, rows_each)
 
 
 def _shared(columns: Mapping[str, Level], register: Contract) -> dict[str, Level]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 
 from crowdgate.jobs.anonymity.asked import fraction_words
 from crowdgate.jobs.anonymity.found import BANDS, Found, Record
@@ -81,11 +82,21 @@ def _linkage(found: Found) -> Iterator[str]:
     linked = found.linkage
     yield (
         f"Of the {number(linked.rows)} rows of release {found.link.release_id} {number(linked.matches_within[0])} "
-        f"match exactly one person of the register {found.link.register.id} in {', '.join(linked.attributes)}; "
-        "somebody who takes one of the matching people at random is right for about "
-        f"{number(linked.expected_correct)} rows, if every released person's row matches the register's with "
-        f"probability {linked.found:.4g}."
+        f"match exactly one person of the register {found.link.register.id} in {', '.join(linked.attributes)}. "
+        "Not every match is right: a row may be of somebody whom the register lacks. Somebody who takes one of the "
+        f"matching people at random is right for at most {number(_up(linked.correct_at_most))} rows on average, and "
+        f"for at most {number(_up(linked.correct_alone_at_most))} of those that match one person."
     )
+    if linked.found < 1:
+        yield (
+            "Over registers that have each row's person, and without an error, with probability "
+            f"{linked.found:.4g}, nobody is right for more than {number(_up(linked.found_rows))} rows on average."
+        )
+
+
+def _up(bound: float) -> float:
+    """A bound that is not printed too low."""
+    return ceil(bound * 10) / 10
 
 
 def most_identifying(found: Found, most: int) -> list[Grouping]:

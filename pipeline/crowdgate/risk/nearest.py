@@ -1,0 +1,88 @@
+"""The joint law that tables of some attributes mean, with a bound on how far a fit is from it.
+
+Of all laws with these tables as margins, J* is the one nearest to a base in relative entropy. A fit multiplies the base
+by a factor for each cell of each table: call it J. Let F be any law with these margins. Then KL(J*, J) <= KL(F, J):
+ln(J / base) is a sum of functions of the tables' cells, so its mean is the same under J* and F, and KL(J*, base) is at
+most KL(F, base) (Csiszar 1975, "I-divergence geometry"). By Pinsker's inequality sum |J* - J| <= sqrt(2 KL(F, J)).
+
+F is J (1 + x), where x is the least change (in sum J x^2) that gives J the margins; x is itself a sum of functions of
+the tables' cells, so J exp(x) is a better fit (Newton's method on the dual problem), until the bound is small enough.
+Where tables contradict each other there is no F. Where they leave cells empty that none of them shows to be empty the
+fit nears it too slowly: that is not certified either.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse.linalg import LinearOperator, lsqr
+
+from crowdgate.risk.joint import Known, fitted, margin, spread
+
+Floats = npt.NDArray[np.float64]
+
+DISTANCE = 1e-12
+"""At most so far is the law from the one that is meant: the sum of absolute differences of shares."""
+STEPS = 20
+_ROUNDING = 1e-13
+"""By which margins in float64 may differ, in the sum over a table."""
+_SOLVED = 1e-8
+_FAST = 10
+"""Steps at once, where a step does little but empty cells: by itself it leaves 1/e of them."""
+
+
+def nearest(base: Floats, tables: Sequence[Known]) -> Floats | None:
+    """The shares of the law with these exact tables as margins that is nearest to `base`, within DISTANCE; None where
+    this can't be certified."""
+    law = fitted(base, tables)
+    law /= law.sum()
+    shares = [Known(table.axes, table.counts / table.counts.sum(), table.variance) for table in tables]
+    for _ in range(STEPS):
+        change = _change(law, shares)
+        if _reached(law * (1 + change), shares) and change.min() >= -1 and _apart(law, change) <= DISTANCE:
+            return law
+        law = _moved(law, change)
+    return None
+
+
+def _moved(law: Floats, change: Floats) -> Floats:
+    """The next law. Every law F with the margins has the same mean of x, so it gives the cells with x < -1/2 at most
+    2 (max x - mean); where that is rounding, they are left empty."""
+    gone, mean = change < -0.5, float((law * (1 + change) * change).sum())
+    empty = 2 * (float(change.max()) - mean) <= _ROUNDING
+    pace = _FAST if change.min() < -0.9 and change.max() < 1 / _FAST**2 else 1
+    moved = np.where(gone & empty, 0, law * np.exp(pace * np.clip(change, -1, 1)))
+    return np.asarray(moved / moved.sum())
+
+
+def _reached(law: Floats, tables: Sequence[Known]) -> bool:
+    return all(float(np.abs(table.counts - margin(law, table)).sum()) <= _ROUNDING for table in tables)
+
+
+def _apart(law: Floats, change: Floats) -> float:
+    """Pinsker's bound on the distance. KL(law (1 + x), law) is the mean of (1 + x) ln(1 + x) - x."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = np.where(change > -1, (1 + change) * np.log1p(change) - change, 1.0)
+    return float(np.sqrt(2 * max(float((law * each).sum()), 0.0)))
+
+
+def _change(law: Floats, tables: Sequence[Known]) -> Floats:
+    """The least relative change, by least squares, that gives a law the margins."""
+    root = np.sqrt(law)
+    scales = [np.divide(1, np.sqrt(t.counts), out=np.zeros_like(t.counts), where=t.counts > 0) for t in tables]
+    ends = np.cumsum([table.counts.size for table in tables])
+
+    def margins(change: Floats) -> Floats:
+        moved = root * change.reshape(law.shape)
+        return np.concatenate([(scale * margin(moved, t)).ravel() for scale, t in zip(scales, tables, strict=True)])
+
+    def factors(each: Floats) -> Floats:
+        summed = np.zeros(law.shape)
+        for part, scale, table in zip(np.split(each, ends[:-1]), scales, tables, strict=True):
+            summed = summed + spread(scale * part.reshape(scale.shape), table, law.shape)
+        return np.asarray((root * summed).ravel())
+
+    operator = LinearOperator((int(ends[-1]), law.size), matvec=margins, rmatvec=factors, dtype=np.float64)
+    short = [(scale * (t.counts - margin(law, t))).ravel() for scale, t in zip(scales, tables, strict=True)]
+    found = lsqr(operator, np.concatenate(short), atol=_SOLVED, btol=_SOLVED, conlim=0, iter_lim=1000)[0]
+    return np.divide(found.reshape(law.shape), root, out=np.zeros(law.shape), where=root > 0)
