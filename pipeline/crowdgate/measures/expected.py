@@ -145,6 +145,8 @@ def _any(bins: Bins, people: int, _: GateRule) -> Measurement | None:
     if people > MOST_PLACED:
         return None
     none, most = none_within(bins, people), expected(bins, people) * (1 + ROUNDING)
+    if none.error == inf:
+        return None
     error = none.error + ROUNDING * abs(none.value) if none.value > -inf else 0.0
     low, value, high = (-expm1(min(0.0, none.value + off)) for off in (error, 0.0, -error))
     high = min(high, most)
