@@ -57,7 +57,7 @@ PEOPLE, ROUNDS = 2000, 25
 
 
 # N = 25 rounds of 2,000 people, 8 times. The bound holds in every round. The other figure is an expectation: the mean
-# of 25 rounds, each with a standard deviation of at most 23 rows, is above it by 20 with probability 7e-6 (5e-5 in all 8).
+# of 25 rounds, each with a standard deviation of at most 23 rows, is above it by 20 with probability 7e-6 (any: 5e-5).
 # What counts coverage twice, the bound times `found`, is at most two thirds of the truth where cells are small.
 @pytest.mark.statistical
 @pytest.mark.parametrize(("share", "coverage", "wrong"), [(1, 0.5, 0), (1, 0.5, 0.2), (0.5, 0.3, 0.1), (0.5, 1, 0)])

@@ -89,8 +89,8 @@ def _linkage(found: Found) -> Iterator[str]:
     )
     if linked.found < 1:
         yield (
-            "Over registers that have each row's person, and without an error, with probability "
-            f"{linked.found:.4g}, nobody is right for more than {number(_up(linked.found_rows))} rows on average."
+            f"If a register has the person of a row, without an error, with probability {linked.found:.4g}, nobody is "
+            f"right for more than {number(_up(linked.found_rows))} rows on average over such registers."
         )
 
 
