@@ -2,6 +2,7 @@
 
 from itertools import permutations
 
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -71,6 +72,17 @@ def test_one_margin_is_known_exactly_below() -> None:
 def test_all_people_are_in_groups_of_at_most_all() -> None:
     assert share_bounds([[0.5, 0.5]], 3, 3) == (1, 1)
     assert singletons_bounds([[0.5, 0.5]], 0) == (0, 0)
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_bounds_hold_for_more_people_than_a_32_bit_number(m: int) -> None:
+    rows, columns, k = [0.5, 0.5 - 1e-9, 1e-9], [0.3, 0.7], 10**10
+    with mp.workdps(40):
+        cells = [mp.mpf(r) * mp.mpf(c) for r in rows for c in columns]
+        few = [sum(mp.binomial(k - 1, i) * p**i * (1 - p) ** (k - 1 - i) for i in range(m)) for p in cells]
+        independent = float(mp.fdot(cells, few))
+    low, high = share_bounds([rows, columns], k, m)
+    assert 0 < low <= independent <= high < 1e-8
 
 
 @pytest.mark.parametrize("bad", [[], [[]], [[0.5, 0.4]], [[1.5, -0.5]]])

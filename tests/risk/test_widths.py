@@ -25,7 +25,9 @@ def test_uniform_widths_are_the_closed_form() -> None:
     assert widths.uniform(10, 2).cells == 5
 
 
-@pytest.mark.parametrize(("k", "step"), [(1, 0.5), (2, 2.0), (80, 0.05), (3000, 0.05), (10**6, 0.3), (50, 0.01)])
+@pytest.mark.parametrize(
+    ("k", "step"), [(1, 0.5), (2, 2.0), (80, 0.05), (3000, 0.05), (10**6, 0.3), (50, 0.01), (10**12, 0.5)]
+)
 def test_exponential_widths_are_the_sum_in_many_digits(k: int, step: float) -> None:
     with mp.workdps(60):
         L, total, i = mp.exp(-mp.mpf(step)), mp.mpf(0), 0

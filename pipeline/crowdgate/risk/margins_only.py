@@ -69,12 +69,12 @@ def _tables(margins: Sequence[Sequence[Number]]) -> list[Floats]:
 
 def _small(p: Floats, k: int, m: int) -> Floats:
     """B(p) = P(Bin(k - 1, p) <= m - 1)."""
-    from scipy.special import bdtr
+    from scipy.special import betaincc
 
     with np.errstate(under="ignore"):
         if m == 1:
             return np.asarray(np.exp((k - 1) * np.log1p(-np.minimum(p, 1 - 1e-16))))
-        return np.asarray(bdtr(m - 1, k - 1, p))
+        return np.asarray(betaincc(m, k - m, p))  # bdtr takes no k from 2^31 on
 
 
 def _least(laws: Sequence[tuple[Floats, Floats]]) -> float:

@@ -16,8 +16,8 @@ from crowdgate.risk.bins import Bins
 from crowdgate.risk.singletons import expected
 
 MOST_INTERVALS = 2 * 10**6
-_NOTHING = 1e-18
-"""Probability of the tails that are left out, for one person."""
+_NOTHING = 1e-33
+"""Probability of an exponential's tail that is left out, for one person: of 10^15 people any is there with 1e-18."""
 
 
 def uniform(A: Number, Delta: Number) -> Bins:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.jobs.predict.entry import COLLISION, KL, LEAST_BINS, Trust, predict_entry
@@ -89,7 +90,7 @@ def test_what_is_told_of_even_bins_is_near_the_exact_figure(holder: Path, parts:
             assert row["all_alone"] == pytest.approx(np.exp(exact.all_unique.value), rel=0.25, abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much])
 @given(
     bins=st.integers(1, 10**6),
     share=st.floats(0, 1),
@@ -103,7 +104,12 @@ def test_nothing_that_is_told_is_impossible(
     kl = share * np.log(bins) / (1 + wide)
     least = np.expm1(kl) / 2
     collision = min((bins - 1) / 2, least * (1 + above)) / (1 + wide)
-    stated = of_one(bins, min(kl, np.log1p(2 * collision)) / (1 + wide), collision, wide=wide)
+    kl = min(kl, np.log1p(2 * collision)) / (1 + wide)
+    stated = of_one(bins, kl, collision, rows=bins * 10**4, wide=wide)
+    try:
+        entry(stated)
+    except ValidationError:
+        reject()  # no table has these figures
     for row in rows_of(foretold(holder, stated, str(people))):
         for key, most in (("singletons", people), ("all_alone", 1), ("of_2", 1), ("of_3", 1)):
             assert row[key] is None or 0 <= row[key] <= most
@@ -167,12 +173,10 @@ def test_chance_outliers_and_restrictions_are_said(holder: Path) -> None:
 
 
 def test_groups_are_of_the_population_that_the_entry_covers_a_part_of(holder: Path) -> None:
-    stated = of_one(1000, 0.1, 0.1, rows=900)
+    stated = of_one(1000, 0.2, 0.15, rows=900)
     assert rows_of(foretold(holder, stated, None))[0]["people"] == 1000
     with pytest.raises(ConfigurationError, match="from 1 to 1000"):
         foretold(holder, stated, "1001")
-    with pytest.raises(ConfigurationError, match="of nobody"):
-        foretold(holder, of_one(1000, 0, 0, rows=0), "1")
 
 
 # what is refused

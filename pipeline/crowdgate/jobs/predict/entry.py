@@ -137,8 +137,6 @@ def _read(path: Path, trust: Trust) -> tuple[str, Entry]:
 def _population(entry: Entry) -> int:
     """How many people there are, of whom the entry's rows are the share that its data cover."""
     people, covered = entry.people.rows, entry.source.coverage
-    if people == 0:
-        raise ConfigurationError(wrong("entry", "the entry is of nobody", "an entry of at least one row"))
     return min(MOST_PEOPLE, floor(people / covered)) if covered > 0 else MOST_PEOPLE
 
 

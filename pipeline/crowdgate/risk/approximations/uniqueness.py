@@ -13,17 +13,27 @@ from crowdgate.risk.singletons import log_probability_all_unique, probability_al
 
 
 def pi_u(k: Number, N: Number) -> float:
-    """Section 4.2: N! / ((N - k)! N^k), exact for N equally likely bins. 0 for k > N.
+    """Section 4.2: N! / ((N - k)! N^k), exact for N equally likely bins, within 1e-12 of itself. 0 for k > N."""
+    return math.exp(log_pi_u(k, N))
 
-    The logarithm is a sum up to 10^6 people, and by Stirling's formula beyond.
+
+def log_pi_u(k: Number, N: Number) -> float:
+    """Its natural logarithm, within 1e-12 of itself: -inf for k > N.
+
+    A sum up to 10^4 people; beyond, by Stirling's formula, -N (x + (1 - x) ln(1 - x)) - ln(1 - x) / 2 + (1/N -
+    1/(N - k)) / 12, x = k / N. The first term by its series where x is small, which is where it cancels; for x above
+    1/2 nothing cancels in the factorials themselves.
     """
     people, bins = inputs.people(k), inputs.bins(N)
-    if people > bins or people * (people - 1) > 1600 * bins:  # at most exp(-k (k - 1) / (2N)), which is no float
-        return 0.0
-    if people <= 10**6:
-        return math.exp(math.fsum(np.log1p(-np.arange(people) / bins)))
-    rest = bins - people
-    return math.exp(-(rest + 0.5) * math.log1p(-people / bins) - people + 1 / (12 * bins) - 1 / (12 * rest))
+    x = people / bins
+    if x > 1:
+        return -math.inf
+    if people <= 10**4:
+        return math.fsum(np.log1p(-np.arange(people) / bins))
+    if x > 0.5:
+        return math.lgamma(bins + 1) - math.lgamma(bins - people + 1) - people * math.log(bins)
+    lost = sum(x**m / (m * (m - 1)) for m in range(2, 13)) if x < 0.01 else x + (1 - x) * math.log1p(-x)
+    return -bins * lost - math.log1p(-x) / 2 + (1 / bins - 1 / (bins - people)) / 12
 
 
 def pi_u_exponential(k: Number, N: Number) -> float:
