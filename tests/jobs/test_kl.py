@@ -1,6 +1,7 @@
 """The commands of the KL repository, in a small working copy."""
 
 import json
+import re
 from datetime import date
 from fractions import Fraction
 from typing import Any
@@ -78,6 +79,15 @@ def test_a_charged_entry_costs_its_epsilon_and_tells_three_noisy_sums(clinic: Wo
     wide = 1.5 * (entry.kl.high - entry.kl.low)
     assert entry.kl.low - wide <= 0.2877 <= entry.kl.high + wide
     assert ledger(clinic).entry("kl/clinic/2030-01-01").state is State.PUBLISHED  # type: ignore[union-attr]
+
+
+def test_a_budget_of_other_privacy_units_pays_for_nothing(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    unit = "person:patient" if "unit: row" in clinic.budget.read_text(encoding="utf-8") else "row"
+    text = re.sub(r"unit: \S+", f"unit: {unit}", clinic.budget.read_text(encoding="utf-8"))
+    clinic.budget.write_text(text, encoding="utf-8")
+    assert publish(clinic, "--epsilon", "0.5") == 2
+    assert f"spec.unit: '{unit}'; expected the privacy unit" in capsys.readouterr().err
+    assert spent(clinic) == Spend(Fraction(0), Fraction(0))
 
 
 def test_the_same_slot_is_never_drawn_twice(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,8 +17,8 @@ SIZE = "size"
 
 def _matched(candidate: Candidate, rule: GateRule) -> int | None:
     rows, register = candidate.rows, candidate.register
-    if rows is None or register is None:
-        return None
+    if rows is None or register is None or not register.rows:
+        return None  # nothing matches where nothing is read: that is no pass
     return matches(project(rows, register.names), register, int(rule.options.get(SIZE, 1))).rows
 
 
@@ -45,7 +45,7 @@ def _measure(name: str, summary: str, of_candidate: OfCandidate, *, share: bool)
         reach=lambda static, _: (0, 1 if share else static.most_rows),
         of_candidate=of_candidate,
         options=(SIZE,),
-        why=lambda *_: "no register is at hand",
+        why=lambda *_: "no register is at hand, or it has no record with a value of every attribute that is compared",
         register=True,
     )
 

@@ -85,7 +85,8 @@ def contracts(root: Path, known: Known) -> Iterator[Contract]:
 
 
 def budget_of_contract(path: Path, contract: Contract) -> tuple[PrivacyBudget, Document]:
-    """The budget of a contract's population, in the working copy of the contract's file. Raises ConfigurationError."""
+    """The budget of a contract's population, in the working copy of the contract's file. Raises ConfigurationError,
+    also for one that counts other privacy units than the contract has."""
     known = list(_budgets(working_copy(path)))
     own = [file for file, name in known if name == contract.population]
     if len(own) != 1:
@@ -95,7 +96,11 @@ def budget_of_contract(path: Path, contract: Contract) -> tuple[PrivacyBudget, D
         problem = read_document(path).problem(("schema", 0), found, expected, nearest(contract.population, names))
         raise ConfigurationError(problem)
     document = read_document(own[0])
-    return parse(PrivacyBudget, document), document
+    budget, unit = parse(PrivacyBudget, document), str(contract.unit)
+    if budget.spec.unit != unit:
+        found, expected = f"{budget.spec.unit!r}", f"the privacy unit {unit!r} of contract {contract.id}"
+        raise ConfigurationError(document.problem(("spec", "unit"), found, expected, unit))
+    return budget, document
 
 
 def contract_named(document: Document, at: Location, name: str, known: Known) -> tuple[Path, Contract]:
