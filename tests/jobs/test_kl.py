@@ -83,7 +83,7 @@ def test_a_charged_entry_costs_its_epsilon_and_tells_three_noisy_sums(clinic: Wo
 
 def test_a_budget_of_other_privacy_units_pays_for_nothing(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     unit = "person:patient" if "unit: row" in clinic.budget.read_text(encoding="utf-8") else "row"
-    text = re.sub(r"unit: \S+", f"unit: {unit}", clinic.budget.read_text(encoding="utf-8"))
+    text = re.sub(r"unit: [a-z:]+", f"unit: {unit}", clinic.budget.read_text(encoding="utf-8"))
     clinic.budget.write_text(text, encoding="utf-8")
     assert publish(clinic, "--epsilon", "0.5") == 2
     assert f"spec.unit: '{unit}'; expected the privacy unit" in capsys.readouterr().err

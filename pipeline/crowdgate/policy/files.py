@@ -92,9 +92,10 @@ def budget_of_contract(path: Path, contract: Contract) -> tuple[PrivacyBudget, D
     if len(own) != 1:
         found = f"{len(own) or 'no'} budgets of the population {contract.population!r}"
         expected = "one file of policies/budgets whose metadata.name is the contract's population"
-        names = [name for _, name in known]
-        problem = read_document(path).problem(("schema", 0), found, expected, nearest(contract.population, names))
-        raise ConfigurationError(problem)
+        problems = list[Problem]()
+        names = _readable(known, problems)
+        where = read_document(path).problem(("schema", 0), found, expected, nearest(contract.population, names))
+        raise ConfigurationError([*problems, where])
     document = read_document(own[0])
     budget, unit = parse(PrivacyBudget, document), str(contract.unit)
     if budget.spec.unit != unit:
