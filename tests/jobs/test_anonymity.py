@@ -107,6 +107,16 @@ def test_people_with_several_rows_are_counted_once_in_a_set(public: Workshop) ->
     assert "at most 3 rows of each count" in found["counted"]
 
 
+def test_people_of_several_combinations_are_never_more_than_all_people(public: Workshop) -> None:
+    public.edit(public.contract, "value: row}", "value: {person: patient, rows: 3}}")
+    rows = [{"patient": f"p{i}", "age": age, "ward": ward, "note": ""} for i in range(4)
+            for age, ward in ((10 + i, "north"), (60 + i, "south"))]  # fmt: skip
+    public.write(rows)
+    said = say("anonymity", public.contract, "--of", "age,ward").out
+    assert "In this table 8 combinations of age are those of one person only" in said
+    assert "200.00%" not in said
+
+
 def private(workshop: Workshop) -> list[Path]:
     return sorted((workshop.root / "ledger" / "private").glob("*"))
 

@@ -84,7 +84,7 @@ class Found:
         found["population_uniques"] = None if self.population is None else _population_json(self.population)
         found["left_out"] = list(self.left_out)
         if self.link is not None and self.linkage is not None:
-            found["linkage"] = {"release": self.link.release_id, "register": self.link.register.id,
+            found["linkage"] = {"release": self.link.release_id, "register_contract": self.link.register.id,
                                 "at_most": AT_MOST, **asdict(self.linkage)}  # fmt: skip
         return found
 

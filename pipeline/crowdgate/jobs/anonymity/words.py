@@ -54,14 +54,31 @@ def sentences(found: Found) -> Iterator[str]:
     else:
         alone = worst[0].summary.within[0]
         yield (
-            f"Of the {number(people)} people in this table {number(alone)} ({percent(alone, people)}) are the only "
-            f"ones with their combination of {named(worst[0].levels)}: whoever knows these of one of them can find "
-            "that person's row."
+            _alone_in_sets(worst[0])
+            if _in_several(found, worst[0])
+            else (
+                f"Of the {number(people)} people in this table {number(alone)} ({percent(alone, people)}) are the only "
+                f"ones with their combination of {named(worst[0].levels)}: whoever knows these of one of them can find "
+                "that person's row."
+            )
         )
     yield found.words
     yield from found.left_out
     yield from _population(found)
     yield from _linkage(found)
+
+
+def _in_several(found: Found, grouping: Grouping) -> bool:
+    """Whether somebody is in several sets, so that people of all sets are more than people."""
+    return grouping.summary.people != found.measured.people
+
+
+def _alone_in_sets(grouping: Grouping) -> str:
+    return (
+        f"In this table {number(grouping.summary.within[0])} combinations of {named(grouping.levels)} are those of one "
+        "person only: whoever knows such a one can find that person's row. A person with several rows may have several "
+        "combinations, and counts once in each of them in all figures of sets."
+    )
 
 
 def _population(found: Found) -> Iterator[str]:
