@@ -120,3 +120,17 @@ def test_a_table_of_uniques_alone_fits_no_model_of_pitman_or_snb() -> None:
 def test_a_fraction_that_is_none_is_refused(fraction: float | str) -> None:
     with pytest.raises(ValueError, match=r"fraction must be a number in \(0, 1\]"):
         population_uniques(COUNTS, fraction)
+
+
+def test_a_sample_of_next_to_nothing_is_no_trouble() -> None:
+    """The limit of Pitman's estimate is N^alpha Gamma(theta + 1) / Gamma(theta + alpha); Zayatz's grows as 1 / f."""
+    counts = np.random.default_rng(0).zipf(1.6, size=2000)
+    by_pitman, by_zayatz, _ = population_uniques(counts, 1e-12).estimates
+    parameters = dict(by_pitman.parameters)
+    theta, alpha, people = parameters["theta"], parameters["alpha"], counts.sum() * 1e12
+    limit = alpha * math.log(people) + math.lgamma(theta + 1) - math.lgamma(theta + alpha)
+    assert by_pitman.uniques == pytest.approx(math.exp(limit), rel=1e-9)
+    assert by_zayatz.uniques is not None
+    smaller = population_uniques(counts, 1e-10).estimates[1].uniques
+    assert smaller is not None
+    assert by_zayatz.uniques == pytest.approx(100 * smaller, rel=1e-3)

@@ -107,16 +107,24 @@ def zayatz(classes: Classes, fraction: float) -> Estimate:
     unique with probability c_1 h(1) / (the sum of c_j h(j)), where h(j) is the probability that one of j people is
     sampled; that share of the sample uniques, divided by the fraction, is the estimate.
     """
-    from scipy.stats import hypergeom
-
     known = _plain("Zayatz", classes, fraction)
     if known is not None:
         return known
-    people = round(classes.people / fraction)
     with np.errstate(under="ignore"):
-        alone = classes.counts * hypergeom.pmf(1, people, classes.sizes, int(classes.people))
+        alone = classes.counts * _one_sampled(classes, round(classes.people / fraction))
     share = float(alone[0] / alone.sum())
     return Estimate("Zayatz", classes.of_size(1) * share / fraction, parameters=(("share", share),))
+
+
+def _one_sampled(classes: Classes, people: int) -> Floats:
+    """For each size j the probability that of j among so many people exactly one is in the sample of n: hypergeometric,
+    j n/N times the product over i < j - 1 of 1 - (n - 1)/(N - 1 - i)."""
+    most, sampled = int(classes.sizes[-1]), classes.people
+    with np.errstate(divide="ignore"):
+        left = np.maximum(people - 1 - np.arange(most - 1), sampled - 1)  # nobody is left out where few others are
+        others = np.cumsum(np.log1p(-(sampled - 1) / left))
+    logs = np.concatenate([[0.0], others])[classes.sizes.astype(np.int64) - 1]
+    return np.asarray(classes.sizes * (sampled / people) * np.exp(logs))
 
 
 def pitman(classes: Classes, fraction: float) -> Estimate:
@@ -126,6 +134,8 @@ def pitman(classes: Classes, fraction: float) -> Estimate:
     Gamma(theta + 1) Gamma(theta + alpha + N - 1) / (Gamma(theta + alpha) Gamma(theta + N)). ARX prints its limit for
     large N, N^alpha Gamma(theta + 1) / Gamma(theta + alpha), greater by a share of about theta (1 - alpha) / N.
     """
+    from scipy.special import betaln
+
     known = _plain("Pitman", classes, fraction)
     if known is not None:
         return known
@@ -136,7 +146,9 @@ def pitman(classes: Classes, fraction: float) -> Estimate:
         return Estimate("Pitman", None, "the likelihood has no maximum inside 0 < alpha < 1, theta > -alpha")
     theta, alpha = found
     people = classes.people / fraction
-    uniques = people * exp(_rising(theta + alpha, people - 1) - _rising(theta + 1, people - 1))
+    # Gamma(x) / Gamma(x + d) = B(x, d) / Gamma(d), which keeps its digits for large x
+    large = float(betaln(theta + alpha + people - 1, 1 - alpha)) - lgamma(1 - alpha)
+    uniques = people * exp(large + lgamma(theta + 1) - lgamma(theta + alpha))
     return Estimate("Pitman", uniques, parameters=(("theta", theta), ("alpha", alpha)))
 
 
