@@ -9,7 +9,7 @@ from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.audit.attackers import ATTACKERS
 from crowdgate.audit.attackers.base import Attacker
 from crowdgate.audit.controls import Control
-from crowdgate.audit.game import Game, play, played
+from crowdgate.audit.game import Game, play
 from crowdgate.audit.observation import Known, Mechanism
 from crowdgate.audit.population import Population
 from crowdgate.audit.record import Played
@@ -32,7 +32,7 @@ def controlled(control: Control, policy: Known, seed: int = 1, attackers: Sequen
     known = control.known(policy)
     against = [BY_NAME[name] for name in control.attackers] if attackers is None else attackers
     game = Game(control, against, known, control.weights(known.n), seed, 0)
-    return played(game, play(game, control.trials), control.must, control.note, control.rate)
+    return game.played({0: play(game, control.trials)}, control.must, control.note, control.rate)
 
 
 def isolations(

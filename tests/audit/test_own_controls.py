@@ -10,7 +10,7 @@ import pytest
 from crowdgate.audit.attackers import ATTACKERS
 from crowdgate.audit.controls import own_controls
 from crowdgate.audit.controls.own import RawColumn, SuppressionOff
-from crowdgate.audit.game import Game, play, played
+from crowdgate.audit.game import Game, play
 from crowdgate.audit.judging import judged
 from crowdgate.audit.observation import Known
 from crowdgate.audit.population import Population
@@ -60,7 +60,7 @@ def test_the_faults_are_caught_and_the_mechanism_holds(tmp_path: Path) -> None:
     for each in controls:
         assert each.fits(known)
         game = Game(each, [a for a in ATTACKERS if a.name in each.attackers], known, each.weights(known.n), 7, 1)
-        (found,) = judged([played(game, play(game, each.trials), "be caught", "", each.claimed(known))])
+        (found,) = judged([game.played({0: play(game, each.trials)}, "be caught", "", each.claimed(known))])
         assert found.works, found
         assert found.power >= 0.9
     readers = [each for each in ATTACKERS if each.name in ("likeliest classes", "group and hash", "two columns")]
@@ -114,7 +114,7 @@ def test_noise_that_is_off_is_caught_and_noise_that_is_on_holds(tmp_path: Path) 
     assert off.fits(known)
     readers = [each for each in ATTACKERS if each.name in off.attackers]
     game = Game(off, readers, known, off.weights(known.n), 7, 1)
-    (found,) = judged([played(game, play(game, off.trials), "be caught", "", off.claimed(known))])
+    (found,) = judged([game.played({0: play(game, off.trials)}, "be caught", "", off.claimed(known))])
     assert found.works, found
     assert found.power >= 0.9
     noisy = play(Game(Released(plan.protection), readers, known, (Fraction(1, known.n),), 7, 0), 300)

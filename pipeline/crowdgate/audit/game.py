@@ -7,9 +7,10 @@ batches, each with a stream of its own, so that the counts depend neither on how
 a run was resumed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,35 @@ class Tally:
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
+    def to_json(self) -> dict[str, Any]:
+        """As it is kept."""
+        said = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in said.items()}
+
+    @classmethod
+    def of_json(cls, said: dict[str, Any]) -> "Tally":
+        """A tally that was written. Raises ValueError or KeyError."""
+        read: dict[str, Any] = {each.name: said[each.name] for each in fields(cls)}
+        counts = {name: np.array(value) for name, value in read.items() if isinstance(value, list)}
+        numbers = [read["trials"], read["kept"]]
+        if any(type(each) is not int for each in numbers) or any(each.dtype != np.int64 for each in counts.values()):
+            raise ValueError("counts are whole numbers")
+        return cls(**{**read, **counts})
+
+    def possible(self, trials: int) -> bool:
+        """Whether counts can be those of so many trials: who isolates within the weight isolates."""
+        counts = (self.light, self.any, self.idle, self.tenth_light, self.tenth_any)
+        return (
+            self.trials == trials
+            and self.kept >= 0
+            and self.light.ndim == 2
+            and len({each.shape for each in counts if each.ndim == 2}) == 1
+            and self.idle.shape == self.light.shape[:1]
+            and all(((each >= 0) & (each <= trials)).all() for each in counts)
+            and bool((self.light <= self.any).all() and (self.tenth_light <= self.light).all())
+            and bool((self.tenth_any <= self.any).all())
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Game:
@@ -66,6 +96,13 @@ class Game:
         for start in range(0, trials, BATCH):
             yield start // BATCH, min(BATCH, trials - start)
 
+    def read(self, said: dict[str, Any], trials: int) -> Tally:
+        """A tally of so many trials that was written. Raises ValueError or KeyError for one that can't be."""
+        tally = Tally.of_json(said)
+        if not tally.possible(trials):
+            raise ValueError("counts that can't be")
+        return tally
+
     def batch(self, at: int, trials: int) -> Tally:
         """The trials of one batch."""
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number, at)))
@@ -77,6 +114,23 @@ class Game:
         for number in range(trials):
             tally += self.trial(rng, looking, tenth=_is_tenth(at, number))
         return tally
+
+    def played(self, tallies: Mapping[int, Tally], must: Must, note: str, rate: float | None) -> Played:
+        """What is recorded of the batches of a game."""
+        tally, attacked = sum(tallies.values(), Tally.none(len(self.attackers), len(self.weights))), []
+        for row, attacker in enumerate(self.attackers):
+            counts = (tally.light, tally.any, tally.tenth_light, tally.tenth_any)
+            light, found, tenth_light, tenth_any = (tuple(each[row].tolist()) for each in counts)
+            attacked.append(
+                Attacked(
+                    attacker=attacker.name, light=light, any=found, idle=int(tally.idle[row]),
+                    tenth_light=tenth_light, tenth_any=tenth_any,
+                )
+            )  # fmt: skip
+        return Played(
+            mechanism=self.mechanism.name, must=must, note=note, rate=rate, n=self.known.n, trials=tally.trials,
+            weights=self.weights, attacked=tuple(attacked), kept=tally.kept,
+        )  # fmt: skip
 
     def _by_law(self, shares: Sequence[Sequence[Fraction] | None], at: int, trials: int, rng: Rng) -> Tally:
         """The trials of those whose matches have a law of their own; of no trials unless that is everybody."""
@@ -125,21 +179,3 @@ def play(game: Game, trials: int) -> Tally:
     for at, size in game.batches(trials):
         tally += game.batch(at, size)
     return tally
-
-
-def played(game: Game, tally: Tally, must: Must, note: str, rate: float | None) -> Played:
-    """What is recorded of a game."""
-    attacked = []
-    for row, attacker in enumerate(game.attackers):
-        counts = (tally.light, tally.any, tally.tenth_light, tally.tenth_any)
-        light, found, tenth_light, tenth_any = (tuple(each[row].tolist()) for each in counts)
-        attacked.append(
-            Attacked(
-                attacker=attacker.name, light=light, any=found, idle=int(tally.idle[row]),
-                tenth_light=tenth_light, tenth_any=tenth_any,
-            )
-        )  # fmt: skip
-    return Played(
-        mechanism=game.mechanism.name, must=must, note=note, rate=rate, n=game.known.n, trials=tally.trials,
-        weights=game.weights, attacked=tuple(attacked), kept=tally.kept,
-    )  # fmt: skip

@@ -9,13 +9,10 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
-import numpy as np
-
-from crowdgate.audit.game import Tally
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 
 
@@ -28,17 +25,32 @@ class Batch:
     trials: int
 
 
+class Tally(Protocol):
+    """What trials came to."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is kept."""
+
+
+class Kept(Protocol):
+    """A game whose batches are kept."""
+
+    def read(self, said: dict[str, Any], trials: int) -> Any:
+        """The tally that was written as `said`. Raises ValueError, KeyError or TypeError for one that can't be that of
+        so many trials."""
+
+
 @dataclass(frozen=True, eq=False)
 class Partial:
     """Batches that are played, and the open file that further ones are added to."""
 
     seed: str
-    played: dict[Batch, Tally]
+    played: dict[Batch, Any]
     _file: BinaryIO
 
     def add(self, batch: Batch, tally: Tally) -> None:
         """Keep a batch: it is on disk when this returns."""
-        _append(self._file, {**asdict(batch), "tally": _written(tally)})
+        _append(self._file, {**asdict(batch), "tally": tally.to_json()})
         self.played[batch] = tally
 
 
@@ -54,7 +66,9 @@ def seed_of(path: Path) -> str | None:
 
 
 @contextmanager
-def kept(path: Path, digest: str, seed: str, batches: Sequence[Batch], mode: int = 0o666) -> Iterator[Partial]:
+def kept(
+    path: Path, digest: str, seed: str, batches: Sequence[Batch], games: Sequence[Kept], mode: int = 0o666
+) -> Iterator[Partial]:
     """The batches of the audit `digest` with this seed that a run has played, and their file, which is made if need be.
 
     A last line that was not written to its end is dropped. Raises VerificationFailed for a file of another audit or
@@ -71,11 +85,13 @@ def kept(path: Path, digest: str, seed: str, batches: Sequence[Batch], mode: int
         file.seek(0, os.SEEK_END)
         if not lines:
             _append(file, {"audit": digest, "seed": seed})
-        yield Partial(seed, _read(path, lines, digest, seed, batches), file)
+        yield Partial(seed, _read(path, lines, digest, seed, batches, games), file)
 
 
-def _read(path: Path, lines: Sequence[bytes], digest: str, seed: str, batches: Sequence[Batch]) -> dict[Batch, Tally]:
-    known, played = set(batches), dict[Batch, Tally]()
+def _read(
+    path: Path, lines: Sequence[bytes], digest: str, seed: str, batches: Sequence[Batch], games: Sequence[Kept]
+) -> dict[Batch, Any]:
+    known, played = set(batches), dict[Batch, Any]()
     try:
         for at, line in enumerate(map(json.loads, lines)):
             if at == 0:
@@ -84,27 +100,12 @@ def _read(path: Path, lines: Sequence[bytes], digest: str, seed: str, batches: S
                 continue
             tally = line.pop("tally")
             batch = Batch(**line)
-            played[batch] = _tally(tally)
-            if batch not in known or not _possible(played[batch], batch.trials):
+            if batch not in known:
                 raise _other(path)
+            played[batch] = games[batch.game].read(tally, batch.trials)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise _other(path) from None
     return played
-
-
-def _possible(tally: Tally, trials: int) -> bool:
-    """Whether counts can be those of so many trials: who isolates within the weight isolates."""
-    counts = (tally.light, tally.any, tally.idle, tally.tenth_light, tally.tenth_any)
-    return (
-        tally.trials == trials
-        and tally.kept >= 0
-        and tally.light.ndim == 2
-        and len({each.shape for each in counts if each.ndim == 2}) == 1
-        and tally.idle.shape == tally.light.shape[:1]
-        and all(((each >= 0) & (each <= trials)).all() for each in counts)
-        and bool((tally.light <= tally.any).all() and (tally.tenth_light <= tally.light).all())
-        and bool((tally.tenth_any <= tally.any).all())
-    )
 
 
 def _other(path: Path) -> VerificationFailed:
@@ -122,17 +123,3 @@ def _append(file: BinaryIO, value: dict[str, Any]) -> None:
     file.write(json.dumps(value, separators=(",", ":")).encode() + b"\n")
     file.flush()
     os.fsync(file.fileno())
-
-
-def _written(tally: Tally) -> dict[str, Any]:
-    said = {each.name: getattr(tally, each.name) for each in fields(tally)}
-    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in said.items()}
-
-
-def _tally(said: dict[str, Any]) -> Tally:
-    read: dict[str, Any] = {each.name: said[each.name] for each in fields(Tally)}
-    counts = {name: np.array(value) for name, value in read.items() if isinstance(value, list)}
-    numbers = [read["trials"], read["kept"]]
-    if any(type(each) is not int for each in numbers) or any(each.dtype != np.int64 for each in counts.values()):
-        raise ValueError("counts are whole numbers")
-    return Tally(**{**read, **counts})

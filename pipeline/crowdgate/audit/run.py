@@ -4,19 +4,35 @@ The counts are the same however many processes play, in whatever order, and wher
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
+from typing import Any, Protocol
 
-from crowdgate.audit.game import Game, Tally, played
-from crowdgate.audit.partial import Batch, kept
-from crowdgate.audit.record import Must, Played
+from crowdgate.audit.partial import Batch, Tally, kept
+from crowdgate.audit.record import Must
 
 Progress = Callable[[int, int], None]
 """(trials that are played, trials in all)."""
+
+
+class Game(Protocol):
+    """What is played of one mechanism. A batch depends on its number alone, and on what the game holds."""
+
+    def batches(self, trials: int) -> Iterator[tuple[int, int]]:
+        """(number of the batch, its trials)."""
+
+    def batch(self, at: int, trials: int) -> Any:
+        """The tally of one batch."""
+
+    def read(self, said: dict[str, Any], trials: int) -> Any:
+        """See `partial.Kept`."""
+
+    def played(self, tallies: Mapping[int, Any], must: Must, note: str, rate: float | None) -> Any:
+        """What is recorded of the tallies of all batches, by their numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +69,10 @@ def run(
     executor: Executor,
     progress: Progress | None = None,
     mode: int = 0o666,
-) -> tuple[Played, ...]:
+) -> tuple[Any, ...]:
     """What every game came to. What is played is kept at `path` (see `partial`), from where a run goes on."""
     every = batches(schedule)
-    with kept(path, digest, seed, every, mode) as partial:
+    with kept(path, digest, seed, every, [each.game for each in schedule], mode) as partial:
         total = sum(batch.trials for batch in every)
         for batch, tally in executor(schedule, [batch for batch in every if batch not in partial.played]):
             partial.add(batch, tally)
@@ -106,7 +122,8 @@ def _play(batch: Batch) -> tuple[Batch, Tally]:
     return next(serial(_HELD[0], [batch]))
 
 
-def _played(number: int, of: Scheduled, tallies: dict[Batch, Tally]) -> Played:
-    own = (tally for batch, tally in tallies.items() if batch.game == number)
-    total = sum(own, Tally.none(len(of.game.attackers), len(of.game.weights)))
-    return played(of.game, total, of.must, of.note, of.rate)
+def _played(number: int, of: Scheduled, tallies: Mapping[Batch, Any]) -> Any:
+    own = {
+        batch.at: tally for batch, tally in sorted(tallies.items(), key=lambda each: each[0].at) if batch.game == number
+    }
+    return of.game.played(own, of.must, of.note, of.rate)

@@ -1,0 +1,110 @@
+"""Limits for means of numbers that are known to be bounded, from independent repetitions, whatever their law.
+
+Somebody bets, repetition after repetition, against what a limit says. If it is true he gains nothing on average, so
+that his capital, which begins at 1, ends at 1/alpha or more with probability at most alpha (Markov). The limit is where
+that begins. He splits the capital over several constant bets, so that the order of the repetitions does not matter
+(I. Waudby-Smith, A. Ramdas, Estimating means of bounded random variables by betting, JRSS B 86, 2024, section 4).
+
+Nothing is assumed of the law but its bounds: of 300 repetitions that all agree a limit is still about 5/300 apart,
+since a case that never occurred may have probability 5/300.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.accounting.numbers import Number, down, exp_up, probability
+
+Shares = Sequence[float] | npt.NDArray[np.float64]
+Gains = npt.NDArray[np.float64]
+
+BETS = np.array([0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95])
+"""Shares of the capital that are at stake."""
+_ROUNDED = 1e-9
+"""Of a logarithm of capital: each of up to 10^6 factors loses 1e-16 of itself, and there are a few operations more."""
+_NEAR_ENOUGH = 1e-12
+_FARTHEST = 2.0**60
+
+
+def log_capital(gains: Gains) -> float:
+    """ln of what is left of 1: the mean over all bets of the product of 1 + bet gain, rounded down. Gains >= -1."""
+    logs = np.log1p(BETS[:, None] * gains[None, :]).sum(axis=1)
+    top = float(logs.max())
+    return top + math.log(float(np.exp(logs - top).mean())) - _ROUNDED
+
+
+def p_value(gains: Gains) -> float:
+    """How likely at most a capital like this is where the mean gain is not above 0: 1/capital, rounded up."""
+    return min(1.0, exp_up(-log_capital(gains)))
+
+
+def mean_limits(values: Shares, alpha: Number) -> tuple[float, float]:
+    """(lower, upper) limits of the mean of independent numbers from 0 to 1 of one law, each wrong with probability at
+    most `alpha` (one-sided). No values give (0, 1)."""
+    x = _shares("values", values)
+    least = _least(alpha)
+    lower = _last(lambda m: log_capital(x / m - 1) >= least, 1.0, 0.0)
+    upper = _last(lambda m: log_capital((1 - x) / (1 - m) - 1) >= least, 0.0, 1.0)
+    return lower, upper
+
+
+def ratio_limits(part: Shares, whole: Shares, alpha: Number, most: float = 1.0) -> tuple[float, float]:
+    """(lower, upper) limits of E part / E whole, for pairs of one law with 0 <= part <= whole <= most."""
+    a, p = _within(part, whole, most)
+    least = _least(alpha)
+    lower = _last(lambda c: log_capital((a - c * p) / (c * most)) >= least, 1.0, 0.0)
+    upper = _last(lambda c: log_capital((c * p - a) / ((1 - c) * most)) >= least, 0.0, 1.0)
+    return lower, upper
+
+
+def improvement_limits(
+    attack: Shares, base: Shares, predicted: Shares, alpha: Number, most: float = 1.0
+) -> tuple[float, float]:
+    """(lower, upper) limits of (E attack - E base) / (E predicted - E base), for triples of one law with attack and
+    base from 0 to predicted <= most: the precision improvement of paired predictions.
+
+    It lies in (-infinity, 1]; -infinity where nothing tells it from that.
+    """
+    a, p = _within(attack, predicted, most)
+    b, _ = _within(base, predicted, most)
+    least = _least(alpha)
+    lower = _last(lambda c: log_capital(above(a, b, p, c) / most) >= least, 1.0, -_FARTHEST)
+    upper = _last(lambda c: c < 1 and log_capital(-above(a, b, p, c) / ((1 - c) * most)) >= least, -_FARTHEST, 1.0)
+    return (-math.inf if lower == -_FARTHEST else lower), upper
+
+
+def above(attack: Gains, base: Gains, predicted: Gains, improvement: float) -> Gains:
+    """How far each is above an improvement: attack - base - improvement (predicted - base)."""
+    return attack - base - improvement * (predicted - base)
+
+
+def _least(alpha: Number) -> float:
+    return -math.log(down(probability("alpha", alpha, open_low=True, open_high=True)))
+
+
+def _shares(name: str, values: Shares, most: float = 1.0) -> Gains:
+    x = np.asarray(values, dtype=np.float64)
+    if x.ndim != 1 or not ((x >= 0) & (x <= most)).all():
+        raise ValueError(f"{name} must be numbers in [0, {most:g}]")
+    return x
+
+
+def _within(part: Shares, whole: Shares, most: float) -> tuple[Gains, Gains]:
+    a, p = _shares("part", part, most), _shares("whole", whole, most)
+    if a.shape != p.shape or not (a <= p).all():
+        raise ValueError("a part must not be more than the whole")
+    return a, p
+
+
+def _last(refuted: Callable[[float], bool], bad: float, good: float) -> float:
+    """Between `good`, which nothing refutes and which is returned if nothing does so nearer to `bad`: nearly the last
+    number, seen from `good`, that is refuted."""
+    found, end = good, bad
+    while abs(end - found) > _NEAR_ENOUGH * max(abs(end), abs(found), 1e-3):
+        middle = (found + end) / 2
+        if middle in (found, end):
+            break
+        found, end = (middle, end) if refuted(middle) else (found, middle)
+    return found

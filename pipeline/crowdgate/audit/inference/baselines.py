@@ -1,0 +1,54 @@
+"""What a table tells about people who are not in it: models fitted on the originals without them.
+
+Each block of people is predicted by models that were fitted on the other blocks. A baseline is a lower bound: there may
+always be a better one (Francis, Wagner, section 4.2).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdgate.audit.inference import models
+from crowdgate.audit.inference.models import Fit, Known, Labels
+from crowdgate.audit.inference.original import BLOCKS, Original
+from crowdgate.audit.inference.secret import Codes, Floats, Secret, best_guesses
+from crowdgate.audit.population import Rng
+
+BASELINES: Sequence[tuple[str, str, models.Model]] = (
+    ("majority", "the same for everybody", models.majority),
+    ("one-to-one map", "by the one attribute that tells most", models.one_to_one),
+    ("nearest rows", "rows that agree in most attributes, those first that tell most", models.longest_match),
+    ("logistic regression", "with an L1 penalty, as in the paper; of numbers lasso", models.logistic),
+    ("gradient boosting", "of trees", models.boosted),
+)
+"""(name, summary, model)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """What one baseline guesses of every tuple of what is known, by the block that was left out: labels and how sure
+    they are (tuples by blocks)."""
+
+    name: str
+    labels: Codes
+    confidence: Floats
+
+
+def baselines(original: Original, secret: Secret, known: Known, of_cell: Codes, rng: Rng) -> list[Baseline]:
+    """All baselines of a secret."""
+    labels, size = Labels(len(secret), secret.numbers), (len(known), len(secret))
+    place = of_cell * len(secret) + original.secret_codes(secret)
+    found = [Baseline(name, *_empty(len(known))) for name, _, _ in BASELINES]
+    for block in range(BLOCKS):
+        rows = np.delete(original.rows, block, axis=1).sum(axis=1)
+        weights = np.bincount(place, rows, len(known) * len(secret)).reshape(size).astype(np.float64)
+        wanted = np.flatnonzero(np.bincount(of_cell, original.rows[:, block], len(known)))
+        for baseline, (_, _, model) in zip(found, BASELINES, strict=True):
+            made = best_guesses(secret, model(Fit(known, weights, wanted, labels, rng)))
+            baseline.labels[wanted, block], baseline.confidence[wanted, block] = made.label, made.confidence
+    return found
+
+
+def _empty(tuples: int) -> tuple[Codes, Floats]:
+    return np.zeros((tuples, BLOCKS), dtype=np.int64), np.zeros((tuples, BLOCKS))

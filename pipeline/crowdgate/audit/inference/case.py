@@ -1,0 +1,176 @@
+"""One secret of one table: what is known of its targets, what the baselines guess, and what a release comes to.
+
+Nothing is drawn for a target: everybody in the table is one, and shares are exact. Of targets that an attack can't tell
+apart it predicts as many as the coverage asks for, which counts for them all alike.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.audit.inference.baselines import Baseline, baselines
+from crowdgate.audit.inference.models import Known
+from crowdgate.audit.inference.original import BLOCKS, CHOOSING, Original, Tuples
+from crowdgate.audit.inference.secret import Codes, Floats, Guesses, Secret
+from crowdgate.audit.inference.seen import Target
+from crowdgate.audit.population import Rng
+from crowdgate.hierarchy import Level
+
+COVERAGES = (1.0, 0.1, 0.01, 0.001)
+"""Shares of the targets for whom a guess is made: those of whom it is surest."""
+GROUPS = ("all targets", "alone with what is known")
+"""Whose figures there are: everybody's, and those of the targets that nobody else agrees with in all that is known
+(section 3.1: unique in its block)."""
+STATS = ("predicted", "attack", "baseline of these", "baseline")
+"""Shares of the targets: for whom the attack guesses, of whom it is right; of whom the baseline is right among exactly
+these (the paper's estimand), and among as many that it is surest of itself (equal coverage)."""
+Part = slice
+CHOOSE, ESTIMATE = slice(0, CHOOSING), slice(CHOOSING, BLOCKS)
+
+
+@dataclass(frozen=True, eq=False)
+class Surest:
+    """Targets in the order in which a guess is surest: how many so far, and of how many it was right, as shares."""
+
+    targets: Floats
+    right: Floats
+
+    def at(self, share: Floats) -> Floats:
+        """Of how many it is right, if it guesses for that share of the targets."""
+        return np.asarray(np.interp(share, self.targets, self.right), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A secret, all that is known of targets (at the finest level), and the baselines."""
+
+    original: Original
+    secret: Secret
+    tuples: Tuples
+    held: Sequence[Baseline]
+    _views: dict[tuple[tuple[str, str], ...], "View"] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The label of every cell."""
+        return self.original.secret_codes(self.secret)
+
+    @cached_property
+    def alone(self) -> npt.NDArray[np.bool_]:
+        """The cells whose targets nobody else agrees with."""
+        found: npt.NDArray[np.bool_] = self.tuples.total(self.original.rows.sum(axis=1))[self.tuples.of_cell] == 1
+        return found
+
+    def rows(self, group: int) -> npt.NDArray[np.int64]:
+        """Targets of a group by cells and blocks."""
+        return self.original.rows if group == 0 else np.where(self.alone[:, None], self.original.rows, 0)
+
+    def right(self, baseline: Baseline, group: int) -> npt.NDArray[np.int64]:
+        """Of how many targets a baseline is right, by cells and blocks."""
+        labels = baseline.labels[self.tuples.of_cell]
+        return self.rows(group) * self.secret.right(labels, self.codes[:, None])
+
+    def curve(self, baseline: Baseline, group: int, part: Part) -> Surest:
+        """A baseline's precision against its coverage."""
+        rows, right = self.rows(group)[:, part].ravel(), self.right(baseline, group)[:, part].ravel()
+        sure = baseline.confidence[self.tuples.of_cell][:, part].ravel()
+        return surest(sure, rows.astype(np.float64), right.astype(np.float64))
+
+    @cached_property
+    def chosen(self) -> list[list[int]]:
+        """For each group and coverage the baseline that is best on the blocks that choose."""
+        shares, found = np.array(COVERAGES), list[list[int]]()
+        for group in range(len(GROUPS)):
+            right = np.array([self.curve(each, group, CHOOSE).at(shares) for each in self.held])
+            found.append(right.argmax(axis=0).tolist())
+        return found
+
+    @cached_property
+    def curves(self) -> list[list[Surest]]:
+        """The curve of the chosen baseline of each group and coverage, on the blocks that numbers are estimated on."""
+        return [[self.curve(self.held[at], group, ESTIMATE) for at in own] for group, own in enumerate(self.chosen)]
+
+    def view(self, levels: Mapping[str, Level]) -> "View":
+        """The targets as they are seen by who knows these attributes at these levels."""
+        key = tuple((name, level.name) for name, level in levels.items())
+        if key not in self._views:
+            self._views[key] = View(self, self.original.tuples(levels))
+        return self._views[key]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Targets by what a release can tell of what is known of them."""
+
+    case: Case
+    tuples: Tuples
+    _sums: dict[tuple[int, int, int], tuple[Floats, Floats]] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def target(self) -> Target:
+        """As attacks are shown it."""
+        codes = dict(zip(self.tuples.levels, self.tuples.codes, strict=True))
+        return Target(self.tuples.levels, codes, len(self.tuples))
+
+    def shares(self, guesses: Guesses, part: Part) -> Floats:
+        """What guesses come to: groups by coverages by STATS."""
+        found = np.zeros((len(GROUPS), len(COVERAGES), len(STATS)))
+        for group in range(len(GROUPS)):
+            labels, baseline = self._sums_of(group, part)
+            total = labels.sum()
+            if not total:
+                continue
+            right = self.case.secret.hits(labels)[np.arange(len(labels)), guesses.label]
+            for at, coverage in enumerate(COVERAGES):
+                taken = predicted(guesses.confidence, labels.sum(axis=1), coverage * total)
+                stats = (taken * labels.sum(axis=1), taken * right, taken * baseline)
+                found[group, at, :3] = [each.sum() / total for each in stats]
+                found[group, at, 0] = min(found[group, at, 0], coverage)  # sums of floats are off by their last bits
+                found[group, at, 1:3] = np.minimum(found[group, at, 1:3], found[group, at, 0])
+                curve = self.case.curves[group][at]
+                found[group, at, 3] = min(float(curve.at(found[group, at, :1])[0]), found[group, at, 0])
+        return found
+
+    def _sums_of(self, group: int, part: Part) -> tuple[Floats, Floats]:
+        """Targets of each tuple by labels, and of how many the baseline is right that is best for everybody."""
+        key = (group, part.start, part.stop)
+        if key not in self._sums:
+            case, rows = self.case, self.case.rows(group)[:, part].sum(axis=1)
+            best = case.held[case.chosen[group][0]]
+            right = case.right(best, group)[:, part].sum(axis=1)
+            self._sums[key] = self.tuples.by_label(case.codes, len(case.secret), rows), self.tuples.total(right)
+        return self._sums[key]
+
+
+def predicted(confidence: Floats, targets: Floats, most: float) -> Floats:
+    """For which share of each tuple's targets a guess is made, if it is made for those that are surest, `most` in all:
+    of tuples that are equally sure, for an equal share."""
+    sure = -confidence
+    order = np.argsort(sure, kind="stable")
+    _, tie = np.unique(sure[order], return_inverse=True)
+    held = np.bincount(tie, targets[order])
+    left = np.clip(most - np.concatenate([[0.0], np.cumsum(held)[:-1]]), 0, None)
+    share = np.minimum(1.0, np.divide(left, held, out=np.zeros_like(held), where=held > 0))
+    found = np.zeros(len(targets))
+    found[order] = share[tie]
+    return np.where(confidence > 0, found, 0.0)
+
+
+def surest(confidence: Floats, targets: Floats, right: Floats) -> Surest:
+    """Targets and right guesses added up from the surest on, with equally sure ones together."""
+    levels, tie = np.unique(-confidence, return_inverse=True)
+    guessed = levels < 0
+    total = max(1.0, targets.sum())
+    held, hit = (np.cumsum(np.bincount(tie, each, len(levels))[guessed]) / total for each in (targets, right))
+    return Surest(np.concatenate([[0.0], held]), np.concatenate([[0.0], hit]))
+
+
+def case_of(original: Original, secret: Secret, numbers: Mapping[str, Floats | None], rng: Rng) -> Case:
+    """A secret with its baselines, which are fitted here."""
+    known = original.known_of(secret)
+    tuples = original.tuples(original.finest(known))
+    held = baselines(original, secret, Known(tuples.codes, tuple(numbers[name] for name in known)), tuples.of_cell, rng)
+    return Case(original, secret, tuples, held)

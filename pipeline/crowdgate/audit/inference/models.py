@@ -1,0 +1,259 @@
+"""Models that predict a label from codes. scikit-learn fits them; it is an extra, and is imported when one is asked
+for.
+
+A model is handed distinct tuples of codes and, for each, the weights of the labels that were seen with it. It answers
+with shares of the labels for those that it is asked for, also for tuples that it has not seen.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from crowdgate.audit.inference.secret import Codes, Floats
+from crowdgate.audit.population import Rng
+from crowdgate.errors import ConfigurationError, Problem
+
+MOST_ROWS = 50_000
+"""On how many rows a model is fitted at most: more are drawn at random."""
+MOST_TUPLES = 20_000
+"""On how many tuples the order of attributes is chosen."""
+MOST_BINS = 255
+"""Values of a name that trees can tell apart; of more they take the places in their order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Tuples of codes: an array per attribute. Of ordered ones the codes are places in their order, or `numbers` are
+    the values of the codes (None: names)."""
+
+    codes: tuple[Codes, ...]
+    numbers: tuple[Floats | None, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Of a secret: how many there are, and their numbers in increasing order where they are numbers."""
+
+    size: int
+    numbers: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What a model is fitted to, and what it is asked: tuples, for each the weights of the labels that were seen with
+    it, and the places of the tuples that are asked for."""
+
+    known: Known
+    weights: Floats
+    wanted: Codes
+    labels: Labels
+    rng: Rng
+
+    @cached_property
+    def prior(self) -> Floats:
+        """The share of each label."""
+        return prior_of(self.weights)
+
+    @property
+    def seed(self) -> int:
+        """For a model that draws."""
+        return int(self.rng.integers(1 << 31))
+
+
+Model = Callable[[Fit], Floats]
+"""For each tuple that is asked for the shares of the labels, or zeros where nothing is known of it."""
+
+
+def features(known: Known) -> Any:
+    """One column of zeros and ones for each value of a name, one standardised column for each number; sparse."""
+    from scipy.sparse import csr_array, hstack
+
+    columns = []
+    for codes, numbers in zip(known.codes, known.numbers, strict=True):
+        if numbers is None:
+            ones = np.ones(len(codes))
+            columns.append(csr_array((ones, codes, np.arange(len(codes) + 1)), (len(codes), int(codes.max()) + 1)))
+        else:
+            values = numbers[codes]
+            spread = values.std()
+            columns.append(csr_array(((values - values.mean()) / (spread if spread > 0 else 1.0))[:, None]))
+    found = hstack(columns, format="csr")
+    found.indices, found.indptr = (
+        found.indices.astype(np.int32),
+        found.indptr.astype(np.int32),
+    )  # what scikit-learn reads
+    return found
+
+
+def seen(fit: Fit) -> tuple[Codes, Codes, Floats]:
+    """The tuples, labels and weights that a model is fitted to."""
+    tuples, labels = np.nonzero(fit.weights)
+    held = fit.weights[tuples, labels]
+    if held.sum() > MOST_ROWS:
+        held = fit.rng.multinomial(MOST_ROWS, held / held.sum()).astype(np.float64)
+        tuples, labels, held = tuples[held > 0], labels[held > 0], held[held > 0]
+    return tuples.astype(np.int64), labels.astype(np.int64), held
+
+
+def logistic(fit: Fit) -> Floats:
+    """Logistic regression with an L1 penalty, as in the paper (section 4.4: C = .01, saga); of numbers lasso."""
+    if fit.labels.numbers is not None:
+        return _lasso(fit)
+    made = _library("linear_model").LogisticRegression(
+        l1_ratio=1, C=0.01, solver="saga", max_iter=100, tol=1e-3, random_state=fit.seed
+    )
+    return _classified(made, features(fit.known), fit, repeated=True)
+
+
+def ridge(fit: Fit) -> Floats:
+    """Logistic regression with an L2 penalty."""
+    made = _library("linear_model").LogisticRegression(C=1.0, max_iter=100, tol=1e-3)
+    return _classified(made, features(fit.known), fit)
+
+
+def boosted(fit: Fit) -> Floats:
+    """Gradient boosting of trees on histograms (G. Ke et al. 2017)."""
+    ensemble, of_numbers = _library("ensemble"), fit.labels.numbers is not None
+    model = ensemble.HistGradientBoostingRegressor if of_numbers else ensemble.HistGradientBoostingClassifier
+    lines = list(zip(fit.known.codes, fit.known.numbers, strict=True))
+    names = [numbers is None and int(codes.max(initial=0)) < MOST_BINS for codes, numbers in lines]
+    made = model(max_iter=80, early_stopping=False, categorical_features=names, random_state=fit.seed)
+    x = np.column_stack([codes if numbers is None else numbers[codes] for codes, numbers in lines]).astype(np.float64)
+    return _regressed(made, x, fit) if of_numbers else _classified(made, x, fit)
+
+
+def _lasso(fit: Fit) -> Floats:
+    """Linear regression with an L1 penalty, as in the paper (section 4.4: alpha = .1)."""
+    made = _library("linear_model").Lasso(alpha=0.1, max_iter=2000, random_state=fit.seed)
+    return _regressed(made, features(fit.known), fit)
+
+
+def _classified(model: Any, x: Any, fit: Fit, *, repeated: bool = False) -> Floats:
+    """Whole weights are `repeated` rows for a model whose steps are too long where a few weigh much (saga)."""
+    tuples, truth, held = seen(fit)
+    if repeated:
+        times = np.rint(held).astype(np.int64)
+        tuples, truth, held = np.repeat(tuples, times), np.repeat(truth, times), np.ones(times.sum())
+    found = np.zeros((len(fit.wanted), fit.labels.size))
+    if len(np.unique(truth)) < 2:
+        found[:, truth[:1]] = 1
+        return found
+    with _as_far_as_it_comes():
+        model.fit(x[tuples], truth, sample_weight=held)
+        found[:, model.classes_] = model.predict_proba(x[fit.wanted])
+    return found
+
+
+def _regressed(model: Any, x: Any, fit: Fit) -> Floats:
+    """The nearest label, for sure: a number says nothing of its error."""
+    tuples, truth, held = seen(fit)
+    assert fit.labels.numbers is not None, "numbers are regressed"
+    with _as_far_as_it_comes():
+        model.fit(x[tuples], fit.labels.numbers[truth], sample_weight=held)
+        near = nearest(fit.labels.numbers, np.asarray(model.predict(x[fit.wanted]), dtype=np.float64))
+    found = np.zeros((len(fit.wanted), fit.labels.size))
+    found[np.arange(len(near)), near] = 1
+    return found
+
+
+def nearest(numbers: Floats, values: Floats) -> Codes:
+    """The place of the nearest of some increasing numbers."""
+    behind = np.clip(np.searchsorted(numbers, values), 1, max(1, len(numbers) - 1))
+    if len(numbers) == 1:
+        return np.zeros(len(values), dtype=np.int64)
+    lower = values - numbers[behind - 1] <= numbers[behind] - values
+    return np.where(lower, behind - 1, behind).astype(np.int64)
+
+
+def majority(fit: Fit) -> Floats:
+    """The same for everybody: how often each label was seen."""
+    return np.tile(fit.prior, (len(fit.wanted), 1))
+
+
+def one_to_one(fit: Fit) -> Floats:
+    """By the one attribute that tells most: a map of its values."""
+    maps = [by_value(codes, fit.weights) for codes in fit.known.codes]
+    return smoothed(max(maps, key=lambda found: _right(found, fit.weights))[fit.wanted], fit.prior)
+
+
+def longest_match(fit: Fit) -> Floats:
+    """The rows that agree with the target in most attributes, counted from the one that tells most: the nearest rows.
+
+    Attributes are ordered by how much each adds to what is right. A tuple that nobody else has is looked up without the
+    last attribute, and so on.
+    """
+    found, key = majority(fit), np.zeros(len(fit.known), dtype=np.int64)
+    for at in order_of(fit):
+        key = _joined(key, fit.known.codes[at])
+        table = by_value(key, fit.weights)[fit.wanted]
+        has = table.sum(axis=1) > 0
+        found[has] = smoothed(table[has], fit.prior)
+    return found
+
+
+def order_of(fit: Fit) -> list[int]:
+    """Attributes, each the one that adds most to what those before it tell."""
+    some = np.sort(fit.rng.permutation(len(fit.known))[:MOST_TUPLES])
+    columns, held = [codes[some] for codes in fit.known.codes], fit.weights[some]
+    order, key = list[int](), np.zeros(len(some), dtype=np.int64)
+    while len(order) < len(columns):
+        left = [at for at in range(len(columns)) if at not in order]
+        keys = {at: _joined(key, columns[at]) for at in left}
+        order.append(max(left, key=lambda at: _right(by_value(keys[at], held), held)))
+        key = keys[order[-1]]
+    return order
+
+
+def by_value(codes: Codes, weights: Floats) -> Floats:
+    """For each tuple the weights of all tuples with its code."""
+    size = int(codes.max(initial=0)) + 1
+    total = np.column_stack([np.bincount(codes, column, size) for column in weights.T])
+    return np.asarray(total[codes], dtype=np.float64)
+
+
+def prior_of(weights: Floats) -> Floats:
+    """The share of each label."""
+    found: Floats = weights.sum(axis=0) / max(1.0, weights.sum())
+    return found
+
+
+def smoothed(weights: Floats, prior: Floats) -> Floats:
+    """Shares of labels that count for one row more, of which nothing is known but the prior: of few rows it is less
+    sure what they tell. Zeros where there is no row."""
+    total = weights.sum(axis=1, keepdims=True)
+    return np.where(total > 0, (weights + prior) / (total + 1), 0.0)
+
+
+def _joined(key: Codes, codes: Codes) -> Codes:
+    _, found = np.unique(key * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
+    return np.asarray(found, dtype=np.int64)
+
+
+def _right(found: Floats, weights: Floats) -> float:
+    """Rows that are right, not counting for itself: a tuple that is alone is not."""
+    return float(np.maximum(0.0, weights[np.arange(len(found)), found.argmax(axis=1)] - (found.sum(axis=1) <= 1)).sum())
+
+
+@contextmanager
+def _as_far_as_it_comes() -> Iterator[None]:
+    """A model that stops before it has converged is a model all the same. One thread: processes share the CPUs."""
+    with warnings.catch_warnings(), import_module("threadpoolctl").threadpool_limits(1):
+        warnings.filterwarnings("ignore", message="The max_iter was reached|Objective did not converge")
+        yield
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(f"sklearn.{name}")
+    except ImportError:
+        found, expected = "scikit-learn is not installed", "pip install 'crowdgate[audit]'"
+        raise ConfigurationError(Problem("command line", None, "--of", found, expected)) from None

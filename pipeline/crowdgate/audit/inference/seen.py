@@ -1,0 +1,93 @@
+"""A release as those see it who know some attributes of a target and want one more."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.audit.inference.secret import Codes, Floats, Secret
+from crowdgate.hierarchy import Level, above
+from crowdgate.histogram import Histogram
+from crowdgate.kind.seen import Seen
+from crowdgate.noisy.drawn import NoisyCounts
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What is known of targets, as a release tells it: distinct tuples of attributes at the levels of the release
+    (`codes`, one array each)."""
+
+    levels: Mapping[str, Level]
+    codes: Mapping[str, Codes]
+    size: int
+
+    def at(self, name: str, level: Level) -> Codes:
+        """The codes of an attribute at a level."""
+        own = self.levels[name]
+        return self.codes[name] if own is level else np.asarray(above(own, level)[self.codes[name]], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Released rows in what is known of a target (a code array each) and in the secret: counts by labels."""
+
+    levels: Mapping[str, Level]
+    codes: Mapping[str, Codes]
+    weights: Floats
+
+
+def rows_of(seen: Seen, secret: Secret, known: tuple[str, ...]) -> Rows | None:
+    """The released rows by the known attributes that are released. None where no rows are, or not the secret."""
+    if seen.rows is None or secret.name not in seen.levels or not len(seen.rows):
+        return None
+    levels = {name: level for name, level in seen.levels.items() if name in known}
+    return counted(seen.rows, levels, secret, seen.levels[secret.name])
+
+
+def counted(rows: Histogram, levels: Mapping[str, Level], secret: Secret, told: Level) -> Rows:
+    """Rows by distinct tuples of some attributes, and by the labels of the secret."""
+    columns = {name: np.asarray(rows.codes[rows.names.index(name)], dtype=np.int64) for name in levels}
+    place, first = grouped(list(columns.values()), len(rows))
+    labels = np.asarray(rows.codes[rows.names.index(secret.name)], dtype=np.int64)
+    found = np.bincount(place * len(told) + labels, rows.counts, len(first) * len(told)).reshape(len(first), len(told))
+    return Rows(levels, {name: codes[first] for name, codes in columns.items()}, finer(found, secret, told))
+
+
+def table_of(table: NoisyCounts, secret: Secret, known: tuple[str, ...]) -> Rows | None:
+    """A noisy table in the same way, counts below 0 as 0. None where it does not tell the secret, or nothing else."""
+    levels = {name: level for name, level in table.levels.items() if name in known}
+    if secret.name not in table.levels or not levels:
+        return None
+    names = list(table.levels)
+    aside = tuple(at for at, name in enumerate(names) if name not in levels and name != secret.name)
+    counts = np.maximum(table.counts.sum(axis=aside), 0).astype(np.float64)
+    kept = [name for name in names if name in levels or name == secret.name]
+    last = np.moveaxis(counts, kept.index(secret.name), -1)
+    codes = np.unravel_index(np.arange(int(np.prod(last.shape[:-1]))), last.shape[:-1])
+    order = [name for name in kept if name != secret.name]
+    told = table.levels[secret.name]
+    return Rows(
+        {name: levels[name] for name in order},
+        {name: np.asarray(each, dtype=np.int64) for name, each in zip(order, codes, strict=True)},
+        finer(last.reshape(-1, len(told)), secret, told),
+    )
+
+
+def finer(weights: npt.NDArray[np.generic], secret: Secret, told: Level) -> Floats:
+    """Counts at the level that is told as counts at the secret's own: each is divided equally."""
+    if told is secret.level:
+        return np.asarray(weights, dtype=np.float64)
+    up = above(secret.level, told)
+    found: Floats = np.asarray(weights, dtype=np.float64)[..., up] / np.bincount(up, minlength=len(told))[up]
+    return found
+
+
+def grouped(columns: list[Codes], size: int) -> tuple[Codes, Codes]:
+    """The place of each line among the distinct lines, and where each of these stands first."""
+    place = np.zeros(size, dtype=np.int64)
+    for column in columns:
+        _, place = np.unique(place * (int(column.max(initial=0)) + 1) + column, return_inverse=True)
+    first = np.zeros(int(place.max(initial=0)) + 1, dtype=np.int64)
+    first[place[::-1]] = np.arange(size - 1, -1, -1)
+    return np.asarray(place, dtype=np.int64), first
