@@ -60,19 +60,40 @@ def ratio_limits(part: Shares, whole: Shares, alpha: Number, most: float = 1.0) 
 
 
 def improvement_limits(
-    attack: Shares, base: Shares, predicted: Shares, alpha: Number, most: float = 1.0
+    attack: Shares, base: Shares, predicted: Shares, alpha: Number, most: float = 1.0, wrong: float = 1.0
 ) -> tuple[float, float]:
     """(lower, upper) limits of (E attack - E base) / (E predicted - E base), for triples of one law with attack and
-    base from 0 to predicted <= most: the precision improvement of paired predictions.
+    base from 0 to predicted <= most: the precision improvement of paired predictions. `wrong`, above 0, is what is
+    known to be at least predicted - base: the share of all targets that the base is wrong of.
 
     It lies in (-infinity, 1]; -infinity where nothing tells it from that.
     """
+    a, b, p = _paired(attack, base, predicted, most, wrong)
+    least, greatest = _least(alpha), min(most, wrong)
+    lower = _last(lambda c: log_capital(above(a, b, p, c) / most) >= least, 1.0, -_FARTHEST)
+    upper = _last(lambda c: log_capital(below(a, b, p, c, greatest)) >= least, -_FARTHEST, 1.0 - _NEAR_ENOUGH)
+    return (-math.inf if lower == -_FARTHEST else lower), (upper if upper < 1.0 - 2 * _NEAR_ENOUGH else 1.0)
+
+
+def improvement_p(attack: Shares, base: Shares, predicted: Shares, most: float = 1.0) -> float:
+    """The p-value of no improvement at all: that the attack is not right more often than the base."""
+    a, b, p = _paired(attack, base, predicted, most, 1.0)
+    return p_value(above(a, b, p, 0.0) / most)
+
+
+def _paired(
+    attack: Shares, base: Shares, predicted: Shares, most: float, wrong: float
+) -> tuple[Gains, Gains, Gains]:
     a, p = _within(attack, predicted, most)
     b, _ = _within(base, predicted, most)
-    least = _least(alpha)
-    lower = _last(lambda c: log_capital(above(a, b, p, c) / most) >= least, 1.0, -_FARTHEST)
-    upper = _last(lambda c: c < 1 and log_capital(-above(a, b, p, c) / ((1 - c) * most)) >= least, -_FARTHEST, 1.0)
-    return (-math.inf if lower == -_FARTHEST else lower), upper
+    if not 0 < wrong <= 1 or not (p - b <= wrong * (1 + _ROUNDED) + _ROUNDED).all():
+        raise ValueError("wrong must be a number in (0, 1], and at least predicted - base")
+    return a, b, p
+
+
+def below(attack: Gains, base: Gains, predicted: Gains, improvement: float, greatest: float) -> Gains:
+    """How far each is below an improvement under 1, in units of the farthest that it can be above."""
+    return -above(attack, base, predicted, improvement) / ((1 - improvement) * greatest * (1 + 2 * _ROUNDED))
 
 
 def above(attack: Gains, base: Gains, predicted: Gains, improvement: float) -> Gains:

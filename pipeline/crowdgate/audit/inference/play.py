@@ -1,0 +1,202 @@
+"""The game of attribute inference: a release of the whole table, attacks on everybody in it, beside the baselines.
+
+The release is the unit: its coins and its noise are the same for all targets, so that shares are added up by release
+(pooled over targets, intervals would hold far too seldom). Every tenth release chooses attacks, on blocks of targets
+that numbers are not estimated on; the others estimate.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from crowdgate.audit.inference.attacks import ATTACKS, Sight
+from crowdgate.audit.inference.case import CHOOSE, COVERAGES, ESTIMATE, GROUPS, STATS, Case, View
+from crowdgate.audit.inference.original import BLOCKS, Original
+from crowdgate.audit.inference.record import Attacked, Played, Shares
+from crowdgate.audit.inference.secret import Floats, best_guesses
+from crowdgate.audit.observation import Known, Mechanism
+from crowdgate.audit.population import Rng
+from crowdgate.audit.record import Must
+from crowdgate.hierarchy import Level
+from crowdgate.kind.seen import Seen
+
+BATCH = 10
+"""Releases of a batch: the first of them chooses."""
+DIGITS = 9
+"""Of shares: they are rounded the same way everywhere, so that a part stays a part."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Shares by releases, secrets, attacks, groups, coverages and STATS, of releases that choose and of those that
+    estimate; and, of a release that each block was left out of, by secrets, attacks, coverages: for what share of the
+    block a guess was made, and was right. Not a number where an attack had nothing to attack."""
+
+    choosing: Floats
+    estimating: Floats
+    outside: Floats
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is kept."""
+        return {each.name: _listed(getattr(self, each.name)) for each in fields(self)}
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """Attacks on a mechanism that is told the table of these cases."""
+
+    mechanism: Mechanism
+    cases: Sequence[Case]
+    seed: int
+    number: int
+    also_known: tuple[str, ...] = ()
+    """Attributes of the population that the attacker knows, and that tell nothing of anybody else."""
+
+    @property
+    def original(self) -> Original:
+        """The table."""
+        return self.cases[0].original
+
+    def batches(self, trials: int) -> Iterator[tuple[int, int]]:
+        """(number of the batch, its releases)."""
+        for start in range(0, trials, BATCH):
+            yield start // BATCH, min(BATCH, trials - start)
+
+    def batch(self, at: int, trials: int) -> Tally:
+        """The releases of one batch."""
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number, at)))
+        choosing = np.array([self._release(rng, CHOOSE)])
+        estimating = [self._release(rng, ESTIMATE) for _ in range(trials - 1)]
+        outside = self._outside(rng, at % BLOCKS)
+        return Tally(choosing, np.array(estimating).reshape(trials - 1, *choosing.shape[1:]), np.array([outside]))
+
+    def read(self, said: dict[str, Any], trials: int) -> Tally:
+        """A tally of so many releases that was written. Raises ValueError or KeyError for one that can't be."""
+        tally = Tally(*(_read(said[each.name]) for each in fields(Tally)))
+        shape = (len(self.cases), len(ATTACKS), len(GROUPS), len(COVERAGES), len(STATS))
+        shapes = ((1, *shape), (trials - 1, *shape), (1, *shape[:2], len(COVERAGES), 2))
+        found = (tally.choosing, tally.estimating, tally.outside)
+        for each, wanted in zip(found, shapes, strict=True):
+            if each.size == 0 and 0 in wanted:
+                continue
+            if each.shape != wanted or not ((each >= 0) & (each <= 1) | np.isnan(each)).all():
+                raise ValueError("shares that can't be")
+        return Tally(found[0], found[1].reshape(shapes[1]), found[2])
+
+    def played(self, tallies: Mapping[int, Tally], must: Must, note: str, rate: float | None) -> Played:
+        """What is recorded: of each secret, group and coverage the attack that was best where attacks are chosen."""
+        choosing = np.concatenate([each.choosing for each in tallies.values()])
+        estimating = np.concatenate([each.estimating for each in tallies.values()])
+        if not len(estimating):  # nothing is drawn: one release is all that there is
+            estimating = choosing
+        outside = np.concatenate([each.outside for each in tallies.values()])
+        return Played(
+            mechanism=self.mechanism.name, must=must, note=note, rate=rate, releases=len(estimating),
+            secrets=tuple(
+                _attacked(case, choosing[:, at], estimating[:, at], outside[:, at])
+                for at, case in enumerate(self.cases)
+            ),
+        )  # fmt: skip
+
+    def _release(self, rng: Rng, part: slice) -> Floats:
+        """One release of the whole table."""
+        drawn = self.original.table(rng)
+        seen = self.mechanism.tell(drawn, Known(self.original.population, drawn.n, False), rng).seen or Seen()
+        found = [
+            [self._shares(case, view, sight, part) for view, sight in self._sights(case, seen, rng)]
+            for case in self.cases
+        ]
+        return np.round(np.array(found), DIGITS)
+
+    def _sights(self, case: Case, seen: Seen, rng: Rng) -> Iterator[tuple[View, Floats | None]]:
+        view = case.view(self._levels(case, seen))
+        sight = Sight(seen, case.secret, view.target, rng)
+        return ((view, attack(sight)) for _, _, attack in ATTACKS)
+
+    def _shares(self, case: Case, view: View, shares: Floats | None, part: slice) -> Floats:
+        if shares is None:
+            return np.full((len(GROUPS), len(COVERAGES), len(STATS)), np.nan)
+        return view.shares(best_guesses(case.secret, shares), part)
+
+    def _outside(self, rng: Rng, block: int) -> Floats:
+        """A release of the table without a block, attacked for the people of the block: the prior framework."""
+        drawn = self.original.without(block, rng)
+        seen = self.mechanism.tell(drawn, Known(self.original.population, drawn.n, False), rng).seen or Seen()
+        found = np.full((len(self.cases), len(ATTACKS), len(COVERAGES), 2), np.nan)
+        for at, case in enumerate(self.cases):
+            for attack, (view, shares) in enumerate(self._sights(case, seen, rng)):
+                if shares is not None:
+                    own = view.shares(best_guesses(case.secret, shares), slice(block, block + 1))
+                    found[at, attack] = own[0, :, :2]
+        return np.round(found, DIGITS)
+
+    def _levels(self, case: Case, seen: Seen) -> Mapping[str, Level]:
+        """What is known of a target, at the finest level at which the release tells it."""
+        known = (*case.original.known_of(case.secret), *self.also_known)
+        told: dict[str, Level] = {}
+        for levels in (seen.levels if seen.rows is not None else {}, *(table.levels for table in seen.tables)):
+            for name, level in levels.items():
+                if name in known and (name not in told or len(level) > len(told[name])):
+                    told[name] = level
+        return {name: told[name] for name in known if name in told}
+
+
+def _attacked(case: Case, choosing: Floats, estimating: Floats, outside: Floats) -> Attacked:
+    """Of one secret."""
+    precision = _precision(choosing)
+    best = np.where(np.isnan(precision), -np.inf, precision).argmax(axis=0)
+    found = []
+    for group in range(len(GROUPS)):
+        for coverage, share in enumerate(COVERAGES):
+            at = int(best[group, coverage])
+            own = estimating[:, at, group, coverage]
+            if np.isnan(own).any() or not case.rows(group)[:, ESTIMATE].sum():
+                continue
+            baseline = case.chosen[group][coverage], case.chosen[group][0]
+            found.append(
+                Shares(
+                    group=GROUPS[group], coverage=share, attack=ATTACKS[at][0],
+                    baseline=case.held[baseline[0]].name, baseline_of_these=case.held[baseline[1]].name,
+                    targets=int(case.rows(group)[:, ESTIMATE].sum()), wrong=_wrong(case, group, baseline[1]),
+                    wrong_at=_wrong(case, group, baseline[0]), outside=_mean(outside[:, at, coverage]) if group == 0 else None,
+                    shares=tuple((each[0], each[1], each[2], each[3]) for each in own.tolist()),
+                )
+            )  # fmt: skip
+    every = _precision(estimating)
+    lines = {name: tuple(map(_number, every[at, 0])) for at, (name, _, _) in enumerate(ATTACKS)}
+    return Attacked(secret=case.secret.name, level=case.secret.level.name, labels=len(case.secret),
+                    known=case.original.known_of(case.secret), precision=lines, found=tuple(found))  # fmt: skip
+
+
+def _precision(shares: Floats) -> Floats:
+    """By attacks, groups and coverages; not a number where nothing is guessed."""
+    total = shares.sum(axis=0)
+    nothing: Floats = np.full(total.shape[:-1], np.nan)
+    return np.asarray(np.divide(total[..., 1], total[..., 0], out=nothing, where=total[..., 0] > 0), dtype=np.float64)
+
+
+def _wrong(case: Case, group: int, baseline: int) -> float:
+    """For what share of the targets a baseline is wrong, whatever its coverage."""
+    rows = case.rows(group)[:, ESTIMATE].sum()
+    return float(np.round(1 - case.right(case.held[baseline], group)[:, ESTIMATE].sum() / rows, DIGITS))
+
+
+def _mean(shares: Floats) -> float | None:
+    predicted, right = np.nansum(shares, axis=0)
+    return None if predicted == 0 else float(right / predicted)
+
+
+def _listed(values: Floats) -> Any:
+    found: list[Any] = np.where(np.isnan(values), -1, values).tolist()
+    return found
+
+
+def _read(said: Any) -> Floats:
+    found = np.array(said, dtype=np.float64)
+    return np.asarray(np.where(found == -1, np.nan, found), dtype=np.float64)
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
