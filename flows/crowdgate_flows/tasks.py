@@ -15,7 +15,8 @@ from crowdgate.audit.run import processes
 from crowdgate.cli.output import announce
 from crowdgate.errors import CrowdgateError
 from crowdgate.jobs import release as job
-from crowdgate.jobs.audit import Asked, Audited, How, audit
+from crowdgate.jobs.audit import Asked, Audited, audit
+from crowdgate.jobs.audit_keeping import How
 from crowdgate.kind.run import Ready, Request, Reserved, Result, Run
 from crowdgate.ledger.key import draw_key
 

@@ -9,7 +9,7 @@ from crowdgate import report
 from crowdgate.audit import written
 from crowdgate.audit.controls import CONTROLS
 from crowdgate.audit.findings import found as audited
-from crowdgate.audit.record import weights_of
+from crowdgate.audit.record import AuditRecord, weights_of
 from crowdgate.candidate import Candidate
 from crowdgate.gate import NEAREST, NUMBERS, Outcome, Verdict, Writing, gate_words
 from crowdgate.kind.attachment import Attachment, Context
@@ -86,7 +86,7 @@ def _audit_problems(context: Context, found: bytes | None) -> Iterator[str]:
         return
     if not any(MAX_AGE in (gate.options or {}) for gate in said.verdicts):
         yield "no gate is judged by it"
-    record = written.parsed(found)
+    record = written.parsed(found, AuditRecord)
     setting = record.setting
     if audited(record).outcome is Outcome.INCONCLUSIVE:
         yield "nothing can be concluded from it"
@@ -103,7 +103,7 @@ def _audit_problems(context: Context, found: bytes | None) -> Iterator[str]:
 
 
 def _audited(said: Manifest, candidate: Candidate, found: bytes) -> Candidate:
-    audit = written.figures(written.parsed(found), date.fromisoformat(said.release.slot[:10]))
+    audit = written.figures(written.parsed(found, AuditRecord), date.fromisoformat(said.release.slot[:10]))
     return replace(candidate, static=replace(candidate.static, audit=audit))
 
 

@@ -11,7 +11,8 @@ import pytest
 from crowdgate.audit.controls import CONTROLS
 from crowdgate.audit.run import Executor, serial
 from crowdgate.jobs import audit_setting
-from crowdgate.jobs.audit import Asked, Audited, How, audit, now
+from crowdgate.jobs.audit import Asked, Audited, audit
+from crowdgate.jobs.audit_keeping import How, now
 from tests.workshop import Workshop, good_rows, make_workshop, write_parquet
 
 SEED = "0123456789abcdef0123456789abcdef"

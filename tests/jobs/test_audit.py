@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from crowdgate.audit.findings import level
-from crowdgate.audit.game import Tally
+from crowdgate.audit.game import Game, Tally
 from crowdgate.audit.partial import Batch
 from crowdgate.audit.run import Schedule, serial
 from crowdgate.errors import ConfigurationError, Crashed, VerificationFailed
-from crowdgate.jobs.audit import Asked, How, partial_file
+from crowdgate.jobs.audit import Asked
 from crowdgate.jobs.audit_confidential import ENDED, audit_table
+from crowdgate.jobs.audit_keeping import How, partial_file
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.publish import publisher
@@ -234,6 +235,7 @@ def test_a_limit_that_is_not_kept_ends_with_3(
         yield from serial(of, [batch for batch in missing if batch.game])
         for batch in missing[:2]:
             game = of[0].game
+            assert isinstance(game, Game)
             none = Tally.none(len(game.attackers), len(game.weights))
             none.light[[not each.aside for each in game.attackers], 0] = min(isolated, batch.trials)
             none.any[[not each.aside for each in game.attackers], 0] = min(isolated, batch.trials)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.audit.record import Played
+from crowdgate.audit.record import AuditRecord, Played
 from crowdgate.audit.written import digest_of, parsed, sealed
 from crowdgate.errors import VerificationFailed
 from crowdgate.jobs import audit_setting
 from crowdgate.jobs import release as job
-from crowdgate.jobs.audit import now
+from crowdgate.jobs.audit_keeping import now
 from crowdgate.jobs.verify import verify
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
@@ -77,7 +77,7 @@ def _missing(town: Town) -> None:
 
 
 def _edited(town: Town) -> None:
-    record = parsed(town.records[0].read_bytes())
+    record = parsed(town.records[0].read_bytes(), AuditRecord)
     none = (0,) * len(record.own.weights)
     better = record.own.attacked[0].model_copy(update={"light": none, "tenth_light": none})
     own = record.own.model_copy(update={"attacked": (better, *record.own.attacked[1:])})
@@ -212,7 +212,7 @@ def _forged(town: Town, change: Callable[[Path], None]) -> Path:
 
 def _rewritten(**setting: object) -> Callable[[Path], None]:
     def change(path: Path) -> None:
-        record = parsed(path.read_bytes())
+        record = parsed(path.read_bytes(), AuditRecord)
         made = record.setting.model_copy(update=setting)
         path.write_bytes(sealed(record.model_copy(update={"setting": made, "digest": digest_of(made)})))
 
@@ -220,7 +220,7 @@ def _rewritten(**setting: object) -> Callable[[Path], None]:
 
 
 def _better(path: Path) -> None:
-    record = parsed(path.read_bytes())
+    record = parsed(path.read_bytes(), AuditRecord)
     zeros = (0,) * len(record.own.weights)
     none = tuple(each.model_copy(update={"light": zeros, "tenth_light": zeros}) for each in record.own.attacked)
     own = record.own.model_copy(update={"attacked": none})
@@ -235,25 +235,25 @@ def _nothing(played: Played) -> Played:
 
 def _silent(path: Path) -> None:
     """The control that must be caught is not."""
-    record = parsed(path.read_bytes())
+    record = parsed(path.read_bytes(), AuditRecord)
     played = [_nothing(each) if each.must == "be caught" else each for each in record.played]
     path.write_bytes(sealed(record.model_copy(update={"played": tuple(played)})))
 
 
 def _lenient(path: Path) -> None:
-    record = parsed(path.read_bytes())
+    record = parsed(path.read_bytes(), AuditRecord)
     played = [_nothing(each) if each.must == "be caught" else each for each in record.played]
     held = [each.model_copy(update={"must": "hold"}) if each.must == "be caught" else each for each in played]
     path.write_bytes(sealed(record.model_copy(update={"played": tuple(held)})))
 
 
 def _without_controls(path: Path) -> None:
-    record = parsed(path.read_bytes())
+    record = parsed(path.read_bytes(), AuditRecord)
     path.write_bytes(sealed(record.model_copy(update={"played": (record.own,)})))
 
 
 def _fewer_weights(path: Path) -> None:
-    record = parsed(path.read_bytes())
+    record = parsed(path.read_bytes(), AuditRecord)
     names = ("light", "any", "tenth_light", "tenth_any")
     cut = [each.model_copy(update={n: getattr(each, n)[:1] for n in names}) for each in record.own.attacked]
     first = record.setting.weights[:1]

@@ -81,9 +81,7 @@ def improvement_p(attack: Shares, base: Shares, predicted: Shares, most: float =
     return p_value(above(a, b, p, 0.0) / most)
 
 
-def _paired(
-    attack: Shares, base: Shares, predicted: Shares, most: float, wrong: float
-) -> tuple[Gains, Gains, Gains]:
+def _paired(attack: Shares, base: Shares, predicted: Shares, most: float, wrong: float) -> tuple[Gains, Gains, Gains]:
     a, p = _within(attack, predicted, most)
     b, _ = _within(base, predicted, most)
     if not 0 < wrong <= 1 or not (p - b <= wrong * (1 + _ROUNDED) + _ROUNDED).all():

@@ -121,16 +121,28 @@ class Setting(Recorded):
     confidential: bool = False
 
 
-class AuditRecord(Recorded):
-    """A finished audit. `digest` is that of its setting; `seed` draws tables, coins and predicates; `attempt` counts
-    the audits of this policy's digest that were begun before it, with it."""
+class Record(Recorded):
+    """A finished audit. `digest` is that of its setting; `seed` draws tables, coins and what attackers draw; `attempt`
+    counts the audits of this policy's digest, and of this question, that were begun before it, with it."""
 
     format: Literal[1] = 1
-    setting: Setting
+    setting: Any
     digest: str
     seed: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
     made: date
     attempt: Annotated[int, Field(ge=1, le=1000)]
+    played: Any
+
+    @property
+    def own(self) -> Any:
+        """What was found of the policy's mechanism."""
+        return next(each for each in self.played if each.must == "judged")
+
+
+class AuditRecord(Record):
+    """An audit of predicate singling out."""
+
+    setting: Setting
     played: tuple[Played, ...]
 
     @model_validator(mode="after")

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Protocol
 
-from crowdgate.audit.partial import Batch, Tally, kept
+from crowdgate.audit.partial import Batch, kept
 from crowdgate.audit.record import Must
 
 Progress = Callable[[int, int], None]
@@ -48,7 +48,7 @@ class Scheduled:
 
 
 Schedule = Sequence[Scheduled]
-Executor = Callable[[Schedule, Sequence[Batch]], Iterable[tuple[Batch, Tally]]]
+Executor = Callable[[Schedule, Sequence[Batch]], Iterable[tuple[Batch, Any]]]
 """Plays batches of a schedule, in any order and anywhere."""
 
 
@@ -81,7 +81,7 @@ def run(
         return tuple(_played(at, each, partial.played) for at, each in enumerate(schedule))
 
 
-def serial(schedule: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Tally]]:
+def serial(schedule: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Any]]:
     """One batch after another in this process."""
     for batch in missing:
         yield batch, schedule[batch.game].game.batch(batch.at, batch.trials)
@@ -90,7 +90,7 @@ def serial(schedule: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch
 def processes(count: int) -> Executor:
     """So many batches at once, each in a process of its own."""
 
-    def over(schedule: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Tally]]:
+    def over(schedule: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Any]]:
         pool = ProcessPoolExecutor(min(count, max(1, len(missing))), get_context("spawn"), _hold, (schedule,))
         try:
             for found in as_completed([pool.submit(_play, batch) for batch in missing]):
@@ -118,7 +118,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _play(batch: Batch) -> tuple[Batch, Tally]:
+def _play(batch: Batch) -> tuple[Batch, Any]:
     return next(serial(_HELD[0], [batch]))
 
 

@@ -2,11 +2,12 @@
 
 import hashlib
 from datetime import date
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from crowdgate.audit.findings import found
-from crowdgate.audit.record import AuditRecord, Setting
+from crowdgate.audit.record import AuditRecord, Record, Recorded
 from crowdgate.candidate import AuditFigures, Measurement
 from crowdgate.errors import VerificationFailed
 from crowdgate.manifest import canonical
@@ -15,20 +16,23 @@ NAME = "audit.json"
 """Of the record beside a release whose gates read it."""
 
 
-def digest_of(setting: Setting) -> str:
+def digest_of(setting: Recorded) -> str:
     """SHA-256 of everything that was played but the seed."""
     return hashlib.sha256(canonical(setting.model_dump(mode="json"))).hexdigest()
 
 
-def sealed(record: AuditRecord) -> bytes:
+def sealed(record: Record) -> bytes:
     """The record as it is kept."""
     return canonical(record.model_dump(mode="json"))
 
 
-def parsed(data: bytes) -> AuditRecord:
-    """The record in `data`. Raises VerificationFailed for anything that is not written as a record is."""
+R = TypeVar("R", bound=Record)
+
+
+def parsed(data: bytes, kept: type[R]) -> R:
+    """The record in `data`. Raises VerificationFailed for anything that is not written as a record of that type is."""
     try:
-        record = AuditRecord.model_validate_json(data)
+        record = kept.model_validate_json(data)
         if sealed(record) == data and record.digest == digest_of(record.setting) and record.own is not None:
             return record
     except (ValidationError, ValueError, ArithmeticError, RecursionError, StopIteration):

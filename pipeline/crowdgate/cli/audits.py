@@ -10,9 +10,10 @@ from crowdgate.audit.run import processes
 from crowdgate.cli.output import print_json, print_table
 from crowdgate.cli.releases import WITHHELD, AsJson, LedgerUrl, progress_bar
 from crowdgate.gate import Outcome
-from crowdgate.jobs.audit import Asked, Audited, How
+from crowdgate.jobs.audit import Asked, Audited
 from crowdgate.jobs.audit import audit as run_audit
 from crowdgate.jobs.audit_confidential import audit_table
+from crowdgate.jobs.audit_keeping import How
 from crowdgate.jobs.audit_page import write_audit_page
 from crowdgate.jobs.audit_words import (
     CONTROL_TEXT,

@@ -10,8 +10,9 @@ from typing import Any
 
 from crowdgate.audit.written import digest_of
 from crowdgate.errors import Crashed, VerificationFailed
-from crowdgate.jobs.audit import USUAL, Asked, How, Table, ledger_of, made, partial_file, subject_of
-from crowdgate.jobs.audit_setting import setting_of, stated
+from crowdgate.jobs.audit import Asked, ledger_of, subject_of, table_of
+from crowdgate.jobs.audit_keeping import USUAL, How, made, partial_file
+from crowdgate.jobs.audit_setting import stated
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.population import population
 from crowdgate.kind.plan import Plan
@@ -54,7 +55,7 @@ def audit_table(asked: Asked, how: How = USUAL) -> str:
 def _read(plan: Plan, asked: Asked, ledger: Ledger, how: How) -> dict[str, Any]:
     """What is kept: the record, or the one that there is already."""
     spec, units = stated(plan, asked.overrides), population(plan, plan.bundle.contract)
-    table = Table(plan, spec, units, setting_of(plan, spec, units, confidential=True), ledger)
+    table = table_of(plan, spec, units, ledger, confidential=True)
     path = private_file(ledger.path, ledger.id, _name(plan))
     known = _known(ledger, plan)
     if known is not None and known["digest"] == digest_of(table.setting):

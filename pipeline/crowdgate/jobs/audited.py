@@ -12,7 +12,8 @@ from crowdgate.audit.written import figures, parsed
 from crowdgate.candidate import UNAUDITED, AuditFigures, NoAudit
 from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.gate import Outcome
-from crowdgate.jobs.audit import folder_of, ledger_of, now
+from crowdgate.jobs.audit import folder_of, ledger_of
+from crowdgate.jobs.audit_keeping import now
 from crowdgate.jobs.audit_setting import code, digest_of_population, libraries, stated
 from crowdgate.jobs.plan import reads_audit
 from crowdgate.jobs.population import population
@@ -87,7 +88,7 @@ def _tried(path: Path, plan: Plan, journal: list[Line]) -> _Tried:
     digest = hashlib.sha256(data).hexdigest()
     line = max((line.number for line in journal if line.commitment == digest), default=0)
     try:
-        record = parsed(data)
+        record = parsed(data, AuditRecord)
     except VerificationFailed:
         return _Tried(data, None, 0, f"{_named(path, plan)} is no record of an audit, or it was edited", line)
     passed = 0

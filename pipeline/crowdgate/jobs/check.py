@@ -6,7 +6,7 @@ from typing import Any
 
 from crowdgate import manifest
 from crowdgate.gate import Reach, Verdict, gate_words
-from crowdgate.jobs.audit import now
+from crowdgate.jobs.audit_keeping import now
 from crowdgate.jobs.audited import evidence_here
 from crowdgate.jobs.charges import charge_words, unlikely
 from crowdgate.jobs.informed import informed

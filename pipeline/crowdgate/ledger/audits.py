@@ -17,9 +17,14 @@ KEPT_PRIVATE = "confidential-audit-recorded"
 """The same, of an audit on the policy's own table: the commitment is that of a private record."""
 
 
-def subject(policy: str, version: str, policy_digest: str) -> str:
-    """How the journal names the audits of a policy."""
-    return f"{policy}/{version} {policy_digest}"
+def subject(policy: str, version: str, policy_digest: str, question: str = "") -> str:
+    """How the journal names the audits of a policy: of one question beside singling out with its name."""
+    return f"{policy}/{version} {key(policy_digest, question)}"
+
+
+def key(policy_digest: str, question: str = "") -> str:
+    """By which the attempts at one question about one policy digest are counted."""
+    return f"{question} {policy_digest}" if question else policy_digest
 
 
 def attempt_commitment(setting_digest: str, seed: str) -> str:
@@ -27,20 +32,20 @@ def attempt_commitment(setting_digest: str, seed: str) -> str:
     return hashlib.sha256(f"{setting_digest}\n{seed}".encode()).hexdigest()
 
 
-def attempt(written: Iterable[Line], policy_digest: str, commitment: str) -> int | None:
-    """The number of an attempt among all at this policy digest, from 1 on; None for one that was not written down."""
-    begun = [line.commitment for line in _of(written, BEGUN, policy_digest)]
+def attempt(written: Iterable[Line], key: str, commitment: str) -> int | None:
+    """The number of an attempt among all at this key, from 1 on; None for one that was not written down."""
+    begun = [line.commitment for line in _of(written, BEGUN, key)]
     return begun.index(commitment) + 1 if commitment in begun else None
 
 
-def attempts(written: Iterable[Line], policy_digest: str) -> int:
-    """How many audits of this policy digest were begun."""
-    return sum(1 for _ in _of(written, BEGUN, policy_digest))
+def attempts(written: Iterable[Line], key: str) -> int:
+    """How many audits of this key were begun."""
+    return sum(1 for _ in _of(written, BEGUN, key))
 
 
-def is_recorded(written: Iterable[Line], policy_digest: str, record_digest: str) -> bool:
-    """Whether a record of this SHA-256 is one that an audit of this policy digest ended with."""
-    return any(line.commitment == record_digest for line in _of(written, RECORDED, policy_digest))
+def is_recorded(written: Iterable[Line], key: str, record_digest: str) -> bool:
+    """Whether a record of this SHA-256 is one that an audit of this key ended with."""
+    return any(line.commitment == record_digest for line in _of(written, RECORDED, key))
 
 
 @dataclass(frozen=True)
@@ -59,5 +64,5 @@ def audits(written: Iterable[Line]) -> list[Told]:
     return [Told(line.number, line.subject.partition(" ")[0], words[line.event]) for line in told]
 
 
-def _of(written: Iterable[Line], event: str, policy_digest: str) -> Iterator[Line]:
-    return (line for line in written if line.event == event and line.subject.endswith(f" {policy_digest}"))
+def _of(written: Iterable[Line], event: str, key: str) -> Iterator[Line]:
+    return (line for line in written if line.event == event and line.subject.partition(" ")[2] == key)
