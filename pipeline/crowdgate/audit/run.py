@@ -13,7 +13,6 @@ from threading import Thread
 from typing import Any, Protocol
 
 from crowdgate.audit.partial import Batch, kept
-from crowdgate.audit.record import Must
 
 Progress = Callable[[int, int], None]
 """(trials that are played, trials in all)."""
@@ -31,7 +30,7 @@ class Game(Protocol):
     def read(self, said: dict[str, Any], trials: int) -> Any:
         """See `partial.Kept`."""
 
-    def played(self, tallies: Mapping[int, Any], must: Must, note: str, rate: float | None) -> Any:
+    def played(self, tallies: Mapping[int, Any], must: Any, note: str, rate: float | None) -> Any:
         """What is recorded of the tallies of all batches, by their numbers."""
 
 
@@ -41,7 +40,7 @@ class Scheduled:
 
     game: Game
     trials: int
-    must: Must
+    must: str
     note: str
     rate: float | None = None
     """The success that is claimed of the best attacker on one that must be caught."""

@@ -1,6 +1,7 @@
 """Commands that audit mechanisms."""
 
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 from crowdgate.audit.run import processes
 from crowdgate.cli.output import print_json, print_table
 from crowdgate.cli.releases import WITHHELD, AsJson, LedgerUrl, progress_bar
+from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.gate import Outcome
 from crowdgate.jobs.audit import Asked, Audited
 from crowdgate.jobs.audit import audit as run_audit
@@ -29,6 +31,13 @@ from crowdgate.jobs.audit_words import (
 from crowdgate.jobs.plan_page import check_name
 
 
+class Question(StrEnum):
+    """What an audit asks."""
+
+    SINGLING_OUT = "singling-out"
+    INFERENCE = "inference"
+
+
 def audit(
     policy: Annotated[Path, typer.Argument(help="The policy file.")],
     units: Annotated[str | None, typer.Option("--units", metavar="N", help="In place of the policy's.")] = None,
@@ -41,16 +50,24 @@ def audit(
     on_confidential: Annotated[
         bool, typer.Option("--on-confidential", help="On the table itself: for the curator; recorded as a look.")
     ] = False,
+    question: Annotated[
+        Question, typer.Option("--of", help="Whether somebody can be singled out, or a secret attribute inferred.")
+    ] = Question.SINGLING_OUT,
     ledger: LedgerUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let attackers play against a policy's mechanism on a public population: how often do they single somebody out?
+    """Let attackers play against a policy's mechanism on a public population: how often do they single somebody out, or
+    infer what is secret?
 
     Exit 0 when they stay within the limit, 3 when they do not or nothing can be concluded.
     """
     if page is not None:
         check_name(page)
     asked = Asked(policy, units, trials, weight, ledger)
+    if question is Question.INFERENCE:
+        _refuse_beside(trials=trials, weight=weight, on_confidential=on_confidential or None)
+        infer(asked, jobs, page, as_json)
+        return
     with progress_bar(as_json, "playing") as progress:
         how = How(executor=processes(jobs or os.cpu_count() or 1), progress=progress)
         if on_confidential:
@@ -68,6 +85,39 @@ def audit(
     show(found, page, as_json)
     if found.findings.outcome is not Outcome.PASS:
         raise typer.Exit(WITHHELD)
+
+
+def infer(asked: Asked, jobs: int | None, page: Path | None, as_json: bool) -> None:
+    """The audit of attribute inference."""
+    from crowdgate.jobs.inference.job import audit_inference
+    from crowdgate.jobs.inference.page import write_inference_page
+    from crowdgate.jobs.inference.words import inferred_json, inferred_listings, inferred_words
+
+    with progress_bar(as_json, "releasing") as progress:
+        found = audit_inference(asked, How(executor=processes(jobs or os.cpu_count() or 1), progress=progress))
+    if page is not None:
+        write_inference_page(found, page)
+    if as_json:
+        print_json(inferred_json(found))
+    else:
+        setting = found.record.setting
+        typer.echo(f"{found.findings.outcome} {setting.policy}/{setting.version}, {setting.question}")
+        for listing in inferred_listings(found):
+            typer.echo(listing.title)
+            print_table(listing.titles, listing.rows, left=listing.text)
+        for line in inferred_words(found):
+            typer.echo(line)
+        for path in filter(None, (page, found.path)):
+            typer.echo(str(path))
+    if found.findings.outcome is not Outcome.PASS:
+        raise typer.Exit(WITHHELD)
+
+
+def _refuse_beside(**given: object) -> None:
+    stated = [f"--{name.replace('_', '-')}" for name, value in given.items() if value is not None]
+    if stated:
+        found, expected = "beside --of inference", "only for singling out"
+        raise ConfigurationError([Problem("command line", None, name, found, expected) for name in stated])
 
 
 def show(found: Audited, page: Path | None, as_json: bool) -> None:

@@ -48,7 +48,7 @@ class PrivacyUnit:
 @dataclass(frozen=True, eq=False)
 class Attribute:
     """One column. `accepted` marks the domain codes that the row rules accept; `margins` are public counts of the
-    domain's values."""
+    domain's values. `known_to_attackers` and `secret` are what the contract says of inference (None: its role says)."""
 
     name: str
     role: Role
@@ -58,6 +58,18 @@ class Attribute:
     invalid: Literal["drop", "level"] = "drop"
     accepted: npt.NDArray[np.bool_] | None = None
     margins: tuple[int, ...] | None = None
+    known_to_attackers: bool | None = None
+    secret: bool | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether somebody may know it of whom he looks for: as the contract says, else of every quasi-identifier."""
+        return self.role is Role.QUASI_IDENTIFIER if self.known_to_attackers is None else self.known_to_attackers
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether nobody should infer it: as the contract says, else of every sensitive attribute."""
+        return self.role is Role.SENSITIVE if self.secret is None else self.secret
 
     @property
     def releasable(self) -> bool:

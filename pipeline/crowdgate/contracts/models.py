@@ -296,6 +296,8 @@ PROPERTY_FACTS: dict[str, TypeAdapter[Any]] = {
     "levels": TypeAdapter(list[LevelModel]),
     "invalid": TypeAdapter(Literal["drop", "level"]),
     "margins": TypeAdapter(Text),
+    "knownToAttackers": TypeAdapter(Flag),
+    "secret": TypeAdapter(Flag),
 }
 _MODELS: dict[str, type[BaseModel]] = {
     "privacyUnit": UnitModel,

@@ -181,6 +181,8 @@ def _attribute(at: Place, name: str, person: str | None, rules: Rules) -> Attrib
         invalid=invalid,
         accepted=_accepted(at, domain, [rule for _, rule in own if isinstance(rule, RowRule)]),
         margins=_margins(places, stated, domain),
+        known_to_attackers=stated.get("knownToAttackers"),
+        secret=stated.get("secret"),
     )
 
 

@@ -1,13 +1,13 @@
 """A public table as the population of an audit: its rows, or its persons with their rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from crowdgate.audit.population import Population
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.hierarchy import Level
+from crowdgate.hierarchy import EXACT, Level
 from crowdgate.histogram import Counts, Histogram, Integers, View, collapse, joint
 from crowdgate.kind.plan import Plan
 from crowdgate.sampling import KEY_BYTES, SecretKey
@@ -19,14 +19,20 @@ _NO_SECRET = bytes(KEY_BYTES)
 """Which rows of a person stay is decided by this key: the table is public, and the population is always the same."""
 
 
-def population(plan: Plan, contract: Contract) -> Population:
-    """The units of a contract's table in the attributes and levels that the policy's mechanism counts.
+def population(plan: Plan, contract: Contract, beside: Sequence[str] | None = None) -> Population:
+    """The units of a contract's table in the attributes and levels that the policy's mechanism counts; if others are
+    named `beside`, in all of them exactly.
 
     Raises ConfigurationError where the contract has other attributes, levels or labels than the policy's, or another
     privacy unit; FileFault where the table can't be read.
     """
     view = joint(plan.protection.views().values())
-    task = Task(contract, view.names, {"all": View(_levels(plan, contract, view.levels))})
+    own = _levels(plan, contract, view.levels)
+    if beside is not None:
+        names = dict.fromkeys((*own, *beside))
+        view = View({name: _exact(plan, contract, name) for name in names})
+        own = view.levels
+    task = Task(contract, view.names, {"all": View(own)})
     found = counted(open_source(contract, view.names), task, serial())
     if found.people is None:
         cells = found.histograms["all"]
@@ -50,6 +56,14 @@ def _levels(plan: Plan, contract: Contract, levels: Mapping[str, Level]) -> Mapp
         found_unit = f"its privacy unit is {unit}, at most {unit.rows} rows"
         raise ConfigurationError(_problem(plan, contract, found_unit, expected))
     return found
+
+
+def _exact(plan: Plan, contract: Contract, name: str) -> Level:
+    attribute = contract.by_name.get(name)
+    if attribute is None or attribute.hierarchy is None:
+        expected = "a population whose contract has it with a domain, or knownToAttackers: false"
+        raise ConfigurationError(_problem(plan, contract, f"{name!r} is no attribute with a domain there", expected))
+    return attribute.hierarchy.level(EXACT)
 
 
 def _problem(plan: Plan, contract: Contract, found: str, expected: str) -> Problem:

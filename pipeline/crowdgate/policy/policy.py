@@ -102,6 +102,15 @@ class Publish(Strict):
     formats: Annotated[list[str], Field(min_length=1, default_factory=lambda: ["parquet"])]
 
 
+class InferenceSpec(Strict):
+    """How attribute inference is audited: in so many releases of one table, at that share of the targets; `limit` is
+    the greatest precision improvement over the baselines that passes."""
+
+    releases: Annotated[int, whole_between(20, 100_000), schema_of("integer", minimum=20, maximum=100_000)] = 300
+    coverage: Probability = Fraction(1)
+    limit: Probability = Fraction(1, 10)
+
+
 class AuditSpec(Strict):
     """How the mechanism is audited: tables of `units` privacy units (by default as many as the population has) are
     drawn from the public table of the contract `population` (by default the policy's own), `trials` times, with
@@ -114,6 +123,7 @@ class AuditSpec(Strict):
     weight: Rate | None = None
     limit: Probability = Fraction(1, 100)
     replacement: Flag = True
+    inference: InferenceSpec = Field(default_factory=InferenceSpec)
 
     def largest(self, units: int) -> Fraction:
         """The greatest weight of a predicate against tables of so many units."""

@@ -14,11 +14,10 @@ import numpy as np
 from crowdgate.audit.inference.attacks import ATTACKS, Sight
 from crowdgate.audit.inference.case import CHOOSE, COVERAGES, ESTIMATE, GROUPS, STATS, Case, View
 from crowdgate.audit.inference.original import BLOCKS, Original
-from crowdgate.audit.inference.record import Attacked, Played, Shares
+from crowdgate.audit.inference.record import Attacked, Must, Played, Shares
 from crowdgate.audit.inference.secret import Floats, best_guesses
 from crowdgate.audit.observation import Known, Mechanism
 from crowdgate.audit.population import Rng
-from crowdgate.audit.record import Must
 from crowdgate.hierarchy import Level
 from crowdgate.kind.seen import Seen
 
@@ -53,6 +52,8 @@ class Game:
     number: int
     also_known: tuple[str, ...] = ()
     """Attributes of the population that the attacker knows, and that tell nothing of anybody else."""
+    attacks: frozenset[str] = frozenset(name for name, _, _ in ATTACKS)
+    """Who attacks."""
 
     @property
     def original(self) -> Original:
@@ -89,8 +90,6 @@ class Game:
         """What is recorded: of each secret, group and coverage the attack that was best where attacks are chosen."""
         choosing = np.concatenate([each.choosing for each in tallies.values()])
         estimating = np.concatenate([each.estimating for each in tallies.values()])
-        if not len(estimating):  # nothing is drawn: one release is all that there is
-            estimating = choosing
         outside = np.concatenate([each.outside for each in tallies.values()])
         return Played(
             mechanism=self.mechanism.name, must=must, note=note, rate=rate, releases=len(estimating),
@@ -113,7 +112,7 @@ class Game:
     def _sights(self, case: Case, seen: Seen, rng: Rng) -> Iterator[tuple[View, Floats | None]]:
         view = case.view(self._levels(case, seen))
         sight = Sight(seen, case.secret, view.target, rng)
-        return ((view, attack(sight)) for _, _, attack in ATTACKS)
+        return ((view, attack(sight) if name in self.attacks else None) for name, _, attack in ATTACKS)
 
     def _shares(self, case: Case, view: View, shares: Floats | None, part: slice) -> Floats:
         if shares is None:
@@ -149,25 +148,27 @@ def _attacked(case: Case, choosing: Floats, estimating: Floats, outside: Floats)
     best = np.where(np.isnan(precision), -np.inf, precision).argmax(axis=0)
     found = []
     for group in range(len(GROUPS)):
-        for coverage, share in enumerate(COVERAGES):
+        for coverage in range(len(COVERAGES)):
             at = int(best[group, coverage])
             own = estimating[:, at, group, coverage]
             if np.isnan(own).any() or not case.rows(group)[:, ESTIMATE].sum():
                 continue
-            baseline = case.chosen[group][coverage], case.chosen[group][0]
-            found.append(
-                Shares(
-                    group=GROUPS[group], coverage=share, attack=ATTACKS[at][0],
-                    baseline=case.held[baseline[0]].name, baseline_of_these=case.held[baseline[1]].name,
-                    targets=int(case.rows(group)[:, ESTIMATE].sum()), wrong=_wrong(case, group, baseline[1]),
-                    wrong_at=_wrong(case, group, baseline[0]), outside=_mean(outside[:, at, coverage]) if group == 0 else None,
-                    shares=tuple((each[0], each[1], each[2], each[3]) for each in own.tolist()),
-                )
-            )  # fmt: skip
+            found.append(_shares(case, group, coverage, ATTACKS[at][0], own, outside[:, at, coverage]))
     every = _precision(estimating)
     lines = {name: tuple(map(_number, every[at, 0])) for at, (name, _, _) in enumerate(ATTACKS)}
     return Attacked(secret=case.secret.name, level=case.secret.level.name, labels=len(case.secret),
                     known=case.original.known_of(case.secret), precision=lines, found=tuple(found))  # fmt: skip
+
+
+def _shares(case: Case, group: int, coverage: int, attack: str, own: Floats, outside: Floats) -> Shares:
+    best, at_all = case.chosen[group][coverage], case.chosen[group][0]
+    return Shares(
+        group=GROUPS[group], coverage=COVERAGES[coverage], attack=attack, baseline=case.held[best].name,
+        baseline_of_these=case.held[at_all].name, targets=int(case.rows(group)[:, ESTIMATE].sum()),
+        wrong=_wrong(case, group, at_all), wrong_at=_wrong(case, group, best),
+        outside=_mean(outside) if group == 0 else None,
+        shares=tuple((each[0], each[1], each[2], each[3]) for each in own.tolist()),
+    )  # fmt: skip
 
 
 def _precision(shares: Floats) -> Floats:

@@ -1,11 +1,14 @@
 """What an audit of attribute inference found, as JSON: everything that repeats it, and that gates and pages read."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from crowdgate.audit.record import Must, Recorded
+from crowdgate.audit.record import Exact, Record, Recorded
 
+Must = Literal["judged", "be caught", "hold", "show"]
+"""What is expected of a mechanism: one that must "show" is the policy's question asked of the rows as they are, a
+ceiling of what any release could tell."""
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -58,3 +61,54 @@ class Played(Recorded):
     rate: float | None
     releases: int
     secrets: tuple[Attacked, ...]
+
+
+class Setting(Recorded):
+    """What was played: together with the code it decides everything but the noise of OpenDP's samplers.
+
+    One table of n units of the population, of which `releases` releases are made; `coverage` and `limit` are what
+    passes. `known` is what is known of a target, `secrets` what is asked, with its level."""
+
+    question: Literal["inference"] = "inference"
+    policy: str
+    version: str
+    policy_digest: str
+    mechanism: str
+    epsilon: Exact
+    delta: Exact
+    contract: str
+    population: str
+    population_digest: str
+    population_size: int
+    n: int
+    releases: int
+    coverage: Exact
+    limit: Exact
+    known: tuple[str, ...]
+    secrets: tuple[tuple[str, str], ...]
+    attacks: tuple[str, ...]
+    baselines: tuple[str, ...]
+    controls: tuple[str, ...]
+    code: str
+    libraries: dict[str, str]
+
+
+class InferenceRecord(Record):
+    """An audit of attribute inference."""
+
+    setting: Setting
+    played: tuple[Played, ...]
+
+    @model_validator(mode="after")
+    def _as_set(self) -> "InferenceRecord":
+        """What was played is what was set."""
+        own = [each for each in self.played if each.must == "judged"]
+        names = tuple(each.mechanism for each in self.played if each.must != "judged")
+        if len(own) != 1 or names != self.setting.controls:
+            raise ValueError("one mechanism is judged, beside the controls of the setting")
+        asked = tuple((each.secret, each.level) for each in own[0].secrets)
+        if asked != self.setting.secrets or any(
+            len(each.shares) != own[0].releases for one in own[0].secrets for each in one.found
+        ):
+            raise ValueError("what was played is what was set")
+        return self

@@ -1,0 +1,98 @@
+"""Mechanisms of which it is known what an inference audit finds.
+
+They draw nothing, so that one release is all there is, and their figures are exact. Their tables have a column more,
+which the attacker knows and which tells nothing of anybody else: a tag that stands for the identifiers, and the group
+that Mondrian puts a row into.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from crowdgate.audit.controls.groups import Mondrian
+from crowdgate.audit.inference.original import Original
+from crowdgate.audit.observation import Known, Observation
+from crowdgate.audit.population import Drawn, Population, Rng
+from crowdgate.hierarchy import Level, Numbers
+from crowdgate.histogram import Histogram, project
+from crowdgate.kind.seen import Seen
+
+TAG, GROUP = "the tag", "the group"
+CAUGHT = 0.95
+"""The improvement that identity must reach."""
+MOST_UNITS = 20_000
+"""Units of a control's table: more tell no more."""
+K = 5
+
+
+@dataclass(frozen=True)
+class Control:
+    """A mechanism that publishes rows as they are in some columns."""
+
+    columns: tuple[str, ...] | None
+    """None: all but the two that are added."""
+    added: tuple[str, ...]
+    name: str
+    must: Literal["be caught", "hold", "show"]
+    note: str
+    least: float = 0.0
+    """What its improvement must be above."""
+
+    releases: ClassVar[int] = 2
+    """One by which nothing is chosen, and one that is estimated on."""
+    attacks: ClassVar[frozenset[str]] = frozenset({"class homogeneity"})
+
+    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
+        """Rows as they are."""
+        names = [name for name in drawn.table.names if name not in (TAG, GROUP)]
+        shown = [*(names if self.columns is None else self.columns), *self.added]
+        if not shown:
+            return Observation(seen=Seen())
+        return Observation(
+            seen=Seen((), project(drawn.table, shown), {name: known.population.levels[name] for name in shown})
+        )
+
+
+def controls(secrets: Sequence[str]) -> tuple[Control, ...]:
+    """Those that are played on a table with all that is known."""
+    return (
+        Control(
+            None, (TAG,), "identity", "be caught", "publishes every row as it is, with a tag that is known", CAUGHT
+        ),
+        Control((), (), "constant", "hold", "publishes nothing"),
+        Control(
+            tuple(secrets), (GROUP,), f"Mondrian, k = {K}", "be caught",
+            f"publishes groups of {K} rows at least, with the secrets of every row as they are",
+        ),
+    )  # fmt: skip
+
+
+def with_added(original: Original) -> Population:
+    """The population of a table with the two columns more."""
+    population = original.population
+    rows = original.rows.sum(axis=1)
+    cells = population.cells
+    added = {TAG: np.arange(len(cells), dtype=np.int64), GROUP: _groups(original, rows)}
+    levels: dict[str, Level] = dict(population.levels)
+    for name, codes in added.items():
+        levels[name] = Numbers(name, (), np.arange(int(codes.max(initial=0)) + 1, dtype=np.int32))
+    names = (*cells.names, *added)
+    sizes = (*cells.sizes, *(len(levels[name]) for name in added))
+    table = Histogram(names, sizes, (*cells.codes, *added.values()), cells.counts)
+    return replace(population, view=type(population.view)(levels), cells=table)
+
+
+def _groups(
+    original: Original, rows: np.ndarray[tuple[int], np.dtype[np.int64]]
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The group of every cell: Mondrian's, of the rows of the table by what is known of them."""
+    tuples = original.tuples(original.finest(original.known))
+    held = np.repeat(tuples.of_cell, rows)
+    columns = np.column_stack([codes[held] for codes in tuples.codes]).astype(np.float64)
+    scaled = columns / np.maximum(1, np.ptp(columns, axis=0))
+    found = np.zeros(len(tuples), dtype=np.int64)
+    for number, group in enumerate(Mondrian(K).halved(scaled, held)):
+        found[held[group]] = number
+    return found[tuples.of_cell]

@@ -1,0 +1,118 @@
+"""One audit of attribute inference: plan, set, fit what is known without a release, and keep what is played."""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+import numpy as np
+
+from crowdgate.audit.inference.case import Case, case_of
+from crowdgate.audit.inference.controls import GROUP, MOST_UNITS, TAG, with_added
+from crowdgate.audit.inference.findings import Findings, found
+from crowdgate.audit.inference.original import Original, original
+from crowdgate.audit.inference.play import Game
+from crowdgate.audit.inference.record import InferenceRecord
+from crowdgate.audit.inference.secret import Floats, Secret
+from crowdgate.audit.population import Population
+from crowdgate.audit.released import Released
+from crowdgate.audit.run import Scheduled
+from crowdgate.errors import ConfigurationError
+from crowdgate.hierarchy import EXACT
+from crowdgate.jobs.audit import Asked, folder_of, ledger_of, subject_of
+from crowdgate.jobs.audit_keeping import USUAL, How, Table, kept, record_file
+from crowdgate.jobs.audit_setting import stated
+from crowdgate.jobs.inference.setting import controls_of, known_of, numbers_of, refuse, secrets_of, setting_of
+from crowdgate.jobs.plan import plan_policy, population_problems
+from crowdgate.jobs.population import population as population_of
+from crowdgate.kind.plan import Plan
+from crowdgate.ledger.audits import key
+from crowdgate.policy.policy import AuditSpec
+
+QUESTION = "inference"
+
+
+@dataclass(frozen=True, eq=False)
+class Inferred:
+    """A finished audit: its record, and where that lies."""
+
+    record: InferenceRecord
+    findings: Findings
+    path: Path
+    own: bool
+
+
+def audit_inference(asked: Asked, how: How = USUAL) -> Inferred:
+    """Audit what a policy's release tells of people's secrets, or report the audit that was made with this setting.
+
+    Raises as `jobs.audit.audit` does, and ConfigurationError where nothing is secret or known, or scikit-learn is not
+    installed.
+    """
+    plan = plan_policy(asked.policy)
+    if problems := list(population_problems(plan.bundle)):
+        raise ConfigurationError(problems)
+    spec, secrets = stated(plan, asked.overrides), secrets_of(plan)
+    known = known_of(plan.bundle.contract)
+    population = population_of(plan, plan.bundle.population, (*known, *(each.name for each in secrets)))
+    table = Table(
+        InferenceRecord,
+        setting_of(plan, spec, population, secrets),
+        ledger_of(plan, asked.ledger),
+        subject_of(plan, QUESTION),
+        key(plan.bundle.digest, QUESTION),
+        lambda _: refuse(plan, spec, population),
+        partial(_schedule, plan, spec, population, secrets),
+    )
+    path = record_file(folder_of(plan), table)
+    record = kept(table, path, how)
+    return Inferred(record, found(record), path, spec == stated(plan))
+
+
+def _schedule(plan: Plan, spec: AuditSpec, population: Population, secrets: list[Secret], seed: int) -> list[Scheduled]:
+    """The policy's own mechanism, the same question asked of its columns as they are, and the controls."""
+    table = Tables(plan, spec, population, tuple(secrets), seed)
+    own = Game(Released(plan.protection), table.cases, seed, 0)
+    games = [Scheduled(own, spec.inference.releases, "judged", "publishes what the policy says")]
+    for number, control in enumerate(controls_of(plan, secrets), start=1):
+        cases = table.cases if control.must == "show" else table.controlled
+        also = tuple(name for name in (TAG, GROUP) if name in control.added)
+        game = Game(control, cases, seed, number, also, control.attacks)
+        games.append(Scheduled(game, control.releases, control.must, control.note, control.least))
+    return games
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The table that is attacked and the smaller one of the controls, with what is fitted without its people: drawn and
+    fitted from the seed."""
+
+    plan: Plan
+    spec: AuditSpec
+    population: Population
+    secrets: tuple[Secret, ...]
+    seed: int
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """Of the policy's table, its own columns known: what else is known tells more of non-members too."""
+        return self._cases(self._original(self.spec.units or self.population.size, 0), 1)
+
+    @cached_property
+    def controlled(self) -> tuple[Case, ...]:
+        """Of the controls' table."""
+        small = self._original(min(MOST_UNITS, self.spec.units or self.population.size), 2)
+        added = Original(with_added(small), small.units, small.known, small.secrets)
+        return self._cases(added, 3)
+
+    def _original(self, n: int, stream: int) -> Original:
+        known = known_of(self.plan.bundle.contract)
+        return original(self.population, n, known, self.secrets, self._rng(stream))
+
+    def _cases(self, table: Original, stream: int) -> tuple[Case, ...]:
+        contract = self.plan.bundle.contract
+        numbers: dict[str, Floats | None] = {
+            name: numbers_of(contract.by_name[name], EXACT) for name in self.population.levels
+        }
+        return tuple(case_of(table, secret, numbers, self._rng(stream)) for secret in self.secrets)
+
+    def _rng(self, stream: int) -> np.random.Generator:
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(1 << 20, stream)))

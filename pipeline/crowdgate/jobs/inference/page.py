@@ -1,0 +1,56 @@
+"""An inference audit as a page: Markdown, or the same as HTML with a chart for every secret."""
+
+from pathlib import Path
+
+from crowdgate import report
+from crowdgate.audit.inference.case import GROUPS
+from crowdgate.jobs.inference.job import Inferred
+from crowdgate.jobs.inference.words import QUESTIONS, described, inferred_listings, inferred_words
+from crowdgate.jobs.plan_page import write_as
+from crowdgate.report.chart import Line, draw_lines
+from crowdgate.report.html import PICTURES
+
+TEMPLATE = "report/inference.md.j2"
+
+
+def write_inference_page(found: Inferred, path: Path) -> None:
+    """Write a new file: Markdown if its name ends in .md, HTML if in .html. Raises as `write_as`."""
+    write_as(
+        path, f"Inference audit of {found.record.setting.policy}", inference_markdown(found), lambda: _pictures(found)
+    )
+
+
+def inference_markdown(found: Inferred) -> str:
+    """The page as Markdown."""
+    setting = found.record.setting
+    facts = {
+        "policy digest": setting.policy_digest, "mechanism": setting.mechanism, "population": setting.population,
+        "population digest": setting.population_digest, "seed": found.record.seed, "made": str(found.record.made),
+        "setting digest": found.record.digest, "code": setting.code, **setting.libraries,
+    }  # fmt: skip
+    precision, attacks = inferred_listings(found)
+    first, *others = inferred_words(found)
+    values = {
+        "title": f"{setting.policy}, version {setting.version}", "outcome": str(found.findings.outcome), "first": first,
+        "words": others, "questions": QUESTIONS, "pictures": PICTURES, "precision": precision, "attacks": attacks,
+        "described": described(), "known": setting.known, "secrets": setting.secrets,
+        "notes": [(each.mechanism, each.note) for each in found.record.played if each.must != "judged"], "facts": facts,
+    }  # fmt: skip
+    return report.markdown(TEMPLATE, values)
+
+
+def _pictures(found: Inferred) -> list[str]:
+    """Precision against coverage beside the baselines."""
+    pictures = []
+    for name, _ in found.record.setting.secrets:
+        own = [each for each in found.findings.estimates if each.secret == name and each.group == GROUPS[0]]
+        lines = [
+            Line(f"attack on {name}", tuple((each.predicted, float(each.precision.value)) for each in own)),
+            Line(
+                "baseline, of the same people", tuple((each.predicted, float(each.base_of_these.value)) for each in own)
+            ),
+            Line("baseline, of as many", tuple((each.predicted, float(each.base.value)) for each in own)),
+        ]
+        if own:
+            pictures.append(draw_lines(lines, "coverage: share of people for whom a guess is made", "precision"))
+    return pictures

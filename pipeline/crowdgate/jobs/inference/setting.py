@@ -1,0 +1,118 @@
+"""What an inference audit of a policy will play: who is known by what, what is asked, and what stands against it."""
+
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+
+from crowdgate.audit.inference.attacks import ATTACKS
+from crowdgate.audit.inference.baselines import BASELINES
+from crowdgate.audit.inference.case import COVERAGES
+from crowdgate.audit.inference.controls import Control, controls
+from crowdgate.audit.inference.record import Setting
+from crowdgate.audit.inference.secret import Floats, Secret
+from crowdgate.audit.population import Population
+from crowdgate.contracts.contract import Attribute, Contract
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.hierarchy import EXACT
+from crowdgate.histogram import joint
+from crowdgate.jobs.audit_setting import code, digest_of_population, libraries
+from crowdgate.kind.plan import Plan
+from crowdgate.policy.policy import AuditSpec
+
+LIBRARY = "scikit-learn"
+LEAST_UNITS = 200
+CEILING = "the policy's columns as they are"
+
+
+def known_of(contract: Contract) -> tuple[str, ...]:
+    """What is known of a target."""
+    return tuple(each.name for each in contract.attributes if each.is_known and each.releasable)
+
+
+def secrets_of(plan: Plan) -> list[Secret]:
+    """What is asked: the secret attributes that the policy releases, at the finest level that it releases of each.
+
+    Raises ConfigurationError for a secret that is told at no level, of one value, or where there is none.
+    """
+    contract, told = plan.bundle.contract, joint(plan.protection.views().values()).levels
+    stated = [each for each in contract.attributes if each.secret and each.name not in told]
+    found = [Secret(each.name, told[each.name], numbers_of(each, told[each.name].name)) for each in contract.attributes
+             if each.is_secret and each.name in told]  # fmt: skip
+    problems = list(_problems(plan, contract, stated, found))
+    if problems:
+        raise ConfigurationError(problems)
+    return found
+
+
+def _problems(plan: Plan, contract: Contract, untold: list[Attribute], found: list[Secret]) -> Iterator[Problem]:
+    at = str(contract.files[0])
+    for attribute in untold:
+        expected = "a secret that the policy releases, or secret: false"
+        yield Problem(at, None, f"attribute {attribute.name!r}", "a secret that is released at no level", expected)
+    for secret in found:
+        if len(secret) < 2:
+            expected = "a level with two values at least: of one value nothing is secret"
+            yield Problem(at, None, f"attribute {secret.name!r}", f"one value at level {secret.level.name!r}", expected)
+    if not found and not untold:
+        released = ", ".join(joint(plan.protection.views().values()).levels)
+        expected = f"{{property: secret, value: true}}, or privacyRole: sensitive, at one of {released}"
+        yield Problem(at, None, "attributes", "none that is secret is released", expected)
+    if not known_of(contract):
+        expected = "{property: knownToAttackers, value: true}, or privacyRole: quasi-identifier"
+        yield Problem(at, None, "attributes", "none is known to attackers", expected)
+
+
+def numbers_of(attribute: Attribute, level: str) -> Floats | None:
+    """The values of an attribute's labels where they are numbers in their order, at the level `exact`."""
+    domain = attribute.domain
+    if domain is None or domain.grid is None or level != EXACT or attribute.invalid == "level":
+        return None
+    grid = domain.grid
+    return np.array([float(grid.first + grid.step * place) for place in range(grid.size)])
+
+
+def controls_of(plan: Plan, secrets: list[Secret]) -> tuple[Control, ...]:
+    """What is played beside the policy's mechanism: the ceiling first."""
+    columns = tuple(joint(plan.protection.views().values()).levels)
+    ceiling = Control(columns, (), CEILING, "show", "publishes the policy's attributes of every row, exactly")
+    return ceiling, *controls([each.name for each in secrets])
+
+
+def setting_of(plan: Plan, spec: AuditSpec, population: Population, secrets: list[Secret]) -> Setting:
+    """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers."""
+    bundle, wanted = plan.bundle, spec.inference
+    return Setting(
+        policy=bundle.policy.metadata.name, version=bundle.policy.metadata.version, policy_digest=bundle.digest,
+        mechanism=plan.protection.kind.name, epsilon=plan.guarantee.epsilon, delta=plan.guarantee.delta,
+        contract=bundle.contract.id, population=population.name, population_digest=digest_of_population(population),
+        population_size=population.size, n=spec.units or population.size, releases=wanted.releases,
+        coverage=wanted.coverage, limit=wanted.limit, known=known_of(bundle.contract),
+        secrets=tuple((each.name, each.level.name) for each in secrets), attacks=tuple(name for name, _, _ in ATTACKS),
+        baselines=tuple(name for name, _, _ in BASELINES),
+        controls=tuple(each.name for each in controls_of(plan, secrets)), code=code(), libraries=_libraries(),
+    )  # fmt: skip
+
+
+def _libraries() -> dict[str, str]:
+    try:
+        return {**libraries(), LIBRARY: version(LIBRARY)}
+    except PackageNotFoundError:
+        found, expected = "scikit-learn is not installed", "pip install 'crowdgate[audit]'"
+        raise ConfigurationError(Problem("command line", None, "--of", found, expected)) from None
+
+
+def refuse(plan: Plan, spec: AuditSpec, population: Population) -> None:
+    """Raises ConfigurationError for a setting in which nothing could be found."""
+    n, coverage = spec.units or population.size, float(spec.inference.coverage)
+    if not LEAST_UNITS <= n <= population.size:
+        found = f"{n} units, of a population of {population.size}"
+        raise _refused(plan, "units", found, f"{LEAST_UNITS} units at least, and no more than there are")
+    if coverage not in COVERAGES:
+        found, expected = f"a coverage of {coverage:g}", f"one of {', '.join(f'{each:g}' for each in COVERAGES)}"
+        raise _refused(plan, "inference", found, expected)
+
+
+def _refused(plan: Plan, key: str, found: str, expected: str) -> ConfigurationError:
+    at = ("spec", "audit", key) if plan.bundle.policy.spec.audit is not None else ("spec",)
+    return ConfigurationError(plan.bundle.document.problem(at, found, expected, None))

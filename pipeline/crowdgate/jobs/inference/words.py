@@ -1,0 +1,206 @@
+"""What an inference audit found, in words and rows for people, and as JSON for programs: the four questions that
+Francis and Wagner ask of every attack (section 2)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from crowdgate.accounting.numbers import decimal
+from crowdgate.audit.findings import level
+from crowdgate.audit.inference.attacks import ATTACKS
+from crowdgate.audit.inference.baselines import BASELINES
+from crowdgate.audit.inference.findings import Estimate, Judged
+from crowdgate.candidate import Measurement
+from crowdgate.gate import Outcome
+from crowdgate.jobs.inference.job import Inferred
+
+TITLES = (
+    "secret",
+    "whose",
+    "coverage",
+    "attack",
+    "right",
+    "from",
+    "to",
+    "non-members*",
+    "as many*",
+    "gain*",
+    "from",
+    "to",
+)
+TEXT = (0, 1, 3)
+QUESTIONS = (
+    "How is the attack carried out?",
+    "What can be learned?",
+    "How likely is it right?",
+    "For what share of people?",
+)
+STARRED = (
+    "* How often a guess is right that is made of the same table without the person: for exactly the people whom the"
+    " attack guesses (the paper's estimand), and for as many whom the baseline is surest of (equal coverage). The gain"
+    " is the larger precision improvement of the two, (attack - baseline)/(1 - baseline); it is left out where a"
+    " baseline is always right."
+)
+GDPR = (
+    "What is inferred about somebody who is not in a table violates nobody's privacy (Francis, Wagner, section 4.1)."
+    " This test compares with just that, by these attacks and these baselines; better ones of either kind may exist."
+    " Whether a release is anonymous in the sense of the GDPR (recital 26; section 4.8 of the paper) is for a lawyer to"
+    " say: this is a fact that he needs."
+)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A table for people."""
+
+    title: str
+    titles: tuple[str, ...]
+    rows: list[list[str]]
+    text: tuple[int, ...]
+
+
+def conclusion(found: Inferred) -> str:
+    """The outcome in a sentence."""
+    said, setting = found.findings, found.record.setting
+    if said.outcome is Outcome.INCONCLUSIVE:
+        return f"Inconclusive: {'; '.join(said.reasons)}."
+    assert said.gain is not None, "something was measured"
+    limit = f"the limit is {decimal(setting.limit, 4)}"
+    if said.outcome is Outcome.FAIL:
+        return f"Not within the limit: the gain over the baseline can be {decimal(said.gain.upper, 3)}, and {limit}."
+    if said.stricter:
+        return f"Stricter than inference alone would need: the attack stays below its baseline, by {_text(said.gain)}."
+    most = decimal(max(0.0, float(said.gain.upper)), 3)
+    return f"Within the limit: of what could be added to the baseline a release adds at most {most}, and {limit}."
+
+
+def inferred_words(found: Inferred) -> list[str]:
+    """All that must be known to read the figures."""
+    setting, said = found.record.setting, found.findings
+    secrets = ", ".join(f"{name} ({own})" for name, own in setting.secrets)
+    return [
+        conclusion(found),
+        STARRED,
+        f"Asked: {secrets}; known of everybody: {', '.join(setting.known)}.",
+        f"One table of n = {setting.n:,} units of {setting.population}, of which {setting.releases:,} releases were made."
+        " Everybody in it is a target. Ends are one-sided and hold for the mean over releases, whatever their law.",
+        *_claims(found),
+        *_ceilings(found),
+        *_outside(found),
+        f"Attempt {found.record.attempt} at these policy files: ends and claims at level"
+        f" {decimal(level(found.record.attempt))}.",
+        f"Controls: {'; '.join(f'{each.control} {_works(each.must, each.works)}' for each in said.controls)}.",
+        GDPR,
+        *([] if found.own else ["Set otherwise than the policy says: no gate reads this audit."]),
+    ]
+
+
+def _works(must: str, works: bool) -> str:
+    if must == "hold":
+        return "held" if works else "was refuted"
+    return "was caught" if works else "was not caught"
+
+
+def _claims(found: Inferred) -> Iterator[str]:
+    for each in found.findings.refuted:
+        yield f"Above both baselines: {each.attack} of {each.secret}, {each.group}, at coverage {each.coverage:g}."
+
+
+def _ceilings(found: Inferred) -> Iterator[str]:
+    for secret, gain in found.findings.ceilings.items():
+        own = "nothing can be added" if gain is None else f"the gain would be {decimal(gain, 3)}"
+        yield (
+            f"If the policy's attributes were published of every row exactly, {own} for {secret} (a ceiling: looked up by"
+            " what is known)."
+        )
+
+
+def _outside(found: Inferred) -> Iterator[str]:
+    """The prior framework beside the non-member one (section 4.7)."""
+    for each in found.findings.estimates:
+        if each.outside is not None and each.coverage == 1:
+            yield (
+                f"Another way to choose a baseline, the same attack on people who were not in the release, gives"
+                f" {_number(each.outside)} for {each.secret} in place of {_number(each.base_of_these.value)}: a baseline"
+                " from released data is as weak as the release (section 4.7)."
+            )
+
+
+def inferred_listings(found: Inferred) -> list[Listing]:
+    """Precision beside the baselines; and what every attack reached."""
+    rows = [_row(each) for each in found.findings.estimates]
+    return [
+        Listing("Precision beside what is known without the person", TITLES, rows, TEXT),
+        Listing(
+            "All attacks: precision over all targets by coverage",
+            ("secret", "attack", *(f"{each:g}" for each in (1, 0.1, 0.01, 0.001))),
+            [
+                [secret.secret, name, *("" if each is None else _number(each) for each in own)]
+                for secret in found.record.own.secrets
+                for name, own in secret.precision.items()
+            ],
+            (0, 1),
+        ),
+    ]
+
+
+def _row(each: Estimate) -> list[str]:
+    return [
+        each.secret, each.group, _number(each.predicted), each.attack, *_ends(each.precision), _number(each.base_of_these.value), _number(each.base.value),
+        *(("", "", "") if each.gain is None else _ends(each.gain)),
+    ]  # fmt: skip
+
+
+def _ends(measured: Measurement) -> tuple[str, str, str]:
+    return (
+        _number(measured.value),
+        decimal(float(measured.lower), 3, least=True),
+        decimal(float(measured.upper), 3),
+    )
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):.4g}"
+
+
+def _text(measured: Measurement) -> str:
+    return decimal(abs(float(measured.upper)), 3, least=True)
+
+
+def described() -> list[tuple[str, str]]:
+    """Attacks and baselines with what they do."""
+    return [*((name, summary) for name, summary, _ in ATTACKS), *((name, summary) for name, summary, _ in BASELINES)]
+
+
+def inferred_json(found: Inferred) -> dict[str, Any]:
+    """The object that `--json` prints."""
+    said = found.findings
+    return {
+        "outcome": str(said.outcome), "conclusion": inferred_words(found), "reasons": list(said.reasons),
+        "path": str(found.path), "read_by_gates": found.own, "gain": _json(said.gain),
+        "estimates": [_estimate(each) for each in said.estimates],
+        "refuted": [[each.secret, each.group, each.coverage] for each in said.refuted],
+        "ceilings": dict(said.ceilings), "controls": {each.control: _control(each) for each in said.controls},
+        "record": found.record.model_dump(mode="json"),
+    }  # fmt: skip
+
+
+def _control(judged: Judged) -> dict[str, Any]:
+    return {"must": judged.must, "works": judged.works, "gain": judged.gain}
+
+
+def _estimate(each: Estimate) -> dict[str, Any]:
+    return {
+        "secret": each.secret, "group": each.group, "coverage": each.coverage, "predicted": each.predicted,
+        "attack": each.attack, "baselines": list(each.baselines), "precision": _json(each.precision),
+        "baseline_of_these": _json(each.base_of_these), "baseline": _json(each.base),
+        "improvement_of_these": _json(each.improvement_of_these), "improvement": _json(each.improvement),
+        "p": each.p, "outside": each.outside,
+    }  # fmt: skip
+
+
+def _json(measured: Measurement | None) -> dict[str, float | None] | None:
+    if measured is None:
+        return None
+    ends = {"value": float(measured.value), "lower": float(measured.lower), "upper": float(measured.upper)}
+    return {name: value if abs(value) < float("inf") else None for name, value in ends.items()}
