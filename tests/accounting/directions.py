@@ -21,6 +21,7 @@ from crowdgate import guarantee
 from crowdgate.accounting import (
     amplification,
     audit_power,
+    bets,
     binomial,
     intervals,
     membership,
@@ -117,6 +118,51 @@ def _values(fixed: Sequence[Any], further: st.SearchStrategy[Any]) -> Values:
 
 def _floats(values: Values) -> Values:
     return Values([float(each) for each in values.fixed], values.drawn.map(float))
+
+
+ALPHA = _values(_exactly("1e-6", "0.001", "0.05", "0.5"), st.fractions(Fraction(1, 10**6), Fraction(1, 2)))
+_SHARE = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1))
+SHARES = _values([(), (0.0,), (1.0,) * 30, (0.8,) * 300, (0.0, 1.0) * 20], st.lists(_SHARE, max_size=40).map(tuple))
+TRIPLES = _values(
+    [((0.5, 1.0, 0.25),), ((1.0, 1.0, 0.5),) * 60, ((0.25, 0.5, 0.5),) * 60, ((0.0, 0.0, 0.0), (0.1, 1.0, 0.9)) * 40],
+    st.lists(
+        st.tuples(_SHARE, _SHARE, _SHARE).map(lambda x: (min(x[0], x[1]), x[1], min(x[2], x[1]))),
+        min_size=1,
+        max_size=40,
+    ).map(tuple),
+)
+"""(right, predicted, right of the base), release by release."""
+
+
+Lines = Sequence[tuple[float, float, float]]
+
+
+def _columns(lines: Lines) -> list[list[float]]:
+    return [[line[at] for line in lines] for at in range(3)]
+
+
+def betting(found: tuple[float, float], lines: Lines, alpha: Any, *, mean: bool) -> bool:
+    """Whether who bets against both limits ends with 1/alpha at least; a limit at the end of its range is not bet on.
+
+    `mean`: of a ratio, whose base is 0 and which lies in [0, 1]."""
+    lower, upper = found
+    exact = [tuple(map(mp.mpf, line)) for line in lines]
+
+    def against(limit: Any, sign: int) -> bool:
+        z = [sign * (a - b - limit * (p - b)) for a, p, b in exact]
+        scale = (limit if mean else 1) if sign > 0 else 1 - limit
+        return bool(truth.capital([each / scale for each in z]) >= (1 - mp.mpf("1e-7")) / alpha)
+
+    low = 0.0 if mean else -math.inf
+    return (lower == low or against(mp.mpf(lower), 1)) and (upper >= 1 or against(mp.mpf(upper), -1))
+
+
+def nearer(found: tuple[float, float]) -> tuple[float, float] | None:
+    """Limits that are closer to each other by a little: none where one is at the end of its range."""
+    lower, upper = found
+    if lower in (0.0, -math.inf) or upper == 1.0:
+        return None
+    return lower + 1e-5 * max(1e-3, abs(lower)), upper - 1e-5 * max(1e-3, abs(upper))
 
 
 ONE_LESS = 1 - Fraction(1, 10**12)
@@ -412,6 +458,19 @@ LINES: dict[str, Line | Solver] = {
     "accounting.discrete_laws.DiscreteGaussian.half_width": Solver(
         lambda s, c: DiscreteGaussian(s).half_width(c), covers(truth.gaussian_tail), lambda q: q - 1 - (q >> 7),
         (SQUARED, CONFIDENCE)),
+    "accounting.bets.mean_limits": Solver(
+        bets.mean_limits, lambda f, x, a: betting(f, [(each, 1.0, 0.0) for each in x], a, mean=True), nearer,
+        (SHARES, ALPHA)),
+    "accounting.bets.ratio_limits": Solver(
+        lambda x, a: bets.ratio_limits(*_columns(x)[:2], a),
+        lambda f, x, a: betting(f, [(right, whole, 0.0) for right, whole, _ in x], a, mean=True), nearer,
+        (TRIPLES, ALPHA)),
+    "accounting.bets.improvement_limits": Solver(
+        lambda x, a: bets.improvement_limits(*(_columns(x)[at] for at in (0, 2, 1)), a),
+        lambda f, x, a: betting(f, x, a, mean=False), nearer, (TRIPLES, ALPHA)),
+    "accounting.bets.improvement_p": Line(
+        lambda x: bets.improvement_p(*(_columns(x)[at] for at in (0, 2, 1))), ("up",),
+        lambda x: min(mp.mpf(1), 1 / truth.capital([mp.mpf(a) - mp.mpf(b) for a, _, b in x])), (TRIPLES,), 1e-8),
     "accounting.intervals.clopper_pearson": Solver(
         intervals.clopper_pearson, limits_hold, lambda f: (f[0] * (1 + 1e-6), f[1] * (1 - 1e-6)),
         (_values([0, 1, 3, 40, 1000], st.integers(0, 1000)), _values([0, 1, 3, 40, 1000, 10**6, 10**12],

@@ -1,6 +1,6 @@
 """The numbers of accounting in 50 digits and more, from their formulas: nothing here is shared with the library."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -303,3 +303,9 @@ def kl_steps(people: int, rows_each: int) -> tuple[Real, Real, Real]:
     """How far a person of m rows moves n, sum c ln c and sum c^2 of a table of at most N = people m rows."""
     rows = mp.mpf(people * rows_each)
     return mp.mpf(rows_each), rows_each * (1 + mp.log(rows)), rows_each * (2 * rows - 1)
+
+
+def capital(gains: Sequence[Any]) -> Any:
+    """What is left of 1 that is split over the bets of accounting/bets.py: the mean of the products of 1 + bet gain."""
+    bets = [mp.mpf(bet) for bet in ("0.01", "0.03", "0.1", "0.2", "0.4", "0.6", "0.8", "0.95")]
+    return sum(mp.fprod(1 + bet * gain for gain in gains) for bet in bets) / len(bets)

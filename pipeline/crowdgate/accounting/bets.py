@@ -28,16 +28,16 @@ _NEAR_ENOUGH = 1e-12
 _FARTHEST = 2.0**60
 
 
-def log_capital(gains: Gains) -> float:
+def _log_capital(gains: Gains) -> float:
     """ln of what is left of 1: the mean over all bets of the product of 1 + bet gain, rounded down. Gains >= -1."""
     logs = np.log1p(BETS[:, None] * gains[None, :]).sum(axis=1)
     top = float(logs.max())
     return top + math.log(float(np.exp(logs - top).mean())) - _ROUNDED
 
 
-def p_value(gains: Gains) -> float:
+def _p_value(gains: Gains) -> float:
     """How likely at most a capital like this is where the mean gain is not above 0: 1/capital, rounded up."""
-    return min(1.0, exp_up(-log_capital(gains)))
+    return min(1.0, exp_up(-_log_capital(gains)))
 
 
 def mean_limits(values: Shares, alpha: Number) -> tuple[float, float]:
@@ -45,8 +45,8 @@ def mean_limits(values: Shares, alpha: Number) -> tuple[float, float]:
     most `alpha` (one-sided). No values give (0, 1)."""
     x = _shares("values", values)
     least = _least(alpha)
-    lower = _last(lambda m: log_capital(x / m - 1) >= least, 1.0, 0.0)
-    upper = _last(lambda m: log_capital((1 - x) / (1 - m) - 1) >= least, 0.0, 1.0)
+    lower = _last(lambda m: _log_capital(x / m - 1) >= least, 1.0, 0.0)
+    upper = _last(lambda m: _log_capital((1 - x) / (1 - m) - 1) >= least, 0.0, 1.0)
     return lower, upper
 
 
@@ -54,8 +54,8 @@ def ratio_limits(part: Shares, whole: Shares, alpha: Number, most: float = 1.0) 
     """(lower, upper) limits of E part / E whole, for pairs of one law with 0 <= part <= whole <= most."""
     a, p = _within(part, whole, most)
     least = _least(alpha)
-    lower = _last(lambda c: log_capital((a - c * p) / (c * most)) >= least, 1.0, 0.0)
-    upper = _last(lambda c: log_capital((c * p - a) / ((1 - c) * most)) >= least, 0.0, 1.0)
+    lower = _last(lambda c: _log_capital((a - c * p) / (c * most)) >= least, 1.0, 0.0)
+    upper = _last(lambda c: _log_capital((c * p - a) / ((1 - c) * most)) >= least, 0.0, 1.0)
     return lower, upper
 
 
@@ -70,15 +70,15 @@ def improvement_limits(
     """
     a, b, p = _paired(attack, base, predicted, most, wrong)
     least, greatest = _least(alpha), min(most, wrong)
-    lower = _last(lambda c: log_capital(above(a, b, p, c) / most) >= least, 1.0, -_FARTHEST)
-    upper = _last(lambda c: log_capital(below(a, b, p, c, greatest)) >= least, -_FARTHEST, 1.0 - _NEAR_ENOUGH)
+    lower = _last(lambda c: _log_capital(_above(a, b, p, c) / most) >= least, 1.0, -_FARTHEST)
+    upper = _last(lambda c: _log_capital(_below(a, b, p, c, greatest)) >= least, -_FARTHEST, 1.0 - _NEAR_ENOUGH)
     return (-math.inf if lower == -_FARTHEST else lower), (upper if upper < 1.0 - 2 * _NEAR_ENOUGH else 1.0)
 
 
 def improvement_p(attack: Shares, base: Shares, predicted: Shares, most: float = 1.0) -> float:
     """The p-value of no improvement at all: that the attack is not right more often than the base."""
     a, b, p = _paired(attack, base, predicted, most, 1.0)
-    return p_value(above(a, b, p, 0.0) / most)
+    return _p_value(_above(a, b, p, 0.0) / most)
 
 
 def _paired(attack: Shares, base: Shares, predicted: Shares, most: float, wrong: float) -> tuple[Gains, Gains, Gains]:
@@ -89,12 +89,12 @@ def _paired(attack: Shares, base: Shares, predicted: Shares, most: float, wrong:
     return a, b, p
 
 
-def below(attack: Gains, base: Gains, predicted: Gains, improvement: float, greatest: float) -> Gains:
+def _below(attack: Gains, base: Gains, predicted: Gains, improvement: float, greatest: float) -> Gains:
     """How far each is below an improvement under 1, in units of the farthest that it can be above."""
-    return -above(attack, base, predicted, improvement) / ((1 - improvement) * greatest * (1 + 2 * _ROUNDED))
+    return -_above(attack, base, predicted, improvement) / ((1 - improvement) * greatest * (1 + 2 * _ROUNDED))
 
 
-def above(attack: Gains, base: Gains, predicted: Gains, improvement: float) -> Gains:
+def _above(attack: Gains, base: Gains, predicted: Gains, improvement: float) -> Gains:
     """How far each is above an improvement: attack - base - improvement (predicted - base)."""
     return attack - base - improvement * (predicted - base)
 

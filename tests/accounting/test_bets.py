@@ -1,0 +1,125 @@
+"""Limits from bets hold as often as they say, whatever the law: by enumeration of all outcomes of small laws."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowdgate.accounting import bets
+from crowdgate.accounting.bets import improvement_limits, improvement_p, mean_limits, ratio_limits
+
+LAWS = [(0.5, 0.0, 0.5), (0.9, 0.05, 0.05), (0.05, 0.05, 0.9), (0.02, 0.0, 0.98), (0.98, 0.0, 0.02), (0.3, 0.4, 0.3)]
+VALUES = (0.0, 0.5, 1.0)
+N = 5
+ALPHA = 0.25
+
+
+Limits = Callable[[Any], tuple[float, float]]
+
+
+def missed(law: tuple[float, ...], limits: Limits, truth: float, outcomes: Sequence[Any]) -> tuple[float, float]:
+    """The probability that the truth is below the lower limit, and that it is above the upper one."""
+    low = high = 0.0
+    for outcome in product(range(len(law)), repeat=N):
+        chance = prod(law[at] for at in outcome)
+        if chance:
+            lower, upper = limits([outcomes[at] for at in outcome])
+            low, high = low + chance * (lower > truth), high + chance * (upper < truth)
+    return low, high
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_mean_lies_outside_as_seldom_as_stated(law: tuple[float, ...]) -> None:
+    """Of all 3^5 outcomes of five numbers."""
+    assert max(missed(law, mean_of, expected(law), VALUES)) <= ALPHA
+
+
+def mean_of(values: Any) -> tuple[float, float]:
+    return mean_limits(values, ALPHA)
+
+
+def expected(law: tuple[float, ...]) -> float:
+    return sum(p * x for p, x in zip(law, VALUES, strict=True))
+
+
+TRIPLES = ((1.0, 1.0, 0.5), (0.5, 1.0, 0.8), (0.0, 0.25, 0.25))
+"""(attack, predicted, base): a good release, a bad one, and one in which little is predicted."""
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_an_improvement_lies_outside_as_seldom_as_stated(law: tuple[float, ...]) -> None:
+    """Also where all that the base can be wrong of is known."""
+    means = [sum(p * line[at] for p, line in zip(law, TRIPLES, strict=True)) for at in range(3)]
+    truth = (means[0] - means[2]) / (means[1] - means[2])
+    for wrong in (1.0, 0.5):
+        found = missed(law, partial(improvement_of, wrong=wrong), truth, TRIPLES)
+        assert max(found) <= ALPHA
+
+
+def improvement_of(lines: Any, wrong: float) -> tuple[float, float]:
+    attack, predicted, base = np.array(lines).T
+    return improvement_limits(attack, base, predicted, ALPHA, wrong=wrong)
+
+
+def precision_of(lines: Any) -> tuple[float, float]:
+    attack, predicted, _ = np.array(lines).T
+    return ratio_limits(attack, predicted, ALPHA)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_precision_lies_outside_as_seldom_as_stated(law: tuple[float, ...]) -> None:
+    """A ratio of means, not a mean of ratios."""
+    means = [sum(p * line[at] for p, line in zip(law, TRIPLES, strict=True)) for at in range(2)]
+    found = missed(law, precision_of, means[0] / means[1], TRIPLES)
+    assert max(found) <= ALPHA
+
+
+def test_a_planted_fault_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever bets all his capital eight times over is wrong too often."""
+    honest = bets._log_capital
+    monkeypatch.setattr(bets, "_log_capital", lambda gains: honest(gains) + np.log(8))
+    assert any(max(missed(law, mean_of, expected(law), VALUES)) > ALPHA for law in LAWS)
+
+
+shares = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+
+
+@given(shares, st.floats(0.001, 0.4))
+def test_limits_enclose_the_average_and_do_not_depend_on_order(values: list[float], alpha: float) -> None:
+    lower, upper = mean_limits(values, alpha)
+    assert lower <= np.mean(values) + 1e-9
+    assert upper >= np.mean(values) - 1e-9
+    again = mean_limits(values[::-1], alpha)
+    assert again == pytest.approx((lower, upper), abs=1e-9)
+
+
+@given(st.integers(1, 400), st.floats(0.05, 0.95))
+def test_certain_numbers_are_known_up_to_what_may_never_have_occurred(n: int, value: float) -> None:
+    """ln(8/alpha)/(.95 n) is the most that eight bets cost where nothing varies."""
+    lower, upper = mean_limits([value] * n, 0.05)
+    cost = np.expm1(np.log(8 / 0.05) / n) / 0.95
+    assert lower >= value / (1 + cost) * (1 - 1e-6)
+    assert 1 - upper >= (1 - value) / (1 + cost) * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("wrong", [0.0, 1.5, 0.1])
+def test_what_is_known_of_the_base_must_be_true(wrong: float) -> None:
+    with pytest.raises(ValueError, match="wrong must be"):
+        improvement_limits([0.5], [0.5], [1.0], 0.05, wrong=wrong)
+
+
+@pytest.mark.parametrize(("part", "whole"), [([0.5], [0.4]), ([1.5], [2.0]), ([0.1, 0.2], [0.3])])
+def test_a_part_is_not_more_than_the_whole(part: list[float], whole: list[float]) -> None:
+    with pytest.raises(ValueError, match="must"):
+        ratio_limits(part, whole, 0.05)
+
+
+def test_no_improvement_is_no_evidence() -> None:
+    assert improvement_p([0.5] * 50, [0.5] * 50, [1.0] * 50) == 1.0
+    assert improvement_p([0.9] * 50, [0.1] * 50, [1.0] * 50) < 1e-10
