@@ -84,9 +84,7 @@ def test_a_claim_of_one_half_at_1_to_240_with_a_tenth_of_the_members_needs_7189_
 
 
 @given(st.integers(0, 40), st.integers(0, 40), skews)
-def test_intervals_hold_the_measured_precision_and_meet_the_ends_of_both_rates(
-    tp: int, fp: int, skew: Fraction
-) -> None:
+def test_intervals_hold_the_measured_precision_and_meet_the_ends_of_rates(tp: int, fp: int, skew: Fraction) -> None:
     ends = pooled(tp, 40, fp, 40, "0.05")
     low, high = ends.precision(skew)
     assert 0 <= low <= high <= 1
@@ -182,8 +180,8 @@ def test_ninety_five_percent_is_for_1_in_104_or_1719_targets_and_nowhere_for_1_i
 
 
 def test_eighty_percent_is_for_1_in_73_targets_at_the_hospitals() -> None:
-    """Printed of the Hospitals curves, 1:30: "Even at 80% precision, [...] the recall is only 1 in 800." What comes near
-    is the share of targets at 1:240 that get a prediction; recall is an equation (9) of members."""
+    """Printed of the Hospitals curves, 1:30: "Even at 80% precision, [...] the recall is only 1 in 800." What
+    comes near is the share of targets at 1:240 that get a prediction; recall is an equation (9) of members."""
     hospitals, texas = (greatest_recall(curve(CARLINI), "0.8", skew) for skew in (30, 240))
     assert (per(hospitals, 30), per(hospitals, 30) * 0.8) == pytest.approx((73, 58), abs=0.5)
     assert (per(texas, 240), per(texas, 240) * 0.8) == pytest.approx((952, 762), abs=0.5)
