@@ -126,6 +126,8 @@ def test_what_is_reached_with_false_positives_needs_none_without(tmp_path: Path)
     said = found(tmp_path / "curve.csv", "fpr,tpr\n0,0.01\n0.001,0.5\n", 30)
     assert [(row["verdict"], row["recall"]) for row in said["greatest"]] == [("reached", 0.5)]
     assert [row["verdict"] for row in said["points"]] == ["inconclusive", "measured"]
+    assert "right in 0.9434 of its claims" in said["plain"]
+    assert "may be more precise" in said["plain"]
 
 
 def test_a_rate_of_no_whole_number_of_targets_stands_for_both_numbers_around_it() -> None:

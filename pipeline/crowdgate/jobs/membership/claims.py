@@ -54,6 +54,11 @@ class Claims:
     points: Sequence[RocPoint]
     asked: Asked
 
+    @property
+    def unseen(self) -> Sequence[RocPoint]:
+        """The points without a false positive."""
+        return [point for point in self.points if not self._seen(point)]
+
     def rows(self) -> Iterator[Row]:
         """Every point at every skew. There is no precision where no false positive was seen: it is above .5 where
         enough non-members were tried, or inconclusive."""
@@ -86,9 +91,8 @@ class Claims:
 
     def _greatest(self, wanted: Fraction, skew: Fraction) -> Row:
         found = greatest_recall([point for point in self.points if self._seen(point)], wanted, skew)
-        unseen = [point for point in self.points if not self._seen(point)]
-        if found is None and unseen:
-            last = unseen[-1]
+        if found is None and self.unseen:
+            last = self.unseen[-1]
             if not self._shows(last, wanted, skew):
                 needed = _needed(wanted, last.tpr, skew)
                 return {"verdict": INCONCLUSIVE, "recall": None, **_shares(None, skew), "needed": needed}

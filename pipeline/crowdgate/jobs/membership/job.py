@@ -84,13 +84,14 @@ def _sentence(claims: Claims) -> str:
     point, seen = claims.most_precise(skew)
     if point is None:
         return "This curve does not tell how precise the attack is: no false positive was seen."
+    more = " Where no false positive was seen it may be more precise." if seen and claims.unseen else ""
     claim = at_skew(point, skew)
     each = f"at {named(skew)} ({_many(float(skew))} non-member{'s' if skew != 1 else ''} for each member)"
     right = f"{claim.precision:.4g} of its claims" if seen else f"more than {float(USUAL):g} of its claims"
     found = f", and finds 1 in {_many(1 / claim.recall)} members, 1 in {_many(1 / claim.true_positives)} of all targets"
     balanced = f" At 1:1 the same point is right in {at_skew(point, 1).precision:.4g}." if seen and skew != 1 else ""
     return (
-        f"At its most precise, {each}, this attack is right in {right}{found if claim.recall else ''}.{balanced} "
+        f"At its most precise, {each}, this attack is right in {right}{found if claim.recall else ''}.{more}{balanced} "
         f"Claiming that everybody is a member is right in {base_rate(skew):.4g}."
     )
 
