@@ -66,6 +66,12 @@ MOST_STATED = 10_000
 MOST_DISTINCT = 10_000
 """Probabilities of classes that are told apart where attributes are taken as independent: more are grouped."""
 
+MOST_POINTS = 500
+"""Points of a published curve: more than anybody reads from one. Their exact intervals take ten seconds."""
+
+MOST_SKEW = 10**9
+"""Non-members for each member: ten people among all who live."""
+
 DENSE_CELLS = 1 << 24
 """Up to here every cell of a view has a counter (128 MiB); above, only tuples that occur are kept."""
 

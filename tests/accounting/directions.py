@@ -327,6 +327,21 @@ def limits_hold(found: tuple[float, float], s: int, n: int, alpha: Real) -> bool
     return bool(above and (s == n or n == 0 or truth.below(s, n, high) <= alpha))
 
 
+def rates_hold(found: attacks.Rates, hits: int, members: int, false: int, others: int, alpha: Real) -> bool:
+    return limits_hold(found.tpr, hits, members, alpha / 2) and limits_hold(found.fpr, false, others, alpha / 2)
+
+
+def precision_ends(one: Real, other: Real, first: Real, second: Real, skew: Real) -> tuple[Real, Real]:
+    least, most, fewest, greatest = min(one, other), max(one, other), min(first, second), max(first, second)
+    return least / (least + skew * greatest), most / (most + skew * fewest)
+
+
+def shows_precision(found: int, wanted: Real, hits: Real, skew: Real, alpha: Real) -> bool:
+    """Without a claim of so many, at a false positive rate that would allow no more than the precision."""
+    limit = min(mp.mpf(1), hits * (1 - wanted) / (wanted * skew))
+    return bool(limit == 1 or found * mp.log1p(-limit) <= mp.log(alpha * (1 + NEAR)))
+
+
 def excess_holds(found: float | None, base: Real, rows: int, alpha: Real, power: Real) -> bool:
     """At so much above the baseline the least number that refutes it has the power; none where nothing refutes it."""
     s = truth.refuting(base, rows, alpha)
@@ -695,6 +710,20 @@ LINES: dict[str, Line | Solver] = {
         lambda n, m: kl_steps(kl_sums.SumGrid(n, m)), ("up", "up", "up"), truth.kl_steps, (K, M), 0.02),
     "risk.membership.precision": Line(
         attacks.precision, ("near",), lambda t, f, s: t / (t + s * f), (BETA, DELTA, PEOPLE), 1e-15),
+    "risk.membership.recall": Line(
+        lambda t, m: attacks.recall(min(t, m), m), ("near",), lambda t, m: mp.mpf(min(t, m)) / m, (ROWS, ROWS), 1e-15),
+    "risk.membership.base_rate": Line(attacks.base_rate, ("near",), lambda s: 1 / (1 + s), (PEOPLE,), 1e-15),
+    "risk.membership.Rates.precision": Line(
+        lambda t, more, f, other, s: attacks.Rates(tuple(sorted((t, more))), tuple(sorted((f, other)))).precision(s),
+        ("down", "up"), precision_ends, (*[_floats(BETA)] * 2, *[_floats(DELTA)] * 2, PEOPLE), 1e-15),
+    "risk.membership.pooled": Solver(
+        attacks.pooled, rates_hold, lambda _: None,
+        (_values([0, 1, 3, 40], st.integers(0, 40)), _values([40, 1000, 10**6], st.integers(40, 10**4)),
+         _values([0, 1, 40], st.integers(0, 40)), _values([40, 10**4], st.integers(40, 10**5)), SMALL_DELTA)),
+    "risk.membership.non_members_needed": Solver(
+        attacks.non_members_needed, shows_precision, lambda t: t - 1 - (t >> 40) or None,
+        (_values(_exactly("0.01", "0.5", "0.95"), st.floats(0.001, 0.999)), _values(_exactly("0.0003", "0.1", "1"),
+         _powers(-6, 0)), _values([1, 30, 240, 2400], st.integers(1, 10**4)), SMALL_DELTA)),
     "risk.singletons.expected": Line(
         lambda shares, n: singletons.expected(singletons.Bins.of(shares), n), ("near",),
         lambda shares, n: truth.singletons([real(p) for p in shares], n), (SHARES, ROWS), 1e-9,
@@ -765,6 +794,7 @@ ESTIMATES = {
     "risk.occupancy": "tests/risk/test_occupancy.py",
     "risk.population_uniques": "tests/risk/test_population_uniques.py",
     "risk.prediction": "tests/risk/test_occupancy.py",
+    "risk.roc": "tests/risk/test_membership.py",
     "risk.saddle": "tests/risk/test_saddle.py",
     "risk.widths": "tests/risk/test_widths.py",
     "risk.zeta": "tests/risk/test_zeta.py",

@@ -12,6 +12,7 @@ from crowdgate.cli import (
     keys,
     kl,
     ledgers,
+    membership,
     policies,
     predict,
     records,
@@ -38,6 +39,7 @@ for command in (
     predict.predict,
     audits.audit,
     anonymity.anonymity,
+    membership.membership,
     releases.verify,
 ):
     app.command()(command)

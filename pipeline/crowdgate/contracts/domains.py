@@ -1,16 +1,14 @@
 """Domains, levels and margins of a contract: from its text and its CSV files to lookup tables, all slips reported."""
 
 import csv
-import io
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 
 from crowdgate import hierarchy as levels_of
+from crowdgate.contracts.csv_file import MOST_FAULTS, CsvFile, read_file
 from crowdgate.contracts.models import (
     DAY,
     NUMBER,
@@ -23,35 +21,15 @@ from crowdgate.contracts.models import (
     shown,
 )
 from crowdgate.domain import Domain, categories, dates, numbers, parse_date, parse_number
-from crowdgate.errors import Problem, nearest
+from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import ANY, ANY_LABEL, EXACT, INVALID_LABEL, Hierarchy
-
-MOST_BYTES = 1 << 26
-MOST_FAULTS = 10
-"""At most this many problems of one list of labels or one CSV file are shown."""
-
-
-@dataclass(frozen=True)
-class CsvFile:
-    """A CSV file with a header; each row with its line number."""
-
-    path: Path
-    header: tuple[str, ...]
-    rows: tuple[tuple[int, tuple[str, ...]], ...]
-
-    def problem(self, line: int | None, found: str, expected: str, instead: str | None = None) -> Problem:
-        """A problem in this file."""
-        return Problem(str(self.path), line, "row", found, expected, instead)
 
 
 def read_csv(place: Place, name: str) -> CsvFile | None:
     """The CSV file called `name` beside the contract, or None after its problems were added."""
     path = place.document.path.parent / name
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise ValueError("a file of at most 64 MiB")
-        lines = csv.reader(io.StringIO(path.read_text("utf-8-sig"), newline=""), strict=True)
-        rows = [(lines.line_num, tuple(row)) for row in lines]
+        file = read_file(path)
     except OSError as error:
         place.refuse(
             f"{shown(name)}: {error.strerror or 'unreadable'}", "a readable CSV file, relative to the contract"
@@ -61,22 +39,12 @@ def read_csv(place: Place, name: str) -> CsvFile | None:
         expected = "UTF-8 text" if isinstance(error, UnicodeError) else str(error)
         place.refuse(f"{shown(name)} is no CSV file", expected)
         return None
+    except ConfigurationError as error:
+        place.problems.extend(error.problems)
+        return None
     if path not in place.files:
         place.files.append(path)
-    return _table(place, path, rows)
-
-
-def _table(place: Place, path: Path, rows: list[tuple[int, tuple[str, ...]]]) -> CsvFile | None:
-    filled = [(line, row) for line, row in rows if row]
-    header = filled[0][1] if filled else ()
-    file = CsvFile(path, header, tuple(filled[1:]))
-    faults = [(line, row) for line, row in file.rows if len(row) != len(header)]
-    if not header or len(set(header)) != len(header):
-        place.problems.append(file.problem(1, "no header with distinct names", "a first line that names each column"))
-        return None
-    for line, row in faults[:MOST_FAULTS]:
-        place.problems.append(file.problem(line, f"{len(row)} cells", f"{len(header)} cells, as in the header"))
-    return None if faults else file
+    return file
 
 
 def label_fault(label: str) -> str | None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdgate.contracts.contract import Attribute, JointCounts
-from crowdgate.contracts.domains import MOST_FAULTS, CsvFile, label_of, read_csv
+from crowdgate.contracts.csv_file import MOST_FAULTS, CsvFile
+from crowdgate.contracts.domains import label_of, read_csv
 from crowdgate.contracts.models import Place, shown
 from crowdgate.errors import Problem, nearest
 from crowdgate.hierarchy import EXACT, INVALID_LABEL, Level

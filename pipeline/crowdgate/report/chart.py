@@ -113,8 +113,8 @@ class Line(NamedTuple):
     points: tuple[tuple[float, float], ...]
 
 
-def draw_lines(lines: Sequence[Line], x_label: str, y_label: str) -> str:
-    """Shares over sizes, which stand on a logarithmic axis.
+def draw_lines(lines: Sequence[Line], x_label: str, y_label: str, y_scale: str = "linear") -> str:
+    """Shares over sizes or shares, which stand on a logarithmic axis; `y_scale` is linear or log.
 
     Raises ConfigurationError when the extra that draws is not installed.
     """
@@ -122,7 +122,9 @@ def draw_lines(lines: Sequence[Line], x_label: str, y_label: str) -> str:
     for number, line in enumerate(lines):
         axes.plot(*zip(*line.points, strict=True), STYLES[number % 2], color=f"C{number}", marker=".", label=line.name)
     axes.set_xscale("log")
-    axes.set_ylim(-0.02, 1.02)
+    axes.set_yscale(y_scale)
+    if y_scale == "linear":
+        axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     axes.legend(fontsize="small")

@@ -24,6 +24,7 @@ class Foretold:
     listings: tuple[Listing, ...]
     about: dict[str, Any]
     pictures: Callable[[], Sequence[str]] = tuple
+    outcome: str = "predicted"
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -31,7 +32,7 @@ class Foretold:
             each.name: [{key: plain(value) for key, value in row.items()} for row in each.rows]
             for each in self.listings
         }  # fmt: skip
-        return {"outcome": "predicted", **self.about, "plain": self.sentence, "notes": list(self.notes), **rows}
+        return {"outcome": self.outcome, **self.about, "plain": self.sentence, "notes": list(self.notes), **rows}
 
     def markdown(self) -> str:
         """The page as Markdown."""

@@ -1,0 +1,44 @@
+"""The command that reads a published membership attack at realistic base rates."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crowdgate.cli.predict import show
+from crowdgate.cli.releases import AsJson
+from crowdgate.jobs.membership.asked import asked_of
+from crowdgate.jobs.membership.job import convert
+from crowdgate.jobs.plan_page import check_name
+
+
+def membership(
+    roc: Annotated[
+        Path,
+        typer.Option(
+            "--roc", metavar="FILE", help="CSV with columns fpr,tpr; or, balanced, recall,precision or tpr,accuracy."
+        ),
+    ],
+    skew: Annotated[
+        list[str] | None,
+        typer.Option("--skew", metavar="1:N", help="Non-members for each member; may be repeated [1:1 to 1:2400]."),
+    ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option("--at", metavar="PRECISION", help="The greatest recall at it; may be repeated [.5, .8, .95]."),
+    ] = None,
+    members: Annotated[
+        str | None, typer.Option("--members", metavar="M", help="Members whom the attack was tried on.")
+    ] = None,
+    non_members: Annotated[
+        str | None, typer.Option("--non-members", metavar="N", help="Non-members whom the attack was tried on.")
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Write a page: HTML with a chart, or Markdown (.md).")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how often a published membership attack is right where members are rare: precision and recall at a skew."""
+    if page is not None:
+        check_name(page)
+    show(convert(asked_of(roc, skew, at, members, non_members)), page, as_json)

@@ -1,0 +1,55 @@
+"""Small public CSV files with a header: each row with its line, or what is wrong with the file."""
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+from crowdgate.errors import ConfigurationError, Problem
+
+MOST_BYTES = 1 << 26
+MOST_FAULTS = 10
+"""At most this many problems of one list of labels or one CSV file are shown."""
+
+
+@dataclass(frozen=True)
+class CsvFile:
+    """A CSV file with a header; each row with its line number."""
+
+    path: Path
+    header: tuple[str, ...]
+    rows: tuple[tuple[int, tuple[str, ...]], ...]
+
+    def problem(
+        self, line: int | None, found: str, expected: str, instead: str | None = None, column: str = "row"
+    ) -> Problem:
+        """A problem in this file."""
+        return Problem(str(self.path), line, column, found, expected, instead)
+
+
+def read_file(path: Path) -> CsvFile:
+    """The file at `path`.
+
+    Raises OSError when it can't be read, ValueError or csv.Error, which say what is expected, when it is no CSV file,
+    ConfigurationError, which lists every problem, when it has no header or rows of other lengths.
+    """
+    if path.stat().st_size > MOST_BYTES:
+        raise ValueError("a file of at most 64 MiB")
+    lines = csv.reader(io.StringIO(path.read_text("utf-8-sig"), newline=""), strict=True)
+    filled = [(lines.line_num, tuple(row)) for row in lines if row]
+    file = CsvFile(path, filled[0][1] if filled else (), tuple(filled[1:]))
+    problems = _problems(file)
+    if problems:
+        raise ConfigurationError(problems)
+    return file
+
+
+def _problems(file: CsvFile) -> list[Problem]:
+    width = len(file.header)
+    if not width or len(set(file.header)) != width:
+        return [file.problem(1, "no header with distinct names", "a first line that names each column")]
+    faults = [(line, row) for line, row in file.rows if len(row) != width]
+    return [
+        file.problem(line, f"{len(row)} cells", f"{width} cells, as in the header")
+        for line, row in faults[:MOST_FAULTS]
+    ]

@@ -1,0 +1,153 @@
+"""What a curve claims at each skew: its points, and the greatest recall at a wanted precision."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from crowdgate.accounting.numbers import exact_text
+from crowdgate.jobs.membership.asked import Asked
+from crowdgate.kind.forecast import BOUND, LEAST, PEOPLE, Column, Value
+from crowdgate.risk.membership import Rates, base_rate, non_members_needed
+from crowdgate.risk.roc import RocPoint, at_skew, greatest_recall
+
+Row = dict[str, Value]
+LEVEL = Fraction(1, 20)
+USUAL = Fraction(1, 2)
+"""The precision that points without a false positive must be able to show."""
+REACHED, MISSED, INCONCLUSIVE = "reached", "not reached", "inconclusive"
+MEASURED, ABOVE = "measured", f"above {float(USUAL):g}"
+
+_SHARES = (
+    Column("members_per_hit", "of members, 1 in", PEOPLE, ""),
+    Column("targets_per_hit", "of all targets, 1 in", PEOPLE, ""),
+)
+VERDICT = Column("verdict", "verdict")
+NEEDED = Column("needed", "non-members needed", "d", "")
+POINTS = (
+    Column("skew", "skew"),
+    Column("fpr", "FPR", ".3g"),
+    Column("recall", "recall", ".3g"),
+    Column("precision", "precision", ".4g", ""),
+    *_SHARES,
+    Column("targets_per_claim", "claimed, 1 in", PEOPLE, ""),
+)
+ENDS = (
+    Column("precision_low", "precision from", LEAST),
+    Column("precision_high", "to", BOUND),
+    Column("recall_low", "recall from", LEAST),
+    Column("recall_high", "to", BOUND),
+)
+GREATEST = (
+    Column("skew", "skew"),
+    Column("base_rate", "claiming everybody", ".4g"),
+    Column("wanted", "precision wanted", ".4g"),
+    VERDICT,
+    Column("recall", "greatest recall", ".4g", ""),
+    *_SHARES,
+)
+
+
+@dataclass(frozen=True)
+class Claims:
+    """A curve and what is asked of it."""
+
+    points: Sequence[RocPoint]
+    asked: Asked
+
+    @property
+    def unseen(self) -> Sequence[RocPoint]:
+        """The points without a false positive."""
+        return [point for point in self.points if not self._seen(point)]
+
+    def rows(self) -> Iterator[Row]:
+        """Every point at every skew. There is no precision where no false positive was seen: it is above .5 where
+        enough non-members were tried, or inconclusive."""
+        targets = self.asked.targets
+        ends = [None if targets is None else targets.rates(point) for point in self.points]
+        for skew in self.asked.skews:
+            for point, rates in zip(self.points, ends, strict=True):
+                yield {**self._row(point, skew), **({} if rates is None else _ends(rates, skew))}
+
+    def _row(self, point: RocPoint, skew: Fraction) -> Row:
+        seen, shown = self._seen(point), self._shows(point, USUAL, skew)
+        claim = at_skew(point, skew)
+        return {
+            "skew": named(skew),
+            "fpr": float(point.fpr),
+            "recall": claim.recall,
+            "precision": claim.precision if seen else None,
+            **_shares(claim.recall, skew),
+            "targets_per_claim": 1 / claim.predicted,
+            "verdict": MEASURED if seen else ABOVE if shown else INCONCLUSIVE,
+            "needed": None if shown else _needed(USUAL, point.tpr, skew),
+        }
+
+    def greatest(self) -> Iterator[Row]:
+        """The greatest recall at every wanted precision, at every skew."""
+        for skew in self.asked.skews:
+            for wanted in self.asked.precisions:
+                first: Row = {"skew": named(skew), "base_rate": base_rate(skew), "wanted": float(wanted)}
+                yield {**first, **self._greatest(wanted, skew)}
+
+    def _greatest(self, wanted: Fraction, skew: Fraction) -> Row:
+        found = greatest_recall([point for point in self.points if self._seen(point)], wanted, skew)
+        if found is None and self.unseen:
+            last = self.unseen[-1]
+            if not self._shows(last, wanted, skew):
+                needed = _needed(wanted, last.tpr, skew)
+                return {"verdict": INCONCLUSIVE, "recall": None, **_shares(None, skew), "needed": needed}
+            found = float(last.tpr)
+        verdict = MISSED if found is None else REACHED
+        return {"verdict": verdict, "recall": found, **_shares(found, skew), "needed": None}
+
+    def most_precise(self, skew: Fraction) -> tuple[RocPoint | None, bool]:
+        """The point of the greatest precision at a skew, and whether it has a false positive: without one no more than
+        .5 is shown. None where no point tells."""
+        told = [point for point in self.points if self._shows(point, USUAL, skew)]
+
+        def shown(point: RocPoint) -> tuple[float, Fraction]:
+            return at_skew(point, skew).precision if self._seen(point) else float(USUAL), point.tpr
+
+        best = max(told, key=shown, default=None)
+        return best, best is not None and self._seen(best)
+
+    def drawn(self, skew: Fraction) -> Iterator[tuple[float, float]]:
+        """Recall and precision of the points with a false positive, which have a place on logarithmic axes."""
+        for point in self.points:
+            if point.tpr and self._seen(point):
+                yield float(point.tpr), at_skew(point, skew).precision
+
+    def _seen(self, point: RocPoint) -> bool:
+        """Whether there was a false positive."""
+        return bool(point.fpr) and (self.asked.targets is None or point.fpr * self.asked.targets.non_members >= 1)
+
+    def _shows(self, point: RocPoint, wanted: Fraction, skew: Fraction) -> bool:
+        """Whether a false positive was seen, or so many non-members were tried that its absence shows a precision."""
+        if self._seen(point):
+            return True
+        needed = _needed(wanted, point.tpr, skew)
+        return needed is not None and self.asked.targets is not None and self.asked.targets.non_members >= needed
+
+
+def named(skew: Fraction) -> str:
+    """A skew as people write it."""
+    return f"1:{exact_text(skew)}"
+
+
+def _ends(rates: Rates, skew: Fraction) -> Row:
+    low, high = rates.precision(skew)
+    return {"precision_low": low, "precision_high": high, "recall_low": rates.tpr[0], "recall_high": rates.tpr[1]}
+
+
+def _shares(recall: float | None, skew: Fraction) -> Row:
+    """Members, and targets, among whom one is rightly claimed."""
+    each = 1 / recall if recall else None
+    return {"members_per_hit": each, "targets_per_hit": each and each * float(1 + skew)}
+
+
+def _needed(wanted: Fraction, recall: Fraction, skew: Fraction) -> int | None:
+    """Non-members; None where nobody is found, or where it would be more than 10^15."""
+    try:
+        return non_members_needed(wanted, recall, skew, LEVEL)
+    except ValueError:
+        return None
