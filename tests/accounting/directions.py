@@ -137,8 +137,8 @@ TRIPLES = _values(
 Lines = Sequence[tuple[float, float, float]]
 
 
-def _columns(lines: Lines) -> list[list[float]]:
-    return [[line[at] for line in lines] for at in range(3)]
+def _at(lines: Lines, column: int) -> list[float]:
+    return [line[column] for line in lines]
 
 
 def betting(found: tuple[float, float], lines: Lines, alpha: Any, *, mean: bool) -> bool:
@@ -477,14 +477,14 @@ LINES: dict[str, Line | Solver] = {
         bets.mean_limits, lambda f, x, a: betting(f, [(each, 1.0, 0.0) for each in x], a, mean=True), nearer,
         (SHARES, ALPHA)),
     "accounting.bets.ratio_limits": Solver(
-        lambda x, a: bets.ratio_limits(*_columns(x)[:2], a),
+        lambda x, a: bets.ratio_limits(_at(x, 0), _at(x, 1), a),
         lambda f, x, a: betting(f, [(right, whole, 0.0) for right, whole, _ in x], a, mean=True), nearer,
         (TRIPLES, ALPHA)),
     "accounting.bets.improvement_limits": Solver(
-        lambda x, a: bets.improvement_limits(*(_columns(x)[at] for at in (0, 2, 1)), a),
+        lambda x, a: bets.improvement_limits(_at(x, 0), _at(x, 2), _at(x, 1), a),
         lambda f, x, a: betting(f, x, a, mean=False), nearer, (TRIPLES, ALPHA)),
     "accounting.bets.improvement_p": Line(
-        lambda x: bets.improvement_p(*(_columns(x)[at] for at in (0, 2, 1))), ("up",),
+        lambda x: bets.improvement_p(_at(x, 0), _at(x, 2), _at(x, 1)), ("up",),
         lambda x: min(mp.mpf(1), 1 / truth.capital([mp.mpf(a) - mp.mpf(b) for a, _, b in x])), (TRIPLES,), 1e-8),
     "accounting.intervals.clopper_pearson": Solver(
         intervals.clopper_pearson, limits_hold, lambda f: (f[0] * (1 + 1e-6), f[1] * (1 - 1e-6)),

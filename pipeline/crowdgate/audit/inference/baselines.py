@@ -15,7 +15,8 @@ from crowdgate.audit.inference.original import BLOCKS, Original
 from crowdgate.audit.inference.secret import Codes, Floats, Secret, best_guesses
 from crowdgate.audit.population import Rng
 
-BASELINES: Sequence[tuple[str, str, models.Model]] = (
+Baselines = Sequence[tuple[str, str, models.Model]]
+BASELINES: Baselines = (
     ("majority", "the same for everybody", models.majority),
     ("one-to-one map", "by the one attribute that tells most", models.one_to_one),
     ("nearest rows", "rows that agree in most attributes, those first that tell most", models.longest_match),
@@ -35,16 +36,18 @@ class Baseline:
     confidence: Floats
 
 
-def baselines(original: Original, secret: Secret, known: Known, of_cell: Codes, rng: Rng) -> list[Baseline]:
+def baselines(
+    original: Original, secret: Secret, known: Known, of_cell: Codes, rng: Rng, every: Baselines = BASELINES
+) -> list[Baseline]:
     """All baselines of a secret."""
     labels, size = Labels(len(secret), secret.numbers), (len(known), len(secret))
     place = of_cell * len(secret) + original.secret_codes(secret)
-    found = [Baseline(name, *_empty(len(known))) for name, _, _ in BASELINES]
+    found = [Baseline(name, *_empty(len(known))) for name, _, _ in every]
     for block in range(BLOCKS):
         rows = np.delete(original.rows, block, axis=1).sum(axis=1)
         weights = np.bincount(place, rows, len(known) * len(secret)).reshape(size).astype(np.float64)
         wanted = np.flatnonzero(np.bincount(of_cell, original.rows[:, block], len(known)))
-        for baseline, (_, _, model) in zip(found, BASELINES, strict=True):
+        for baseline, (_, _, model) in zip(found, every, strict=True):
             made = best_guesses(secret, model(Fit(known, weights, wanted, labels, rng)))
             baseline.labels[wanted, block], baseline.confidence[wanted, block] = made.label, made.confidence
     return found

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.audit.inference.baselines import Baseline, baselines
+from crowdgate.audit.inference.baselines import BASELINES, Baseline, Baselines, baselines
 from crowdgate.audit.inference.models import Known
 from crowdgate.audit.inference.original import BLOCKS, CHOOSING, Original, Tuples
 from crowdgate.audit.inference.secret import Codes, Floats, Guesses, Secret
@@ -168,9 +168,16 @@ def surest(confidence: Floats, targets: Floats, right: Floats) -> Surest:
     return Surest(np.concatenate([[0.0], held]), np.concatenate([[0.0], hit]))
 
 
-def case_of(original: Original, secret: Secret, numbers: Mapping[str, Floats | None], rng: Rng) -> Case:
+def case_of(
+    original: Original,
+    secret: Secret,
+    numbers: Mapping[str, Floats | None],
+    rng: Rng,
+    every: Baselines = BASELINES,
+) -> Case:
     """A secret with its baselines, which are fitted here."""
     known = original.known_of(secret)
     tuples = original.tuples(original.finest(known))
-    held = baselines(original, secret, Known(tuples.codes, tuple(numbers[name] for name in known)), tuples.of_cell, rng)
+    as_known = Known(tuples.codes, tuple(numbers[name] for name in known))
+    held = baselines(original, secret, as_known, tuples.of_cell, rng, every)
     return Case(original, secret, tuples, held)

@@ -22,9 +22,9 @@ TITLES = (
     "right",
     "from",
     "to",
-    "non-members*",
-    "as many*",
-    "gain*",
+    "non-members (*)",
+    "as many (*)",
+    "gain (*)",
     "from",
     "to",
 )
@@ -36,7 +36,7 @@ QUESTIONS = (
     "For what share of people?",
 )
 STARRED = (
-    "* How often a guess is right that is made of the same table without the person: for exactly the people whom the"
+    "(*) How often a guess is right that is made of the same table without the person: for exactly the people whom the"
     " attack guesses (the paper's estimand), and for as many whom the baseline is surest of (equal coverage). The gain"
     " is the larger precision improvement of the two, (attack - baseline)/(1 - baseline); it is left out where a"
     " baseline is always right."
@@ -82,8 +82,9 @@ def inferred_words(found: Inferred) -> list[str]:
         conclusion(found),
         STARRED,
         f"Asked: {secrets}; known of everybody: {', '.join(setting.known)}.",
-        f"One table of n = {setting.n:,} units of {setting.population}, of which {setting.releases:,} releases were made."
-        " Everybody in it is a target. Ends are one-sided and hold for the mean over releases, whatever their law.",
+        f"One table of n = {setting.n:,} units of {setting.population}, of which {setting.releases:,} releases were"
+        " made. Everybody in it is a target. Ends are one-sided, and hold for the mean over releases whatever their"
+        " law.",
         *_claims(found),
         *_ceilings(found),
         *_outside(found),
@@ -110,8 +111,8 @@ def _ceilings(found: Inferred) -> Iterator[str]:
     for secret, gain in found.findings.ceilings.items():
         own = "nothing can be added" if gain is None else f"the gain would be {decimal(gain, 3)}"
         yield (
-            f"If the policy's attributes were published of every row exactly, {own} for {secret} (a ceiling: looked up by"
-            " what is known)."
+            f"If the policy's attributes were published of every row exactly, {own} for {secret} (a ceiling: looked up"
+            " by what is known)."
         )
 
 
@@ -120,9 +121,9 @@ def _outside(found: Inferred) -> Iterator[str]:
     for each in found.findings.estimates:
         if each.outside is not None and each.coverage == 1:
             yield (
-                f"Another way to choose a baseline, the same attack on people who were not in the release, gives"
-                f" {_number(each.outside)} for {each.secret} in place of {_number(each.base_of_these.value)}: a baseline"
-                " from released data is as weak as the release (section 4.7)."
+                "Another way to choose a baseline, the same attack on people who were not in the release, gives"
+                f" {_number(each.outside)} for {each.secret} in place of {_number(each.base_of_these.value)}: a"
+                " baseline from released data is as weak as the release (section 4.7)."
             )
 
 
@@ -146,7 +147,8 @@ def inferred_listings(found: Inferred) -> list[Listing]:
 
 def _row(each: Estimate) -> list[str]:
     return [
-        each.secret, each.group, _number(each.predicted), each.attack, *_ends(each.precision), _number(each.base_of_these.value), _number(each.base.value),
+        each.secret, each.group, _number(each.predicted), each.attack, *_ends(each.precision),
+        _number(each.base_of_these.value), _number(each.base.value),
         *(("", "", "") if each.gain is None else _ends(each.gain)),
     ]  # fmt: skip
 

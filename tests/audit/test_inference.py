@@ -1,0 +1,295 @@
+"""Attribute inference on small tables, beside what counting people one by one gives."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdgate.audit.inference import models
+from crowdgate.audit.inference.attacks import ATTACKS, Sight
+from crowdgate.audit.inference.baselines import BASELINES, baselines
+from crowdgate.audit.inference.case import COVERAGES, ESTIMATE, Case, case_of, predicted, surest
+from crowdgate.audit.inference.copies import near_copies
+from crowdgate.audit.inference.findings import estimates
+from crowdgate.audit.inference.models import Known
+from crowdgate.audit.inference.original import BLOCKS, Original, original
+from crowdgate.audit.inference.play import Game, Tally
+from crowdgate.audit.inference.secret import Secret, best_guesses
+from crowdgate.audit.observation import Known as Public
+from crowdgate.audit.observation import Observation
+from crowdgate.audit.population import Drawn, Rng
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import project
+from crowdgate.kind.seen import Seen
+from crowdgate.noisy.drawn import NoisyCounts
+from tests.audit.people import rows
+from tests.audit.playing import Everything
+
+RNG = np.random.default_rng
+QUICK = BASELINES[:3]
+"""Without the models that are fitted by scikit-learn."""
+
+
+def secret_of(table: Original) -> Secret:
+    return table.secrets[0]
+
+
+def made(counts: np.ndarray, seed: int = 0) -> tuple[Original, Case]:
+    """A table whose last attribute is secret, the others known."""
+    population = rows(counts)
+    *known, last = population.levels
+    table = original(population, population.size, known, [Secret(last, population.levels[last])], RNG(seed))
+    return table, case_of(table, secret_of(table), dict.fromkeys(population.levels), RNG(seed + 1), QUICK)
+
+
+tables = st.lists(st.integers(0, 12), min_size=12, max_size=12).filter(lambda found: sum(found) >= 20)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([0.0, 0.2, 0.5, 0.9]), st.integers(0, 6)), min_size=1, max_size=8),
+    st.floats(0, 20),
+)
+def test_guesses_are_made_for_the_surest(lines: list[tuple[float, int]], most: float) -> None:
+    """As many as asked for, nobody before somebody surer, equally sure people alike, nobody where there is no guess."""
+    confidence, targets = (np.array(column, dtype=float) for column in zip(*lines, strict=True))
+    taken = predicted(confidence, targets, most)
+    assert (taken * targets).sum() == pytest.approx(min(most, targets[confidence > 0].sum()))
+    for level in set(confidence):
+        own, surer = confidence == level, confidence > level
+        assert len(set(taken[own & (targets > 0)])) <= 1
+        if (taken[own] * targets[own]).sum() > 1e-9:
+            assert taken[surer & (targets > 0)] == pytest.approx(1)
+    assert (taken[confidence == 0] == 0).all()
+
+
+@given(
+    st.lists(st.integers(-50, 50), min_size=1, max_size=20, unique=True).map(sorted),
+    st.lists(st.integers(0, 5), min_size=20, max_size=20),
+    st.sampled_from([Fraction(1, 20), Fraction(1, 5), Fraction(0)]),
+)
+def test_a_number_is_right_within_the_relative_error(numbers: list[int], held: list[int], error: Fraction) -> None:
+    level = Level("exact", tuple(map(str, numbers)), np.arange(len(numbers), dtype=np.int32))
+    secret = Secret("a", level, np.array(numbers, dtype=float), error)
+    weights = np.array(held[: len(numbers)], dtype=float)
+    for guess, value in enumerate(numbers):
+        near = [abs(value - truth) <= error * abs(truth) for truth in numbers]
+        assert secret.right(np.full(len(numbers), guess), np.arange(len(numbers))).tolist() == near
+        assert secret.hits(weights)[guess] == weights[near].sum()
+
+
+@settings(max_examples=15, deadline=None)
+@given(tables, st.integers(0, 1000))
+def test_shares_are_those_of_people_counted_one_by_one(held: list[int], seed: int) -> None:
+    """Everybody of the blocks that estimate, ordered by how sure the attack is of him."""
+    table, case = made(np.array(held).reshape(3, 2, 2), seed)
+    view, secret = case.view(table.finest(table.known)), case.secret
+    guesses = best_guesses(secret, RNG(seed).random((len(view.tuples), 2)) * [1, 0.5])
+    people = [
+        (view.tuples.of_cell[cell], int(case.codes[cell]), block)
+        for cell, line in enumerate(table.rows)
+        for block in range(*ESTIMATE.indices(BLOCKS))
+        for _ in range(line[block])
+    ]
+    best = case.held[case.chosen[0][0]]
+    of = {at: tuple(codes[at] for codes in view.tuples.codes) for at in range(len(view.tuples))}
+    of_case = {tuple(codes[at] for codes in case.tuples.codes): at for at in range(len(case.tuples))}
+    found = view.shares(guesses, ESTIMATE)[0]
+    for at, coverage in enumerate(COVERAGES):
+        targets = np.bincount([who for who, _, _ in people], minlength=len(view.tuples)).astype(float)
+        taken = predicted(guesses.confidence, targets, coverage * len(people))
+        right = sum(taken[who] * (guesses.label[who] == truth) for who, truth, _ in people)
+        base = sum(taken[who] * (best.labels[of_case[of[who]], block] == truth) for who, truth, block in people)
+        expected = [(taken * targets).sum(), right, base]
+        assert found[at, :3] * len(people) == pytest.approx(expected, abs=1e-6)
+
+
+@settings(max_examples=5, deadline=None)
+@given(tables, st.integers(0, 1000))
+def test_no_baseline_sees_the_people_whom_it_is_asked_about(held: list[int], seed: int) -> None:
+    """What is guessed of a block does not change with the secrets of the block."""
+    table, case = made(np.array(held).reshape(3, 2, 2), seed)
+    swapped = table.units.reshape(-1, BLOCKS).copy()
+    cells = table.population.cells
+    place = {tuple(int(column[at]) for column in cells.codes): at for at in range(len(cells))}
+    for key, at in place.items():
+        other = place.get((*key[:-1], 1 - key[-1]))
+        if other is not None:
+            swapped[at, 1] = table.units[other, 1]
+    other_table = Original(table.population, swapped, table.known, table.secrets)
+    known = Known(case.tuples.codes, (None,) * len(case.tuples.codes))
+    first = baselines(table, case.secret, known, case.tuples.of_cell, RNG(seed + 1))
+    again = baselines(other_table, case.secret, known, case.tuples.of_cell, RNG(seed + 1))
+    for before, after in zip(first, again, strict=True):
+        wanted = np.bincount(case.tuples.of_cell, np.minimum(table.units[:, 1], swapped[:, 1])) > 0
+        assert (before.labels[wanted, 1] == after.labels[wanted, 1]).all(), before.name
+
+
+def test_each_model_finds_what_can_be_found() -> None:
+    """Of 4,000 people the secret is the second of three attributes, but for one in ten."""
+    rng = RNG(3)
+    codes = tuple(rng.integers(0, size, 4000) for size in (4, 2, 3))
+    truth = np.where(rng.random(4000) < 0.9, codes[1], 1 - codes[1])
+    weights = np.eye(2)[truth]
+    asked = np.arange(4000)
+    for name, _, model in BASELINES[1:]:
+        found = model(models.Fit(Known(codes, (None,) * 3), weights, asked, models.Labels(2, None), RNG(1)))
+        assert (found.argmax(axis=1) == codes[1]).mean() > 0.85, name
+        assert found.sum(axis=1) == pytest.approx(1), name
+
+
+def test_numbers_are_regressed() -> None:
+    """Three times the known number, within 5 %."""
+    known = np.repeat(np.arange(1, 21), 20)
+    numbers = np.arange(1, 61).astype(float)
+    weights = np.zeros((len(known), 60))
+    weights[np.arange(len(known)), 3 * known - 1] = 1
+    fit = models.Fit(
+        Known((known,), (np.arange(21).astype(float),)),
+        weights,
+        np.arange(len(known)),
+        models.Labels(60, numbers),
+        RNG(0),
+    )
+    for model in (models.logistic, models.boosted):
+        guess = numbers[model(fit).argmax(axis=1)]
+        assert np.mean(np.abs(guess - 3 * known) <= 0.15 * known) > 0.8
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_twins_whom_nobody_is_near_are_found(seed: int) -> None:
+    """Among 300 people of a crowd in six attributes a pair far away from them, and a triple; four are no copies."""
+    rng = RNG(seed)
+    crowd = rng.integers(0, 2, (300, 6))
+    far = np.array([[7, 8, 9, 7, 8, 9], [4, 4, 4, 4, 4, 4], [6, 5, 6, 5, 6, 5]])
+    distinct, counts = np.unique(crowd, axis=0, return_counts=True)
+    lines = np.concatenate([distinct, far])
+    held = np.concatenate([counts, [2, 3, 4]])
+    found = near_copies(list(lines.T), held)
+    assert found[-3:].tolist() == [True, True, False]
+    assert not found[:-3].any()
+
+
+def test_copies_are_removed_together() -> None:
+    """Two people who are alike and like nobody else are in one block."""
+    counts = np.zeros((2,) * 6 + (2,), dtype=int)
+    counts[(0,) * 7], counts[(1,) * 7] = 40, 2
+    for seed in range(20):
+        table, _ = made(counts, seed)
+        alone = table.population.members == 2
+        assert sorted(table.units[alone][0]) == [0, 0, 0, 0, 2]
+
+
+@given(tables, st.integers(0, 100))
+@settings(max_examples=20, deadline=None)
+def test_blocks_divide_the_table(held: list[int], seed: int) -> None:
+    population = rows(np.array(held).reshape(3, 4))
+    table = original(population, population.size, ["a"], [], RNG(seed))
+    assert (table.units.sum(axis=1) == population.members).all()
+    assert np.ptp(table.units.sum(axis=0)) <= 1
+    assert (table.without(2, RNG(0)).units == population.members - table.units[:, 2]).all()
+
+
+def test_everything_told_is_looked_up_and_nothing_told_is_not_guessed() -> None:
+    """A table of eight people by two attributes that are told exactly."""
+    table, case = made(np.array([[[9, 1], [0, 10]], [[5, 5], [2, 0]]]))
+    game = Game(Everything(), (case,), 1, 0)
+    played = game.played({0: game.batch(0, 3)}, "judged", "", None)
+    first = next(each for each in played.secrets[0].found if each.coverage == 1)
+    assert played.releases == 2
+    view = case.view(table.finest(table.known))
+    labels = view.tuples.by_label(case.codes, 2, table.rows[:, ESTIMATE].sum(axis=1))
+    whole = view.tuples.by_label(case.codes, 2, table.rows.sum(axis=1))
+    right = labels[np.arange(len(labels)), whole.argmax(axis=1)].sum() / labels.sum()
+    assert first.shares[0][1] == pytest.approx(right)
+    constant = Game(Nothing(), (case,), 1, 0).played({0: Game(Nothing(), (case,), 1, 0).batch(0, 3)}, "hold", "", None)
+    assert constant.secrets[0].found == ()
+
+
+class Nothing:
+    """Publishes nothing."""
+
+    name = "nothing"
+
+    def tell(self, drawn: Drawn, known: Public, rng: Rng) -> Observation:  # noqa: ARG002 nothing is told
+        return Observation(seen=Seen())
+
+
+class Majorities:
+    """Publishes, of every block, how many people have each race, as the census of section 3.1 does."""
+
+    name = "majorities"
+
+    def tell(self, drawn: Drawn, known: Public, rng: Rng) -> Observation:  # noqa: ARG002 nothing is drawn
+        own = project(drawn.table, ["a", "c"])
+        levels = {name: known.population.levels[name] for name in ("a", "c")}
+        counts = np.zeros([len(level) for level in levels.values()], dtype=np.int64)
+        counts[own.codes] = own.counts
+        return Observation(seen=Seen((NoisyCounts(levels, counts, 0.0),)))
+
+
+def test_block_majorities_are_precise_and_improve_nothing() -> None:
+    """Section 3.1: of 60 blocks of 40 people that are nearly homogeneous; 12 ages; five races. The table is right for
+    nine in ten people, and a baseline that has not seen them is too."""
+    rng = RNG(8)
+    counts = np.zeros((60, 12, 5), dtype=int)
+    for block in range(60):
+        main = rng.integers(5)
+        race = np.where(rng.random(40) < 0.92, main, rng.integers(0, 5, 40))
+        ages = rng.integers(0, 12, 40)
+        for age, own in zip(ages, race, strict=True):
+            counts[block, age, own] += 1
+    _, case = made(counts)
+    game = Game(Majorities(), (case,), 2, 0)
+    played = game.played({0: game.batch(0, 3)}, "judged", "", None)
+    (whole,) = [
+        each for each in estimates(played, Fraction(1, 20)) if (each.group, each.coverage) == ("all targets", 1.0)
+    ]
+    assert float(whole.precision.value) > 0.9
+    assert whole.improvement_of_these is not None
+    assert abs(float(whole.improvement_of_these.value)) < 0.05
+
+
+@pytest.mark.parametrize("at", range(len(ATTACKS)))
+def test_an_attack_answers_with_shares_or_not_at_all(at: int) -> None:
+    """Of rows, of tables, and of a release that tells neither."""
+    table, case = made(np.array([[[9, 1], [0, 10]], [[5, 5], [2, 0]]]))
+    view, (name, _, attack) = case.view(table.finest(table.known)), ATTACKS[at]
+    drawn = table.table(RNG(0))
+    public = Public(table.population, drawn.n, False)
+    seen = [Everything().tell(drawn, public, RNG(0)).seen, Majorities().tell(drawn, public, RNG(0)).seen, Seen()]
+    answers = [attack(Sight(each, case.secret, view.target, RNG(0))) for each in seen if each is not None]
+    reads_rows = at < 3
+    assert [answer is not None for answer in answers] == [reads_rows, name == "table lookup", False]
+    for answer in answers:
+        if answer is not None:
+            assert answer.shape == (view.target.size, 2)
+            assert (answer >= 0).all()
+            assert (answer.sum(axis=1) <= 1 + 1e-9).all()
+
+
+def test_a_tally_is_read_as_it_was_written_and_others_are_refused() -> None:
+    _, case = made(np.array([[[9, 1], [0, 10]], [[5, 5], [2, 0]]]))
+    game = Game(Everything(), (case,), 1, 0)
+    tally = game.batch(0, 4)
+    read = game.read(tally.to_json(), 4)
+    for mine, other in zip(parts(tally), parts(read), strict=True):
+        assert np.array_equal(mine, other, equal_nan=True)
+    with pytest.raises(ValueError, match="shares that can't be"):
+        game.read(tally.to_json(), 5)
+    wrong = tally.to_json()
+    wrong["estimating"][0][0][0][0][0][0] = 1.5
+    with pytest.raises(ValueError, match="shares that can't be"):
+        game.read(wrong, 4)
+
+
+def parts(tally: Tally) -> Sequence[np.ndarray]:
+    return tally.choosing, tally.estimating, tally.outside
+
+
+def test_a_curve_is_what_its_people_add_up_to() -> None:
+    curve = surest(np.array([0.9, 0.5, 0.9, 0.0]), np.array([2.0, 4.0, 2.0, 2.0]), np.array([2.0, 1.0, 1.0, 2.0]))
+    assert curve.at(np.array([0.0, 0.4, 0.6, 0.8, 1.0])) == pytest.approx([0, 0.3, 0.35, 0.4, 0.4])
