@@ -296,6 +296,7 @@ def confidential(path: Path, servers: Any) -> Any:
         (["--page", "x.html"], "--page: a page of confidential data"),
         (["--release", "x"], "--release: one without the other; expected --release DIR and --register CONTRACT"),
         (["--coverage", "0.5"], "--wrong, --coverage: no register"),
+        (["--wrong", ""], "--wrong, --coverage: no register"),
     ],
 )
 def test_a_wrong_option_is_one_clear_error_before_anything_is_read(
@@ -348,11 +349,18 @@ def test_a_register_with_other_columns_is_refused(released: Workshop, old: str, 
     assert said in found.err
 
 
-@pytest.mark.parametrize("option", ["ward=2", "age=0.1", "ward"])
+@pytest.mark.parametrize("option", ["ward=2", "age=0.1", "ward", "", "ward=0.1,ward=0.5", "ward=0.1,"])
 def test_wrong_rates_are_refused(released: Workshop, option: str) -> None:
     found = linked(released, "--wrong", option)
     assert found.code == 2
     assert "--wrong" in found.err
+
+
+@pytest.mark.parametrize("share", ["", " ", "0", "-0.5", "1.01", "nan", "inf", "0.5,0.6"])
+def test_a_share_that_is_none_is_refused(released: Workshop, share: str) -> None:
+    found = linked(released, f"--coverage={share}")
+    assert found.code == 2
+    assert f"--coverage: {share!r}; expected a share above 0 and at most 1; write '0.9'" in found.err
 
 
 def test_a_folder_that_is_no_release_is_refused(released: Workshop) -> None:

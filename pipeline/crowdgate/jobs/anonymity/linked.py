@@ -12,7 +12,7 @@ from crowdgate.contracts.reading import read_contract
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.hierarchy import ANY, INVALID_LABEL, Level
 from crowdgate.histogram import Histogram, View, collapse
-from crowdgate.jobs.anonymity.asked import Asked, numbers_by_name
+from crowdgate.jobs.anonymity.asked import Asked, rates, share_covered
 from crowdgate.jobs.anonymity.table import people_at
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.kinds import KINDS
@@ -50,7 +50,7 @@ def link_of(asked: Asked) -> Link | None:
     FileFault where the register's file is missing or has other columns.
     """
     if asked.release is None and asked.register is None:
-        if asked.wrong or asked.coverage:
+        if (asked.wrong, asked.coverage) != (None, None):
             raise _refused("--wrong, --coverage", "no register", "--release DIR and --register CONTRACT beside it")
         return None
     if asked.release is None or asked.register is None:
@@ -64,8 +64,7 @@ def link_of(asked: Asked) -> Link | None:
     columns = {name: level for name, level in published.static.levels.items() if level.name != ANY}
     own = _shared(columns, register)
     view = View(own)
-    wrong = numbers_by_name("--wrong", asked.wrong, view.names)
-    coverage = numbers_by_name("--coverage", f"coverage={asked.coverage or 1}", ["coverage"])["coverage"]
+    wrong, coverage = rates(asked.wrong, view.names), share_covered(asked.coverage)
     source = open_source(register, view.names)
     released = _released(published.rows, columns, own)
     rows_each = said.facts.rows_per_unit
