@@ -113,8 +113,48 @@ def test_people_of_several_combinations_are_never_more_than_all_people(public: W
             for age, ward in ((10 + i, "north"), (60 + i, "south"))]  # fmt: skip
     public.write(rows)
     said = say("anonymity", public.contract, "--of", "age,ward").out
-    assert "In this table 8 combinations of age are those of one person only" in said
+    assert "Of the 4 people in this table 4 (100.00%) have a combination of age that nobody else has" in said
+    assert "Who has several combinations is in several sets, and counts here once" in said
     assert "200.00%" not in said
+
+
+def test_alone_is_a_share_of_people_not_of_their_combinations(public: Workshop) -> None:
+    """One of two people has a ward of her own beside the one that both have."""
+    public.edit(public.contract, "value: row}", "value: {person: patient, rows: 2}}")
+    rows = [("a", "north"), ("a", "east"), ("b", "north")]
+    public.write([{"patient": who, "age": 1, "ward": ward, "note": ""} for who, ward in rows])
+    own = grouping(measured(public), ward="exact")
+    assert (own["people"], own["sets"], own["mean"], own["people_within"]["1"]) == (2, 2, 1.5, 1)
+    said = say("anonymity", public.contract, "--of", "ward").out
+    assert "Of the 2 people in this table 1 (50.00%) have a combination of ward" in said
+
+
+def test_rows_that_are_lost_are_said_to_be_so(public: Workshop) -> None:
+    """Of 60 rows six have an age that is none, so they are dropped; a seventh has no ward, which counts."""
+    rows = patients()
+    public.write([{**row, "age": -1} if i < 6 else row for i, row in enumerate(rows)])
+    found = measured(public)
+    assert (found["people"], found["ingested"]["rows"]["in the files"], found["ingested"]["rows"]["dropped"]) == (
+        54, 60, 6)  # fmt: skip
+    assert found["ingested"]["columns"]["age"]["reasons"] == [{"reason": "outside the domain", "cells": 6}]
+    page = public.root / "page.html"
+    said = " ".join(say("anonymity", public.contract, "--up-to", 2, "--page", page).out.split())
+    for text in (said, page.read_text()):
+        assert "This table has 60 rows; 6 of them (10.00%) are dropped, since a cell has no value of its domain" in text
+        assert "count as (invalid), a value like others, in ward." in text
+        assert "outside the domain 6" in text
+    public.write(rows[:58])
+    assert "This table has 58 rows, and all of them count." in say("anonymity", public.contract, "--up-to", 1).out
+
+
+def test_rows_of_nobody_and_rows_beyond_the_bound_are_said_to_be_so(public: Workshop) -> None:
+    public.edit(public.contract, "value: row}", "value: {person: patient, rows: 1}}")
+    rows = [("a", 5), ("a", 25), ("a", 35), ("b", 5), (None, 15)]
+    public.write([{"patient": who, "age": age, "ward": "north", "note": ""} for who, age in rows])
+    said = " ".join(say("anonymity", public.contract, "--up-to", 1).out.split())
+    assert "5 rows; 1 of them (20.00%) name no person and do not count, and 2 of them (40.00%) are more than" in said
+    assert "Which rows of such a person count is the same whenever the same attributes are asked for" in said
+    assert measured(public) == measured(public)
 
 
 def private(workshop: Workshop) -> list[Path]:
@@ -250,6 +290,7 @@ def test_a_release_is_matched_with_a_register_at_its_levels(released: Workshop) 
     assert found["correct_at_most"] == 1 + 1  # one row of the person in north, four of the four in south
     assert found["correct_alone_at_most"] == 1
     assert found["found_rows"] == pytest.approx(0.45 * len(data))
+    assert found["register_ingested"]["rows"]["in the files"] == 5
 
 
 def test_a_bound_on_right_matches_is_said_in_words(released: Workshop) -> None:

@@ -5,7 +5,7 @@ subsets (`cover`); smaller subsets and coarser levels are sums of them, since le
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from crowdgate.hierarchy import Level, above
 from crowdgate.histogram import Counts, Histogram, Integers, View, collapse, project
+from crowdgate.keys import Packing
 
 SIZES = (1, 5, 10, 50, 100)
 """People are counted who are in sets of at most so many."""
@@ -28,7 +29,7 @@ Levels = Mapping[str, Sequence[Level]]
 """Of each attribute the levels that are looked at, finest first."""
 Cube = npt.NDArray[np.int64]
 Subset = tuple[str, ...]
-Sized = tuple[tuple[int, ...], Counts]
+Sized = tuple[tuple[int, ...], "Summary"]
 """The places of levels, and the sizes of the sets at them."""
 
 
@@ -37,7 +38,8 @@ class Summary:
     """Sizes of anonymity sets, over sets: each counts once, however many people it holds. Quartiles are of type 7 of
     R's `quantile`, the one of its `summary`: linear between order statistics. None where there is no set.
 
-    `within` holds for every one of SIZES how many people are in sets of at most that size.
+    `within` holds for every one of SIZES how many of the `people` are in sets of at most that size. Who is in several
+    sets is one of the people, and counts by the smallest of them.
     """
 
     people: int
@@ -78,6 +80,21 @@ def summary(sizes: Counts) -> Summary:
     people = int(held[-1])
     lower, median, upper = (_quartile(ordered, number) for number in (1, 2, 3))
     return Summary(people, sets, int(ordered[0]), lower, median, people / sets, upper, int(ordered[-1]), within)
+
+
+def summary_of_people(entries: Histogram) -> Summary:
+    """The summary of sets of people who may be in several: distinct tuples of a person, which is the first column, and
+    of a set."""
+    words = Packing.of(entries.sizes[1:]).pack(iter(entries.codes[1:]), len(entries))
+    order = np.lexsort(words[::-1])
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = np.logical_or.reduce([np.diff(word[order]) != 0 for word in words])
+    sizes = np.diff(np.flatnonzero(np.append(new, True)))
+    least = np.full(entries.sizes[0], len(entries) + 1)
+    np.minimum.at(least, entries.codes[0][order], np.repeat(sizes, sizes))
+    own = np.sort(least[least <= len(entries)])
+    within = tuple(np.searchsorted(own, SIZES, side="right").tolist())
+    return replace(summary(sizes), people=len(own), within=within)
 
 
 def _quartile(ordered: Counts, number: int) -> float:
@@ -176,9 +193,9 @@ def measured(cover: Cover, cubes: Mapping[str, Histogram], whole: Histogram | No
 
 
 def _named(names: Subset, levels: Sequence[Sequence[Level]], sizes: Iterator[Sized]) -> Iterator[Grouping]:
-    for at, counts in sizes:
+    for at, found in sizes:
         chosen = {name: each[i].name for name, each, i in zip(names, levels, at, strict=True)}
-        yield Grouping(chosen, summary(counts))
+        yield Grouping(chosen, found)
 
 
 def _finest(cover: Cover, cubes: Mapping[str, Histogram]) -> dict[Subset, Cube]:
@@ -218,7 +235,7 @@ class Sums:
 def _dense_levels(cube: Cube, levels: Sequence[Sequence[Level]], at: tuple[int, ...]) -> Iterator[Sized]:
     """The sizes of the sets at all combinations of levels, of which the first ones are chosen."""
     if len(at) == len(levels):
-        yield at, cube[cube > 0]
+        yield at, summary(cube[cube > 0])
         return
     for i, level in enumerate(levels[len(at)]):
         if i:
@@ -240,7 +257,7 @@ def _sparse_levels(cells: Histogram, levels: Sequence[Sequence[Level]], at: tupl
     if prod(cells.sizes) <= DENSE_SUBSET:
         yield from _dense_levels(dense(cells), levels, at)
     elif len(at) == len(levels):
-        yield at, cells.counts
+        yield at, summary(cells.counts)
     else:
         for i, level in enumerate(levels[len(at)]):
             if i:
@@ -274,13 +291,27 @@ def measured_of_people(entries: Histogram, levels: Levels, up_to: int) -> Iterat
 
 def _levels_of_people(cells: Histogram, levels: Sequence[Sequence[Level]], at: tuple[int, ...]) -> Iterator[Sized]:
     if len(at) == len(levels):
-        yield at, of_people(cells, cells.names[1:]).counts
+        yield at, summary_of_people(cells)
         return
     for i, level in enumerate(levels[len(at)]):
         if i:
             parents = above(levels[len(at)][i - 1], level)
             cells = _coarser_tuples(cells, len(at) + 1, parents, len(level))
         yield from _levels_of_people(cells, levels, (*at, i))
+
+
+def by_value_of_people(entries: Histogram, labels: Sequence[str]) -> tuple[Group, ...]:
+    """The sets of each value of the second column of `entries`, in the order of its codes, which `labels` name. The
+    first column is the person, who may have several values and be in several sets of each."""
+    order = np.argsort(entries.codes[1], kind="stable")
+    codes, starts = np.unique(entries.codes[1][order], return_index=True)
+    groups = []
+    for code, rows in zip(codes.tolist(), np.split(order, starts[1:]), strict=False):
+        own = [column[rows] for at, column in enumerate(entries.codes) if at != 1]
+        sizes = (entries.sizes[0], *entries.sizes[2:])
+        found = summary_of_people(Histogram(("", *entries.names[2:]), sizes, tuple(own), entries.counts[rows]))
+        groups.append(Group(labels[code], found.people, found))
+    return tuple(groups)
 
 
 def by_value(cells: Histogram, people: Histogram, labels: Sequence[str]) -> tuple[Group, ...]:

@@ -190,7 +190,8 @@ def words_of(chosen: Chosen) -> str:
         return f"People are counted by {unit.person}; one row of each counts, as the contract says."
     bound = f"at most {unit.rows} rows of each count, as the contract says"
     return (
-        f"People are counted by {unit.person}, not rows: {bound}, and a person with several values is in several sets."
+        f"People are counted by {unit.person}, not rows: {bound}. A person with several values is in several sets, "
+        "once in each, and where people of small sets are counted by the smallest of them."
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -35,11 +36,22 @@ class Link:
     coverage: Fraction
     rows_each: int
 
-    def matched(self) -> Linkage:
+    def matched(self) -> "Matched":
         """Read the register and match. Raises FileFault when it can't be read to its end or changes meanwhile."""
-        people = people_at(self.register, self.view, self.source)
+        read = people_at(self.register, self.view, self.source)
+        people = read.counts
         wider = Histogram(people.names, self.released.sizes, people.codes, people.counts)
-        return linkage(self.released, wider, self.wrong, self.coverage, self.rows_each)
+        linked = linkage(self.released, wider, self.wrong, self.coverage, self.rows_each)
+        return Matched(self, linked, read.ingested)
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """A release that was matched, and what became of the register's rows on the way in."""
+
+    link: Link
+    linkage: Linkage
+    ingested: Mapping[str, Any]
 
 
 def link_of(asked: Asked) -> Link | None:
