@@ -409,7 +409,48 @@ def test_a_folder_that_is_no_release_is_refused(released: Workshop) -> None:
     assert say("anonymity", released.contract, "--release", at, "--register", at / "town.yaml").code == 6
 
 
-def test_another_file_may_take_the_place_of_the_contracts(public: Workshop) -> None:
+def test_another_file_is_not_the_public_table(public: Workshop) -> None:
     other = public.root / "other.parquet"
     write_parquet(other, patients()[:7])
-    assert measured(public, "--input", other)["people"] == 7
+    found = say("anonymity", public.contract, "--up-to", 1, "--input", other)
+    assert (found.code, found.out) == (2, "")
+    assert "--input" in found.err
+    assert "other.parquet as the public table of contract clinic, but no contract speaks of this table" in found.err
+    link = public.root / "link.parquet"
+    link.hardlink_to(public.data)
+    assert measured(public, "--input", link)["people"] == 600
+
+
+def of_another(workshop: Workshop, population: str) -> Path:
+    """A second contract on the clinic's file, of another population with a budget of its own, that is not public."""
+    text = workshop.contract.read_text().replace("id: clinic\n", "id: hospital\n")
+    text = text.replace("value: clinic-patients", f"value: {population}").replace("{property: public, value: true}", "")
+    other = workshop.contract.with_name("hospital.yaml")
+    other.write_text(text.replace("      - \n", ""))
+    if population != "clinic-patients":
+        budget = workshop.budget.read_text().replace("name: clinic-patients", f"name: {population}")
+        workshop.budget.with_name("hospital.yaml").write_text(budget)
+    return other
+
+
+def test_a_file_that_another_contract_does_not_call_public_is_not_public(public: Workshop) -> None:
+    of_another(public, "clinic-patients")
+    found = say("anonymity", public.contract, "--up-to", 1)
+    assert (found.code, found.out) == (2, "")
+    assert "contract hospital does not say that it is public" in found.err
+    assert ANONYMITY_MEASURED not in events(public)
+
+
+def test_a_look_is_one_at_everybody_whose_table_it_is(there: Workshop) -> None:
+    of_another(there, "others")
+    assert say("anonymity", there.contract, "--up-to", 1).code == 0
+    looks = [line.subject for line in open_ledger(there.ledger, None).journal() if line.event == ANONYMITY_MEASURED]
+    assert looks == ["clinic-patients", "others"]
+
+
+def test_another_file_may_take_the_place_of_a_confidential_one(there: Workshop) -> None:
+    other = there.root / "other.parquet"
+    write_parquet(other, patients()[:7])
+    assert say("anonymity", there.contract, "--up-to", 1, "--input", other).out == f"{ENDED}\n"
+    (record,) = (path for path in private(there) if path.suffix == ".json")
+    assert json.loads(record.read_text())["people"] == 7

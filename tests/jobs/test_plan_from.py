@@ -129,6 +129,16 @@ def test_a_table_is_counted_only_where_its_contract_says_that_it_is_public(
     assert kept["low"] <= kept["value"] <= kept["high"]
 
 
+def test_a_table_of_two_contracts_is_public_only_if_both_say_so(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = workshop.contract.read_text(encoding="utf-8").replace("id: clinic\n", "id: hospital\n")
+    public(workshop)
+    workshop.contract.with_name("hospital.yaml").write_text(other, encoding="utf-8")
+    assert crowdgate("plan", workshop.policy, "--from", workshop.data) == 2
+    assert "contract hospital does not say that it is public" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("beta", ["1", "0.1"])
 def test_the_plan_of_tables_foretells_the_standard_errors_that_are_published(workshop: Workshop, beta: str) -> None:
     """Root mean squares over a table, within a quarter: their squares add up to a share of the noisy total."""

@@ -23,7 +23,7 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.manifest import canonical
 from tests.conformance.lives import quick_rules
-from tests.kinds.registers import MATCHES, TOWN, people, register_workshop
+from tests.kinds.registers import MATCHES, REGISTER, TOWN, people, register_workshop
 from tests.workshop import Workshop, write_parquet
 
 SLOT = "2030-01-01"
@@ -116,7 +116,7 @@ def test_check_says_when_it_is_decided_and_that_it_can_fail(clinic: Workshop) ->
 
 # --- refused ---
 
-Edit = Callable[[Workshop], None]
+Edit = Callable[[Workshop], object]
 
 
 def _policy(old: str, new: str) -> Edit:
@@ -137,6 +137,14 @@ REFUSED: dict[str, tuple[Edit, str, str]] = {
     "not named": (_policy("  register: {contract: town}\n", ""), "register_matches without a register", "below spec"),
     "not asked for": (_policy(MATCHES, ""), "no gate reads the register", "a gate on register_matches"),
     "not public": (_town("public, value: true", "public, value: false"), "is not public", "public, value: true"),
+    "not public elsewhere": (
+        lambda clinic: (clinic.root / "data_contracts" / "city.yaml").write_text(
+            REGISTER.replace("id: town", "id: city").replace("public, value: true", "public, value: false"),
+            encoding="utf-8",
+        ),
+        "not public, contract city does not say",
+        "public, value: true",
+    ),
     "other columns": (
         lambda clinic: [_town("name: age", "name: years")(clinic), _town("name: ward", "name: place")(clinic), None][2],
         "has none of the released attributes",

@@ -56,7 +56,7 @@ def plan_release(bundle: Bundle) -> Plan:
     protection, findings = kind.protection(spec.mechanism, bundle.contract, Allowance(left, spec.privacy.delta))
     for at, found, expected, instead in findings:
         problems.append(_at(bundle, ("spec", "mechanism", *at), found, expected, instead))
-    problems += register_problems(bundle, protection)
+    problems += register_problems(bundle, protection, KNOWN)
     if protection is not None:
         problems += _unread_problems(bundle, protection)
         problems += _joint_problems(bundle, protection)

@@ -18,6 +18,7 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.hierarchy import EXACT, Level
 from crowdgate.histogram import Histogram, View, joint, project
 from crowdgate.jobs.plan import KNOWN
+from crowdgate.jobs.public import public_table
 from crowdgate.kind.plan import Plan
 from crowdgate.kind.prior import Prior, Table, Told
 from crowdgate.kinds import KINDS
@@ -120,19 +121,13 @@ def _counted(subject: Subject, path: Path, further: Sequence[str]) -> tuple[str,
 
 def _public(subject: Subject, path: Path) -> Contract:
     """The contract of a table, which says that it is public."""
-    known = [subject.contract] if subject.root is None else contracts(subject.root, KNOWN)
-    own = [each for each in known if _holds(each, path)]
-    for contract in own:
-        if contract.public:
-            return contract
-    found = f"contract {own[0].id} does not say that it is public" if own else "no contract speaks of this table"
+    known = [subject.contract, *(() if subject.root is None else contracts(subject.root, KNOWN))]
+    found = public_table(path, known)
+    if isinstance(found, Contract):
+        return found
     raise _refused(
         path, found, "a release that `crowdgate verify` accepts, or the table of a contract with public: true"
     )
-
-
-def _holds(contract: Contract, path: Path) -> bool:
-    return "path" in contract.server.settings and contract.server.path.resolve() == path.resolve()
 
 
 def _views(attributes: Mapping[str, Attribute], wanted: Mapping[str, str]) -> dict[str, View]:

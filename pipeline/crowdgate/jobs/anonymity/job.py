@@ -17,6 +17,8 @@ from crowdgate.jobs.anonymity.asked import Asked, Chosen, chosen
 from crowdgate.jobs.anonymity.found import Found, find
 from crowdgate.jobs.anonymity.linked import Link, link_of
 from crowdgate.jobs.anonymity.page import anonymity_page, write_anonymity_page
+from crowdgate.jobs.plan import KNOWN
+from crowdgate.jobs.public import contracts_beside, public_table, speaking
 from crowdgate.ledger.ledger import Ledger, open_ledger
 from crowdgate.ledger.looks import ANONYMITY_KEPT, ANONYMITY_MEASURED
 from crowdgate.ledger.private import private_file, write_private
@@ -37,7 +39,8 @@ def anonymity(asked: Asked, page: Path | None = None) -> Found | str:
     error is kept private, and a signal raises Crashed.
     """
     what, link = chosen(asked), link_of(asked)
-    confidential = [each for each in (what.contract, link and link.register) if each and not each.public]
+    confidential = _confidential(what.contract, asked.input, "--input")
+    confidential += [] if link is None else _confidential(link.register, None, "--register")
     if confidential and page is not None:
         found, expected = (
             "a page of confidential data",
@@ -51,6 +54,20 @@ def anonymity(asked: Asked, page: Path | None = None) -> Found | str:
     if page is not None:
         write_anonymity_page(measured, page)
     return measured
+
+
+def _confidential(contract: Contract, path: Path | None, option: str) -> list[Contract]:
+    """The contracts of whose people something is read that is not public: none for a public table. Raises
+    ConfigurationError where a public contract speaks for a table that is not public."""
+    table, known = path or contract.server.path, contracts_beside(contract, KNOWN)
+    found = public_table(table, known)
+    if contract.public and isinstance(found, str):
+        said = f"{table} as the public table of contract {contract.id}, but {found}"
+        expected = "the table that a public contract describes and no other, or the contract of this table"
+        raise ConfigurationError(Problem("command line", None, option, said, expected))
+    if contract.public:
+        return []
+    return [contract, *(each for each in speaking(table, known) if not each.public)]
 
 
 @dataclass(frozen=True)
@@ -68,10 +85,10 @@ class _Place:
 
 def _kept(asked: Asked, what: Chosen, source: Source, link: Link | None, confidential: list[Contract]) -> str:
     """Every population's ledger is told of the look first; the record lies beside the first one's."""
-    ledgers = [_ledger(asked, contract) for contract in confidential]
-    place = _Place(ledgers[0], f"anonymity/{what.contract.id}/{_digest(asked)}")
-    for ledger, contract in zip(ledgers, confidential, strict=True):
-        ledger.record(ANONYMITY_MEASURED, contract.population)
+    ledgers = {contract.population: _ledger(asked, contract) for contract in confidential}
+    place = _Place(next(iter(ledgers.values())), f"anonymity/{what.contract.id}/{_digest(asked)}")
+    for population, ledger in ledgers.items():
+        ledger.record(ANONYMITY_MEASURED, population)
     held: Mapping[str, Any] | None = None
     try:
         held = _found(place, find(what, source, link))
