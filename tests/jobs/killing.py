@@ -1,4 +1,4 @@
-"""A release in a process of its own that is killed at a named step."""
+"""A release, or another job, in a process of its own that is killed at a named step."""
 
 import multiprocessing
 import os
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from crowdgate.jobs import release as job
+from crowdgate.jobs.anonymity import asked as asking
+from crowdgate.jobs.anonymity import job as measuring
 from crowdgate.jobs.kl import shelf
 from crowdgate.jobs.kl.publish import Asked, publish
 from crowdgate.kind.run import Request
@@ -15,7 +17,8 @@ from crowdgate.ledger import ledger
 from crowdgate.ledger.key import draw_key
 from crowdgate.publish import publisher
 
-HOLDERS: dict[str, Any] = {"ledger": ledger.Ledger, "job": job, "publisher": publisher, "shelf": shelf}
+HOLDERS: dict[str, Any] = {"ledger": ledger.Ledger, "job": job, "publisher": publisher, "shelf": shelf,
+                           "measuring": measuring, "os": os}  # fmt: skip
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload([__name__])  # imports once; every process is then a fork of one without threads
 
@@ -48,6 +51,19 @@ def publish_and_kill(asked: Asked, today: date, holder: str, name: str, when: st
 def _publish(asked: Asked, today: date, holder: str, name: str, when: str) -> None:
     _kill_at(holder, name, when)
     publish(asked, today)
+
+
+def measure_and_kill(asked: asking.Asked, holder: str, name: str, when: str) -> None:
+    """Counts anonymity sets, killed in the same way."""
+    process = PROCESSES.Process(target=_measure, args=(asked, holder, name, when))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+
+
+def _measure(asked: asking.Asked, holder: str, name: str, when: str) -> None:
+    _kill_at(holder, name, when)
+    measuring.anonymity(asked)
 
 
 def _kill_at(holder: str, name: str, when: str) -> None:

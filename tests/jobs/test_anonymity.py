@@ -17,6 +17,7 @@ from crowdgate.ledger.ledger import open_ledger
 from crowdgate.ledger.looks import ANONYMITY_KEPT, ANONYMITY_MEASURED
 from crowdgate.risk.anonymity_sets import SIZES
 from tests.conformance.lives import Said, quick_rules, say
+from tests.jobs.killing import measure_and_kill
 from tests.workshop import MARK, Row, Workshop, make_workshop, write_parquet
 
 SLOT = "2030-01-01"
@@ -235,6 +236,71 @@ def test_a_signal_says_crashed(there: Workshop, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(Crashed):
         anonymity(Asked(there.contract, up_to=1))
     assert events(there)[-1] == ANONYMITY_MEASURED
+
+
+STEPS = [
+    ("measuring", "find", "before"), ("os", "fsync", "before"), ("os", "replace", "before"),
+    ("measuring", "write_private", "after"), ("measuring", "put_private", "after"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("holder", "name", "when"), STEPS)
+def test_a_killed_run_leaves_no_page_beside_another_record(there: Workshop, holder: str, name: str, when: str) -> None:
+    """An older run is followed by one on other rows that is killed, and that by one that ends."""
+    there.write(patients())
+    assert say("anonymity", there.contract, "--up-to", 1).code == 0
+    there.write(patients()[:50])
+    before = {path: path.read_bytes() for path in there.root.rglob("*") if path.is_file()}
+    measure_and_kill(Asked(there.contract, up_to=1), holder, name, when)
+    changed = {path for path in there.root.rglob("*") if path.is_file() and before.get(path) != path.read_bytes()}
+    assert {path.parent.name for path in changed} <= {"private", "ledger"}
+    pages = [path for path in private(there) if path.suffix == ".html"]
+    records = [json.loads(path.read_text())["people"] for path in private(there) if path.suffix == ".json"]
+    assert len(records) == 1
+    assert all(f"Of the {records[0]} people" in page.read_text() for page in pages)
+    assert len(pages) <= 1
+    assert events(there).count(ANONYMITY_MEASURED) == 2
+    open_ledger(there.ledger, None).verify()
+    assert say("anonymity", there.contract, "--up-to", 1).code == 0
+    page, record = (next(path for path in private(there) if path.suffix == end) for end in (".html", ".json"))
+    assert json.loads(record.read_text())["people"] == 50
+    assert "Of the 50 people" in page.read_text()
+
+
+def test_a_run_that_stops_leaves_no_older_page(there: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert say("anonymity", there.contract, "--up-to", 1).code == 0
+    assert len(private(there)) == 2
+    monkeypatch.setattr(job, "anonymity_page", lambda _: 1 / 0)
+    assert say("anonymity", there.contract, "--up-to", 1).out == f"{ENDED}\n"
+    (record,) = private(there)
+    assert json.loads(record.read_text())["stopped"] == "ZeroDivisionError: division by zero"
+
+
+def test_a_full_disk_says_crashed_and_leaves_the_older_record_whole(
+    there: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert say("anonymity", there.contract, "--up-to", 1).code == 0
+    (kept,) = (path.read_bytes() for path in private(there) if path.suffix == ".json")
+
+    def full(_: int) -> None:
+        raise OSError(28, f"No space left on device {MARK}")
+
+    monkeypatch.setattr("crowdgate.ledger.private.os.fsync", full)
+    said = say("anonymity", there.contract, "--up-to", 1)
+    assert (said.code, said.out) == (1, "")
+    assert "crashed" in said.err
+    assert MARK not in said.err + said.log
+    assert [path.read_bytes() for path in private(there)] == [kept]
+    assert events(there)[-1] == ANONYMITY_MEASURED
+
+
+def test_without_a_private_folder_nothing_is_read(there: Workshop) -> None:
+    folder = there.root / "ledger" / "private"
+    folder.write_text("no folder")
+    found = say("anonymity", there.contract, "--up-to", 1)
+    assert (found.code, found.out) == (1, "")
+    assert "private records can't be kept there" in found.err
+    assert ANONYMITY_MEASURED not in events(there)
 
 
 REGISTER = """\
