@@ -28,7 +28,7 @@ def check(
     policies: Annotated[list[Path], typer.Argument(help="Policy files.")],
     as_json: AsJson = False,
 ) -> None:
-    """Find out whether policies are right and can be let through, without reading any data.
+    """Find out whether policies are right and can be let through, reading no data but those of a public register.
 
     Exit 2 for wrong files, 3 when a static gate fails or a gate can't pass, otherwise 0.
     """

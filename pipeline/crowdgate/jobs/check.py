@@ -12,8 +12,10 @@ from crowdgate.jobs.charges import charge_words, unlikely
 from crowdgate.jobs.informed import informed
 from crowdgate.jobs.kl.held import hold_decisions_here
 from crowdgate.jobs.plan import decided, failed, gate_reach, judge_static, plan_policy
+from crowdgate.jobs.register import register_here
 from crowdgate.kind.plan import Plan
 from crowdgate.measures import MeasureClass
+from crowdgate.publish.register import Register
 
 
 @dataclass(frozen=True)
@@ -65,12 +67,16 @@ def check(policy: Path) -> Checked:
     hold_decisions_here(plan.bundle)
     known = evidence_here(plan, now().isoformat())
     verdicts = judge_static(plan, replace(plan.alone(), audit=known.audit))
-    reaches = [gate_reach(plan, rule, measure) for rule, measure in plan.gates]
+    register = register_here(plan)
+    reaches = [
+        Reach.CANNOT_PASS if measure.register and register and not register.usable else gate_reach(plan, rule, measure)
+        for rule, measure in plan.gates
+    ]
     notes = [
         GateNote(
             gate_words(rule),
             measure.reads,
-            decided(measure),
+            decided(measure) + (f". {_of_register(register)}" if measure.register else ""),
             rule.severity == "block",
             _warning(measure.reads, found) or unlikely(plan, rule, measure),
             charge_words(plan, rule, measure),
@@ -79,6 +85,10 @@ def check(policy: Path) -> Checked:
     ]
     hopeless = any(note.blocks and found is Reach.CANNOT_PASS for note, found in zip(notes, reaches, strict=True))
     return Checked(policy, plan, tuple(verdicts), tuple(notes), not failed(verdicts) and not hopeless, informed(plan))
+
+
+def _of_register(register: Register | None) -> str:
+    return "Its table can't be read here." if register is None else register.words
 
 
 def _warning(kind: MeasureClass, found: Reach) -> str | None:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.documents import Location
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import ConfigurationError, FileFault, Problem
 from crowdgate.hierarchy import INVALID_LABEL, Level
 from crowdgate.histogram import Histogram, View, collapse
 from crowdgate.jobs.public import contracts_beside, public_table
@@ -115,7 +115,8 @@ def counted_register(plan: Plan) -> Register | None:
     task = Task(contract, tuple(found), {"": View({name: each.own for name, each in found.items()})})
     source = open_source(contract, task.columns)
     before = source.fingerprint()
-    counts = _in_our_codes(histograms(counted(source, task, serial()), task, _NO_SECRET)[""], found)
+    total = counted(source, task, serial())
+    counts = _in_our_codes(histograms(total, task, _NO_SECRET)[""], found)
     files = _digests(source)
     if source.fingerprint() != before:
         raise changed()
@@ -124,7 +125,15 @@ def counted_register(plan: Plan) -> Register | None:
         problem = f"{len(counts)} distinct records on {len(found)} shared attributes"
         raise ConfigurationError(plan.bundle.document.problem(AT, problem, f"at most {most}: coarser levels"))
     view = View({name: each.level for name, each in found.items()})
-    return Register(contract.id, contract.version, files, view, counts)
+    return Register(contract.id, contract.version, files, total.facts.rows, view, counts)
+
+
+def register_here(plan: Plan) -> Register | None:
+    """The same; None also where its table can't be read here."""
+    try:
+        return counted_register(plan)
+    except FileFault:
+        return None
 
 
 def _in_our_codes(counts: Histogram, found: Mapping[str, _Shared]) -> Histogram:

@@ -163,7 +163,13 @@ def withhold(reserved: Reserved, found: Counted, judged: Judged) -> Result:
     record = staging.private("withheld", run.plan, found, judged)
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
     run.ledger.commit(run.id, State.WITHHELD, None, None, commitment)
-    return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts, f"{_WITHHELD} {_SPENT}")
+    return Result(
+        "withheld", run.id, None, run.plan.guarantee, judged.verdicts, f"{_WITHHELD} {_SPENT}{_register_words(run)}"
+    )
+
+
+def _register_words(run: Run) -> str:
+    return "" if run.register is None else f" {run.register.words}"
 
 
 @after_reading
@@ -183,5 +189,5 @@ def publish(reserved: Reserved, ready: Ready) -> Result:
     publisher.publish(ready.staged, run.destination)
     run.ledger.published(run.id)
     catalogue_signed(run.root, run.plan.bundle.root, run.ledger)
-    plain = run.plan.plain(reserved.static)[0]
+    plain = f"{run.plan.plain(reserved.static)[0]}{_register_words(run)}"
     return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts, plain)
