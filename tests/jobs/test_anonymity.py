@@ -70,6 +70,18 @@ def test_a_public_table_is_shown_with_what_pandas_counts(public: Workshop) -> No
     assert found["minimal_uniques"]["by_size"][0] >= 1
 
 
+def test_what_all_attributes_together_tell_is_said_beside_few(public: Workshop) -> None:
+    """What one attribute by itself hides."""
+    rows = patients()
+    public.write(rows)
+    alone = int((pd.DataFrame(rows).fillna("?").groupby(["age", "ward"]).size() == 1).sum())
+    said = " ".join(say("anonymity", public.contract, "--up-to", 1, "--sample", "0.1").out.split())
+    assert f"all 2 together leave {alone} ({alone / 60:.2%}) alone." in said
+    assert "by other models" in said
+    found = measured(public)["together"]
+    assert (found["levels"], found["people_within"]["1"]) == ({"age": "exact", "ward": "exact"}, alone)
+
+
 def test_the_terminal_says_it_in_words_first_and_a_page_is_written(public: Workshop) -> None:
     public.write(patients())
     page = public.root / "page.html"
@@ -262,7 +274,7 @@ def test_a_killed_run_leaves_no_page_beside_another_record(there: Workshop, hold
     assert events(there).count(ANONYMITY_MEASURED) == 2
     open_ledger(there.ledger, None).verify()
     assert say("anonymity", there.contract, "--up-to", 1).code == 0
-    page, record = (next(path for path in private(there) if path.suffix == end) for end in (".html", ".json"))
+    page, record = sorted(private(there), key=lambda path: path.suffix)
     assert json.loads(record.read_text())["people"] == 50
     assert "Of the 50 people" in page.read_text()
 

@@ -23,6 +23,7 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.manifest import canonical
 from tests.conformance.lives import quick_rules
+from tests.jobs.killing import run_and_kill
 from tests.kinds.registers import MATCHES, REGISTER, TOWN, people, register_workshop
 from tests.workshop import Workshop, write_parquet
 
@@ -150,6 +151,19 @@ def test_check_says_when_it_is_decided_and_that_it_can_fail(clinic: Workshop) ->
         "decided on the released rows and the public register. Of the 16"
     )
     assert (notes["register_matches"].warning, notes["register_matches"].blocks) == (None, True)
+
+
+@pytest.mark.parametrize(("holder", "name", "when"), [("job", "counted_register", "after"), ("os", "rename", "before")])
+def test_a_killed_run_ends_well_when_it_is_run_again(clinic: Workshop, holder: str, name: str, when: str) -> None:
+    """Nothing is charged before the register is counted; what was committed is published as it was."""
+    run_and_kill(clinic.policy, holder, name, when)
+    ledger = open_ledger(clinic.ledger, None)
+    assert (ledger.entry(f"clinic/1/{SLOT}") is None) == (name == "counted_register")
+    assert not clinic.release_dir(SLOT).exists()
+    folder = folder_of(clinic)
+    assert (folder / "register.json").exists()
+    verify(folder, clinic.ledger)
+    assert ledger.spent("clinic-patients").epsilon == 2
 
 
 # --- refused ---

@@ -1,11 +1,11 @@
 """The private record of a run: confidential measurements and reasons, in a file for the curator beside the ledger."""
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
 import secrets
-import tempfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 
 FOLDER = "private"
+PART = ".part"
 
 
 def private_file(ledger_file: Path, ledger_id: str, release_id: str) -> Path:
@@ -44,19 +45,20 @@ def write_private(ledger_file: Path, ledger_id: str, release_id: str, record: Ma
 
 def put_private(path: Path, data: bytes) -> None:
     """Write a file of the private folder (mode 0600) in the place of an older one: whole, or not at all."""
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=".part-")
+    folder, part = os.open(path.parent, os.O_RDONLY), path.with_name(PART)
     try:
+        fcntl.flock(folder, fcntl.LOCK_EX)  # so a part that lies there is a killed run's
+        part.unlink(missing_ok=True)
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(handle)
         os.replace(part, path)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
         os.fsync(folder)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
     finally:
         os.close(folder)
 

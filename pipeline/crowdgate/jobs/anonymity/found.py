@@ -73,11 +73,12 @@ class Found:
         found["groupings"] = [
             {"levels": dict(each.levels), **summary_json(each.summary)} for each in self.measured.groupings
         ]
+        levels = {name: each.name for name, each in chosen.finest.items()}
+        found["together"] = {"levels": levels, **summary_json(self.measured.together)}
         if chosen.by is not None:
             groups = [{"value": each.value, "people": each.people, **summary_json(each.summary)} for each in by]
             name, level = chosen.by
-            of = {at: each.name for at, each in chosen.finest.items()}
-            found["by"] = {"attribute": name, "level": level.name, "of": of, "correlation": correlation(by)}
+            found["by"] = {"attribute": name, "level": level.name, "of": levels, "correlation": correlation(by)}
             found["by"]["groups"] = groups
         found["minimal_uniques"] = None if self.special is None else asdict(self.special)
         found["population_uniques"] = None if self.population is None else _population_json(self.population)

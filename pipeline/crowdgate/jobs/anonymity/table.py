@@ -13,12 +13,15 @@ from crowdgate.jobs.anonymity.asked import Chosen
 from crowdgate.risk.anonymity_sets import (
     Group,
     Grouping,
+    Summary,
     by_value,
     by_value_of_people,
     cover,
     measured,
     measured_of_people,
     of_people,
+    summary,
+    summary_of_people,
 )
 from crowdgate.sampling import KEY_BYTES, SecretKey
 from crowdgate.sources.counting import Task, counted, histograms, serial
@@ -46,12 +49,14 @@ class Read:
 class Measured:
     """What was counted. `by` are the sets of all attributes together for each value of the attribute that was asked
     for; `whole` is the histogram of all attributes at finest levels, None where a person may have several rows.
-    `ingested` is what became of the table's rows on the way in."""
+    `together` are the sets of all attributes together at finest levels, `ingested` what became of the table's rows on
+    the way in."""
 
     people: int
     groupings: tuple[Grouping, ...]
     by: tuple[Group, ...]
     whole: Histogram | None
+    together: Summary
     ingested: Mapping[str, Any]
 
 
@@ -68,7 +73,7 @@ def _of_rows(chosen: Chosen, source: Source) -> Measured:
     if chosen.by is not None:
         cells = at_levels(held[WHOLE], view, [chosen.by, *chosen.finest.items()])
         by = by_value(cells, _first(cells), chosen.by[1].labels)
-    return Measured(whole.rows, tuple(measured(covering, held, whole)), by, whole, ingested)
+    return Measured(whole.rows, tuple(measured(covering, held, whole)), by, whole, summary(whole.counts), ingested)
 
 
 def _of_people(chosen: Chosen, source: Source) -> Measured:
@@ -82,7 +87,7 @@ def _of_people(chosen: Chosen, source: Source) -> Measured:
         by = by_value_of_people(cells, chosen.by[1].labels)
     people = len(np.unique(own.codes[0]))
     groupings = tuple(measured_of_people(own, chosen.levels, chosen.up_to))
-    return Measured(people, groupings, by, None, read.ingested)
+    return Measured(people, groupings, by, None, summary_of_people(own), read.ingested)
 
 
 def _all(chosen: Chosen) -> View:

@@ -31,6 +31,7 @@ def sentences(found: Found) -> Iterator[str]:
         yield "There is nobody in this table, so nobody shares a combination of values with anybody."
     else:
         yield _alone(worst[0], people, several=found.chosen.several_rows)
+        yield from _further(found)
     yield came_in_words(found.measured.ingested, "this table")
     yield found.words
     yield from found.left_out
@@ -49,15 +50,31 @@ def _alone(worst: Grouping, people: int, *, several: bool) -> str:
     )
 
 
+def _further(found: Found) -> Iterator[str]:
+    """What more than the combinations that are looked at would tell."""
+    chosen, alone = found.chosen, found.measured.together.within[0]
+    if chosen.up_to < len(chosen.levels):
+        yield (
+            f"No other combination of at most {chosen.up_to} attributes leaves more people alone; all "
+            f"{len(chosen.levels)} together leave {number(alone)} ({percent(alone, found.measured.people)}) alone."
+        )
+
+
 def _population(found: Found) -> Iterator[str]:
     estimated, fraction = found.population, found.chosen.fraction
     if estimated is None or fraction is None:
         return
     unique = estimated.chosen.uniques
     said = "no model tells how many" if unique is None else f"about {number(round(unique))} ({estimated.chosen.model})"
+    others = [
+        f"{number(round(each.uniques))} ({each.model})"
+        for each in estimated.estimates
+        if each != estimated.chosen and each.uniques is not None
+    ]
     yield (
         f"The table is a sample of {fraction_words(fraction)} of its population: of some "
-        f"{number(round(estimated.people))} people there {said} are unique in all attributes together."
+        f"{number(round(estimated.people))} people there, for whom the rows that count stand, {said} are unique in all "
+        "attributes together" + (f"; by other models {' or '.join(others)}." if others else ".")
     )
 
 
@@ -96,7 +113,9 @@ def tables(found: Found, most: int) -> Iterator[Table]:
     singles = [each for each in found.measured.groupings if len(each.levels) == 1]
     worst = most_identifying(found, most)
     every = len(found.measured.groupings)
-    note = "" if len(worst) == every else f"The {len(worst)} most identifying of {number(every)}; --json has them all."
+    note = "Those that leave most people alone come first."
+    if len(worst) < every:
+        note = f"The {len(worst)} of {number(every)} that leave most people alone, these first; --json has them all."
     people, several = found.measured.people, IN_SEVERAL if found.chosen.several_rows else ""
     yield _sizes("Set sizes of the combinations that identify most", note, worst)
     yield _people("People in small sets, of the same combinations", several, worst, people)
