@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
-from math import exp, floor, sqrt
+from math import floor, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ from crowdgate.jobs.predict.figures import Row
 from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.jobs.predict.group import BIAS, in_words
 from crowdgate.jobs.predict.subject import groups_of, wrong
-from crowdgate.kind.forecast import PEOPLE, Column, Listing
+from crowdgate.kind.forecast import PEOPLE, PROBABILITY, SHARE, Column, Listing
 from crowdgate.limits import LARGEST_ENTRY, MOST_PEOPLE
 from crowdgate.report.chart import Line, draw_lines
 from crowdgate.report.numbers import shown
@@ -28,7 +28,7 @@ from crowdgate.repository.entry import Ends, Entry, digest_of, read_entry
 from crowdgate.risk import approximations
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.groups import share_in_groups_of
-from crowdgate.risk.prediction import predicted
+from crowdgate.risk.prediction import ABOVE_ZERO, BELOW_ONE, predicted
 from crowdgate.signing.files import bounded, plain_file
 from crowdgate.signing.keys import public_keys
 
@@ -53,25 +53,25 @@ OUTLIERS = (
 )
 CHANCE = (
     "The entry's people are few: of KL and the collision quantity about {chance:.3g} each is chance, (N - 1) / (2n),"
-    " because {rows} rows fall unevenly into {bins} bins even if all are alike. Among others than these people more are"
-    " alone than is said, while there are fewer than two for each bin."
+    " because {rows:,} rows fall unevenly into {bins:,} bins even if all are alike. Among others than these people more"
+    " are alone than is said, while there are fewer than two for each bin."
 )
 KNOWN = "The figures are for somebody who knows who is among the people (Koot 2012, sections 4.5 and 5.1)."
 NOT_TOLD = "not told"
 TOGETHER = (2, 3)
 """Groups that expansions of the second order tell of, beside who is alone; larger ones are outside their validity."""
 ALONE = (
-    Column("people", "people", "d"),
+    Column("people", "people", PEOPLE),
     Column("by", "by"),
     Column("singletons", "alone", PEOPLE, NOT_TOLD),
     Column("low", "from", PEOPLE, NOT_TOLD),
     Column("high", "to", PEOPLE, NOT_TOLD),
-    Column("spread", "standard deviation", ".3g", NOT_TOLD),
-    Column("all_alone", "all are", ".4g", NOT_TOLD),
-    Column("share_alone", "share alone", ".2%", NOT_TOLD),
-    *(Column(f"of_{size}", f"in groups of {size}", ".2%", NOT_TOLD) for size in TOGETHER),
+    Column("spread", "standard deviation", PEOPLE, NOT_TOLD),
+    Column("all_alone", "all are", PROBABILITY, NOT_TOLD),
+    Column("share_alone", "share alone", SHARE, NOT_TOLD),
+    *(Column(f"of_{size}", f"in groups of {size}", SHARE, NOT_TOLD) for size in TOGETHER),
 )
-REFUSED = (Column("people", "people", "d"), Column("by", "by"), Column("figure", "figure"), Column("why", "why"))
+REFUSED = (Column("people", "people", PEOPLE), Column("by", "by"), Column("figure", "figure"), Column("why", "why"))
 NAMES = {
     "singletons": "alone",
     "spread": "standard deviation",
@@ -154,7 +154,7 @@ def _exactly(bins: int, people: int) -> Mapping[str, float]:
     alike = Bins.uniform(bins)
     found = predicted(alike, people)
     shares = {f"of_{size}": share_in_groups_of(alike, people, size) for size in TOGETHER}
-    return {"singletons": found.singletons, "spread": found.spread, "all_alone": exp(found.all_unique.value), **shares}
+    return {"singletons": found.singletons, "spread": found.spread, "all_alone": found.all_alone, **shares}
 
 
 def _formulas(bins: int, people: int) -> Mapping[str, Formula]:
@@ -171,7 +171,8 @@ def _formulas(bins: int, people: int) -> Mapping[str, Formula]:
     def all_alone(kappa: float) -> float:
         if people > bins:
             return 0.0
-        return approximations.checked(approximations.uniqueness_kl_corrected, k=people, N=bins, kappa=kappa)
+        found = approximations.checked(approximations.uniqueness_kl_corrected, k=people, N=bins, kappa=kappa)
+        return min(max(found, ABOVE_ZERO), BELOW_ONE)
 
     return {
         "singletons": lambda kappa: min(float(people), limit(approximations.ES_kl, kappa)),
@@ -213,7 +214,7 @@ def _sentence(rows: Sequence[Row], asked: str) -> str:
     people = rows[0]["people"]
     few = [f"{_range(row)} by {row['by']}" for row in rows if row["singletons"] is not None]
     said = f"{' or '.join(few)} are expected to be alone with their answers" if few else "nobody can say who is alone"
-    return f"Of {people} people who are asked for {asked}, {said}."
+    return f"Of {shown(people, PEOPLE)} people who are asked for {asked}, {said}."
 
 
 def _range(row: Row) -> str:
@@ -225,8 +226,8 @@ def _notes(entry: Entry, refused: bool) -> Iterator[str]:
     said, rows, bins = entry.source, entry.people.rows, entry.bins
     only = "".join(f", {each.name} {each.value}" for each in entry.population.restrictions)
     yield (
-        f"The entry is of {entry.population.words}{only}, of {entry.date}: {rows} rows ({entry.people.known}) and"
-        f" {bins} bins; its holder says that the data cover {said.coverage:.4g} of the people, and that"
+        f"The entry is of {entry.population.words}{only}, of {entry.date}: {rows:,} rows ({entry.people.known}) and"
+        f" {bins:,} bins; its holder says that the data cover {said.coverage:.4g} of the people, and that"
         f" {said.error:.4g} of the cells are wrong."
     )
     yield FORMULAS
