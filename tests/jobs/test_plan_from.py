@@ -58,6 +58,7 @@ def test_a_verified_release_of_tables_is_what_a_plan_rests_on(
     said = json.loads(capsys.readouterr().out)
     assert said["from"] == {
         "source": "the published counts of release tables/1/2030-01-01",
+        "population": "clinic-patients",
         "attributes_without_counts": [],
     }
     kept = figure(said, "kept_share")
@@ -76,9 +77,10 @@ def test_the_text_and_the_page_name_the_release_and_the_range(
     capsys.readouterr()
     assert crowdgate("plan", workshop.policy, "--from", folder, "--page", page) == 0
     shown = capsys.readouterr().out
-    assert "rest on the published counts of release tables/1/2030-01-01." in shown
+    rests = "rest on the published counts of release tables/1/2030-01-01, of the population clinic-patients."
+    assert rests in shown
     assert str(Basis.RELATED) in shown
-    assert "rest on the published counts of release tables/1/2030-01-01." in page.read_text(encoding="utf-8")
+    assert rests in page.read_text(encoding="utf-8")
 
 
 def test_a_release_that_does_not_verify_is_refused(workshop: Workshop) -> None:

@@ -80,6 +80,8 @@ def count_own(form: Path, source: Path | None, answers: str, beside: Sequence[st
     if as_json:
         print_json(shared.to_json())
         return
+    for note in shared.notes:
+        typer.echo(note)
     rows = [[each.question, shown(each.people, PEOPLE)] for each in shared.steps]
     print_table(["after the question", f"people of {shared.population:,} who could answer the same"], rows, [0])
 

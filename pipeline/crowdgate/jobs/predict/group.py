@@ -16,6 +16,7 @@ from crowdgate.jobs.predict.figures import Row, degrees_listing, listings, numbe
 from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT, Laws, check_classes, laws
 from crowdgate.jobs.predict.subject import groups_of, subject_of, wrong
+from crowdgate.jobs.predict.whose import most_people, whose
 from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.kind.forecast import PEOPLE, SHARE, Column, Listing
 from crowdgate.report.chart import Line, draw_lines
@@ -74,7 +75,10 @@ def predict_group(path: Path, of: str | None, population: str | None, source: Pa
     return Foretold(
         f"Prediction of {subject.contract.id}",
         sentence(rows[0], asked(subject)),
-        tuple(notes(found, known, subject.people, sizes)),
+        (
+            *whose(subject, known, most_people(path, subject.contract), None),
+            *notes(found, known, subject.people, sizes),
+        ),
         (*listings(rows), *more, degrees_listing(found.bins(), subject.people)),
         _about(subject, known),
         lambda: pictures(found, subject.people, rows),
@@ -158,7 +162,7 @@ def _about(subject: Subject, known: Figures) -> dict[str, Any]:
         "contract": subject.contract.id,
         "population": subject.people,
         "levels": {name: level.name for name, level in subject.levels.items()},
-        "from": {"source": known.source, "attributes_without_counts": list(known.untold)},
+        "from": known.to_json(),
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +72,7 @@ def predict_form(path: Path, source: Path | None, wish: Wish) -> Foretold:
         _sentence(form, every[form.bases[0]]),
         tuple(_notes(form, every)),
         (_listing(form, steps), *listings(rows), *more, degrees_listing(every, form.people), _less(form, sizes[0])),
-        {"questionnaire": form.file.metadata.name, "population": form.people, "who": form.file.spec.population.who},
+        _about(form),
         lambda: [_picture(form, steps)],
     )
 
@@ -154,7 +155,13 @@ def _others(people: float) -> str:
     return "nobody else" if others < 1 else "one other" if others == 1 else f"{others:,} others"
 
 
+def _about(form: Form) -> dict[str, Any]:
+    about = {"questionnaire": form.file.metadata.name, "population": form.people, "who": form.file.spec.population.who}
+    return about if form.figures is None else {**about, "from": form.figures.to_json()}
+
+
 def _notes(form: Form, every: dict[str, Bins]) -> Iterator[str]:
+    yield from form.whose
     if form.figures is not None and form.laws is not None:
         by = f" ({form.figures.source})" if form.figures.source else ""
         yield f"Shares of the contract's attributes are {form.laws.basis}{by}."
