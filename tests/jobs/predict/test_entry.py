@@ -16,6 +16,7 @@ from crowdgate.jobs.predict.entry import COLLISION, KL, LEAST_BINS, Trust, predi
 from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.repository.entry import written
 from crowdgate.risk import approximations
+from crowdgate.risk.approximations.validity import ALONE, LOGARITHM, TOGETHER, VARIANCE
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.groups import share_in_groups_of
 from crowdgate.risk.kl import collision_excess, kl_to_uniform, outliers
@@ -75,19 +76,26 @@ def of_one(bins: int, kl: float, collision: float, rows: int = 10**6, wide: floa
     people=st.integers(1, 80),
 )
 def test_what_is_told_of_even_bins_is_near_the_exact_figure(holder: Path, parts: list[int], people: int) -> None:
-    """Without outliers what is told is off by at most a tenth of the share of people, as `validity` has it, and by the
-    limit's 1/N."""
+    """Without outliers what is told is off by at most what the note says, which is what `validity` has."""
     bins = Bins.from_counts(parts)
     if outliers(bins) is not None:
         return
     found = foretold(holder, of_one(len(parts), kl_to_uniform(bins), collision_excess(bins)), str(people))
     exact = predicted(bins, people)
+    assert f"at most {ALONE.kl} by KL" in " ".join(found.notes) or people == 1
     for row in rows_of(found):
-        for key, truth in (("share_alone", exact.singletons / people), ("of_2", share_in_groups_of(bins, people, 2))):
-            if row[key] is not None:
-                assert row[key] == pytest.approx(truth, abs=0.1 + 1 / len(parts))
-        if row["all_alone"] is not None:
-            assert row["all_alone"] == pytest.approx(np.exp(exact.all_unique.value), rel=0.25, abs=1e-12)
+        alone = ALONE.kl if row["by"] == KL else ALONE.collisions
+        told = (("share_alone", exact.singletons / people, alone), *_together(bins, people))
+        for key, truth, off in told:
+            assert row[key] is None or row[key] == pytest.approx(truth, abs=off + 1e-9)
+        if row["spread"] is not None:
+            assert row["spread"] ** 2 == pytest.approx(exact.spread**2, abs=VARIANCE * people + 1e-9)
+        if row["all_alone"]:
+            assert np.log(row["all_alone"]) == pytest.approx(exact.all_unique.value, abs=LOGARITHM + 1e-9)
+
+
+def _together(bins: Bins, people: int) -> list[tuple[str, float, float]]:
+    return [(f"of_{size}", share_in_groups_of(bins, people, size), TOGETHER) for size in (2, 3)]
 
 
 @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much])
@@ -157,6 +165,9 @@ def test_where_one_law_is_left_the_figures_are_exact(holder: Path, bins: int, pe
     assert row["share_alone"] + row["of_2"] <= 1
     if bins == 1:
         assert row["singletons"] == (1 if people == 1 else 0)
+    notes = " ".join(foretold(holder, of_one(bins, 0, 0), str(people)).notes)
+    assert "The figures are exact" in notes
+    assert not any(words in notes for words in ("off by at most", "far likelier", "chance"))
 
 
 def test_chance_outliers_and_restrictions_are_said(holder: Path) -> None:

@@ -26,6 +26,9 @@ from crowdgate.report.chart import Line, draw_lines
 from crowdgate.report.numbers import shown
 from crowdgate.repository.entry import Ends, Entry, digest_of, read_entry
 from crowdgate.risk import approximations
+from crowdgate.risk.approximations.validity import ALONE as ALONE_OFF
+from crowdgate.risk.approximations.validity import LOGARITHM, VARIANCE
+from crowdgate.risk.approximations.validity import TOGETHER as TOGETHER_OFF
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.groups import share_in_groups_of
 from crowdgate.risk.prediction import ABOVE_ZERO, BELOW_ONE, predicted
@@ -33,12 +36,20 @@ from crowdgate.signing.files import bounded, plain_file
 from crowdgate.signing.keys import public_keys
 
 KL, COLLISION, EXACT = "KL", "collision quantity", "exactly"
+TOGETHER = (2, 3)
+"""Groups that expansions of the second order tell of, beside who is alone; larger ones are outside their validity."""
 FORMULAS = (
     "Alone is (5.4) of Koot 2012, its standard deviation section 5.3.2, shares in groups (5.6), and all alone"
     " exp(-(1/2 + kappa) k^2/N) with the uniform law's factor exact; kappa is once KL and once the collision quantity,"
-    " which agree to the second order. From and to are what the entry's ends give; beside, these are limits, off by"
-    " about 1/N of themselves."
+    " which agree to the second order. From and to are what the entry's ends give."
 )
+OFF = (
+    f"Beside these ends the share alone is off by at most {ALONE_OFF.kl} by KL, if no bins are far likelier than"
+    f" others, and by {ALONE_OFF.collisions} by the collision quantity; each share in groups of {TOGETHER[0]} and"
+    f" {TOGETHER[-1]} by {TOGETHER_OFF}; the square of the standard deviation by {VARIANCE} for each person; the"
+    f" logarithm of the probability that all are alone by {LOGARITHM}. Small shares can be off by much of themselves."
+)
+ALIKE = "The figures are exact: they are those of bins that are all alike, or of one person, who is alone in any."
 INSTEAD = (
     "What is not told is outside the range of the approximation. A contract's margins have no such range (predict"
     " CONTRACT), nor has a published release of tables (predict CONTRACT --from RELEASE)."
@@ -58,8 +69,6 @@ CHANCE = (
 )
 KNOWN = "The figures are for somebody who knows who is among the people (Koot 2012, sections 4.5 and 5.1)."
 NOT_TOLD = "not told"
-TOGETHER = (2, 3)
-"""Groups that expansions of the second order tell of, beside who is alone; larger ones are outside their validity."""
 ALONE = (
     Column("people", "people", PEOPLE),
     Column("by", "by"),
@@ -112,7 +121,7 @@ def predict_entry(path: Path, trust: Trust, people: str | None) -> Foretold:
     return Foretold(
         f"Prediction of an entry on {entry.vocabulary.contract}",
         _sentence(own, in_words(levels)),
-        tuple(_notes(entry, bool(refused))),
+        tuple(_notes(entry, rows, bool(refused))),
         tuple(_listings(rows, refused)),
         {"entry": digest, **about, "bins": entry.bins},
         lambda: _picture(entry, sizes),
@@ -222,24 +231,30 @@ def _range(row: Row) -> str:
     return value if row["low"] in (None, row["high"]) else f"{value} ({low} to {high})"
 
 
-def _notes(entry: Entry, refused: bool) -> Iterator[str]:
-    said, rows, bins = entry.source, entry.people.rows, entry.bins
+def _notes(entry: Entry, rows: Sequence[Row], refused: bool) -> Iterator[str]:
+    said = entry.source
     only = "".join(f", {each.name} {each.value}" for each in entry.population.restrictions)
     yield (
-        f"The entry is of {entry.population.words}{only}, of {entry.date}: {rows:,} rows ({entry.people.known}) and"
-        f" {bins:,} bins; its holder says that the data cover {said.coverage:.4g} of the people, and that"
-        f" {said.error:.4g} of the cells are wrong."
+        f"The entry is of {entry.population.words}{only}, of {entry.date}: {entry.people.rows:,} rows"
+        f" ({entry.people.known}) and {entry.bins:,} bins; its holder says that the data cover {said.coverage:.4g}"
+        f" of the people, and that {said.error:.4g} of the cells are wrong."
     )
+    yield from [ALIKE] if all(row["by"] == EXACT for row in rows) else _of_expansions(entry, refused)
+    yield KNOWN
+    yield BIAS
+
+
+def _of_expansions(entry: Entry, refused: bool) -> Iterator[str]:
+    """What the expansions are, and how far off."""
     yield FORMULAS
+    yield OFF
     if refused:
         yield INSTEAD
     apart = abs(entry.kl.value - entry.collision.value)
     yield OUTLIERS if apart > entry.collision.value / 4 else CANT_TELL
-    chance = (bins - 1) / (2 * rows)
+    chance = (entry.bins - 1) / (2 * entry.people.rows)
     if chance > MUCH * entry.kl.value:
-        yield CHANCE.format(chance=chance, rows=rows, bins=bins)
-    yield KNOWN
-    yield BIAS
+        yield CHANCE.format(chance=chance, rows=entry.people.rows, bins=entry.bins)
 
 
 def _picture(entry: Entry, sizes: Sequence[int]) -> list[str]:
