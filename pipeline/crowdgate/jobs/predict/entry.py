@@ -18,7 +18,7 @@ import numpy as np
 from crowdgate.errors import ConfigurationError, FileFault, VerificationFailed
 from crowdgate.jobs.predict.figures import Row
 from crowdgate.jobs.predict.foretold import Foretold
-from crowdgate.jobs.predict.group import BIAS, in_words
+from crowdgate.jobs.predict.group import BIAS, in_words, who_are
 from crowdgate.jobs.predict.subject import groups_of, wrong
 from crowdgate.kind.forecast import PEOPLE, PROBABILITY, SHARE, Column, Listing
 from crowdgate.limits import LARGEST_ENTRY, MOST_PEOPLE
@@ -69,6 +69,7 @@ CHANCE = (
 )
 KNOWN = "The figures are for somebody who knows who is among the people (Koot 2012, sections 4.5 and 5.1)."
 NOT_TOLD = "not told"
+UNTOLD = "the entry does not tell how many are alone with their answers"
 ALONE = (
     Column("people", "people", PEOPLE),
     Column("by", "by"),
@@ -220,15 +221,15 @@ def _listings(rows: Sequence[Row], refused: Sequence[Row]) -> Iterator[Listing]:
 
 
 def _sentence(rows: Sequence[Row], asked: str) -> str:
-    people = rows[0]["people"]
-    few = [f"{_range(row)} by {row['by']}" for row in rows if row["singletons"] is not None]
-    said = f"{' or '.join(few)} are expected to be alone with their answers" if few else "nobody can say who is alone"
-    return f"Of {shown(people, PEOPLE)} people who are asked for {asked}, {said}."
+    few = [_range(row) for row in rows if row["singletons"] is not None]
+    said = f"{' or '.join(few)} are expected to be alone with their answers" if few else UNTOLD
+    return f"Of {who_are(rows[0]['people'])} asked for {asked}, {said}."
 
 
 def _range(row: Row) -> str:
     value, low, high = (shown(row[key], PEOPLE) for key in ("singletons", "low", "high"))
-    return value if row["low"] in (None, row["high"]) else f"{value} ({low} to {high})"
+    ends = "" if row["low"] in (None, row["high"]) else f" ({low} to {high})"
+    return f"{value}{ends}" if row["by"] == EXACT else f"{value}{ends} by {row['by']}"
 
 
 def _notes(entry: Entry, rows: Sequence[Row], refused: bool) -> Iterator[str]:

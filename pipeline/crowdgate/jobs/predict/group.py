@@ -18,7 +18,7 @@ from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT, Laws, check_classes,
 from crowdgate.jobs.predict.subject import groups_of, subject_of, wrong
 from crowdgate.jobs.predict.whose import most_people, whose
 from crowdgate.jobs.prior import Figures, Subject, figures
-from crowdgate.kind.forecast import PEOPLE, SHARE, Column, Listing
+from crowdgate.kind.forecast import PEOPLE, SHARE, Column, Listing, Value
 from crowdgate.report.chart import Line, draw_lines
 from crowdgate.report.numbers import percent, shown
 from crowdgate.risk.bins import Bins
@@ -117,9 +117,14 @@ def sentence(row: Row, what: str) -> str:
     """What is expected, in plain words."""
     few = f"{shown(row['singletons'], PEOPLE)} ({shown(row['share_alone'], SHARE)})"
     return (
-        f"Of {shown(row['people'], PEOPLE)} people who are asked for {what}, {few} are expected to be alone with their"
-        f" answers, and {shown(row['up_to_5'], SHARE)} to be so or to share them with four others at most."
+        f"Of {who_are(row['people'])} asked for {what}, {few} are expected to be alone with their answers, and"
+        f" {shown(row['up_to_5'], SHARE)} to be so or to share them with four others at most."
     )
+
+
+def who_are(people: Value) -> str:
+    """So many people who are, or one who is."""
+    return "1 person who is" if people == 1 else f"{shown(people, PEOPLE)} people who are"
 
 
 def notes(found: Laws, known: Figures, population: int, sizes: Sequence[int]) -> Iterator[str]:
