@@ -15,7 +15,7 @@ from crowdgate.jobs.charges import charges
 from crowdgate.jobs.informed import informed
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.predict.planned import prediction
-from crowdgate.jobs.predict.whose import other_counts
+from crowdgate.jobs.predict.whose import doubts
 from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.kind.forecast import BOUND, Chart, Column, Forecast, Listing, Value, plain
 from crowdgate.kind.plan import Plan
@@ -58,7 +58,7 @@ class Outlook:
         said = f"Expected figures rest on {self.figures.source}, of the population {self.figures.population}."
         untold = ", ".join(self.figures.untold)
         stand_in = f"{said} No count tells {untold}: public margins stand in, as if independent."
-        return [*other_counts(self.figures, self.plan.bundle.contract), stand_in if untold else said]
+        return [*doubts(self.figures, Subject.of_plan(self.plan)), stand_in if untold else said]
 
     @property
     def charges(self) -> tuple[str, ...]:

@@ -131,3 +131,33 @@ def test_the_form_in_the_readme_is_for_the_people_of_its_contract(tmp_path: Path
     notes = predict_form(path, None, Wish()).notes
     assert not any("Warning" in note for note in notes)
     assert "Public margins of age are of the population us-cps-1994-95." in notes
+
+
+SEX = """\
+      - name: sex
+        logicalType: string
+        customProperties:
+          - {property: privacyRole, value: quasi-identifier}
+          - {property: domain, value: {values: [f, m], source: clinic handbook}}
+      - name: note
+"""
+ALIKE = ("age,sex,count\n0 to 49,f,25\n0 to 49,m,25\n50+,f,10\n50+,m,40\n", "ward,sex,count\nnorth,f,35\neast,m,65\n")
+OTHERS = (ALIKE[0], "ward,sex,count\nnorth,f,45\neast,m,55\n")
+
+
+@pytest.mark.parametrize(("tables", "warned"), [(ALIKE, False), (OTHERS, True)])
+def test_joint_counts_that_contradict_each_other_are_warned_of(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str], tables: tuple[str, str], warned: bool
+) -> None:
+    """35 or 45 of 100 are f: a tenth of the people have other shares in one of the tables."""
+    workshop.edit(workshop.contract, "      - name: note\n", SEX)
+    named = "      - {property: jointMargins, value: [one.csv, two.csv]}\n"
+    table = "      - {property: population, value: clinic-patients}\n"
+    workshop.edit(workshop.contract, table, table + named)
+    for name, text in zip(("one.csv", "two.csv"), tables, strict=True):
+        (workshop.contract.parent / name).write_text(text, encoding="utf-8")
+    workshop.edit(workshop.policy, "ward: exact}", "ward: exact, sex: exact}")
+    found = predict_group(workshop.contract, "age=50 years,ward,sex", None, None, Wish())
+    assert any("counts contradict one another" in note for note in found.notes) == warned
+    assert crowdgate("plan", workshop.policy) == 0
+    assert ("counts contradict one another" in capsys.readouterr().out) == warned
