@@ -35,7 +35,7 @@ def variance_of_groups(bins: Bins, k: Number, j: Number) -> float:
     people, size = whole("k", k, 0), whole("j", j, 1)
     if size > people:
         return 0.0
-    fewer, _ = bins.compressed(MOST_PAIRED)
+    fewer = bins.compressed(MOST_PAIRED)
     mass = _mass(fewer, people, size)
     some = mass > 0
     logs, m, counts = fewer.log_complements[some], mass[some], fewer.counts[some]

@@ -23,8 +23,8 @@ class Prediction:
     the person is in the data.
 
     `singletons` are expected, with the standard deviation `spread`; `none` is the probability that there is none,
-    `all_unique` that all are, as logarithms with a bound on their error. `shares` gives, for sizes of groups, the
-    expected share of people whose bin holds at most so many.
+    `all_unique` that all are, as logarithms with a bound on their error, which holds also where bins were given their
+    mean. `shares` gives, for sizes of groups, the expected share of people whose bin holds at most so many.
     """
 
     people: int
