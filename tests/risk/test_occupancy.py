@@ -1,7 +1,7 @@
 """Means, variances and laws of bins with exactly j people, against all ways to fall and against simulation."""
 
 from fractions import Fraction
-from math import sqrt
+from math import comb, sqrt
 
 import numpy as np
 import pytest
@@ -132,3 +132,13 @@ def test_a_bin_that_holds_nearly_all_costs_no_digits() -> None:
     alone = 3 * one * (1 - one)  # one of three apart from two, or two from one
     spread = groups.variance_of_groups(Bins.of([one, 1 - one]), 3, 1)
     assert spread == pytest.approx(float(alone - alone**2), rel=1e-12)
+
+
+@pytest.mark.parametrize("most", [10**9, 10**12])
+@pytest.mark.parametrize(("people", "size"), [(2, 1), (3, 2), (40, 3)])
+def test_shares_keep_their_digits_where_one_bin_holds_nearly_all(most: int, people: int, size: int) -> None:
+    shares = [Fraction(1, most), 1 - Fraction(1, most)]
+    few = [sum(comb(people - 1, i) * p**i * (1 - p) ** (people - 1 - i) for i in range(size)) for p in shares]
+    true = sum((p * each for p, each in zip(shares, few, strict=True)), Fraction(0))
+    found = groups.share_in_groups_up_to(Bins.from_counts([most - 1, 1]), people, size)
+    assert found == pytest.approx(float(true), rel=1e-14, abs=0)

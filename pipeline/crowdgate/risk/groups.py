@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincc
+from scipy.special import betainc, betaincc
 
 from crowdgate.accounting.numbers import Number, whole
 from crowdgate.risk import occupancy
@@ -65,7 +65,8 @@ def share_in_groups_up_to(bins: Bins, k: Number, j: Number) -> float:
     if size >= people:
         return 1.0
     # of the others, k - 1 people, fewer than j are in the bin: a binomial's lower tail
-    few = betaincc(size, people - size, bins.probabilities)
+    p, others = bins.probabilities, np.exp(bins.log_complements)
+    few = np.where(p > 0.5, betainc(people - size, size, others), betaincc(size, people - size, p))
     return min(1.0, math.fsum(bins.counts * bins.probabilities * few))
 
 
