@@ -54,7 +54,7 @@ class Prediction:
 
 
 def predicted(bins: Bins, people: Number, sizes: Sequence[int] = SIZES) -> Prediction:
-    """The prediction for a group of at least one person."""
+    """The prediction for a group of 1 to 1e15 people, in about a second."""
     k = whole("people", people, 1)
     shares = {size: share_in_groups_up_to(bins, k, size) for size in sizes}
     none, unique = none_within(bins, k), all_unique_within(bins, k)

@@ -68,6 +68,8 @@ def none_within(bins: Bins, k: Number) -> LogProbability:
         return LogProbability(0.0, 0.0)
     if people == 1:
         return LogProbability(-math.inf, 0.0)
+    if math.fsum(bins.counts) == 1:
+        return LogProbability(0.0, 0.0)
     fewer = bins.compressed(MOST_DISTINCT)
     found = log_probability(fewer, people, NotOne())
     return LogProbability(min(found.value, 0.0), found.error + occupancy.none_lost(fewer.lost, people))
