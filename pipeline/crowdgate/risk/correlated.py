@@ -60,8 +60,8 @@ def _grid(mean: float, scale: float, step: float) -> Floats:
 
 def _pieces(low: float, high: float, y: Floats, rho: float) -> Floats:
     """The ends of pieces of an interval of x, each half a conditional standard deviation of Y or narrower where an end
-    of Y's intervals is within ten of them. Elsewhere the law is a constant: where ends are few, pieces there are half a standard deviation
-    of X."""
+    of Y's intervals is within ten of them. Elsewhere the law is a constant: where ends are few, pieces there are half a
+    standard deviation of X."""
     rest = _rest(rho)
     if 4 * _REACH / rest < NEAR * y.size:
         return _even(low, high, rest / 2)
