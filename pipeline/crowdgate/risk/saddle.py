@@ -127,7 +127,7 @@ class NotOne(Rule):
             pairs = np.log(np.maximum(1 - 2 * (one * once + two * twice), np.finfo(float).tiny)) / 2
             # |e^u - u| is at most e^(y cos theta) + y
             direct = np.log(np.exp(-y * once) + y * np.exp(-y)) - np.log1p(-y * np.exp(-y))
-            return np.minimum(pairs, direct)
+            return np.asarray(np.minimum(pairs, direct))
 
         return bound
 

@@ -4,6 +4,10 @@ import numpy as np
 
 from crowdgate.risk.population_uniques.classes import Classes, Estimate, Floats, plain
 
+PART = 1 << 16
+NOTHING = -100.0
+"""The logarithm of a factor with which a trillion people are less than the last digit of one."""
+
 
 def zayatz(classes: Classes, fraction: float) -> Estimate:
     """L. Zayatz, Estimation of the number of unique population elements using a sample (1991).
@@ -23,10 +27,18 @@ def zayatz(classes: Classes, fraction: float) -> Estimate:
 
 def _one_sampled(classes: Classes, people: int) -> Floats:
     """For each size j the probability that of j among so many people exactly one is in the sample of n: hypergeometric,
-    j n/N times the product over i < j - 1 of 1 - (n - 1)/(N - 1 - i)."""
-    most, sampled = int(classes.sizes[-1]), classes.people
-    with np.errstate(divide="ignore"):
-        left = np.maximum(people - 1 - np.arange(most - 1), sampled - 1)  # nobody is left out where few others are
-        others = np.cumsum(np.log1p(-(sampled - 1) / left))
-    logs = np.concatenate([[0.0], others])[classes.sizes.astype(np.int64) - 1]
+    j n/N times the product over i < j - 1 of 1 - (n - 1)/(N - 1 - i). The product is taken part by part, up to where it
+    is so small that nothing of it is seen."""
+    sampled, factors = classes.people, classes.sizes.astype(np.int64) - 1
+    logs, before = np.full(len(factors), -np.inf), 0.0
+    for first in range(0, int(factors[-1]) + 1, PART):
+        i = np.arange(min(PART, int(factors[-1]) - first))
+        left = np.maximum(float(people - 1 - first) - i, sampled - 1)  # nobody is left out where few others are
+        with np.errstate(divide="ignore"):
+            sums = before + np.cumsum(np.concatenate([[0.0], np.log1p(-(sampled - 1) / left)]))
+        low, high = np.searchsorted(factors, (first, first + PART))
+        logs[low:high] = sums[factors[low:high] - first]
+        before = float(sums[-1])
+        if before < NOTHING:
+            break
     return np.asarray(classes.sizes * (sampled / people) * np.exp(logs))
