@@ -18,6 +18,7 @@ from crowdgate.ledger.looks import ANONYMITY_KEPT, ANONYMITY_MEASURED
 from crowdgate.risk.anonymity_sets import SIZES
 from tests.conformance.lives import Said, quick_rules, say
 from tests.jobs.killing import measure_and_kill
+from tests.kinds.registers import TOWN_HEAD
 from tests.workshop import MARK, Row, Workshop, make_workshop, write_parquet
 
 SLOT = "2030-01-01"
@@ -316,25 +317,14 @@ def test_without_a_private_folder_nothing_is_read(there: Workshop) -> None:
     assert ANONYMITY_MEASURED not in events(there)
 
 
-REGISTER = """\
-apiVersion: v3.1.0
-kind: DataContract
-id: town
-version: 1.0.0
-status: active
-servers: [{server: local, type: local, path: town.csv, format: csv}]
-schema:
-  - name: town
-    customProperties:
-      - {property: privacyUnit, value: row}
-      - {property: population, value: clinic-patients}
-      - {property: public, value: true}
-    properties:
+OF_PATIENTS = TOWN_HEAD.replace("FORMAT", "csv").replace("value: town", "value: clinic-patients")
+REGISTER = f"""\
+{OF_PATIENTS}\
       - name: ward
         logicalType: string
         customProperties:
-          - {property: privacyRole, value: quasi-identifier}
-          - {property: domain, value: {values: [east, south, north], source: town hall}}
+          - {{property: privacyRole, value: quasi-identifier}}
+          - {{property: domain, value: {{values: [east, south, north], source: town hall}}}}
 """
 
 

@@ -29,7 +29,7 @@ def test_mean_variance_and_law_are_those_of_all_ways_to_fall(given: list[int], p
     bins = Bins.of(shares(given))
     assert groups.expected_groups(bins, people, size) == pytest.approx(float(mean), rel=1e-12, abs=1e-15)
     assert groups.variance_of_groups(bins, people, size) == pytest.approx(float(variance), rel=1e-12, abs=1e-12)
-    found = groups.distribution_of_groups(bins, people, size)
+    found = occupancy.law(bins, people, size)
     assert found == pytest.approx([float(each) for each in true], rel=0, abs=1e-12)
 
 
@@ -107,13 +107,13 @@ def test_a_prediction_is_all_of_these_figures(given: list[int], people: int) -> 
 @pytest.mark.parametrize(("n", "k"), [(365, 35), (365, 50), (10**4, 100), (10**6, 60), (40, 150)])
 def test_the_law_is_right_where_another_saddle_point_is_as_large(n: int, k: int) -> None:
     true = [float(each) for each in singletons_distribution(k, n)]
-    assert groups.distribution_of_groups(Bins.uniform(n), k, 1) == pytest.approx(true, rel=0, abs=1e-12)
+    assert occupancy.law(Bins.uniform(n), k, 1) == pytest.approx(true, rel=0, abs=1e-12)
 
 
 def test_the_law_of_unequal_bins_has_their_mean_and_variance() -> None:
     bins = Bins.from_counts(np.random.default_rng(8).gamma(0.5, size=60) + 0.01)
     for size in (1, 2, 5):
-        found = groups.distribution_of_groups(bins, 45, size)
+        found = occupancy.law(bins, 45, size)
         at = np.arange(len(found))
         mean = float(found @ at)
         assert mean == pytest.approx(groups.expected_groups(bins, 45, size), abs=1e-10)

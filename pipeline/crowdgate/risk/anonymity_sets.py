@@ -78,7 +78,7 @@ def summary(sizes: Counts) -> Summary:
     if not sets:
         return Summary(0, 0, None, None, None, None, None, None, within)
     people = int(held[-1])
-    lower, median, upper = (_quartile(ordered, number) for number in (1, 2, 3))
+    lower, median, upper = (quartile(ordered, number) for number in (1, 2, 3))
     return Summary(people, sets, int(ordered[0]), lower, median, people / sets, upper, int(ordered[-1]), within)
 
 
@@ -97,8 +97,8 @@ def summary_of_people(entries: Histogram) -> Summary:
     return replace(summary(sizes), people=len(own), within=within)
 
 
-def _quartile(ordered: Counts, number: int) -> float:
-    """Between the order statistics around (n - 1) number / 4, counted from 0."""
+def quartile(ordered: Counts, number: int) -> float:
+    """Of sizes in rising order, at least one: between those around (n - 1) number / 4, counted from 0."""
     at, rest = divmod((len(ordered) - 1) * number, 4)
     below = int(ordered[at])
     return below + (int(ordered[at + 1]) - below) * rest / 4 if rest else float(below)

@@ -1,7 +1,7 @@
 """Groups of j: bins that hold exactly j of k people (doubletons, tripletons, j-tons), and the people in them.
 
 M. Koot, Measuring and predicting anonymity (thesis, 2012), sections 5.2.3 and 6.2.1. All sums are of positive terms,
-but for the variance.
+but for the variance. The law of their number is `occupancy.law`.
 """
 
 import math
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincc
 
 from crowdgate.accounting.numbers import Number, whole
-from crowdgate.risk import occupancy
 from crowdgate.risk.bins import Bins, Floats
 
 MOST_PAIRED = 4096
@@ -43,14 +42,6 @@ def variance_of_groups(bins: Bins, k: Number, j: Number) -> float:
         odds = fewer.probabilities[some] / np.exp(logs)
     alone = counts * m * (1 - m)
     return max(0.0, math.fsum(alone) + math.fsum(_pairs(odds, logs, m, counts, people, size)))
-
-
-def distribution_of_groups(bins: Bins, k: Number, j: Number) -> Floats:
-    """The probability of each number of bins that hold exactly `j`, from 0 to k // j, each within 1e-12.
-
-    Raises as `occupancy.law`.
-    """
-    return occupancy.law(bins, whole("k", k, 0), whole("j", j, 1))
 
 
 def share_in_groups_of(bins: Bins, k: Number, j: Number) -> float:

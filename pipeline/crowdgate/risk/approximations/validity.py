@@ -28,6 +28,7 @@ from crowdgate.accounting.numbers import Number
 from crowdgate.risk.approximations import inputs, intervals, singletons, uniqueness
 from crowdgate.risk.approximations.inputs import Groups
 from crowdgate.risk.bins import Bins
+from crowdgate.risk.kl_ranges import alike_but_one, largest_above
 from crowdgate.risk.saddle import LogProbability
 from crowdgate.risk.singletons import all_unique_within, none_within
 
@@ -125,11 +126,8 @@ def _extremes(k: int, N: int, chi: float) -> tuple[float, float]:
     """
     if not chi <= (N - 1) / 2:
         return -math.inf, math.nan
-    square = (1 + 2 * chi) / N
-    fewer = max(1, min(N, math.floor(1 / square)))
-    spread = math.sqrt(max(0.0, fewer * ((fewer + 1) * square - 1)))
-    least = _one_differs(k, fewer, max(0.0, (1 - spread) / (fewer + 1)))
-    return least, _one_differs(k, N - 1, (1 + math.sqrt(2 * chi * (N - 1))) / N)
+    fewer, rest = alike_but_one(chi, N)
+    return _one_differs(k, fewer, rest), _one_differs(k, N - 1, (1 + largest_above(chi, N)) / N)
 
 
 def _one_differs(k: int, N: int, p: float) -> float:
