@@ -707,6 +707,7 @@ ESTIMATES = {
     "risk.population_uniques": "tests/risk/test_population_uniques.py",
     "risk.prediction": "tests/risk/test_occupancy.py",
     "risk.saddle": "tests/risk/test_saddle.py",
+    "risk.set_sizes": "tests/risk/test_anonymity_sets.py",
     "risk.widths": "tests/risk/test_widths.py",
     "risk.zeta": "tests/risk/test_zeta.py",
 }

@@ -110,7 +110,7 @@ def uk_census(folder: Path) -> Source:
     table = pd.read_csv(folder / UK_CENSUS)
     groups = [(str(name), group) for name, group in table.groupby("Region")]
     areas = [Area(name, group["Age"].to_numpy() - 1, (group["Sex"] == 1).to_numpy()) for name, group in groups]
-    words = "ONS teaching file of the UK census 2011 (10,000 people drawn): its regions, ages in eight bands"
+    words = "ONS teaching file of the UK census 2011: regions of England and Wales, ages in eight bands"
     return Source("UK regions", words, 7, areas, True, [joint(table, names) for names in UK_PAIRS])
 
 

@@ -142,9 +142,10 @@ def figure_uniqueness(sources: Sequence[Source], random: Random, sexes: bool) ->
         f"The probability that all of k people differ in {what}, by sampled groups (each dot a population; bars are "
         f"two standard errors), against the Kullback-Leibler distance κ and the excess of collisions χ. Groups of k "
         f"people are drawn with replacement from a population's {what} until {HITS} are hits, or {MOST_GROUPS:,} are "
-        f"drawn. k is chosen as in the thesis, so that uniform values would give about 1 % (2 % of eight bands). Full lines: least squares; "
-        f"dashed: the approximation π_u exp(−x k²/N). Populations with fewer than 20 hits are not drawn. (The thesis: "
-        f"R² of 0.72 to 0.82. Of the UK's regions London, E12000007, is far from all others, and carries the line.)"
+        f"drawn. k is chosen as in the thesis, so that uniform values would give about 1 % (2 % of eight bands). Full "
+        f"lines: least squares; dashed: the approximation π_u exp(−x k²/N). Populations with under 20 hits are not "
+        f"drawn. (The thesis: R² of 0.72 to 0.82. Of the regions of the UK census London, E12000007, is far from all "
+        f"others, and carries the line.)"
     )
     return Drawn(f"Figure 4.{1 + sexes}: all unique by {what}", svg(figure), words, numbers)
 

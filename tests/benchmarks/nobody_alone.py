@@ -24,7 +24,7 @@ def main() -> None:
         command = [sys.executable, "-m", "tests.benchmarks.nobody_alone", str(bins), str(people)]
         found = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
         taken.append(found["alone"])
-        print("N = {bins:.0e}, k = {people:.0e}: ".format(bins=bins, people=people), end="")
+        print(f"N = {bins:.0e}, k = {people:.0e}: ", end="")
         print("{alone:.3f} CPU s, {all:.2f} with imports; ln P = {log:.6f} within {error:.1e}".format(**found))
     sys.exit(taken[0] >= LIMIT)
 
