@@ -657,6 +657,8 @@ ELSEWHERE = {
     "risk.kl_ranges.least_kl": "a limit up to rounding; tests/risk/test_kl_ranges.py",
     "risk.kl_ranges.least_of_rows": "a limit up to rounding; tests/risk/test_kl_ranges.py",
     "risk.kl_ranges.most_collision": "a limit up to rounding; tests/risk/test_kl_ranges.py",
+    "risk.kl_ranges.alike_but_one": "an extreme law; tests/risk/test_kl_ranges.py, by the two curves",
+    "risk.kl_ranges.largest_above": "an extreme law; tests/risk/test_kl_ranges.py, by the two curves",
     "risk.kl_ranges.most_kl": "a limit up to rounding; tests/risk/test_kl_ranges.py",
     "risk.kl_sums.SumGrid.rows": "a product; tests/risk/test_kl_sums.py",
     "risk.kl_sums.SumGrid.sums": "tests/risk/test_kl_sums.py, over all small tables",
