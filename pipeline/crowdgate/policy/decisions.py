@@ -4,7 +4,6 @@ replaces, so that the one in force is told by the files alone."""
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,7 +13,7 @@ from crowdgate.documents import Document, read_document
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.limits import MOST_VALUES
 from crowdgate.policy.parsing import parse
-from crowdgate.policy.values import Strict, schema_of, whole_number
+from crowdgate.policy.values import Day, Strict, schema_of, whole_number
 
 FOLDER = Path("policies") / "decisions"
 """Below the working copy."""
@@ -26,15 +25,6 @@ def _values(text: Any) -> int:
     if not 1 <= number <= MOST_VALUES:
         raise ValueError(f"a whole number from 1 to {MOST_VALUES}")
     return number
-
-
-def _day(text: str) -> str:
-    try:
-        if date.fromisoformat(text).isoformat() == text:
-            return text
-    except ValueError:
-        pass
-    raise ValueError("a day as YYYY-MM-DD")
 
 
 def _line(text: str) -> str:
@@ -61,7 +51,7 @@ class DecisionSpec(Strict):
     values: Annotated[int, BeforeValidator(_values), schema_of("integer", minimum=1)] | None = None
     reason: Line
     by: Line
-    date: Annotated[str, AfterValidator(_day)]
+    date: Day
     rests_on: Line
     replaces: Digest | None = None
 
