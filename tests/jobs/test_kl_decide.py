@@ -115,6 +115,63 @@ def test_a_decision_that_the_ledger_does_not_know_is_refused(
     assert decided(workshop, "collect") == 2
 
 
+def test_forged_decisions_are_told_beside_what_is_collected_against_others_and_files_that_are_none(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert decided(workshop, "do-not-collect") == 0
+    forged(workshop)
+    told = refused(workshop, capsys)
+    assert "attribute 'age': collected; expected a contract without it" in told
+    assert "other.yaml: file: the ledger" in told
+    not_yaml(workshop)
+    told = refused(workshop, capsys)
+    assert "notes.txt: file: no decision" in told
+    assert "other.yaml: file: the ledger" in told
+
+
+def gone(workshop: Workshop) -> None:
+    (workshop.root / "ledger" / "ledger.db").rename(workshop.root / "elsewhere.db")
+
+
+def damaged(workshop: Workshop) -> None:
+    (workshop.root / "ledger" / "ledger.db").write_bytes(b"no database" * 100)
+
+
+def another(workshop: Workshop) -> None:
+    workshop.edit(workshop.budget, "ledger: clinic-", "ledger: other-")
+
+
+def not_named(workshop: Workshop) -> None:
+    (workshop.root / "crowdgate.toml").unlink()
+
+
+@pytest.mark.parametrize("spoil", [gone, damaged, another, not_named])
+def test_decisions_that_no_ledger_can_hold_are_said_to_be_so_and_nothing_is_released(
+    spoil: Any, workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where no file is left: one that was taken away is what nobody would see."""
+    assert decided(workshop, "do-not-collect") == 0
+    removed(workshop)
+    spoil(workshop)
+    capsys.readouterr()
+    assert crowdgate("check", workshop.policy) == 0
+    told = capsys.readouterr().out
+    assert "Decisions on what is collected are not held to the ledger: " in told
+    assert crowdgate("check", workshop.policy, "--json") == 0
+    why = json.loads(capsys.readouterr().out)["policies"][0]["decisions_not_held"]
+    assert why
+    assert why in told
+    assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") in (1, 2, 5)
+    assert not (workshop.root / "releases").exists()
+
+
+def test_decisions_that_were_held_are_not_spoken_of(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crowdgate("check", workshop.policy, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["policies"][0]["decisions_not_held"] is None
+    assert crowdgate("check", workshop.policy) == 0
+    assert "held to the ledger" not in capsys.readouterr().out
+
+
 def test_two_decisions_neither_of_which_replaces_the_other_are_refused_without_a_ledger(workshop: Workshop) -> None:
     assert decided(workshop, "collect") == 0
     forged_text = files(workshop)[0].read_text(encoding="utf-8").replace("enough", "other")

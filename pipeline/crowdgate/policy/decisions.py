@@ -93,8 +93,16 @@ class Decision:
 
 def read_decisions(root: Path) -> list[Decision]:
     """All decisions of a working copy. Raises ConfigurationError that lists every file that is none."""
-    found, problems = list[Decision](), list[Problem]()
-    folder = root / FOLDER
+    problems = list[Problem]()
+    found = readable(root, problems)
+    if problems:
+        raise ConfigurationError(problems)
+    return found
+
+
+def readable(root: Path, problems: list[Problem]) -> list[Decision]:
+    """The decisions of a working copy that can be read, with the problems of every other file added."""
+    found, folder = list[Decision](), root / FOLDER
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         try:
             if path.suffix != ".yaml":
@@ -104,8 +112,6 @@ def read_decisions(root: Path) -> list[Decision]:
             found.append(read_decision(path))
         except ConfigurationError as error:
             problems += error.problems
-    if problems:
-        raise ConfigurationError(problems)
     return found
 
 

@@ -1,6 +1,7 @@
 """Contracts are held to what was decided about collecting their attributes, and decisions to the ledger's journal."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from crowdgate.contracts.contract import Attribute, Contract
@@ -8,8 +9,9 @@ from crowdgate.documents import read_document
 from crowdgate.errors import ConfigurationError, CrowdgateError, Problem
 from crowdgate.ledger.ledger import Ledger, open_ledger
 from crowdgate.ledger.stores import placed
-from crowdgate.policy.decisions import FOLDER, Decision, in_force, read_decisions
+from crowdgate.policy.decisions import FOLDER, Decision, in_force, read_decisions, readable
 from crowdgate.policy.files import Bundle
+from crowdgate.policy.policy import PrivacyBudget
 from crowdgate.settings import ledger_url
 
 DECIDED = "collection-decided"
@@ -76,11 +78,17 @@ def hold_decisions(root: Path, contract: str, ledger: Ledger) -> None:
 
     Raises ConfigurationError that names the files.
     """
-    known = {line.commitment for line in ledger.journal() if (line.event, line.subject) == (DECIDED, contract)}
-    own = [each for each in read_decisions(root) if each.spec.contract == contract]
-    problems = [*_unknown(own, known, ledger), *_gone(root, own, known, ledger)]
+    problems = list[Problem]()
+    problems += _differing(root, contract, ledger, readable(root, problems))
     if problems:
         raise ConfigurationError(problems)
+
+
+def _differing(root: Path, contract: str, ledger: Ledger, decisions: Sequence[Decision]) -> Iterator[Problem]:
+    known = {line.commitment for line in ledger.journal() if (line.event, line.subject) == (DECIDED, contract)}
+    own = [each for each in decisions if each.spec.contract == contract]
+    yield from _unknown(own, known, ledger)
+    yield from _gone(root, own, known, ledger)
 
 
 def _unknown(own: Sequence[Decision], known: set[str | None], ledger: Ledger) -> Iterator[Problem]:
@@ -96,10 +104,24 @@ def _gone(root: Path, own: Sequence[Decision], known: set[str | None], ledger: L
         yield Problem(str(root / FOLDER), None, "folder", found, "all decisions, also those that were replaced")
 
 
-def hold_decisions_here(bundle: Bundle) -> None:
-    """The same, where the ledger may be out of reach."""
+@dataclass(frozen=True)
+class Held:
+    """What differs between decisions that can be read and the ledger, and why they could not be held to it (None: they
+    were)."""
+
+    problems: tuple[Problem, ...]
+    why_not: str | None
+
+
+def held_here(root: Path, contract: str, budget: PrivacyBudget, option: str | None = None) -> Held:
+    """The decisions about a contract against the ledger that its budget names, which may be out of reach."""
     try:
-        ledger = open_ledger(ledger_url(bundle.root, None, placed), bundle.budget.spec.ledger)
-    except CrowdgateError:
-        return
-    hold_decisions(bundle.root, bundle.contract.id, ledger)
+        ledger = open_ledger(ledger_url(root, option, placed), budget.spec.ledger)
+        return Held(tuple(_differing(root, contract, ledger, readable(root, []))), None)
+    except CrowdgateError as error:
+        return Held((), str(error))
+
+
+def unheld_words(why_not: str | None) -> list[str]:
+    """What is said of decisions that were not held to the ledger; nothing of others."""
+    return [] if why_not is None else [f"Decisions on what is collected are not held to the ledger: {why_not}"]
