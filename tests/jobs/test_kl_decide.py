@@ -172,6 +172,55 @@ def test_decisions_that_were_held_are_not_spoken_of(workshop: Workshop, capsys: 
     assert "held to the ledger" not in capsys.readouterr().out
 
 
+@pytest.fixture
+def copied(workshop: Workshop) -> Workshop:
+    """The same contract under another id, which the policy names instead; the first one is gone."""
+    text = workshop.contract.read_text(encoding="utf-8").replace("id: clinic\n", "id: hospice\n")
+    (workshop.contract.parent / "hospice.yaml").write_text(text, encoding="utf-8")
+    workshop.edit(workshop.policy, "contract: clinic\n", "contract: hospice\n")
+    return workshop
+
+
+def test_a_copy_of_a_contract_under_another_id_is_held_to_what_was_decided(
+    copied: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert crowdgate("check", copied.policy) == 0
+    assert decided(copied, "do-not-collect") == 0
+    name = files(copied)[0].name
+    copied.contract.unlink()
+    told = refused(copied, capsys)
+    assert "hospice.yaml:18: attribute 'age': collected; expected a contract without it" in told
+    assert f"({name}: do not collect, decided by board on 2030-01-01: enough; on contract 'clinic' of" in told
+    assert crowdgate("kl", "inventory", "--json") == 0
+    (holder,) = json.loads(capsys.readouterr().out)["holders"]
+    (age,) = [line["decided"] for line in holder["attributes"] if line["attribute"] == "age"]
+    assert age.startswith("do not collect")
+    removed(copied)
+    assert "is missing, which the ledger" in refused(copied, capsys)
+
+
+def test_a_contract_of_the_population_may_have_a_decision_of_its_own(
+    copied: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert decided(copied, "do-not-collect") == 0
+    hospice = copied.contract.parent / "hospice.yaml"
+    said = ("--reason", "needed", "--by", "board", "--rests-on", "entry")
+    assert crowdgate("kl", "decide", hospice, "--of", "age", "--decision", "collect", *said) == 0
+    assert crowdgate("check", copied.policy) == 0
+    copied.edit(copied.policy, "contract: hospice\n", "contract: clinic\n")
+    assert "attribute 'age': collected" in refused(copied, capsys)
+    assert decided(copied, "collect") == 0
+    assert crowdgate("check", copied.policy) == 0
+
+
+def test_contracts_of_another_population_are_not_held(copied: Workshop) -> None:
+    assert decided(copied, "do-not-collect") == 0
+    copied.edit(copied.contract.parent / "hospice.yaml", "value: clinic-patients", "value: hospice-patients")
+    copied.edit(copied.policy, "budget: clinic-patients", "budget: hospice-patients")
+    copied.edit(copied.budget, "name: clinic-patients", "name: hospice-patients")
+    assert crowdgate("check", copied.policy) == 0
+
+
 def test_two_decisions_neither_of_which_replaces_the_other_are_refused_without_a_ledger(workshop: Workshop) -> None:
     assert decided(workshop, "collect") == 0
     forged_text = files(workshop)[0].read_text(encoding="utf-8").replace("enough", "other")

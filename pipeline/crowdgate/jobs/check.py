@@ -68,7 +68,7 @@ class Checked:
 def check(policy: Path) -> Checked:
     """Check one policy as if it were the first release of its population. Raises ConfigurationError for wrong files."""
     bundle = read_bundle(policy, KNOWN)
-    held = held_here(bundle.root, bundle.contract.id, bundle.budget)
+    held = held_here(bundle.root, bundle.contract, bundle.budget)
     plan = plan_release(bundle, held.problems)
     known = evidence_here(plan, now().isoformat())
     verdicts = judge_static(plan, replace(plan.alone(), audit=known.audit))

@@ -75,14 +75,14 @@ def conclude(
 def prepare(request: Request) -> Run | Result:
     """Check policy, ledger, destination and the input's form; report the recorded end of a release that ran before."""
     bundle = read_bundle(request.policy, KNOWN)
-    others = held_here(bundle.root, bundle.contract.id, bundle.budget, request.ledger).problems
+    others = held_here(bundle.root, bundle.contract, bundle.budget, request.ledger).problems
     plan = plan_release(bundle, others)
     slot = parse_slot(request.slot)
     name = release_id(bundle.policy, slot)
     root = (request.to or bundle.root / bundle.policy.spec.publish.to).resolve()
     ledger = open_ledger(ledger_url(bundle.root, request.ledger, placed), bundle.budget.spec.ledger)
     ledger.check(bundle.contract.id, budget_of(bundle))
-    hold_decisions(bundle.root, bundle.contract.id, ledger)
+    hold_decisions(bundle.root, bundle.contract, ledger)
     entry = ledger.entry(name)
     if entry is not None:
         return recorded(plan, ledger, entry)

@@ -130,13 +130,13 @@ def _asked(document: Document, form: Questionnaire, contract: Contract) -> dict[
 
 
 def _lines(home: Path, contract: Contract, levels: Mapping[str, str], entries: Sequence[Signed]) -> tuple[Line, ...]:
-    decided = in_force(read_decisions(home), contract.id)
+    decided = in_force(read_decisions(home), contract)
     return tuple(
         Line(
             name,
             level,
             _size(contract, name, level),
-            decided[name].words if name in decided else None,
+            "; ".join(each.words_for(contract) for each in decided if each.spec.attribute == name) or None,
             tuple(entry.digest for entry in entries if _speaks(entry, contract.id, name)),
         )
         for name, level in levels.items()
