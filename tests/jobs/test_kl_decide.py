@@ -314,6 +314,37 @@ def test_the_inventory_says_who_holds_and_who_asks_what_and_which_entries_speak_
     assert "visitors.yaml:8: spec.questions.0.level: '50 yeers' is no level of clinic" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("spoil", [edited, removed, forged])
+def test_the_inventory_shows_no_decision_that_the_ledger_does_not_know(
+    spoil: Any, workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert decided(workshop, "do-not-collect") == 0
+    spoil(workshop)
+    capsys.readouterr()
+    assert crowdgate("kl", "inventory") == 2
+    told = capsys.readouterr()
+    assert "policies/decisions" in told.err
+    assert "decided by board" not in told.out
+
+
+@pytest.mark.parametrize("spoil", [gone, damaged, another, not_named])
+def test_the_inventory_says_where_decisions_are_not_held_to_the_ledger(
+    spoil: Any, workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert decided(workshop, "do-not-collect") == 0
+    capsys.readouterr()
+    assert crowdgate("kl", "inventory") == 0
+    assert "held to the ledger" not in capsys.readouterr().out
+    edited(workshop)
+    spoil(workshop)
+    assert crowdgate("kl", "inventory") == 0
+    told = capsys.readouterr().out
+    assert "contract clinic: Decisions on what is collected are not held to the ledger: " in told
+    assert crowdgate("kl", "inventory", "--json") == 0
+    (holder,) = json.loads(capsys.readouterr().out)["holders"]
+    assert holder["decisions_not_held"] in told
+
+
 def test_how_many_groups_a_claim_needs(capsys: pytest.CaptureFixture[str]) -> None:
     assert crowdgate("kl", "groups", "--probability", "0.02", "--json") == 0
     assert json.loads(capsys.readouterr().out) == {"outcome": "counted", "groups": 18824, "hits": 385}

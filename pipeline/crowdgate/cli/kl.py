@@ -13,6 +13,7 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.kl.charged import WITHHELD as WITHHELD_WORDS
 from crowdgate.jobs.kl.decide import Choice
 from crowdgate.jobs.kl.decide import decide as record_decision
+from crowdgate.jobs.kl.held import unheld_words
 from crowdgate.jobs.kl.inventory import TITLES as INVENTORY
 from crowdgate.jobs.kl.inventory import inventory as take_inventory
 from crowdgate.jobs.kl.publish import Asked
@@ -186,3 +187,6 @@ def inventory(
         print_json({"outcome": "listed", "holders": [each.to_json() for each in found]})
         return
     print_table(INVENTORY, (line for each in found for line in each.rows()), left=range(len(INVENTORY)))
+    for each in found:
+        for words in unheld_words(each.unheld):
+            typer.echo(f"{each.kind} {each.name}: {words}")
