@@ -303,6 +303,23 @@ def test_entries_of_a_public_table_are_exact_and_free(public: Workshop, capsys: 
     assert crowdgate("kl", "list", "--from", "kl", "--key", "holder.key.pub") == 0
 
 
+def test_figures_are_listed_with_their_ranges_and_what_they_mean(
+    clinic: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ends are rounded outwards: what is printed holds where what is signed does."""
+    assert publish(clinic, "--epsilon", "0.5") == 0
+    (found,) = repository(clinic).entries
+    capsys.readouterr()
+    for command in (("list",), ("query", "--contract", "clinic", "--of", "age=10 years,ward")):
+        assert crowdgate("kl", *command, "--from", "kl", "--key", "holder.key.pub") == 0
+        told = capsys.readouterr().out
+        ranges = re.findall(r"([0-9.e-]+) to ([0-9.e-]+)", told.split("KL: distance to the uniform law")[0])
+        for (low, high), ends in zip(ranges, (found.entry.kl, found.entry.collision), strict=True):
+            assert float(low) <= ends.low < ends.high <= float(high)
+            assert float(high) - float(low) <= 1.01 * (ends.high - ends.low) + 0.002
+        assert "collision: (N sum p^2 - 1)/2" in told
+
+
 def test_conflicting_entries_are_shown_side_by_side_and_decide_nothing(
     public: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,7 +18,7 @@ from crowdgate.jobs.kl.inventory import TITLES as INVENTORY
 from crowdgate.jobs.kl.inventory import inventory as take_inventory
 from crowdgate.jobs.kl.publish import Asked
 from crowdgate.jobs.kl.publish import publish as publish_entry
-from crowdgate.jobs.kl.query import TEXT, TITLES, entry_json, opened, row
+from crowdgate.jobs.kl.query import MEANING, TEXT, TITLES, entry_json, opened, row
 from crowdgate.jobs.kl.query import query as query_entries
 from crowdgate.repository.reading import Signed
 from crowdgate.risk.kl import groups_needed
@@ -95,6 +95,8 @@ def query(
         _show("exact", found.found.exact)
         _show("more specific", found.found.more)
         _show("less specific", found.found.less)
+        if found.found.outcome != "none":
+            typer.echo(MEANING)
         for one, other in found.found.conflicts:
             typer.echo(f"conflict: {one.digest[:12]} and {other.digest[:12]} can't both hold; ask their holders")
         typer.echo(f"outcome: {found.found.outcome}")
@@ -112,6 +114,7 @@ def list_entries(repository: From, key: Trusted, as_json: AsJson = False) -> Non
         return
     typer.echo(f"{found.place}, as of {found.date}:")
     _show("", found.entries)
+    typer.echo(MEANING)
 
 
 def today() -> date:
