@@ -341,10 +341,17 @@ def test_a_public_table_of_nobody_has_no_figure(public: Workshop, capsys: pytest
     assert "no row that it keeps" in capsys.readouterr().err
 
 
-def test_a_level_of_one_value_has_kl_0(public: Workshop) -> None:
-    assert publish(public, "--public", of="age=any") == 0
-    (found,) = repository(public).entries
-    assert (found.entry.bins, found.entry.kl.value, found.entry.collision.value) == (1, 0, 0)
+@pytest.mark.parametrize("basis", [("--public",), ("--epsilon", "0.5")])
+def test_what_has_one_value_only_is_not_published_and_costs_nothing(
+    basis: tuple[str, ...], public: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert publish(public, *basis, of="age=any,ward=any") == 2
+    told = capsys.readouterr().err
+    assert "--of: one value in all (age=any,ward=any), of which everything is known: KL is 0" in told
+    assert "expected an attribute at a level of two values at least" in told
+    assert spent(public).epsilon == 0
+    assert not (public.root / "kl").exists()
+    assert publish(public, *basis, of="age=any,ward") == 0
 
 
 def test_a_changed_repository_is_neither_read_nor_added_to(
