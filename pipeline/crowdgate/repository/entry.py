@@ -19,6 +19,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import date
 from math import isfinite, log, prod
+from shlex import quote
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -218,6 +219,15 @@ def _row_faults(entry: Entry) -> Iterator[str]:
 
 def _above(value: float, limit: float) -> bool:
     return not value <= limit + NEAR * (1 + limit)
+
+
+def asked_by(entry: Entry) -> str:
+    """What of a call of `crowdgate kl publish` an entry tells."""
+    basis, of = entry.basis, ",".join(f"{each.name}={each.level}" for each in entry.vocabulary.attributes)
+    where = "".join(f" --where {quote(f'{each.name}={each.value}')}" for each in entry.population.restrictions)
+    slot = basis.release.rpartition("/")[2] if basis.kind == "charged" else entry.date
+    on = {"public": "--public", "release": "--from", "charged": "--epsilon"}[basis.kind]
+    return f"with all its options: contract {entry.vocabulary.contract}, --of {quote(of)}{where} {on} --as-of {slot}"
 
 
 def written(entry: Entry, key: SigningKey) -> bytes:
