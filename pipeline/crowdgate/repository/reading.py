@@ -20,6 +20,8 @@ from crowdgate.signing.keys import PublicKey
 STAGING = ".crowdgate-staging"
 """Where entries lie before they are published; for their writer only."""
 
+MOST_TOLD = 10
+"""Entries that do not hold, before no further one is read: a server that is gone is asked no thousand times."""
 EXPECTED = "expected the index of a KL repository"
 
 Fetch = Callable[[str, int], bytes]
@@ -72,6 +74,9 @@ def _all(place: str, fetch: Fetch, listed: Index, trusted: Sequence[PublicKey], 
             problems.append(f"{place}: entry {digest}: {why}, and the index lists it")
         except VerificationFailed as error:
             problems.append(f"{place}: entry {digest}: {error}")
+        if len(problems) == MOST_TOLD:
+            problems.append(f"{place}: no further entry was read")
+            break
     if problems:
         raise VerificationFailed("\n".join(problems))
     return found
