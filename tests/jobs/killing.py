@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import signal
 from datetime import date
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,8 @@ def publish_and_kill(asked: Asked, today: date, holder: str, name: str, when: st
     assert process.exitcode == -signal.SIGKILL
 
 
-def _publish(asked: Asked, today: date, holder: str, name: str, when: str) -> None:
-    _kill_at(holder, name, when)
+def _publish(asked: Asked, today: date, holder: str, name: str, when: str, nth: int = 1) -> None:
+    _kill_at(holder, name, when, nth)
     publish(asked, today)
 
 
@@ -66,12 +67,23 @@ def _measure(asked: asking.Asked, holder: str, name: str, when: str) -> None:
     measuring.anonymity(asked)
 
 
-def _kill_at(holder: str, name: str, when: str) -> None:
-    original = getattr(HOLDERS[holder], name)
+def publish_until(asked: Asked, today: date, name: str, nth: int) -> bool:
+    """Publishes an entry, killed just after the `nth` call of a function of `os`; whether there were so many."""
+    process = PROCESSES.Process(target=_publish, args=(asked, today, "os", name, "after", nth))
+    process.start()
+    process.join()
+    assert process.exitcode in (0, -signal.SIGKILL)
+    return process.exitcode != 0
 
-    def killed(*args: object, **kwargs: object) -> None:
+
+def _kill_at(holder: str, name: str, when: str, nth: int = 1) -> None:
+    original, calls = getattr(HOLDERS[holder], name), count(1)
+
+    def killed(*args: object, **kwargs: object) -> Any:
+        if next(calls) < nth:
+            return original(*args, **kwargs)
         if when == "after":
             original(*args, **kwargs)
-        os.kill(os.getpid(), signal.SIGKILL)
+        return os.kill(os.getpid(), signal.SIGKILL)
 
     setattr(HOLDERS[holder], name, killed)
