@@ -16,7 +16,20 @@ from crowdgate_flows.command import main
 MARK = "ZZMARKZZ"
 """Planted in confidential cells; must never be seen outside the private folders."""
 
-CONTRACT = """\
+PATIENT = """\
+      - name: patient
+        logicalType: string
+        customProperties:
+          - {property: privacyRole, value: direct-identifier}
+      - name: age
+        logicalType: integer
+        customProperties:
+          - {property: privacyRole, value: quasi-identifier}
+"""
+"""The first columns of the clinic's table and of its town's register."""
+
+CONTRACT = (
+    """\
 apiVersion: v3.1.0
 kind: DataContract
 id: clinic
@@ -30,14 +43,9 @@ schema:
       - {property: population, value: clinic-patients}
       - {property: rowsAtMost, value: 1000}
     properties:
-      - name: patient
-        logicalType: string
-        customProperties:
-          - {property: privacyRole, value: direct-identifier}
-      - name: age
-        logicalType: integer
-        customProperties:
-          - {property: privacyRole, value: quasi-identifier}
+"""
+    + PATIENT
+    + """\
           - {property: domain, value: {from: 0, to: 99, top: true, source: clinic handbook}}
           - {property: levels, value: [{name: 10 years, width: 10}, {name: 50 years, width: 50}]}
       - name: ward
@@ -52,6 +60,7 @@ schema:
         customProperties:
           - {property: privacyRole, value: other}
 """
+)
 
 POLICY = """\
 apiVersion: crowdgate/v1

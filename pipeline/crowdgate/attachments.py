@@ -17,7 +17,7 @@ from crowdgate.manifest import INFORMED, NAME, Manifest
 from crowdgate.measures import MEASURES
 from crowdgate.measures.audited import MAX_AGE
 from crowdgate.publish.publisher import SIGNED
-from crowdgate.publish.register import REGISTER, read_register
+from crowdgate.publish.register import REGISTER, read_register, register_said
 from crowdgate.signing.statement import (
     LedgerPlace,
     ReleaseStatement,
@@ -42,6 +42,7 @@ def _readme(context: Context) -> bytes:
         "guarantee": said.guarantee.words,
         "plain": said.guarantee.plain or (),
         "informed": INFORMED if said.facts.informed else None,
+        "register": None if context.register is None else register_said(context.register).words,
         "verdicts": [_judged(gate.verdict, NEAREST if said.format == 1 else NUMBERS) for gate in said.verdicts],
     }
     return report.markdown(page.template, {**values, **page.values}).encode()

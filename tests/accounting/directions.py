@@ -745,6 +745,8 @@ ELSEWHERE = {
     "risk.kl_ranges.least_kl": "a limit up to rounding; tests/risk/test_kl_ranges.py",
     "risk.kl_ranges.least_of_rows": "a limit up to rounding; tests/risk/test_kl_ranges.py",
     "risk.kl_ranges.most_collision": "a limit up to rounding; tests/risk/test_kl_ranges.py",
+    "risk.kl_ranges.alike_but_one": "an extreme law; tests/risk/test_kl_ranges.py, by the two curves",
+    "risk.kl_ranges.largest_above": "an extreme law; tests/risk/test_kl_ranges.py, by the two curves",
     "risk.kl_ranges.most_kl": "a limit up to rounding; tests/risk/test_kl_ranges.py",
     "risk.kl_sums.SumGrid.rows": "a product; tests/risk/test_kl_sums.py",
     "risk.kl_sums.SumGrid.sums": "tests/risk/test_kl_sums.py, over all small tables",
@@ -796,6 +798,7 @@ ESTIMATES = {
     "risk.prediction": "tests/risk/test_occupancy.py",
     "risk.roc": "tests/risk/test_membership.py",
     "risk.saddle": "tests/risk/test_saddle.py",
+    "risk.set_sizes": "tests/risk/test_anonymity_sets.py",
     "risk.widths": "tests/risk/test_widths.py",
     "risk.zeta": "tests/risk/test_zeta.py",
 }

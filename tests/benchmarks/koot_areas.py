@@ -1,7 +1,7 @@
 """Populations for the figures of Koot's thesis: parts of public tables, where it has Dutch municipalities."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +12,17 @@ from numpy.typing import NDArray
 from crowdgate.risk.bins import Bins
 
 Floats = NDArray[np.float64]
+Joint = tuple[tuple[str, ...], Floats]
 ACS = "nist_acs_national2019.csv.gz"
 CENSUS = Path(__file__).parents[2] / "data_contracts" / "census_income.parquet"
+UK_CENSUS = "uk_census2011_nanodata_10000.csv.gz"
+UK_PAIRS = (
+    ("Age", "Sex"),
+    ("Age", "Marital Status"),
+    ("Occupation", "Industry"),
+    ("Region", "Ethnic Group"),
+    ("Region", "Age", "Occupation"),
+)
 PAIRS = (
     ("age", "sex"),
     ("age", "marital_status"),
@@ -61,6 +70,10 @@ class Source:
     words: str
     oldest: int
     areas: Sequence[Area]
+    banded: bool = False
+    """Whether ages are numbers of bands instead of years."""
+    joint: Sequence[Joint] = ()
+    """Of some attributes the joint counts."""
 
     def together(self) -> Area:
         """All of them as one."""
@@ -88,14 +101,22 @@ def census_income() -> Source:
     large = [(name, group) for name, group in groups if len(group) >= FEWEST and name != "?"]
     areas = [Area(name, group["age"].to_numpy(), (group["sex"] == "Male").to_numpy()) for name, group in large]
     words = f"Census-Income (CPS 1994/95) by country of birth (at least {FEWEST} people), ages 0 to 89"
-    return Source("Census-Income", words, 89, areas)
+    return Source("Census-Income", words, 89, areas, joint=[joint(pd.read_parquet(CENSUS), names) for names in PAIRS])
 
 
-def joint_tables() -> Iterator[tuple[tuple[str, ...], Floats]]:
-    """Attributes of Census-Income with their joint counts."""
-    table = pd.read_parquet(CENSUS)
-    for names in PAIRS:
-        codes = [pd.factorize(table[name])[0] for name in names]
-        shape = tuple(int(code.max()) + 1 for code in codes)
-        cells = np.bincount(np.ravel_multi_index(codes, shape), minlength=math.prod(shape))
-        yield names, cells.reshape(shape).astype(np.float64)
+def uk_census(folder: Path) -> Source:
+    """The regions of the teaching file of the UK census of 2011. Its ages are eight bands, the first up to 15 years,
+    the last from 75 on, the others of nine and ten years."""
+    table = pd.read_csv(folder / UK_CENSUS)
+    groups = [(str(name), group) for name, group in table.groupby("Region")]
+    areas = [Area(name, group["Age"].to_numpy() - 1, (group["Sex"] == 1).to_numpy()) for name, group in groups]
+    words = "ONS teaching file of the UK census 2011: regions of England and Wales, ages in eight bands"
+    return Source("UK regions", words, 7, areas, True, [joint(table, names) for names in UK_PAIRS])
+
+
+def joint(table: pd.DataFrame, names: tuple[str, ...]) -> Joint:
+    """Attributes of a table with their joint counts."""
+    codes = [pd.factorize(table[name])[0] for name in names]
+    shape = tuple(int(code.max()) + 1 for code in codes)
+    cells = np.bincount(np.ravel_multi_index(codes, shape), minlength=math.prod(shape))
+    return names, cells.reshape(shape).astype(np.float64)

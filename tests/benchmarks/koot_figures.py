@@ -1,7 +1,8 @@
 """The figures of M. Koot, Measuring and predicting anonymity (thesis, 2012), drawn again from public data, on one page.
 
 Run it with `python -m tests.benchmarks.koot_figures --page FILE [--data FOLDER] [--seed S]`. FOLDER holds NIST's
-excerpt of the ACS (nist_acs_national2019.csv.gz); without it there are only the bundled table's populations. The
+excerpt of the ACS (nist_acs_national2019.csv.gz) and the sample of the UK census of 2011
+(uk_census2011_nanodata_10000.csv.gz); without it there are only the bundled table's populations. The
 thesis's own data are not public: municipalities are replaced by areas (PUMAs) and by groups of Census-Income.
 """
 
@@ -30,7 +31,7 @@ from crowdgate.risk.kl import collision_excess, groups_needed, kl_to_uniform
 from crowdgate.risk.margins_only import singletons_bounds
 from crowdgate.risk.products import product
 from crowdgate.risk.singletons import expected, probability_all_unique, variance
-from tests.benchmarks.koot_areas import Area, Floats, Source, acs, census_income, joint_tables
+from tests.benchmarks.koot_areas import Area, Floats, Source, acs, census_income, uk_census
 
 HITS, MOST_GROUPS, CHUNK = groups_needed(1).hits, 600_000, 50_000
 KL, CHI, EXACT, UNIFORM, SEEN = "C1", "C0", "black", "0.6", "C2"
@@ -133,7 +134,7 @@ def figure_uniqueness(sources: Sequence[Source], random: Random, sexes: bool) ->
     ]
     for source, own in zip(sources, axes[0], strict=True):
         older, N = source.oldest, (source.oldest + 1) * (1 + sexes)
-        k = {95: 29, 90: 28, 190: 41, 180: 40}[N]
+        k = {95: 29, 90: 28, 190: 41, 180: 40, 8: 7, 16: 11}[N]
         values = (lambda area, top=older: area.pairs(top)) if sexes else (lambda area, top=older: area.counts(top))
         numbers += uniqueness(source, k, values, own, random)
     what = "age and sex" if sexes else "age"
@@ -141,9 +142,10 @@ def figure_uniqueness(sources: Sequence[Source], random: Random, sexes: bool) ->
         f"The probability that all of k people differ in {what}, by sampled groups (each dot a population; bars are "
         f"two standard errors), against the Kullback-Leibler distance κ and the excess of collisions χ. Groups of k "
         f"people are drawn with replacement from a population's {what} until {HITS} are hits, or {MOST_GROUPS:,} are "
-        f"drawn. k is chosen as in the thesis, so that uniform values would give about 1 %. Full lines: least squares; "
-        f"dashed: the approximation π_u exp(−x k²/N). Populations with fewer than 20 hits are not drawn. (The thesis: "
-        f"R² of 0.72 to 0.82.)"
+        f"drawn. k is chosen as in the thesis, so that uniform values would give about 1 % (2 % of eight bands). Full "
+        f"lines: least squares; dashed: the approximation π_u exp(−x k²/N). Populations with under 20 hits are not "
+        f"drawn. (The thesis: R² of 0.72 to 0.82. Of the regions of the UK census London, E12000007, is far from all "
+        f"others, and carries the line.)"
     )
     return Drawn(f"Figure 4.{1 + sexes}: all unique by {what}", svg(figure), words, numbers)
 
@@ -551,36 +553,47 @@ def figure_6_5(_: Sequence[Source], random: Random) -> Drawn:
     return Drawn("Figure 6.5: one of two widths", svg(figure), words, numbers)
 
 
-def section_6_5(_: Sequence[Source], __: Random) -> Drawn:
-    numbers = [["attributes", "k", "joint law", "independent", "least for these margins", "greatest for these margins"]]
-    for names, table in joint_tables():
+def section_6_5(sources: Sequence[Source], _: Random) -> Drawn:
+    numbers = [
+        ["table, attributes", "k", "joint law", "independent", "least for these margins", "greatest for these margins"]
+    ]
+    tables = [(source.name, *each) for source in sources for each in source.joint]
+    for name, names, table in tables:
         margins = [table.sum(axis=tuple(o for o in range(table.ndim) if o != at)) for at in range(table.ndim)]
         for k in (100, 1000):
             laws = Bins.from_counts(table), product(map(Bins.from_counts, margins))
             both = [expected(each, k) for each in laws]
             bounds = singletons_bounds([list(margin / table.sum()) for margin in margins], k)
-            numbers.append([", ".join(names), f"{k:,}", *(f"{each:.1f}" for each in (*both, *bounds))])
+            numbers.append([f"{name}: {', '.join(names)}", f"{k:,}", *(f"{each:.1f}" for each in (*both, *bounds))])
     words = (
         "Section 6.5 leaves open what correlation between categories does. Expected singletons among k people drawn "
-        "from Census-Income (299,285 people), by the joint law of the attributes and as if they were independent; and "
+        "from the people of a table, by the joint law of the attributes and as if they were independent; and "
         "the least and the greatest that any joint law with the same margins can have, as far as it is bounded here "
         "(the truth always lies between; the ends need not be reached)."
     )
     return Drawn("Section 6.5: correlated categories", "", words, numbers)
 
 
-FIGURES: tuple[Callable[[Sequence[Source], Random], Drawn], ...] = (
+Figure = Callable[[Sequence[Source], Random], Drawn]
+
+
+def in_years(figure: Figure) -> Figure:
+    """A figure that is of years of age."""
+    return lambda sources, random: figure([each for each in sources if not each.banded], random)
+
+
+FIGURES: tuple[Figure, ...] = (
     lambda sources, random: figure_uniqueness(sources, random, sexes=False),
     lambda sources, random: figure_uniqueness(sources, random, sexes=True),
-    figure_4_3,
-    figure_4_4,
-    figure_5_1,
-    figure_5_2,
-    figure_6_1,
-    figure_6_2,
-    figure_6_3,
-    figure_6_4,
-    figure_6_5,
+    in_years(figure_4_3),
+    in_years(figure_4_4),
+    in_years(figure_5_1),
+    in_years(figure_5_2),
+    in_years(figure_6_1),
+    in_years(figure_6_2),
+    in_years(figure_6_3),
+    in_years(figure_6_4),
+    in_years(figure_6_5),
     section_6_5,
 )
 
@@ -622,7 +635,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=2012)
     given = parser.parse_args()
-    sources = [*([acs(given.data)] if given.data else []), census_income()]
+    sources = [*([acs(given.data), uk_census(given.data)] if given.data else []), census_income()]
     figures = []
     for number, draw in enumerate(FIGURES):
         start = time.perf_counter()

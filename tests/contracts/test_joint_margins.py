@@ -45,6 +45,13 @@ REFUSED = {
     "two levels": ("age,ward,count\n3,north,1\n0 to 49,north,1\n", 3, "a value of one level of 'age'"),
     "invalid": ("age,ward,count\n3,(invalid),1\n", 2, "a value of one level of 'ward'"),
     "a cell twice": ("age,ward,count\n3,north,1\n3,north,1\n", 3, "each cell once"),
+    "a cell twice in other words": ("age,ward,count\n3,north,1\n03,north,1\n", 3, "each cell once"),
+    "too long": ("age,ward,count\n3,north,1234567890123456\n", 2, "at most 15 digits"),
+    "too many": (f"age,ward,count\n3,north,{10**15 - 1}\n3,south,2\n", None, "1000000000000000 in all at most"),
+    "a power": ("age,ward,count\n3,north,1e300\n", 2, "a whole number, 0 or more"),
+    "no number": ("age,ward,count\n3,north,NaN\n", 2, "a whole number, 0 or more"),
+    "no cell": ("age,ward,count\n", None, "at least one count above 0"),
+    "nothing": ("", 1, "a first line that names each column"),
     "negative": ("age,ward,count\n3,north,-1\n", 2, "a whole number, 0 or more"),
     "a share": ("age,ward,count\n3,north,0.5\n", 2, "a whole number, 0 or more"),
     "nobody": ("age,ward,count\n3,north,0\n", None, "at least one count above 0"),
@@ -59,6 +66,12 @@ def test_wrong_joint_counts_are_refused_at_their_line(clinic: Workshop, fault: s
     (problem,) = caught.value.problems
     assert Path(problem.file).name == "joint.csv"
     assert (problem.line, expected in problem.expected) == (line, True)
+
+
+def test_a_list_of_no_files_is_refused(clinic: Workshop) -> None:
+    clinic.edit(clinic.contract, "value: joint.csv", "value: []")
+    with pytest.raises(ConfigurationError, match="expected a file, or a list of at least one"):
+        plan_policy(clinic.policy)
 
 
 def test_a_missing_file_is_refused(clinic: Workshop) -> None:

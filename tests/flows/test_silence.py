@@ -161,7 +161,7 @@ def test_a_crash_does_not_show_how_far_it_came(tmp_path: Path, server: Server) -
 def test_a_mistake_of_ours_before_reading_shows_its_type_only(
     workshop: Workshop, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "plan_policy", _fails)
+    monkeypatch.setattr(job, "plan_release", _fails)
     with pytest.raises(CrowdgateError) as fault:
         flow_file.run_release(Request(workshop.policy, SLOT))
     assert MARK not in "".join(_all_of(fault.value))

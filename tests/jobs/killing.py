@@ -1,13 +1,16 @@
-"""A release in a process of its own that is killed at a named step."""
+"""A release, or another job, in a process of its own that is killed at a named step."""
 
 import multiprocessing
 import os
 import signal
 from datetime import date
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from crowdgate.jobs import release as job
+from crowdgate.jobs.anonymity import asked as asking
+from crowdgate.jobs.anonymity import job as measuring
 from crowdgate.jobs.kl import shelf
 from crowdgate.jobs.kl.publish import Asked, publish
 from crowdgate.kind.run import Request
@@ -15,7 +18,8 @@ from crowdgate.ledger import ledger
 from crowdgate.ledger.key import draw_key
 from crowdgate.publish import publisher
 
-HOLDERS: dict[str, Any] = {"ledger": ledger.Ledger, "job": job, "publisher": publisher, "shelf": shelf}
+HOLDERS: dict[str, Any] = {"ledger": ledger.Ledger, "job": job, "publisher": publisher, "shelf": shelf,
+                           "measuring": measuring, "os": os}  # fmt: skip
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload([__name__])  # imports once; every process is then a fork of one without threads
 
@@ -45,17 +49,41 @@ def publish_and_kill(asked: Asked, today: date, holder: str, name: str, when: st
     assert process.exitcode == -signal.SIGKILL
 
 
-def _publish(asked: Asked, today: date, holder: str, name: str, when: str) -> None:
-    _kill_at(holder, name, when)
+def _publish(asked: Asked, today: date, holder: str, name: str, when: str, nth: int = 1) -> None:
+    _kill_at(holder, name, when, nth)
     publish(asked, today)
 
 
-def _kill_at(holder: str, name: str, when: str) -> None:
-    original = getattr(HOLDERS[holder], name)
+def measure_and_kill(asked: asking.Asked, holder: str, name: str, when: str) -> None:
+    """Counts anonymity sets, killed in the same way."""
+    process = PROCESSES.Process(target=_measure, args=(asked, holder, name, when))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
 
-    def killed(*args: object, **kwargs: object) -> None:
+
+def _measure(asked: asking.Asked, holder: str, name: str, when: str) -> None:
+    _kill_at(holder, name, when)
+    measuring.anonymity(asked)
+
+
+def publish_until(asked: Asked, today: date, name: str, nth: int) -> bool:
+    """Publishes an entry, killed just after the `nth` call of a function of `os`; whether there were so many."""
+    process = PROCESSES.Process(target=_publish, args=(asked, today, "os", name, "after", nth))
+    process.start()
+    process.join()
+    assert process.exitcode in (0, -signal.SIGKILL)
+    return process.exitcode != 0
+
+
+def _kill_at(holder: str, name: str, when: str, nth: int = 1) -> None:
+    original, calls = getattr(HOLDERS[holder], name), count(1)
+
+    def killed(*args: object, **kwargs: object) -> Any:
+        if next(calls) < nth:
+            return original(*args, **kwargs)
         if when == "after":
             original(*args, **kwargs)
-        os.kill(os.getpid(), signal.SIGKILL)
+        return os.kill(os.getpid(), signal.SIGKILL)
 
     setattr(HOLDERS[holder], name, killed)

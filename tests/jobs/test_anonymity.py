@@ -17,6 +17,8 @@ from crowdgate.ledger.ledger import open_ledger
 from crowdgate.ledger.looks import ANONYMITY_KEPT, ANONYMITY_MEASURED
 from crowdgate.risk.anonymity_sets import SIZES
 from tests.conformance.lives import Said, quick_rules, say
+from tests.jobs.killing import measure_and_kill
+from tests.kinds.registers import TOWN_HEAD
 from tests.workshop import MARK, Row, Workshop, make_workshop, write_parquet
 
 SLOT = "2030-01-01"
@@ -69,6 +71,18 @@ def test_a_public_table_is_shown_with_what_pandas_counts(public: Workshop) -> No
     assert found["minimal_uniques"]["by_size"][0] >= 1
 
 
+def test_what_all_attributes_together_tell_is_said_beside_few(public: Workshop) -> None:
+    """What one attribute by itself hides."""
+    rows = patients()
+    public.write(rows)
+    alone = int((pd.DataFrame(rows).fillna("?").groupby(["age", "ward"]).size() == 1).sum())
+    said = " ".join(say("anonymity", public.contract, "--up-to", 1, "--sample", "0.1").out.split())
+    assert f"all 2 together leave {alone} ({alone / 60:.2%}) alone." in said
+    assert "by other models" in said
+    found = measured(public)["together"]
+    assert (found["levels"], found["people_within"]["1"]) == ({"age": "exact", "ward": "exact"}, alone)
+
+
 def test_the_terminal_says_it_in_words_first_and_a_page_is_written(public: Workshop) -> None:
     public.write(patients())
     page = public.root / "page.html"
@@ -78,6 +92,7 @@ def test_the_terminal_says_it_in_words_first_and_a_page_is_written(public: Works
     assert "Rows are counted: a row is one person." in said.out
     text = page.read_text()
     assert text.count("<svg") == 2
+    assert "×" not in text  # within a decade ticks are plain numbers, too
     assert "Of the 60 people in this table " in text
     assert not any(asks in text for asks in ("<script", "src=", 'href="http', "@import"))
 
@@ -113,8 +128,48 @@ def test_people_of_several_combinations_are_never_more_than_all_people(public: W
             for age, ward in ((10 + i, "north"), (60 + i, "south"))]  # fmt: skip
     public.write(rows)
     said = say("anonymity", public.contract, "--of", "age,ward").out
-    assert "In this table 8 combinations of age are those of one person only" in said
+    assert "Of the 4 people in this table 4 (100.00%) have a combination of age that nobody else has" in said
+    assert "Who has several combinations is in several sets, and counts here once" in said
     assert "200.00%" not in said
+
+
+def test_alone_is_a_share_of_people_not_of_their_combinations(public: Workshop) -> None:
+    """One of two people has a ward of her own beside the one that both have."""
+    public.edit(public.contract, "value: row}", "value: {person: patient, rows: 2}}")
+    rows = [("a", "north"), ("a", "east"), ("b", "north")]
+    public.write([{"patient": who, "age": 1, "ward": ward, "note": ""} for who, ward in rows])
+    own = grouping(measured(public), ward="exact")
+    assert (own["people"], own["sets"], own["mean"], own["people_within"]["1"]) == (2, 2, 1.5, 1)
+    said = say("anonymity", public.contract, "--of", "ward").out
+    assert "Of the 2 people in this table 1 (50.00%) have a combination of ward" in said
+
+
+def test_rows_that_are_lost_are_said_to_be_so(public: Workshop) -> None:
+    """Of 60 rows six have an age that is none, so they are dropped; a seventh has no ward, which counts."""
+    rows = patients()
+    public.write([{**row, "age": -1} if i < 6 else row for i, row in enumerate(rows)])
+    found = measured(public)
+    assert (found["people"], found["ingested"]["rows"]["in the files"], found["ingested"]["rows"]["dropped"]) == (
+        54, 60, 6)  # fmt: skip
+    assert found["ingested"]["columns"]["age"]["reasons"] == [{"reason": "outside the domain", "cells": 6}]
+    page = public.root / "page.html"
+    said = " ".join(say("anonymity", public.contract, "--up-to", 2, "--page", page).out.split())
+    for text in (said, page.read_text()):
+        assert "This table has 60 rows; 6 of them (10.00%) are dropped, since a cell has no value of its domain" in text
+        assert "count as (invalid), a value like others, in ward." in text
+        assert "outside the domain 6" in text
+    public.write(rows[:58])
+    assert "This table has 58 rows, and all of them count." in say("anonymity", public.contract, "--up-to", 1).out
+
+
+def test_rows_of_nobody_and_rows_beyond_the_bound_are_said_to_be_so(public: Workshop) -> None:
+    public.edit(public.contract, "value: row}", "value: {person: patient, rows: 1}}")
+    rows = [("a", 5), ("a", 25), ("a", 35), ("b", 5), (None, 15)]
+    public.write([{"patient": who, "age": age, "ward": "north", "note": ""} for who, age in rows])
+    said = " ".join(say("anonymity", public.contract, "--up-to", 1).out.split())
+    assert "5 rows; 1 of them (20.00%) name no person and do not count, and 2 of them (40.00%) are more than" in said
+    assert "Which rows of such a person count is the same whenever the same attributes are asked for" in said
+    assert measured(public) == measured(public)
 
 
 def private(workshop: Workshop) -> list[Path]:
@@ -197,25 +252,79 @@ def test_a_signal_says_crashed(there: Workshop, monkeypatch: pytest.MonkeyPatch)
     assert events(there)[-1] == ANONYMITY_MEASURED
 
 
-REGISTER = """\
-apiVersion: v3.1.0
-kind: DataContract
-id: town
-version: 1.0.0
-status: active
-servers: [{server: local, type: local, path: town.csv, format: csv}]
-schema:
-  - name: town
-    customProperties:
-      - {property: privacyUnit, value: row}
-      - {property: population, value: clinic-patients}
-      - {property: public, value: true}
-    properties:
+STEPS = [
+    ("measuring", "find", "before"), ("os", "fsync", "before"), ("os", "replace", "before"),
+    ("measuring", "write_private", "after"), ("measuring", "put_private", "after"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("holder", "name", "when"), STEPS)
+def test_a_killed_run_leaves_no_page_beside_another_record(there: Workshop, holder: str, name: str, when: str) -> None:
+    """An older run is followed by one on other rows that is killed, and that by one that ends."""
+    there.write(patients())
+    assert say("anonymity", there.contract, "--up-to", 1).code == 0
+    there.write(patients()[:50])
+    before = {path: path.read_bytes() for path in there.root.rglob("*") if path.is_file()}
+    measure_and_kill(Asked(there.contract, up_to=1), holder, name, when)
+    changed = {path for path in there.root.rglob("*") if path.is_file() and before.get(path) != path.read_bytes()}
+    assert {path.parent.name for path in changed} <= {"private", "ledger"}
+    pages = [path for path in private(there) if path.suffix == ".html"]
+    records = [json.loads(path.read_text())["people"] for path in private(there) if path.suffix == ".json"]
+    assert len(records) == 1
+    assert all(f"Of the {records[0]} people" in page.read_text() for page in pages)
+    assert len(pages) <= 1
+    assert events(there).count(ANONYMITY_MEASURED) == 2
+    open_ledger(there.ledger, None).verify()
+    assert say("anonymity", there.contract, "--up-to", 1).code == 0
+    page, record = sorted(private(there), key=lambda path: path.suffix)
+    assert json.loads(record.read_text())["people"] == 50
+    assert "Of the 50 people" in page.read_text()
+
+
+def test_a_run_that_stops_leaves_no_older_page(there: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert say("anonymity", there.contract, "--up-to", 1).code == 0
+    assert len(private(there)) == 2
+    monkeypatch.setattr(job, "anonymity_page", lambda _: 1 / 0)
+    assert say("anonymity", there.contract, "--up-to", 1).out == f"{ENDED}\n"
+    (record,) = private(there)
+    assert json.loads(record.read_text())["stopped"] == "ZeroDivisionError: division by zero"
+
+
+def test_a_full_disk_says_crashed_and_leaves_the_older_record_whole(
+    there: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert say("anonymity", there.contract, "--up-to", 1).code == 0
+    (kept,) = (path.read_bytes() for path in private(there) if path.suffix == ".json")
+
+    def full(_: int) -> None:
+        raise OSError(28, f"No space left on device {MARK}")
+
+    monkeypatch.setattr("crowdgate.ledger.private.os.fsync", full)
+    said = say("anonymity", there.contract, "--up-to", 1)
+    assert (said.code, said.out) == (1, "")
+    assert "crashed" in said.err
+    assert MARK not in said.err + said.log
+    assert [path.read_bytes() for path in private(there)] == [kept]
+    assert events(there)[-1] == ANONYMITY_MEASURED
+
+
+def test_without_a_private_folder_nothing_is_read(there: Workshop) -> None:
+    folder = there.root / "ledger" / "private"
+    folder.write_text("no folder")
+    found = say("anonymity", there.contract, "--up-to", 1)
+    assert (found.code, found.out) == (1, "")
+    assert "private records can't be kept there" in found.err
+    assert ANONYMITY_MEASURED not in events(there)
+
+
+OF_PATIENTS = TOWN_HEAD.replace("FORMAT", "csv").replace("value: town", "value: clinic-patients")
+REGISTER = f"""\
+{OF_PATIENTS}\
       - name: ward
         logicalType: string
         customProperties:
-          - {property: privacyRole, value: quasi-identifier}
-          - {property: domain, value: {values: [east, south, north], source: town hall}}
+          - {{property: privacyRole, value: quasi-identifier}}
+          - {{property: domain, value: {{values: [east, south, north], source: town hall}}}}
 """
 
 
@@ -250,6 +359,7 @@ def test_a_release_is_matched_with_a_register_at_its_levels(released: Workshop) 
     assert found["correct_at_most"] == 1 + 1  # one row of the person in north, four of the four in south
     assert found["correct_alone_at_most"] == 1
     assert found["found_rows"] == pytest.approx(0.45 * len(data))
+    assert found["register_ingested"]["rows"]["in the files"] == 5
 
 
 def test_a_bound_on_right_matches_is_said_in_words(released: Workshop) -> None:
@@ -296,6 +406,7 @@ def confidential(path: Path, servers: Any) -> Any:
         (["--page", "x.html"], "--page: a page of confidential data"),
         (["--release", "x"], "--release: one without the other; expected --release DIR and --register CONTRACT"),
         (["--coverage", "0.5"], "--wrong, --coverage: no register"),
+        (["--wrong", ""], "--wrong, --coverage: no register"),
     ],
 )
 def test_a_wrong_option_is_one_clear_error_before_anything_is_read(
@@ -348,11 +459,18 @@ def test_a_register_with_other_columns_is_refused(released: Workshop, old: str, 
     assert said in found.err
 
 
-@pytest.mark.parametrize("option", ["ward=2", "age=0.1", "ward"])
+@pytest.mark.parametrize("option", ["ward=2", "age=0.1", "ward", "", "ward=0.1,ward=0.5", "ward=0.1,"])
 def test_wrong_rates_are_refused(released: Workshop, option: str) -> None:
     found = linked(released, "--wrong", option)
     assert found.code == 2
     assert "--wrong" in found.err
+
+
+@pytest.mark.parametrize("share", ["", " ", "0", "-0.5", "1.01", "nan", "inf", "0.5,0.6"])
+def test_a_share_that_is_none_is_refused(released: Workshop, share: str) -> None:
+    found = linked(released, f"--coverage={share}")
+    assert found.code == 2
+    assert f"--coverage: {share!r}; expected a share above 0 and at most 1; write '0.9'" in found.err
 
 
 def test_a_folder_that_is_no_release_is_refused(released: Workshop) -> None:
@@ -360,7 +478,48 @@ def test_a_folder_that_is_no_release_is_refused(released: Workshop) -> None:
     assert say("anonymity", released.contract, "--release", at, "--register", at / "town.yaml").code == 6
 
 
-def test_another_file_may_take_the_place_of_the_contracts(public: Workshop) -> None:
+def test_another_file_is_not_the_public_table(public: Workshop) -> None:
     other = public.root / "other.parquet"
     write_parquet(other, patients()[:7])
-    assert measured(public, "--input", other)["people"] == 7
+    found = say("anonymity", public.contract, "--up-to", 1, "--input", other)
+    assert (found.code, found.out) == (2, "")
+    assert "--input" in found.err
+    assert "other.parquet as the public table of contract clinic, but no contract speaks of this table" in found.err
+    link = public.root / "link.parquet"
+    link.hardlink_to(public.data)
+    assert measured(public, "--input", link)["people"] == 600
+
+
+def of_another(workshop: Workshop, population: str) -> Path:
+    """A second contract on the clinic's file, of another population with a budget of its own, that is not public."""
+    text = workshop.contract.read_text().replace("id: clinic\n", "id: hospital\n")
+    text = text.replace("value: clinic-patients", f"value: {population}").replace("{property: public, value: true}", "")
+    other = workshop.contract.with_name("hospital.yaml")
+    other.write_text(text.replace("      - \n", ""))
+    if population != "clinic-patients":
+        budget = workshop.budget.read_text().replace("name: clinic-patients", f"name: {population}")
+        workshop.budget.with_name("hospital.yaml").write_text(budget)
+    return other
+
+
+def test_a_file_that_another_contract_does_not_call_public_is_not_public(public: Workshop) -> None:
+    of_another(public, "clinic-patients")
+    found = say("anonymity", public.contract, "--up-to", 1)
+    assert (found.code, found.out) == (2, "")
+    assert "contract hospital does not say that it is public" in found.err
+    assert ANONYMITY_MEASURED not in events(public)
+
+
+def test_a_look_is_one_at_everybody_whose_table_it_is(there: Workshop) -> None:
+    of_another(there, "others")
+    assert say("anonymity", there.contract, "--up-to", 1).code == 0
+    looks = [line.subject for line in open_ledger(there.ledger, None).journal() if line.event == ANONYMITY_MEASURED]
+    assert looks == ["clinic-patients", "others"]
+
+
+def test_another_file_may_take_the_place_of_a_confidential_one(there: Workshop) -> None:
+    other = there.root / "other.parquet"
+    write_parquet(other, patients()[:7])
+    assert say("anonymity", there.contract, "--up-to", 1, "--input", other).out == f"{ENDED}\n"
+    (record,) = (path for path in private(there) if path.suffix == ".json")
+    assert json.loads(record.read_text())["people"] == 7

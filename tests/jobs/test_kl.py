@@ -4,6 +4,7 @@ import json
 import re
 from datetime import date
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from crowdgate.repository.entry import digest_of
 from crowdgate.repository.reading import STAGING, Repository, read_repository
 from crowdgate.signing import keys
 from crowdgate.signing.keys import public_keys
-from tests.jobs.killing import publish_and_kill
+from tests.jobs.killing import publish_and_kill, publish_until
 from tests.workshop import MARK, Workshop, crowdgate, good_rows
 
 DAY = date(2030, 1, 1)
@@ -36,6 +37,14 @@ def clinic(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
     monkeypatch.chdir(workshop.root)
     monkeypatch.setattr("crowdgate.cli.kl.today", lambda: DAY)
     return workshop
+
+
+@pytest.fixture
+def public(clinic: Workshop) -> Workshop:
+    clinic.edit(
+        clinic.contract, "{property: rowsAtMost", "{property: public, value: true}\n      - {property: rowsAtMost"
+    )
+    return clinic
 
 
 def publish(clinic: Workshop, *options: str, to: str = "kl", of: str = "age=10 years,ward") -> int:
@@ -250,6 +259,38 @@ def test_a_run_that_is_killed_stays_charged_and_leaves_all_or_nothing(
         assert not (clinic.root / "kl" / index.NAME).exists()
 
 
+@pytest.mark.parametrize("basis", [{"epsilon": "0.1"}, {"public": True}], ids=["charged", "public"])
+@pytest.mark.parametrize("name", ["replace", pytest.param("fsync", marks=pytest.mark.soak)])
+def test_wherever_a_run_is_killed_the_next_ones_say_what_to_do_and_leave_nothing_of_it(
+    name: str, basis: dict[str, Any], public: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another entry is published at once, or after the call that the error names, which ends the killed run."""
+    option = ("--epsilon", "0.1") if "epsilon" in basis else ("--public",)
+    said = {"to": "kl", "words": "Patients", "coverage": "0.9", "error": "0.01", **basis}
+    kills, told_of = 0, 0
+    for nth in count(1):
+        slot = f"2029-12-{nth:02}"
+        if not publish_until(Asked(public.contract, ["ward"], slot=slot, **said), DAY, name, nth):
+            break
+        kills += 1
+        before = set((public.root / "kl").glob("*.json"))
+        assert publish(public, *option, "--as-of", f"2028-12-{nth:02}", of="age=50 years") in (0, 1, 6)
+        told = capsys.readouterr().err
+        if set((public.root / "kl").glob("*.json")) == before:
+            told_of += 1
+            assert "run it again, with all its options: contract clinic, --of ward=exact " in told
+            assert f"{option[0]} --as-of {slot}; or remove this entry" in told
+            assert publish(public, *option, "--as-of", slot, of="ward") == 0
+            assert publish(public, *option, "--as-of", f"2028-12-{nth:02}", of="age=50 years") == 0
+        committed = [each for each in ledger(public).entries() if each.state is State.COMMITTED]
+        assert len(list((public.root / "kl" / STAGING).iterdir())) == len(committed)
+        if committed:
+            assert publish(public, *option, "--as-of", slot, of="ward") == 0
+        assert not list((public.root / "kl" / STAGING).iterdir())
+        assert repository(public)
+    assert kills > told_of > 0
+
+
 def test_a_stop_while_reading_shows_one_word_and_stays_charged(
     clinic: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,14 +312,6 @@ def test_a_lost_entry_is_said_so(clinic: Workshop, capsys: pytest.CaptureFixture
         path.unlink()
     assert publish(clinic, "--epsilon", "0.5") == 5
     assert "lost or changed" in capsys.readouterr().err
-
-
-@pytest.fixture
-def public(clinic: Workshop) -> Workshop:
-    clinic.edit(
-        clinic.contract, "{property: rowsAtMost", "{property: public, value: true}\n      - {property: rowsAtMost"
-    )
-    return clinic
 
 
 def test_entries_of_a_public_table_are_exact_and_free(public: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
@@ -303,6 +336,23 @@ def test_entries_of_a_public_table_are_exact_and_free(public: Workshop, capsys: 
     assert crowdgate("kl", "list", "--from", "kl", "--key", "holder.key.pub") == 0
 
 
+def test_figures_are_listed_with_their_ranges_and_what_they_mean(
+    clinic: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ends are rounded outwards: what is printed holds where what is signed does."""
+    assert publish(clinic, "--epsilon", "0.5") == 0
+    (found,) = repository(clinic).entries
+    capsys.readouterr()
+    for command in (("list",), ("query", "--contract", "clinic", "--of", "age=10 years,ward")):
+        assert crowdgate("kl", *command, "--from", "kl", "--key", "holder.key.pub") == 0
+        told = capsys.readouterr().out
+        ranges = re.findall(r"([0-9.e-]+) to ([0-9.e-]+)", told.split("KL: distance to the uniform law")[0])
+        for (low, high), ends in zip(ranges, (found.entry.kl, found.entry.collision), strict=True):
+            assert float(low) <= ends.low < ends.high <= float(high)
+            assert float(high) - float(low) <= 1.01 * (ends.high - ends.low) + 0.002
+        assert "collision: (N sum p^2 - 1)/2" in told
+
+
 def test_conflicting_entries_are_shown_side_by_side_and_decide_nothing(
     public: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -324,10 +374,17 @@ def test_a_public_table_of_nobody_has_no_figure(public: Workshop, capsys: pytest
     assert "no row that it keeps" in capsys.readouterr().err
 
 
-def test_a_level_of_one_value_has_kl_0(public: Workshop) -> None:
-    assert publish(public, "--public", of="age=any") == 0
-    (found,) = repository(public).entries
-    assert (found.entry.bins, found.entry.kl.value, found.entry.collision.value) == (1, 0, 0)
+@pytest.mark.parametrize("basis", [("--public",), ("--epsilon", "0.5")])
+def test_what_has_one_value_only_is_not_published_and_costs_nothing(
+    basis: tuple[str, ...], public: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert publish(public, *basis, of="age=any,ward=any") == 2
+    told = capsys.readouterr().err
+    assert "--of: one value in all (age=any,ward=any), of which everything is known: KL is 0" in told
+    assert "expected an attribute at a level of two values at least" in told
+    assert spent(public).epsilon == 0
+    assert not (public.root / "kl").exists()
+    assert publish(public, *basis, of="age=any,ward") == 0
 
 
 def test_a_changed_repository_is_neither_read_nor_added_to(

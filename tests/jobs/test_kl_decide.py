@@ -115,6 +115,112 @@ def test_a_decision_that_the_ledger_does_not_know_is_refused(
     assert decided(workshop, "collect") == 2
 
 
+def test_forged_decisions_are_told_beside_what_is_collected_against_others_and_files_that_are_none(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert decided(workshop, "do-not-collect") == 0
+    forged(workshop)
+    told = refused(workshop, capsys)
+    assert "attribute 'age': collected; expected a contract without it" in told
+    assert "other.yaml: file: the ledger" in told
+    not_yaml(workshop)
+    told = refused(workshop, capsys)
+    assert "notes.txt: file: no decision" in told
+    assert "other.yaml: file: the ledger" in told
+
+
+def gone(workshop: Workshop) -> None:
+    (workshop.root / "ledger" / "ledger.db").rename(workshop.root / "elsewhere.db")
+
+
+def damaged(workshop: Workshop) -> None:
+    (workshop.root / "ledger" / "ledger.db").write_bytes(b"no database" * 100)
+
+
+def another(workshop: Workshop) -> None:
+    workshop.edit(workshop.budget, "ledger: clinic-", "ledger: other-")
+
+
+def not_named(workshop: Workshop) -> None:
+    (workshop.root / "crowdgate.toml").unlink()
+
+
+@pytest.mark.parametrize("spoil", [gone, damaged, another, not_named])
+def test_decisions_that_no_ledger_can_hold_are_said_to_be_so_and_nothing_is_released(
+    spoil: Any, workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where no file is left: one that was taken away is what nobody would see."""
+    assert decided(workshop, "do-not-collect") == 0
+    removed(workshop)
+    spoil(workshop)
+    capsys.readouterr()
+    assert crowdgate("check", workshop.policy) == 0
+    told = capsys.readouterr().out
+    assert "Decisions on what is collected are not held to the ledger: " in told
+    assert crowdgate("check", workshop.policy, "--json") == 0
+    why = json.loads(capsys.readouterr().out)["policies"][0]["decisions_not_held"]
+    assert why
+    assert why in told
+    assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") in (1, 2, 5)
+    assert not (workshop.root / "releases").exists()
+
+
+def test_decisions_that_were_held_are_not_spoken_of(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crowdgate("check", workshop.policy, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["policies"][0]["decisions_not_held"] is None
+    assert crowdgate("check", workshop.policy) == 0
+    assert "held to the ledger" not in capsys.readouterr().out
+
+
+@pytest.fixture
+def copied(workshop: Workshop) -> Workshop:
+    """The same contract under another id, which the policy names instead; the first one is gone."""
+    text = workshop.contract.read_text(encoding="utf-8").replace("id: clinic\n", "id: hospice\n")
+    (workshop.contract.parent / "hospice.yaml").write_text(text, encoding="utf-8")
+    workshop.edit(workshop.policy, "contract: clinic\n", "contract: hospice\n")
+    return workshop
+
+
+def test_a_copy_of_a_contract_under_another_id_is_held_to_what_was_decided(
+    copied: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert crowdgate("check", copied.policy) == 0
+    assert decided(copied, "do-not-collect") == 0
+    name = files(copied)[0].name
+    copied.contract.unlink()
+    told = refused(copied, capsys)
+    assert "hospice.yaml:18: attribute 'age': collected; expected a contract without it" in told
+    assert f"({name}: do not collect, decided by board on 2030-01-01: enough; on contract 'clinic' of" in told
+    assert crowdgate("kl", "inventory", "--json") == 0
+    (holder,) = json.loads(capsys.readouterr().out)["holders"]
+    (age,) = [line["decided"] for line in holder["attributes"] if line["attribute"] == "age"]
+    assert age.startswith("do not collect")
+    removed(copied)
+    assert "is missing, which the ledger" in refused(copied, capsys)
+
+
+def test_a_contract_of_the_population_may_have_a_decision_of_its_own(
+    copied: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert decided(copied, "do-not-collect") == 0
+    hospice = copied.contract.parent / "hospice.yaml"
+    said = ("--reason", "needed", "--by", "board", "--rests-on", "entry")
+    assert crowdgate("kl", "decide", hospice, "--of", "age", "--decision", "collect", *said) == 0
+    assert crowdgate("check", copied.policy) == 0
+    copied.edit(copied.policy, "contract: hospice\n", "contract: clinic\n")
+    assert "attribute 'age': collected" in refused(copied, capsys)
+    assert decided(copied, "collect") == 0
+    assert crowdgate("check", copied.policy) == 0
+
+
+def test_contracts_of_another_population_are_not_held(copied: Workshop) -> None:
+    assert decided(copied, "do-not-collect") == 0
+    copied.edit(copied.contract.parent / "hospice.yaml", "value: clinic-patients", "value: hospice-patients")
+    copied.edit(copied.policy, "budget: clinic-patients", "budget: hospice-patients")
+    copied.edit(copied.budget, "name: clinic-patients", "name: hospice-patients")
+    assert crowdgate("check", copied.policy) == 0
+
+
 def test_two_decisions_neither_of_which_replaces_the_other_are_refused_without_a_ledger(workshop: Workshop) -> None:
     assert decided(workshop, "collect") == 0
     forged_text = files(workshop)[0].read_text(encoding="utf-8").replace("enough", "other")
@@ -206,6 +312,37 @@ def test_the_inventory_says_who_holds_and_who_asks_what_and_which_entries_speak_
     form.write_text(FORM.replace("LEVEL", "50 yeers"), encoding="utf-8")
     assert crowdgate("kl", "inventory") == 2
     assert "visitors.yaml:8: spec.questions.0.level: '50 yeers' is no level of clinic" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("spoil", [edited, removed, forged])
+def test_the_inventory_shows_no_decision_that_the_ledger_does_not_know(
+    spoil: Any, workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert decided(workshop, "do-not-collect") == 0
+    spoil(workshop)
+    capsys.readouterr()
+    assert crowdgate("kl", "inventory") == 2
+    told = capsys.readouterr()
+    assert "policies/decisions" in told.err
+    assert "decided by board" not in told.out
+
+
+@pytest.mark.parametrize("spoil", [gone, damaged, another, not_named])
+def test_the_inventory_says_where_decisions_are_not_held_to_the_ledger(
+    spoil: Any, workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert decided(workshop, "do-not-collect") == 0
+    capsys.readouterr()
+    assert crowdgate("kl", "inventory") == 0
+    assert "held to the ledger" not in capsys.readouterr().out
+    edited(workshop)
+    spoil(workshop)
+    assert crowdgate("kl", "inventory") == 0
+    told = capsys.readouterr().out
+    assert "contract clinic: Decisions on what is collected are not held to the ledger: " in told
+    assert crowdgate("kl", "inventory", "--json") == 0
+    (holder,) = json.loads(capsys.readouterr().out)["holders"]
+    assert holder["decisions_not_held"] in told
 
 
 def test_how_many_groups_a_claim_needs(capsys: pytest.CaptureFixture[str]) -> None:

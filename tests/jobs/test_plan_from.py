@@ -58,6 +58,7 @@ def test_a_verified_release_of_tables_is_what_a_plan_rests_on(
     said = json.loads(capsys.readouterr().out)
     assert said["from"] == {
         "source": "the published counts of release tables/1/2030-01-01",
+        "population": "clinic-patients",
         "attributes_without_counts": [],
     }
     kept = figure(said, "kept_share")
@@ -76,9 +77,10 @@ def test_the_text_and_the_page_name_the_release_and_the_range(
     capsys.readouterr()
     assert crowdgate("plan", workshop.policy, "--from", folder, "--page", page) == 0
     shown = capsys.readouterr().out
-    assert "rest on the published counts of release tables/1/2030-01-01." in shown
+    rests = "rest on the published counts of release tables/1/2030-01-01, of the population clinic-patients."
+    assert rests in shown
     assert str(Basis.RELATED) in shown
-    assert "rest on the published counts of release tables/1/2030-01-01." in page.read_text(encoding="utf-8")
+    assert rests in page.read_text(encoding="utf-8")
 
 
 def test_a_release_that_does_not_verify_is_refused(workshop: Workshop) -> None:
@@ -127,6 +129,16 @@ def test_a_table_is_counted_only_where_its_contract_says_that_it_is_public(
     kept = figure(json.loads(capsys.readouterr().out), "kept_share")
     assert kept["basis"] == Basis.COUNTED
     assert kept["low"] <= kept["value"] <= kept["high"]
+
+
+def test_a_table_of_two_contracts_is_public_only_if_both_say_so(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = workshop.contract.read_text(encoding="utf-8").replace("id: clinic\n", "id: hospital\n")
+    public(workshop)
+    workshop.contract.with_name("hospital.yaml").write_text(other, encoding="utf-8")
+    assert crowdgate("plan", workshop.policy, "--from", workshop.data) == 2
+    assert "contract hospital does not say that it is public" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("beta", ["1", "0.1"])

@@ -23,7 +23,8 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.manifest import canonical
 from tests.conformance.lives import quick_rules
-from tests.kinds.registers import MATCHES, TOWN, people, register_workshop
+from tests.jobs.killing import run_and_kill
+from tests.kinds.registers import MATCHES, REGISTER, TOWN, people, register_workshop
 from tests.workshop import Workshop, write_parquet
 
 SLOT = "2030-01-01"
@@ -93,10 +94,46 @@ def test_the_register_is_published_as_it_was_counted(clinic: Workshop) -> None:
     said = json.loads((folder_of(clinic) / "register.json").read_bytes())
     digest = hashlib.sha256((clinic.root / "data_contracts" / "town.parquet").read_bytes()).hexdigest()
     assert (said["contract"], said["version"], said["files"]) == ("town", "2.0.0", [digest])
+    assert (said["rows"], said["usable"]) == (16, 15)
     assert [(each["name"], each["level"]) for each in said["columns"]] == [("age", "50 years"), ("ward", "exact")]
     cells = list(zip(*(each["codes"] for each in said["columns"]), said["records"], strict=True))
     # ages 0 to 49 and 50+; north, south, east: of the policy's contract, not of the register's
     assert cells == [(0, 0, 3), (0, 1, 2), (1, 0, 1), (1, 2, 9)]
+
+
+def test_how_much_of_the_register_is_usable_is_said_aloud(clinic: Workshop) -> None:
+    """Of 300 people of the register all but one have a place that the contract does not know."""
+    write_parquet(clinic.root / "data_contracts" / "town.parquet", people([(5, "nowhere")] * 299 + [(5, "north")]))
+    said = (
+        "Of the 300 rows of the public register town 2.0.0, 1 have a value of every attribute that is compared (age, "
+        "ward)."
+    )
+    notes = {note.gate.split()[0]: note.decided for note in check(clinic.policy).gates}
+    assert notes["register_matches"] == f"decided on the released rows and the public register. {said}"
+    found = release(clinic)
+    assert said in found.plain
+    assert found.path is not None
+    assert (found.path / "README.md").read_text(encoding="utf-8").endswith(f"|\n\n{said}\n")
+
+
+@pytest.mark.parametrize("invalid", ["drop", "level"])
+def test_a_register_of_which_nothing_is_usable_is_no_pass(clinic: Workshop, invalid: str) -> None:
+    """Also where its broken cells count as a value: they match broken cells, which tells nothing."""
+    said = "source: register}}\n"
+    _town(f"north], {said}", f"north], {said}          - {{property: invalid, value: {invalid}}}\n")(clinic)
+    write_parquet(clinic.root / "data_contracts" / "town.parquet", people([(5, "nowhere")] * 9))
+    checked = check(clinic.policy)
+    assert not checked.allowed
+    assert any("can't pass" in (note.warning or "") for note in checked.gates)
+    found = release(clinic)
+    assert found.outcome == "withheld"
+    assert "Of the 9 rows of the public register town 2.0.0, 0 have a value" in found.plain
+
+
+def test_check_without_the_registers_table_says_so(clinic: Workshop) -> None:
+    (clinic.root / "data_contracts" / "town.parquet").unlink()
+    notes = {note.gate.split()[0]: note.decided for note in check(clinic.policy).gates}
+    assert notes["register_matches"].endswith("the public register. Its table can't be read here.")
 
 
 def test_a_limit_below_the_matches_withholds(clinic: Workshop) -> None:
@@ -110,13 +147,28 @@ def test_check_says_when_it_is_decided_and_that_it_can_fail(clinic: Workshop) ->
     assert gate_reach(plan, rule, measure) is Reach.CANNOT_FAIL  # at most 1,000 rows can be there
     clinic.edit(clinic.policy, "register_matches, at_most: 1000", "register_matches, at_most: 999")
     notes = {note.gate.split()[0]: note for note in check(clinic.policy).gates}
-    assert notes["register_matches"].decided == "decided on the released rows and the public register"
+    assert notes["register_matches"].decided.startswith(
+        "decided on the released rows and the public register. Of the 16"
+    )
     assert (notes["register_matches"].warning, notes["register_matches"].blocks) == (None, True)
+
+
+@pytest.mark.parametrize(("holder", "name", "when"), [("job", "counted_register", "after"), ("os", "rename", "before")])
+def test_a_killed_run_ends_well_when_it_is_run_again(clinic: Workshop, holder: str, name: str, when: str) -> None:
+    """Nothing is charged before the register is counted; what was committed is published as it was."""
+    run_and_kill(clinic.policy, holder, name, when)
+    ledger = open_ledger(clinic.ledger, None)
+    assert (ledger.entry(f"clinic/1/{SLOT}") is None) == (name == "counted_register")
+    assert not clinic.release_dir(SLOT).exists()
+    folder = folder_of(clinic)
+    assert (folder / "register.json").exists()
+    verify(folder, clinic.ledger)
+    assert ledger.spent("clinic-patients").epsilon == 2
 
 
 # --- refused ---
 
-Edit = Callable[[Workshop], None]
+Edit = Callable[[Workshop], object]
 
 
 def _policy(old: str, new: str) -> Edit:
@@ -137,6 +189,14 @@ REFUSED: dict[str, tuple[Edit, str, str]] = {
     "not named": (_policy("  register: {contract: town}\n", ""), "register_matches without a register", "below spec"),
     "not asked for": (_policy(MATCHES, ""), "no gate reads the register", "a gate on register_matches"),
     "not public": (_town("public, value: true", "public, value: false"), "is not public", "public, value: true"),
+    "not public elsewhere": (
+        lambda clinic: (clinic.root / "data_contracts" / "city.yaml").write_text(
+            REGISTER.replace("id: town", "id: city").replace("public, value: true", "public, value: false"),
+            encoding="utf-8",
+        ),
+        "not public, contract city does not say",
+        "public, value: true",
+    ),
     "other columns": (
         lambda clinic: [_town("name: age", "name: years")(clinic), _town("name: ward", "name: place")(clinic), None][2],
         "has none of the released attributes",
@@ -210,7 +270,14 @@ def _twice(said: dict[str, Any]) -> None:
 
 FORGED: dict[str, tuple[Callable[[Path], object], str]] = {
     "removed": (Path.unlink, "what was measured is not what the release shows"),
-    "fewer matches": (_said(lambda said: said.update(records=[3, 2, 5, 9])), "not what the release shows"),
+    "fewer matches": (
+        _said(lambda said: said.update(records=[3, 2, 5, 9], rows=20, usable=19)),
+        "not what the release shows",
+    ),
+    "more that are usable": (_said(lambda said: said.update(usable=16)), "not those of its cells"),
+    "less that are usable": (_said(lambda said: said.update(usable=3)), "not those of its cells"),
+    "a smaller table": (_said(lambda said: said.update(rows=14)), "not those of its cells"),
+    "a larger table": (_said(lambda said: said.update(rows=17)), "README.md: it is not what"),
     "somebody is nobody": (_said(lambda said: said.update(records=[3, 2, 0, 9])), "codes and records"),
     "less cells": (_said(lambda said: said["records"].pop()), "codes and records"),
     "another level": (_column(0, level="10 years"), "not released at these levels"),

@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.workshop import Row, Workshop, make_workshop, write_parquet
+from tests.workshop import PATIENT, Row, Workshop, make_workshop, write_parquet
 
-REGISTER = """\
+TOWN_HEAD = """\
 apiVersion: v3.1.0
 kind: DataContract
 id: town
 version: 2.0.0
 status: active
-servers: [{server: local, type: local, path: town.parquet, format: parquet}]
+servers: [{server: local, type: local, path: town.FORMAT, format: FORMAT}]
 schema:
   - name: people
     customProperties:
@@ -19,14 +19,11 @@ schema:
       - {property: population, value: town}
       - {property: public, value: true}
     properties:
-      - name: patient
-        logicalType: string
-        customProperties:
-          - {property: privacyRole, value: direct-identifier}
-      - name: age
-        logicalType: integer
-        customProperties:
-          - {property: privacyRole, value: quasi-identifier}
+"""
+REGISTER = (
+    TOWN_HEAD.replace("FORMAT", "parquet")
+    + PATIENT
+    + """\
           - {property: domain, value: {from: 0, to: 99, top: true, source: register}}
           - {property: levels, value: [{name: tens, width: 10}, {name: halves, width: 50}]}
       - name: ward
@@ -39,6 +36,7 @@ schema:
         customProperties:
           - {property: privacyRole, value: other}
 """
+)
 MATCHES = """\
     - {measure: register_matches, at_most: 1000}
     - {measure: register_match_share, with: {size: 3}, at_most: 1, severity: advise}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from crowdgate.errors import ConfigurationError, FileFault, VerificationFailed
+from crowdgate.errors import ConfigurationError, CrowdgateError, FileFault, VerificationFailed
 from crowdgate.limits import LARGEST_ENTRY
 from crowdgate.repository import index, web
 from crowdgate.repository.reading import STAGING, Repository, read_repository
@@ -191,6 +191,106 @@ def test_no_redirect_leads_to_another_scheme(to: str) -> None:
 def test_an_endless_answer_is_cut_off() -> None:
     with served(Answering) as url, pytest.raises(OSError, match="larger than 256 KiB"):
         web.fetcher(url)("x", LARGEST_ENTRY)
+
+
+class Spoilt(Quiet):
+    """Serves a folder; of its index, or of its entries, what `send` makes of the right bytes."""
+
+    send: Callable[["Spoilt", bytes], None]
+    which = ""
+
+    def do_GET(self) -> None:
+        if ("index" in self.path) != (self.which == "index"):
+            super().do_GET()
+            return
+        with suppress(OSError):  # the reader hangs up
+            type(self).send(self, Path(self.translate_path(self.path)).read_bytes())
+
+
+def answer(self: Spoilt, *lines: str, body: bytes = b"") -> None:
+    self.wfile.write("".join(f"{line}\r\n" for line in ("HTTP/1.1 200 OK", *lines, "")).encode() + body)
+
+
+def cut(self: Spoilt, right: bytes) -> None:
+    answer(self, f"Content-Length: {len(right)}", body=right[:-9])
+
+
+def cut_chunk(self: Spoilt, right: bytes) -> None:
+    answer(self, "Transfer-Encoding: chunked", body=b"%x\r\n" % len(right) + right[:-9])
+
+
+def cut_without_length(self: Spoilt, right: bytes) -> None:
+    answer(self, body=right[:-9])
+
+
+def endless(self: Spoilt, right: bytes) -> None:
+    answer(self, body=right)
+    while True:
+        self.wfile.write(bytes(1 << 16))
+
+
+def no_http(self: Spoilt, _: bytes) -> None:
+    self.wfile.write(b"hello\r\n")
+
+
+def in_a_circle(self: Spoilt, _: bytes) -> None:
+    self.wfile.write(f"HTTP/1.1 302 Found\r\nLocation: {self.path}\r\nContent-Length: 0\r\n\r\n".encode())
+
+
+@pytest.mark.parametrize("which", ["index", "entry"])
+@pytest.mark.parametrize(
+    ("send", "why"),
+    [
+        (cut, "the server's answer ends too early"),
+        (cut_chunk, "the server's answer can't be read"),
+        (cut_without_length, "no DSSE envelope|its bytes are others"),
+        (endless, "larger than"),
+        (no_http, "the server's answer can't be read"),
+        (in_a_circle, "the server answers 302"),
+    ],
+)
+def test_an_answer_that_is_spoilt_refuses_all(send: Any, why: str, which: str, folder: Path) -> None:
+    handler = type("Spoiling", (Spoilt,), {"send": send, "which": which})
+    with served(partial(handler, directory=str(folder))) as url, pytest.raises(CrowdgateError, match=why) as told:
+        read(url)
+    assert len(str(told.value).splitlines()) == (1 if which == "index" else 3)
+
+
+def test_a_server_that_is_gone_is_not_asked_for_every_entry(tmp_path: Path) -> None:
+    shelf(tmp_path, KEY, *(said(kl=0.4 + at / 100) for at in range(30)))
+    asked: list[str] = []
+
+    class Gone(Quiet):
+        def do_GET(self) -> None:
+            if "index" in self.path:
+                super().do_GET()
+            else:
+                asked.append(self.path)
+
+    with served(partial(Gone, directory=str(tmp_path))) as url, pytest.raises(VerificationFailed) as told:
+        read(url)
+    assert len(asked) == 10
+    assert str(told.value).splitlines()[-1].endswith("no further entry was read")
+
+
+def test_headers_that_never_end_are_waited_for_no_longer_than_a_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web, "SECONDS", 0.2)
+    over = threading.Event()
+
+    def drip(self: Spoilt, _: bytes) -> None:
+        self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        while not over.wait(0.05):
+            self.wfile.write(b"X")
+
+    handler = type("Dripping", (Spoilt,), {"send": drip, "which": "index"})
+    with served(partial(handler, directory=str(folder))) as url:
+        try:
+            with pytest.raises(FileFault, match="no answer within"):
+                read(url)
+        finally:
+            over.set()
 
 
 @pytest.mark.parametrize("limit", ["MOST_BYTES", "MOST_SECONDS"])

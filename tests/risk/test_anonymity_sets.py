@@ -1,7 +1,7 @@
 """Anonymity sets are what a plain group-by gives, for every subset at every level, whichever way they are counted."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 import numpy as np
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.hierarchy import Level
-from crowdgate.histogram import Column, Records, View, collapse, project, scan
+from crowdgate.histogram import Column, Histogram, Records, View, collapse, project, scan
 from crowdgate.risk import anonymity_sets as sets
 from crowdgate.risk.anonymity_sets import Grouping, Summary, by_value, correlation, cover, groupings, measured, summary
 
@@ -133,7 +133,9 @@ def test_a_planted_fault_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(table=tables(), owners=st.lists(st.integers(0, 5), min_size=40, max_size=40), up_to=st.integers(1, 2))
-def test_a_person_with_several_rows_counts_once_in_each_set(table: Made, owners: list[int], up_to: int) -> None:
+def test_a_person_in_several_sets_counts_once_in_each_and_by_the_smallest(
+    table: Made, owners: list[int], up_to: int
+) -> None:
     up_to = min(up_to, len(table.levels))
     who = pd.Series(owners[: len(table.frame)], dtype=np.int64)
     codes = [who.to_numpy(), *(table.levels[name][0].codes[table.frame[name]] for name in table.levels)]
@@ -141,9 +143,30 @@ def test_a_person_with_several_rows_counts_once_in_each_set(table: Made, owners:
     entries = collapse(("", *table.levels), sizes, codes, np.ones(len(who), dtype=np.int64))
     found = list(sets.measured_of_people(entries, table.levels, up_to))
     for each, (levels, _) in zip(found, brute(table, up_to), strict=True):
-        distinct = table.at(levels).assign(**{"": who}).drop_duplicates()
-        expected = distinct.groupby(list(levels)).size() if len(who) else pd.Series(dtype=int)
-        assert (dict(each.levels), each.summary) == (levels, of_pandas(expected))
+        assert (dict(each.levels), each.summary) == (levels, of_persons(table.at(levels).assign(**{"": who})))
+    first, names = table.levels[next(iter(table.levels))][0], list(table.levels)
+    by = at_front(entries, names[0])
+    own = table.at({name: each[0].name for name, each in table.levels.items()}).assign(**{"": who})
+    each_value = {value: of_persons(rows) for value, rows in own.groupby(names[0])}
+    found_by = sets.by_value_of_people(by, first.labels)
+    assert {group.value: group.summary for group in found_by} == {str(v): each for v, each in each_value.items()}
+
+
+def of_persons(rows: pd.DataFrame) -> Summary:
+    """Sets of distinct persons, and the persons by the smallest of theirs."""
+    distinct, names = rows.drop_duplicates(), [name for name in rows if name]
+    if not len(rows):
+        return of_pandas(pd.Series(dtype=int))
+    smallest = distinct.groupby(names)[""].transform("size").groupby(distinct[""]).min()
+    within = tuple(int((smallest <= most).sum()) for most in sets.SIZES)
+    return replace(of_pandas(distinct.groupby(names).size()), people=len(smallest), within=within)
+
+
+def at_front(entries: Histogram, name: str) -> Histogram:
+    """The person, this column, and then all columns."""
+    at = entries.names.index(name)
+    names, sizes = ("", "by", *entries.names[1:]), (entries.sizes[0], entries.sizes[at], *entries.sizes[1:])
+    return Histogram(names, sizes, (entries.codes[0], entries.codes[at], *entries.codes[1:]), entries.counts)
 
 
 @settings(max_examples=25, deadline=None)

@@ -64,9 +64,21 @@ def test_equal_margins_reach_both_bounds() -> None:
     assert 5 * 0.99**4 <= high == pytest.approx(5 * 0.99**4, rel=0.01)  # spread evenly
 
 
-def test_one_margin_is_known_exactly_below() -> None:
-    low, _ = singletons_bounds([[0.5, 0.3, 0.2]], 4)
-    assert low == pytest.approx(4 * (0.5 * 0.5**3 + 0.3 * 0.7**3 + 0.2 * 0.8**3), rel=1e-8)
+@pytest.mark.parametrize("others", [[], [[1.0]], [[0, 1], [1.0]]])
+@pytest.mark.parametrize(("margin", "k"), [([0.5, 0.3, 0.2], 4), ([1.0], 2), ([1 - 2.0**-30, 2.0**-30], 2)])
+def test_where_one_margin_varies_there_is_one_law(others: list[list[float]], margin: list[float], k: int) -> None:
+    low, high = singletons_bounds([margin, *others], k)
+    assert low == high == pytest.approx(sum(k * p * (1 - p) ** (k - 1) for p in margin), rel=1e-14)
+
+
+def test_what_one_bin_holds_nearly_alone_is_not_above_the_truth() -> None:
+    """Of two people one is alone only beside the cell that both share: nothing is added for rounding."""
+    near = 1 - 2.0**-50
+    low, high = singletons_bounds([[near, 1 - near]] * 2, 2)
+    together = 4 * near * (1 - near)
+    assert low <= together * (1 + 1e-15)
+    assert low == pytest.approx(together, rel=1e-8)
+    assert together < high
 
 
 def test_all_people_are_in_groups_of_at_most_all() -> None:

@@ -1,7 +1,7 @@
 """Means, variances and laws of bins with exactly j people, against all ways to fall and against simulation."""
 
 from fractions import Fraction
-from math import sqrt
+from math import comb, sqrt
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_mean_variance_and_law_are_those_of_all_ways_to_fall(given: list[int], p
     bins = Bins.of(shares(given))
     assert groups.expected_groups(bins, people, size) == pytest.approx(float(mean), rel=1e-12, abs=1e-15)
     assert groups.variance_of_groups(bins, people, size) == pytest.approx(float(variance), rel=1e-12, abs=1e-12)
-    found = groups.distribution_of_groups(bins, people, size)
+    found = occupancy.law(bins, people, size)
     assert found == pytest.approx([float(each) for each in true], rel=0, abs=1e-12)
 
 
@@ -54,8 +54,8 @@ def test_the_variance_keeps_its_digits_where_three_large_terms_cancel(n: int, k:
 def test_grouping_many_probabilities_hardly_moves_a_variance() -> None:
     bins = Bins.from_counts(np.random.default_rng(2).gamma(0.5, size=groups.MOST_PAIRED))
     exact = groups.variance_of_groups(bins, 3000, 1)
-    few, lost = bins.compressed(500)
-    assert lost.apart.max() > 0.003
+    few = bins.compressed(500)
+    assert few.lost.apart.max() > 0.003
     assert groups.variance_of_groups(few, 3000, 1) == pytest.approx(exact, rel=1e-4)
 
 
@@ -81,13 +81,13 @@ def test_a_law_that_takes_too_long_is_refused_and_says_what_can_be_told() -> Non
 def test_what_grouping_may_change_is_at_least_what_it_changes() -> None:
     bins = Bins.from_counts(np.random.default_rng(3).gamma(0.5, size=600) + 0.05)
     for people in (40, 400, 4000):
-        few, lost = bins.compressed(60)
+        few = bins.compressed(60)
         none = singletons.log_probability_none(few, people) - singletons.log_probability_none(bins, people)
-        assert 0 < abs(none) <= occupancy.none_lost(lost, people)
+        assert 0 < abs(none) <= occupancy.none_lost(few.lost, people)
         if people <= 400:
             unique = singletons.log_probability_all_unique(few, people)
             apart = unique - singletons.log_probability_all_unique(bins, people)
-            assert 0 < apart <= occupancy.unique_lost(lost, people)
+            assert 0 < apart <= occupancy.unique_lost(few.lost, people)
 
 
 @settings(max_examples=30, deadline=None)
@@ -107,13 +107,13 @@ def test_a_prediction_is_all_of_these_figures(given: list[int], people: int) -> 
 @pytest.mark.parametrize(("n", "k"), [(365, 35), (365, 50), (10**4, 100), (10**6, 60), (40, 150)])
 def test_the_law_is_right_where_another_saddle_point_is_as_large(n: int, k: int) -> None:
     true = [float(each) for each in singletons_distribution(k, n)]
-    assert groups.distribution_of_groups(Bins.uniform(n), k, 1) == pytest.approx(true, rel=0, abs=1e-12)
+    assert occupancy.law(Bins.uniform(n), k, 1) == pytest.approx(true, rel=0, abs=1e-12)
 
 
 def test_the_law_of_unequal_bins_has_their_mean_and_variance() -> None:
     bins = Bins.from_counts(np.random.default_rng(8).gamma(0.5, size=60) + 0.01)
     for size in (1, 2, 5):
-        found = groups.distribution_of_groups(bins, 45, size)
+        found = occupancy.law(bins, 45, size)
         at = np.arange(len(found))
         mean = float(found @ at)
         assert mean == pytest.approx(groups.expected_groups(bins, 45, size), abs=1e-10)
@@ -132,3 +132,13 @@ def test_a_bin_that_holds_nearly_all_costs_no_digits() -> None:
     alone = 3 * one * (1 - one)  # one of three apart from two, or two from one
     spread = groups.variance_of_groups(Bins.of([one, 1 - one]), 3, 1)
     assert spread == pytest.approx(float(alone - alone**2), rel=1e-12)
+
+
+@pytest.mark.parametrize("most", [10**9, 10**12])
+@pytest.mark.parametrize(("people", "size"), [(2, 1), (3, 2), (40, 3)])
+def test_shares_keep_their_digits_where_one_bin_holds_nearly_all(most: int, people: int, size: int) -> None:
+    shares = [Fraction(1, most), 1 - Fraction(1, most)]
+    few = [sum(comb(people - 1, i) * p**i * (1 - p) ** (people - 1 - i) for i in range(size)) for p in shares]
+    true = sum((p * each for p, each in zip(shares, few, strict=True)), Fraction(0))
+    found = groups.share_in_groups_up_to(Bins.from_counts([most - 1, 1]), people, size)
+    assert found == pytest.approx(float(true), rel=1e-14, abs=0)

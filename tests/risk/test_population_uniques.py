@@ -1,7 +1,10 @@
 """Population uniques: ARX's own figures, populations that were drawn from the models, and never a NaN."""
 
 import math
+import tracemalloc
+from importlib import import_module
 
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 
 from crowdgate.risk.population_uniques import Classes, pitman, population_uniques, snb, zayatz
 
+zayatz_model = import_module("crowdgate.risk.population_uniques.zayatz")
 ADULT = {
     1: 15512, 2: 2098, 3: 754, 4: 375, 5: 189, 6: 155, 7: 97, 8: 73, 9: 39, 10: 37, 11: 29, 12: 18, 13: 23, 14: 14,
     15: 15, 16: 9, 17: 11, 18: 10, 19: 10, 20: 5, 21: 3, 22: 4, 23: 3, 24: 2, 25: 1, 26: 3, 27: 5, 29: 1, 30: 2, 32: 1,
@@ -39,6 +43,29 @@ def test_pitman_is_that_of_arx_but_for_its_limit(fraction: float, arx: float) ->
 @pytest.mark.parametrize(("fraction", "arx"), [(0.1, 0.3207402393466189), (0.2, 0.3577099234829125)])
 def test_zayatz_is_that_of_arx(fraction: float, arx: float) -> None:
     assert share(zayatz(Classes.of(COUNTS), fraction).uniques, fraction) == pytest.approx(arx, rel=1e-10)
+
+
+@pytest.mark.parametrize("fraction", ["0.0001", "0.003", "0.9"])
+def test_zayatz_of_large_classes_is_hypergeometric(fraction: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zayatz_model, "PART", 1000)
+    sizes = np.array([1, 2, 3, 1000, 1001, 1002, 20_000])
+    n, f = int(sizes.sum()), float(fraction)
+    people = round(n / f)
+    with mp.workdps(30):
+        one = [j * mp.binomial(people - j, n - 1) / mp.binomial(people, n) for j in map(int, sizes)]
+        true = float(1 / f * one[0] / mp.fsum(one))
+    assert zayatz(Classes.of(sizes), f).uniques == pytest.approx(true, rel=1e-11)
+
+
+def test_zayatz_of_a_very_large_class_needs_little_memory() -> None:
+    """All factors of the largest class would be 8 GB; the other classes alone are almost the same."""
+    few = np.array([1, 1, 2, 10**9])
+    tracemalloc.start()
+    found = zayatz(Classes.of(few), 0.1).uniques
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found == pytest.approx(2 / 0.1 * 2 / (2 + 2 * 0.9), rel=1e-6)
+    assert peak < 20 * 2**20
 
 
 def test_the_rule_takes_snb_where_arx_has_none() -> None:

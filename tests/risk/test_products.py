@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.limits import MOST_DISTINCT
+from crowdgate.risk import products, singletons
 from crowdgate.risk.bins import Bins
+from crowdgate.risk.prediction import predicted
 from crowdgate.risk.products import product
-from crowdgate.risk.singletons import expected
+from crowdgate.risk.singletons import all_unique_within, expected, none_within
 
 weights = st.lists(st.integers(0, 9), min_size=1, max_size=5).filter(any)
 
@@ -42,6 +44,36 @@ def test_many_wide_attributes_stay_few_probabilities_that_add_up_to_1() -> None:
     many = np.multiply.outer(wide.counts, wide.counts).ravel()
     exactly = float(many @ (10**6 * pair * np.exp((10**6 - 1) * np.log1p(-pair))))
     assert expected(product([wide] * 2), 10**6) == pytest.approx(exactly, rel=1e-4)
+
+
+@pytest.mark.parametrize(("values", "odd"), [(41, 1e-9), (121, 1.0)])
+def test_what_a_grouped_product_says_is_within_its_error_of_the_law_that_is_not(
+    values: int, odd: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The odd value spreads the logarithms, so that most others share a group."""
+    monkeypatch.setattr(products, "_MOST_OF_ONE", 60)
+    monkeypatch.setattr(products, "MOST_DISTINCT", 500)
+    draws, few = np.random.default_rng(1), 41
+    one, other = (Bins.from_counts(np.append(draws.uniform(0.5, 1.5, n - 1), odd)) for n in (values, few))
+    found, whole = product([one, other]), np.multiply.outer(one.probabilities, other.probabilities).ravel()
+    assert len(found.probabilities) <= 500
+    monkeypatch.setattr(singletons, "MOST_DISTINCT", 10**6)
+    ungrouped = Bins.from_counts(whole)
+    for people in (20, 100):
+        said = predicted(found, people)
+        for each, true in (
+            (said.none, none_within(ungrouped, people)),
+            (said.all_unique, all_unique_within(ungrouped, people)),
+        ):
+            assert true.error < 1e-9 < abs(each.value - true.value) <= each.error < 10
+
+
+def test_as_many_people_as_grouped_combinations_keep_to_the_stated_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(products, "MOST_DISTINCT", 3)
+    one = Bins.from_counts([10, 11, 12, 13])
+    every = Bins.from_counts(np.multiply.outer(one.probabilities, one.probabilities).ravel())
+    found, true = (all_unique_within(bins, 16) for bins in (product([one, one]), every))
+    assert true.error < 1e-9 < abs(found.value - true.value) <= found.error < 1
 
 
 def test_combinations_too_rare_for_a_double_are_empty() -> None:

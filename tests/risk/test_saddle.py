@@ -1,17 +1,20 @@
 """Probabilities of no singleton and of all unique, each within the error that it states."""
 
 import math
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import Any
 
 import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from crowdgate.risk import saddle, singletons
 from crowdgate.risk.bins import Bins
-from crowdgate.risk.saddle import AtMostOne, NotOne, Rule, log_probability
+from crowdgate.risk.saddle import AtMostOne, LogProbability, NotOne, Rule, log_probability
 from crowdgate.risk.singletons import (
     all_unique_within,
     log_probability_all_unique,
@@ -93,6 +96,50 @@ def test_too_few_nodes_are_seen_in_the_law_of_a_small_case(monkeypatch: pytest.M
     assert abs(log_probability(Bins.uniform(20), 12, NotOne()).value - true) > 1e-6
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    given=st.lists(
+        st.tuples(st.floats(-6, 6), st.integers(1, 10**5)), min_size=1, max_size=4, unique_by=lambda x: x[0]
+    ),
+    rule=st.sampled_from([NotOne(), AtMostOne()]),
+)
+def test_no_node_is_left_out_where_the_integrand_is_more_than_nothing(
+    given: list[tuple[float, int]], rule: Rule
+) -> None:
+    y, counts = np.exp(np.array([each for each, _ in given])), np.array([float(many) for _, many in given])
+    m, nodes = np.arange(601), 1200
+    u = np.multiply.outer(np.exp(2j * math.pi * m / nodes), y)
+    f = np.exp(u) - u if isinstance(rule, NotOne) else 1 + u
+    whole = np.exp(y) - y if isinstance(rule, NotOne) else 1 + y
+    with np.errstate(divide="ignore"):
+        size = np.log(np.abs(f) / whole) @ counts
+    kept = np.concatenate([np.zeros(0, dtype=np.int64), *saddle._alive(nodes, rule.falls(y), counts)])
+    assert set(np.flatnonzero(size > saddle.DEAD + 1e-3)) <= set(kept.tolist())
+    assert len(set(kept.tolist())) == len(kept)
+
+
+@pytest.mark.parametrize(("n", "k"), [(2, 10**12), (10**11, 10**12), (10**15, 10**12), (10**12 + 1, 10**12)])
+@pytest.mark.parametrize("within", [none_within, all_unique_within])
+def test_a_trillion_people_take_few_nodes(
+    n: int, k: int, within: Callable[..., LogProbability], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of them would be 20 million."""
+    seen, alive = [], saddle._alive
+
+    def looked_at(*given: Any) -> Iterator[NDArray[np.int64]]:
+        for m in alive(*given):
+            seen.append(len(m))
+            yield m
+
+    monkeypatch.setattr(saddle, "_alive", looked_at)
+    found = within(Bins.uniform(n), k)
+    assert sum(seen) < 5000
+    if within is all_unique_within and k <= n:
+        with mp.workdps(40):
+            true = mp.loggamma(n + 1) - mp.loggamma(n - k + 1) - k * mp.log(n)
+        assert abs(found.value - float(true)) <= found.error <= 1e-11 * abs(float(true))
+
+
 def test_no_way_and_every_way() -> None:
     bins = Bins.uniform(5)
     assert log_probability_none(bins, 1) == -math.inf
@@ -101,7 +148,7 @@ def test_no_way_and_every_way() -> None:
     )
     assert log_probability_all_unique(bins, 6) == -math.inf
     assert probability_all_unique(bins, 5) == pytest.approx(120 / 5**5, rel=1e-14)
-    assert log_probability_none(Bins.uniform(1), 300) == pytest.approx(0, abs=1e-12)
+    assert none_within(Bins.uniform(1), 10**12) == LogProbability(0, 0)
 
 
 def test_many_distinct_probabilities_are_grouped_within_what_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 from itertools import pairwise
 
 import mpmath as mp
@@ -124,3 +125,28 @@ def test_rectangles_of_a_pair_have_their_masses(rho: str) -> None:
     assert rectangle((20, 30), (0, 1), float(rho)) == 0
     big = bivariate_normal(1, 1, rho, 9, 9)
     assert max(_all(big)) == pytest.approx(max(quadrant, 0.5 - quadrant), abs=1e-12)
+
+
+@pytest.mark.parametrize("rho", [0.9999, -0.999999999999])
+def test_a_pair_that_is_nearly_one_number_is_the_limit(rho: float) -> None:
+    bins, line = bivariate_normal(1, 1, rho, 0.5, 0.5), widths.normal(0, 1, 0.5)
+    assert math.fsum(bins.counts * bins.probabilities) == pytest.approx(1, abs=1e-12)
+    if rho < -0.9999:
+        assert expected(bins, 40) == pytest.approx(expected(line, 40), abs=1e-3)
+    with mp.workdps(25):
+        r, rest = mp.mpf(rho), mp.sqrt(1 - mp.mpf(rho) ** 2)
+        ends = (mp.mpf(1) / 4, mp.mpf(3) / 4) if rho > 0 else (-mp.mpf(3) / 4, -mp.mpf(1) / 4)
+        turns = sorted({mp.mpf(1) / 4, *(e / r + side * rest for e in ends for side in range(-9, 10)), mp.mpf(3) / 4})
+        inside = [t for t in turns if mp.mpf(1) / 4 <= t <= mp.mpf(3) / 4]
+        low, high = ends
+        law = lambda x: mp.npdf(x) * (mp.ncdf((high - r * x) / rest) - mp.ncdf((low - r * x) / rest))  # noqa: E731
+        truth = float(mp.quad(law, inside))
+    assert rectangle((0.25, 0.75), (float(low), float(high)), rho) == pytest.approx(truth, abs=1e-12)
+
+
+def test_a_pair_with_too_many_rectangles_for_its_correlation_is_refused_at_once() -> None:
+    for width in (0.001, 1e-5):
+        with pytest.raises(ValueError, match="fewer rectangles with a correlation of 0"):
+            bivariate_normal(1, 1, 0.999999999999, width * 20, 0.02 * 0.001 / width)
+    with pytest.raises(ValueError, match="rho must differ"):
+        bivariate_normal(1, 1, 1 - Fraction(1, 10**20), 1, 1)

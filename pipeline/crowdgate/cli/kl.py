@@ -13,11 +13,12 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.kl.charged import WITHHELD as WITHHELD_WORDS
 from crowdgate.jobs.kl.decide import Choice
 from crowdgate.jobs.kl.decide import decide as record_decision
+from crowdgate.jobs.kl.held import unheld_words
 from crowdgate.jobs.kl.inventory import TITLES as INVENTORY
 from crowdgate.jobs.kl.inventory import inventory as take_inventory
 from crowdgate.jobs.kl.publish import Asked
 from crowdgate.jobs.kl.publish import publish as publish_entry
-from crowdgate.jobs.kl.query import TEXT, TITLES, entry_json, opened, row
+from crowdgate.jobs.kl.query import MEANING, TEXT, TITLES, entry_json, opened, row
 from crowdgate.jobs.kl.query import query as query_entries
 from crowdgate.repository.reading import Signed
 from crowdgate.risk.kl import groups_needed
@@ -94,6 +95,8 @@ def query(
         _show("exact", found.found.exact)
         _show("more specific", found.found.more)
         _show("less specific", found.found.less)
+        if found.found.outcome != "none":
+            typer.echo(MEANING)
         for one, other in found.found.conflicts:
             typer.echo(f"conflict: {one.digest[:12]} and {other.digest[:12]} can't both hold; ask their holders")
         typer.echo(f"outcome: {found.found.outcome}")
@@ -111,6 +114,7 @@ def list_entries(repository: From, key: Trusted, as_json: AsJson = False) -> Non
         return
     typer.echo(f"{found.place}, as of {found.date}:")
     _show("", found.entries)
+    typer.echo(MEANING)
 
 
 def today() -> date:
@@ -186,3 +190,6 @@ def inventory(
         print_json({"outcome": "listed", "holders": [each.to_json() for each in found]})
         return
     print_table(INVENTORY, (line for each in found for line in each.rows()), left=range(len(INVENTORY)))
+    for each in found:
+        for words in unheld_words(each.unheld):
+            typer.echo(f"{each.kind} {each.name}: {words}")

@@ -17,6 +17,7 @@ from crowdgate.jobs.check import check as check_policy
 from crowdgate.jobs.compare import Comparison
 from crowdgate.jobs.compare import compare as compare_kinds
 from crowdgate.jobs.informed import informed_words
+from crowdgate.jobs.kl.held import unheld_words
 from crowdgate.jobs.outlook import Outlook, outlook
 from crowdgate.jobs.plan_page import write_plan_page
 from crowdgate.jobs.wish import Answer, Asked, answered
@@ -28,7 +29,7 @@ def check(
     policies: Annotated[list[Path], typer.Argument(help="Policy files.")],
     as_json: AsJson = False,
 ) -> None:
-    """Find out whether policies are right and can be let through, without reading any data.
+    """Find out whether policies are right and can be let through, reading no data but those of a public register.
 
     Exit 2 for wrong files, 3 when a static gate fails or a gate can't pass, otherwise 0.
     """
@@ -52,7 +53,8 @@ def check(
 
 def _show_check(found: Checked) -> None:
     typer.echo(f"{found.policy}: {'allowed' if found.allowed else 'would be withheld'}")
-    for line in (*found.plan.told(), *found.plan.protection.notes(), *informed_words(found.informed)):
+    told = (*found.plan.told(), *found.plan.protection.notes())
+    for line in (*told, *informed_words(found.informed), *unheld_words(found.unheld)):
         typer.echo(f"  {line}")
     for gate in found.gates:
         role = "blocks" if gate.blocks else "advises"

@@ -19,6 +19,8 @@ from crowdgate.jobs.predict.form import read_form
 from crowdgate.jobs.predict.group import Wish
 from crowdgate.jobs.predict.predict import predict as predict_file
 from crowdgate.jobs.predict.subject import wrong
+from crowdgate.kind.forecast import PEOPLE
+from crowdgate.report.numbers import shown
 
 
 def predict(
@@ -78,8 +80,10 @@ def count_own(form: Path, source: Path | None, answers: str, beside: Sequence[st
     if as_json:
         print_json(shared.to_json())
         return
-    rows = [[each.question, f"{each.people:,.4g}"] for each in shared.steps]
-    print_table(["after the question", f"people of {shared.population} who answer the same"], rows, [0])
+    for note in shared.notes:
+        typer.echo(note)
+    rows = [[each.question, shown(each.people, PEOPLE)] for each in shared.steps]
+    print_table(["after the question", f"people of {shared.population:,} who could answer the same"], rows, [0])
 
 
 def ask(question: str) -> str | None:

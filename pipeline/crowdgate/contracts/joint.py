@@ -15,6 +15,8 @@ from crowdgate.hierarchy import EXACT, INVALID_LABEL, Level
 from crowdgate.histogram import collapse
 
 COUNT = "count"
+MOST_COUNTED = 10**15
+"""In a file: sums stay exact."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,12 @@ def read_joint(place: Place, name: str, attributes: Mapping[str, Attribute]) -> 
         faults.append(file.problem(1, "other columns", f"a header of two or more attributes, and {COUNT}"))
     faults += _unknown(file, names, attributes)
     columns = [] if faults else [_column(file, at, attributes[each], faults) for at, each in enumerate(names)]
-    counts = [] if faults else _counts(file, faults)
+    cells = [] if faults else [tuple(e.codes[row[at]] for at, e in enumerate(columns)) for _, row in file.rows]
+    counts = [] if faults else _counts(file, cells, faults)
     place.problems.extend(faults[:MOST_FAULTS])
     if faults:
         return None
-    codes = [np.array([each.codes[row[at]] for _, row in file.rows]) for at, each in enumerate(columns)]
+    codes = [np.array(column) for column in zip(*cells, strict=True)]
     levels = {name: each.level for name, each in zip(names, columns, strict=True)}
     held = np.array(counts, dtype=np.int64)
     sizes = tuple(map(len, levels.values()))
@@ -77,17 +80,21 @@ def _codes(attribute: Attribute, level: Level, texts: Sequence[str]) -> dict[str
     return {text: place[label] for text, label in meant.items() if label is not None and label in place}
 
 
-def _counts(file: CsvFile, faults: list[Problem]) -> list[int]:
-    seen: set[tuple[str, ...]] = set()
+def _counts(file: CsvFile, cells: Sequence[tuple[int, ...]], faults: list[Problem]) -> list[int]:
+    seen: set[tuple[int, ...]] = set()
     counts: list[int] = []
-    for line, (*cell, count) in file.rows:
-        if tuple(cell) in seen:
+    for cell, (line, (*_, count)) in zip(cells, file.rows, strict=True):
+        if cell in seen:
             faults.append(file.problem(line, "a cell for the second time", "each cell once"))
-        elif not re.fullmatch("[0-9]{1,15}", count):
+        elif not re.fullmatch("[0-9]+", count):
             faults.append(file.problem(line, f"the count {shown(count)}", "a whole number, 0 or more"))
+        elif len(count) > 15:
+            faults.append(file.problem(line, f"a count of {len(count)} digits", "at most 15 digits"))
         else:
             counts.append(int(count))
-        seen.add(tuple(cell))
+        seen.add(cell)
     if not faults and not sum(counts):
         faults.append(file.problem(None, "no counts above 0", "at least one count above 0"))
+    if sum(counts) > MOST_COUNTED:
+        faults.append(file.problem(None, "more counts than can be added", f"{MOST_COUNTED} in all at most"))
     return counts

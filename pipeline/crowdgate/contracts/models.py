@@ -282,13 +282,19 @@ class ExpectationModel(_Strict):
     kwargs: MeanModel
 
 
+def _not_empty(files: list[str]) -> list[str]:
+    if not files:
+        raise ValueError("a file, or a list of at least one")
+    return files
+
+
 TABLE_FACTS: dict[str, TypeAdapter[Any]] = {
     "privacyUnit": TypeAdapter(UnitModel),
     "population": TypeAdapter(Text),
     "public": TypeAdapter(Flag),
     "sample": TypeAdapter(SampleModel),
     "rowsAtMost": TypeAdapter(Positive),
-    "jointMargins": TypeAdapter(Annotated[list[Text], BeforeValidator(_listed), Field(min_length=1)]),
+    "jointMargins": TypeAdapter(Annotated[list[Text], BeforeValidator(_listed), AfterValidator(_not_empty)]),
 }
 PROPERTY_FACTS: dict[str, TypeAdapter[Any]] = {
     "privacyRole": TypeAdapter(Annotated[Role, PlainValidator(_said(_role, "one of " + ", ".join(Role)))]),

@@ -10,10 +10,13 @@ from crowdgate.jobs.audit_keeping import now
 from crowdgate.jobs.audited import evidence_here
 from crowdgate.jobs.charges import charge_words, unlikely
 from crowdgate.jobs.informed import informed
-from crowdgate.jobs.kl.held import hold_decisions_here
-from crowdgate.jobs.plan import decided, failed, gate_reach, judge_static, plan_policy
+from crowdgate.jobs.kl.held import held_here
+from crowdgate.jobs.plan import KNOWN, decided, failed, gate_reach, judge_static, plan_release
+from crowdgate.jobs.register import register_here
 from crowdgate.kind.plan import Plan
 from crowdgate.measures import MeasureClass
+from crowdgate.policy.files import read_bundle
+from crowdgate.publish.register import Register
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ class GateNote:
 
 @dataclass(frozen=True)
 class Checked:
-    """A policy whose files are right. `allowed` is False when a static gate fails or a blocking gate can't pass."""
+    """A policy whose files are right. `allowed` is False when a static gate fails or a blocking gate can't pass;
+    `unheld` is why the decisions on what is collected could not be held to the ledger (None: they were)."""
 
     policy: Path
     plan: Plan
@@ -44,6 +48,7 @@ class Checked:
     gates: tuple[GateNote, ...]
     allowed: bool
     informed: bool | None
+    unheld: str | None
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -56,21 +61,27 @@ class Checked:
             "verdicts": [manifest.verdict_json(verdict) for verdict in self.verdicts],
             "gates": [gate.to_json() for gate in self.gates],
             "informed": self.informed,
+            "decisions_not_held": self.unheld,
         }
 
 
 def check(policy: Path) -> Checked:
     """Check one policy as if it were the first release of its population. Raises ConfigurationError for wrong files."""
-    plan = plan_policy(policy)
-    hold_decisions_here(plan.bundle)
+    bundle = read_bundle(policy, KNOWN)
+    held = held_here(bundle.root, bundle.contract, bundle.budget)
+    plan = plan_release(bundle, held.problems)
     known = evidence_here(plan, now().isoformat())
     verdicts = judge_static(plan, replace(plan.alone(), audit=known.audit))
-    reaches = [gate_reach(plan, rule, measure) for rule, measure in plan.gates]
+    register = register_here(plan)
+    reaches = [
+        Reach.CANNOT_PASS if measure.register and register and not register.usable else gate_reach(plan, rule, measure)
+        for rule, measure in plan.gates
+    ]
     notes = [
         GateNote(
             gate_words(rule),
             measure.reads,
-            decided(measure),
+            decided(measure) + (f". {_of_register(register)}" if measure.register else ""),
             rule.severity == "block",
             _warning(measure.reads, found) or unlikely(plan, rule, measure),
             charge_words(plan, rule, measure),
@@ -78,7 +89,12 @@ def check(policy: Path) -> Checked:
         for (rule, measure), found in zip(plan.gates, reaches, strict=True)
     ]
     hopeless = any(note.blocks and found is Reach.CANNOT_PASS for note, found in zip(notes, reaches, strict=True))
-    return Checked(policy, plan, tuple(verdicts), tuple(notes), not failed(verdicts) and not hopeless, informed(plan))
+    allowed = not failed(verdicts) and not hopeless
+    return Checked(policy, plan, tuple(verdicts), tuple(notes), allowed, informed(plan), held.why_not)
+
+
+def _of_register(register: Register | None) -> str:
+    return "Its table can't be read here." if register is None else register.words
 
 
 def _warning(kind: MeasureClass, found: Reach) -> str | None:

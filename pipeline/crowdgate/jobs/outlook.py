@@ -15,6 +15,7 @@ from crowdgate.jobs.charges import charges
 from crowdgate.jobs.informed import informed
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.predict.planned import prediction
+from crowdgate.jobs.predict.whose import doubts
 from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.kind.forecast import BOUND, Chart, Column, Forecast, Listing, Value, plain
 from crowdgate.kind.plan import Plan
@@ -54,9 +55,10 @@ class Outlook:
         """Where the expected figures are from, in sentences; nothing where they are the contract's margins alone."""
         if self.figures.source is None:
             return []
-        said = f"Expected figures rest on {self.figures.source}."
+        said = f"Expected figures rest on {self.figures.source}, of the population {self.figures.population}."
         untold = ", ".join(self.figures.untold)
-        return [f"{said} No count tells {untold}: public margins stand in, as if independent." if untold else said]
+        stand_in = f"{said} No count tells {untold}: public margins stand in, as if independent."
+        return [*doubts(self.figures, Subject.of_plan(self.plan)), stand_in if untold else said]
 
     @property
     def charges(self) -> tuple[str, ...]:
@@ -97,7 +99,7 @@ class Outlook:
             "charges": list(self.charges),
             "pso_bound_after_release": list(self.pso_bounds),
             "pso_curve": [{key: plain(value) for key, value in row.items()} for row in self.pso_curve.rows],
-            "from": {"source": self.figures.source, "attributes_without_counts": list(self.figures.untold)},
+            "from": self.figures.to_json(),
             "prediction": [{key: plain(value) for key, value in row.items()} for row in self.prediction.rows],
             **self.forecast.to_json(),
         }

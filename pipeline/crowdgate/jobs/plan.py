@@ -1,7 +1,7 @@
 """What a policy will do, from the files alone: guarantee, class size, gates. No data is read."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -40,10 +40,11 @@ def plan_policy(policy: Path) -> Plan:
     return plan_release(read_bundle(policy, KNOWN))
 
 
-def plan_release(bundle: Bundle) -> Plan:
-    """The plan of a policy. Raises ConfigurationError that lists every problem of policy, contract and budget."""
+def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:
+    """The plan of a policy. Raises ConfigurationError that lists every problem of policy, contract and budget, and
+    `others`, which were found elsewhere."""
     problems = [*_budget_problems(bundle), *_gate_problems(bundle), *_publish_problems(bundle)]
-    problems += decision_problems(bundle)
+    problems += [*decision_problems(bundle), *others]
     if bundle.policy.spec.audit is not None or any(reads_audit(rule) for rule in bundle.policy.spec.gates):
         problems += population_problems(bundle)
     spec, kind = bundle.policy.spec, kind_of(bundle)
@@ -56,7 +57,7 @@ def plan_release(bundle: Bundle) -> Plan:
     protection, findings = kind.protection(spec.mechanism, bundle.contract, Allowance(left, spec.privacy.delta))
     for at, found, expected, instead in findings:
         problems.append(_at(bundle, ("spec", "mechanism", *at), found, expected, instead))
-    problems += register_problems(bundle, protection)
+    problems += register_problems(bundle, protection, KNOWN)
     if protection is not None:
         problems += _unread_problems(bundle, protection)
         problems += _joint_problems(bundle, protection)

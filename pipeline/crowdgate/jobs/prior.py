@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.hierarchy import EXACT, Level
 from crowdgate.histogram import Histogram, View, joint, project
 from crowdgate.jobs.plan import KNOWN
+from crowdgate.jobs.public import public_table
 from crowdgate.kind.plan import Plan
 from crowdgate.kind.prior import Prior, Table, Told
 from crowdgate.kinds import KINDS
@@ -31,12 +33,18 @@ from crowdgate.verify.verify import Verification
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """A prior, where its counts are from, in words (None: there are margins only), and the attributes of the plan
-    that no count tells."""
+    """A prior, the population that its counts are of, where they are from, in words (None: there are margins only), and
+    the attributes of the plan that no count tells."""
 
     prior: Prior
+    population: str
     source: str | None = None
     untold: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """What `--json` says of where figures are from."""
+        about = {"source": self.source, "population": self.population}
+        return {**about, "attributes_without_counts": list(self.untold)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,18 +73,24 @@ def figures(subject: Subject, source: Path | None, further: Sequence[str] = ()) 
     """
     if source is None:
         return _stated(subject)
-    words, told = _released(source) if source.is_dir() else _counted(subject, source, further)
+    population, words, told = _released(source) if source.is_dir() else _counted(subject, source, further)
     tables = _placed(told, subject.contract, source)
     if not any(table.axes for table in tables):
         expected = "a release of tables of counts, or of rows with margins, or the public table itself"
         raise _refused(source, "no count of any attribute of the contract: bare rows tell nothing of who is missing",
                        expected)  # fmt: skip
-    return _figures(subject, tables, words)
+    return _figures(subject, tables, population, words)
 
 
-def _figures(subject: Subject, tables: tuple[Table, ...], words: str) -> Figures:
+def elsewhere(population: str, contract: Contract) -> str | None:
+    """That figures are of another population than a contract's, in words; None where they are of it."""
+    own = contract.population
+    return None if population == own else f"of the population {population}, not of {own}, the contract's"
+
+
+def _figures(subject: Subject, tables: tuple[Table, ...], population: str, words: str) -> Figures:
     prior = Prior(subject.people, subject.contract.by_name, tables)
-    return Figures(prior, words, tuple(name for name in subject.levels if not prior.told(name)))
+    return Figures(prior, population, words, tuple(name for name in subject.levels if not prior.told(name)))
 
 
 def _stated(subject: Subject) -> Figures:
@@ -84,8 +98,8 @@ def _stated(subject: Subject) -> Figures:
     counts = [_dense(each, subject) for each in subject.contract.joint]
     tables = tuple(table for table in counts if table is not None)
     if not tables:
-        return Figures(Prior(subject.people, subject.contract.by_name))
-    return _figures(subject, tables, "the joint public counts of the contract")
+        return Figures(Prior(subject.people, subject.contract.by_name), subject.contract.population)
+    return _figures(subject, tables, subject.contract.population, "the joint public counts of the contract")
 
 
 def _dense(stated: JointCounts, subject: Subject) -> Table | None:
@@ -99,13 +113,13 @@ def _dense(stated: JointCounts, subject: Subject) -> Table | None:
     return Table(axes, counts, np.zeros(shape))
 
 
-def _released(folder: Path) -> tuple[str, list[Told]]:
+def _released(folder: Path) -> tuple[str, str, list[Told]]:
     run = Verification(folder, KINDS, ATTACHMENTS)
     said = run.run()
-    return f"the published counts of release {said.release.id}", list(run.held.tells(said))
+    return said.contract.population, f"the published counts of release {said.release.id}", list(run.held.tells(said))
 
 
-def _counted(subject: Subject, path: Path, further: Sequence[str]) -> tuple[str, list[Told]]:
+def _counted(subject: Subject, path: Path, further: Sequence[str]) -> tuple[str, str, list[Told]]:
     contract = _public(subject, path)
     planned = {name: level.name for name, level in subject.levels.items()}
     wanted = {**dict.fromkeys(further, EXACT), **planned}
@@ -115,24 +129,19 @@ def _counted(subject: Subject, path: Path, further: Sequence[str]) -> tuple[str,
     source = open_source(contract, tuple(found), path)
     task = Task(contract, tuple(found), views)
     held = histograms(counted(source, task, serial()), task, draw_key())
-    return f"the public table {path.name}", [_told(view, held[name]) for name, view in views.items()]
+    told = [_told(view, held[name]) for name, view in views.items()]
+    return contract.population, f"the public table {path.name}", told
 
 
 def _public(subject: Subject, path: Path) -> Contract:
     """The contract of a table, which says that it is public."""
-    known = [subject.contract] if subject.root is None else contracts(subject.root, KNOWN)
-    own = [each for each in known if _holds(each, path)]
-    for contract in own:
-        if contract.public:
-            return contract
-    found = f"contract {own[0].id} does not say that it is public" if own else "no contract speaks of this table"
+    known = [subject.contract, *(() if subject.root is None else contracts(subject.root, KNOWN))]
+    found = public_table(path, known)
+    if isinstance(found, Contract):
+        return found
     raise _refused(
         path, found, "a release that `crowdgate verify` accepts, or the table of a contract with public: true"
     )
-
-
-def _holds(contract: Contract, path: Path) -> bool:
-    return "path" in contract.server.settings and contract.server.path.resolve() == path.resolve()
 
 
 def _views(attributes: Mapping[str, Attribute], wanted: Mapping[str, str]) -> dict[str, View]:

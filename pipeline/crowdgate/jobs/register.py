@@ -9,14 +9,15 @@ import numpy.typing as npt
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.documents import Location
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import ConfigurationError, FileFault, Problem
 from crowdgate.hierarchy import INVALID_LABEL, Level
 from crowdgate.histogram import Histogram, View, collapse
+from crowdgate.jobs.public import contracts_beside, public_table
 from crowdgate.kind.kind import Protection
 from crowdgate.kind.plan import Plan
 from crowdgate.limits import MOST_MATCHED
 from crowdgate.measures import MEASURES
-from crowdgate.policy.files import Bundle
+from crowdgate.policy.files import Bundle, Known
 from crowdgate.publish.register import Register
 from crowdgate.sampling import KEY_BYTES, SecretKey
 from crowdgate.sources import Source, open_source
@@ -39,7 +40,7 @@ class _Shared:
     codes: npt.NDArray[np.int64]
 
 
-def register_problems(bundle: Bundle, protection: Protection | None) -> Iterator[Problem]:
+def register_problems(bundle: Bundle, protection: Protection | None, known: Known) -> Iterator[Problem]:
     """What stands against the register that a policy names, or does not name."""
     at = bundle.document.problem
     asking = [i for i, rule in enumerate(bundle.policy.spec.gates) if _asks(rule.measure)]
@@ -50,11 +51,17 @@ def register_problems(bundle: Bundle, protection: Protection | None) -> Iterator
         return
     if not asking:
         yield at(("spec", "register"), "no gate reads the register", "a gate on register_matches, or no register")
-    if not bundle.register.public:
-        found = f"the table of contract {bundle.register.id} is not public: the gate and the release would tell of it"
-        yield at(AT, found, "the id of a contract with {property: public, value: true}")
+    if why := _not_public(bundle.register, known):
+        found = f"the table of contract {bundle.register.id} is not public, {why}: the gate and the release would tell"
+        yield at(AT, found, "the id of a contract with {property: public, value: true}, as all that speak of its table")
     elif protection is not None:
         yield from _level_problems(bundle, bundle.register, protection.figures().levels)
+
+
+def _not_public(register: Contract, known: Known) -> str | None:
+    """Why its table is not public: what it or another contract says, or does not say, of it."""
+    found = public_table(register.server.path, contracts_beside(register, known))
+    return found if isinstance(found, str) else None
 
 
 def _asks(measure: str) -> bool:
@@ -108,7 +115,8 @@ def counted_register(plan: Plan) -> Register | None:
     task = Task(contract, tuple(found), {"": View({name: each.own for name, each in found.items()})})
     source = open_source(contract, task.columns)
     before = source.fingerprint()
-    counts = _in_our_codes(histograms(counted(source, task, serial()), task, _NO_SECRET)[""], found)
+    total = counted(source, task, serial())
+    counts = _in_our_codes(histograms(total, task, _NO_SECRET)[""], found)
     files = _digests(source)
     if source.fingerprint() != before:
         raise changed()
@@ -117,7 +125,15 @@ def counted_register(plan: Plan) -> Register | None:
         problem = f"{len(counts)} distinct records on {len(found)} shared attributes"
         raise ConfigurationError(plan.bundle.document.problem(AT, problem, f"at most {most}: coarser levels"))
     view = View({name: each.level for name, each in found.items()})
-    return Register(contract.id, contract.version, files, view, counts)
+    return Register(contract.id, contract.version, files, total.facts.rows, view, counts)
+
+
+def register_here(plan: Plan) -> Register | None:
+    """The same; None also where its table can't be read here."""
+    try:
+        return counted_register(plan)
+    except FileFault:
+        return None
 
 
 def _in_our_codes(counts: Histogram, found: Mapping[str, _Shared]) -> Histogram:

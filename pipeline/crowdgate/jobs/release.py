@@ -13,8 +13,8 @@ from crowdgate.jobs import staging
 from crowdgate.jobs.audited import evidence
 from crowdgate.jobs.catalogue import catalogue_signed
 from crowdgate.jobs.guard import after_reading
-from crowdgate.jobs.kl.held import hold_decisions
-from crowdgate.jobs.plan import budget_of, failed, judge_static, plan_policy
+from crowdgate.jobs.kl.held import held_here, hold_decisions
+from crowdgate.jobs.plan import KNOWN, budget_of, failed, judge_static, plan_release
 from crowdgate.jobs.recorded import committed_folders, recorded
 from crowdgate.jobs.register import counted_register
 from crowdgate.kind.kind import Protected
@@ -23,6 +23,7 @@ from crowdgate.kind.run import Counted, Judged, Ready, Request, Reserved, Result
 from crowdgate.ledger.ledger import Spend, State, open_ledger
 from crowdgate.ledger.private import write_private
 from crowdgate.ledger.stores import placed
+from crowdgate.policy.files import read_bundle
 from crowdgate.policy.policy import parse_slot, release_id
 from crowdgate.publish import publisher
 from crowdgate.sampling import SecretKey
@@ -73,14 +74,15 @@ def conclude(
 
 def prepare(request: Request) -> Run | Result:
     """Check policy, ledger, destination and the input's form; report the recorded end of a release that ran before."""
-    plan = plan_policy(request.policy)
-    bundle = plan.bundle
+    bundle = read_bundle(request.policy, KNOWN)
+    others = held_here(bundle.root, bundle.contract, bundle.budget, request.ledger).problems
+    plan = plan_release(bundle, others)
     slot = parse_slot(request.slot)
     name = release_id(bundle.policy, slot)
     root = (request.to or bundle.root / bundle.policy.spec.publish.to).resolve()
     ledger = open_ledger(ledger_url(bundle.root, request.ledger, placed), bundle.budget.spec.ledger)
     ledger.check(bundle.contract.id, budget_of(bundle))
-    hold_decisions(bundle.root, bundle.contract.id, ledger)
+    hold_decisions(bundle.root, bundle.contract, ledger)
     entry = ledger.entry(name)
     if entry is not None:
         return recorded(plan, ledger, entry)
@@ -163,7 +165,13 @@ def withhold(reserved: Reserved, found: Counted, judged: Judged) -> Result:
     record = staging.private("withheld", run.plan, found, judged)
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
     run.ledger.commit(run.id, State.WITHHELD, None, None, commitment)
-    return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts, f"{_WITHHELD} {_SPENT}")
+    return Result(
+        "withheld", run.id, None, run.plan.guarantee, judged.verdicts, f"{_WITHHELD} {_SPENT}{_register_words(run)}"
+    )
+
+
+def _register_words(run: Run) -> str:
+    return "" if run.register is None else f" {run.register.words}"
 
 
 @after_reading
@@ -183,5 +191,5 @@ def publish(reserved: Reserved, ready: Ready) -> Result:
     publisher.publish(ready.staged, run.destination)
     run.ledger.published(run.id)
     catalogue_signed(run.root, run.plan.bundle.root, run.ledger)
-    plain = run.plan.plain(reserved.static)[0]
+    plain = f"{run.plan.plain(reserved.static)[0]}{_register_words(run)}"
     return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts, plain)

@@ -21,7 +21,11 @@ BOUND = "bound"
 LEAST = "least"
 """The format of a number that must not be smaller: it is rounded down."""
 PEOPLE = "people"
-"""The format of an expected number of people: whole from a hundred on."""
+"""The format of a number of people or classes, perhaps an expected one: thousands apart, whole from a hundred on."""
+SHARE = "share"
+"""The format of a share as percents: never rounded to nobody or everybody."""
+PROBABILITY = "probability"
+"""The format of a probability: never rounded to 0 or 1."""
 
 
 class Basis(StrEnum):
@@ -63,7 +67,7 @@ class Figure:
 @dataclass(frozen=True)
 class Column:
     """A column of a listing: its key in JSON, its title, and how its numbers are written: a format of Python's, BOUND,
-    LEAST or PEOPLE; and what stands for none."""
+    LEAST, PEOPLE, SHARE or PROBABILITY; and what stands for none."""
 
     key: str
     title: str

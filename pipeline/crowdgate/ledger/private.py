@@ -1,5 +1,7 @@
 """The private record of a run: confidential measurements and reasons, in a file for the curator beside the ledger."""
 
+import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -8,9 +10,10 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from crowdgate.errors import VerificationFailed
+from crowdgate.errors import EnvironmentFault, VerificationFailed
 
 FOLDER = "private"
+PART = ".part"
 
 
 def private_file(ledger_file: Path, ledger_id: str, release_id: str) -> Path:
@@ -18,21 +21,46 @@ def private_file(ledger_file: Path, ledger_id: str, release_id: str) -> Path:
     return ledger_file.parent / FOLDER / f"{ledger_id}~{release_id.replace('/', '~')}.json"
 
 
+def private_folder(ledger_file: Path) -> Path:
+    """The folder of private records (mode 0700), made where it is missing. Raises EnvironmentFault."""
+    folder = ledger_file.parent / FOLDER
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise EnvironmentFault(f"{folder}: private records can't be kept there: {error.strerror}") from None
+    return folder
+
+
 def write_private(ledger_file: Path, ledger_id: str, release_id: str, record: Mapping[str, Any]) -> str:
     """Write the record (mode 0600) and return its commitment: the SHA-256 of the file, which holds a secret salt."""
-    path = private_file(ledger_file, ledger_id, release_id)
-    folder = path.parent
-    folder.mkdir(mode=0o700, exist_ok=True)
-    folder.chmod(0o700)
+    private_folder(ledger_file)
     salted = {"release": release_id, "salt": secrets.token_hex(32), **record}
     data = (json.dumps(salted, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        os.fchmod(handle, 0o600)
-        file.write(data)
-        file.flush()
-        os.fsync(handle)
+    put_private(private_file(ledger_file, ledger_id, release_id), data)
     return hashlib.sha256(data).hexdigest()
+
+
+def put_private(path: Path, data: bytes) -> None:
+    """Write a file of the private folder (mode 0600) in the place of an older one: whole, or not at all."""
+    folder, part = os.open(path.parent, os.O_RDONLY), path.with_name(PART)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)  # so a part that lies there is a killed run's
+        part.unlink(missing_ok=True)
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(handle)
+        os.replace(part, path)
+        os.fsync(folder)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(folder)
 
 
 def read_private(path: Path, commitments: Collection[str]) -> tuple[dict[str, Any], bool]:

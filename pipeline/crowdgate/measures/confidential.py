@@ -7,6 +7,7 @@ import numpy as np
 from crowdgate.candidate import Candidate, Measurement, Shape
 from crowdgate.measures.base import Measure, MeasureClass
 from crowdgate.policy.policy import GateRule
+from crowdgate.risk.anonymity_sets import quartile
 from crowdgate.risk.population_uniques import population_uniques
 
 
@@ -14,7 +15,7 @@ def _quartile(candidate: Candidate, rule: GateRule) -> Measurement | None:
     number = rule.options.get("quartile")
     if candidate.table is None or number is None or not len(candidate.table):
         return None
-    return Measurement.exact(float(np.quantile(candidate.table.counts, int(number) / 4)))
+    return Measurement.exact(quartile(np.sort(candidate.table.counts), int(number)))
 
 
 def _suppressed_share(candidate: Candidate, _: GateRule) -> Measurement | None:

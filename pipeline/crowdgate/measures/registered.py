@@ -10,15 +10,15 @@ from crowdgate.candidate import Candidate, Measurement, Shape
 from crowdgate.histogram import project
 from crowdgate.measures.base import Measure, MeasureClass, OfCandidate
 from crowdgate.policy.policy import GateRule
-from crowdgate.risk.linkage import matches
+from crowdgate.risk.linkage import matches, usable
 
 SIZE = "size"
 
 
 def _matched(candidate: Candidate, rule: GateRule) -> int | None:
     rows, register = candidate.rows, candidate.register
-    if rows is None or register is None or not register.rows:
-        return None  # nothing matches where nothing is read: that is no pass
+    if rows is None or register is None or not usable(register, candidate.static.levels):
+        return None  # nothing matches where nothing can be compared: that is no pass
     return matches(project(rows, register.names), register, int(rule.options.get(SIZE, 1))).rows
 
 

@@ -1,20 +1,21 @@
 """CollectionDecision: what was decided about collecting an attribute. Kept for good: a later one names what it
-replaces, so that the one in force is told by the files alone."""
+replaces, so that the one in force is told by the files alone. It holds for every contract of the population that has an
+attribute of that name and no decision of its own on it: a copy of a contract under another id evades nothing."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from crowdgate.contracts.contract import Contract
 from crowdgate.documents import Document, read_document
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.limits import MOST_VALUES
 from crowdgate.policy.parsing import parse
-from crowdgate.policy.values import Strict, schema_of, whole_number
+from crowdgate.policy.values import Day, Strict, schema_of, whole_number
 
 FOLDER = Path("policies") / "decisions"
 """Below the working copy."""
@@ -26,15 +27,6 @@ def _values(text: Any) -> int:
     if not 1 <= number <= MOST_VALUES:
         raise ValueError(f"a whole number from 1 to {MOST_VALUES}")
     return number
-
-
-def _day(text: str) -> str:
-    try:
-        if date.fromisoformat(text).isoformat() == text:
-            return text
-    except ValueError:
-        pass
-    raise ValueError("a day as YYYY-MM-DD")
 
 
 def _line(text: str) -> str:
@@ -50,18 +42,19 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 class DecisionSpec(Strict):
     """Collect an attribute of a contract, collect it at a level at most, which has so many `values`, or do not.
 
-    `rests_on` names the entry of a KL repository or the prediction that it rests on, `replaces` is the SHA-256 of the
-    file of the decision that was in force before.
+    `population` is that of the contract when it was decided. `rests_on` names the entry of a KL repository or the
+    prediction that it rests on, `replaces` is the SHA-256 of the file of the decision that was in force before.
     """
 
     contract: Line
+    population: Line
     attribute: Line
     decision: Literal["collect", "coarsen", "do-not-collect"]
     level: Line | None = None
     values: Annotated[int, BeforeValidator(_values), schema_of("integer", minimum=1)] | None = None
     reason: Line
     by: Line
-    date: Annotated[str, AfterValidator(_day)]
+    date: Day
     rests_on: Line
     replaces: Digest | None = None
 
@@ -100,11 +93,24 @@ class Decision:
         level = "" if spec.level is None else f" to level {spec.level!r} ({spec.values} values)"
         return f"{spec.decision.replace('-', ' ')}{level}, decided by {spec.by} on {spec.date}: {spec.reason}"
 
+    def words_for(self, contract: Contract) -> str:
+        """The same, with the contract that it was decided about where that is another one."""
+        other = self.spec.contract != contract.id
+        return f"{self.words}; on contract {self.spec.contract!r} of the same people" if other else self.words
+
 
 def read_decisions(root: Path) -> list[Decision]:
     """All decisions of a working copy. Raises ConfigurationError that lists every file that is none."""
-    found, problems = list[Decision](), list[Problem]()
-    folder = root / FOLDER
+    problems = list[Problem]()
+    found = readable(root, problems)
+    if problems:
+        raise ConfigurationError(problems)
+    return found
+
+
+def readable(root: Path, problems: list[Problem]) -> list[Decision]:
+    """The decisions of a working copy that can be read, with the problems of every other file added."""
+    found, folder = list[Decision](), root / FOLDER
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         try:
             if path.suffix != ".yaml":
@@ -114,8 +120,6 @@ def read_decisions(root: Path) -> list[Decision]:
             found.append(read_decision(path))
         except ConfigurationError as error:
             problems += error.problems
-    if problems:
-        raise ConfigurationError(problems)
     return found
 
 
@@ -125,28 +129,42 @@ def read_decision(path: Path) -> Decision:
     return Decision(parse(CollectionDecision, document).spec, hashlib.sha256(path.read_bytes()).hexdigest(), document)
 
 
-def in_force(decisions: Sequence[Decision], contract: str) -> dict[str, Decision]:
-    """The decision in force on each attribute of a contract that one was made on.
+def concerning(decisions: Sequence[Decision], contract: Contract) -> list[Decision]:
+    """Decisions about a contract, or about another one of its population."""
+    return [
+        each for each in decisions if each.spec.contract == contract.id or each.spec.population == contract.population
+    ]
+
+
+def in_force(decisions: Sequence[Decision], contract: Contract) -> list[Decision]:
+    """The decisions that hold for a contract: the latest on each of its attributes, and, of an attribute without one,
+    the latest on each other contract of its population that has an attribute of that name.
 
     Raises ConfigurationError where it can't be told: two that replace the same, or one whose predecessor is gone.
     """
-    own = [each for each in decisions if each.spec.contract == contract]
-    problems = list(_broken(own))
+    found = concerning(decisions, contract)
+    problems = list(_broken(found))
     if problems:
         raise ConfigurationError(problems)
-    replaced = {each.spec.replaces for each in own}
-    return {each.spec.attribute: each for each in own if each.digest not in replaced}
+    replaced = {each.spec.replaces for each in found}
+    last = [each for each in found if each.digest not in replaced]
+    own = {each.spec.attribute for each in last if each.spec.contract == contract.id}
+    return [each for each in last if each.spec.contract == contract.id or each.spec.attribute not in own]
 
 
-def _broken(own: Sequence[Decision]) -> Iterator[Problem]:
-    by_digest = {each.digest: each for each in own}
-    seen: dict[tuple[str, str | None], Decision] = {}
-    for each in own:
+def _broken(found: Sequence[Decision]) -> Iterator[Problem]:
+    by_digest = {each.digest: each for each in found}
+    seen: dict[tuple[str, str, str | None], Decision] = {}
+    for each in found:
         attribute, before = each.spec.attribute, each.spec.replaces
-        other = seen.setdefault((attribute, before), each)
+        other = seen.setdefault((each.spec.contract, attribute, before), each)
         if other is not each:
-            found = f"a second decision on {attribute!r} beside {other.path.name}"
-            yield each.document.problem(("spec", "replaces"), found, "each later one replaces the one before it")
-        if before is not None and (before not in by_digest or by_digest[before].spec.attribute != attribute):
-            found = f"no decision on {attribute!r} has the digest {before}"
-            yield each.document.problem(("spec", "replaces"), found, "all earlier decisions, unchanged, in this folder")
+            what = f"a second decision on {attribute!r} beside {other.path.name}"
+            yield each.document.problem(("spec", "replaces"), what, "each later one replaces the one before it")
+        if before is not None and (before not in by_digest or _about(by_digest[before]) != _about(each)):
+            what = f"no decision on {attribute!r} has the digest {before}"
+            yield each.document.problem(("spec", "replaces"), what, "all earlier decisions, unchanged, in this folder")
+
+
+def _about(decision: Decision) -> tuple[str, str]:
+    return decision.spec.contract, decision.spec.attribute

@@ -25,10 +25,12 @@ Others = Annotated[int, whole_between(1, MOST_ANSWERS), schema_of("integer", min
 
 
 class Asked(Strict):
-    """Whom the form is for: how many people, in numbers and in words."""
+    """Whom the form is for: how many people, in numbers and in words, and the population's id where it is that of a
+    contract."""
 
     people: People
     who: Annotated[str, Field(min_length=1)]
+    id: Annotated[str, Field(min_length=1)] | None = None
 
 
 def _positive(number: Fraction) -> Fraction:

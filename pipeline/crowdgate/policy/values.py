@@ -3,10 +3,11 @@
 `1e-9`, `0.05` and `"0.05"` are read as they are written.
 """
 
+from datetime import date
 from fractions import Fraction
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
 
 from crowdgate.accounting.numbers import GREATEST_EPSILON
 from crowdgate.domain import parse_number
@@ -81,6 +82,18 @@ def _flag(text: Any) -> bool:
 
 
 Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"})]
+
+
+def _day(text: str) -> str:
+    try:
+        if date.fromisoformat(text).isoformat() == text:
+            return text
+    except ValueError:
+        pass
+    raise ValueError("a day as YYYY-MM-DD")
+
+
+Day = Annotated[str, AfterValidator(_day)]
 
 
 class Strict(BaseModel):

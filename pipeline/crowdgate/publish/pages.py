@@ -7,10 +7,15 @@ from crowdgate.errors import EnvironmentFault
 
 
 def write_page(path: Path, text: str, mode: int = 0o666) -> None:
-    """Write a new file of this mode. Raises EnvironmentFault when it exists or can't be written."""
+    """Write a new file of this mode. Raises EnvironmentFault when it exists or can't be written:
+    then nothing of it is left."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+        except BaseException:
+            path.unlink()
+            raise
     except OSError as error:
         raise EnvironmentFault(f"{path}: the page cannot be written: {error.strerror}") from None

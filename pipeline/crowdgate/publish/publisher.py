@@ -20,6 +20,8 @@ from crowdgate.manifest import FileSaid
 from crowdgate.manifest.values import Said
 
 STAGING = ".crowdgate-staging"
+SCRATCH = ".crowdgate-"
+"""What names begin with of files that are being written; one that a killed run left is nobody's."""
 SIGNED = "release.dsse.json"
 """The signature, which is made of the manifest, and so is not in it."""
 
@@ -193,7 +195,7 @@ def replace(target: Path, data: bytes, dated: float, scratch: Path) -> None:
 
     Raises OSError; then what was there stays, and nothing is left in `scratch`, a folder of the same disk.
     """
-    handle, name = tempfile.mkstemp(dir=scratch, prefix=".crowdgate-")
+    handle, name = tempfile.mkstemp(dir=scratch, prefix=SCRATCH)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)

@@ -3,7 +3,7 @@
 Codes are those of dictionary.csv. Whoever has the register can count it again from its contract at these levels.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated
@@ -17,6 +17,7 @@ from crowdgate.histogram import Histogram, View, split
 from crowdgate.limits import MOST_MATCHED
 from crowdgate.manifest import canonical
 from crowdgate.manifest.values import Count, Digest, Label, Said
+from crowdgate.risk.linkage import usable
 
 REGISTER = "register.json"
 _Counts = Annotated[tuple[Count, ...], FailFast(), Field(max_length=MOST_MATCHED)]
@@ -32,24 +33,54 @@ class ColumnSaid(Said):
 
 class RegisterSaid(Said):
     """The contract of the register, the SHA-256 of its files (none, where it is no file), and how many of its records
-    are in each cell: distinct ones, in the order of their codes."""
+    are in each cell: distinct ones, in the order of their codes. `rows` is how many its table has, `usable` how many of
+    the records have a value of every column."""
 
     contract: Label
     version: Label
     files: Annotated[tuple[Digest, ...], Field(max_length=100_000)]
+    rows: Count
+    usable: Count
     columns: Annotated[tuple[ColumnSaid, ...], Field(min_length=1, max_length=1000)]
     records: _Counts
+
+    @property
+    def words(self) -> str:
+        """How much of the register could be compared."""
+        return usable_words(
+            f"{self.contract} {self.version}", self.usable, self.rows, [each.name for each in self.columns]
+        )
+
+
+def usable_words(register: str, usable: int, rows: int, names: Sequence[str]) -> str:
+    """How many records of a register can be compared in these attributes, of how many rows."""
+    return (
+        f"Of the {rows:,} rows of the public register {register}, {usable:,} have a value of every attribute that is "
+        f"compared ({', '.join(names)})."
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Register:
-    """A public register in its contract's words, counted at the finest levels that can be released."""
+    """A public register in its contract's words, counted at the finest levels that can be released. `rows` is how many
+    its table has, of which cleaning and the bound on a person's rows may have left fewer."""
 
     contract: str
     version: str
     files: tuple[str, ...]
+    rows: int
     view: View
     counts: Histogram
+
+    @property
+    def usable(self) -> int:
+        """How many records have a value of every attribute."""
+        return usable(self.counts, self.view.levels)
+
+    @property
+    def words(self) -> str:
+        """How much of the register can be compared."""
+        return usable_words(f"{self.contract} {self.version}", self.usable, self.rows, self.view.names)
 
     def at(self, levels: Mapping[str, Level]) -> Histogram:
         """The register at the levels that are released."""
@@ -64,8 +95,8 @@ class Register:
             for name, codes in zip(counts.names, counts.codes, strict=True)
         )
         said = RegisterSaid(
-            contract=self.contract, version=self.version, files=self.files, columns=columns,
-            records=tuple(counts.counts.tolist()),
+            contract=self.contract, version=self.version, files=self.files, rows=self.rows,
+            usable=usable(counts, levels), columns=columns, records=tuple(counts.counts.tolist()),
         )  # fmt: skip
         return _sealed(said)
 
@@ -74,15 +105,20 @@ def _sealed(said: RegisterSaid) -> bytes:
     return canonical(said.model_dump(mode="json"))
 
 
-def read_register(data: bytes, levels: Mapping[str, Level]) -> Histogram:
-    """The counts in `data`, of columns of a release at these levels. Raises VerificationFailed for anything else."""
+def register_said(data: bytes) -> RegisterSaid:
+    """What is written in `data`. Raises VerificationFailed for anything else than a register."""
     try:
         said = RegisterSaid.model_validate_json(data)
-        written = _sealed(said) == data
+        if _sealed(said) == data:
+            return said
     except (ValidationError, ValueError, RecursionError):
-        written = False
-    if not written:
-        raise VerificationFailed("it is not written as a register is")
+        pass
+    raise VerificationFailed("it is not written as a register is")
+
+
+def read_register(data: bytes, levels: Mapping[str, Level]) -> Histogram:
+    """The counts in `data`, of columns of a release at these levels. Raises VerificationFailed for anything else."""
+    said = register_said(data)
     names = tuple(each.name for each in said.columns)
     if len({*names}) != len(names) or any(
         each.name not in levels or levels[each.name].name != each.level for each in said.columns
@@ -90,7 +126,10 @@ def read_register(data: bytes, levels: Mapping[str, Level]) -> Histogram:
         raise VerificationFailed("its columns are not released at these levels")
     if {len(each.codes) for each in said.columns} != {len(said.records)} or 0 in said.records:
         raise VerificationFailed("its cells do not all have codes and records")
-    return _ordered(said, tuple(len(levels[name]) for name in names))
+    counts = _ordered(said, tuple(len(levels[name]) for name in names))
+    if said.usable != usable(counts, levels) or said.rows < counts.rows:
+        raise VerificationFailed("its rows, and how many are usable, are not those of its cells")
+    return counts
 
 
 def _ordered(said: RegisterSaid, sizes: tuple[int, ...]) -> Histogram:

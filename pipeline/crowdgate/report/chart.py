@@ -92,6 +92,8 @@ def draw_boxes(title: str, boxes: Sequence[Box], label: str) -> str:
     Raises ConfigurationError when the extra that draws is not installed.
     """
     figure, axes = _figure(height=1.2 + 0.28 * len(boxes))
+    from matplotlib.ticker import LogFormatter
+
     figures = [
         {"whislo": box.least, "q1": box.lower, "med": box.median, "q3": box.upper, "whishi": box.most} for box in boxes
     ]
@@ -102,6 +104,7 @@ def draw_boxes(title: str, boxes: Sequence[Box], label: str) -> str:
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+    axes.xaxis.set_minor_formatter(LogFormatter())  # less than a decade has ticks between powers of ten
     axes.set_xlabel(label)
     return _svg(figure)
 

@@ -19,16 +19,18 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import date
 from math import isfinite, log, prod
-from typing import Annotated, Literal
+from shlex import quote
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from crowdgate.errors import VerificationFailed
 from crowdgate.limits import LARGEST_ENTRY, LEAST_POPULATION, MOST_BINS, MOST_PEOPLE, MOST_ROWS_EACH
 from crowdgate.manifest.values import Exact
+from crowdgate.repository.dated import Dated, read_signed
 from crowdgate.risk.kl_ranges import greatest_collision, least_kl, least_of_rows, most_kl
-from crowdgate.signing.canonical import Digest, Signed, canonical, parsed
-from crowdgate.signing.dsse import opened, sealed
+from crowdgate.signing.canonical import Digest, Signed, canonical
+from crowdgate.signing.dsse import sealed
 from crowdgate.signing.keys import PublicKey, SigningKey
 from crowdgate.signing.statement import LedgerPlace
 
@@ -48,18 +50,6 @@ Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_one_l
 Figure = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Bins = Annotated[int, Field(ge=1, le=MOST_BINS)]
-
-
-def _day(text: str) -> str:
-    try:
-        if date.fromisoformat(text).isoformat() == text:
-            return text
-    except ValueError:
-        pass
-    raise ValueError("a day as YYYY-MM-DD")
-
-
-Day = Annotated[str, AfterValidator(_day)]
 
 
 class AttributeSaid(Signed):
@@ -157,9 +147,10 @@ class ChargedNoise(Signed):
 Basis = Annotated[PublicTable | PublishedRelease | ChargedNoise, Field(discriminator="kind")]
 
 
-class Entry(Signed):
+class Entry(Dated):
     """One entry. `bins` is N, the product of the attributes' numbers of values; KL is in nats."""
 
+    words: ClassVar[str] = "entry"
     type: Literal["urn:crowdgate:kl-entry:v1"]
     vocabulary: Vocabulary
     population: PopulationSaid
@@ -168,7 +159,6 @@ class Entry(Signed):
     kl: Ends
     collision: Ends
     bins: Bins
-    date: Day
     basis: Basis
 
     @model_validator(mode="after")
@@ -231,6 +221,15 @@ def _above(value: float, limit: float) -> bool:
     return not value <= limit + NEAR * (1 + limit)
 
 
+def asked_by(entry: Entry) -> str:
+    """What of a call of `crowdgate kl publish` an entry tells."""
+    basis, of = entry.basis, ",".join(f"{each.name}={each.level}" for each in entry.vocabulary.attributes)
+    where = "".join(f" --where {quote(f'{each.name}={each.value}')}" for each in entry.population.restrictions)
+    slot = basis.release.rpartition("/")[2] if basis.kind == "charged" else entry.date
+    on = {"public": "--public", "release": "--from", "charged": "--epsilon"}[basis.kind]
+    return f"with all its options: contract {entry.vocabulary.contract}, --of {quote(of)}{where} {on} --as-of {slot}"
+
+
 def written(entry: Entry, key: SigningKey) -> bytes:
     """The signed entry: the bytes of its file."""
     return sealed(PAYLOAD_TYPE, canonical(entry), [key])
@@ -248,13 +247,4 @@ def read_entry(envelope: bytes, trusted: Sequence[PublicKey], today: date) -> tu
     """
     if len(envelope) > LARGEST_ENTRY:
         raise VerificationFailed(f"larger than {LARGEST_ENTRY >> 10} KiB")
-    found = opened(envelope, trusted)
-    if found.payload_type != PAYLOAD_TYPE:
-        raise VerificationFailed(f"the envelope holds {found.payload_type!r}; expected {PAYLOAD_TYPE!r}")
-    try:
-        entry = parsed(found.payload, Entry)
-    except ValueError as error:
-        raise VerificationFailed(f"what is signed is no entry of a KL repository: {error}") from None
-    if date.fromisoformat(entry.date) > today:
-        raise VerificationFailed("the entry is dated in the future")
-    return entry, found.signers
+    return read_signed(envelope, trusted, today, PAYLOAD_TYPE, Entry)

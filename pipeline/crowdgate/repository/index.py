@@ -6,15 +6,15 @@ its date tells a reader who knows of a later one.
 
 from collections.abc import Iterable, Sequence
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from crowdgate.errors import EnvironmentFault, VerificationFailed
+from crowdgate.errors import EnvironmentFault
 from crowdgate.limits import MOST_ENTRIES
-from crowdgate.repository.entry import Day
-from crowdgate.signing.canonical import Digest, Signed, canonical, parsed
-from crowdgate.signing.dsse import opened, sealed
+from crowdgate.repository.dated import Dated, read_signed
+from crowdgate.signing.canonical import Digest, canonical
+from crowdgate.signing.dsse import sealed
 from crowdgate.signing.keys import PublicKey, SigningKey
 
 NAME = "index.dsse.json"
@@ -28,11 +28,11 @@ def _ordered(digests: tuple[str, ...]) -> tuple[str, ...]:
     return digests
 
 
-class Index(Signed):
-    """All entries by the SHA-256 of their files, as of a day."""
+class Index(Dated):
+    """All entries by the SHA-256 of their files."""
 
+    words: ClassVar[str] = "index"
     type: Literal["urn:crowdgate:kl-index:v1"]
-    date: Day
     entries: Annotated[
         tuple[Digest, ...], Field(min_length=1, max_length=MOST_ENTRIES, strict=False), AfterValidator(_ordered)
     ]
@@ -54,13 +54,4 @@ def written(digests: Iterable[str], day: date, key: SigningKey) -> bytes:
 
 def read_index(envelope: bytes, trusted: Sequence[PublicKey], today: date) -> Index:
     """The index in these bytes. Raises VerificationFailed unless a trusted key signed it, not after `today`."""
-    found = opened(envelope, trusted)
-    if found.payload_type != PAYLOAD_TYPE:
-        raise VerificationFailed(f"the envelope holds {found.payload_type!r}; expected {PAYLOAD_TYPE!r}")
-    try:
-        index = parsed(found.payload, Index)
-    except ValueError as error:
-        raise VerificationFailed(f"what is signed is no index of a KL repository: {error}") from None
-    if date.fromisoformat(index.date) > today:
-        raise VerificationFailed("the index is dated in the future")
-    return index
+    return read_signed(envelope, trusted, today, PAYLOAD_TYPE, Index)[0]

@@ -12,13 +12,17 @@ from pathlib import Path
 from crowdgate.errors import FileFault, VerificationFailed
 from crowdgate.limits import LARGEST_ENTRY, LARGEST_ENVELOPE
 from crowdgate.repository import index, web
-from crowdgate.repository.entry import Entry, digest_of, read_entry
+from crowdgate.repository.entry import Entry, asked_by, digest_of, read_entry
 from crowdgate.repository.index import Index, read_index
 from crowdgate.signing.files import bounded, plain_file
 from crowdgate.signing.keys import PublicKey
 
 STAGING = ".crowdgate-staging"
 """Where entries lie before they are published; for their writer only."""
+
+MOST_TOLD = 10
+"""Entries that do not hold, before no further one is read: a server that is gone is asked no thousand times."""
+EXPECTED = "expected the index of a KL repository"
 
 Fetch = Callable[[str, int], bytes]
 """(name of a file, most bytes) -> its bytes. Raises OSError."""
@@ -53,10 +57,9 @@ def read_repository(place: str, trusted: Sequence[PublicKey], today: date, pendi
     listed = _index(place, fetch, trusted, today)
     entries = tuple(_all(place, fetch, listed, trusted, today))
     unknown = [] if folder is None else sorted(_names(folder) - _expected(listed, pending))
-    if unknown:
-        raise VerificationFailed(
-            "\n".join(f"{folder}: {name!a} is there, and the index does not list it" for name in unknown)
-        )
+    if unknown and folder is not None:
+        left = (f"{name!a} is there, and the index does not list it{_left(folder, name, trusted)}" for name in unknown)
+        raise VerificationFailed("\n".join(f"{folder}: {each}" for each in left))
     return Repository(place, listed.date, entries)
 
 
@@ -71,6 +74,9 @@ def _all(place: str, fetch: Fetch, listed: Index, trusted: Sequence[PublicKey], 
             problems.append(f"{place}: entry {digest}: {why}, and the index lists it")
         except VerificationFailed as error:
             problems.append(f"{place}: entry {digest}: {error}")
+        if len(problems) == MOST_TOLD:
+            problems.append(f"{place}: no further entry was read")
+            break
     if problems:
         raise VerificationFailed("\n".join(problems))
     return found
@@ -81,9 +87,28 @@ def _index(place: str, fetch: Fetch, trusted: Sequence[PublicKey], today: date) 
         return read_index(fetch(index.NAME, LARGEST_ENVELOPE), trusted, today)
     except OSError as error:
         said = error.strerror or "unreadable"
-        raise FileFault(f"{place}: {index.NAME}: {said}; expected the index of a KL repository") from None
+        raise FileFault(f"{place}: {index.NAME}: {said}{_begun(place, trusted)}; {EXPECTED}") from None
     except VerificationFailed as error:
         raise VerificationFailed(f"{place}: {index.NAME}: {error}") from None
+
+
+def _begun(place: str, trusted: Sequence[PublicKey]) -> str:
+    """What is left in a folder whose first index was never written."""
+    folder = Path(place)
+    names = sorted(_names(folder)) if not web.is_url(place) and folder.is_dir() else []
+    return next(filter(None, (_left(folder, name, trusted) for name in names)), "")
+
+
+def _left(folder: Path, name: str, trusted: Sequence[PublicKey]) -> str:
+    """How to end the run that left an entry here before it was listed; nothing of any other file."""
+    digest = name.removesuffix(index.SUFFIX)
+    try:
+        found = _entry(_reader(folder), digest, trusted, date.max) if name == index.file_name(digest) else None
+    except (OSError, VerificationFailed):
+        return ""
+    if found is None:
+        return ""
+    return f". Where `crowdgate kl publish` was stopped, run it again, {asked_by(found.entry)}; or remove this entry"
 
 
 def _entry(fetch: Fetch, digest: str, trusted: Sequence[PublicKey], today: date) -> Signed:

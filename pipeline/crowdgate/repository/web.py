@@ -7,6 +7,8 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -53,8 +55,10 @@ def fetcher(place: str) -> Callable[[str, int], bytes]:
             raise OSError(errno.EIO, f"the server answers {error.code}") from None
         except TimeoutError:
             raise OSError(errno.ETIMEDOUT, f"no answer within {SECONDS} seconds") from None
-        except (http.client.HTTPException, urllib.error.URLError, ValueError):
+        except urllib.error.URLError:
             raise OSError(errno.EIO, "the server can't be reached") from None
+        except (http.client.HTTPException, ValueError):
+            raise OSError(errno.EIO, "the server's answer can't be read") from None
 
     return fetch
 
@@ -67,11 +71,26 @@ class _SameScheme(urllib.request.HTTPRedirectHandler):
 
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
         if urlsplit(newurl).scheme != self.scheme:
+            fp.close()
             raise urllib.error.URLError("a redirect to another scheme")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _fetched(opener: urllib.request.OpenerDirector, url: str, most: int) -> bytes:
+    """In a thread of its own: a server that sends its headers byte by byte is waited for no longer than another."""
+    body = Future[bytes]()
+
+    def work() -> None:
+        try:
+            body.set_result(_body(opener, url, most))
+        except Exception as error:
+            body.set_exception(error)
+
+    Thread(target=work, daemon=True).start()
+    return body.result(timeout=SECONDS)
+
+
+def _body(opener: urllib.request.OpenerDirector, url: str, most: int) -> bytes:
     deadline, data = time.monotonic() + SECONDS, bytearray()
     with opener.open(url, timeout=SECONDS) as answer:
         while chunk := answer.read1(_CHUNK):
@@ -80,4 +99,6 @@ def _fetched(opener: urllib.request.OpenerDirector, url: str, most: int) -> byte
                 raise OSError(errno.EFBIG, f"larger than {most >> 10} KiB")
             if time.monotonic() > deadline:
                 raise TimeoutError
+        if answer.length:
+            raise OSError(errno.EIO, "the server's answer ends too early")
     return bytes(data)

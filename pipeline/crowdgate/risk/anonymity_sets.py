@@ -13,10 +13,41 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdgate.hierarchy import Level, above
-from crowdgate.histogram import Counts, Histogram, Integers, View, collapse, project
+from crowdgate.histogram import Histogram, Integers, View, collapse, project
+from crowdgate.risk.set_sizes import (
+    SIZES,
+    Group,
+    Summary,
+    by_value,
+    by_value_of_people,
+    correlation,
+    quartile,
+    summary,
+    summary_of_people,
+)
 
-SIZES = (1, 5, 10, 50, 100)
-"""People are counted who are in sets of at most so many."""
+__all__ = [
+    "SIZES",
+    "Cover",
+    "Group",
+    "Grouping",
+    "Levels",
+    "Summary",
+    "Sums",
+    "by_value",
+    "by_value_of_people",
+    "correlation",
+    "cover",
+    "dense",
+    "groupings",
+    "measured",
+    "measured_of_people",
+    "of_people",
+    "quartile",
+    "summary",
+    "summary_of_people",
+]
+
 CUBE_CELLS = 1 << 17
 """Cells up to which a covering histogram is made wider: 1 MiB, which a cache holds."""
 DENSE_SUBSET = 1 << 20
@@ -28,27 +59,8 @@ Levels = Mapping[str, Sequence[Level]]
 """Of each attribute the levels that are looked at, finest first."""
 Cube = npt.NDArray[np.int64]
 Subset = tuple[str, ...]
-Sized = tuple[tuple[int, ...], Counts]
+Sized = tuple[tuple[int, ...], Summary]
 """The places of levels, and the sizes of the sets at them."""
-
-
-@dataclass(frozen=True)
-class Summary:
-    """Sizes of anonymity sets, over sets: each counts once, however many people it holds. Quartiles are of type 7 of
-    R's `quantile`, the one of its `summary`: linear between order statistics. None where there is no set.
-
-    `within` holds for every one of SIZES how many people are in sets of at most that size.
-    """
-
-    people: int
-    sets: int
-    least: int | None
-    lower: float | None
-    median: float | None
-    mean: float | None
-    upper: float | None
-    most: int | None
-    within: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -57,34 +69,6 @@ class Grouping:
 
     levels: Mapping[str, str]
     summary: Summary
-
-
-@dataclass(frozen=True)
-class Group:
-    """One value of an attribute: how many people have it, and the sizes of the anonymity sets among them."""
-
-    value: str
-    people: int
-    summary: Summary
-
-
-def summary(sizes: Counts) -> Summary:
-    """The summary of sets of these sizes (positive, in any order)."""
-    ordered = np.sort(sizes)
-    sets, held = len(ordered), np.concatenate([[0], np.cumsum(ordered)])
-    within = tuple(held[np.searchsorted(ordered, SIZES, side="right")].tolist())
-    if not sets:
-        return Summary(0, 0, None, None, None, None, None, None, within)
-    people = int(held[-1])
-    lower, median, upper = (_quartile(ordered, number) for number in (1, 2, 3))
-    return Summary(people, sets, int(ordered[0]), lower, median, people / sets, upper, int(ordered[-1]), within)
-
-
-def _quartile(ordered: Counts, number: int) -> float:
-    """Between the order statistics around (n - 1) number / 4, counted from 0."""
-    at, rest = divmod((len(ordered) - 1) * number, 4)
-    below = int(ordered[at])
-    return below + (int(ordered[at + 1]) - below) * rest / 4 if rest else float(below)
 
 
 def groupings(levels: Levels, up_to: int) -> int:
@@ -176,9 +160,9 @@ def measured(cover: Cover, cubes: Mapping[str, Histogram], whole: Histogram | No
 
 
 def _named(names: Subset, levels: Sequence[Sequence[Level]], sizes: Iterator[Sized]) -> Iterator[Grouping]:
-    for at, counts in sizes:
+    for at, found in sizes:
         chosen = {name: each[i].name for name, each, i in zip(names, levels, at, strict=True)}
-        yield Grouping(chosen, summary(counts))
+        yield Grouping(chosen, found)
 
 
 def _finest(cover: Cover, cubes: Mapping[str, Histogram]) -> dict[Subset, Cube]:
@@ -218,7 +202,7 @@ class Sums:
 def _dense_levels(cube: Cube, levels: Sequence[Sequence[Level]], at: tuple[int, ...]) -> Iterator[Sized]:
     """The sizes of the sets at all combinations of levels, of which the first ones are chosen."""
     if len(at) == len(levels):
-        yield at, cube[cube > 0]
+        yield at, summary(cube[cube > 0])
         return
     for i, level in enumerate(levels[len(at)]):
         if i:
@@ -240,7 +224,7 @@ def _sparse_levels(cells: Histogram, levels: Sequence[Sequence[Level]], at: tupl
     if prod(cells.sizes) <= DENSE_SUBSET:
         yield from _dense_levels(dense(cells), levels, at)
     elif len(at) == len(levels):
-        yield at, cells.counts
+        yield at, summary(cells.counts)
     else:
         for i, level in enumerate(levels[len(at)]):
             if i:
@@ -274,30 +258,10 @@ def measured_of_people(entries: Histogram, levels: Levels, up_to: int) -> Iterat
 
 def _levels_of_people(cells: Histogram, levels: Sequence[Sequence[Level]], at: tuple[int, ...]) -> Iterator[Sized]:
     if len(at) == len(levels):
-        yield at, of_people(cells, cells.names[1:]).counts
+        yield at, summary_of_people(cells)
         return
     for i, level in enumerate(levels[len(at)]):
         if i:
             parents = above(levels[len(at)][i - 1], level)
             cells = _coarser_tuples(cells, len(at) + 1, parents, len(level))
         yield from _levels_of_people(cells, levels, (*at, i))
-
-
-def by_value(cells: Histogram, people: Histogram, labels: Sequence[str]) -> tuple[Group, ...]:
-    """The sets of each value of the first column of `cells`, in the order of its codes, which `labels` name. `people`
-    is the histogram of that column alone."""
-    starts = np.flatnonzero(np.diff(cells.codes[0], prepend=-1))
-    held = np.split(cells.counts, starts[1:]) if len(starts) else []
-    many = dict(zip(people.codes[0].tolist(), people.counts.tolist(), strict=True))
-    codes = cells.codes[0][starts].tolist()
-    return tuple(Group(labels[code], many[code], summary(own)) for code, own in zip(codes, held, strict=True))
-
-
-def correlation(groups: Sequence[Group]) -> float | None:
-    """Pearson's correlation of the groups' numbers of people with the median sizes of their sets; None where one of the
-    two does not vary."""
-    people = np.array([group.people for group in groups], dtype=np.float64)
-    medians = np.array([group.summary.median or 0 for group in groups], dtype=np.float64)
-    if len(groups) < 2 or not np.ptp(people) or not np.ptp(medians):
-        return None
-    return float(np.corrcoef(people, medians)[0, 1])

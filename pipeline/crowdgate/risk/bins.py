@@ -23,11 +23,16 @@ _SUM_SLACK = Fraction(1, 10**9)
 @dataclass(frozen=True, eq=False)
 class Bins:
     """Bins by their distinct probabilities, rising and all above 0, and how many bins have each; `empty` further bins
-    have probability 0. The probabilities of all bins add up to 1."""
+    have probability 0. The probabilities of all bins add up to 1.
+
+    Where bins were given their mean, `ends` are the least and the greatest probability that these had; without it none
+    were.
+    """
 
     probabilities: Floats
     counts: Floats
     empty: float = 0.0
+    ends: tuple[Floats, Floats] | None = None
 
     @property
     def cells(self) -> float:
@@ -43,6 +48,17 @@ class Bins:
             if p[-1] > 0.5:
                 logs[-1] = np.log(math.fsum((self.counts * p)[:-1]))
         return logs
+
+    @property
+    def lost(self) -> "Groups":
+        """What giving bins their mean lost."""
+        least, greatest = self.reach
+        return Groups((greatest - least) / (greatest + least), self.counts)
+
+    @property
+    def reach(self) -> tuple[Floats, Floats]:
+        """The least and the greatest probability of the bins that have each of `probabilities` as their mean."""
+        return self.ends or (self.probabilities, self.probabilities)
 
     @classmethod
     def uniform(cls, n: Number) -> "Bins":
@@ -79,18 +95,21 @@ class Bins:
         nobody = float(np.count_nonzero(people == 0)) + whole("empty", empty, 0)
         return cls(distinct / math.fsum(distinct * many), many.astype(np.float64), nobody)
 
-    def compressed(self, most: int) -> tuple["Bins", "Groups"]:
+    def compressed(self, most: int) -> "Bins":
         """At most `most` distinct probabilities: groups that lie within a constant factor are given their mean."""
         if len(self.probabilities) <= most:
-            return self, Groups(np.zeros_like(self.counts), self.counts)
+            return self
         low, high = np.log(self.probabilities[[0, -1]])
         place = np.minimum((np.log(self.probabilities) - low) / (high - low) * most, most - 1).astype(np.int64)
-        first = np.flatnonzero(np.diff(place, prepend=-1))
+        return self.merged(np.flatnonzero(np.diff(place, prepend=-1)))
+
+    def merged(self, first: NDArray[np.int64]) -> "Bins":
+        """Groups of neighbours, which begin at these places, are given their mean."""
+        least, greatest = self.reach
         counts = np.add.reduceat(self.counts, first)
         means = np.add.reduceat(self.counts * self.probabilities, first) / counts
-        least, greatest = self.probabilities[first], self.probabilities[np.append(first[1:], len(place)) - 1]
-        apart = (greatest - least) / (greatest + least)
-        return Bins(means, counts, self.empty), Groups(apart, counts)
+        ends = np.minimum.reduceat(least, first), np.maximum.reduceat(greatest, first)
+        return Bins(means, counts, self.empty, ends)
 
 
 @dataclass(frozen=True, eq=False)

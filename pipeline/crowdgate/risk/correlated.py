@@ -8,12 +8,17 @@ import math
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowdgate.accounting.numbers import Number, exact
-from crowdgate.risk.bins import Bins
+from crowdgate.risk.bins import Bins, Floats
 
 MOST_CELLS = 4 * 10**6
+MOST_EFFORT = 5 * 10**7
+"""Numbers of x at which Y's conditional law is taken, times the ends of its intervals: a second or two."""
+NODES = 12
+NEAR = 41
+"""Ends of pieces about an end of Y's intervals."""
+CHUNK = 1 << 20
 _REACH = 8.5
 """Standard deviations to either side: one person falls beyond with a probability of 2e-17."""
 
@@ -22,7 +27,8 @@ def bivariate_normal(
     sx: Number, sy: Number, rho: Number, dx: Number, dy: Number, mx: Number = 0, my: Number = 0
 ) -> Bins:
     """(X, Y) bivariate Normal in rectangles of the grid of dx by dy. Each is an integral over its x of Y's conditional
-    law, by Gauss and Legendre's rule, within 1e-12."""
+    law, by Gauss and Legendre's rule, within 1e-12. ValueError for too many rectangles, and where they are too many
+    beside such a correlation."""
     scales = [float(exact(name, each, 0, 10**15, open_low=True)) for name, each in (("sx", sx), ("sy", sy))]
     steps = [float(exact(name, each, 0, 10**15, open_low=True)) for name, each in (("dx", dx), ("dy", dy))]
     means = [float(exact(name, each, -(10**15), 10**15)) for name, each in (("mx", mx), ("my", my))]
@@ -30,8 +36,13 @@ def bivariate_normal(
     x, y = (_grid(mean, scale, step) for mean, scale, step in zip(means, scales, steps, strict=True))
     if (x.size - 1) * (y.size - 1) > MOST_CELLS:
         raise ValueError(f"dx and dy must make at most {MOST_CELLS:,} rectangles")
-    masses = [_column(low, high, y, correlation) for low, high in pairwise(x)]
-    return _bins(np.maximum(np.array(masses), 0.0))
+    x, y = sorted((x, y), key=len)  # both ways are the same; this one has the fewer columns
+    if abs(correlation) == 1:
+        raise ValueError("rho must differ from -1 and 1 by 1e-15 at least")
+    fine = min(4 * _REACH / _rest(correlation), NEAR * y.size)
+    if NODES * (fine + x.size) * y.size > MOST_EFFORT:
+        raise ValueError(f"dx and dy must make fewer rectangles with a correlation of {correlation}")
+    return _bins(np.maximum(np.array([_column(low, high, y, correlation) for low, high in pairwise(x)]), 0.0))
 
 
 def rectangle(x: tuple[float, float], y: tuple[float, float], rho: float) -> float:
@@ -39,7 +50,7 @@ def rectangle(x: tuple[float, float], y: tuple[float, float], rho: float) -> flo
     return max(0.0, float(_column(*x, np.array(y), rho)[0]))
 
 
-def _grid(mean: float, scale: float, step: float) -> NDArray[np.float64]:
+def _grid(mean: float, scale: float, step: float) -> Floats:
     """Ends of intervals in standard deviations from the mean."""
     low, high = (math.floor((mean + side * _REACH * scale) / step) for side in (-1, 1))
     if high - low > MOST_CELLS:
@@ -47,22 +58,48 @@ def _grid(mean: float, scale: float, step: float) -> NDArray[np.float64]:
     return np.asarray((np.arange(low, high + 2) * step - mean) / scale)
 
 
-def _column(low: float, high: float, y: NDArray[np.float64], rho: float) -> NDArray[np.float64]:
-    from scipy.special import ndtr
+def _pieces(low: float, high: float, y: Floats, rho: float) -> Floats:
+    """The ends of pieces of an interval of x, each half a conditional standard deviation of Y or narrower where an end
+    of Y's intervals is within ten of them. Elsewhere the law is a constant: where ends are few, pieces there are half a
+    standard deviation of X."""
+    rest = _rest(rho)
+    if 4 * _REACH / rest < NEAR * y.size:
+        return _even(low, high, rest / 2)
+    near = np.add.outer(y / rho, np.linspace(-10, 10, NEAR) * rest / rho).ravel()
+    return np.unique(np.concatenate([_even(low, high, 0.5), near[(low < near) & (near < high)]]))
 
+
+def _even(low: float, high: float, width: float) -> Floats:
+    return np.linspace(low, high, max(1, math.ceil((high - low) / width)) + 1)
+
+
+def _column(low: float, high: float, y: Floats, rho: float) -> Floats:
+    """The probability of each interval of Y and one of X."""
     low, high = max(low, -_REACH - 1), min(high, _REACH + 1)
     if low >= high:
         return np.zeros(y.size - 1)
-    rest = math.sqrt(1 - rho * rho)
-    pieces = max(1, math.ceil(2 * (high - low) / rest))  # each half a conditional standard deviation, or narrower
-    nodes, weights = np.polynomial.legendre.leggauss(12)
-    ends = np.linspace(low, high, pieces + 1)
+    ends = _pieces(low, high, y, rho)
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
     half = np.diff(ends)[:, None] / 2
     at = (ends[:-1, None] + half * (1 + nodes)).ravel()
     density = np.exp(-(at**2) / 2) / math.sqrt(2 * math.pi) * (half * weights).ravel()
-    return np.asarray(density @ np.diff(ndtr((y - rho * at[:, None]) / rest), axis=1))
+    rows = max(1, CHUNK // y.size)
+    parts = (_conditional(at[i : i + rows], y, rho).T @ density[i : i + rows] for i in range(0, len(at), rows))
+    return sum(parts, np.zeros(y.size - 1))
 
 
-def _bins(table: NDArray[np.float64]) -> Bins:
+def _conditional(x: Floats, y: Floats, rho: float) -> Floats:
+    """The probability of each interval of Y at every x."""
+    from scipy.special import ndtr
+
+    return np.asarray(np.diff(ndtr((y - rho * x[:, None]) / _rest(rho)), axis=1))
+
+
+def _rest(rho: float) -> float:
+    """The conditional standard deviation."""
+    return math.sqrt((1 - rho) * (1 + rho))
+
+
+def _bins(table: Floats) -> Bins:
     flat = table.reshape(-1)
     return Bins.from_counts(flat[flat > 0], empty=int((flat <= 0).sum()))

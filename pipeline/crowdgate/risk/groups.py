@@ -1,17 +1,16 @@
 """Groups of j: bins that hold exactly j of k people (doubletons, tripletons, j-tons), and the people in them.
 
 M. Koot, Measuring and predicting anonymity (thesis, 2012), sections 5.2.3 and 6.2.1. All sums are of positive terms,
-but for the variance.
+but for the variance. The law of their number is `occupancy.law`.
 """
 
 import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincc
+from scipy.special import betainc, betaincc
 
 from crowdgate.accounting.numbers import Number, whole
-from crowdgate.risk import occupancy
 from crowdgate.risk.bins import Bins, Floats
 
 MOST_PAIRED = 4096
@@ -35,7 +34,7 @@ def variance_of_groups(bins: Bins, k: Number, j: Number) -> float:
     people, size = whole("k", k, 0), whole("j", j, 1)
     if size > people:
         return 0.0
-    fewer, _ = bins.compressed(MOST_PAIRED)
+    fewer = bins.compressed(MOST_PAIRED)
     mass = _mass(fewer, people, size)
     some = mass > 0
     logs, m, counts = fewer.log_complements[some], mass[some], fewer.counts[some]
@@ -43,14 +42,6 @@ def variance_of_groups(bins: Bins, k: Number, j: Number) -> float:
         odds = fewer.probabilities[some] / np.exp(logs)
     alone = counts * m * (1 - m)
     return max(0.0, math.fsum(alone) + math.fsum(_pairs(odds, logs, m, counts, people, size)))
-
-
-def distribution_of_groups(bins: Bins, k: Number, j: Number) -> Floats:
-    """The probability of each number of bins that hold exactly `j`, from 0 to k // j, each within 1e-12.
-
-    Raises as `occupancy.law`.
-    """
-    return occupancy.law(bins, whole("k", k, 0), whole("j", j, 1))
 
 
 def share_in_groups_of(bins: Bins, k: Number, j: Number) -> float:
@@ -65,7 +56,8 @@ def share_in_groups_up_to(bins: Bins, k: Number, j: Number) -> float:
     if size >= people:
         return 1.0
     # of the others, k - 1 people, fewer than j are in the bin: a binomial's lower tail
-    few = betaincc(size, people - size, bins.probabilities)
+    p, others = bins.probabilities, np.exp(bins.log_complements)
+    few = np.where(p > 0.5, betainc(people - size, size, others), betaincc(size, people - size, p))
     return min(1.0, math.fsum(bins.counts * bins.probabilities * few))
 
 

@@ -20,11 +20,25 @@ def greatest_collision(bins: int) -> float:
     return (bins - 1) / 2
 
 
+def largest_above(collision: float, bins: int) -> float:
+    """b, where one of the bins has the probability (1 + b) / bins and all others are alike; above bins - 1 there is no
+    such law."""
+    return sqrt((bins - 1) * 2 * collision)
+
+
+def alike_but_one(collision: float, bins: int) -> tuple[int, float]:
+    """How many of the bins are alike, and the probability of one that is smaller, where all others are empty."""
+    together = min((1 + 2 * collision) / bins, 1.0)
+    alike = min(bins, floor(1 / together))
+    spread = sqrt(max(alike * ((alike + 1) * together - 1), 0.0))
+    return alike, max(0.0, (1 - spread) / (alike + 1))
+
+
 def least_kl(collision: float, bins: int) -> float:
     """The least KL in nats of laws on so many bins with this collision quantity, from 0 to (bins - 1) / 2."""
     if bins == 1:
         return 0.0
-    above = sqrt((bins - 1) * 2 * collision)  # the large bin has (1 + above) / bins
+    above = largest_above(collision, bins)
     if above >= bins - 1:
         return log(bins)
     large = (1 + above) / bins
@@ -33,11 +47,9 @@ def least_kl(collision: float, bins: int) -> float:
 
 def most_kl(collision: float, bins: int) -> float:
     """The greatest KL in nats of laws on so many bins with this collision quantity."""
-    together = min((1 + 2 * collision) / bins, 1.0)
-    alike = floor(1 / together)
-    share = min((1 + sqrt(max(((alike + 1) * together - 1) / alike, 0.0))) / (alike + 1), 1 / alike)
-    rest = max(1 - alike * share, 0.0)
-    return max(0.0, log(bins) + alike * share * log(share) + (rest * log(rest) if rest else 0.0))
+    alike, rest = alike_but_one(collision, bins)
+    held = (1 - rest) * log((1 - rest) / alike) + (rest * log(rest) if rest else 0.0)
+    return max(0.0, log(bins) + held)
 
 
 def least_collision(kl: float, bins: int) -> float:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdgate.accounting.numbers import Number, probability, whole
+from crowdgate.hierarchy import INVALID_LABEL, Level
 from crowdgate.histogram import Histogram, collapse
 
 AT_MOST = (1, 5, 10, 50, 100)
@@ -104,6 +105,15 @@ def linkage(
         correct_at_most=float((own / people[matched]).sum()),
         correct_alone_at_most=float(np.minimum(rows[alone], rows_each).sum()),
     )
+
+
+def usable(register: Histogram, levels: Mapping[str, Level]) -> int:
+    """How many records of a register have a value of every column, at these levels: none is `(invalid)`."""
+    whole_ones = np.ones(len(register), dtype=np.bool_)
+    for name, codes in zip(register.names, register.codes, strict=True):
+        valid = np.array([label != INVALID_LABEL for label in levels[name].labels], dtype=np.bool_)
+        whole_ones &= valid[codes]
+    return int(register.counts[whole_ones].sum())
 
 
 def _check(release: Histogram, register: Histogram) -> None:

@@ -25,6 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdgate.accounting.numbers import Number, whole
+from crowdgate.risk.bins import Bins
+from crowdgate.risk.groups import share_in_groups_up_to
 
 Floats = NDArray[np.float64]
 
@@ -50,10 +52,15 @@ def singletons_bounds(margins: Sequence[Sequence[Number]], people: Number) -> Bo
 
 
 def share_bounds(margins: Sequence[Sequence[Number]], people: Number, at_most: Number) -> Bounds:
-    """The expected share of people in groups of at most so many, whatever the joint law with these margins."""
+    """The expected share of people in groups of at most so many, whatever the joint law with these margins; that share
+    twice where at most one of them has several values with people, and there is but one law."""
     tables, k, m = _tables(margins), whole("people", people, 0), whole("at_most", at_most, 1)
     if k <= m:
         return Bounds(float(k > 0), float(k > 0))
+    several = [table for table in tables if np.count_nonzero(table) > 1]
+    if len(several) <= 1:
+        known = share_in_groups_up_to(Bins.from_counts(several[0] if several else [1]), k, m)
+        return Bounds(known, known)
     low = _least([(table, _small(table, k, m)) for table in tables])
     return Bounds(low * (1 - _SLACK), min(1.0, _greatest(tables, k, m) * (1 + _SLACK)))
 
@@ -71,9 +78,9 @@ def _small(p: Floats, k: int, m: int) -> Floats:
     """B(p) = P(Bin(k - 1, p) <= m - 1)."""
     from scipy.special import betaincc
 
-    with np.errstate(under="ignore"):
+    with np.errstate(under="ignore", divide="ignore"):
         if m == 1:
-            return np.asarray(np.exp((k - 1) * np.log1p(-np.minimum(p, 1 - 1e-16))))
+            return np.asarray(np.exp((k - 1) * np.log1p(-p)))
         return np.asarray(betaincc(m, k - m, p))  # bdtr takes no k from 2^31 on
 
 

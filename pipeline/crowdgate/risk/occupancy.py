@@ -108,7 +108,7 @@ def _paired(lost: Groups, change: Callable[[float], float]) -> float:
 def _scaled(lost: Groups, k: int) -> float:
     """All p lie within the factor (1 + apart) / (1 - apart) of their group's mean."""
     widest = float(lost.apart.max(initial=0.0))
-    return k * (math.log1p(widest) - math.log1p(-widest))
+    return math.inf if widest >= 1 else k * (math.log1p(widest) - math.log1p(-widest))
 
 
 def _none_pair(apart: float) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import expm1, sqrt
+from math import exp, expm1, inf, nextafter, sqrt
 
 from crowdgate.accounting.numbers import Number, whole
 from crowdgate.risk.bins import Bins
@@ -13,6 +13,9 @@ from crowdgate.risk.singletons import all_unique_within, expected, none_within, 
 SIZES = (1, 5, 10, 50, 100)
 """Of small groups, as in Koot's Table 3.3."""
 
+ABOVE_ZERO, BELOW_ONE = nextafter(0.0, 1.0), nextafter(1.0, 0.0)
+"""Probabilities nearer to 0 and 1 than these are given as these."""
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -20,8 +23,8 @@ class Prediction:
     the person is in the data.
 
     `singletons` are expected, with the standard deviation `spread`; `none` is the probability that there is none,
-    `all_unique` that all are, as logarithms with a bound on their error. `shares` gives, for sizes of groups, the
-    expected share of people whose bin holds at most so many.
+    `all_unique` that all are, as logarithms with a bound on their error, which holds also where bins were given their
+    mean. `shares` gives, for sizes of groups, the expected share of people whose bin holds at most so many.
     """
 
     people: int
@@ -34,12 +37,24 @@ class Prediction:
 
     @property
     def at_least_one(self) -> float:
-        """The probability of at least one singleton."""
-        return -expm1(self.none.value)
+        """The probability of at least one singleton; 1 only where nothing else can be. Where the logarithm can't tell,
+        it is at most the mean (Markov) and at least what mean and spread leave (Cauchy-Schwarz)."""
+        if not self.singletons:
+            return 0.0
+        least = 1 / (1 + (self.spread / self.singletons) ** 2)
+        found = max(least, min(-expm1(self.none.value), self.singletons))
+        return 1.0 if self.none.value == -inf else min(found, BELOW_ONE)
+
+    @property
+    def all_alone(self) -> float:
+        """The probability that all are singletons: 0 and 1 only where nothing else can be."""
+        if self.people == 1 or self.all_unique.value == -inf:
+            return float(self.people == 1)
+        return min(max(exp(self.all_unique.value), ABOVE_ZERO), BELOW_ONE)
 
 
 def predicted(bins: Bins, people: Number, sizes: Sequence[int] = SIZES) -> Prediction:
-    """The prediction for a group of at least one person."""
+    """The prediction for a group of 1 to 1e15 people, in about a second."""
     k = whole("people", people, 1)
     shares = {size: share_in_groups_up_to(bins, k, size) for size in sizes}
     none, unique = none_within(bins, k), all_unique_within(bins, k)

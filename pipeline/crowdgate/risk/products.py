@@ -6,7 +6,7 @@ from functools import reduce
 import numpy as np
 
 from crowdgate.limits import MOST_DISTINCT
-from crowdgate.risk.bins import Bins
+from crowdgate.risk.bins import Bins, Floats
 
 _MOST_OF_ONE = 1000
 
@@ -15,17 +15,23 @@ def product(parts: Iterable[Bins]) -> Bins:
     """The bins of independent attributes together: a bin for every combination.
 
     Above 1,000 distinct probabilities of one attribute, or MOST_DISTINCT of the combinations, neighbouring ones are
-    given their mean: the sum of all stays 1. A combination whose probability is no double above 0 counts as empty.
+    given their mean: the sum of all stays 1, and `Bins.lost` says how far apart they were, over all attributes. A
+    combination whose probability is no double above 0 counts as empty.
     """
     return reduce(_times, parts, Bins.uniform(1))
 
 
 def _times(left: Bins, right: Bins) -> Bins:
-    right = right.compressed(_MOST_OF_ONE)[0]
-    probabilities = np.multiply.outer(left.probabilities, right.probabilities).ravel()
-    counts = np.multiply.outer(left.counts, right.counts).ravel()
-    distinct, place = np.unique(probabilities, return_inverse=True)
-    many = np.asarray(np.bincount(place, counts), dtype=np.float64)
-    held = distinct > 0
-    both = Bins(distinct[held], many[held], left.cells * right.cells - float(many[held].sum()))
-    return both.compressed(MOST_DISTINCT)[0]
+    right = right.compressed(_MOST_OF_ONE)
+    cells = left.cells * right.cells
+    probabilities = _combined(left.probabilities, right.probabilities)
+    order = np.argsort(probabilities, kind="stable")[np.count_nonzero(probabilities == 0) :]
+    first = np.flatnonzero(np.diff(probabilities[order], prepend=0))
+    counts = np.add.reduceat(_combined(left.counts, right.counts)[order], first)
+    least, greatest = (_combined(*ends)[order] for ends in zip(left.reach, right.reach, strict=True))
+    ends = np.minimum.reduceat(least, first), np.maximum.reduceat(greatest, first)
+    return Bins(probabilities[order][first], counts, cells - float(counts.sum()), ends).compressed(MOST_DISTINCT)
+
+
+def _combined(left: Floats, right: Floats) -> Floats:
+    return np.multiply.outer(left, right).ravel()

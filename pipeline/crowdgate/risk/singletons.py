@@ -61,15 +61,18 @@ def log_probability_none(bins: Bins, k: Number) -> float:
 
 
 def none_within(bins: Bins, k: Number) -> LogProbability:
-    """The same with a bound on its error. More than 5,000 distinct probabilities are grouped, which the bound says."""
+    """The same with a bound on its error. More than 5,000 distinct probabilities are grouped; the bound holds what that
+    changes, and what was grouped before (`Bins.lost`)."""
     people = whole("k", k, 0)
     if people == 0:
         return LogProbability(0.0, 0.0)
     if people == 1:
         return LogProbability(-math.inf, 0.0)
-    fewer, lost = bins.compressed(MOST_DISTINCT)
+    if math.fsum(bins.counts) == 1:
+        return LogProbability(0.0, 0.0)
+    fewer = bins.compressed(MOST_DISTINCT)
     found = log_probability(fewer, people, NotOne())
-    return LogProbability(min(found.value, 0.0), found.error + occupancy.none_lost(lost, people))
+    return LogProbability(min(found.value, 0.0), found.error + occupancy.none_lost(fewer.lost, people))
 
 
 def probability_all_unique(bins: Bins, k: Number) -> float:
@@ -83,14 +86,13 @@ def log_probability_all_unique(bins: Bins, k: Number) -> float:
 
 
 def all_unique_within(bins: Bins, k: Number) -> LogProbability:
-    """The same with a bound on its error. More than 5,000 distinct probabilities are grouped, which the bound says."""
+    """The same with a bound on its error. More than 5,000 distinct probabilities are grouped; the bound holds what that
+    changes, and what was grouped before (`Bins.lost`)."""
     people, used = whole("k", k, 0), math.fsum(bins.counts)
     if people <= 1:
         return LogProbability(0.0, 0.0)
     if people > used:
         return LogProbability(-math.inf, 0.0)
-    if people == used:
-        return occupancy.each_bin_one(bins, people)
-    fewer, lost = bins.compressed(MOST_DISTINCT)
-    found = log_probability(fewer, people, AtMostOne())
-    return LogProbability(min(found.value, 0.0), found.error + occupancy.unique_lost(lost, people))
+    fewer = bins.compressed(MOST_DISTINCT) if people < used else bins
+    found = log_probability(fewer, people, AtMostOne()) if people < used else occupancy.each_bin_one(bins, people)
+    return LogProbability(min(found.value, 0.0), found.error + occupancy.unique_lost(fewer.lost, people))

@@ -20,10 +20,11 @@ without them. Recounting itself (classes as runs of equal rows, tables against t
 
 Only a signature or the ledger can tell: where a release comes from (its id, policy, contract, place in the ledger,
 software), and the record of an audit that its gates are judged by; that a register whose counts it was compared with is
-the public one (whoever has that can count it again); which gates its policy has, and parameters that fit
-as well (a rate, a k, an inherited sample); whether a row or a person is protected; the people, budget and past spending
-that it states; noisy numbers, and the errors and intervals of means and quantiles; what the contract says of columns
-(labels, descriptions, order, public counts); free words; and data that were replaced as a whole by other data that fit.
+the public one, and of how many rows (whoever has that can count it again); which gates its policy has, and parameters
+that fit as well (a rate, a k, an inherited sample); whether a row or a person is protected; the people, budget and past
+spending that it states; noisy numbers, and the errors and intervals of means and quantiles; what the contract says of
+columns (labels, descriptions, order, public counts); free words; and data that were replaced as a whole by other data
+that fit.
 
 Time grows with the bytes and rows that are stated. The folder must not change meanwhile: copy it first if others can
 write it.
@@ -47,6 +48,7 @@ from crowdgate.kind.kind import AnyKind, Formats, Kinds, Published
 from crowdgate.ledger.ledger import Ledger
 from crowdgate.limits import LARGEST_LISTING, LARGEST_MANIFEST, MOST_FILES
 from crowdgate.manifest import Manifest
+from crowdgate.publish.register import REGISTER
 from crowdgate.signing.keys import PublicKey
 from crowdgate.verify.gates import gate_problems
 from crowdgate.verify.ledger import audit_problems, ledger_problems
@@ -233,7 +235,8 @@ def _gates(of: Verification) -> Iterator[str]:
 
 
 def _pages(of: Verification) -> Iterator[str]:
-    context = Context(manifest=of.said, page=of.held.page(of.said))
+    register = _bytes(of, REGISTER) if REGISTER in of.sizes else None
+    context = Context(manifest=of.said, page=of.held.page(of.said), register=register)
     for name, each in of.attachments.items():
         if not each.closing:
             found = _bytes(of, name) if name in of.sizes else None

@@ -117,6 +117,7 @@ def test_a_marked_answer_is_nowhere_afterwards(
             "outcome": "counted",
             "questionnaire": "form",
             "population": 1000,
+            "notes": [],
             "people": [{"question": "colour", "people": 250.0}],
         }
 

@@ -16,14 +16,16 @@ from crowdgate.jobs.predict.entry import COLLISION, KL, LEAST_BINS, Trust, predi
 from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.repository.entry import written
 from crowdgate.risk import approximations
+from crowdgate.risk.approximations.validity import ALONE, LOGARITHM, TOGETHER, VARIANCE
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.groups import share_in_groups_of
 from crowdgate.risk.kl import collision_excess, kl_to_uniform, outliers
 from crowdgate.risk.prediction import predicted
 from crowdgate.signing import keys
 from crowdgate.signing.keys import SigningKey, signing_key
+from tests.jobs.test_plan_from import public
 from tests.repository.shelves import TODAY, entry, said
-from tests.workshop import crowdgate
+from tests.workshop import Workshop, crowdgate
 
 Row = dict[str, Any]
 
@@ -75,19 +77,26 @@ def of_one(bins: int, kl: float, collision: float, rows: int = 10**6, wide: floa
     people=st.integers(1, 80),
 )
 def test_what_is_told_of_even_bins_is_near_the_exact_figure(holder: Path, parts: list[int], people: int) -> None:
-    """Without outliers what is told is off by at most a tenth of the share of people, as `validity` has it, and by the
-    limit's 1/N."""
+    """Without outliers what is told is off by at most what the note says, which is what `validity` has."""
     bins = Bins.from_counts(parts)
     if outliers(bins) is not None:
         return
     found = foretold(holder, of_one(len(parts), kl_to_uniform(bins), collision_excess(bins)), str(people))
     exact = predicted(bins, people)
+    assert f"at most {ALONE.kl} by KL" in " ".join(found.notes) or people == 1
     for row in rows_of(found):
-        for key, truth in (("share_alone", exact.singletons / people), ("of_2", share_in_groups_of(bins, people, 2))):
-            if row[key] is not None:
-                assert row[key] == pytest.approx(truth, abs=0.1 + 1 / len(parts))
-        if row["all_alone"] is not None:
-            assert row["all_alone"] == pytest.approx(np.exp(exact.all_unique.value), rel=0.25, abs=1e-12)
+        alone = ALONE.kl if row["by"] == KL else ALONE.collisions
+        told = (("share_alone", exact.singletons / people, alone), *_together(bins, people))
+        for key, truth, off in told:
+            assert row[key] is None or row[key] == pytest.approx(truth, abs=off + 1e-9)
+        if row["spread"] is not None:
+            assert row["spread"] ** 2 == pytest.approx(exact.spread**2, abs=VARIANCE * people + 1e-9)
+        if row["all_alone"]:
+            assert np.log(row["all_alone"]) == pytest.approx(exact.all_unique.value, abs=LOGARITHM + 1e-9)
+
+
+def _together(bins: Bins, people: int) -> list[tuple[str, float, float]]:
+    return [(f"of_{size}", share_in_groups_of(bins, people, size), TOGETHER) for size in (2, 3)]
 
 
 @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much])
@@ -134,6 +143,7 @@ def test_figures_are_the_formulas_with_the_ends_of_the_entry(holder: Path) -> No
 def test_what_is_outside_the_range_is_not_told_and_the_reason_is(holder: Path) -> None:
     found = foretold(holder, of_one(1000, 1.2, 1.4), "40")
     assert all(row["singletons"] is None for row in rows_of(found))
+    assert "the entry does not tell how many are alone" in found.sentence
     why = {(row["by"], row["figure"]): row["why"] for row in rows_of(found, "refused")}
     assert "kappa must be at most 0.25, not 1.2" in why[KL, "alone"]
     assert "kappa must be at most 0.25, not 1.4" in why[COLLISION, "alone"]
@@ -157,6 +167,12 @@ def test_where_one_law_is_left_the_figures_are_exact(holder: Path, bins: int, pe
     assert row["share_alone"] + row["of_2"] <= 1
     if bins == 1:
         assert row["singletons"] == (1 if people == 1 else 0)
+    found = foretold(holder, of_one(bins, 0, 0), str(people))
+    assert "exactly" not in found.sentence
+    assert found.sentence.startswith("Of 1 person who is asked" if people == 1 else f"Of {people} people who are asked")
+    notes = " ".join(found.notes)
+    assert "The figures are exact" in notes
+    assert not any(words in notes for words in ("off by at most", "far likelier", "chance"))
 
 
 def test_chance_outliers_and_restrictions_are_said(holder: Path) -> None:
@@ -219,3 +235,26 @@ def test_the_command_knows_an_entry_by_its_file(
     assert crowdgate("predict", path) == 2
     assert crowdgate("predict", path, *key, "--of", "ward", "--at-most", "0.1") == 2
     assert "an entry says itself what it is of; expected no --of" in capsys.readouterr().err
+
+
+def test_a_published_entry_foretells_what_its_table_holds(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """600 rows, six of each age from 0 to 99: 100 bins alike, whose figures are written out."""
+    public(workshop)
+    keys.create(workshop.root / "holder.key")
+    toml = workshop.root / "crowdgate.toml"
+    toml.write_text(toml.read_text(encoding="utf-8") + 'signing_key = "holder.key"\n', encoding="utf-8")
+    monkeypatch.chdir(workshop.root)
+    stated = ("--words", "Patients", "--coverage", "1", "--error", "0", "--as-of", "2026-01-01", "--public")
+    assert crowdgate("kl", "publish", workshop.contract, "--of", "age", "--to", "kl", *stated) == 0
+    (path,) = (each for each in (workshop.root / "kl").glob("*.json") if not each.name.startswith("index"))
+    trusted = Trust([workshop.root / "holder.key.pub"], TODAY)
+    rows = rows_of(predict_entry(path, trusted, "1,2,40,600"))
+    assert [row["people"] for row in rows] == [1, 2, 40, 600]
+    for row in rows:
+        k = int(row["people"])
+        assert row["singletons"] == pytest.approx(k * (1 - 1 / 100) ** (k - 1), rel=1e-12)
+        unique = np.prod([1 - taken / 100 for taken in range(k)]) if k <= 100 else 0.0
+        assert row["all_alone"] == pytest.approx(unique, rel=1e-9)
+    for people in ("0", "601", "1e12", "2.5", "-1"):
+        with pytest.raises(ConfigurationError, match="a whole number from 1 to 600"):
+            predict_entry(path, trusted, people)

@@ -152,21 +152,33 @@ def _fraction(text: str | None, wrong: _Wrong) -> Fraction | None:
         return None
 
 
-def numbers_by_name(option: str, text: str | None, names: Sequence[str]) -> dict[str, Fraction]:
-    """NAME=NUMBER,NAME=NUMBER as probabilities. Raises ConfigurationError."""
-    wrong, found = _Wrong(), {}
-    for part in text.split(",") if text else ():
+def rates(text: str | None, names: Sequence[str]) -> dict[str, Fraction]:
+    """How often each attribute is wrong: NAME=RATE,NAME=RATE, each once. Raises ConfigurationError."""
+    wrong, found = _Wrong(), dict[str, Fraction]()
+    for part in () if text is None else text.split(","):
         name, value = _split(part)
         if name not in names:
-            wrong.add(option, f"{name!r} is not matched", ", ".join(names), nearest(name, list(names)))
+            wrong.add("--wrong", f"{name!r} is not matched", ", ".join(names), nearest(name, list(names)))
             continue
+        if name in found:
+            wrong.add("--wrong", f"{name!r} twice", "each attribute once")
         try:
             found[name] = probability(name, value or "")
         except ValueError:
-            wrong.add(option, f"{part.strip()!r}", f"{name}=RATE, a rate from 0 to 1", f"{name}=0.01")
+            wrong.add("--wrong", f"{part.strip()!r}", f"{name}=RATE, a rate from 0 to 1", f"{name}=0.01")
     if wrong.found:
         raise ConfigurationError(wrong.found)
     return found
+
+
+def share_covered(text: str | None) -> Fraction:
+    """The share of released people whom the register has; all, where nothing is said. Raises ConfigurationError."""
+    try:
+        return probability("the coverage", "1" if text is None else text.strip(), open_low=True)
+    except ValueError:
+        wrong = _Wrong()
+        wrong.add("--coverage", repr(text), "a share above 0 and at most 1", "0.9")
+        raise ConfigurationError(wrong.found) from None
 
 
 def words_of(chosen: Chosen) -> str:
@@ -178,7 +190,8 @@ def words_of(chosen: Chosen) -> str:
         return f"People are counted by {unit.person}; one row of each counts, as the contract says."
     bound = f"at most {unit.rows} rows of each count, as the contract says"
     return (
-        f"People are counted by {unit.person}, not rows: {bound}, and a person with several values is in several sets."
+        f"People are counted by {unit.person}, not rows: {bound}. A person with several values is in several sets, "
+        "once in each, and where people of small sets are counted by the smallest of them."
     )
 
 

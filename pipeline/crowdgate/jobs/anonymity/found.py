@@ -10,11 +10,11 @@ import numpy as np
 
 from crowdgate.histogram import Histogram
 from crowdgate.jobs.anonymity.asked import Chosen, words_of
-from crowdgate.jobs.anonymity.linked import Link
+from crowdgate.jobs.anonymity.linked import Link, Matched
 from crowdgate.jobs.anonymity.table import Measured, measure
 from crowdgate.limits import MOST_SUBSETS
 from crowdgate.risk.anonymity_sets import SIZES, Summary, correlation
-from crowdgate.risk.linkage import AT_MOST, Linkage
+from crowdgate.risk.linkage import AT_MOST
 from crowdgate.risk.minimal_uniques import DIS_FRACTION, MinimalUniques, Suda, minimal_uniques, suda
 from crowdgate.risk.population_uniques import PopulationUniques, population_uniques
 from crowdgate.sources.source import Source
@@ -58,8 +58,7 @@ class Found:
     special: Special | None
     population: PopulationUniques | None
     left_out: tuple[str, ...]
-    link: Link | None
-    linkage: Linkage | None
+    matched: Matched | None
 
     @property
     def words(self) -> str:
@@ -70,22 +69,24 @@ class Found:
         """The object that `--json` prints."""
         chosen, by = self.chosen, self.measured.by
         found: dict[str, Any] = {"outcome": "measured", "contract": chosen.contract.id, "counted": self.words}
-        found |= {"people": self.measured.people, "up_to": chosen.up_to}
+        found |= {"ingested": self.measured.ingested, "people": self.measured.people, "up_to": chosen.up_to}
         found["groupings"] = [
             {"levels": dict(each.levels), **summary_json(each.summary)} for each in self.measured.groupings
         ]
+        levels = {name: each.name for name, each in chosen.finest.items()}
+        found["together"] = {"levels": levels, **summary_json(self.measured.together)}
         if chosen.by is not None:
             groups = [{"value": each.value, "people": each.people, **summary_json(each.summary)} for each in by]
             name, level = chosen.by
-            of = {at: each.name for at, each in chosen.finest.items()}
-            found["by"] = {"attribute": name, "level": level.name, "of": of, "correlation": correlation(by)}
+            found["by"] = {"attribute": name, "level": level.name, "of": levels, "correlation": correlation(by)}
             found["by"]["groups"] = groups
         found["minimal_uniques"] = None if self.special is None else asdict(self.special)
         found["population_uniques"] = None if self.population is None else _population_json(self.population)
         found["left_out"] = list(self.left_out)
-        if self.link is not None and self.linkage is not None:
-            found["linkage"] = {"release": self.link.release_id, "register_contract": self.link.register.id,
-                                "at_most": AT_MOST, **asdict(self.linkage)}  # fmt: skip
+        if self.matched is not None:
+            link = self.matched.link
+            found["linkage"] = {"release": link.release_id, "register_contract": link.register.id, "at_most": AT_MOST,
+                                **asdict(self.matched.linkage), "register_ingested": self.matched.ingested}  # fmt: skip
         return found
 
 
@@ -115,8 +116,8 @@ def find(chosen: Chosen, source: Source, link: Link | None) -> Found:
         special = _special(chosen, measured.whole, left_out)
         if chosen.fraction is not None:
             population = population_uniques(measured.whole.counts, chosen.fraction)
-    linked = None if link is None else link.matched()
-    return Found(chosen, measured, special, population, tuple(left_out), link, linked)
+    matched = None if link is None else link.matched()
+    return Found(chosen, measured, special, population, tuple(left_out), matched)
 
 
 def _special(chosen: Chosen, whole: Histogram, left_out: list[str]) -> Special | None:

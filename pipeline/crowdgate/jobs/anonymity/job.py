@@ -5,7 +5,6 @@ the policies that come after. What is found lies in the private folder; the ledg
 """
 
 import hashlib
-import os
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -17,9 +16,11 @@ from crowdgate.jobs.anonymity.asked import Asked, Chosen, chosen
 from crowdgate.jobs.anonymity.found import Found, find
 from crowdgate.jobs.anonymity.linked import Link, link_of
 from crowdgate.jobs.anonymity.page import anonymity_page, write_anonymity_page
+from crowdgate.jobs.plan import KNOWN
+from crowdgate.jobs.public import contracts_beside, public_table, speaking
 from crowdgate.ledger.ledger import Ledger, open_ledger
 from crowdgate.ledger.looks import ANONYMITY_KEPT, ANONYMITY_MEASURED
-from crowdgate.ledger.private import private_file, write_private
+from crowdgate.ledger.private import private_file, private_folder, put_private, write_private
 from crowdgate.ledger.stores import placed
 from crowdgate.policy.files import budget_of_contract, working_copy
 from crowdgate.settings import ledger_url
@@ -37,7 +38,8 @@ def anonymity(asked: Asked, page: Path | None = None) -> Found | str:
     error is kept private, and a signal raises Crashed.
     """
     what, link = chosen(asked), link_of(asked)
-    confidential = [each for each in (what.contract, link and link.register) if each and not each.public]
+    confidential = _confidential(what.contract, asked.input, "--input")
+    confidential += [] if link is None else _confidential(link.register, None, "--register")
     if confidential and page is not None:
         found, expected = (
             "a page of confidential data",
@@ -53,6 +55,20 @@ def anonymity(asked: Asked, page: Path | None = None) -> Found | str:
     return measured
 
 
+def _confidential(contract: Contract, path: Path | None, option: str) -> list[Contract]:
+    """The contracts of whose people something is read that is not public: none for a public table. Raises
+    ConfigurationError where a public contract speaks for a table that is not public."""
+    table, known = path or contract.server.path, contracts_beside(contract, KNOWN)
+    found = public_table(table, known)
+    if contract.public and isinstance(found, str):
+        said = f"{table} as the public table of contract {contract.id}, but {found}"
+        expected = "the table that a public contract describes and no other, or the contract of this table"
+        raise ConfigurationError(Problem("command line", None, option, said, expected))
+    if contract.public:
+        return []
+    return [contract, *(each for each in speaking(table, known) if not each.public)]
+
+
 @dataclass(frozen=True)
 class _Place:
     """Where something is kept: a ledger, and the name of the private record there."""
@@ -61,28 +77,43 @@ class _Place:
     name: str
 
     @property
-    def path(self) -> Path:
-        """The private record."""
-        return private_file(self.ledger.path, self.ledger.id, self.name)
+    def page(self) -> Path:
+        """The page beside the private record."""
+        return private_file(self.ledger.path, self.ledger.id, self.name).with_suffix(".html")
 
 
 def _kept(asked: Asked, what: Chosen, source: Source, link: Link | None, confidential: list[Contract]) -> str:
-    """Every population's ledger is told of the look first; the record lies beside the first one's."""
-    ledgers = [_ledger(asked, contract) for contract in confidential]
-    place = _Place(ledgers[0], f"anonymity/{what.contract.id}/{_digest(asked)}")
-    for ledger, contract in zip(ledgers, confidential, strict=True):
-        ledger.record(ANONYMITY_MEASURED, contract.population)
-    held: Mapping[str, Any] | None = None
+    """Every population's ledger is told of the look first; the record lies beside the first one's. The page of an older
+    run goes before anything is read, and a new one comes after its record: none ever lies beside another's."""
+    ledgers = {contract.population: _ledger(asked, contract) for contract in confidential}
+    place = _Place(next(iter(ledgers.values())), f"anonymity/{what.contract.id}/{_digest(asked)}")
+    private_folder(place.ledger.path)
+    for population, ledger in ledgers.items():
+        ledger.record(ANONYMITY_MEASURED, population)
     try:
-        held = _found(place, find(what, source, link))
-    except Exception as error:
-        held = {"stopped": f"{type(error).__name__}: {error}"}
+        place.page.unlink(missing_ok=True)
+        commitment = _written(place, *_measured(what, source, link))
     except BaseException:
         raise Crashed() from None
-    place.ledger.record(
-        ANONYMITY_KEPT, what.contract.id, write_private(place.ledger.path, place.ledger.id, place.name, held)
-    )
+    place.ledger.record(ANONYMITY_KEPT, what.contract.id, commitment)
     return ENDED
+
+
+def _measured(what: Chosen, source: Source, link: Link | None) -> tuple[Mapping[str, Any], str | None]:
+    """The record and its page; what stopped it, and none."""
+    try:
+        found = find(what, source, link)
+        return found.to_json(), anonymity_page(found)
+    except Exception as error:
+        return {"stopped": f"{type(error).__name__}: {error}"}, None
+
+
+def _written(place: _Place, held: Mapping[str, Any], page: str | None) -> str:
+    """The commitment of the record."""
+    commitment = write_private(place.ledger.path, place.ledger.id, place.name, held)
+    if page is not None:
+        put_private(place.page, page.encode())
+    return commitment
 
 
 def _ledger(asked: Asked, contract: Contract) -> Ledger:
@@ -94,15 +125,3 @@ def _ledger(asked: Asked, contract: Contract) -> Ledger:
 def _digest(asked: Asked) -> str:
     """Other questions have records of their own."""
     return hashlib.sha256(repr(astuple(asked)).encode()).hexdigest()[:16]
-
-
-def _found(place: _Place, found: Found) -> Mapping[str, Any]:
-    """The record, beside which its page is written anew for the owner only."""
-    folder, page = place.path.parent, place.path.with_suffix(".html")
-    folder.mkdir(mode=0o700, exist_ok=True)
-    folder.chmod(0o700)
-    page.unlink(missing_ok=True)
-    handle = os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(anonymity_page(found))
-    return found.to_json()

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from crowdgate.contracts.reading import read_contract
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.hierarchy import ANY, INVALID_LABEL, Level
 from crowdgate.histogram import Histogram, View, collapse
-from crowdgate.jobs.anonymity.asked import Asked, numbers_by_name
+from crowdgate.jobs.anonymity.asked import Asked, rates, share_covered
 from crowdgate.jobs.anonymity.table import people_at
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.kinds import KINDS
@@ -35,11 +36,22 @@ class Link:
     coverage: Fraction
     rows_each: int
 
-    def matched(self) -> Linkage:
+    def matched(self) -> "Matched":
         """Read the register and match. Raises FileFault when it can't be read to its end or changes meanwhile."""
-        people = people_at(self.register, self.view, self.source)
+        read = people_at(self.register, self.view, self.source)
+        people = read.counts
         wider = Histogram(people.names, self.released.sizes, people.codes, people.counts)
-        return linkage(self.released, wider, self.wrong, self.coverage, self.rows_each)
+        linked = linkage(self.released, wider, self.wrong, self.coverage, self.rows_each)
+        return Matched(self, linked, read.ingested)
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """A release that was matched, and what became of the register's rows on the way in."""
+
+    link: Link
+    linkage: Linkage
+    ingested: Mapping[str, Any]
 
 
 def link_of(asked: Asked) -> Link | None:
@@ -50,7 +62,7 @@ def link_of(asked: Asked) -> Link | None:
     FileFault where the register's file is missing or has other columns.
     """
     if asked.release is None and asked.register is None:
-        if asked.wrong or asked.coverage:
+        if (asked.wrong, asked.coverage) != (None, None):
             raise _refused("--wrong, --coverage", "no register", "--release DIR and --register CONTRACT beside it")
         return None
     if asked.release is None or asked.register is None:
@@ -64,8 +76,7 @@ def link_of(asked: Asked) -> Link | None:
     columns = {name: level for name, level in published.static.levels.items() if level.name != ANY}
     own = _shared(columns, register)
     view = View(own)
-    wrong = numbers_by_name("--wrong", asked.wrong, view.names)
-    coverage = numbers_by_name("--coverage", f"coverage={asked.coverage or 1}", ["coverage"])["coverage"]
+    wrong, coverage = rates(asked.wrong, view.names), share_covered(asked.coverage)
     source = open_source(register, view.names)
     released = _released(published.rows, columns, own)
     rows_each = said.facts.rows_per_unit

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,14 +13,19 @@ from crowdgate.jobs.anonymity.asked import Chosen
 from crowdgate.risk.anonymity_sets import (
     Group,
     Grouping,
+    Summary,
     by_value,
+    by_value_of_people,
     cover,
     measured,
     measured_of_people,
     of_people,
+    summary,
+    summary_of_people,
 )
 from crowdgate.sampling import KEY_BYTES, SecretKey
 from crowdgate.sources.counting import Task, counted, histograms, serial
+from crowdgate.sources.ingested import described
 from crowdgate.sources.people import stayed
 from crowdgate.sources.source import Source
 
@@ -27,18 +33,31 @@ WHOLE = "whole"
 PERSON = ""
 """A column's name that no attribute has."""
 _PUBLIC_KEY = bytes(KEY_BYTES)
-"""Which rows of a person stay is decided by this key: nothing is released, and the figures are always the same."""
+"""Which rows of a person stay is decided by this key and the cells of the columns that are read, at the levels that are
+asked for: the same question has the same figures, but another one may keep other rows. Nothing is released."""
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """Counts of a table that was read, and what became of its rows on the way in (`sources.ingested.described`)."""
+
+    counts: Histogram
+    ingested: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
     """What was counted. `by` are the sets of all attributes together for each value of the attribute that was asked
-    for; `whole` is the histogram of all attributes at finest levels, None where a person may have several rows."""
+    for; `whole` is the histogram of all attributes at finest levels, None where a person may have several rows.
+    `together` are the sets of all attributes together at finest levels, `ingested` what became of the table's rows on
+    the way in."""
 
     people: int
     groupings: tuple[Grouping, ...]
     by: tuple[Group, ...]
     whole: Histogram | None
+    together: Summary
+    ingested: Mapping[str, Any]
 
 
 def measure(chosen: Chosen, source: Source) -> Measured:
@@ -48,26 +67,27 @@ def measure(chosen: Chosen, source: Source) -> Measured:
 
 def _of_rows(chosen: Chosen, source: Source) -> Measured:
     covering, view = cover(chosen.levels, chosen.up_to), _all(chosen)
-    held = _counted(chosen.contract, {**covering.views, WHOLE: view}, source)
+    held, ingested = _counted(chosen.contract, {**covering.views, WHOLE: view}, source)
     whole = at_levels(held[WHOLE], view, list(chosen.finest.items()))
     by: tuple[Group, ...] = ()
     if chosen.by is not None:
         cells = at_levels(held[WHOLE], view, [chosen.by, *chosen.finest.items()])
         by = by_value(cells, _first(cells), chosen.by[1].labels)
-    return Measured(whole.rows, tuple(measured(covering, held, whole)), by, whole)
+    return Measured(whole.rows, tuple(measured(covering, held, whole)), by, whole, summary(whole.counts), ingested)
 
 
 def _of_people(chosen: Chosen, source: Source) -> Measured:
     view = _all(chosen)
-    rows = entries(chosen.contract, view, source)
+    read = entries(chosen.contract, view, source)
+    rows = read.counts
     own = at_levels(rows, view, list(chosen.finest.items()), persons=True)
     by: tuple[Group, ...] = ()
     if chosen.by is not None:
         cells = at_levels(rows, view, [chosen.by, *chosen.finest.items()], persons=True)
-        places = Histogram(tuple(map(str, range(len(cells.names)))), cells.sizes, cells.codes, cells.counts)
-        by = by_value(of_people(places, places.names[1:]), of_people(places, places.names[1:2]), chosen.by[1].labels)
+        by = by_value_of_people(cells, chosen.by[1].labels)
     people = len(np.unique(own.codes[0]))
-    return Measured(people, tuple(measured_of_people(own, chosen.levels, chosen.up_to)), by, None)
+    groupings = tuple(measured_of_people(own, chosen.levels, chosen.up_to))
+    return Measured(people, groupings, by, None, summary_of_people(own), read.ingested)
 
 
 def _all(chosen: Chosen) -> View:
@@ -94,25 +114,31 @@ def at_levels(
     return collapse(names, tuple(sizes), codes, cells.counts)
 
 
-def _counted(contract: Contract, views: Mapping[str, View], source: Source) -> Mapping[str, Histogram]:
+def _counted(
+    contract: Contract, views: Mapping[str, View], source: Source
+) -> tuple[Mapping[str, Histogram], Mapping[str, Any]]:
     columns = tuple(dict.fromkeys(name for view in views.values() for name in view.names))
     task = Task(contract, columns, views)
-    return histograms(counted(source, task, serial()), task, SecretKey(_PUBLIC_KEY, injected=True))
+    total = counted(source, task, serial())
+    return histograms(total, task, SecretKey(_PUBLIC_KEY, injected=True)), described(total, task)
 
 
-def entries(contract: Contract, view: View, source: Source) -> Histogram:
+def entries(contract: Contract, view: View, source: Source) -> Read:
     """Rows of persons: the histogram of the person and the columns of a view, as many rows of each as the contract
     lets stay."""
-    found = counted(source, Task(contract, view.names, {WHOLE: view}), serial())
-    assert found.people is not None, "the privacy unit is a person"
-    own = found.people.view
-    of, codes, counts = stayed(found.people, contract.unit.rows, SecretKey(_PUBLIC_KEY, injected=True))
-    names, sizes = (PERSON, *own.names), (max(1, len(found.people.ids)), *own.sizes)
-    return collapse(names, sizes, [of, *codes], counts)
+    task = Task(contract, view.names, {WHOLE: view})
+    total = counted(source, task, serial())
+    assert total.people is not None, "the privacy unit is a person"
+    own = total.people.view
+    of, codes, counts = stayed(total.people, contract.unit.rows, SecretKey(_PUBLIC_KEY, injected=True))
+    names, sizes = (PERSON, *own.names), (max(1, len(total.people.ids)), *own.sizes)
+    return Read(collapse(names, sizes, [of, *codes], counts), described(total, task))
 
 
-def people_at(contract: Contract, view: View, source: Source) -> Histogram:
+def people_at(contract: Contract, view: View, source: Source) -> Read:
     """How many people have each tuple of a view: rows, or persons, who may have several tuples."""
     if contract.unit.person is None or contract.unit.rows == 1:
-        return _counted(contract, {WHOLE: view}, source)[WHOLE]
-    return of_people(entries(contract, view, source), view.names)
+        held, ingested = _counted(contract, {WHOLE: view}, source)
+        return Read(held[WHOLE], ingested)
+    read = entries(contract, view, source)
+    return Read(of_people(read.counts, view.names), read.ingested)

@@ -1,43 +1,21 @@
 """What was found, as sentences and as tables of text, for the terminal and for the page."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 
 from crowdgate.jobs.anonymity.asked import fraction_words
+from crowdgate.jobs.anonymity.came_in import came_in_table, came_in_words
 from crowdgate.jobs.anonymity.found import BANDS, Found, Record
+from crowdgate.jobs.anonymity.shown import Table, number, percent
 from crowdgate.risk.anonymity_sets import SIZES, Grouping, Summary, correlation
 from crowdgate.risk.linkage import AT_MOST
 
 SIZE_TITLES = ("sets", "min", "1st quartile", "median", "mean", "3rd quartile", "max")
-PEOPLE_TITLES = ("k = 1", *(f"k <= {size}" for size in SIZES[1:]), "alone")
+PEOPLE_TITLES = ("k = 1", *(f"k <= {size}" for size in SIZES[1:]), "alone, of all people")
+IN_SEVERAL = "Who has several combinations is in several sets, and counts here once, by the smallest of them."
 MOST_GROUPS = 200
 """Values of an attribute that a table shows."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of text; the first `words` columns are words, the others numbers."""
-
-    title: str
-    note: str
-    titles: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    words: int = 1
-
-
-def number(value: float | None) -> str:
-    """A number with at most one digit after the point; nothing where there is none."""
-    if value is None:
-        return ""
-    text = f"{value:,.1f}"
-    return text.removesuffix(".0")
-
-
-def percent(part: float, whole: float) -> str:
-    """A share of people; nothing of nobody."""
-    return f"{part / whole:.2%}" if whole else ""
 
 
 def named(levels: Mapping[str, str]) -> str:
@@ -52,33 +30,34 @@ def sentences(found: Found) -> Iterator[str]:
     if not people or not worst:
         yield "There is nobody in this table, so nobody shares a combination of values with anybody."
     else:
-        alone = worst[0].summary.within[0]
-        yield (
-            _alone_in_sets(worst[0])
-            if _in_several(found, worst[0])
-            else (
-                f"Of the {number(people)} people in this table {number(alone)} ({percent(alone, people)}) are the only "
-                f"ones with their combination of {named(worst[0].levels)}: whoever knows these of one of them can find "
-                "that person's row."
-            )
-        )
+        yield _alone(worst[0], people, several=found.chosen.several_rows)
+        yield from _further(found)
+    yield came_in_words(found.measured.ingested, "this table")
     yield found.words
     yield from found.left_out
     yield from _population(found)
     yield from _linkage(found)
 
 
-def _in_several(found: Found, grouping: Grouping) -> bool:
-    """Whether somebody is in several sets, so that people of all sets are more than people."""
-    return grouping.summary.people != found.measured.people
-
-
-def _alone_in_sets(grouping: Grouping) -> str:
+def _alone(worst: Grouping, people: int, *, several: bool) -> str:
+    alone, levels = worst.summary.within[0], named(worst.levels)
+    some = f"Of the {number(people)} people in this table {number(alone)} ({percent(alone, people)})"
+    if several:
+        return f"{some} have a combination of {levels} that nobody else has: whoever knows it can find that person."
     return (
-        f"In this table {number(grouping.summary.within[0])} combinations of {named(grouping.levels)} are those of one "
-        "person only: whoever knows such a one can find that person's row. A person with several rows may have several "
-        "combinations, and counts once in each of them in all figures of sets."
+        f"{some} are the only ones with their combination of {levels}: whoever knows these of one of them can find "
+        "that person's row."
     )
+
+
+def _further(found: Found) -> Iterator[str]:
+    """What more than the combinations that are looked at would tell."""
+    chosen, alone = found.chosen, found.measured.together.within[0]
+    if chosen.up_to < len(chosen.levels):
+        yield (
+            f"No other combination of at most {chosen.up_to} attributes leaves more people alone; all "
+            f"{len(chosen.levels)} together leave {number(alone)} ({percent(alone, found.measured.people)}) alone."
+        )
 
 
 def _population(found: Found) -> Iterator[str]:
@@ -87,19 +66,26 @@ def _population(found: Found) -> Iterator[str]:
         return
     unique = estimated.chosen.uniques
     said = "no model tells how many" if unique is None else f"about {number(round(unique))} ({estimated.chosen.model})"
+    others = [
+        f"{number(round(each.uniques))} ({each.model})"
+        for each in estimated.estimates
+        if each != estimated.chosen and each.uniques is not None
+    ]
     yield (
         f"The table is a sample of {fraction_words(fraction)} of its population: of some "
-        f"{number(round(estimated.people))} people there {said} are unique in all attributes together."
+        f"{number(round(estimated.people))} people there, for whom the rows that count stand, {said} are unique in all "
+        "attributes together" + (f"; by other models {' or '.join(others)}." if others else ".")
     )
 
 
 def _linkage(found: Found) -> Iterator[str]:
-    if found.linkage is None or found.link is None:
+    if found.matched is None:
         return
-    linked = found.linkage
+    linked, link = found.matched.linkage, found.matched.link
+    yield came_in_words(found.matched.ingested, f"the register {link.register.id}")
     yield (
-        f"Of the {number(linked.rows)} rows of release {found.link.release_id} {number(linked.matches_within[0])} "
-        f"match exactly one person of the register {found.link.register.id} in {', '.join(linked.attributes)}. "
+        f"Of the {number(linked.rows)} rows of release {link.release_id} {number(linked.matches_within[0])} "
+        f"match exactly one person of the register {link.register.id} in {', '.join(linked.attributes)}. "
         "Not every match is right: a row may be of somebody whom the register lacks. Somebody who takes one of the "
         f"matching people at random is right for at most {number(_up(linked.correct_at_most))} rows on average, and "
         f"for at most {number(_up(linked.correct_alone_at_most))} of those that match one person."
@@ -127,11 +113,15 @@ def tables(found: Found, most: int) -> Iterator[Table]:
     singles = [each for each in found.measured.groupings if len(each.levels) == 1]
     worst = most_identifying(found, most)
     every = len(found.measured.groupings)
-    note = "" if len(worst) == every else f"The {len(worst)} most identifying of {number(every)}; --json has them all."
+    note = "Those that leave most people alone come first."
+    if len(worst) < every:
+        note = f"The {len(worst)} of {number(every)} that leave most people alone, these first; --json has them all."
+    people, several = found.measured.people, IN_SEVERAL if found.chosen.several_rows else ""
     yield _sizes("Set sizes of the combinations that identify most", note, worst)
-    yield _people("People in small sets, of the same combinations", "", worst)
+    yield _people("People in small sets, of the same combinations", several, worst, people)
     yield _sizes("Set sizes of each attribute by itself", "", singles)
-    yield _people("People in small sets, of each attribute by itself", "", singles)
+    yield _people("People in small sets, of each attribute by itself", several, singles, people)
+    yield came_in_table(found.measured.ingested, "this table")
     yield from _by(found)
     yield from _special(found)
     yield from _estimates(found)
@@ -148,13 +138,12 @@ def _size_cells(summary: Summary) -> tuple[str, ...]:
     return tuple(map(number, each))
 
 
-def _people(title: str, note: str, groupings: Sequence[Grouping]) -> Table:
-    rows = tuple((named(each.levels), *_people_cells(each.summary)) for each in groupings)
+def _people(title: str, note: str, groupings: Sequence[Grouping], people: int) -> Table:
+    rows = tuple(
+        (named(each.levels), *map(number, each.summary.within), percent(each.summary.within[0], people))
+        for each in groupings
+    )
     return Table(title, note, ("attributes", *PEOPLE_TITLES), rows)
-
-
-def _people_cells(summary: Summary) -> tuple[str, ...]:
-    return (*map(number, summary.within), percent(summary.within[0], summary.people))
 
 
 def _by(found: Found) -> Iterator[Table]:
@@ -222,9 +211,10 @@ def _estimates(found: Found) -> Iterator[Table]:
 
 
 def _matches(found: Found) -> Iterator[Table]:
-    linked = found.linkage
-    if linked is None:
+    if found.matched is None:
         return
+    linked, link = found.matched.linkage, found.matched.link
+    yield came_in_table(found.matched.ingested, f"the register {link.register.id}")
     rows = [("nobody", number(linked.unmatched), percent(linked.unmatched, linked.rows), "")]
     for most, many, people in zip(AT_MOST, linked.matches_within, linked.people_within, strict=True):
         said = "exactly 1 person" if most == 1 else f"1 to {most} people"

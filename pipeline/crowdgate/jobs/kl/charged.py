@@ -141,8 +141,11 @@ def _basis(run: Run) -> ChargedNoise:
 
 def _committed(run: Run, envelope: bytes) -> str:
     digest = digest_of(envelope)
-    shelf.stage(run.staged, envelope, run.day)
-    run.ledger.commit(run.id, State.COMMITTED, digest, _destination(run, digest), _noted(run, "published"))
+
+    def commit() -> None:
+        run.ledger.commit(run.id, State.COMMITTED, digest, _destination(run, digest), _noted(run, "published"))
+
+    shelf.stage(run.staged, envelope, run.day, commit)
     return digest
 
 
@@ -153,6 +156,15 @@ def _destination(run: Run, digest: str) -> str:
 
 def _noted(run: Run, outcome: str) -> str:
     return write_private(run.ledger.path, run.ledger.id, run.id, {"outcome": outcome})
+
+
+def sweep(run: Run) -> None:
+    """Removes what killed runs left staged in the repository; what the ledger committed to stays for its own run."""
+
+    def committed() -> list[str]:
+        return [each.release_id for each in run.ledger.entries() if each.state is State.COMMITTED]
+
+    shelf.sweep(run.folder, run.ledger.id, committed)
 
 
 def publish_staged(run: Run, digest: str, key: SigningKey, trusted: Sequence[PublicKey], today: date) -> Ended:

@@ -61,12 +61,12 @@ def decide(choice: Choice, today: date) -> Decided:
     root = working_copy(choice.contract)
     budget = budget_of_contract(choice.contract, contract)[0]
     ledger = open_ledger(ledger_url(root, choice.ledger, placed), budget.spec.ledger)
-    last = in_force(read_decisions(root), contract.id).get(choice.attribute)
+    last = _last(root, contract, choice.attribute)
     if last is not None and _same(last, said):
-        hold_decisions(root, contract.id, ledger)
+        hold_decisions(root, contract, ledger)
         return Decided(last, tuple(contract_problems(contract, [last])))
     text = _text({**said, **({} if last is None else {"replaces": last.digest})})
-    made = _recorded(root, contract.id, ledger, text, today)
+    made = _recorded(root, contract, ledger, text, today)
     return Decided(made, tuple(contract_problems(contract, [made])))
 
 
@@ -86,7 +86,8 @@ def _said(choice: Choice, contract: Contract, today: date) -> dict[str, str | in
             "with --decision coarsen, and only there",
             None,
         )
-    said: dict[str, str | int] = {"contract": contract.id, "attribute": choice.attribute, "decision": choice.decision}
+    said: dict[str, str | int] = {"contract": contract.id, "population": contract.population}
+    said |= {"attribute": choice.attribute, "decision": choice.decision}
     if choice.level is not None:
         said |= {"level": choice.level, "values": _values(contract.by_name[choice.attribute].hierarchy, choice)}
     for option, words in (("--reason", choice.reason), ("--by", choice.by), ("--rests-on", choice.rests_on)):
@@ -105,6 +106,13 @@ def _values(hierarchy: Hierarchy | None, choice: Choice) -> int:
     return len({level.of_values[at] for at, label in enumerate(exact.labels) if label != INVALID_LABEL})
 
 
+def _last(root: Path, contract: Contract, attribute: str) -> Decision | None:
+    """The decision in force on an attribute of this very contract."""
+    about = (contract.id, attribute)
+    found = in_force(read_decisions(root), contract)
+    return next((each for each in found if (each.spec.contract, each.spec.attribute) == about), None)
+
+
 def _same(last: Decision, said: dict[str, str | int]) -> bool:
     held = last.spec.model_dump(exclude={"replaces"}, exclude_none=True)
     return bool(held == said)
@@ -115,14 +123,15 @@ def _text(said: dict[str, Any]) -> str:
     return _HEAD + yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, width=10_000)
 
 
-def _recorded(root: Path, contract: str, ledger: Ledger, text: str, today: date) -> Decision:
+def _recorded(root: Path, contract: Contract, ledger: Ledger, text: str, today: date) -> Decision:
     data = text.encode()
     digest = hashlib.sha256(data).hexdigest()
     path = root / FOLDER / f"{today.isoformat()}-{digest[:12]}.yaml"
-    begun = any((line.event, line.subject, line.commitment) == (DECIDED, contract, digest) for line in ledger.journal())
+    said = (DECIDED, contract.population, digest)
+    begun = any((line.event, line.subject, line.commitment) == said for line in ledger.journal())
     if not begun:
         hold_decisions(root, contract, ledger)
-        ledger.record(DECIDED, contract, digest)
+        ledger.record(*said)
     _write(path, data)
     hold_decisions(root, contract, ledger)
     return read_decision(path)

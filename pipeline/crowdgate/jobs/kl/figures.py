@@ -15,7 +15,7 @@ from crowdgate.errors import ConfigurationError, FileFault, Problem
 from crowdgate.histogram import Histogram
 from crowdgate.jobs.kl.subject import Subject
 from crowdgate.jobs.prior import Subject as Asked
-from crowdgate.jobs.prior import figures
+from crowdgate.jobs.prior import elsewhere, figures
 from crowdgate.jobs.verify import verify
 from crowdgate.kind.forecast import Basis
 from crowdgate.kind.prior import Joint
@@ -93,9 +93,9 @@ def of_release(subject: Subject, path: Path, folder: Path, people: int) -> Told:
     ConfigurationError where its counts do not relate all these attributes.
     """
     said = verify(folder).manifest
-    if said.contract.population != subject.contract.population:
-        found = f"the release is of the population {said.contract.population}"
-        raise _refused(folder, found, f"one of {subject.contract.population}")
+    other = elsewhere(said.contract.population, subject.contract)
+    if other is not None:
+        raise _refused(folder, f"the release is {other}", f"one of {subject.contract.population}")
     asked = Asked(subject.contract, working_copy(path), people, subject.counted.levels)
     prior = figures(asked, folder).prior
     joint = prior.joint(subject.counted.levels)

@@ -1,6 +1,7 @@
 """Contracts are held to what was decided about collecting their attributes, and decisions to the ledger's journal."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from crowdgate.contracts.contract import Attribute, Contract
@@ -8,22 +9,23 @@ from crowdgate.documents import read_document
 from crowdgate.errors import ConfigurationError, CrowdgateError, Problem
 from crowdgate.ledger.ledger import Ledger, open_ledger
 from crowdgate.ledger.stores import placed
-from crowdgate.policy.decisions import FOLDER, Decision, in_force, read_decisions
+from crowdgate.policy.decisions import FOLDER, Decision, concerning, in_force, read_decisions, readable
 from crowdgate.policy.files import Bundle
+from crowdgate.policy.policy import PrivacyBudget
 from crowdgate.settings import ledger_url
 
 DECIDED = "collection-decided"
-"""Of the contract that is the line's subject; the commitment is the SHA-256 of the decision's file."""
+"""Of the population that is the line's subject; the commitment is the SHA-256 of the decision's file."""
 
 
 def decision_problems(bundle: Bundle) -> Iterator[Problem]:
     """What a policy's contract collects against what was decided, and decisions that can't be read."""
     try:
-        decided = in_force(read_decisions(bundle.root), bundle.contract.id)
+        decided = in_force(read_decisions(bundle.root), bundle.contract)
     except ConfigurationError as error:
         yield from error.problems
         return
-    yield from contract_problems(bundle.contract, decided.values())
+    yield from contract_problems(bundle.contract, decided)
 
 
 def contract_problems(contract: Contract, decided: Iterable[Decision]) -> Iterator[Problem]:
@@ -61,7 +63,8 @@ def _problem(contract: Contract, decision: Decision, found: str, expected: str) 
         (),
     )
     line = document.line(at)
-    said = f"{expected}, or a later decision by `crowdgate kl decide` ({decision.path.name}: {decision.words})"
+    why = f"{decision.path.name}: {decision.words_for(contract)}"
+    said = f"{expected}, or a later decision by `crowdgate kl decide` ({why})"
     return Problem(str(path), line, f"attribute {name!r}", found, said)
 
 
@@ -71,35 +74,57 @@ def _name(data: object, location: tuple[str | int, ...]) -> object:
     return data.get("name") if isinstance(data, dict) else None
 
 
-def hold_decisions(root: Path, contract: str, ledger: Ledger) -> None:
-    """Every decision about a contract is one that the ledger knows, and every one that it knows is there.
+def hold_decisions(root: Path, contract: Contract, ledger: Ledger) -> None:
+    """Every decision about the contracts of a population is one that the ledger knows, and every one that it knows is
+    there.
 
     Raises ConfigurationError that names the files.
     """
-    known = {line.commitment for line in ledger.journal() if (line.event, line.subject) == (DECIDED, contract)}
-    own = [each for each in read_decisions(root) if each.spec.contract == contract]
-    problems = [*_unknown(own, known, ledger), *_gone(root, own, known, ledger)]
+    problems = list[Problem]()
+    problems += _differing(root, contract, ledger, readable(root, problems))
     if problems:
         raise ConfigurationError(problems)
 
 
-def _unknown(own: Sequence[Decision], known: set[str | None], ledger: Ledger) -> Iterator[Problem]:
-    for each in own:
-        if each.digest not in known:
-            found = f"the ledger {ledger.id} knows no such decision: edited, or made without `crowdgate kl decide`"
-            yield Problem(str(each.path), None, "file", found, "the file as it was decided")
+def _differing(root: Path, contract: Contract, ledger: Ledger, decisions: Sequence[Decision]) -> Iterator[Problem]:
+    known = {(line.subject, line.commitment or "") for line in ledger.journal() if line.event == DECIDED}
+    there = {each.digest for each in decisions}
+    missing = sorted(digest for people, digest in known if people == contract.population and digest not in there)
+    yield from _unknown(concerning(decisions, contract), known, ledger)
+    yield from _gone(root, missing, ledger)
 
 
-def _gone(root: Path, own: Sequence[Decision], known: set[str | None], ledger: Ledger) -> Iterator[Problem]:
-    for digest in sorted(filter(None, known - {each.digest for each in own})):
+def _unknown(found: Sequence[Decision], known: set[tuple[str, str]], ledger: Ledger) -> Iterator[Problem]:
+    for each in found:
+        if (each.spec.population, each.digest) not in known:
+            what = f"the ledger {ledger.id} knows no such decision: edited, or made without `crowdgate kl decide`"
+            yield Problem(str(each.path), None, "file", what, "the file as it was decided")
+
+
+def _gone(root: Path, missing: Sequence[str], ledger: Ledger) -> Iterator[Problem]:
+    for digest in missing:
         found = f"the decision {digest} is missing, which the ledger {ledger.id} knows"
         yield Problem(str(root / FOLDER), None, "folder", found, "all decisions, also those that were replaced")
 
 
-def hold_decisions_here(bundle: Bundle) -> None:
-    """The same, where the ledger may be out of reach."""
+@dataclass(frozen=True)
+class Held:
+    """What differs between decisions that can be read and the ledger, and why they could not be held to it (None: they
+    were)."""
+
+    problems: tuple[Problem, ...]
+    why_not: str | None
+
+
+def held_here(root: Path, contract: Contract, budget: PrivacyBudget, option: str | None = None) -> Held:
+    """The decisions about a contract's population against the ledger of its budget, which may be out of reach."""
     try:
-        ledger = open_ledger(ledger_url(bundle.root, None, placed), bundle.budget.spec.ledger)
-    except CrowdgateError:
-        return
-    hold_decisions(bundle.root, bundle.contract.id, ledger)
+        ledger = open_ledger(ledger_url(root, option, placed), budget.spec.ledger)
+        return Held(tuple(_differing(root, contract, ledger, readable(root, []))), None)
+    except CrowdgateError as error:
+        return Held((), str(error))
+
+
+def unheld_words(why_not: str | None) -> list[str]:
+    """What is said of decisions that were not held to the ledger; nothing of others."""
+    return [] if why_not is None else [f"Decisions on what is collected are not held to the ledger: {why_not}"]

@@ -10,9 +10,10 @@ from crowdgate.contracts.contract import Contract, Role
 from crowdgate.documents import Document, read_document
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import EXACT
+from crowdgate.jobs.kl.held import Held, held_here
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.policy.decisions import in_force, read_decisions
-from crowdgate.policy.files import contracts
+from crowdgate.policy.files import budget_of_contract, contracts
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.questionnaire import Questionnaire
 from crowdgate.repository.matching import Found, Question, answers
@@ -39,7 +40,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Holder:
-    """A contract or a questionnaire, its attributes, and what answers for its quasi-identifiers together."""
+    """A contract or a questionnaire, its attributes, and what answers for its quasi-identifiers together.
+
+    `unheld` is why the decisions about it could not be held to the ledger (None: they were, or it is of no contract).
+    """
 
     kind: str
     name: str
@@ -47,12 +51,14 @@ class Holder:
     population: str
     lines: tuple[Line, ...]
     together: Found | None
+    unheld: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
         said = {"kind": self.kind, "name": self.name, "contract": self.contract, "population": self.population}
         lines = [{**vars(line), "entries": list(line.entries)} for line in self.lines]
-        return {**said, "attributes": lines, "together": None if self.together is None else _found_json(self.together)}
+        together = None if self.together is None else _found_json(self.together)
+        return {**said, "attributes": lines, "together": together, "decisions_not_held": self.unheld}
 
     def rows(self) -> Iterator[list[str]]:
         """Lines of a table under TITLES."""
@@ -71,28 +77,51 @@ def _found_json(found: Found) -> dict[str, Any]:
 def inventory(home: Path, entries: Sequence[Signed]) -> list[Holder]:
     """The contracts of a working copy with all their attributes, and its questionnaires with what they ask of one.
 
-    Raises ConfigurationError for a questionnaire or a decision that can't be read, and for a question on an attribute
-    or a level that its contract does not have.
+    Raises ConfigurationError for a questionnaire or a decision that can't be read, for decisions that differ from what
+    the ledger knows, and for a question on an attribute or a level that its contract does not have.
     """
     known = {contract.id: contract for contract in contracts(home, KNOWN)}
     if not known:
         found, expected = "no contract that can be read", "a working copy, as `crowdgate init DIR` makes it"
         raise ConfigurationError(Problem(str(home / "data_contracts"), None, "folder", found, expected))
-    held = [_of_contract(home, contract, entries) for contract in known.values()]
+    unheld = _unheld(home, list(known.values()))
+    held = [_of_contract(home, contract, entries, unheld) for contract in known.values()]
     documents = [read_document(path) for path in sorted((home / FOLDER).glob("*.yaml"))]
-    return [*held, *(_of_form(home, document, known, entries) for document in documents)]
+    return [*held, *(_of_form(home, document, known, entries, unheld) for document in documents)]
 
 
-def _of_contract(home: Path, contract: Contract, entries: Sequence[Signed]) -> Holder:
+def _unheld(home: Path, known: Sequence[Contract]) -> dict[str, str | None]:
+    """By contract, why its decisions can't be held to the ledger. Raises ConfigurationError where they differ."""
+    held = {contract.id: _held(home, contract) for contract in known}
+    problems = dict.fromkeys(problem for each in held.values() for problem in each.problems)
+    if problems:
+        raise ConfigurationError(list(problems))
+    return {name: each.why_not for name, each in held.items()}
+
+
+def _held(home: Path, contract: Contract) -> Held:
+    try:
+        budget = budget_of_contract(contract.files[0], contract)[0]
+    except ConfigurationError as error:
+        return Held((), "; ".join(map(str, error.problems)))
+    return held_here(home, contract, budget)
+
+
+def _of_contract(home: Path, contract: Contract, entries: Sequence[Signed], unheld: Mapping[str, str | None]) -> Holder:
     levels = {each.name: EXACT for each in contract.attributes}
     key = [each.name for each in contract.attributes if each.role is Role.QUASI_IDENTIFIER and each.releasable]
     lines = _lines(home, contract, levels, entries)
-    return Holder(
-        "contract", contract.id, contract.id, contract.population, lines, _together(contract, levels, key, entries)
-    )
+    together = _together(contract, levels, key, entries)
+    return Holder("contract", contract.id, contract.id, contract.population, lines, together, unheld[contract.id])
 
 
-def _of_form(home: Path, document: Document, known: Mapping[str, Contract], entries: Sequence[Signed]) -> Holder:
+def _of_form(
+    home: Path,
+    document: Document,
+    known: Mapping[str, Contract],
+    entries: Sequence[Signed],
+    unheld: Mapping[str, str | None],
+) -> Holder:
     """What a form asks: attributes of its contract, and questions with answers of their own."""
     form = parse(Questionnaire, document)
     name, who = form.metadata.name, form.spec.population.who
@@ -106,7 +135,8 @@ def _of_form(home: Path, document: Document, known: Mapping[str, Contract], entr
         raise ConfigurationError(document.problem(at, found, f"one of {', '.join(known)}", right))
     levels = _asked(document, form, contract)
     lines = _lines(home, contract, levels, entries)
-    return Holder("form", name, contract.id, who, (*lines, *own), _together(contract, levels, list(levels), entries))
+    together = _together(contract, levels, list(levels), entries)
+    return Holder("form", name, contract.id, who, (*lines, *own), together, unheld[contract.id])
 
 
 def _asked(document: Document, form: Questionnaire, contract: Contract) -> dict[str, str]:
@@ -130,13 +160,13 @@ def _asked(document: Document, form: Questionnaire, contract: Contract) -> dict[
 
 
 def _lines(home: Path, contract: Contract, levels: Mapping[str, str], entries: Sequence[Signed]) -> tuple[Line, ...]:
-    decided = in_force(read_decisions(home), contract.id)
+    decided = in_force(read_decisions(home), contract)
     return tuple(
         Line(
             name,
             level,
             _size(contract, name, level),
-            decided[name].words if name in decided else None,
+            "; ".join(each.words_for(contract) for each in decided if each.spec.attribute == name) or None,
             tuple(entry.digest for entry in entries if _speaks(entry, contract.id, name)),
         )
         for name, level in levels.items()

@@ -186,6 +186,7 @@ def _charged(ready: _Ready, epsilon: Fraction, noise: CountNoise, announce: Anno
         return written(made[0], ready.key)
 
     shelf.check_folder(ready.folder, ready.trusted, ready.today)
+    charged.sweep(run)
     grid = charged.reserve(run)
     if announce is not None:
         announce(run.id)

@@ -3,17 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from math import log
 from pathlib import Path
 from typing import Any
 
-from crowdgate.accounting.numbers import exact_text
+from crowdgate.accounting.numbers import decimal, exact_text
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import EXACT
 from crowdgate.jobs.kl.subject import split
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.policy.files import contracts
-from crowdgate.repository.entry import Entry
+from crowdgate.repository.entry import Ends, Entry
 from crowdgate.repository.matching import Found, Question, answers
 from crowdgate.repository.reading import Repository, Signed, read_repository
 from crowdgate.signing.keys import public_keys
@@ -128,34 +129,45 @@ TITLES = (
     "attributes",
     "people",
     "KL",
-    "from",
-    "to",
+    "its range",
     "collision",
+    "its range",
     "ln N",
     "covers",
     "errors",
     "date",
     "basis",
 )
-TEXT = (0, 1, 2, 3, 11, 12)
+TEXT = (0, 1, 2, 3, 5, 7, 11, 12)
+MEANING = (
+    "KL: distance to the uniform law in nats, from 0 (all N values alike) to ln N (one value for all); "
+    "collision: (N sum p^2 - 1)/2; no range: exact; covers, errors: shares, as the holder states them"
+)
+"""What the columns of TITLES mean."""
 
 
 def row(each: Signed) -> list[str]:
     """An entry as a row of a table under TITLES."""
-    from math import log
-
     entry = each.entry
-    kl = [f"{number:.4g}" for number in (entry.kl.value, entry.kl.low, entry.kl.high)]
-    said = [f"{entry.source.coverage:.4g}", f"{entry.source.error:.4g}", entry.date, basis_words(entry)]
-    tail = [f"{entry.collision.value:.4g}", f"{log(entry.bins):.4g}", *said]
     return [
         each.digest[:12],
         f"{entry.vocabulary.contract} {entry.vocabulary.version}",
         attributes(entry),
         people(entry),
-        *kl,
-        *tail,
+        *_figure(entry.kl),
+        *_figure(entry.collision),
+        f"{log(entry.bins):.4g}",
+        f"{entry.source.coverage:.4g}",
+        f"{entry.source.error:.4g}",
+        entry.date,
+        basis_words(entry),
     ]
+
+
+def _figure(ends: Ends) -> tuple[str, str]:
+    """A figure, and its range, rounded outwards; no range of one that is exact."""
+    low, high = decimal(ends.low, 4, least=True), decimal(ends.high, 4)
+    return f"{ends.value:.4g}", "" if ends.low == ends.high else f"{low} to {high}"
 
 
 def attributes(entry: Entry) -> str:

@@ -1,14 +1,14 @@
 """Writing a repository's folder: an entry is there whole and listed by the signed index, or not at all."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from crowdgate.errors import EnvironmentFault, FileFault, VerificationFailed
 from crowdgate.jobs.catalogue import locked
 from crowdgate.limits import LARGEST_ENTRY, LARGEST_ENVELOPE
-from crowdgate.publish.publisher import replace
+from crowdgate.publish.publisher import SCRATCH, replace
 from crowdgate.repository import index, web
 from crowdgate.repository.entry import digest_of
 from crowdgate.repository.reading import STAGING, read_repository
@@ -38,9 +38,8 @@ def check_folder(folder: Path, trusted: Sequence[PublicKey], today: date, pendin
         return
     try:
         read_repository(str(folder), trusted, today, pending)
-    except FileFault:
-        found = "it holds files and no index"
-        raise EnvironmentFault(f"{folder}: {found}; expected a KL repository, or an empty folder") from None
+    except FileFault as error:
+        raise EnvironmentFault(f"{error}, or an empty folder") from None
 
 
 def staged_entry(folder: Path, owner: str, release_id: str) -> Path:
@@ -48,12 +47,21 @@ def staged_entry(folder: Path, owner: str, release_id: str) -> Path:
     return folder / STAGING / f"{owner}~{release_id.replace('/', '~')}.json"
 
 
-def stage(path: Path, envelope: bytes, day: date) -> None:
-    """The bytes on disk, for nobody yet. Raises EnvironmentFault."""
-    try:
+def stage(path: Path, envelope: bytes, day: date, commit: Callable[[], None]) -> None:
+    """The bytes on disk, for nobody yet, and what commits to them: both under the lock that `sweep` takes, so that it
+    never takes away what a run is about to commit to. Raises EnvironmentFault."""
+    with locked(path.parents[1], index.NAME):
         replace(path, envelope, _dated(day), path.parent)
-    except OSError as error:
-        raise EnvironmentFault(f"{path}: cannot be written: {error.strerror}") from None
+        commit()
+
+
+def sweep(folder: Path, owner: str, committed: Callable[[], Collection[str]]) -> None:
+    """Removes the entries that killed runs of the ledger `owner` drew and did not commit to. `committed` gives the ids
+    of the runs whose entries are to be published yet. Raises EnvironmentFault."""
+    with locked(folder, index.NAME) as staging:
+        kept = {staged_entry(folder, owner, each) for each in committed()}
+        for path in sorted(set(staging.glob(f"{owner}~*.json")) - kept):
+            path.unlink()
 
 
 def place(folder: Path, envelope: bytes, day: date, key: SigningKey, trusted: Sequence[PublicKey], today: date) -> str:
@@ -64,6 +72,8 @@ def place(folder: Path, envelope: bytes, day: date, key: SigningKey, trusted: Se
     digest = digest_of(envelope)
     check_folder(folder, trusted, today, digest)
     with locked(folder, index.NAME) as staging:
+        for left in staging.glob(f"{SCRATCH}*"):
+            left.unlink()  # of a killed run: who writes holds the lock
         known = _listed(folder, trusted, today)
         _write(folder / index.file_name(digest), envelope, day, staging)
         if digest not in known:

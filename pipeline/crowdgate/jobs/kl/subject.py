@@ -71,9 +71,17 @@ def subject_of(path: Path, attributes: Sequence[str], where: Sequence[str]) -> S
     found = Subject(contract, View(dict(sorted(levels.items()))), dict(sorted(only.items())))
     if not problems and found.view.cells > MOST_BINS:
         problems.append(_problem("--of", "more values together than an entry can have", f"at most {MOST_BINS}"))
+    if found.view.levels and not problems and found.view.cells == 1:
+        told = f"one value in all ({words_of(found.view)}), of which everything is known: KL is 0"
+        problems.append(_problem("--of", told, "an attribute at a level of two values at least"))
     if problems:
         raise ConfigurationError(problems)
     return found
+
+
+def words_of(view: View) -> str:
+    """Attributes with their levels, as `--of` takes them."""
+    return ",".join(f"{name}={level.name}" for name, level in view.levels.items())
 
 
 def split(words: Sequence[str]) -> list[str]:

@@ -34,16 +34,18 @@ class Sharing:
 
 @dataclass(frozen=True)
 class Shared:
-    """The counts of one person's answers, and nothing else of them."""
+    """The counts of one person's answers and whose shares they rest on, and nothing else of them."""
 
     form: str
     population: int
     steps: tuple[Sharing, ...]
+    notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
         counts = [{"question": each.question, "people": each.people} for each in self.steps]
-        return {"outcome": "counted", "questionnaire": self.form, "population": self.population, "people": counts}
+        about = {"questionnaire": self.form, "population": self.population, "notes": list(self.notes)}
+        return {"outcome": "counted", **about, "people": counts}
 
 
 def count_answers(form: Form, ask: Ask) -> Shared:
@@ -53,7 +55,7 @@ def count_answers(form: Form, ask: Ask) -> Shared:
     Raises ConfigurationError for an answer that a question does not have (naming line and question, never the answer),
     and where answers end too early.
     """
-    return Shared(form.file.metadata.name, form.people, tuple(_counted(form, ask)))
+    return Shared(form.file.metadata.name, form.people, tuple(_counted(form, ask)), form.whose)
 
 
 def _counted(form: Form, ask: Ask) -> Iterator[Sharing]:

@@ -9,14 +9,15 @@ from crowdgate.domain import number_label
 from crowdgate.hierarchy import ANY, EXACT, Level, by_width, hierarchy
 from crowdgate.jobs.predict.laws import Laws, laws
 from crowdgate.jobs.prior import Figures, Subject
-from crowdgate.kind.forecast import Column, Listing, Value
+from crowdgate.kind.forecast import PEOPLE, SHARE, Column, Listing, Value
+from crowdgate.report.numbers import percent
 from crowdgate.risk.group_size import share_alone
 
 WIDTHS = (
     Column("attribute", "attribute"),
     Column("level", "asked as"),
-    Column("values", "values", "d"),
-    Column("share_alone", "share alone", ".2%"),
+    Column("values", "values", PEOPLE),
+    Column("share_alone", "share alone", SHARE),
     Column("meets", "low enough"),
 )
 FINEST = "the finest that is"
@@ -26,7 +27,7 @@ def widths(subject: Subject, figures: Figures, people: int, most: float) -> List
     """For every attribute, the others as they are: its levels and widths with the share of people expected to be alone
     among so many, and the finest at which it is at most `most`."""
     rows = [row for name in subject.levels for row in _attribute(subject, figures, name, people, most)]
-    note = f"of {people} people at most {most:.4g} alone; the other attributes as they are asked"
+    note = f"of {people:,} people at most {percent(most)} alone; the other attributes as they are asked"
     return Listing("widths", "one attribute asked less exactly", WIDTHS, tuple(rows), note)
 
 

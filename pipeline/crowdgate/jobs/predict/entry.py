@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
-from math import exp, floor, sqrt
+from math import floor, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -18,27 +18,38 @@ import numpy as np
 from crowdgate.errors import ConfigurationError, FileFault, VerificationFailed
 from crowdgate.jobs.predict.figures import Row
 from crowdgate.jobs.predict.foretold import Foretold
-from crowdgate.jobs.predict.group import BIAS, in_words
+from crowdgate.jobs.predict.group import BIAS, in_words, who_are
 from crowdgate.jobs.predict.subject import groups_of, wrong
-from crowdgate.kind.forecast import PEOPLE, Column, Listing
+from crowdgate.kind.forecast import PEOPLE, PROBABILITY, SHARE, Column, Listing
 from crowdgate.limits import LARGEST_ENTRY, MOST_PEOPLE
 from crowdgate.report.chart import Line, draw_lines
 from crowdgate.report.numbers import shown
 from crowdgate.repository.entry import Ends, Entry, digest_of, read_entry
 from crowdgate.risk import approximations
+from crowdgate.risk.approximations.validity import ALONE as ALONE_OFF
+from crowdgate.risk.approximations.validity import LOGARITHM, VARIANCE
+from crowdgate.risk.approximations.validity import TOGETHER as TOGETHER_OFF
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.groups import share_in_groups_of
-from crowdgate.risk.prediction import predicted
+from crowdgate.risk.prediction import ABOVE_ZERO, BELOW_ONE, predicted
 from crowdgate.signing.files import bounded, plain_file
 from crowdgate.signing.keys import public_keys
 
 KL, COLLISION, EXACT = "KL", "collision quantity", "exactly"
+TOGETHER = (2, 3)
+"""Groups that expansions of the second order tell of, beside who is alone; larger ones are outside their validity."""
 FORMULAS = (
     "Alone is (5.4) of Koot 2012, its standard deviation section 5.3.2, shares in groups (5.6), and all alone"
     " exp(-(1/2 + kappa) k^2/N) with the uniform law's factor exact; kappa is once KL and once the collision quantity,"
-    " which agree to the second order. From and to are what the entry's ends give; beside, these are limits, off by"
-    " about 1/N of themselves."
+    " which agree to the second order. From and to are what the entry's ends give."
 )
+OFF = (
+    f"Beside these ends the share alone is off by at most {ALONE_OFF.kl} by KL, if no bins are far likelier than"
+    f" others, and by {ALONE_OFF.collisions} by the collision quantity; each share in groups of {TOGETHER[0]} and"
+    f" {TOGETHER[-1]} by {TOGETHER_OFF}; the square of the standard deviation by {VARIANCE} for each person; the"
+    f" logarithm of the probability that all are alone by {LOGARITHM}. Small shares can be off by much of themselves."
+)
+ALIKE = "The figures are exact: they are those of bins that are all alike, or of one person, who is alone in any."
 INSTEAD = (
     "What is not told is outside the range of the approximation. A contract's margins have no such range (predict"
     " CONTRACT), nor has a published release of tables (predict CONTRACT --from RELEASE)."
@@ -53,25 +64,24 @@ OUTLIERS = (
 )
 CHANCE = (
     "The entry's people are few: of KL and the collision quantity about {chance:.3g} each is chance, (N - 1) / (2n),"
-    " because {rows} rows fall unevenly into {bins} bins even if all are alike. Among others than these people more are"
-    " alone than is said, while there are fewer than two for each bin."
+    " because {rows:,} rows fall unevenly into {bins:,} bins even if all are alike. Among others than these people more"
+    " are alone than is said, while there are fewer than two for each bin."
 )
 KNOWN = "The figures are for somebody who knows who is among the people (Koot 2012, sections 4.5 and 5.1)."
 NOT_TOLD = "not told"
-TOGETHER = (2, 3)
-"""Groups that expansions of the second order tell of, beside who is alone; larger ones are outside their validity."""
+UNTOLD = "the entry does not tell how many are alone with their answers"
 ALONE = (
-    Column("people", "people", "d"),
+    Column("people", "people", PEOPLE),
     Column("by", "by"),
     Column("singletons", "alone", PEOPLE, NOT_TOLD),
     Column("low", "from", PEOPLE, NOT_TOLD),
     Column("high", "to", PEOPLE, NOT_TOLD),
-    Column("spread", "standard deviation", ".3g", NOT_TOLD),
-    Column("all_alone", "all are", ".4g", NOT_TOLD),
-    Column("share_alone", "share alone", ".2%", NOT_TOLD),
-    *(Column(f"of_{size}", f"in groups of {size}", ".2%", NOT_TOLD) for size in TOGETHER),
+    Column("spread", "standard deviation", PEOPLE, NOT_TOLD),
+    Column("all_alone", "all are", PROBABILITY, NOT_TOLD),
+    Column("share_alone", "share alone", SHARE, NOT_TOLD),
+    *(Column(f"of_{size}", f"in groups of {size}", SHARE, NOT_TOLD) for size in TOGETHER),
 )
-REFUSED = (Column("people", "people", "d"), Column("by", "by"), Column("figure", "figure"), Column("why", "why"))
+REFUSED = (Column("people", "people", PEOPLE), Column("by", "by"), Column("figure", "figure"), Column("why", "why"))
 NAMES = {
     "singletons": "alone",
     "spread": "standard deviation",
@@ -112,7 +122,7 @@ def predict_entry(path: Path, trust: Trust, people: str | None) -> Foretold:
     return Foretold(
         f"Prediction of an entry on {entry.vocabulary.contract}",
         _sentence(own, in_words(levels)),
-        tuple(_notes(entry, bool(refused))),
+        tuple(_notes(entry, rows, bool(refused))),
         tuple(_listings(rows, refused)),
         {"entry": digest, **about, "bins": entry.bins},
         lambda: _picture(entry, sizes),
@@ -154,7 +164,7 @@ def _exactly(bins: int, people: int) -> Mapping[str, float]:
     alike = Bins.uniform(bins)
     found = predicted(alike, people)
     shares = {f"of_{size}": share_in_groups_of(alike, people, size) for size in TOGETHER}
-    return {"singletons": found.singletons, "spread": found.spread, "all_alone": exp(found.all_unique.value), **shares}
+    return {"singletons": found.singletons, "spread": found.spread, "all_alone": found.all_alone, **shares}
 
 
 def _formulas(bins: int, people: int) -> Mapping[str, Formula]:
@@ -171,7 +181,8 @@ def _formulas(bins: int, people: int) -> Mapping[str, Formula]:
     def all_alone(kappa: float) -> float:
         if people > bins:
             return 0.0
-        return approximations.checked(approximations.uniqueness_kl_corrected, k=people, N=bins, kappa=kappa)
+        found = approximations.checked(approximations.uniqueness_kl_corrected, k=people, N=bins, kappa=kappa)
+        return min(max(found, ABOVE_ZERO), BELOW_ONE)
 
     return {
         "singletons": lambda kappa: min(float(people), limit(approximations.ES_kl, kappa)),
@@ -210,35 +221,41 @@ def _listings(rows: Sequence[Row], refused: Sequence[Row]) -> Iterator[Listing]:
 
 
 def _sentence(rows: Sequence[Row], asked: str) -> str:
-    people = rows[0]["people"]
-    few = [f"{_range(row)} by {row['by']}" for row in rows if row["singletons"] is not None]
-    said = f"{' or '.join(few)} are expected to be alone with their answers" if few else "nobody can say who is alone"
-    return f"Of {people} people who are asked for {asked}, {said}."
+    few = [_range(row) for row in rows if row["singletons"] is not None]
+    said = f"{' or '.join(few)} are expected to be alone with their answers" if few else UNTOLD
+    return f"Of {who_are(rows[0]['people'])} asked for {asked}, {said}."
 
 
 def _range(row: Row) -> str:
     value, low, high = (shown(row[key], PEOPLE) for key in ("singletons", "low", "high"))
-    return value if row["low"] in (None, row["high"]) else f"{value} ({low} to {high})"
+    ends = "" if row["low"] in (None, row["high"]) else f" ({low} to {high})"
+    return f"{value}{ends}" if row["by"] == EXACT else f"{value}{ends} by {row['by']}"
 
 
-def _notes(entry: Entry, refused: bool) -> Iterator[str]:
-    said, rows, bins = entry.source, entry.people.rows, entry.bins
+def _notes(entry: Entry, rows: Sequence[Row], refused: bool) -> Iterator[str]:
+    said = entry.source
     only = "".join(f", {each.name} {each.value}" for each in entry.population.restrictions)
     yield (
-        f"The entry is of {entry.population.words}{only}, of {entry.date}: {rows} rows ({entry.people.known}) and"
-        f" {bins} bins; its holder says that the data cover {said.coverage:.4g} of the people, and that"
-        f" {said.error:.4g} of the cells are wrong."
+        f"The entry is of {entry.population.words}{only}, of {entry.date}: {entry.people.rows:,} rows"
+        f" ({entry.people.known}) and {entry.bins:,} bins; its holder says that the data cover {said.coverage:.4g}"
+        f" of the people, and that {said.error:.4g} of the cells are wrong."
     )
+    yield from [ALIKE] if all(row["by"] == EXACT for row in rows) else _of_expansions(entry, refused)
+    yield KNOWN
+    yield BIAS
+
+
+def _of_expansions(entry: Entry, refused: bool) -> Iterator[str]:
+    """What the expansions are, and how far off."""
     yield FORMULAS
+    yield OFF
     if refused:
         yield INSTEAD
     apart = abs(entry.kl.value - entry.collision.value)
     yield OUTLIERS if apart > entry.collision.value / 4 else CANT_TELL
-    chance = (bins - 1) / (2 * rows)
+    chance = (entry.bins - 1) / (2 * entry.people.rows)
     if chance > MUCH * entry.kl.value:
-        yield CHANCE.format(chance=chance, rows=rows, bins=bins)
-    yield KNOWN
-    yield BIAS
+        yield CHANCE.format(chance=chance, rows=entry.people.rows, bins=entry.bins)
 
 
 def _picture(entry: Entry, sizes: Sequence[int]) -> list[str]:

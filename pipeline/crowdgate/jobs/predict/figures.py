@@ -1,39 +1,40 @@
 """The figures of a prediction as rows of listings."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import exp, log2
+from math import isfinite, log2
 
 from crowdgate.jobs.predict.ends import ENDS, SMALL
 from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT
-from crowdgate.kind.forecast import PEOPLE, Column, Listing, Value
+from crowdgate.kind.forecast import PEOPLE, PROBABILITY, SHARE, Column, Listing, Value
 from crowdgate.risk import degrees
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.prediction import SIZES, Prediction, predicted
+from crowdgate.risk.saddle import LogProbability
 
 Row = Mapping[str, Value]
 _NUMBERS = ("singletons", "share_alone", *(f"up_to_{size}" for size in SIZES))
 
 ALONE = (
-    Column("people", "people", "d"),
+    Column("people", "people", PEOPLE),
     Column("by", "by"),
     Column("singletons", "alone", PEOPLE),
     Column("low", "from", PEOPLE),
     Column("high", "to", PEOPLE),
-    Column("spread", "standard deviation", ".3g"),
-    Column("share_alone", "share alone", ".2%"),
-    Column("at_least_one", "somebody is", ".6g"),
-    Column("all_alone", "all are"),
+    Column("spread", "standard deviation", PEOPLE),
+    Column("share_alone", "share alone", SHARE),
+    Column("at_least_one", "somebody is", PROBABILITY),
+    Column("all_alone", "all are", PROBABILITY),
 )
 GROUPS = (
-    Column("people", "people", "d"),
+    Column("people", "people", PEOPLE),
     Column("by", "by"),
-    *(Column(f"up_to_{size}", f"at most {size}", ".2%") for size in SIZES),
-    Column("small_low", f"at most {SMALL}: from", ".2%"),
-    Column("small_high", "to", ".2%"),
+    *(Column(f"up_to_{size}", f"at most {size}", SHARE) for size in SIZES),
+    Column("small_low", f"at most {SMALL}: from", SHARE),
+    Column("small_high", "to", SHARE),
 )
 DEGREES = (
     Column("by", "by"),
-    Column("classes", "classes", ".6g"),
+    Column("classes", "classes", PEOPLE),
     Column("shannon", "Shannon", ".2f"),
     Column("degree", "of the greatest", ".3f"),
     Column("renyi_2", "Renyi, order 2", ".2f"),
@@ -86,7 +87,7 @@ def degrees_listing(bins: Mapping[str, Bins], population: int) -> Listing:
         }
         for by, each in bins.items()
     ]  # fmt: skip
-    note = f"to name one of {population} people takes {log2(population):.1f} bits"
+    note = f"to name one of {population:,} people takes {log2(population):.1f} bits"
     columns = DEGREES if len(rows) > 1 else DEGREES[1:]
     return Listing("degrees", "bits that the answers tell of a person", columns, tuple(rows), note, further=True)
 
@@ -102,10 +103,15 @@ def _row(by: str, found: Prediction) -> dict[str, Value]:
     return {
         "people": found.people, "by": by, "singletons": found.singletons, "spread": found.spread,
         **dict.fromkeys(ENDS), "share_alone": found.singletons / found.people,
-        "at_least_one": found.at_least_one, "all_alone": exp(found.all_unique.value),
-        "log_all_alone": found.all_unique.value, "log_none_alone": found.none.value,
+        "at_least_one": found.at_least_one, "all_alone": found.all_alone,
+        "log_all_alone": _logarithm(found.all_unique), "log_none_alone": _logarithm(found.none),
         **{f"up_to_{size}": found.shares[size] for size in SIZES},
     }  # fmt: skip
+
+
+def _logarithm(found: LogProbability) -> float | None:
+    """None for the logarithm of 0, which JSON can't hold."""
+    return found.value if isfinite(found.value) else None
 
 
 def _difference(people: int, first: Row, second: Row) -> Row:

@@ -17,6 +17,7 @@ from crowdgate.jobs.predict.ends import margin_of, of_margins, of_range
 from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT, Laws, check_classes, laws, range_of, with_decline
 from crowdgate.jobs.predict.numeric import intervals, pairs, rectangles, width_name, widths_of
 from crowdgate.jobs.predict.subject import level_names
+from crowdgate.jobs.predict.whose import most_people, whose
 from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.kind.forecast import Floats
 from crowdgate.kind.prior import Range
@@ -34,12 +35,13 @@ Ways = Mapping[str, str]
 @dataclass(frozen=True, eq=False)
 class Form:
     """A questionnaire that can be counted: the questions that are, their ways to be asked, and the contract's laws of
-    those that ask for its attributes."""
+    those that ask for its attributes. `whose` says whose shares those are."""
 
     file: Questionnaire
     contract: Contract | None
     laws: Laws | None
     figures: Figures | None
+    whose: tuple[str, ...] = ()
 
     @property
     def people(self) -> int:
@@ -184,7 +186,18 @@ def read_form(path: Path, source: Path | None) -> Form:
     if source is not None:
         check_classes(levels)
     known = figures(subject, source)
-    return Form(file, contract, laws(subject, known), known)
+    said = whose(subject, known, most_people(document.path, contract), _other_people(file, contract))
+    return Form(file, contract, laws(subject, known), known, tuple(said))
+
+
+def _other_people(file: Questionnaire, contract: Contract) -> str | None:
+    """That a form is for other people than its contract's population, or may be; None where it names that."""
+    asked = file.spec.population
+    if asked.id == contract.population:
+        return None
+    if asked.id is None:
+        return f"and the form does not say by its population's id that {asked.who} are the same"
+    return f"and the form is for {asked.who}, of the population {asked.id}"
 
 
 def _check_numbers(document: Document, file: Questionnaire) -> None:

@@ -16,22 +16,25 @@ from crowdgate.jobs.predict.figures import Row, degrees_listing, listings, numbe
 from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT, Laws, check_classes, laws
 from crowdgate.jobs.predict.subject import groups_of, subject_of, wrong
+from crowdgate.jobs.predict.whose import most_people, whose
 from crowdgate.jobs.prior import Figures, Subject, figures
-from crowdgate.kind.forecast import PEOPLE, Column, Listing
+from crowdgate.kind.forecast import PEOPLE, SHARE, Column, Listing, Value
 from crowdgate.report.chart import Line, draw_lines
-from crowdgate.report.numbers import shown
+from crowdgate.report.numbers import percent, shown
+from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import best_group_size, least_group, share_alone
 from crowdgate.risk.prediction import SIZES
+from crowdgate.risk.singletons import expected
 
 GROUP_SIZES = (
     Column("question", "group size"),
-    Column("people", "people", "d"),
-    Column("share_alone", "share alone", ".2%"),
+    Column("people", "people", PEOPLE),
+    Column("share_alone", "share alone", SHARE),
 )
 KNOWN = (
     "The figures are for somebody who knows who is among the people (Koot 2012, sections 4.5 and 5.1). Who does not"
-    " know it must single a person out of the whole population, of whose {population} people {share:.2%} are expected"
-    " to be alone."
+    " know it must single a person out of the whole population, of whose {population} people {alone}"
+    " ({share}) are expected to be alone."
 )
 BIAS = (
     "The shares are of the whole population. People of a small area or group are more alike, so that fewer of them are"
@@ -72,7 +75,10 @@ def predict_group(path: Path, of: str | None, population: str | None, source: Pa
     return Foretold(
         f"Prediction of {subject.contract.id}",
         sentence(rows[0], asked(subject)),
-        tuple(notes(found, known, subject.people, sizes)),
+        (
+            *whose(subject, known, most_people(path, subject.contract), None),
+            *notes(found, known, subject.people, sizes),
+        ),
         (*listings(rows), *more, degrees_listing(found.bins(), subject.people)),
         _about(subject, known),
         lambda: pictures(found, subject.people, rows),
@@ -109,11 +115,16 @@ def in_words(levels: Mapping[str, str]) -> str:
 
 def sentence(row: Row, what: str) -> str:
     """What is expected, in plain words."""
-    few = f"{shown(row['singletons'], PEOPLE)} ({number(row['share_alone']):.2%})"
+    few = f"{shown(row['singletons'], PEOPLE)} ({shown(row['share_alone'], SHARE)})"
     return (
-        f"Of {row['people']} people who are asked for {what}, {few} are expected to be alone with their answers, and"
-        f" {number(row['up_to_5']):.2%} to be so or to share them with four others at most."
+        f"Of {who_are(row['people'])} asked for {what}, {few} are expected to be alone with their answers, and"
+        f" {shown(row['up_to_5'], SHARE)} to be so or to share them with four others at most."
     )
+
+
+def who_are(people: Value) -> str:
+    """So many people who are, or one who is."""
+    return "1 person who is" if people == 1 else f"{shown(people, PEOPLE)} people who are"
 
 
 def notes(found: Laws, known: Figures, population: int, sizes: Sequence[int]) -> Iterator[str]:
@@ -123,16 +134,22 @@ def notes(found: Laws, known: Figures, population: int, sizes: Sequence[int]) ->
         yield f"No count tells {', '.join(known.untold)}: public margins stand in, as if independent."
     if known.source is None and len(found.axes) > 1:
         yield ALIKE
-    yield KNOWN.format(population=population, share=share_alone(found.best, population))
+    yield known_by(found.best, population)
     if min(sizes) < population:
         yield BIAS
+
+
+def known_by(bins: Bins, population: int) -> str:
+    """For whom the figures hold, and what everybody else must single a person out of."""
+    alone, share = expected(bins, population), share_alone(bins, population)
+    return KNOWN.format(population=f"{population:,}", alone=shown(alone, PEOPLE), share=shown(share, SHARE))
 
 
 def _group_sizes(found: Laws, population: int, limit: Fraction | None, cost: Fraction | None) -> Listing:
     rows: list[Row] = []
     if limit is not None:
         least = least_group(found.best, limit, population)
-        what = f"the least group of whom at most {float(limit):.4g} are alone"
+        what = f"the least group of whom at most {percent(limit)} are alone"
         rows.append(_size(what, least, found) if least else {"question": what, "people": None, "share_alone": None})
     if cost is not None:
         what = f"the group size at which most are alone, at a cost of {float(cost):.4g} for each group"
@@ -150,7 +167,7 @@ def _about(subject: Subject, known: Figures) -> dict[str, Any]:
         "contract": subject.contract.id,
         "population": subject.people,
         "levels": {name: level.name for name, level in subject.levels.items()},
-        "from": {"source": known.source, "attributes_without_counts": list(known.untold)},
+        "from": known.to_json(),
     }
 
 
@@ -159,7 +176,10 @@ def pictures(found: Laws, population: int, rows: Sequence[Row]) -> list[str]:
     the extra that draws is not installed."""
     both = (JOINT, INDEPENDENT)
     small = [
-        Line(f"{row['people']}: {row['by']}", tuple((size, number(row[f"up_to_{size}"])) for size in SIZES))
+        Line(
+            f"{shown(row['people'], PEOPLE)}: {row['by']}",
+            tuple((size, number(row[f"up_to_{size}"])) for size in SIZES),
+        )
         for row in rows
         if row["by"] in both
     ]

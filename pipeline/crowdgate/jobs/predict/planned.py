@@ -9,7 +9,7 @@ from crowdgate.histogram import Histogram
 from crowdgate.jobs.predict.figures import Row, rows_of, told, what_ends_are
 from crowdgate.jobs.predict.laws import laws
 from crowdgate.jobs.prior import Figures, Subject, figures
-from crowdgate.kind.forecast import PEOPLE, Axes, Column, Listing
+from crowdgate.kind.forecast import PEOPLE, PROBABILITY, SHARE, Axes, Column, Listing
 from crowdgate.kind.plan import Plan
 from crowdgate.risk.prediction import SIZES, predicted
 
@@ -18,9 +18,9 @@ COLUMNS = (
     Column("singletons", "alone", PEOPLE),
     Column("low", "from", PEOPLE),
     Column("high", "to", PEOPLE),
-    Column("spread", "standard deviation", ".3g"),
-    Column("at_least_one", "somebody is", ".6g"),
-    *(Column(f"up_to_{size}", f"up to {size}", ".2%") for size in SIZES),
+    Column("spread", "standard deviation", PEOPLE),
+    Column("at_least_one", "somebody is", PROBABILITY),
+    *(Column(f"up_to_{size}", f"up to {size}", SHARE) for size in SIZES),
 )
 
 
@@ -31,7 +31,7 @@ def prediction(plan: Plan, known: Figures) -> Listing:
     rows = _rows(subject, known)
     by = "" if len(rows) != 1 else f" by {rows[0]['by']} of attributes"
     ends = f"; {what_ends_are(rows)}" if what_ends_are(rows) else ""
-    note = f"of {subject.people} people{by}, before anything is protected; and the share in groups up to a size{ends}"
+    note = f"of {subject.people:,} people{by}, before anything is protected; and the share in groups up to a size{ends}"
     title = "people expected to be alone in the table by all that is counted"
     return Listing("prediction", title, told(COLUMNS, rows), rows, note)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,13 +12,14 @@ from crowdgate.errors import ConfigurationError
 from crowdgate.jobs.predict.figures import Row, degrees_listing, listings, number, rows_of, told
 from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.jobs.predict.form import AS_ASKED, Form, read_form
-from crowdgate.jobs.predict.group import KNOWN, Wish, limit_of
+from crowdgate.jobs.predict.group import Wish, known_by, limit_of
 from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT
 from crowdgate.jobs.predict.numeric import width_name, widths_of
 from crowdgate.jobs.predict.subject import groups_of, wrong
-from crowdgate.kind.forecast import PEOPLE, Column, Listing, Value
+from crowdgate.kind.forecast import PEOPLE, SHARE, Column, Listing, Value
 from crowdgate.policy.questionnaire import Numeric, Question
 from crowdgate.report.chart import Line, draw_steps
+from crowdgate.report.numbers import percent
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import share_alone
 from crowdgate.risk.groups import share_in_groups_up_to
@@ -36,19 +38,19 @@ STEPS = (
     Column("median", "median", PEOPLE),
     Column("worst", "worst", PEOPLE),
     Column("alone", "alone", PEOPLE),
-    Column("small", f"in groups up to {SMALL}", ".2%"),
+    Column("small", f"in groups up to {SMALL}", SHARE),
 )
 LESS = (
     Column("question", "question"),
     Column("way", "asked as"),
-    Column("share_alone", "share alone", ".2%"),
-    Column("fewer_alone", "less than now", ".2%"),
+    Column("share_alone", "share alone", SHARE),
+    Column("fewer_alone", "less than now", SHARE),
     Column("median", "median respondent", PEOPLE),
 )
 BEST = (
     Column("question", "question"),
     Column("width", "width", absent="none is wide enough"),
-    Column("share_alone", "share alone", ".2%", "more"),
+    Column("share_alone", "share alone", SHARE, "more"),
 )
 RELATED = (
     "The questions are taken as independent of each other. Where answers go together, a respondent shares his with more"
@@ -70,7 +72,7 @@ def predict_form(path: Path, source: Path | None, wish: Wish) -> Foretold:
         _sentence(form, every[form.bases[0]]),
         tuple(_notes(form, every)),
         (_listing(form, steps), *listings(rows), *more, degrees_listing(every, form.people), _less(form, sizes[0])),
-        {"questionnaire": form.file.metadata.name, "population": form.people, "who": form.file.spec.population.who},
+        _about(form),
         lambda: [_picture(form, steps)],
     )
 
@@ -98,7 +100,7 @@ def _steps(form: Form) -> Iterator[Row]:
 
 
 def _listing(form: Form, rows: Sequence[Row]) -> Listing:
-    note = f"people of {form.people} who give the same answers so far; below 1 nobody else is expected to"
+    note = f"people of {form.people:,} who give the same answers so far; below 1 nobody else is expected to"
     return Listing("questions", "possible identities, question by question", told(STEPS, rows), tuple(rows), note)
 
 
@@ -108,7 +110,7 @@ def _best_widths(form: Form, people: int, limit: Fraction) -> Listing:
     if not rows:
         found, expected_ = "the form asks for no number", "a question with numeric, or no --at-most"
         raise ConfigurationError(wrong("--at-most", found, expected_))
-    note = f"of {people} people at most {float(limit):.4g} alone, by {form.bases[0]}; the other questions as they are"
+    note = f"of {people:,} people at most {percent(limit)} alone, by {form.bases[0]}; the other questions as they are"
     return Listing("widths", "the finest intervals that leave so few alone", BEST, tuple(rows), note)
 
 
@@ -129,7 +131,7 @@ def _less(form: Form, people: int) -> Listing:
     now = share_alone(form.bins(basis, form.questions), people)
     rows = [_way(form, basis, people, now, each, way) for each in form.questions for way in form.ways(each)]
     rows.sort(key=lambda row: (number(row["share_alone"]), -number(row["median"])))
-    note = f"of {people} people, by {basis}; the other questions as they are"
+    note = f"of {people:,} people, by {basis}; the other questions as they are"
     return Listing("less", "one question asked less exactly, the most helpful first", LESS, tuple(rows), note)
 
 
@@ -144,16 +146,22 @@ def _sentence(form: Form, bins: Bins) -> str:
     best, median, _ = sharing(bins, form.people)
     return (
         f"Whoever answers all {len(form.questions)} questions shares the answers with {_others(best)} at best, and with"
-        f" {_others(median)} as the median respondent, of {form.people} people ({form.file.spec.population.who})."
+        f" {_others(median)} as the median respondent, of {form.people:,} people ({form.file.spec.population.who})."
     )
 
 
 def _others(people: float) -> str:
     others = round(people) - 1
-    return "nobody else" if others < 1 else "one other" if others == 1 else f"{others} others"
+    return "nobody else" if others < 1 else "one other" if others == 1 else f"{others:,} others"
+
+
+def _about(form: Form) -> dict[str, Any]:
+    about = {"questionnaire": form.file.metadata.name, "population": form.people, "who": form.file.spec.population.who}
+    return about if form.figures is None else {**about, "from": form.figures.to_json()}
 
 
 def _notes(form: Form, every: dict[str, Bins]) -> Iterator[str]:
+    yield from form.whose
     if form.figures is not None and form.laws is not None:
         by = f" ({form.figures.source})" if form.figures.source else ""
         yield f"Shares of the contract's attributes are {form.laws.basis}{by}."
@@ -166,7 +174,7 @@ def _notes(form: Form, every: dict[str, Bins]) -> Iterator[str]:
         yield f"Question {question.name} is left out: {question.skip}."
     for question in form.questions:
         yield from _assumed(question)
-    yield KNOWN.format(population=form.people, share=share_alone(every[form.bases[0]], form.people))
+    yield known_by(every[form.bases[0]], form.people)
     yield "Nothing here is known of what anybody answers; the figures are of shares in the population."
 
 
@@ -174,7 +182,7 @@ def _assumed(question: Question) -> Iterator[str]:
     if question.several:
         yield f"Question {question.name} allows several answers: each is taken as given independently of the others."
     if question.others:
-        yield f"Question {question.name}: what is left is shared equally by {question.others} further answers."
+        yield f"Question {question.name}: what is left is shared equally by {question.others:,} further answers."
     if question.decline:
         yield f"Question {question.name}: who would rather not say is a class of its own."
 

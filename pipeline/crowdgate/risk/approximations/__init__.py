@@ -8,7 +8,11 @@ makes up for a part of it.
 
 Functions here compute a formula for whatever it is defined for, also where it is far from the truth: that is what a
 statistician compares. Arguments that no formula is defined for are a ValueError. `validity` says where an approximation
-may be used, and `checked` refuses elsewhere: it is what prediction calls. Exact values are in `risk.singletons`.
+may be used, and `checked` refuses elsewhere. Exact values are in `risk.singletons`.
+
+This is a library for statisticians. `crowdgate predict` with an entry of a KL repository calls a few of them, by
+`checked` (`jobs/predict/entry.py`); the rest is called by whoever compares formulas, as the tests of the errata and
+`tests/benchmarks/koot_figures.py` do, and decides nothing about a release.
 """
 
 from crowdgate.risk.approximations.densities import (

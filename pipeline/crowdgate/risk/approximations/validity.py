@@ -3,17 +3,17 @@
 An approximation may be used where what RULES asks of its arguments holds. Then it is off by at most so much, whatever
 the law that its arguments leave open:
 
-- probabilities of uniqueness and of nobody alone: their logarithm by 0.1. Where the arguments say the law, that is the
-  difference from the exact value. For `uniqueness_kl_corrected`, `_extremes` has the greatest and least value over all
-  laws.
+- probabilities of uniqueness and of nobody alone: their logarithm by LOGARITHM. Where the arguments say the law, that
+  is the difference from the exact value. For `uniqueness_kl_corrected`, `_extremes` has the greatest and least value
+  over all laws.
 - means by interval widths: 0.05 for each person. Bonferroni's inequalities have the truth between two sums over
   intervals, and by Hoelder's inequality sum F^m is at most Delta^(m - 1) int f^m. For a density of which nothing but
   its powers is known sum F^m may be 0, and then all that is taken off is wrong. A known density leaves less open: by
   Wirtinger's inequality Delta int f^2 is above sum F^2 by at most Delta^3 / pi^2 int f'^2.
-- expansions in kappa: the share of people in groups of j by 0.08 where kappa is the Kullback-Leibler distance of a law
-  without strong outliers (`risk.kl.outliers`), by 0.13 where it is the excess of collisions of any law whatever, and
-  for j from 2 on by 0.05; the share of bins that hold j by 0.03 and 0.115; the variance for each person by 0.06. Shares
-  were searched by linear programmes over all laws with that distance, the variance by drawn and extreme ones. The
+- expansions in kappa: the share of people alone by ALONE, where kappa is the Kullback-Leibler distance of a law without
+  strong outliers (`risk.kl.outliers`), or the excess of collisions of any law whatever; the share in groups of 2 and
+  more by TOGETHER; the share of bins that hold j by BINS; the variance for each person by VARIANCE. Shares were
+  searched by linear programmes over all laws with that distance, the variance by drawn and extreme ones. The
   Kullback-Leibler distance alone does not tell of outliers (section 7.5), and of a law with strong ones nothing is said
   here. Small shares can be off by much of themselves.
 
@@ -28,8 +28,20 @@ from crowdgate.accounting.numbers import Number
 from crowdgate.risk.approximations import inputs, intervals, singletons, uniqueness
 from crowdgate.risk.approximations.inputs import Groups
 from crowdgate.risk.bins import Bins
+from crowdgate.risk.kl_ranges import alike_but_one, largest_above
 from crowdgate.risk.saddle import LogProbability
 from crowdgate.risk.singletons import all_unique_within, none_within
+
+
+class Off(NamedTuple):
+    """By how much an expansion is off at most, with either distance as kappa."""
+
+    kl: float
+    collisions: float
+
+
+ALONE, BINS = Off(0.08, 0.13), Off(0.03, 0.115)
+TOGETHER, VARIANCE, LOGARITHM = 0.05, 0.06, 0.1
 
 
 class Term(NamedTuple):
@@ -86,7 +98,7 @@ def _poissonised(p: Sequence[Number], k: Number) -> list[Term]:
 
 def _apart(found: float, exact: LogProbability) -> Term:
     distance = abs(math.log(found) - exact.value) + exact.error if found > 0 else math.inf
-    return Term("the difference of its logarithm from the exact one", distance, 0.1)
+    return Term("the difference of its logarithm from the exact one", distance, LOGARITHM)
 
 
 LIKE_KAPPA = (0.8, 4 / 3)
@@ -100,7 +112,7 @@ def _corrected_uniqueness(k: Number, N: Number, kappa: Number) -> list[Term]:
     least, greatest = (_extremes(people, bins, distance * like) for like in reversed(LIKE_KAPPA))
     apart = 0.0 if people > bins else max(greatest[1] - said, said - least[0])  # 0 is right for more people
     text = "the greatest difference of its logarithm, over laws with collisions like kappa,"
-    return [Term("kappa", distance, GREATEST_KAPPA), Term(text, apart, 0.1)]
+    return [Term("kappa", distance, GREATEST_KAPPA), Term(text, apart, LOGARITHM)]
 
 
 def _extremes(k: int, N: int, chi: float) -> tuple[float, float]:
@@ -114,11 +126,8 @@ def _extremes(k: int, N: int, chi: float) -> tuple[float, float]:
     """
     if not chi <= (N - 1) / 2:
         return -math.inf, math.nan
-    square = (1 + 2 * chi) / N
-    fewer = max(1, min(N, math.floor(1 / square)))
-    spread = math.sqrt(max(0.0, fewer * ((fewer + 1) * square - 1)))
-    least = _one_differs(k, fewer, max(0.0, (1 - spread) / (fewer + 1)))
-    return least, _one_differs(k, N - 1, (1 + math.sqrt(2 * chi * (N - 1))) / N)
+    fewer, rest = alike_but_one(chi, N)
+    return _one_differs(k, fewer, rest), _one_differs(k, N - 1, (1 + largest_above(chi, N)) / N)
 
 
 def _one_differs(k: int, N: int, p: float) -> float:

@@ -1,0 +1,48 @@
+"""How many people are unique in a population of which the table is a random sample: three models, and which to believe.
+
+The models know a table by how many classes of each size it has. A model that does not fit says why instead of a number.
+ARX, which has the same three, differs where the docstrings say so.
+"""
+
+from dataclasses import dataclass
+
+from crowdgate.accounting.numbers import Number, probability
+from crowdgate.histogram import Counts
+from crowdgate.risk.population_uniques.classes import Classes, Estimate
+from crowdgate.risk.population_uniques.pitman import pitman
+from crowdgate.risk.population_uniques.snb import snb
+from crowdgate.risk.population_uniques.zayatz import zayatz
+
+__all__ = ["Classes", "Estimate", "PopulationUniques", "pitman", "population_uniques", "snb", "zayatz"]
+
+SMALL_FRACTION = 0.1
+"""Up to here the rule takes Pitman's model."""
+
+
+@dataclass(frozen=True)
+class PopulationUniques:
+    """The three estimates, the population's expected size, and the one that the rule of F. K. Dankar, K. El Emam, A.
+    Neisa, T. Roffey (Estimating the re-identification risk of clinical data sets, 2012) takes."""
+
+    people: float
+    estimates: tuple[Estimate, ...]
+    chosen: Estimate
+
+
+def population_uniques(counts: Counts, fraction: Number) -> PopulationUniques:
+    """Estimates for a population of which this sample is the share `fraction` (above 0, at most 1).
+
+    The rule: for a fraction of at most .1 Pitman's model, and Zayatz's where that fails; above, the smaller one of SNB
+    and Zayatz.
+    """
+    classes, share = Classes.of(counts), float(probability("fraction", fraction, open_low=True))
+    made = tuple(model(classes, share) for model in (pitman, zayatz, snb))
+    return PopulationUniques(classes.people / share, made, _ruled(made, share))
+
+
+def _ruled(made: tuple[Estimate, ...], fraction: float) -> Estimate:
+    by_pitman, by_zayatz, by_snb = made
+    if fraction <= SMALL_FRACTION:
+        return by_pitman if by_pitman.uniques is not None else by_zayatz
+    known = [each for each in (by_snb, by_zayatz) if each.uniques is not None]
+    return min(known, key=lambda each: each.uniques or 0.0, default=by_zayatz)

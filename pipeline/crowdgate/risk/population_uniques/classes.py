@@ -1,0 +1,74 @@
+"""A sample by its classes, and what a model says of the population that it is a sample of."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isfinite
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.histogram import Counts
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a model says: how many people of the population are unique in it, or None with the reason.
+
+    `parameters` are those it fitted.
+    """
+
+    model: str
+    uniques: float | None
+    reason: str = ""
+    parameters: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """A sample by its classes: `counts` of them have `sizes` people (ascending, positive)."""
+
+    sizes: Floats
+    counts: Floats
+
+    @classmethod
+    def of(cls, counts: Counts) -> "Classes":
+        """The classes of a histogram's counts."""
+        sizes, many = np.unique(counts, return_counts=True)
+        return cls(sizes.astype(np.float64), many.astype(np.float64))
+
+    @property
+    def people(self) -> float:
+        """People in the sample."""
+        return float(self.sizes @ self.counts)
+
+    @property
+    def number(self) -> float:
+        """Classes in the sample."""
+        return float(self.counts.sum())
+
+    def of_size(self, size: int) -> float:
+        """How many classes have so many people."""
+        return float(self.counts[self.sizes == size].sum())
+
+
+def plain(model: str, classes: Classes, fraction: float) -> Estimate | None:
+    """What needs no model: a table of nobody, one without uniques, and a whole population."""
+    if not classes.people:
+        return Estimate(model, None, "there is nobody in the sample")
+    unique = classes.of_size(1)
+    if not unique:
+        return Estimate(model, 0.0, "nobody is unique in the sample")
+    return Estimate(model, unique, "the sample is the population") if fraction == 1 else None
+
+
+def roots(function: Callable[[float], float], places: Floats) -> Iterator[float]:
+    """Where a function is zero between two places at which its sign differs."""
+    from scipy.optimize import brentq
+
+    values = [function(float(place)) for place in places]
+    for (low, at_low), (high, at_high) in pairwise(zip(places.tolist(), values, strict=True)):
+        if isfinite(at_low) and isfinite(at_high) and (at_low > 0) != (at_high > 0):
+            yield float(brentq(function, low, high, xtol=1e-12))
