@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from crowdgate.audit.inference import models
 from crowdgate.audit.inference.attacks import ATTACKS, Sight
 from crowdgate.audit.inference.baselines import BASELINES, baselines
-from crowdgate.audit.inference.case import COVERAGES, ESTIMATE, Case, case_of, predicted, surest
+from crowdgate.audit.inference.case import COVERAGES, ESTIMATE, GROUPS, Case, case_of, predicted, surest
 from crowdgate.audit.inference.copies import near_copies
 from crowdgate.audit.inference.findings import estimates
 from crowdgate.audit.inference.models import Known
 from crowdgate.audit.inference.original import BLOCKS, Original, original
-from crowdgate.audit.inference.play import Game, Tally
+from crowdgate.audit.inference.play import Game, Tally, chosen
 from crowdgate.audit.inference.secret import Secret, best_guesses
 from crowdgate.audit.observation import Known as Public
 from crowdgate.audit.observation import Observation
@@ -293,3 +293,13 @@ def parts(tally: Tally) -> Sequence[np.ndarray]:
 def test_a_curve_is_what_its_people_add_up_to() -> None:
     curve = surest(np.array([0.9, 0.5, 0.9, 0.0]), np.array([2.0, 4.0, 2.0, 2.0]), np.array([2.0, 1.0, 1.0, 2.0]))
     assert curve.at(np.array([0.0, 0.4, 0.6, 0.8, 1.0])) == pytest.approx([0, 0.3, 0.35, 0.4, 0.4])
+
+
+def test_the_attack_that_gains_most_is_judged() -> None:
+    """Not the one that is right most often: the second is, of people of whom the baseline is always right."""
+    line = np.array([[1.0, 0.8, 0.6, 0.6], [1.0, 0.9, 0.9, 0.9], [0.1, 0.1, 0.01, 0.01], [0.0, 0.0, 0.0, 0.0]])
+    shares = np.broadcast_to(line[:, None, None, :], (4, len(GROUPS), len(COVERAGES), 4)).copy()
+    shares[:, 1] = np.nan
+    found = chosen(shares[None])
+    assert found[0, 0] == 0, "the third guesses for too few people"
+    assert chosen(shares[None, 1:2]).max() == 0

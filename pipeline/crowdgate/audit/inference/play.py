@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from crowdgate.audit.inference.attacks import ATTACKS, Sight
 from crowdgate.audit.inference.case import CHOOSE, COVERAGES, ESTIMATE, GROUPS, STATS, Case, View
@@ -87,7 +88,7 @@ class Game:
         return Tally(found[0], found[1].reshape(shapes[1]), found[2])
 
     def played(self, tallies: Mapping[int, Tally], must: Must, note: str, rate: float | None) -> Played:
-        """What is recorded: of each secret, group and coverage the attack that was best where attacks are chosen."""
+        """What is recorded: of each secret, group and coverage the attack that gained most where attacks are chosen."""
         choosing = np.concatenate([each.choosing for each in tallies.values()])
         estimating = np.concatenate([each.estimating for each in tallies.values()])
         outside = np.concatenate([each.outside for each in tallies.values()])
@@ -144,8 +145,7 @@ class Game:
 
 def _attacked(case: Case, choosing: Floats, estimating: Floats, outside: Floats) -> Attacked:
     """Of one secret."""
-    precision = _precision(choosing)
-    best = np.where(np.isnan(precision), -np.inf, precision).argmax(axis=0)
+    best = chosen(choosing)
     found = []
     for group in range(len(GROUPS)):
         for coverage in range(len(COVERAGES)):
@@ -158,6 +158,20 @@ def _attacked(case: Case, choosing: Floats, estimating: Floats, outside: Floats)
     lines = {name: tuple(map(_number, every[at, 0])) for at, (name, _, _) in enumerate(ATTACKS)}
     return Attacked(secret=case.secret.name, level=case.secret.level.name, labels=len(case.secret),
                     known=case.original.known_of(case.secret), precision=lines, found=tuple(found))  # fmt: skip
+
+
+def chosen(choosing: Floats) -> npt.NDArray[np.int64]:
+    """For every group and coverage the attack that gains most over a baseline; of attacks that gain nothing that can be
+    told the most precise. One that guesses for less than half of the coverage is judged at a smaller one."""
+    total = np.nan_to_num(choosing.sum(axis=0))
+    predicted, attack, bases = total[..., 0], total[..., 1], total[..., 2:]
+    left = predicted[..., None] - bases
+    gains = np.divide(attack[..., None] - bases, left, out=np.full(bases.shape, -np.inf), where=left > 0).max(axis=-1)
+    precision = np.divide(attack, predicted, out=np.zeros_like(predicted), where=predicted > 0)
+    enough = predicted >= np.array(COVERAGES) * len(choosing) / 2
+    # one key after the other: enough guesses, then the gain, then the precision
+    order = np.lexsort((precision, gains, enough), axis=0)
+    return np.asarray(order[-1], dtype=np.int64)
 
 
 def _shares(case: Case, group: int, coverage: int, attack: str, own: Floats, outside: Floats) -> Shares:
