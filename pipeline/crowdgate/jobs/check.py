@@ -11,11 +11,10 @@ from crowdgate.jobs.audited import evidence_here
 from crowdgate.jobs.charges import charge_words, unlikely
 from crowdgate.jobs.informed import informed
 from crowdgate.jobs.kl.held import held_here
-from crowdgate.jobs.plan import KNOWN, decided, failed, gate_reach, judge_static, plan_release
+from crowdgate.jobs.plan import bundle_of, decided, failed, gate_reach, judge_static, plan_release
 from crowdgate.jobs.register import register_here
 from crowdgate.kind.plan import Plan
 from crowdgate.measures import MeasureClass
-from crowdgate.policy.files import read_bundle
 from crowdgate.publish.register import Register
 
 
@@ -67,7 +66,7 @@ class Checked:
 
 def check(policy: Path) -> Checked:
     """Check one policy as if it were the first release of its population. Raises ConfigurationError for wrong files."""
-    bundle = read_bundle(policy, KNOWN)
+    bundle = bundle_of(policy)
     held = held_here(bundle.root, bundle.contract, bundle.budget)
     plan = plan_release(bundle, held.problems)
     known = evidence_here(plan, now().isoformat())

@@ -37,7 +37,12 @@ KNOWN = Known(
 
 def plan_policy(policy: Path) -> Plan:
     """The plan of a policy file. Raises ConfigurationError that lists every problem of it and of all that it names."""
-    return plan_release(read_bundle(policy, KNOWN))
+    return plan_release(bundle_of(policy))
+
+
+def bundle_of(policy: Path) -> Bundle:
+    """A policy with all files it names, of the kinds, formats and sources that there are. Raises ConfigurationError."""
+    return read_bundle(policy, KNOWN)
 
 
 def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:

@@ -14,7 +14,7 @@ from crowdgate.jobs.audited import evidence
 from crowdgate.jobs.catalogue import catalogue_signed
 from crowdgate.jobs.guard import after_reading
 from crowdgate.jobs.kl.held import held_here, hold_decisions
-from crowdgate.jobs.plan import KNOWN, budget_of, failed, judge_static, plan_release
+from crowdgate.jobs.plan import budget_of, bundle_of, failed, judge_static, plan_release
 from crowdgate.jobs.recorded import committed_folders, recorded
 from crowdgate.jobs.register import counted_register
 from crowdgate.kind.kind import Protected
@@ -23,7 +23,6 @@ from crowdgate.kind.run import Counted, Judged, Ready, Request, Reserved, Result
 from crowdgate.ledger.ledger import Spend, State, open_ledger
 from crowdgate.ledger.private import write_private
 from crowdgate.ledger.stores import placed
-from crowdgate.policy.files import read_bundle
 from crowdgate.policy.policy import parse_slot, release_id
 from crowdgate.publish import publisher
 from crowdgate.sampling import SecretKey
@@ -74,7 +73,7 @@ def conclude(
 
 def prepare(request: Request) -> Run | Result:
     """Check policy, ledger, destination and the input's form; report the recorded end of a release that ran before."""
-    bundle = read_bundle(request.policy, KNOWN)
+    bundle = bundle_of(request.policy)
     others = held_here(bundle.root, bundle.contract, bundle.budget, request.ledger).problems
     plan = plan_release(bundle, others)
     slot = parse_slot(request.slot)
