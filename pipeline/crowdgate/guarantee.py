@@ -112,6 +112,22 @@ def replace_one(epsilon: Number, delta: Number, beta: Number) -> tuple[float, fl
     return raised(up(epsilon_of(epsilon)) + step), up(probability("delta", delta))
 
 
+def known_number(guarantee: Guarantee, beta: Number, rows: int = 1) -> Guarantee:
+    """The replace-one form of an add-remove guarantee, for users who know how many units there are: the smaller epsilon
+    of two. The mechanism is computed on a Bernoulli sample at rate `beta` (1: on the table).
+
+    Whatever is computed on a sample, P(M(D - i) in S) <= P(M(D) in S) / (1 - beta), since i is not sampled with
+    probability 1 - beta: so `replace_one` holds for every mechanism, beside twice every part. It needs a part with the
+    name "mechanism", or a single part.
+    """
+    twice = guarantee.replace_one_form(None, rows=rows)
+    names = [part.name for part in guarantee.parts]
+    if probability("beta", beta) == 1 or ("mechanism" not in names and len(names) != 1):
+        return twice
+    sampled = guarantee.replace_one_form(beta, rows=rows)
+    return min(sampled, twice, key=lambda form: form.epsilon)
+
+
 def group(epsilon: Number, delta: Number, m: Number) -> tuple[float, float]:
     """(m epsilon, delta (e^(m epsilon) - 1) / (e^epsilon - 1)), rounded up, delta at most 1: for `m` rows at once.
 
