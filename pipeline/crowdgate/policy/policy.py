@@ -126,7 +126,7 @@ class MembershipSpec(Strict):
     greatest precision that passes of a claim that somebody is in the table, where there are `skew` non-members for each
     member, of all attacks that find a share `recall` of the members or more."""
 
-    releases: Annotated[int, whole_between(20, 100_000), schema_of("integer", minimum=20, maximum=100_000)] = 200
+    releases: Annotated[int, whole_between(20, 100_000), schema_of("integer", minimum=20, maximum=100_000)] = 300
     skew: Skew = Fraction(30)
     recall: Rate = Fraction(1, 100)
     limit: Probability = Fraction(1, 2)

@@ -80,4 +80,4 @@ def tagged(population: Population, units: int, rng: Rng) -> Population:
     }
     codes = (np.arange(units, dtype=np.int32), *(column[at] for column in cells.codes))
     table = Histogram((TAG, *cells.names), (units, *cells.sizes), codes, ones)
-    return replace(population, view=type(population.view)(levels), cells=table, members=ones, rows=None, _boxes={})
+    return replace(population, view=type(population.view)(levels), cells=table, members=ones, rows=None)
