@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import bdtr
+from scipy.special import betainc
 
 from crowdgate.audit.inference.original import Tuples
 from crowdgate.audit.inference.secret import Floats
@@ -79,11 +79,10 @@ class Sight:
 
     def _absent(self) -> Floats:
         """1 - beta f(k - 1) / F(k - 1): a class below k is not released."""
-        beta, last, others = float(self.seen.beta), self.seen.least - 1, np.maximum(0, self.held - 1)
-        below = bdtr(last, np.maximum(others, last), self.tried)
-        exactly = below - (bdtr(last - 1, np.maximum(others, last), self.tried) if last else 0.0)
-        share = np.divide(exactly, below, out=np.ones_like(below), where=below > 0)
-        return np.asarray(1 - beta * np.where(others >= last, share, 0.0), dtype=np.float64)
+        beta, last = float(self.seen.beta), self.seen.least - 1
+        below, less = (_at_most(number, self.held - 1, self.tried) for number in (last, last - 1))
+        share = np.divide(below - less, below, out=np.ones_like(below), where=below > 0)
+        return np.asarray(1 - beta * share, dtype=np.float64)
 
     @cached_property
     def residuals(self) -> tuple[Floats, Floats]:
@@ -116,14 +115,22 @@ class Sight:
         missing = np.flatnonzero(self.counts == 0)
         if len(missing) * len(rows) > MOST_PAIRS:
             return None
-        codes = {name: rows.codes[rows.names.index(name)] for name in self.tuples.levels}
+        codes = [rows.codes[rows.names.index(name)] for name in self.tuples.levels]
         agree = np.zeros((len(missing), len(rows)), dtype=np.int16)
-        for (name, theirs), mine in zip(codes.items(), self.tuples.codes, strict=True):
+        for theirs, mine in zip(codes, self.tuples.codes, strict=True):
             agree += mine[missing, None] == theirs[None, :]
         size = rows.counts / (rows.counts.max() + 1)
         found = len(self.tuples.levels) + self.counts / (rows.counts.max() + 1)
         found[missing] = (agree + size[None, :]).max(axis=1, initial=0)
         return np.asarray(found[self.tuples.of_cell], dtype=np.float64)
+
+
+def _at_most(number: int, rows: Floats, share: float) -> Floats:
+    """P(Bin(rows, share) <= number)."""
+    if number < 0:
+        return np.zeros(len(rows))
+    found = betainc(np.maximum(1, rows - number), number + 1, 1 - share)
+    return np.where(rows > number, found, 1.0)
 
 
 Attack = Callable[[Sight], Floats | None]

@@ -55,7 +55,9 @@ def controls(beta: Fraction | None) -> tuple[Control, ...]:
     if beta is None:
         return Control("identity", "break epsilon", every, Fraction(1)), nothing
     return (
-        Control("the sample as it is", "break epsilon", "publishes the rows of the sample as they are, with tags", beta),
+        Control(
+            "the sample as it is", "break epsilon", "publishes the rows of the sample as they are, with tags", beta
+        ),
         Control("identity", "break the cap", every, Fraction(1)),
         nothing,
     )

@@ -60,8 +60,7 @@ def released(rows: Histogram, tuples: Tuples) -> Floats:
         both = np.concatenate([theirs * len(level) + codes, own * len(level) + mine])
         _, place = np.unique(both, return_inverse=True)
         theirs, own = place[: len(rows)].astype(np.int64), place[len(rows) :].astype(np.int64)
-    found: Floats = np.bincount(theirs, rows.counts, int(own.max(initial=-1)) + 1)[own]
-    return found
+    return np.asarray(np.bincount(theirs, rows.counts, int(own.max(initial=-1)) + 1)[own], dtype=np.float64)
 
 
 def told(table: NoisyCounts, tuples: Tuples) -> Floats:

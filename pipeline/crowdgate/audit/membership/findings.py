@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from crowdgate.accounting.audit_power import holm
-from crowdgate.accounting.bets import mean_limits, p_value
+from crowdgate.accounting.bets import mean_limits, mean_p
 from crowdgate.accounting.membership import greatest_precision, true_positive_lines
 from crowdgate.accounting.numbers import Number, exp_up, up
 from crowdgate.audit.findings import ALPHA, level
@@ -73,10 +73,16 @@ class Estimate:
     p: dict[str, float]
     refutable: dict[str, float | None]
 
+    @property
+    def lift(self) -> float:
+        """By how much more of the members than of the others is claimed."""
+        return float(self.tpr.value) - float(self.fpr.value)
+
     def precision(self, skew: Number) -> Measurement:
         """How often a claim is right where there are so many non-members for each member. One rate gives the other, so
         that the ends are those of the true positive rate."""
-        ends = Rates((self.tpr.lower, self.tpr.upper), (self.fpr.lower, self.fpr.upper)).precision(skew)
+        tpr, fpr = ((float(rate.lower), float(rate.upper)) for rate in (self.tpr, self.fpr))
+        ends = Rates(tpr, fpr).precision(skew)
         return Measurement(precision(self.tpr.value, self.fpr.value, skew), *ends)
 
     def allowed(self, setting: Setting, skew: Number) -> float:
@@ -94,9 +100,11 @@ def estimates(played: Played, every: Sequence[Form], alpha: Fraction) -> tuple[E
 def _estimate(played: Played, point: Point, every: Sequence[Form], alpha: Fraction, each: Fraction) -> Estimate:
     rates, (least, most) = np.array(point.tpr), played.ends(point.claimed)
     value, width = float(rates.mean()), most - least
-    scaled = np.clip((rates - least) / width, 0, 1) if width > _OFF else np.zeros(0)
-    lower, upper = (least + width * end for end in mean_limits(scaled, alpha))
-    tpr = Measurement(value, max(0.0, lower - _OFF * width), min(1.0, upper + _OFF * width))
+    lower, upper = value, value  # who claims everybody leaves nothing open
+    if width > _OFF:
+        low, high = mean_limits(np.clip((rates - least) / width, 0, 1), alpha)
+        lower, upper = max(0.0, least + width * (low - _OFF)), min(1.0, least + width * (high + _OFF))
+    tpr = Measurement(value, lower, upper)
     fpr = Measurement(*(played.fpr(point.claimed, float(end)) for end in (value, tpr.upper, tpr.lower)))
     return Estimate(
         claimed=point.claimed, attack=point.attack, tpr=tpr, fpr=fpr,
@@ -115,8 +123,8 @@ def _p(played: Played, claimed: float, form: Form, rates: Floats) -> float:
     def above(tpr: float) -> float:
         return tpr - intercept - slope * played.fpr(claimed, tpr)
 
-    farthest = -above(played.ends(claimed)[0])
-    return p_value(np.array([above(tpr) for tpr in rates]) / (farthest * (1 + _OFF))) if farthest > 0 else 1.0
+    lowest = above(played.ends(claimed)[0])
+    return mean_p([above(tpr) for tpr in rates], lowest) if lowest < 0 else 1.0
 
 
 def _refutable(played: Played, claimed: float, form: Form, alpha: Fraction) -> float | None:
@@ -197,11 +205,11 @@ def _judged(played: Played, setting: Setting) -> Judged:
     epsilon = min(setting.known_epsilon, MOST_EPSILON)
     every = estimates(played, forms(epsilon, setting.known_delta, setting.cap, played.n), ALPHA)
     names = {name for _, name in broken(every, ALPHA)}
-    best = max(every, key=lambda each: each.tpr.value - each.fpr.value)
+    best = max(every, key=lambda each: each.lift)
     works = {
         "break epsilon": EPSILON_FORM in names,
         "break the cap": CAP_FORM in names,
-        "hold": not names and all(abs(each.tpr.value - each.fpr.value) <= _OFF for each in every),
+        "hold": not names and all(abs(each.lift) <= _OFF for each in every),
     }[played.must]
     return Judged(played.mechanism, played.must, works, float(best.tpr.value), float(best.fpr.value))
 

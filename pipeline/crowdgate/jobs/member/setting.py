@@ -99,8 +99,9 @@ def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction)
         return
     needed = non_members_needed(wanted.limit, wanted.recall, wanted.skew, alpha)
     if size - n < needed:
-        found = f"a precision of {exact_text(wanted.limit)} at 1:{exact_text(wanted.skew)} and recall {exact_text(wanted.recall)}, by {size - n:,} non-members"
-        expected = f"{needed:,} non-members at least, so that one who claims none of them is seen; or a smaller skew or a greater recall"
+        at = f"1:{exact_text(wanted.skew)} and recall {exact_text(wanted.recall)}"
+        found = f"a precision of {exact_text(wanted.limit)} at {at}, by {size - n:,} non-members"
+        expected = f"{needed:,} non-members at least, of whom none is claimed; or a smaller skew, or a greater recall"
         raise _refused(plan, spec, "membership", found, expected)
 
 

@@ -19,9 +19,9 @@ from crowdgate.risk.membership import SKEWS
 POINTS = ("claimed", "attack", "members found", "from", "to", "others claimed", "allowed*", "seen from")
 RIGHT = ("claimed", "skew", "right", "from", "to", "allowed*")
 STARRED = (
-    "* What the guarantee allows without any experiment: of the members found, beside so many others claimed, and of how"
-    " often a claim is right, at the same recall. The first is the lower of two where a sample is drawn: members who are"
-    " not in the sample can hardly be told from others. `seen from` is the least share that this audit would have"
+    "* What the guarantee allows without any experiment: of the members found, beside so many others claimed, and of"
+    " how often a claim is right, at the same recall. The first is the lower of two where a sample is drawn: members who"
+    " are not in the sample can hardly be told from others. `seen from` is the least share that this audit would have"
     " refuted, if it were found in every release."
 )
 FORMS = {EPSILON_FORM: "its epsilon and delta", CAP_FORM: "its sampling rate"}
@@ -51,10 +51,10 @@ def membership_words(found: Claimed) -> list[str]:
         conclusion(found),
         STARRED,
         "Members are those of the table, whether or not they are in a sample that is drawn of it.",
-        f"{setting.releases:,} releases, each of a fresh table of n = {setting.n:,} of the {setting.population_size:,} units"
-        f" of {setting.population}; all others are non-members, so that shares of a release are exact. An attacker knows"
-        " the population and n, and everything of everybody that is released. Ends are one-sided and hold for the mean"
-        " over releases, whatever their law.",
+        f"{setting.releases:,} releases, each of a fresh table of n = {setting.n:,} of the {setting.population_size:,}"
+        f" units of {setting.population}; all others are non-members, so that shares of a release are exact. An attacker"
+        " knows the population and n, and everything of everybody that is released. Ends are one-sided and hold for the"
+        " mean over releases, whatever their law.",
         f"Judged at a recall of {decimal(setting.recall, 4)} or more, at 1:{exact_text(setting.skew)}; there, claiming"
         f" everybody is right in {blind}. Precision falls with the skew: at 1:1 it says little of anybody who is one of"
         " many.",
@@ -63,8 +63,8 @@ def membership_words(found: Claimed) -> list[str]:
         f"Attempt {found.record.attempt} at these policy files: ends and claims at level"
         f" {decimal(level(found.record.attempt))}.",
         f"Controls: {'; '.join(map(_control_words, said.controls))}.",
-        "Other attacks may find more; only the guarantee bounds them all. What publishing or withholding tells by itself"
-        " is not part of the game.",
+        "Other attacks may find more; only the guarantee bounds them all. What publishing or withholding tells by"
+        " itself is not part of the game.",
         *([] if found.own else ["Set otherwise than the policy says: no gate reads this audit."]),
     ]
 
@@ -85,7 +85,8 @@ def _refutable(found: Claimed) -> Iterator[str]:
     if not seen:
         yield "So few releases could refute nothing that the guarantee forbids; more would."
     if setting.known_epsilon > MOST_EPSILON:
-        yield f"Controls are judged at epsilon {decimal(MOST_EPSILON)}: theirs are too few releases to refute a greater one."
+        most = decimal(MOST_EPSILON)
+        yield f"Controls are judged at epsilon {most}: theirs are too few releases to refute a greater one."
 
 
 def _seen(each: Estimate) -> float | None:
@@ -107,7 +108,9 @@ def point_listing(found: Claimed) -> Listing:
             [f"{each.claimed:g}", each.attack, *_ends(each.tpr), _number(each.fpr.value), decimal(allowed, 4),
              "" if seen is None else decimal(seen, 4)]
         )  # fmt: skip
-    return Listing("Members found, by the share of the population that is claimed to be in the table", POINTS, rows, (1,))
+    return Listing(
+        "Members found, by the share of the population that is claimed to be in the table", POINTS, rows, (1,)
+    )
 
 
 def precision_listing(found: Claimed, *, judged: bool = False) -> Listing:
