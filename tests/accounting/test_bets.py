@@ -57,7 +57,9 @@ def test_a_mean_that_is_not_above_0_is_seldom_taken_for_one(law: tuple[float, ..
     assert sum(p * x for p, x in zip(law, values, strict=True)) == pytest.approx(0)
     for alpha in (0.05, ALPHA):
         outcomes = product(range(3), repeat=N)
-        chance = sum(prod(law[at] for at in each) for each in outcomes if mean_p([values[at] for at in each], least) <= alpha)
+        chance = sum(
+            prod(law[at] for at in each) for each in outcomes if mean_p([values[at] for at in each], least) <= alpha
+        )
         assert chance <= alpha
 
 

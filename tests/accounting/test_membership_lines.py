@@ -34,7 +34,9 @@ def lowest(fpr: Fraction, lines: Sequence[tuple[float, float]]) -> Fraction:
 @pytest.mark.parametrize("n", [1, 2, 5, 8])
 def test_no_claims_by_the_size_of_the_sample_are_above_the_lines_and_some_attain_them(n: int, b: Fraction) -> None:
     lines = true_positive_lines(b, n)
-    gaps = [lowest(fpr, lines) - tpr for claims in product((0, 1), repeat=n + 1) for tpr, fpr in [by_size(n, b, claims)]]
+    gaps = [
+        lowest(fpr, lines) - tpr for claims in product((0, 1), repeat=n + 1) for tpr, fpr in [by_size(n, b, claims)]
+    ]
     assert 0 <= min(gaps) < Fraction(1, 10**12)
 
 
@@ -60,7 +62,9 @@ def releases(table: frozenset[int], b: Fraction, lie: Fraction) -> Iterator[tupl
                 yield (frozenset(kept), told), chance * (1 - lie if told == (0 in table) else lie)
 
 
-@given(st.integers(0, 2**32), st.sampled_from(RATES), st.sampled_from([Fraction(1, 2), Fraction(1, 4), Fraction(1, 10)]))
+@given(
+    st.integers(0, 2**32), st.sampled_from(RATES), st.sampled_from([Fraction(1, 2), Fraction(1, 4), Fraction(1, 10)])
+)
 def test_no_attack_is_above_what_is_told_beside_the_sample_allows(seed: int, b: Fraction, lie: Fraction) -> None:
     """All tables of two of four units, all releases; an attacker who claims at random, but whoever is in the sample."""
     tpr, fpr = rates(b, lie, np.random.default_rng(seed).integers(0, 2, (16, 2, PEOPLE)))

@@ -8,25 +8,27 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from crowdgate.audit.membership.findings import found
+from crowdgate.audit.membership.findings import broken, estimates, forms_of, found
 from crowdgate.audit.partial import Batch
 from crowdgate.audit.run import Executor, Schedule, Scheduled, serial
 from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.gate import Outcome
 from crowdgate.jobs.audit import Asked
 from crowdgate.jobs.audit_keeping import How, partial_file
+from crowdgate.jobs.audit_setting import stated
 from crowdgate.jobs.member import job
 from crowdgate.jobs.member.job import Claimed, audit_membership
 from crowdgate.jobs.member.setting import cap_of, setting_of
 from crowdgate.jobs.member.words import membership_json, membership_words
 from crowdgate.jobs.plan import plan_policy
+from crowdgate.jobs.population import population
 from crowdgate.ledger.audits import audits
 from crowdgate.ledger.ledger import open_ledger
 from tests.audit.people import rows
 from tests.audit.workshop import SEED, Town, make_town, only_few_controls
-
 from tests.workshop import MARK, crowdgate, good_rows, write_parquet
 
 ROOT = Path(__file__).parents[2]
@@ -121,9 +123,10 @@ def test_a_mechanism_that_publishes_the_table_breaks_the_guarantee(
 
     def leaking(*arguments: Any) -> list[Scheduled]:
         own, *others = schedule(*arguments)
-        identity = others[1].game
+        identity: Any = others[1].game
         crowd = replace(identity.crowd, n=300)
-        game = replace(own.game, mechanism=identity.mechanism, crowd=crowd, attacks=identity.attacks)
+        mine: Any = own.game
+        game = replace(mine, mechanism=identity.mechanism, crowd=crowd, attacks=identity.attacks)
         return [replace(own, game=game), *others]
 
     monkeypatch.setattr(job, "_schedule", leaking)
@@ -215,17 +218,11 @@ def test_what_is_told_beside_the_sample_loosens_the_cap() -> None:
     """The bundled policies: rows of a sample beside margins of the whole table, and tables without a sample."""
     plan = plan_policy(ROOT / "policies" / "census_income.yaml")
     assert cap_of(plan) is not None
-    setting = setting_of(plan, plan.bundle.policy.spec.audit or job.stated(plan), rows(_counts()))
+    setting = setting_of(plan, stated(plan), rows(np.full((10, 10), 5)))
     assert setting.cap is not None
     assert setting.cap[:2] == (Fraction("0.3"), Fraction("0.6"))
     assert float(setting.known_epsilon) == pytest.approx(0.65 + 0.356675 + 0.6, abs=1e-5)
     assert cap_of(plan_policy(ROOT / "policies" / "census_income_tables.yaml")) is None
-
-
-def _counts() -> Any:
-    import numpy as np
-
-    return np.full((10, 10), 5)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -241,10 +238,6 @@ def test_the_bundled_mechanisms_are_not_refuted_in_twenty_repetitions(policy: st
     """Twenty audits of 300 releases at level .05 each: if the guarantee were exactly attained, one in twenty audits of
     a correct mechanism would be refuted at most. What the attacks find is far below that: here none is, and a mechanism
     that gives the sample away is refuted every time (see the controls)."""
-    from crowdgate.audit.membership.findings import broken, estimates, forms_of
-    from crowdgate.jobs.audit_setting import stated
-    from crowdgate.jobs.population import population
-
     plan = plan_policy(ROOT / "policies" / f"{policy}.yaml")
     people, spec = population(plan, plan.bundle.population), stated(plan)
     setting = setting_of(plan, spec, people)
@@ -256,4 +249,3 @@ def test_the_bundled_mechanisms_are_not_refuted_in_twenty_repetitions(policy: st
         )
         assert broken(found_here, Fraction(5, 100)) == []
         assert max(float(each.precision(30).upper) for each in found_here) < 0.06
-

@@ -1,10 +1,10 @@
 """The game of membership: a table of n units is drawn from the population, a release is made of it, and an attacker,
 who knows the population, claims of some units that they are in the table.
 
-The table's units are the members, all others the non-members: disjoint, and nobody is sampled, so that both rates of
-a release are exact shares. An attacker claims a share of the population that is fixed beforehand, those with the greatest
-scores (of equal ones an equal share, as if drawn by lot): what he finds of members he does not claim of non-members, and
-one rate gives the other. The release is the unit. Every tenth release chooses attacks, the others estimate.
+The table's units are the members, all others the non-members. Nobody is sampled, so that both rates of a release are
+exact shares. An attacker claims a share of the population that is fixed beforehand: those with the greatest scores, of
+equal ones an equal share, as if drawn by lot. Whom he does not find among members he claims of non-members, so that one
+rate gives the other. The release is the unit. Every tenth release chooses attacks, the others estimate.
 """
 
 from collections.abc import Iterator, Mapping
