@@ -110,7 +110,7 @@ def test_a_likelihood_ratio_is_that_of_two_binomial_laws() -> None:
 
 
 def test_a_noisy_table_speaks_for_cells_with_more_than_expected() -> None:
-    population = rows(np.array([[50, 50], [50, 50]]))
+    population = rows(np.array([[50, 50], [20, 80]]))
     crowd = Crowd(population, 100)
     first = {"a": population.levels["a"]}
     table = NoisyCounts(first, np.array([60, 40]), 9.0)
@@ -120,6 +120,10 @@ def test_a_noisy_table_speaks_for_cells_with_more_than_expected() -> None:
     variance = 9 + 50 * 0.5
     assert found[0] - found[2] == pytest.approx(20 / variance)
     assert found[0] == found[1]
+    second = NoisyCounts({"b": population.levels["b"]}, np.array([35, 65]), 0.0)  # as many as expected
+    found = likelihood_ratio(Sight(Seen((second,)), crowd))
+    assert found is not None
+    assert found[0] - found[1] == pytest.approx(-1 / (2 * 35 * 0.5) + 1 / (2 * 65 * 0.5))
     assert distance(Sight(Seen((table,)), crowd)) is None
 
 
@@ -281,7 +285,10 @@ def test_the_least_rate_that_would_be_refuted_is_refuted_and_less_is_not() -> No
                 continue
             (above,) = estimates(_constant(claimed, rate), every, LEVEL)
             (below,) = estimates(_constant(claimed, rate * (1 - 1e-5)), every, LEVEL)
-            assert above.p[name] <= LEVEL / 2 < below.p[name]
+            assert above.p[name] <= LEVEL / 2 < below.p[name] <= LEVEL
+            assert (above, name) in broken([above], LEVEL)
+            alone = all(p > LEVEL / 2 for other, p in below.p.items() if other != name)
+            assert ((below, name) in broken([below], LEVEL)) is not alone, "two forms are tested (Holm)"
 
 
 def _constant(claimed: float, tpr: float) -> Played:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from crowdgate.audit.membership.findings import broken, estimates, forms_of, found
+from crowdgate.audit.membership.record import Point
 from crowdgate.audit.partial import Batch
 from crowdgate.audit.run import Executor, Schedule, Scheduled, serial
 from crowdgate.errors import ConfigurationError, VerificationFailed
@@ -151,6 +152,20 @@ def test_a_limit_is_kept_by_the_upper_end(town: Watched, section: str, outcome: 
     assert membership_words(replace(town.claim(unplayed), findings=said))[0].startswith(words)
 
 
+def test_a_broken_guarantee_is_no_pass_whatever_the_limit(town: Watched) -> None:
+    """Of a tenth that is claimed .199 of the members in each of 4,000 releases, at an epsilon of 1."""
+    said = town.claim(unplayed)
+    own, *others = said.record.played
+    points = (Point(claimed=0.1, attack="a", tpr=(0.199,) * 4000),)
+    setting = said.record.setting.model_copy(update={"limit": Fraction("0.999"), "known_epsilon": Fraction(1)})
+    many = own.model_copy(update={"releases": 4000, "points": points})
+    known = found(said.record.model_copy(update={"setting": setting, "played": (many, *others)}))
+    assert known.precision is not None
+    assert known.precision.upper < setting.limit
+    assert known.outcome is Outcome.FAIL
+    assert "A guarantee is broken" in membership_words(replace(said, findings=known))[0]
+
+
 def test_a_control_that_is_not_caught_leaves_everything_open(town: Watched) -> None:
     record = town.claim(unplayed).record
     own, *others = record.played
@@ -173,6 +188,7 @@ def test_a_control_that_is_not_caught_leaves_everything_open(town: Watched) -> N
             "{population: towns, membership: {recall: 0.1, skew: 240}}",
             "a precision of 0.5 at 1:240 and recall 0.1, by 300 non-members.*7,189 non-members at least",
         ),
+        ("{population: towns, membership: {recall: 0.1, skew: 15}}", "by 300 non-members.*448 non-members at least"),
         ("{population: towns, membership: {skew: 0.5}}", "a number from 1 "),
         ("{population: towns, membership: {recall: 0}}", "a number above 0"),
         ("{population: towns, membership: {releases: 19}}", "a whole number from 20"),

@@ -93,7 +93,8 @@ MEMBERSHIP_PRECISION_BOUND = Measure(
     Shape.STATIC,
     "how often, at most, a claim that somebody is in the table is right, of who finds a share `recall` of its members"
     " or more, where there are `skew` non-members for each member: recall / (recall + skew (recall - delta)"
-    " e^-epsilon), with all that the population has spent, including this release, for who knows how many people there are",
+    " e^-epsilon), with all that the population has spent, including this release, for who knows how many people"
+    " there are",
     reach=lambda static, rule: _from_alone_to_whole(static, lambda spent: _precision(static, rule, spent)),
     of_static=lambda static, rule: Measurement.exact(_precision(static, rule, static.spent)),
     options=("skew", "recall"),

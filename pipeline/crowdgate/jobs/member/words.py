@@ -21,8 +21,8 @@ RIGHT = ("claimed", "skew", "right", "from", "to", "allowed*")
 STARRED = (
     "* What the guarantee allows without any experiment: of the members found, beside so many others claimed, and of"
     " how often a claim is right, at the same recall. The first is the lower of two where a sample is drawn: members"
-    " who are not in the sample can hardly be told from others. `seen from` is the least share that this audit would have"
-    " refuted, if it were found in every release."
+    " who are not in the sample can hardly be told from others. `seen from` is the least share that this audit would"
+    " have refuted, if it were found in every release."
 )
 FORMS = {EPSILON_FORM: "its epsilon and delta", CAP_FORM: "its sampling rate"}
 
@@ -53,8 +53,8 @@ def membership_words(found: Claimed) -> list[str]:
         "Members are those of the table, whether or not they are in a sample that is drawn of it.",
         f"{setting.releases:,} releases, each of a fresh table of n = {setting.n:,} of the {setting.population_size:,}"
         f" units of {setting.population}; all others are non-members, so that shares of a release are exact. An"
-        " attacker knows the population and n, and everything of everybody that is released. Ends are one-sided and hold for the"
-        " mean over releases, whatever their law.",
+        " attacker knows the population and n, and everything of everybody that is released. Ends are one-sided"
+        " and hold for the mean over releases, whatever their law.",
         f"Judged at a recall of {decimal(setting.recall, 4)} or more, at 1:{exact_text(setting.skew)}; there, claiming"
         f" everybody is right in {blind}. Precision falls with the skew: at 1:1 it says little of anybody who is one of"
         " many.",
