@@ -74,8 +74,8 @@ def _guarantee(setting: Setting) -> str:
     said = f"n is known, so that members and others differ by a replaced unit: {known} of all that is attacked."
     if setting.cap is None:
         return f"{said} Nothing is sampled that would cap what can be found of the members."
-    beside = "" if not setting.cap[1] else f", and what is told beside the sample (epsilon {decimal(setting.cap[1])})"
-    return f"{said} A sample at rate {decimal(setting.cap[0])} caps what can be found of the members{beside}."
+    beside = f", with what is told beside it (epsilon {decimal(setting.cap[1])})," if setting.cap[1] else ""
+    return f"{said} A sample at rate {decimal(setting.cap[0])}{beside} caps what can be found of the members."
 
 
 def _refutable(found: Claimed) -> Iterator[str]:
@@ -94,7 +94,9 @@ def _seen(each: Estimate) -> float | None:
 
 
 def _control_words(judged: Judged) -> str:
-    done = {"hold": ("held", "was refuted")}.get(judged.must, (f"did {judged.must}", f"did not {judged.must}"))
+    done = {"hold": ("held", "was refuted")}.get(
+        judged.must, (judged.must.replace("break", "broke"), f"did not {judged.must}")
+    )
     return f"{judged.control} {done[0] if judged.works else done[1]}"
 
 
