@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crowdgate.accounting.numbers import Number, decimal
 from crowdgate.accounting.safe_k import exact_delta
-from crowdgate.guarantee import Guarantee, Part, compose, group, replace_one
+from crowdgate.guarantee import Guarantee, Part, compose, group, known_number, replace_one
 from tests.accounting.enumeration import binomial, divergence, suppressed, together
 from tests.accounting.vectors import Entry, is_rounded_up, of
 
@@ -208,3 +208,42 @@ def test_the_words_say_so_when_nothing_is_guaranteed() -> None:
 def test_a_number_is_short_and_never_rounded_down(number: Fraction, text: str) -> None:
     assert decimal(number) == text
     assert Fraction(text) >= number
+
+
+@pytest.mark.parametrize(
+    ("beta", "rows", "epsilon"),
+    [
+        (Fraction(1, 2), 1, 0.85 + math.log(2) + 0.3),
+        (Fraction(1, 10), 3, 0.85 - 3 * math.log(0.9) + 0.3),
+        (Fraction(9, 10), 1, 2.0),
+        (Fraction(1), 1, 2.0),
+    ],
+)
+def test_whoever_knows_how_many_units_there_are_has_the_smaller_of_two_forms(
+    beta: Fraction, rows: int, epsilon: float
+) -> None:
+    """Of .85 on the sample and .15 beside it."""
+    found = known_number(Guarantee.of(BUNDLED), beta, rows)
+    assert found.relation == "replace-one"
+    assert float(found.epsilon) == pytest.approx(epsilon)
+    assert found.epsilon >= Fraction(epsilon) - Fraction(1, 10**15)
+
+
+def test_a_mechanism_without_a_name_of_its_own_counts_twice() -> None:
+    parts = (Part("levels and mechanism", Fraction(1), Fraction(0)), Part("gates", Fraction(1), Fraction(0)))
+    assert known_number(Guarantee.of(parts), Fraction(1, 10)).epsilon == 4
+    assert known_number(Guarantee.of(parts[:1]), Fraction(1, 10)).epsilon < Fraction("1.11")
+
+
+@given(st.lists(st.floats(0, 5), min_size=8, max_size=8), st.fractions(0, "0.9"))
+def test_whatever_is_computed_on_a_sample_has_the_form(logs: list[float], beta: Fraction) -> None:
+    """Two outcomes of any mechanism on samples of {a}, {b} or nobody: one row more or less, then another one."""
+    outcome = [1 / (1 + math.exp(2.5 - log)) for log in logs[:3]]
+    b = float(beta)
+    nobody = outcome[0]
+    with_a, with_b = ((1 - b) * nobody + b * each for each in outcome[1:])
+    ratios = [(each / nobody, (1 - each) / (1 - nobody)) for each in (with_a, with_b)]
+    epsilon = max(abs(math.log(ratio)) for both in ratios for ratio in both)
+    found = known_number(Guarantee.of((Part("mechanism", Fraction(epsilon), Fraction(0)),)), beta)
+    for x, y in ((with_a, with_b), (1 - with_a, 1 - with_b)):
+        assert abs(math.log(x / y)) <= float(found.epsilon) + 1e-12

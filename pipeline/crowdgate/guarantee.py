@@ -112,6 +112,27 @@ def replace_one(epsilon: Number, delta: Number, beta: Number) -> tuple[float, fl
     return raised(up(epsilon_of(epsilon)) + step), up(probability("delta", delta))
 
 
+def known_number(guarantee: Guarantee, beta: Number, rows: int = 1) -> Guarantee:
+    """The replace-one form of an add-remove guarantee, for users who know how many units there are: the smaller epsilon
+    of two. The mechanism is computed on a Bernoulli sample at rate `beta` (1: on the table), of units of at most so
+    many `rows` with coins of their own.
+
+    Whatever is computed on the sample, P(M(D - i) in S) <= P(M(D) in S) / (1 - beta)^rows, since with that probability
+    no row of i is sampled. So the part "mechanism", or a single part, costs (epsilon - rows ln(1 - beta), delta), as in
+    `replace_one`; any other counts twice, and so does every part where that is less.
+    """
+    twice = guarantee.replace_one_form(None)
+    names = [part.name for part in guarantee.parts]
+    if probability("beta", beta) == 1 or ("mechanism" not in names and len(names) != 1):
+        return twice
+    sampled = guarantee.replace_one_form(beta)
+    step = Fraction(_replacement(probability("beta", beta)))
+    more = Part("rows", (whole("rows", rows, 1) - 1) * step, Fraction(0))
+    return min(
+        Guarantee.of((*sampled.parts, more), sampled.relation, sampled.unit), twice, key=lambda form: form.epsilon
+    )
+
+
 def group(epsilon: Number, delta: Number, m: Number) -> tuple[float, float]:
     """(m epsilon, delta (e^(m epsilon) - 1) / (e^epsilon - 1)), rounded up, delta at most 1: for `m` rows at once.
 

@@ -737,6 +737,9 @@ def _parameter(law: Any) -> Fraction:
 
 
 ELSEWHERE = {
+    "accounting.bets.mean_p": "tests/accounting/test_bets.py, by enumeration",
+    "accounting.membership.true_positive_lines": "tests/accounting/test_membership_lines.py, by enumeration",
+    "guarantee.known_number": "the smaller of two forms; tests/test_guarantee.py",
     "risk.products.product": "an estimate; tests/risk/test_products.py, beside every combination",
     "risk.kept_share.estimate_moments": "an estimate; tests/risk/test_kept_share.py",
     "risk.kept_share.stay": "an estimate; tests/risk/test_kept_share.py",

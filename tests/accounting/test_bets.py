@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdgate.accounting import bets
-from crowdgate.accounting.bets import improvement_limits, improvement_p, mean_limits, ratio_limits
+from crowdgate.accounting.bets import improvement_limits, improvement_p, mean_limits, mean_p, ratio_limits
 
 LAWS = [(0.5, 0.0, 0.5), (0.9, 0.05, 0.05), (0.05, 0.05, 0.9), (0.02, 0.0, 0.98), (0.98, 0.0, 0.02), (0.3, 0.4, 0.3)]
 VALUES = (0.0, 0.5, 1.0)
@@ -46,6 +46,27 @@ def mean_of(values: Any) -> tuple[float, float]:
 
 def expected(law: tuple[float, ...]) -> float:
     return sum(p * x for p, x in zip(law, VALUES, strict=True))
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("least", [-0.05, -1.0, -30.0])
+def test_a_mean_that_is_not_above_0_is_seldom_taken_for_one(law: tuple[float, ...], least: float) -> None:
+    """Of all 3^5 outcomes of five numbers, the least of which is `least` and whose mean is 0."""
+    high = 1.0 - (law[0] * least + law[1] * 0.5 * least + law[2]) / max(law[2], 1e-9)
+    values = (least, 0.5 * least, high)
+    assert sum(p * x for p, x in zip(law, values, strict=True)) == pytest.approx(0)
+    for alpha in (0.05, ALPHA):
+        outcomes = product(range(3), repeat=N)
+        chance = sum(
+            prod(law[at] for at in each) for each in outcomes if mean_p([values[at] for at in each], least) <= alpha
+        )
+        assert chance <= alpha
+
+
+@pytest.mark.parametrize(("values", "least"), [([0.0], 0.0), ([-1.1], -1.0), ([[0.0]], -1.0), ([float("nan")], -1.0)])
+def test_numbers_below_what_they_are_at_least_are_refused(values: Any, least: float) -> None:
+    with pytest.raises(ValueError, match="at least"):
+        mean_p(values, least)
 
 
 TRIPLES = ((1.0, 1.0, 0.5), (0.5, 1.0, 0.8), (0.0, 0.25, 0.25))

@@ -205,7 +205,7 @@ def test_without_scikit_learn_it_is_said_how_to_install_it(monkeypatch: pytest.M
 
     monkeypatch.setattr(models, "import_module", missing)
     with pytest.raises(ConfigurationError, match="crowdgate\\[audit\\]"):
-        models._library("ensemble")
+        models.library("ensemble")
 
 
 @pytest.mark.parametrize("option", [["--trials", "5"], ["--weight", "0.1"], ["--on-confidential"]])

@@ -22,6 +22,7 @@ from crowdgate.histogram import Histogram, at_least, collapse
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.measures.charged import ALPHA
+from crowdgate.measures.options import wrong_options
 from crowdgate.measures.small_classes import SENSITIVITY
 from crowdgate.noise import laplace_quantile
 from crowdgate.policy.policy import GateRule
@@ -365,6 +366,38 @@ def test_the_bound_in_the_sample_takes_the_rate_of_the_coins_and_counts_people_o
         pso.bound_in_sample(rows * 1000, "1e-5", *spent, rate) for spent in ((1, "1e-6"), (4, "1e-5"))
     )
     assert of_static("pso_bound_in_sample", static()) == of_static("pso_bound", static())
+
+
+def test_the_bound_on_membership_claims_replaces_a_unit_in_this_release_and_doubles_earlier_ones() -> None:
+    """Of epsilon .75 on a sample at rate 1/4 and .25 beside it, after 2 and 1e-6 that were spent before."""
+    facts = replace(static(people=1000, spent=("3", "2e-6")), beta=Fraction("0.25"))
+    given = {"with": {"skew": "240", "recall": "0.1"}}
+    epsilon = 0.75 - math.log(0.75) + 2 * 0.25 + 2 * 2
+    delta = 1e-6 + (1 + math.exp(2)) * 1e-6
+    bound = 0.1 / (0.1 + 240 * (0.1 - delta) * math.exp(-epsilon))
+    found = of_static("membership_precision_bound", facts, **given)
+    assert found is not None
+    assert float(found.value) == pytest.approx(bound)
+    low, high = MEASURES["membership_precision_bound"].reach(
+        facts, gate("membership_precision_bound", "at_most", "1", **given)
+    )
+    assert low < found.value < high
+
+
+def test_without_a_sample_everything_counts_twice_and_less_recall_than_delta_promises_nothing() -> None:
+    usual = of_static("membership_precision_bound", static())
+    assert usual is not None
+    factor = math.exp(-2)
+    delta = 1e-6 * (1 + math.exp(0.75))
+    assert float(usual.value) == pytest.approx(0.01 / (0.01 + 30 * (0.01 - delta) * factor))
+    nothing = of_static("membership_precision_bound", static(), **{"with": {"recall": "1e-7"}})
+    assert nothing == Measurement.exact(1.0)
+
+
+@pytest.mark.parametrize("option", [{"skew": "0.5"}, {"skew": "1e10"}, {"recall": "0"}, {"recall": "1.5"}])
+def test_skews_below_1_and_recalls_beyond_a_share_are_refused(option: dict[str, str]) -> None:
+    rule = gate("membership_precision_bound", "at_most", "1", **{"with": option})
+    assert [name for name, _ in wrong_options(rule, MEASURES[rule.measure])] == list(option)
 
 
 @pytest.mark.parametrize(("policy", "beta"), [("census_income", "0.3"), ("census_income_tables", "1")])

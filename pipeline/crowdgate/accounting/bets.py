@@ -52,6 +52,15 @@ def mean_limits(values: Shares, alpha: Number) -> tuple[float, float]:
     return lower, upper
 
 
+def mean_p(values: Shares, least: float) -> float:
+    """The p-value of a mean that is not above 0, of independent numbers of one law that are at least `least`, below
+    0."""
+    x = np.asarray(values, dtype=np.float64)
+    if x.ndim != 1 or not least < 0 or not (x >= least * (1 + _ROUNDED)).all():
+        raise ValueError("values must be numbers of at least `least`, which is below 0")
+    return _p_value(x / (-least * (1 + 2 * _ROUNDED)))
+
+
 def ratio_limits(part: Shares, whole: Shares, alpha: Number, most: float = 1.0) -> tuple[float, float]:
     """(lower, upper) limits of E part / E whole, for pairs of one law with 0 <= part <= whole <= most."""
     a, p = _within(part, whole, most)

@@ -3,7 +3,9 @@
 import math
 from fractions import Fraction
 
-from crowdgate.accounting.numbers import Number, down, epsilon_of, exact, probability, raised, up
+from crowdgate.accounting.binomial import log_mass
+from crowdgate.accounting.numbers import Number, down, epsilon_of, exact, exp_up, probability, raised, up, whole
+from crowdgate.accounting.safe_k_exact import slack
 
 
 def greatest_precision(epsilon: Number, delta: Number, tpr: Number, skew: Number) -> float:
@@ -20,3 +22,34 @@ def greatest_true_positive_rate(beta: Number, fpr: Number) -> float:
     """beta + (1 - beta) fpr: who is not sampled cannot be told from a non-member, whatever is published. Rounded up."""
     b, false = probability("beta", beta), probability("fpr", fpr)
     return up(b + (1 - b) * false)
+
+
+def true_positive_lines(
+    beta: Number, n: Number, epsilon: Number = 0, delta: Number = 0
+) -> tuple[tuple[float, float], ...]:
+    """(intercept, slope) of lines that bound the true positive rate by the false one, both of tables of exactly `n`
+    units: what `greatest_true_positive_rate` comes to where n is public. Rounded up.
+
+    (epsilon, delta) is told beside what is computed on the sample, about replacing one unit. Who is in the sample can
+    be told, with probability beta. Of a member and of a non-member who are not, the rest of the sample has one law if
+    one other of the non-member's table, of n, is not sampled: so that the rate is at most
+    beta + (1 - beta) delta + e^epsilon fpr.
+
+    Without anything beside it, it is also at most beta + (1 - beta)(fpr + s). The samples of a member's n - 1 others
+    and of a non-member's n differ in size; s = beta max P(Bin(n - 1, beta) = t) is the distance of the two laws. An
+    attacker who claims by the size alone comes as near as that: beta + (1 - beta) fpr itself does not hold.
+    """
+    b, others = probability("beta", beta), whole("n", n, 1) - 1
+    eps, d = epsilon_of(epsilon), probability("delta", delta)
+    first = (up(b + (1 - b) * d), exp_up(up(eps)) if eps else 1.0)
+    if eps or d:
+        return (first,)
+    told = b * min(Fraction(1), Fraction(_greatest_mass(others, b)))
+    return first, (up(b + (1 - b) * told), up(1 - b))
+
+
+def _greatest_mass(n: int, b: Fraction) -> float:
+    """max over t of P(Bin(n, b) = t): at the mode, (n + 1) b rounded down. Rounded up."""
+    mode = min(n, int((n + 1) * b))
+    log = log_mass(mode, n - mode, float(b), float(1 - b))
+    return exp_up(log + slack(n, log)) if log else 1.0

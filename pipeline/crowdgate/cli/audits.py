@@ -1,9 +1,10 @@
 """Commands that audit mechanisms."""
 
 import os
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -30,12 +31,18 @@ from crowdgate.jobs.audit_words import (
 )
 from crowdgate.jobs.plan_page import check_name
 
+if TYPE_CHECKING:
+    from crowdgate.jobs.inference.job import Inferred
+    from crowdgate.jobs.inference.words import Listing
+    from crowdgate.jobs.member.job import Claimed
+
 
 class Question(StrEnum):
     """What an audit asks."""
 
     SINGLING_OUT = "singling-out"
     INFERENCE = "inference"
+    MEMBERSHIP = "membership"
 
 
 def audit(
@@ -51,22 +58,26 @@ def audit(
         bool, typer.Option("--on-confidential", help="On the table itself: for the curator; recorded as a look.")
     ] = False,
     question: Annotated[
-        Question, typer.Option("--of", help="Whether somebody can be singled out, or a secret attribute inferred.")
+        Question,
+        typer.Option(
+            "--of", help="Whether somebody can be singled out, a secret attribute inferred, or membership told."
+        ),
     ] = Question.SINGLING_OUT,
     ledger: LedgerUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let attackers play against a policy's mechanism on a public population: how often do they single somebody out, or
-    infer what is secret?
+    """Let attackers play against a policy's mechanism on a public population: how often do they single somebody out,
+    infer what is secret, or tell who is in the table?
 
     Exit 0 when they stay within the limit, 3 when they do not or nothing can be concluded.
     """
     if page is not None:
         check_name(page)
     asked = Asked(policy, units, trials, weight, ledger)
-    if question is Question.INFERENCE:
-        _refuse_beside(trials=trials, weight=weight, on_confidential=on_confidential or None)
-        infer(asked, jobs, page, as_json)
+    if question is not Question.SINGLING_OUT:
+        _refuse_beside(question, trials=trials, weight=weight, on_confidential=on_confidential or None)
+        ask = infer if question is Question.INFERENCE else tell_members
+        ask(asked, jobs, page, as_json)
         return
     with progress_bar(as_json, "playing") as progress:
         how = How(executor=processes(jobs or os.cpu_count() or 1), progress=progress)
@@ -100,23 +111,46 @@ def infer(asked: Asked, jobs: int | None, page: Path | None, as_json: bool) -> N
     if as_json:
         print_json(inferred_json(found))
     else:
-        setting = found.record.setting
-        typer.echo(f"{found.findings.outcome} {setting.policy}/{setting.version}, {setting.question}")
-        for listing in inferred_listings(found):
-            typer.echo(listing.title)
-            print_table(listing.titles, listing.rows, left=listing.text)
-        for line in inferred_words(found):
-            typer.echo(line)
-        for path in filter(None, (page, found.path)):
-            typer.echo(str(path))
+        _tell(found, inferred_listings(found), inferred_words(found), page)
     if found.findings.outcome is not Outcome.PASS:
         raise typer.Exit(WITHHELD)
 
 
-def _refuse_beside(**given: object) -> None:
+def tell_members(asked: Asked, jobs: int | None, page: Path | None, as_json: bool) -> None:
+    """The audit of membership."""
+    from crowdgate.jobs.member.job import audit_membership
+    from crowdgate.jobs.member.page import write_membership_page
+    from crowdgate.jobs.member.words import membership_json, membership_words, point_listing, precision_listing
+
+    with progress_bar(as_json, "releasing") as progress:
+        found = audit_membership(asked, How(executor=processes(jobs or os.cpu_count() or 1), progress=progress))
+    if page is not None:
+        write_membership_page(found, page)
+    if as_json:
+        print_json(membership_json(found))
+    else:
+        listings = [point_listing(found), precision_listing(found, judged=True)]
+        _tell(found, listings, membership_words(found), page)
+    if found.findings.outcome is not Outcome.PASS:
+        raise typer.Exit(WITHHELD)
+
+
+def _tell(found: "Inferred | Claimed", listings: "Sequence[Listing]", words: Sequence[str], page: Path | None) -> None:
+    setting = found.record.setting
+    typer.echo(f"{found.findings.outcome} {setting.policy}/{setting.version}, {setting.question}")
+    for listing in listings:
+        typer.echo(listing.title)
+        print_table(listing.titles, listing.rows, left=listing.text)
+    for line in words:
+        typer.echo(line)
+    for path in filter(None, (page, found.path)):
+        typer.echo(str(path))
+
+
+def _refuse_beside(question: Question, **given: object) -> None:
     stated = [f"--{name.replace('_', '-')}" for name, value in given.items() if value is not None]
     if stated:
-        found, expected = "beside --of inference", "only for singling out"
+        found, expected = f"beside --of {question}", "only for singling out"
         raise ConfigurationError([Problem("command line", None, name, found, expected) for name in stated])
 
 

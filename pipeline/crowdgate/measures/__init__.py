@@ -21,6 +21,7 @@ MEASURES: dict[str, Measure] = {
         guarantees.DELTA,
         guarantees.PSO_BOUND,
         guarantees.PSO_BOUND_IN_SAMPLE,
+        guarantees.MEMBERSHIP_PRECISION_BOUND,
         expected.EXPECTED_SINGLETONS,
         expected.SINGLETON_PROBABILITY,
         expected.EXPECTED_SHARE_IN_SETS_UP_TO,

@@ -4,11 +4,14 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from crowdgate.accounting import pso
+from crowdgate.accounting.membership import greatest_precision
 from crowdgate.candidate import Cost, Measurement, Range, Shape, Static
+from crowdgate.guarantee import Guarantee, Part, known_number
 from crowdgate.measures.base import Measure, MeasureClass
 from crowdgate.policy.policy import GateRule
 
 DEFAULT_WEIGHT = Fraction(1, 10**9)
+DEFAULT_SKEW, DEFAULT_RECALL = Fraction(30), Fraction(1, 100)
 
 
 def _epsilon(static: Static, _: GateRule) -> Measurement:
@@ -28,13 +31,27 @@ def _bound_in_sample(static: Static, rule: GateRule, spent: Cost) -> float:
     return pso.bound_in_sample(static.most_rows, weight, *spent, static.sampled_rate)
 
 
-def _pso(name: str, whose: str, bound: Callable[[Static, GateRule, Cost], float], formula: str) -> Measure:
-    def reach(static: Static, rule: GateRule) -> Range:
-        """From this release alone to a budget that is spent whole."""
-        alone = (static.guarantee.epsilon, static.guarantee.delta)
-        whole = (max(static.budget[0], alone[0]), max(static.budget[1], alone[1]))
-        return bound(static, rule, alone), bound(static, rule, whole)
+def _precision(static: Static, rule: GateRule, spent: Cost) -> float:
+    """For who knows how many people there are: this release part by part, everything before it twice."""
+    form = known_number(static.guarantee, static.beta, static.rows_per_unit)
+    rest = Part("earlier", *(max(Fraction(0), all_ - own) for all_, own in zip(spent, _alone(static), strict=True)))
+    before = Guarantee.of((rest,), unit=static.guarantee.unit).replace_one_form(None)
+    skew, recall = rule.options.get("skew", DEFAULT_SKEW), rule.options.get("recall", DEFAULT_RECALL)
+    return greatest_precision(form.epsilon + before.epsilon, min(Fraction(1), form.delta + before.delta), recall, skew)
 
+
+def _alone(static: Static) -> Cost:
+    return static.guarantee.epsilon, static.guarantee.delta
+
+
+def _from_alone_to_whole(static: Static, bound: Callable[[Cost], float]) -> Range:
+    """From this release alone to a budget that is spent whole."""
+    alone = _alone(static)
+    whole = (max(static.budget[0], alone[0]), max(static.budget[1], alone[1]))
+    return bound(alone), bound(whole)
+
+
+def _pso(name: str, whose: str, bound: Callable[[Static, GateRule, Cost], float], formula: str) -> Measure:
     return Measure(
         name,
         MeasureClass.STATIC,
@@ -42,7 +59,7 @@ def _pso(name: str, whose: str, bound: Callable[[Static, GateRule, Cost], float]
         f"how likely it is, at most, that any{whose} can be pointed at: {formula}, with all that the population has"
         " spent, including this release (predicate singling out: Cohen, Nissim 2020, Theorem 6.2; add/remove"
         " suffices)",
-        reach=reach,
+        reach=lambda static, rule: _from_alone_to_whole(static, lambda spent: bound(static, rule, spent)),
         of_static=lambda static, rule: Measurement.exact(bound(static, rule, static.spent)),
         options=("weight",),
     )
@@ -69,4 +86,16 @@ PSO_BOUND_IN_SAMPLE = _pso(
     "one of the sample",
     _bound_in_sample,
     "people ((e^epsilon - 1 + beta) weight + delta), at sampling rate beta",
+)
+MEMBERSHIP_PRECISION_BOUND = Measure(
+    "membership_precision_bound",
+    MeasureClass.STATIC,
+    Shape.STATIC,
+    "how often, at most, a claim that somebody is in the table is right, of who finds a share `recall` of its members"
+    " or more, where there are `skew` non-members for each member: recall / (recall + skew (recall - delta)"
+    " e^-epsilon), with all that the population has spent, including this release, for who knows how many people"
+    " there are",
+    reach=lambda static, rule: _from_alone_to_whole(static, lambda spent: _precision(static, rule, spent)),
+    of_static=lambda static, rule: Measurement.exact(_precision(static, rule, static.spent)),
+    options=("skew", "recall"),
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from crowdgate.limits import GREATEST_K, MOST_PEOPLE
+from crowdgate.limits import GREATEST_K, MOST_PEOPLE, MOST_SKEW
 from crowdgate.measures.base import Measure
 from crowdgate.policy.policy import GateRule
 
@@ -26,6 +26,8 @@ def _whole(least: int, most: int) -> Callable[[Fraction], bool]:
 
 OPTIONS: Mapping[str, Option] = {
     "weight": Option(lambda weight: 0 < weight <= 1, "a weight above 0 and at most 1"),
+    "skew": Option(lambda skew: 1 <= skew <= MOST_SKEW, "a number of non-members for each member, from 1 to 1e9"),
+    "recall": Option(lambda recall: 0 < recall <= 1, "a share of the members above 0 and at most 1"),
     "people": Option(_whole(1, MOST_PEOPLE), "a whole number of people from 1 to 1e12"),
     "max_age": Option(lambda age: age.denominator == 1 and age >= 0, "a whole number of days, 0 or more"),
     "quartile": Option(_whole(1, 3), "1, 2 (the median) or 3"),

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Union
 
 from pydantic import BeforeValidator, ConfigDict, Field, create_model, model_validator
 
-from crowdgate.limits import MOST_PEOPLE, MOST_TRIALS
+from crowdgate.limits import MOST_PEOPLE, MOST_SKEW, MOST_TRIALS
 from crowdgate.policy.values import (
     NUMBER,
     Epsilon,
@@ -20,6 +20,7 @@ from crowdgate.policy.values import (
     Probability,
     Rate,
     Strict,
+    after,
     schema_of,
     whole_number,
 )
@@ -42,6 +43,15 @@ def whole_between(least: int, most: int) -> BeforeValidator:
 People = Annotated[int, whole_between(1, MOST_PEOPLE), schema_of("integer", minimum=1, maximum=MOST_PEOPLE)]
 Units = Annotated[int, whole_between(2, MOST_PEOPLE), schema_of("integer", minimum=2, maximum=MOST_PEOPLE)]
 Trials = Annotated[int, whole_between(1, MOST_TRIALS), schema_of("integer", minimum=1, maximum=MOST_TRIALS)]
+
+
+def _skew(number: Fraction) -> Fraction:
+    if not 1 <= number <= MOST_SKEW:
+        raise ValueError(f"a number from 1 (as many non-members as members) to {MOST_SKEW:,}")
+    return number
+
+
+Skew = Annotated[Fraction, after(_skew), schema_of("number", minimum=1, maximum=MOST_SKEW)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 """Becomes a folder of the release, so: lower-case letters, digits and hyphens."""
 
@@ -111,6 +121,17 @@ class InferenceSpec(Strict):
     limit: Probability = Fraction(1, 10)
 
 
+class MembershipSpec(Strict):
+    """How membership is audited: in releases of so many tables, each of at most half of the population. `limit` is the
+    greatest precision that passes of a claim that somebody is in the table, where there are `skew` non-members for each
+    member, of all attacks that find a share `recall` of the members or more."""
+
+    releases: Annotated[int, whole_between(20, 100_000), schema_of("integer", minimum=20, maximum=100_000)] = 300
+    skew: Skew = Fraction(30)
+    recall: Rate = Fraction(1, 100)
+    limit: Probability = Fraction(1, 2)
+
+
 class AuditSpec(Strict):
     """How the mechanism is audited: tables of `units` privacy units (by default as many as the population has) are
     drawn from the public table of the contract `population` (by default the policy's own), `trials` times, with
@@ -124,6 +145,7 @@ class AuditSpec(Strict):
     limit: Probability = Fraction(1, 100)
     replacement: Flag = True
     inference: InferenceSpec = Field(default_factory=InferenceSpec)
+    membership: MembershipSpec = Field(default_factory=MembershipSpec)
 
     def largest(self, units: int) -> Fraction:
         """The greatest weight of a predicate against tables of so many units."""

@@ -108,7 +108,7 @@ def logistic(fit: Fit) -> Floats:
     """Logistic regression with an L1 penalty, as in the paper (section 4.4: C = .01, saga); of numbers lasso."""
     if fit.labels.numbers is not None:
         return _lasso(fit)
-    made = _library("linear_model").LogisticRegression(
+    made = library("linear_model").LogisticRegression(
         l1_ratio=1, C=0.01, solver="saga", max_iter=100, tol=1e-3, random_state=fit.seed
     )
     return _classified(made, features(fit.known), fit, repeated=True)
@@ -116,13 +116,13 @@ def logistic(fit: Fit) -> Floats:
 
 def ridge(fit: Fit) -> Floats:
     """Logistic regression with an L2 penalty."""
-    made = _library("linear_model").LogisticRegression(C=1.0, max_iter=100, tol=1e-3)
+    made = library("linear_model").LogisticRegression(C=1.0, max_iter=100, tol=1e-3)
     return _classified(made, features(fit.known), fit)
 
 
 def boosted(fit: Fit) -> Floats:
     """Gradient boosting of trees on histograms (G. Ke et al. 2017)."""
-    ensemble, of_numbers = _library("ensemble"), fit.labels.numbers is not None
+    ensemble, of_numbers = library("ensemble"), fit.labels.numbers is not None
     model = ensemble.HistGradientBoostingRegressor if of_numbers else ensemble.HistGradientBoostingClassifier
     lines = list(zip(fit.known.codes, fit.known.numbers, strict=True))
     names = [numbers is None and int(codes.max(initial=0)) < MOST_BINS for codes, numbers in lines]
@@ -133,7 +133,7 @@ def boosted(fit: Fit) -> Floats:
 
 def _lasso(fit: Fit) -> Floats:
     """Linear regression with an L1 penalty, as in the paper (section 4.4: alpha = .1)."""
-    made = _library("linear_model").Lasso(alpha=0.1, max_iter=2000, random_state=fit.seed)
+    made = library("linear_model").Lasso(alpha=0.1, max_iter=2000, random_state=fit.seed)
     return _regressed(made, features(fit.known), fit)
 
 
@@ -147,7 +147,7 @@ def _classified(model: Any, x: Any, fit: Fit, *, repeated: bool = False) -> Floa
     if len(np.unique(truth)) < 2:
         found[:, truth[:1]] = 1
         return found
-    with _as_far_as_it_comes():
+    with as_far_as_it_comes():
         model.fit(x[tuples], truth, sample_weight=held)
         found[:, model.classes_] = model.predict_proba(x[fit.wanted])
     return found
@@ -157,7 +157,7 @@ def _regressed(model: Any, x: Any, fit: Fit) -> Floats:
     """The nearest label, for sure: a number says nothing of its error."""
     tuples, truth, held = seen(fit)
     assert fit.labels.numbers is not None, "numbers are regressed"
-    with _as_far_as_it_comes():
+    with as_far_as_it_comes():
         model.fit(x[tuples], fit.labels.numbers[truth], sample_weight=held)
         near = nearest(fit.labels.numbers, np.asarray(model.predict(x[fit.wanted]), dtype=np.float64))
     found = np.zeros((len(fit.wanted), fit.labels.size))
@@ -244,14 +244,15 @@ def _right(found: Floats, weights: Floats) -> float:
 
 
 @contextmanager
-def _as_far_as_it_comes() -> Iterator[None]:
+def as_far_as_it_comes() -> Iterator[None]:
     """A model that stops before it has converged is a model all the same. One thread: processes share the CPUs."""
     with warnings.catch_warnings(), import_module("threadpoolctl").threadpool_limits(1):
         warnings.filterwarnings("ignore", message="The max_iter was reached|Objective did not converge")
         yield
 
 
-def _library(name: str) -> Any:
+def library(name: str) -> Any:
+    """A module of scikit-learn. Raises ConfigurationError where that is not installed."""
     try:
         return import_module(f"sklearn.{name}")
     except ImportError:

@@ -90,11 +90,12 @@ def setting_of(plan: Plan, spec: AuditSpec, population: Population, secrets: lis
         coverage=wanted.coverage, limit=wanted.limit, known=known_of(bundle.contract),
         secrets=tuple((each.name, each.level.name) for each in secrets), attacks=tuple(name for name, _, _ in ATTACKS),
         baselines=tuple(name for name, _, _ in BASELINES),
-        controls=tuple(each.name for each in controls_of(plan, secrets)), code=code(), libraries=_libraries(),
+        controls=tuple(each.name for each in controls_of(plan, secrets)), code=code(), libraries=libraries_of_models(),
     )  # fmt: skip
 
 
-def _libraries() -> dict[str, str]:
+def libraries_of_models() -> dict[str, str]:
+    """The versions of what draws, computes and fits. Raises ConfigurationError without scikit-learn."""
     try:
         return {**libraries(), LIBRARY: version(LIBRARY)}
     except PackageNotFoundError:

@@ -1,0 +1,1 @@
+"""Membership: can somebody tell who is in the table that a release was made of?"""

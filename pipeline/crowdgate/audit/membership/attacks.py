@@ -1,0 +1,158 @@
+"""Attacks on membership: a score for every unit of the population, by one release. Who has more is claimed first.
+
+Everything is known of a target that the release tells of anybody: a target is a cell of the population, or a person who
+has rows in several. An attack answers None where a release tells nothing that it reads.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import betainc
+
+from crowdgate.audit.inference.original import Tuples
+from crowdgate.audit.inference.secret import Floats
+from crowdgate.audit.membership.crowd import Crowd, released, told
+from crowdgate.kind.seen import Seen
+
+MOST_PAIRS = 1 << 24
+"""Tuples that were not released, by classes that were, that are compared: of more the nearest are not looked for."""
+_NEVER = 1e-9
+"""In place of 0, below a fraction line or in a logarithm."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What an attacker sees: a release, and the population with the size of the table."""
+
+    seen: Seen
+    crowd: Crowd
+
+    @property
+    def reads_rows(self) -> bool:
+        """Whether rows are released at all."""
+        return self.seen.rows is not None
+
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing is told that attacks read."""
+        return not self.reads_rows and not self.seen.tables
+
+    @cached_property
+    def tuples(self) -> Tuples:
+        """The tuples of the population at the released levels."""
+        return self.crowd.tuples(self.seen.levels)
+
+    @cached_property
+    def held(self) -> Floats:
+        """Rows of the population in each tuple."""
+        return self.crowd.held(self.tuples)
+
+    @cached_property
+    def counts(self) -> Floats:
+        """Released rows of each tuple."""
+        assert self.seen.rows is not None, "rows are released"
+        return released(self.seen.rows, self.tuples)
+
+    @cached_property
+    def tried(self) -> float:
+        """How likely a row of the population is in the table and in the sample."""
+        return float(self.seen.beta) * self.crowd.share
+
+    @cached_property
+    def log_rows(self) -> Floats:
+        """By cells: the logarithm of how much likelier the released count of its class is with a member (zeros without
+        rows)."""
+        cells = len(self.crowd.population.cells)
+        if not self.reads_rows:
+            return np.zeros(cells)
+        ratio = np.where(self.counts > 0, self._present(), self._absent())
+        return np.asarray(np.log(np.maximum(ratio, _NEVER))[self.tuples.of_cell], dtype=np.float64)
+
+    def _present(self) -> Floats:
+        """1 - beta + beta f(c - 1) / f(c), where f is the law of the count of all others, Bin(rows - 1, tried)."""
+        beta, share = float(self.seen.beta), min(1 - _NEVER, self.tried)
+        rest = np.maximum(self.held - self.counts, _NEVER)
+        found: Floats = 1 - beta + beta * self.counts * (1 - share) / (rest * share)
+        return found
+
+    def _absent(self) -> Floats:
+        """1 - beta f(k - 1) / F(k - 1): a class below k is not released."""
+        beta, last = float(self.seen.beta), self.seen.least - 1
+        below, less = (_at_most(number, self.held - 1, self.tried) for number in (last, last - 1))
+        share = np.divide(below - less, below, out=np.ones_like(below), where=below > 0)
+        return np.asarray(1 - beta * share, dtype=np.float64)
+
+    @cached_property
+    def residuals(self) -> tuple[Floats, Floats]:
+        """By tables and cells: how far the noisy count of the target's cell is above what is expected, in standard
+        deviations of noise and sampling; and how far a member moves it, in the same."""
+        far, step = list[Floats](), list[Floats]()
+        for table in self.seen.tables:
+            tuples = self.crowd.tuples(table.levels)
+            share = float(table.beta) * self.crowd.share
+            expected = self.crowd.held(tuples) * share
+            spread = np.sqrt(table.variance + expected * (1 - share) + _NEVER)
+            far.append(((told(table, tuples) - expected) / spread)[tuples.of_cell])
+            step.append((float(table.beta) / spread)[tuples.of_cell])
+        cells = len(self.crowd.population.cells)
+        return np.array(far).reshape(-1, cells), np.array(step).reshape(-1, cells)
+
+    @cached_property
+    def log_tables(self) -> Floats:
+        """By cells: the logarithm of how much likelier the noisy counts are with a member, tables as if independent."""
+        far, step = self.residuals
+        return np.asarray((step * far - step * step / 2).sum(axis=0), dtype=np.float64)
+
+    @cached_property
+    def nearness(self) -> Floats | None:
+        """By cells: in how many attributes the nearest released class agrees, and beyond that its rows as a share of
+        the greatest class's. None where nothing is released, or too much to be compared."""
+        rows = self.seen.rows
+        if rows is None or not len(rows) or not rows.names:
+            return None
+        missing = np.flatnonzero(self.counts == 0)
+        if len(missing) * len(rows) > MOST_PAIRS:
+            return None
+        codes = [rows.codes[rows.names.index(name)] for name in self.tuples.levels]
+        agree = np.zeros((len(missing), len(rows)), dtype=np.int16)
+        for theirs, mine in zip(codes, self.tuples.codes, strict=True):
+            agree += mine[missing, None] == theirs[None, :]
+        size = rows.counts / (rows.counts.max() + 1)
+        found = len(self.tuples.levels) + self.counts / (rows.counts.max() + 1)
+        found[missing] = (agree + size[None, :]).max(axis=1, initial=0)
+        return np.asarray(found[self.tuples.of_cell], dtype=np.float64)
+
+
+def _at_most(number: int, rows: Floats, share: float) -> Floats:
+    """P(Bin(rows, share) <= number)."""
+    if number < 0:
+        return np.zeros(len(rows))
+    found = betainc(np.maximum(1, rows - number), number + 1, 1 - share)
+    return np.where(rows > number, found, 1.0)
+
+
+Attack = Callable[[Sight], Floats | None]
+
+
+def distance(sight: Sight) -> Floats | None:
+    """Who agrees with a released class in most attributes, and among these whose class is largest; a person by the sum
+    over rows."""
+    near = sight.nearness
+    return None if near is None else sight.crowd.of_units(near)
+
+
+def likelihood_ratio(sight: Sight) -> Floats | None:
+    """By how much the person makes what is released likelier (Neyman and Pearson 1933): counts of classes against what
+    the population's weights expect of the sample, and tables as if they were independent of each other."""
+    if sight.nothing:
+        return None
+    return sight.crowd.of_units(sight.log_rows + sight.log_tables)
+
+
+ATTACKS: Sequence[tuple[str, str, Attack]] = (
+    ("distance", "claims those who agree with a released class in most attributes", distance),
+    ("likelihood ratio", "claims those whose presence makes the released counts likelier", likelihood_ratio),
+)
+"""(name, summary, attack): those that need no releases of the attacker's own."""

@@ -1,0 +1,85 @@
+"""Mechanisms of which it is known what a membership audit finds.
+
+Their population is a part of the public one, in which every unit has a tag that stands for its identifiers and that
+the attacker knows.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from crowdgate.audit.observation import Known, Observation
+from crowdgate.audit.population import Drawn, Population, Rng
+from crowdgate.hierarchy import Level, Numbers
+from crowdgate.histogram import Histogram
+from crowdgate.kind.seen import Seen
+
+TAG = "the tag"
+LEAST_UNITS, MOST_UNITS = 1_000, 20_000
+"""Units of a control's table."""
+SAMPLED = 40
+"""Units, or more, that a control's sample should have."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """A mechanism that publishes a sample of the rows as they are, at rate `beta`, or nothing (None)."""
+
+    name: str
+    must: Literal["break epsilon", "break the cap", "hold"]
+    note: str
+    beta: Fraction | None
+
+    releases: ClassVar[int] = 200
+    attacks: ClassVar[frozenset[str]] = frozenset({"likelihood ratio"})
+
+    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
+        """Rows with their tags; or an empty release."""
+        table = drawn.table
+        if self.beta is None:
+            none = np.zeros(0, dtype=np.int64)
+            return Observation(seen=Seen((), Histogram((), (), (), none)))
+        counts = rng.binomial(table.counts, float(self.beta))
+        has = counts > 0
+        codes = tuple(column[has] for column in table.codes)
+        rows = Histogram(table.names, table.sizes, codes, counts[has])
+        return Observation(seen=Seen((), rows, known.population.levels, beta=self.beta))
+
+
+def controls(beta: Fraction | None) -> tuple[Control, ...]:
+    """Those beside a mechanism with a sample at that rate, which caps true positive rates (None: without one)."""
+    nothing = Control("constant", "hold", "publishes nothing", None)
+    every = "publishes every row of the table as it is, with its tag"
+    if beta is None:
+        return Control("identity", "break epsilon", every, Fraction(1)), nothing
+    return (
+        Control(
+            "the sample as it is", "break epsilon", "publishes the rows of the sample as they are, with tags", beta
+        ),
+        Control("identity", "break the cap", every, Fraction(1)),
+        nothing,
+    )
+
+
+def units_of(n: int, beta: Fraction | None) -> int:
+    """The size of a control's table beside one of n units."""
+    wanted = LEAST_UNITS if beta is None else max(LEAST_UNITS, int(SAMPLED / beta))
+    return min(n, wanted, MOST_UNITS)
+
+
+def tagged(population: Population, units: int, rng: Rng) -> Population:
+    """So many units of a population, each a cell of its own by its tag; of a person one row."""
+    drawn = population.draw(units, rng, replacement=False).units
+    own = np.repeat(np.arange(len(drawn)), drawn)
+    cells = population.cells
+    at = own if population.rows is None else np.asarray(population.rows.indices)[population.rows.indptr[own]]
+    ones = np.ones(units, dtype=np.int64)
+    levels: dict[str, Level] = {
+        TAG: Numbers(TAG, (), np.arange(units, dtype=np.int32)),
+        **population.levels,
+    }
+    codes = (np.arange(units, dtype=np.int32), *(column[at] for column in cells.codes))
+    table = Histogram((TAG, *cells.names), (units, *cells.sizes), codes, ones)
+    return replace(population, view=type(population.view)(levels), cells=table, members=ones, rows=None)

@@ -1,0 +1,232 @@
+"""What a membership audit's rates come to: recall and precision with limits over releases, whatever their law, beside
+what the guarantee allows.
+
+A limit passes on the upper end of every point that is judged, which hold together as they are; that a point is above
+what the guarantee allows is claimed at one level over all points and both forms (Holm 1979).
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from crowdgate.accounting.audit_power import holm
+from crowdgate.accounting.bets import mean_limits, mean_p
+from crowdgate.accounting.membership import greatest_precision, true_positive_lines
+from crowdgate.accounting.numbers import Number, exp_up, up
+from crowdgate.audit.findings import ALPHA, level
+from crowdgate.audit.inference.secret import Floats
+from crowdgate.audit.membership.record import MembershipRecord, Played, Point, Setting
+from crowdgate.candidate import Measurement
+from crowdgate.gate import Outcome
+from crowdgate.risk.membership import Rates, precision
+
+LEAST_CLAIMS = 20
+"""Units, at least, that are claimed where a precision is spoken of: of fewer it is a matter of single people."""
+MOST_EPSILON = Fraction(5, 2)
+"""The greatest epsilon that a control's releases can refute."""
+_OFF = 2e-9
+"""Of a scale: sums of floats are off by their last bits."""
+Line = tuple[float, float]
+"""(intercept, slope): what bounds the true positive rate by the false one."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """One form of the guarantee: at every point the true positive rate is at most the lowest of these lines."""
+
+    name: str
+    lines: tuple[Line, ...]
+
+    def allowed(self, fpr: float) -> float:
+        """The greatest true positive rate beside that false one."""
+        return min(1.0, *(intercept + slope * fpr for intercept, slope in self.lines))
+
+
+EPSILON_FORM, CAP_FORM = "epsilon", "sampling"
+
+
+def forms(epsilon: Number, delta: Number, cap: tuple[Number, Number, Number] | None, n: int) -> tuple[Form, ...]:
+    """tpr <= e^epsilon fpr + delta; and, where all comes from a sample but what is told beside it, the sampling cap
+    (`cap`: the rate of the sample, and epsilon and delta of what is told beside it)."""
+    own = Form(EPSILON_FORM, ((up(Fraction(delta)), exp_up(up(Fraction(epsilon)))),))
+    return (own,) if cap is None else (own, Form(CAP_FORM, true_positive_lines(cap[0], n, *cap[1:])))
+
+
+def forms_of(setting: Setting, n: int) -> tuple[Form, ...]:
+    """Of what is attacked, in tables of n units."""
+    return forms(setting.known_epsilon, setting.known_delta, setting.cap, n)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One share of the population that is claimed: what share of the members is found (`tpr`, recall) and what share of
+    the others is claimed (`fpr`). For each form of the guarantee the p-value of its holding, and the least constant
+    true positive rate that so many releases would have refuted (None: none)."""
+
+    claimed: float
+    attack: str
+    tpr: Measurement
+    fpr: Measurement
+    p: dict[str, float]
+    refutable: dict[str, float | None]
+
+    @property
+    def lift(self) -> float:
+        """By how much more of the members than of the others is claimed."""
+        return float(self.tpr.value) - float(self.fpr.value)
+
+    def precision(self, skew: Number) -> Measurement:
+        """How often a claim is right where there are so many non-members for each member. One rate gives the other, so
+        that the ends are those of the true positive rate."""
+        tpr, fpr = ((float(rate.lower), float(rate.upper)) for rate in (self.tpr, self.fpr))
+        ends = Rates(tpr, fpr).precision(skew)
+        return Measurement(precision(self.tpr.value, self.fpr.value, skew), *ends)
+
+    def allowed(self, setting: Setting, skew: Number) -> float:
+        """The greatest precision that the guarantee allows at this recall."""
+        found = self.tpr.value or 1.0
+        return greatest_precision(setting.known_epsilon, setting.known_delta, found, skew)
+
+
+def estimates(played: Played, every: Sequence[Form], alpha: Fraction) -> tuple[Estimate, ...]:
+    """All that can be estimated of a mechanism."""
+    each = alpha / max(1, len(every) * len(played.points))
+    return tuple(_estimate(played, point, every, alpha, each) for point in played.points)
+
+
+def _estimate(played: Played, point: Point, every: Sequence[Form], alpha: Fraction, each: Fraction) -> Estimate:
+    rates, (least, most) = np.array(point.tpr), played.ends(point.claimed)
+    value, width = float(rates.mean()), most - least
+    lower, upper = value, value  # who claims everybody leaves nothing open
+    if width > _OFF:
+        low, high = mean_limits(np.clip((rates - least) / width, 0, 1), alpha)
+        lower, upper = max(0.0, least + width * (low - _OFF)), min(1.0, least + width * (high + _OFF))
+    tpr = Measurement(value, lower, upper)
+    fpr = Measurement(*(played.fpr(point.claimed, float(end)) for end in (value, tpr.upper, tpr.lower)))
+    return Estimate(
+        claimed=point.claimed, attack=point.attack, tpr=tpr, fpr=fpr,
+        p={form.name: _p(played, point.claimed, form, rates) for form in every},
+        refutable={form.name: _refutable(played, point.claimed, form, each) for form in every},
+    )  # fmt: skip
+
+
+def _p(played: Played, claimed: float, form: Form, rates: Floats) -> float:
+    """The p-value of the form: by what the rates are above the line that is lowest for who claims blindly, in units of
+    the farthest that they can be below."""
+    intercept, slope = min(form.lines, key=lambda line: line[0] + line[1] * claimed)
+    if not math.isfinite(slope):
+        return 1.0
+
+    def above(tpr: float) -> float:
+        return tpr - intercept - slope * played.fpr(claimed, tpr)
+
+    lowest = above(played.ends(claimed)[0])
+    return mean_p([above(tpr) for tpr in rates], lowest) if lowest < 0 else 1.0
+
+
+def _refutable(played: Played, claimed: float, form: Form, alpha: Fraction) -> float | None:
+    """By bisection: a rate that is higher in every release is refuted sooner."""
+    low, high = played.ends(claimed)
+
+    def seen(tpr: float) -> bool:
+        return _p(played, claimed, form, np.full(played.releases, tpr)) <= alpha
+
+    if not seen(high):
+        return None
+    while high - low > 1e-6 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if seen(middle) else (middle, high)
+    return high
+
+
+def broken(found: Sequence[Estimate], alpha: Fraction) -> list[tuple[Estimate, str]]:
+    """The points of which it is claimed that they are above what a form of the guarantee allows."""
+    tests = [(each, name) for each in found for name in each.p]
+    adjusted = holm([each.p[name] for each, name in tests])
+    return [test for test, p in zip(tests, adjusted, strict=True) if p <= alpha]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A control, and whether what must be found of it was. `tpr` and `fpr` where it is seen best."""
+
+    control: str
+    must: str
+    works: bool
+    tpr: float
+    fpr: float
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found of the policy's mechanism. `precision` is the greatest of the points with the recall that is
+    judged, at the policy's skew (None: there is no such point)."""
+
+    outcome: Outcome
+    reasons: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    broken: tuple[tuple[Estimate, str], ...]
+    precision: Measurement | None
+    controls: tuple[Judged, ...]
+
+
+def found(record: MembershipRecord) -> Findings:
+    """The findings of a finished audit."""
+    setting, alpha = record.setting, level(record.attempt)
+    every = estimates(record.own, forms_of(setting, record.own.n), alpha)
+    against = tuple(broken(every, alpha))
+    most = worst(every, setting)
+    judged = tuple(_judged(each, setting) for each in record.played if each.must != "judged")
+    reasons = tuple(_reasons(record, judged, most))
+    holds = most is not None and most.upper <= setting.limit and not against
+    return Findings(
+        outcome=Outcome.INCONCLUSIVE if reasons else Outcome.PASS if holds else Outcome.FAIL, reasons=reasons,
+        estimates=every, broken=against, precision=most, controls=judged,
+    )  # fmt: skip
+
+
+def worst(every: Sequence[Estimate], setting: Setting) -> Measurement | None:
+    """The greatest precision, end by end, of all points that may have the recall that is judged."""
+    judged = [
+        each.precision(setting.skew)
+        for each in every
+        if each.tpr.upper >= setting.recall and each.claimed * setting.population_size >= LEAST_CLAIMS
+    ]
+    if not judged:
+        return None
+    return Measurement(*(max(getattr(each, end) for each in judged) for end in ("value", "lower", "upper")))
+
+
+def _judged(played: Played, setting: Setting) -> Judged:
+    """Of a control at level .05, whatever the attempt: nothing is claimed of the policy by it."""
+    epsilon = min(setting.known_epsilon, MOST_EPSILON)
+    every = estimates(played, forms(epsilon, setting.known_delta, setting.cap, played.n), ALPHA)
+    names = {name for _, name in broken(every, ALPHA)}
+    best = max(every, key=lambda each: each.lift)
+    works = {
+        "break epsilon": EPSILON_FORM in names,
+        "break the cap": CAP_FORM in names,
+        "hold": not names and all(abs(each.lift) <= _OFF for each in every),
+    }[played.must]
+    return Judged(played.mechanism, played.must, works, float(best.tpr.value), float(best.fpr.value))
+
+
+def _reasons(record: MembershipRecord, judged: Sequence[Judged], most: Measurement | None) -> Iterator[str]:
+    """Why nothing can be concluded."""
+    if not judged:
+        yield "no control was played: nothing says that this audit sees anything"
+    for each in judged:
+        if not each.works:
+            found = "did not" if each.must != "hold" else "was refuted"
+            yield f"the control {each.control!r} must {each.must}, and {found}"
+    if not record.own.points:
+        yield "nothing that is released is read by an attack on membership"
+    elif most is None:
+        need = math.ceil(LEAST_CLAIMS / record.setting.recall)
+        yield (
+            f"too few people to claim a share of {float(record.setting.recall):g}: a population of {need:,} units is"
+            " needed"
+        )

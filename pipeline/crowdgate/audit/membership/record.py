@@ -1,0 +1,115 @@
+"""What an audit of membership found, as JSON: everything that repeats it, and that gates and pages read."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from crowdgate.audit.record import Exact, Record, Recorded
+
+Must = Literal["judged", "break epsilon", "break the cap", "hold"]
+"""What is expected of a mechanism: a control breaks one form of the guarantee, or neither ("hold")."""
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Point(Recorded):
+    """One share of the population that is claimed to be in the table, the attack that claims it, and for every release
+    what share of the members it found."""
+
+    claimed: Annotated[float, Field(gt=0, le=1)]
+    attack: str
+    tpr: tuple[Share, ...]
+
+
+class Played(Recorded):
+    """All attacks on one mechanism, of tables of `n` units beside `others` that are not in them. `recall` says what
+    every attack found on average, at each share (None: it had nothing to read)."""
+
+    mechanism: str
+    must: Must
+    note: str
+    rate: float | None
+    releases: int
+    n: Annotated[int, Field(ge=1)]
+    others: Annotated[int, Field(ge=1)]
+    points: tuple[Point, ...]
+    recall: dict[str, tuple[Share | None, ...]]
+
+    @model_validator(mode="after")
+    def _possible(self) -> "Played":
+        """Nobody finds more members than he claims units, nor fewer than non-members leave him."""
+        for point in self.points:
+            least, most = self.ends(point.claimed)
+            if len(point.tpr) != self.releases or not all(least <= each <= most for each in point.tpr):
+                raise ValueError("rates that can't be")
+        return self
+
+    def ends(self, claimed: float) -> tuple[float, float]:
+        """The least and the greatest true positive rate of who claims that share of the population."""
+        units = claimed * (self.n + self.others)
+        slack = 1e-12
+        return max(0.0, (units - self.others) / self.n - slack), min(1.0, units / self.n + slack)
+
+    def fpr(self, claimed: float, tpr: float) -> float:
+        """The false positive rate beside a true positive rate: what is claimed, and not of a member."""
+        false = (claimed * (self.n + self.others) - tpr * self.n) / self.others
+        return min(1.0, max(0.0, false))
+
+
+class Setting(Recorded):
+    """What was played: together with the code it decides everything but the noise of OpenDP's samplers.
+
+    Each of `releases` is of a fresh table of n units. `epsilon` and `delta` are those of the release, `known_epsilon`
+    and `known_delta` of what is attacked, for tables in which one unit is replaced (n is public); `cap` is the rate of
+    the sample, and what is told beside it (epsilon, delta; None: no cap). Precision is judged at `skew` and at a recall
+    of `recall` or more, against `limit`.
+    """
+
+    question: Literal["membership"] = "membership"
+    policy: str
+    version: str
+    policy_digest: str
+    mechanism: str
+    epsilon: Exact
+    delta: Exact
+    known_epsilon: Exact
+    known_delta: Exact
+    cap: tuple[Exact, Exact, Exact] | None
+    contract: str
+    population: str
+    population_digest: str
+    population_size: int
+    n: int
+    releases: int
+    claimed: tuple[float, ...]
+    skew: Exact
+    recall: Exact
+    limit: Exact
+    attacks: tuple[str, ...]
+    controls: tuple[str, ...]
+    code: str
+    libraries: dict[str, str]
+
+
+class MembershipRecord(Record):
+    """An audit of membership."""
+
+    setting: Setting
+    played: tuple[Played, ...]
+
+    @model_validator(mode="after")
+    def _as_set(self) -> "MembershipRecord":
+        """What was played is what was set."""
+        own, setting = [each for each in self.played if each.must == "judged"], self.setting
+        names = tuple(each.mechanism for each in self.played if each.must != "judged")
+        if len(own) != 1 or names != setting.controls:
+            raise ValueError("one mechanism is judged, beside the controls of the setting")
+        if (own[0].n, own[0].n + own[0].others) != (setting.n, setting.population_size):
+            raise ValueError("what was played is what was set")
+        if not {each.claimed for each in own[0].points} <= set(setting.claimed):
+            raise ValueError("what was played is what was set")
+        return self
+
+    @property
+    def own(self) -> Played:
+        """What was found of the policy's mechanism."""
+        return next(each for each in self.played if each.must == "judged")

@@ -1,0 +1,116 @@
+"""What a membership audit of a policy will play: tables of which size, which claims, and what stands against it."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from crowdgate.accounting.numbers import exact_text
+from crowdgate.audit.membership.controls import Control, controls
+from crowdgate.audit.membership.findings import LEAST_CLAIMS
+from crowdgate.audit.membership.play import NAMES
+from crowdgate.audit.membership.record import Setting
+from crowdgate.audit.population import Population
+from crowdgate.candidate import Cost
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.guarantee import Guarantee, Part, known_number
+from crowdgate.jobs.audit_setting import code, digest_of_population
+from crowdgate.jobs.inference.setting import libraries_of_models
+from crowdgate.kind.plan import Plan
+from crowdgate.policy.policy import AuditSpec
+from crowdgate.risk.membership import non_members_needed
+
+LEAST_UNITS = 200
+CLAIMED = tuple(Fraction(each) for each in ("1e-4", "1e-3", "0.01", "0.1", "0.5", "1"))
+"""Shares of the population that are claimed: the false positive rates of who claims blindly."""
+USUAL_LEVEL = Fraction(5, 100)
+
+
+def units_of(spec: AuditSpec, population: Population) -> int:
+    """The size of a table: half of the population, unless the policy says less."""
+    return spec.units or population.size // 2
+
+
+def claimed_of(spec: AuditSpec, size: int) -> tuple[float, ...]:
+    """The shares that are claimed: of whole units at least, and the recall that is judged."""
+    wanted = {*CLAIMED, spec.membership.recall}
+    return tuple(float(each) for each in sorted(wanted) if each * size >= 1)
+
+
+def played_guarantee(plan: Plan) -> Guarantee:
+    """What is attacked: the release without the outcomes of charged gates."""
+    return Guarantee.of(plan.protection.parts, plan.guarantee.relation, plan.guarantee.unit)
+
+
+def cap_of(plan: Plan) -> tuple[Fraction, Fraction, Fraction] | None:
+    """The rate of the sample, and epsilon and delta, for replacing one unit, of what is not computed on it. None where
+    nothing is sampled, or a person's rows are one by one."""
+    beta, parts = plan.protection.figures().beta, plan.protection.parts
+    sampled = [part for part in parts if part.name == "mechanism"] or list(parts[:1] if len(parts) == 1 else ())
+    if beta == 1 or plan.bundle.contract.unit.rows > 1 or not sampled:
+        return None
+    return beta, *_beside([part for part in parts if part not in sampled])
+
+
+def _beside(parts: Sequence[Part]) -> Cost:
+    if not parts:
+        return Fraction(0), Fraction(0)
+    form = Guarantee.of(tuple(parts)).replace_one_form(None)
+    return form.epsilon, min(form.delta, Fraction(1))
+
+
+def sampled_rate(plan: Plan) -> Fraction | None:
+    """The rate of the sample that caps true positive rates; None without one."""
+    cap = cap_of(plan)
+    return None if cap is None else cap[0]
+
+
+def controls_of(plan: Plan) -> tuple[Control, ...]:
+    """What is played beside the policy's mechanism."""
+    return controls(sampled_rate(plan))
+
+
+def setting_of(plan: Plan, spec: AuditSpec, population: Population) -> Setting:
+    """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers."""
+    bundle, wanted = plan.bundle, spec.membership
+    known = known_number(played_guarantee(plan), plan.protection.figures().beta, bundle.contract.unit.rows)
+    return Setting(
+        policy=bundle.policy.metadata.name, version=bundle.policy.metadata.version, policy_digest=bundle.digest,
+        mechanism=plan.protection.kind.name, epsilon=plan.guarantee.epsilon, delta=plan.guarantee.delta,
+        known_epsilon=known.epsilon, known_delta=min(known.delta, Fraction(1)), cap=cap_of(plan),
+        contract=bundle.contract.id, population=population.name, population_digest=digest_of_population(population),
+        population_size=population.size, n=units_of(spec, population), releases=wanted.releases,
+        claimed=claimed_of(spec, population.size), skew=wanted.skew, recall=wanted.recall, limit=wanted.limit,
+        attacks=NAMES, controls=tuple(each.name for each in controls_of(plan)), code=code(),
+        libraries=libraries_of_models(),
+    )  # fmt: skip
+
+
+def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction) -> None:
+    """Raises ConfigurationError for a setting in which nothing could be found."""
+    n, size, wanted = units_of(spec, population), population.size, spec.membership
+    if not LEAST_UNITS <= n <= size // 2:
+        found = f"{n:,} units, of a population of {size:,}: the others are the non-members"
+        expected = f"from {LEAST_UNITS} units to half of the population, {size // 2:,}"
+        raise _refused(plan, spec, "units", found, expected, str(size // 2) if n > size // 2 else None)
+    if wanted.recall * size < LEAST_CLAIMS:
+        found = f"a recall of {exact_text(wanted.recall)} in a population of {size:,}: fewer than {LEAST_CLAIMS} people"
+        expected = f"a recall of {exact_text(Fraction(-(-LEAST_CLAIMS * 10**6 // size), 10**6))} at least"
+        raise _refused(plan, spec, "membership", found, expected)
+    if not wanted.limit:
+        return
+    needed = non_members_needed(wanted.limit, wanted.recall, wanted.skew, alpha)
+    if size - n < needed:
+        at = f"1:{exact_text(wanted.skew)} and recall {exact_text(wanted.recall)}"
+        found = f"a precision of {exact_text(wanted.limit)} at {at}, by {size - n:,} non-members"
+        expected = f"{needed:,} non-members at least, of whom none is claimed; or a smaller skew, or a greater recall"
+        raise _refused(plan, spec, "membership", found, expected)
+
+
+def _refused(
+    plan: Plan, spec: AuditSpec, key: str, found: str, expected: str, instead: str | None = None
+) -> ConfigurationError:
+    """At the line of the policy, or at the option that was given in its place."""
+    own = plan.bundle.policy.spec.audit
+    if key == "units" and spec.units != (own or AuditSpec()).units:
+        return ConfigurationError(Problem("command line", None, f"--{key}", found, expected, instead))
+    at = ("spec", "audit", key) if own is not None else ("spec",)
+    return ConfigurationError(plan.bundle.document.problem(at, found, expected, instead))

@@ -1,0 +1,191 @@
+"""What a membership audit found, in words and rows for people, and as JSON for programs."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from crowdgate.accounting.numbers import decimal, exact_text
+from crowdgate.audit.findings import level
+from crowdgate.audit.membership import shadow
+from crowdgate.audit.membership.attacks import ATTACKS
+from crowdgate.audit.membership.findings import CAP_FORM, EPSILON_FORM, MOST_EPSILON, Estimate, Judged, forms_of
+from crowdgate.audit.membership.record import Setting
+from crowdgate.candidate import Measurement
+from crowdgate.gate import Outcome
+from crowdgate.jobs.inference.words import Listing
+from crowdgate.jobs.member.job import Claimed
+from crowdgate.risk.membership import SKEWS
+
+POINTS = ("claimed", "attack", "members found", "from", "to", "others claimed", "allowed*", "seen from")
+RIGHT = ("claimed", "skew", "right", "from", "to", "allowed*")
+STARRED = (
+    "* What the guarantee allows without any experiment: of the members found, beside so many others claimed, and of"
+    " how often a claim is right, at the same recall. The first is the lower of two where a sample is drawn: members"
+    " who are not in the sample can hardly be told from others. `seen from` is the least share that this audit would"
+    " have refuted, if it were found in every release."
+)
+FORMS = {EPSILON_FORM: "its epsilon and delta", CAP_FORM: "its sampling rate"}
+
+
+def conclusion(found: Claimed) -> str:
+    """The outcome in a sentence."""
+    said, setting = found.findings, found.record.setting
+    if said.outcome is Outcome.INCONCLUSIVE:
+        return f"Inconclusive: {'; '.join(said.reasons)}."
+    if said.broken:
+        names = " and ".join(FORMS[name] for name in dict.fromkeys(name for _, name in said.broken))
+        return f"A guarantee is broken: more members are found than {names} allow."
+    assert said.precision is not None, "something was measured"
+    share, limit = decimal(said.precision.upper, 3), decimal(setting.limit, 4)
+    where = f"where there are {exact_text(setting.skew)} non-members for each member"
+    if said.outcome is Outcome.FAIL:
+        return f"Not within the limit: {where}, {share} of an attacker's claims can be right, and the limit is {limit}."
+    return f"Within the limit: {where}, at most {share} of an attacker's claims are right, and the limit is {limit}."
+
+
+def membership_words(found: Claimed) -> list[str]:
+    """All that must be known to read the figures."""
+    setting, said = found.record.setting, found.findings
+    blind = decimal(1 / (1 + Fraction(setting.skew)), 3)
+    return [
+        conclusion(found),
+        STARRED,
+        "Members are those of the table, whether or not they are in a sample that is drawn of it.",
+        f"{setting.releases:,} releases, each of a fresh table of n = {setting.n:,} of the {setting.population_size:,}"
+        f" units of {setting.population}; all others are non-members, so that shares of a release are exact. An"
+        " attacker knows the population and n, and everything of everybody that is released. Ends are one-sided"
+        " and hold for the mean over releases, whatever their law.",
+        f"Judged at a recall of {decimal(setting.recall, 4)} or more, at 1:{exact_text(setting.skew)}; there, claiming"
+        f" everybody is right in {blind}. Precision falls with the skew: at 1:1 it says little of anybody who is one of"
+        " many.",
+        _guarantee(setting),
+        *_refutable(found),
+        f"Attempt {found.record.attempt} at these policy files: ends and claims at level"
+        f" {decimal(level(found.record.attempt))}.",
+        f"Controls: {'; '.join(map(_control_words, said.controls))}.",
+        "Other attacks may find more; only the guarantee bounds them all. What publishing or withholding tells by"
+        " itself is not part of the game.",
+        *([] if found.own else ["Set otherwise than the policy says: no gate reads this audit."]),
+    ]
+
+
+def _guarantee(setting: Setting) -> str:
+    known = f"epsilon {decimal(setting.known_epsilon)} and delta {decimal(setting.known_delta)}"
+    said = f"n is known, so that members and others differ by a replaced unit: {known} of all that is attacked."
+    if setting.cap is None:
+        return f"{said} Nothing is sampled that would cap what can be found of the members."
+    beside = f", with what is told beside it (epsilon {decimal(setting.cap[1])})," if setting.cap[1] else ""
+    return f"{said} A sample at rate {decimal(setting.cap[0])}{beside} caps what can be found of the members."
+
+
+def _refutable(found: Claimed) -> Iterator[str]:
+    """How small a share of the members this audit could refute."""
+    setting = found.record.setting
+    seen = [each for each in found.findings.estimates if _seen(each) is not None]
+    if not seen:
+        yield "So few releases could refute nothing that the guarantee forbids; more would."
+    if setting.known_epsilon > MOST_EPSILON:
+        most = decimal(MOST_EPSILON)
+        yield f"Controls are judged at epsilon {most}: theirs are too few releases to refute a greater one."
+
+
+def _seen(each: Estimate) -> float | None:
+    return min((rate for rate in each.refutable.values() if rate is not None), default=None)
+
+
+def _control_words(judged: Judged) -> str:
+    done = {"hold": ("held", "was refuted")}.get(
+        judged.must, (judged.must.replace("break", "broke"), f"did not {judged.must}")
+    )
+    return f"{judged.control} {done[0] if judged.works else done[1]}"
+
+
+def point_listing(found: Claimed) -> Listing:
+    """Rates at every share that is claimed."""
+    every = forms_of(found.record.setting, found.record.setting.n)
+    rows = []
+    for each in found.findings.estimates:
+        allowed, seen = min(form.allowed(float(each.fpr.value)) for form in every), _seen(each)
+        rows.append(
+            [f"{each.claimed:g}", each.attack, *_ends(each.tpr), _number(each.fpr.value), decimal(allowed, 4),
+             "" if seen is None else decimal(seen, 4)]
+        )  # fmt: skip
+    return Listing(
+        "Members found, by the share of the population that is claimed to be in the table", POINTS, rows, (1,)
+    )
+
+
+def precision_listing(found: Claimed, *, judged: bool = False) -> Listing:
+    """Precision at every skew: of all points, or of the one at the recall that is judged."""
+    setting = found.record.setting
+    own = [each for each in found.findings.estimates if not judged or each.claimed == float(setting.recall)]
+    rows = [
+        [f"{each.claimed:g}", f"1:{exact_text(skew)}", *_ends(each.precision(skew)),
+         decimal(each.allowed(setting, skew), 4)]
+        for each in own for skew in skews(setting)
+    ]  # fmt: skip
+    return Listing("How often a claim is right, by non-members for each member", RIGHT, rows, (1,))
+
+
+def skews(setting: Setting) -> list[Fraction]:
+    """Those of every result, and the policy's."""
+    return sorted({*map(Fraction, SKEWS), setting.skew})
+
+
+def attack_listing(found: Claimed) -> Listing:
+    """What every attack found."""
+    own = found.record.own
+    rows = [[name, *("" if each is None else _number(each) for each in line)] for name, line in own.recall.items()]
+    titles = ("attack", *(f"{each:g}" for each in found.record.setting.claimed))
+    return Listing("All attacks: members found, by the share that is claimed", titles, rows, (0,))
+
+
+def _ends(measured: Measurement) -> tuple[str, str, str]:
+    return (
+        _number(measured.value),
+        decimal(float(measured.lower), 4, least=True),
+        decimal(float(measured.upper), 4),
+    )
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):.4g}"
+
+
+def described() -> list[tuple[str, str]]:
+    """Attacks with what they do."""
+    return [*((name, summary) for name, summary, _ in ATTACKS), (shadow.NAME, shadow.SUMMARY)]
+
+
+def membership_json(found: Claimed) -> dict[str, Any]:
+    """The object that `--json` prints."""
+    said, setting = found.findings, found.record.setting
+    return {
+        "outcome": str(said.outcome), "conclusion": membership_words(found), "reasons": list(said.reasons),
+        "path": str(found.path), "read_by_gates": found.own, "precision": _json(said.precision),
+        "estimates": [_estimate(each, setting) for each in said.estimates],
+        "broken": [[each.claimed, name] for each, name in said.broken],
+        "controls": {each.control: _control(each) for each in said.controls},
+        "record": found.record.model_dump(mode="json"),
+    }  # fmt: skip
+
+
+def _control(judged: Judged) -> dict[str, Any]:
+    return {"must": judged.must, "works": judged.works, "tpr": judged.tpr, "fpr": judged.fpr}
+
+
+def _estimate(each: Estimate, setting: Setting) -> dict[str, Any]:
+    precisions = {
+        exact_text(skew): {**(_json(each.precision(skew)) or {}), "allowed": each.allowed(setting, skew)}
+        for skew in skews(setting)
+    }
+    return {
+        "claimed": each.claimed, "attack": each.attack, "tpr": _json(each.tpr), "fpr": _json(each.fpr), "p": each.p,
+        "refutable": each.refutable, "precision": precisions,
+    }  # fmt: skip
+
+
+def _json(measured: Measurement | None) -> dict[str, float] | None:
+    if measured is None:
+        return None
+    return {"value": float(measured.value), "lower": float(measured.lower), "upper": float(measured.upper)}
