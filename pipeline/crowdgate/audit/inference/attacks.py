@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from crowdgate.audit.inference import models
-from crowdgate.audit.inference.models import Fit, Known, Labels, prior_of, smoothed
+from crowdgate.audit.inference.models import Fit, Known, Labels, smoothed
 from crowdgate.audit.inference.secret import Codes, Floats, Secret
 from crowdgate.audit.inference.seen import Rows, Target, rows_of, table_of
 from crowdgate.audit.population import Rng
@@ -25,17 +25,19 @@ class Sight:
     seen: Seen
     secret: Secret
     target: Target
+    prior: Floats
+    """The share of every label in the population, which is public."""
     rng: Rng
 
     @cached_property
     def rows(self) -> Rows | None:
         """The released rows in what is known and in the secret."""
-        return rows_of(self.seen, self.secret, tuple(self.target.levels))
+        return rows_of(self.seen, self.secret, tuple(self.target.levels), self.prior)
 
     @cached_property
     def tables(self) -> list[Rows]:
         """The tables that tell the secret beside what is known."""
-        every = (table_of(table, self.secret, tuple(self.target.levels)) for table in self.seen.tables)
+        every = (table_of(table, self.secret, tuple(self.target.levels), self.prior) for table in self.seen.tables)
         return [each for each in every if each is not None]
 
 
@@ -46,14 +48,41 @@ MOST_PAIRS = 1 << 28
 """Pairs that are compared at all: of more the nearest rows are not looked for."""
 
 
+def likeliest_label(sight: Sight) -> Floats | None:
+    """The same for everybody: who looks at no release."""
+    return np.tile(sight.prior, (sight.target.size, 1))
+
+
 def class_homogeneity(sight: Sight) -> Floats | None:
     """The label that most rows of the target's class have (A. Machanavajjhala et al. 2006: homogeneity)."""
-    rows, secret, target = sight.rows, sight.secret, sight.target
+    counts = _class_of(sight)
+    return None if counts is None else smoothed(counts, sight.prior)
+
+
+def class_and_model(sight: Sight) -> Floats | None:
+    """The rows of the target's class, and what a model says of him who is fitted on the release as one row more: the
+    model alone where the class is not released."""
+    counts, model = _class_of(sight), model_on_release(sight)
+    if counts is None:
+        return None
+    prior = sight.prior if model is None else model
+    return np.asarray((counts + prior) / (counts.sum(axis=1, keepdims=True) + 1), dtype=np.float64)
+
+
+def all_together(sight: Sight) -> Floats | None:
+    """The same, where what the tables tell together is the row more."""
+    counts, tables = _class_of(sight), joint_model(sight)
+    if counts is None or tables is None:
+        return None
+    return np.asarray((counts + tables) / (counts.sum(axis=1, keepdims=True) + 1), dtype=np.float64)
+
+
+def _class_of(sight: Sight) -> Floats | None:
+    """Rows of the target's class by labels."""
+    rows = sight.rows
     if rows is None:
         return None
-    place = _places(rows, target)
-    found = smoothed(np.append(rows.weights, np.zeros((1, len(secret))), axis=0), prior_of(rows.weights))
-    return found[place]
+    return np.append(rows.weights, np.zeros((1, len(sight.secret))), axis=0)[_places(rows, sight.target)]
 
 
 def best_row_match(sight: Sight) -> Floats | None:
@@ -70,7 +99,7 @@ def best_row_match(sight: Sight) -> Floats | None:
             agree += target.at(name, rows.levels[name])[part, None] == rows.codes[name][None, :]
         nearest = agree == agree.max(axis=1, keepdims=True)
         found[part] = nearest @ rows.weights
-    return smoothed(found, prior_of(rows.weights))
+    return smoothed(found, sight.prior)
 
 
 def model_on_release(sight: Sight) -> Floats | None:
@@ -88,35 +117,47 @@ def model_on_release(sight: Sight) -> Floats | None:
 
 def table_lookup(sight: Sight) -> Floats | None:
     """The label with the greatest count beside the target's values, in the table that tells most."""
-    tables, secret = sight.tables, sight.secret
-    if not tables:
+    if not sight.tables:
         return None
-    best = max(tables, key=lambda rows: secret.hits(rows.weights).max(axis=1).sum() / max(1.0, rows.weights.sum()))
-    return smoothed(best.weights, prior_of(best.weights))[_places(best, sight.target)]
+    best = max(sight.tables, key=lambda rows: _told(sight, rows))
+    return _shares(sight, best)[_places(best, sight.target)]
 
 
 def joint_model(sight: Sight) -> Floats | None:
     """All tables together, as if what is known were independent given the secret (naive Bayes)."""
-    tables, target = sight.tables, sight.target
-    if len(tables) < 2:
+    if len(sight.tables) < 2:
         return None
-    log = np.zeros((target.size, len(sight.secret)))
-    for rows in tables:
-        told = smoothed(rows.weights, prior_of(rows.weights))
-        log += np.log(np.maximum(told, 1e-9))[_places(rows, target)]
-    prior = np.mean([prior_of(rows.weights) for rows in tables], axis=0)
-    log -= (len(tables) - 1) * np.log(np.maximum(prior, 1e-9))
+    log, prior = np.zeros((sight.target.size, len(sight.secret))), np.log(np.maximum(sight.prior, 1e-9))
+    for rows in sight.tables:
+        log += np.log(np.maximum(_shares(sight, rows), 1e-9))[_places(rows, sight.target)] - prior
+    log += prior
     shares = np.exp(log - log.max(axis=1, keepdims=True))
     found: Floats = shares / shares.sum(axis=1, keepdims=True)
     return found
 
 
+def _shares(sight: Sight, rows: Rows) -> Floats:
+    """What a noisy table tells of each tuple: where noise is as large as the counts, hardly more than the prior."""
+    found = smoothed(rows.weights, sight.prior, 1 + rows.noise * len(sight.secret))
+    return np.where(rows.weights.sum(axis=1, keepdims=True) > 0, found, sight.prior)
+
+
+def _told(sight: Sight, rows: Rows) -> float:
+    """How often the likeliest label would be right."""
+    total = rows.weights.sum(axis=1)
+    return float((sight.secret.hits(_shares(sight, rows)).max(axis=1) * total).sum() / max(1.0, total.sum()))
+
+
+BLIND = "likeliest label"
 ATTACKS: Sequence[tuple[str, str, Attack]] = (
+    (BLIND, "the same for everybody, without a look at the release", likeliest_label),
     ("class homogeneity", "the label that most rows of the target's class have", class_homogeneity),
+    ("class and model", "the target's class, with a model fitted on the release as one row more", class_and_model),
     ("best row match", "the label of the released rows that agree in most attributes", best_row_match),
     ("model on the release", "logistic regression on the released rows", model_on_release),
     ("table lookup", "the label with the greatest count, in the table that tells most", table_lookup),
     ("joint model of the tables", "all tables together by naive Bayes", joint_model),
+    ("class and tables", "the target's class, with all tables together as one row more", all_together),
 )
 """(name, summary, attack)."""
 

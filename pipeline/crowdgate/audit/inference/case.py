@@ -59,6 +59,12 @@ class Case:
         return self.original.secret_codes(self.secret)
 
     @cached_property
+    def prior(self) -> Floats:
+        """The share of every label in the population."""
+        rows = np.bincount(self.codes, self.original.population.cells.counts, len(self.secret))
+        return np.asarray(rows / rows.sum(), dtype=np.float64)
+
+    @cached_property
     def alone(self) -> npt.NDArray[np.bool_]:
         """The cells whose targets nobody else agrees with."""
         found: npt.NDArray[np.bool_] = self.tuples.total(self.original.rows.sum(axis=1))[self.tuples.of_cell] == 1

@@ -1,30 +1,33 @@
 """Mechanisms of which it is known what an inference audit finds.
 
-They draw nothing, so that one release is all there is, and their figures are exact. Their tables have a column more,
-which the attacker knows and which tells nothing of anybody else: a tag that stands for the identifiers, and the group
-that Mondrian puts a row into.
+They draw nothing, so that one release is all there is, and their figures are exact. Their tables have columns more that
+the attacker knows and that tell nothing of anybody else: a tag that stands for the identifiers, and the group that
+Mondrian puts a row into. What Mondrian leaks is a coin that was thrown for every row: no baseline knows anything of it,
+so that homogeneity is seen whatever else can be predicted.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from crowdgate.audit.controls.groups import Mondrian
+from crowdgate.audit.inference.attacks import BLIND
 from crowdgate.audit.inference.original import Original
+from crowdgate.audit.inference.secret import Secret
 from crowdgate.audit.observation import Known, Observation
 from crowdgate.audit.population import Drawn, Population, Rng
 from crowdgate.hierarchy import Level, Numbers
 from crowdgate.histogram import Histogram, project
 from crowdgate.kind.seen import Seen
 
-TAG, GROUP = "the tag", "the group"
+TAG, GROUP, COIN = "the tag", "the group", "a coin"
 CAUGHT = 0.95
 """The improvement that identity must reach."""
 MOST_UNITS = 20_000
 """Units of a control's table: more tell no more."""
 K = 5
+MONDRIAN = f"Mondrian, k = {K}"
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,11 @@ class Control:
 
     releases: ClassVar[int] = 2
     """One by which nothing is chosen, and one that is estimated on."""
-    attacks: ClassVar[frozenset[str]] = frozenset({"class homogeneity"})
+    attacks: ClassVar[frozenset[str]] = frozenset({BLIND, "class homogeneity"})
 
     def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
         """Rows as they are."""
-        names = [name for name in drawn.table.names if name not in (TAG, GROUP)]
+        names = [name for name in drawn.table.names if name not in (TAG, GROUP, COIN)]
         shown = [*(names if self.columns is None else self.columns), *self.added]
         if not shown:
             return Observation(seen=Seen())
@@ -55,7 +58,7 @@ class Control:
         )
 
 
-def controls(secrets: Sequence[str]) -> tuple[Control, ...]:
+def controls() -> tuple[Control, ...]:
     """Those that are played on a table with all that is known."""
     return (
         Control(
@@ -63,10 +66,25 @@ def controls(secrets: Sequence[str]) -> tuple[Control, ...]:
         ),
         Control((), (), "constant", "hold", "publishes nothing"),
         Control(
-            tuple(secrets), (GROUP,), f"Mondrian, k = {K}", "be caught",
-            f"publishes groups of {K} rows at least, with the secrets of every row as they are",
+            (COIN,), (GROUP,), MONDRIAN, "be caught",
+            f"publishes groups of {K} rows at least by all that is known, with a coin of every row as the secret",
         ),
     )  # fmt: skip
+
+
+def with_coin(original: Original, rng: Rng) -> Original:
+    """The same table, of units of a row each, with a coin for every row, which is its secret."""
+    population, cells = original.population, original.population.cells
+    heads = rng.binomial(original.units, 0.5)
+    units = np.stack([heads, original.units - heads], axis=1).reshape(-1, original.units.shape[1])
+    coin = np.tile(np.arange(2, dtype=np.int32), len(cells))
+    level = Level("exact", ("heads", "tails"), np.arange(2, dtype=np.int32))
+    codes = (*(np.repeat(column, 2) for column in cells.codes), coin)
+    counts = units.sum(axis=1)
+    table = Histogram((*cells.names, COIN), (*cells.sizes, 2), codes, counts)
+    view = type(population.view)({**population.levels, COIN: level})
+    people = replace(population, view=view, cells=table, members=counts)
+    return Original(people, units, original.known, (Secret(COIN, level),))
 
 
 def with_added(original: Original) -> Population:

@@ -4,6 +4,7 @@ A limit passes on the upper end of every secret, which hold together as they are
 is claimed at one level over all secrets, groups and coverages (Holm 1979).
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,13 +14,14 @@ import numpy as np
 from crowdgate.accounting.audit_power import holm
 from crowdgate.accounting.bets import improvement_limits, improvement_p, ratio_limits
 from crowdgate.audit.findings import level
+from crowdgate.audit.inference.attacks import BLIND
 from crowdgate.audit.inference.case import GROUPS
 from crowdgate.audit.inference.record import Attacked, InferenceRecord, Played, Shares
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
 
 LEAST_TARGETS = 20
-"""Predictions of a release, at least, of which a precision is spoken: of fewer it is a matter of single people."""
+"""Targets of a coverage, at least, of which a precision is spoken: of fewer it is a matter of single people."""
 STRICTER = Fraction(1, 10)
 """An attack that is so far below its baseline shows a release to be stricter than inference alone would need."""
 
@@ -28,8 +30,9 @@ STRICTER = Fraction(1, 10)
 class Estimate:
     """One secret, group and coverage. `precision` of the attack and of the two baselines: of exactly the targets that
     the attack predicts (`base_of_these`), and at equal coverage (`base`). `improvement` over each: None where the
-    baseline is always right, so that there is nothing to improve. `p` is the p-value of no improvement over both;
-    `outside` the precision of the attack on people who were not in the release."""
+    baseline is always right, so that there is nothing to improve. `p` is the p-value of no improvement over both,
+    `proven` the improvement over both that is proven together with those of all other estimates; `outside` the
+    precision of the attack on people who were not in the release."""
 
     secret: str
     group: str
@@ -43,6 +46,7 @@ class Estimate:
     improvement_of_these: Measurement | None
     improvement: Measurement | None
     p: float
+    proven: float
     outside: float | None
 
     @property
@@ -56,7 +60,8 @@ class Estimate:
 
 def estimates(played: Played, alpha: Fraction) -> list[Estimate]:
     """All that can be estimated of a mechanism."""
-    return [_estimate(secret, shares, alpha) for secret in played.secrets for shares in secret.found if _enough(shares)]
+    lines = [(secret, shares) for secret in played.secrets for shares in secret.found if _enough(shares)]
+    return [_estimate(secret, shares, alpha, alpha / len(lines)) for secret, shares in lines]
 
 
 def _enough(shares: Shares) -> bool:
@@ -69,10 +74,12 @@ def refuted(found: Sequence[Estimate], alpha: Fraction) -> list[Estimate]:
     return [each for each, p in zip(found, adjusted, strict=True) if p <= alpha]
 
 
-def _estimate(secret: Attacked, shares: Shares, alpha: Fraction) -> Estimate:
+def _estimate(secret: Attacked, shares: Shares, alpha: Fraction, each: Fraction) -> Estimate:
     predicted, attack, of_these, base = np.array(shares.shares).T
     most = shares.coverage
-    ps = [_p(attack, each, predicted, most) for each in (of_these, base)]
+    ps = [_p(attack, right, predicted, most) for right in (of_these, base)]
+    both = ((of_these, shares.wrong), (base, shares.wrong_at))
+    proven = [_improvement(attack, right, predicted, each, most, wrong) for right, wrong in both]
     return Estimate(
         secret=secret.secret, group=shares.group, coverage=shares.coverage, attack=shares.attack,
         baselines=(shares.baseline_of_these, shares.baseline), predicted=float(predicted.mean()),
@@ -80,7 +87,8 @@ def _estimate(secret: Attacked, shares: Shares, alpha: Fraction) -> Estimate:
         base_of_these=_precision(of_these, predicted, alpha, most), base=_precision(base, predicted, alpha, most),
         improvement_of_these=_improvement(attack, of_these, predicted, alpha, most, shares.wrong),
         improvement=_improvement(attack, base, predicted, alpha, most, shares.wrong_at),
-        p=max(ps), outside=shares.outside,
+        p=max(ps), proven=min(-math.inf if found is None else float(found.lower) for found in proven),
+        outside=shares.outside,
     )  # fmt: skip
 
 
@@ -98,8 +106,10 @@ def _improvement(
     left = float((predicted - base).sum())
     if left <= 0 or wrong <= 0:
         return None
-    ends = improvement_limits(attack, base, predicted, alpha, most, wrong)
-    return Measurement(float((attack - base).sum()) / left, *ends)
+    # the larger of two gains is judged: its lower end is wrong where one of two is
+    lower, _ = improvement_limits(attack, base, predicted, alpha / 2, most, wrong)
+    _, upper = improvement_limits(attack, base, predicted, alpha, most, wrong)
+    return Measurement(float((attack - base).sum()) / left, lower, upper)
 
 
 def _p(attack: Column, base: Column, predicted: Column, most: float) -> float:
@@ -120,21 +130,23 @@ class Judged:
 class Findings:
     """What was found of the policy's mechanism. `gain` is the greatest improvement of all secrets at the coverage that
     is judged, and `above` how much more often the attack is right there; None where a baseline is always right.
-    `refuted` are the estimates of which it is claimed that they are above their baselines. `ceilings` are the
-    improvements, by secret, of the same question asked of the policy's columns as they are."""
+    `refuted` are the estimates of which it is claimed that they are above their baselines, `beyond` those that are
+    proven to be beyond the limit, at whatever coverage and of whichever group. `shown` are the improvements, by secret,
+    of looking everybody up in the policy's columns of every row as they are."""
 
     outcome: Outcome
     reasons: tuple[str, ...]
     estimates: tuple[Estimate, ...]
     refuted: tuple[Estimate, ...]
+    beyond: tuple[Estimate, ...]
     gain: Measurement | None
     controls: tuple[Judged, ...]
-    ceilings: Mapping[str, float | None]
+    shown: Mapping[str, float | None]
 
     @property
     def stricter(self) -> bool:
-        """Whether every attack stays far below its baseline."""
-        return self.gain is not None and self.gain.upper < -STRICTER
+        """Whether the best attack stays far below its baselines, and nowhere above them."""
+        return self.gain is not None and self.gain.upper < -STRICTER and not self.refuted
 
 
 def found(record: InferenceRecord) -> Findings:
@@ -145,11 +157,12 @@ def found(record: InferenceRecord) -> Findings:
     gain = worst(every, coverage, [name for name, _ in setting.secrets])
     judged = tuple(_judged(each) for each in record.played if each.must in ("be caught", "hold"))
     reasons = tuple(_reasons(record, every, judged, gain))
-    limit = gain is not None and gain.upper <= setting.limit
+    beyond = tuple(each for each in every if each.proven > setting.limit)
+    limit = gain is not None and gain.upper <= setting.limit and not beyond
     return Findings(
         outcome=Outcome.INCONCLUSIVE if reasons else Outcome.PASS if limit else Outcome.FAIL,
-        reasons=reasons, estimates=tuple(every), refuted=tuple(refuted(every, alpha)), gain=gain, controls=judged,
-        ceilings=_ceilings(record.played),
+        reasons=reasons, estimates=tuple(every), refuted=tuple(refuted(every, alpha)), beyond=beyond,
+        gain=gain, controls=judged, shown=_shown(record.played),
     )  # fmt: skip
 
 
@@ -163,26 +176,43 @@ def worst(every: Sequence[Estimate], coverage: float, secrets: Sequence[str]) ->
 
 
 def _judged(played: Played) -> Judged:
-    """Nothing is drawn, so that figures are exact: the least improvement of all secrets for one that must be caught,
-    the greatest for one that must hold."""
-    gains = [_exact(secret) for secret in played.secrets]
-    known = [each for each in gains if each is not None]
+    """Nothing is drawn, so that figures are exact. One that must reach an improvement does so for every secret and of
+    everybody, one that must have any for some secret at some coverage; one that must hold has none of everybody but
+    what a baseline can lose that is chosen on few targets: three standard errors."""
+    whole = [_exact(secret) for secret in played.secrets]
+    some = [gain for secret in played.secrets for shares in secret.found if (gain := _gain(shares)) is not None]
     if played.must == "hold":
-        return Judged(played.mechanism, played.must, all(each <= 0 for each in known), max(known, default=None))
-    least = min(known) if len(known) == len(gains) and known else None
-    return Judged(played.mechanism, played.must, least is not None and least > (played.rate or 0.0), least)
+        most = max((each for each in whole if each is not None), default=None)
+        works = all(gain is None or gain <= _chance(secret) for gain, secret in zip(whole, played.secrets, strict=True))
+        return Judged(played.mechanism, played.must, works, most)
+    if not played.rate:
+        most = max(some, default=None)
+        return Judged(played.mechanism, played.must, most is not None and most > 0, most)
+    known = [each for each in whole if each is not None]
+    least = min(known) if len(known) == len(whole) and known else None
+    return Judged(played.mechanism, played.must, least is not None and least > played.rate, least)
 
 
 def _exact(secret: Attacked) -> float | None:
     """The improvement at coverage 1 over the paper's baseline, of all targets."""
-    for shares in secret.found:
-        if (shares.group, shares.coverage) == (GROUPS[0], 1.0):
-            predicted, attack, of_these, _ = np.array(shares.shares).sum(axis=0)
-            return None if predicted <= of_these else float((attack - of_these) / (predicted - of_these))
-    return None
+    own = (shares for shares in secret.found if (shares.group, shares.coverage) == (GROUPS[0], 1.0))
+    return next((_gain(shares) for shares in own), None)
 
 
-def _ceilings(played: Sequence[Played]) -> Mapping[str, float | None]:
+def _chance(secret: Attacked) -> float:
+    """Three standard errors of an improvement of everybody: of a baseline that is right in a share b of t targets each
+    is sqrt(b (1 - b)/t)/(1 - b)."""
+    own = next(each for each in secret.found if (each.group, each.coverage) == (GROUPS[0], 1.0))
+    return 3 * math.sqrt((1 - own.wrong) / (own.targets * max(own.wrong, 1 / own.targets)))
+
+
+def _gain(shares: Shares) -> float | None:
+    """Over the baseline of exactly the targets that are guessed; None where that is always right."""
+    predicted, attack, of_these, _ = np.array(shares.shares).sum(axis=0)
+    return None if predicted <= of_these else float((attack - of_these) / (predicted - of_these))
+
+
+def _shown(played: Sequence[Played]) -> Mapping[str, float | None]:
     return {secret.secret: _exact(secret) for each in played if each.must == "show" for secret in each.secrets}
 
 
@@ -199,8 +229,8 @@ def _reasons(
     coverage = float(record.setting.coverage)
     for secret in record.own.secrets:
         own = [each for each in every if each.secret == secret.secret and each.coverage == coverage]
-        if not secret.found:
-            yield f"nothing that is released is read by an attack on {secret.secret!r}"
+        if all(right is None for name, lines in secret.precision.items() if name != BLIND for right, _ in lines):
+            yield f"no attack on {secret.secret!r} reads every release"
         elif not own:
             need = int(np.ceil(LEAST_TARGETS / coverage))
             yield f"too few targets at coverage {coverage:g} to speak of {secret.secret!r}: {need:,} are needed"

@@ -182,7 +182,10 @@ def majority(fit: Fit) -> Floats:
 def one_to_one(fit: Fit) -> Floats:
     """By the one attribute that tells most: a map of its values."""
     maps = [by_value(codes, fit.weights) for codes in fit.known.codes]
-    return smoothed(max(maps, key=lambda found: _right(found, fit.weights))[fit.wanted], fit.prior)
+    best, found = max(maps, key=lambda each: _right(each, fit.weights))[fit.wanted], majority(fit)
+    has = best.sum(axis=1) > 0
+    found[has] = smoothed(best[has], fit.prior)
+    return found
 
 
 def longest_match(fit: Fit) -> Floats:
@@ -226,11 +229,11 @@ def prior_of(weights: Floats) -> Floats:
     return found
 
 
-def smoothed(weights: Floats, prior: Floats) -> Floats:
-    """Shares of labels that count for one row more, of which nothing is known but the prior: of few rows it is less
-    sure what they tell. Zeros where there is no row."""
+def smoothed(weights: Floats, prior: Floats, rows: float = 1.0) -> Floats:
+    """Shares of labels that count for so many rows more, of which nothing is known but the prior: of few rows it is
+    less sure what they tell. Zeros where there is no row."""
     total = weights.sum(axis=1, keepdims=True)
-    return np.where(total > 0, (weights + prior) / (total + 1), 0.0)
+    return np.where(total > 0, (weights + rows * prior) / (total + rows), 0.0)
 
 
 def _joined(key: Codes, codes: Codes) -> Codes:

@@ -1,8 +1,10 @@
 """The table that releases are made of, and its people as non-members.
 
 Targets are all of them. They are divided into blocks at random; the baseline for a block is fitted on the others, so
-that everybody is a non-member once (Francis, Wagner, section 4.2: several are removed at a time). Copies of one another
-are in one block. The first block chooses baselines and attacks, the others are what numbers are estimated on.
+that everybody is a non-member once (Francis, Wagner, section 4.2: several are removed at a time). Two or three units
+that are equal in all of six attributes or more may be copies of one another (section 4.6), and are in one block; of
+units that differ it can't be told. The first block chooses baselines and attacks, the others are what numbers are
+estimated on.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +14,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.audit.inference.copies import near_copies
 from crowdgate.audit.inference.secret import Codes, Secret
 from crowdgate.audit.population import Drawn, Population, Rng
 from crowdgate.hierarchy import Level, above
@@ -21,6 +22,10 @@ from crowdgate.histogram import Counts
 BLOCKS = 5
 CHOOSING = 1
 """Blocks on which baselines and attacks are chosen."""
+MOST_COPIES = 3
+"""Equal units that may be copies of one another: they are removed together."""
+TELLING = 6
+"""Attributes at least: with fewer it is nothing special that two people are equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,16 +119,16 @@ def distinct(columns: Sequence[Codes], cells: int, levels: Mapping[str, Level]) 
 def original(population: Population, n: int, known: Sequence[str], secrets: Sequence[Secret], rng: Rng) -> Original:
     """A table of n units, drawn without replacement, in blocks."""
     units = population.members if n == population.size else population.draw(n, rng, replacement=False).units
-    return Original(population, _blocks(population, units, rng), tuple(known), tuple(secrets))
+    return Original(
+        population, _blocks(units, rng, copies=len(population.cells.names) >= TELLING), tuple(known), tuple(secrets)
+    )
 
 
-def _blocks(population: Population, units: Counts, rng: Rng) -> Counts:
+def _blocks(units: Counts, rng: Rng, *, copies: bool) -> Counts:
     """Of how many units of each distinct unit each block is: as equal as can be, copies together."""
     who = np.repeat(np.arange(len(units), dtype=np.int64), units)
     blocks = rng.permutation(np.arange(len(who)) % BLOCKS)
-    if population.rows is None:
-        together = near_copies(population.cells.codes, units)
-        own = together[who]
-        blocks[own] = rng.integers(0, BLOCKS, len(units))[who[own]]
+    together = (copies & (units > 1) & (units <= MOST_COPIES))[who]
+    blocks[together] = rng.integers(0, BLOCKS, len(units))[who[together]]
     found = np.bincount(who * BLOCKS + blocks, minlength=len(units) * BLOCKS)
     return found.reshape(len(units), BLOCKS)

@@ -85,6 +85,8 @@ class Game:
                 continue
             if each.shape != wanted or not ((each >= 0) & (each <= 1) | np.isnan(each)).all():
                 raise ValueError("shares that can't be")
+            if (each[..., 1:] > each[..., :1]).any():
+                raise ValueError("shares that can't be: more right guesses than guesses")
         return Tally(found[0], found[1].reshape(shapes[1]), found[2])
 
     def played(self, tallies: Mapping[int, Tally], must: Must, note: str, rate: float | None) -> Played:
@@ -112,7 +114,7 @@ class Game:
 
     def _sights(self, case: Case, seen: Seen, rng: Rng) -> Iterator[tuple[View, Floats | None]]:
         view = case.view(self._levels(case, seen))
-        sight = Sight(seen, case.secret, view.target, rng)
+        sight = Sight(seen, case.secret, view.target, case.prior, rng)
         return ((view, attack(sight) if name in self.attacks else None) for name, _, attack in ATTACKS)
 
     def _shares(self, case: Case, view: View, shares: Floats | None, part: slice) -> Floats:
@@ -154,8 +156,11 @@ def _attacked(case: Case, choosing: Floats, estimating: Floats, outside: Floats)
             if np.isnan(own).any() or not case.rows(group)[:, ESTIMATE].sum():
                 continue
             found.append(_shares(case, group, coverage, ATTACKS[at][0], own, outside[:, at, coverage]))
-    every = _precision(estimating)
-    lines = {name: tuple(map(_number, every[at, 0])) for at, (name, _, _) in enumerate(ATTACKS)}
+    every, guessed = _precision(estimating), estimating.mean(axis=0)[..., 0]
+    lines = {
+        name: tuple((_number(x), _number(p)) for x, p in zip(every[at, 0], guessed[at, 0], strict=True))
+        for at, (name, _, _) in enumerate(ATTACKS)
+    }
     return Attacked(secret=case.secret.name, level=case.secret.level.name, labels=len(case.secret),
                     known=case.original.known_of(case.secret), precision=lines, found=tuple(found))  # fmt: skip
 
@@ -166,7 +171,8 @@ def chosen(choosing: Floats) -> npt.NDArray[np.int64]:
     total = np.nan_to_num(choosing.sum(axis=0))
     predicted, attack, bases = total[..., 0], total[..., 1], total[..., 2:]
     left = predicted[..., None] - bases
-    gains = np.divide(attack[..., None] - bases, left, out=np.full(bases.shape, -np.inf), where=left > 0).max(axis=-1)
+    none = np.where(attack >= predicted, 0.0, -np.inf)  # beside a baseline that is always right
+    gains = np.divide(attack[..., None] - bases, left, out=np.stack([none, none], axis=-1), where=left > 0).max(axis=-1)
     precision = np.divide(attack, predicted, out=np.zeros_like(predicted), where=predicted > 0)
     enough = predicted >= np.array(COVERAGES) * len(choosing) / 2
     # one key after the other: enough guesses, then the gain, then the precision

@@ -7,8 +7,7 @@ from pydantic import Field, model_validator
 from crowdgate.audit.record import Exact, Record, Recorded
 
 Must = Literal["judged", "be caught", "hold", "show"]
-"""What is expected of a mechanism: one that must "show" is the policy's question asked of the rows as they are, a
-ceiling of what any release could tell."""
+"""What is expected of a mechanism: one that must "show" is the policy's columns of every row as they are."""
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -41,14 +40,14 @@ class Shares(Recorded):
 
 
 class Attacked(Recorded):
-    """One secret: what was known of targets, the precision of every attack at each coverage (None: it had nothing to
-    attack, or guessed nothing), and the best ones release by release."""
+    """One secret: what was known of targets, the precision of every attack at each coverage with the share of targets
+    for whom it guessed (None: it had nothing to attack, or guessed nothing), and the best ones release by release."""
 
     secret: str
     level: str
     labels: int
     known: tuple[str, ...]
-    precision: dict[str, tuple[float | None, ...]]
+    precision: dict[str, tuple[tuple[float | None, float | None], ...]]
     found: tuple[Shares, ...]
 
 

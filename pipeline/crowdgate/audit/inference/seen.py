@@ -30,31 +30,33 @@ class Target:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Released rows in what is known of a target (a code array each) and in the secret: counts by labels."""
+    """Released rows in what is known of a target (a code array each) and in the secret: counts by labels. `noise` is
+    the standard deviation of each count."""
 
     levels: Mapping[str, Level]
     codes: Mapping[str, Codes]
     weights: Floats
+    noise: float = 0.0
 
 
-def rows_of(seen: Seen, secret: Secret, known: tuple[str, ...]) -> Rows | None:
+def rows_of(seen: Seen, secret: Secret, known: tuple[str, ...], prior: Floats) -> Rows | None:
     """The released rows by the known attributes that are released. None where no rows are, or not the secret."""
     if seen.rows is None or secret.name not in seen.levels or not len(seen.rows):
         return None
     levels = {name: level for name, level in seen.levels.items() if name in known}
-    return counted(seen.rows, levels, secret, seen.levels[secret.name])
+    return counted(seen.rows, levels, secret, seen.levels[secret.name], prior)
 
 
-def counted(rows: Histogram, levels: Mapping[str, Level], secret: Secret, told: Level) -> Rows:
+def counted(rows: Histogram, levels: Mapping[str, Level], secret: Secret, told: Level, prior: Floats) -> Rows:
     """Rows by distinct tuples of some attributes, and by the labels of the secret."""
     columns = {name: np.asarray(rows.codes[rows.names.index(name)], dtype=np.int64) for name in levels}
     place, first = grouped(list(columns.values()), len(rows))
     labels = np.asarray(rows.codes[rows.names.index(secret.name)], dtype=np.int64)
     found = np.bincount(place * len(told) + labels, rows.counts, len(first) * len(told)).reshape(len(first), len(told))
-    return Rows(levels, {name: codes[first] for name, codes in columns.items()}, finer(found, secret, told))
+    return Rows(levels, {name: codes[first] for name, codes in columns.items()}, asked(found, secret, told, prior))
 
 
-def table_of(table: NoisyCounts, secret: Secret, known: tuple[str, ...]) -> Rows | None:
+def table_of(table: NoisyCounts, secret: Secret, known: tuple[str, ...], prior: Floats) -> Rows | None:
     """A noisy table in the same way, counts below 0 as 0. None where it does not tell the secret, or nothing else."""
     levels = {name: level for name, level in table.levels.items() if name in known}
     if secret.name not in table.levels or not levels:
@@ -70,16 +72,22 @@ def table_of(table: NoisyCounts, secret: Secret, known: tuple[str, ...]) -> Rows
     return Rows(
         {name: levels[name] for name in order},
         {name: np.asarray(each, dtype=np.int64) for name, each in zip(order, codes, strict=True)},
-        finer(last.reshape(-1, len(told)), secret, told),
+        asked(last.reshape(-1, len(told)), secret, told, prior),
+        float(np.sqrt(table.variance * np.prod([table.counts.shape[at] for at in aside]))),
     )
 
 
-def finer(weights: npt.NDArray[np.generic], secret: Secret, told: Level) -> Floats:
-    """Counts at the level that is told as counts at the secret's own: each is divided equally."""
+def asked(weights: npt.NDArray[np.generic], secret: Secret, told: Level, prior: Floats) -> Floats:
+    """Counts at the level that is told as counts at the secret's own: added up, or each divided as its labels are among
+    all people (`prior`: what the population tells anybody)."""
     if told is secret.level:
         return np.asarray(weights, dtype=np.float64)
+    if len(told) > len(secret.level):
+        into = above(told, secret.level)[:, None] == np.arange(len(secret))[None, :]
+        return np.asarray(weights @ into.astype(np.float64), dtype=np.float64)
     up = above(secret.level, told)
-    found: Floats = np.asarray(weights, dtype=np.float64)[..., up] / np.bincount(up, minlength=len(told))[up]
+    own = prior + 1e-12  # of labels that nobody has equally
+    found: Floats = np.asarray(weights, dtype=np.float64)[..., up] * own / np.bincount(up, own, len(told))[up]
     return found
 
 

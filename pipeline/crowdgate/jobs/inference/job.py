@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from crowdgate.audit.inference.case import Case, case_of
-from crowdgate.audit.inference.controls import GROUP, MOST_UNITS, TAG, with_added
+from crowdgate.audit.inference.controls import GROUP, MONDRIAN, MOST_UNITS, TAG, with_added, with_coin
 from crowdgate.audit.inference.findings import Findings, found
 from crowdgate.audit.inference.original import Original, original
 from crowdgate.audit.inference.play import Game
@@ -59,7 +59,7 @@ def audit_inference(asked: Asked, how: How = USUAL) -> Inferred:
         ledger_of(plan, asked.ledger),
         subject_of(plan, QUESTION),
         key(plan.bundle.digest, QUESTION),
-        lambda _: refuse(plan, spec, population),
+        lambda _: refuse(plan, spec, population, secrets),
         partial(_schedule, plan, spec, population, secrets),
     )
     path = record_file(folder_of(plan), table)
@@ -72,8 +72,10 @@ def _schedule(plan: Plan, spec: AuditSpec, population: Population, secrets: list
     table = Tables(plan, spec, population, tuple(secrets), seed)
     own = Game(Released(plan.protection), table.cases, seed, 0)
     games = [Scheduled(own, spec.inference.releases, "judged", "publishes what the policy says")]
-    for number, control in enumerate(controls_of(plan, secrets), start=1):
-        cases = table.cases if control.must == "show" else table.controlled
+    for number, control in enumerate(controls_of(plan), start=1):
+        cases = (
+            table.cases if control.must == "show" else table.coined if control.name == MONDRIAN else table.controlled
+        )
         also = tuple(name for name in (TAG, GROUP) if name in control.added)
         game = Game(control, cases, seed, number, also, control.attacks)
         games.append(Scheduled(game, control.releases, control.must, control.note, control.least))
@@ -99,9 +101,19 @@ class Tables:
     @cached_property
     def controlled(self) -> tuple[Case, ...]:
         """Of the controls' table."""
-        small = self._original(min(MOST_UNITS, self.spec.units or self.population.size), 2)
-        added = Original(with_added(small), small.units, small.known, small.secrets)
-        return self._cases(added, 3)
+        return self._cases(self._added(self._small), 3)
+
+    @cached_property
+    def coined(self) -> tuple[Case, ...]:
+        """Of the control whose secret nothing predicts."""
+        return self._cases(self._added(with_coin(self._small, self._rng(4))), 5)
+
+    @cached_property
+    def _small(self) -> Original:
+        return self._original(min(MOST_UNITS, self.spec.units or self.population.size), 2)
+
+    def _added(self, table: Original) -> Original:
+        return Original(with_added(table), table.units, table.known, table.secrets)
 
     def _original(self, n: int, stream: int) -> Original:
         known = known_of(self.plan.bundle.contract)
@@ -112,7 +124,7 @@ class Tables:
         numbers: dict[str, Floats | None] = {
             name: numbers_of(contract.by_name[name], EXACT) for name in self.population.levels
         }
-        return tuple(case_of(table, secret, numbers, self._rng(stream)) for secret in self.secrets)
+        return tuple(case_of(table, secret, numbers, self._rng(stream)) for secret in table.secrets)
 
     def _rng(self, stream: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(1 << 20, stream)))

@@ -8,7 +8,7 @@ import numpy as np
 from crowdgate.audit.inference.attacks import ATTACKS
 from crowdgate.audit.inference.baselines import BASELINES
 from crowdgate.audit.inference.case import COVERAGES
-from crowdgate.audit.inference.controls import Control, controls
+from crowdgate.audit.inference.controls import MONDRIAN, Control, controls
 from crowdgate.audit.inference.record import Setting
 from crowdgate.audit.inference.secret import Floats, Secret
 from crowdgate.audit.population import Population
@@ -22,7 +22,9 @@ from crowdgate.policy.policy import AuditSpec
 
 LIBRARY = "scikit-learn"
 LEAST_UNITS = 200
-CEILING = "the policy's columns as they are"
+COLUMNS = "the policy's columns as they are"
+MOST_NUMBERS = 30_000_000
+"""Tuples of what is known times labels of a secret: models hold a number for each."""
 
 
 def known_of(contract: Contract) -> tuple[str, ...]:
@@ -72,11 +74,14 @@ def numbers_of(attribute: Attribute, level: str) -> Floats | None:
     return np.array([float(grid.first + grid.step * place) for place in range(grid.size)])
 
 
-def controls_of(plan: Plan, secrets: list[Secret]) -> tuple[Control, ...]:
-    """What is played beside the policy's mechanism: the ceiling first."""
+def controls_of(plan: Plan) -> tuple[Control, ...]:
+    """What is played beside the policy's mechanism: its columns as they are first."""
     columns = tuple(joint(plan.protection.views().values()).levels)
-    ceiling = Control(columns, (), CEILING, "show", "publishes the policy's attributes of every row, exactly")
-    return ceiling, *controls([each.name for each in secrets])
+    shown = Control(columns, (), COLUMNS, "show", "publishes the policy's attributes of every row, exactly")
+    every = controls()
+    if plan.bundle.contract.unit.person is not None:  # a coin is thrown for every row, and a person may have several
+        every = tuple(each for each in every if each.name != MONDRIAN)
+    return shown, *every
 
 
 def setting_of(plan: Plan, spec: AuditSpec, population: Population, secrets: list[Secret]) -> Setting:
@@ -90,7 +95,7 @@ def setting_of(plan: Plan, spec: AuditSpec, population: Population, secrets: lis
         coverage=wanted.coverage, limit=wanted.limit, known=known_of(bundle.contract),
         secrets=tuple((each.name, each.level.name) for each in secrets), attacks=tuple(name for name, _, _ in ATTACKS),
         baselines=tuple(name for name, _, _ in BASELINES),
-        controls=tuple(each.name for each in controls_of(plan, secrets)), code=code(), libraries=libraries_of_models(),
+        controls=tuple(each.name for each in controls_of(plan)), code=code(), libraries=libraries_of_models(),
     )  # fmt: skip
 
 
@@ -103,12 +108,17 @@ def libraries_of_models() -> dict[str, str]:
         raise ConfigurationError(Problem("command line", None, "--of", found, expected)) from None
 
 
-def refuse(plan: Plan, spec: AuditSpec, population: Population) -> None:
+def refuse(plan: Plan, spec: AuditSpec, population: Population, secrets: list[Secret]) -> None:
     """Raises ConfigurationError for a setting in which nothing could be found."""
     n, coverage = spec.units or population.size, float(spec.inference.coverage)
     if not LEAST_UNITS <= n <= population.size:
         found = f"{n} units, of a population of {population.size}"
         raise _refused(plan, "units", found, f"{LEAST_UNITS} units at least, and no more than there are")
+    tuples = min(n, len(population.cells))
+    for secret in secrets:
+        if tuples * len(secret) > MOST_NUMBERS:
+            found = f"{secret.name!r} of {len(secret):,} values at level {secret.level.name!r}, and {tuples:,} tuples"
+            raise _refused(plan, "inference", found, f"a level of {MOST_NUMBERS // tuples:,} values at most")
     if coverage not in COVERAGES:
         found, expected = f"a coverage of {coverage:g}", f"one of {', '.join(f'{each:g}' for each in COVERAGES)}"
         raise _refused(plan, "inference", found, expected)

@@ -66,12 +66,20 @@ def conclusion(found: Inferred) -> str:
         return f"Inconclusive: {'; '.join(said.reasons)}."
     assert said.gain is not None, "something was measured"
     limit = f"the limit is {decimal(setting.limit, 4)}"
+    if said.outcome is Outcome.FAIL and said.beyond:
+        where = "; ".join(f"{each.secret}, {each.group}, at coverage {each.coverage:g}" for each in said.beyond)
+        return f"Not within the limit: a gain beyond it is proven of {where}; {limit}."
     if said.outcome is Outcome.FAIL:
         return f"Not within the limit: the gain over the baseline can be {decimal(said.gain.upper, 3)}, and {limit}."
     if said.stricter:
-        return f"Stricter than inference alone would need: the attack stays below its baseline, by {_text(said.gain)}."
+        return (
+            f"Stricter than inference alone would need: the best attack stays {_text(said.gain)} below its baselines."
+        )
     most = decimal(max(0.0, float(said.gain.upper)), 3)
-    return f"Within the limit: of what could be added to the baseline a release adds at most {most}, and {limit}."
+    return (
+        f"Within the limit: of what could be added to the baseline a release adds at most {most}, on average over"
+        f" everybody, and {limit}."
+    )
 
 
 def inferred_words(found: Inferred) -> list[str]:
@@ -83,10 +91,11 @@ def inferred_words(found: Inferred) -> list[str]:
         STARRED,
         f"Asked: {secrets}; known of everybody: {', '.join(setting.known)}.",
         f"One table of n = {setting.n:,} units of {setting.population}, of which {setting.releases:,} releases were"
-        " made. Everybody in it is a target. Ends are one-sided, and hold for the mean over releases whatever their"
-        " law.",
+        " made. Everybody in it is a target: attacks and baselines are chosen on a fifth of them and a tenth of the"
+        " releases, and figures are of the others. Ends are one-sided, and hold for the mean over releases whatever"
+        " their law.",
         *_claims(found),
-        *_ceilings(found),
+        *_shown(found),
         *_outside(found),
         f"Attempt {found.record.attempt} at these policy files: ends and claims at level"
         f" {decimal(level(found.record.attempt))}.",
@@ -107,23 +116,20 @@ def _claims(found: Inferred) -> Iterator[str]:
         yield f"Above both baselines: {each.attack} of {each.secret}, {each.group}, at coverage {each.coverage:g}."
 
 
-def _ceilings(found: Inferred) -> Iterator[str]:
-    for secret, gain in found.findings.ceilings.items():
-        own = "nothing can be added" if gain is None else f"the gain would be {decimal(gain, 3)}"
-        yield (
-            f"If the policy's attributes were published of every row exactly, {own} for {secret} (a ceiling: looked up"
-            " by what is known)."
-        )
+def _shown(found: Inferred) -> Iterator[str]:
+    for secret, gain in found.findings.shown.items():
+        own = "the baseline is always right" if gain is None else f"the gain is {decimal(gain, 3)}"
+        yield f"Looked up in the policy's attributes of every row exactly, {own} for {secret}, at coverage 1."
 
 
 def _outside(found: Inferred) -> Iterator[str]:
-    """The prior framework beside the non-member one (section 4.7)."""
+    """The prior framework beside the non-member one (section 4.7), where it misleads."""
     for each in found.findings.estimates:
-        if each.outside is not None and each.coverage == 1:
+        if each.outside is not None and each.coverage == 1 and each.outside < float(each.base_of_these.value):
             yield (
                 "Another way to choose a baseline, the same attack on people who were not in the release, gives"
                 f" {_number(each.outside)} for {each.secret} in place of {_number(each.base_of_these.value)}: a"
-                " baseline from released data is as weak as the release (section 4.7)."
+                " baseline from released data can be as weak as the release (section 4.7)."
             )
 
 
@@ -133,16 +139,20 @@ def inferred_listings(found: Inferred) -> list[Listing]:
     return [
         Listing("Precision beside what is known without the person", TITLES, rows, TEXT),
         Listing(
-            "All attacks: precision over all targets by coverage",
+            "All attacks: how often they are right, and in brackets for what share they guess, by coverage",
             ("secret", "attack", *(f"{each:g}" for each in (1, 0.1, 0.01, 0.001))),
             [
-                [secret.secret, name, *("" if each is None else _number(each) for each in own)]
+                [secret.secret, name, *(_reached(*each) for each in own)]
                 for secret in found.record.own.secrets
                 for name, own in secret.precision.items()
             ],
             (0, 1),
         ),
     ]
+
+
+def _reached(precision: float | None, guessed: float | None) -> str:
+    return "" if precision is None or guessed is None else f"{_number(precision)} ({guessed:.2g})"
 
 
 def _row(each: Estimate) -> list[str]:
@@ -182,7 +192,8 @@ def inferred_json(found: Inferred) -> dict[str, Any]:
         "path": str(found.path), "read_by_gates": found.own, "gain": _json(said.gain),
         "estimates": [_estimate(each) for each in said.estimates],
         "refuted": [[each.secret, each.group, each.coverage] for each in said.refuted],
-        "ceilings": dict(said.ceilings), "controls": {each.control: _control(each) for each in said.controls},
+        "beyond": [[each.secret, each.group, each.coverage] for each in said.beyond],
+        "shown": dict(said.shown), "controls": {each.control: _control(each) for each in said.controls},
         "record": found.record.model_dump(mode="json"),
     }  # fmt: skip
 
