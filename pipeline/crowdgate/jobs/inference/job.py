@@ -7,7 +7,15 @@ from pathlib import Path
 import numpy as np
 
 from crowdgate.audit.inference.case import Case, case_of
-from crowdgate.audit.inference.controls import GROUP, MONDRIAN, MOST_UNITS, TAG, with_added, with_coin
+from crowdgate.audit.inference.controls import (
+    GROUP,
+    MONDRIAN,
+    MOST_UNITS,
+    TAG,
+    Control,
+    with_added,
+    with_coin,
+)
 from crowdgate.audit.inference.findings import Findings, found
 from crowdgate.audit.inference.original import Original, original
 from crowdgate.audit.inference.play import Game
@@ -73,9 +81,7 @@ def _schedule(plan: Plan, spec: AuditSpec, population: Population, secrets: list
     own = Game(Released(plan.protection), table.cases, seed, 0)
     games = [Scheduled(own, spec.inference.releases, "judged", "publishes what the policy says")]
     for number, control in enumerate(controls_of(plan), start=1):
-        cases = (
-            table.cases if control.must == "show" else table.coined if control.name == MONDRIAN else table.controlled
-        )
+        cases = table.of(control)
         also = tuple(name for name in (TAG, GROUP) if name in control.added)
         game = Game(control, cases, seed, number, also, control.attacks)
         games.append(Scheduled(game, control.releases, control.must, control.note, control.least))
@@ -92,6 +98,12 @@ class Tables:
     population: Population
     secrets: tuple[Secret, ...]
     seed: int
+
+    def of(self, control: Control) -> tuple[Case, ...]:
+        """The cases that a control is played on."""
+        if control.must == "show":
+            return self.cases
+        return self.coined if control.name == MONDRIAN else self.controlled
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:

@@ -72,9 +72,8 @@ def conclusion(found: Inferred) -> str:
     if said.outcome is Outcome.FAIL:
         return f"Not within the limit: the gain over the baseline can be {decimal(said.gain.upper, 3)}, and {limit}."
     if said.stricter:
-        return (
-            f"Stricter than inference alone would need: the best attack stays {_text(said.gain)} below its baselines."
-        )
+        least = decimal(said.gain.upper, 3)
+        return f"Stricter than inference alone would need: the gain of the best attack is at most {least}."
     most = decimal(max(0.0, float(said.gain.upper)), 3)
     return (
         f"Within the limit: of what could be added to the baseline a release adds at most {most}, on average over"
@@ -173,10 +172,6 @@ def _ends(measured: Measurement) -> tuple[str, str, str]:
 
 def _number(value: Any) -> str:
     return f"{float(value):.4g}"
-
-
-def _text(measured: Measurement) -> str:
-    return decimal(abs(float(measured.upper)), 3, least=True)
 
 
 def described() -> list[tuple[str, str]]:
