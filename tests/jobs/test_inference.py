@@ -214,3 +214,15 @@ def test_options_of_singling_out_are_refused(
 ) -> None:
     assert crowdgate("audit", town.policy, "--of", "inference", *option) == 2
     assert "only for singling out" in capfd.readouterr().err
+
+
+def test_a_population_that_another_contract_does_not_call_public_is_refused(tmp_path: Path) -> None:
+    """What is public of a file all contracts say that describe it: no audit reads it otherwise."""
+    town = make(tmp_path / "town")
+    other = town.population.read_text(encoding="utf-8").replace("id: towns", "id: secrets")
+    private = other.replace("{property: public, value: true}", "{property: rowsAtMost, value: 1000}")
+    (town.root / "data_contracts" / "secrets.yaml").write_text(private, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="contract secrets does not say that it is public"):
+        town.infer()
+    with pytest.raises(ConfigurationError, match="contract secrets does not say that it is public"):
+        town.audit()

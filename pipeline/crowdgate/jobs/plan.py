@@ -14,6 +14,7 @@ from crowdgate.formats import FORMATS
 from crowdgate.gate import Outcome, Reach, Verdict, part_name, reach, verdict
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.jobs.kl.held import decision_problems
+from crowdgate.jobs.public import why_private
 from crowdgate.jobs.register import register_problems
 from crowdgate.kind.kind import Allowance, AnyKind, Protection
 from crowdgate.kind.plan import Plan, columns_read
@@ -152,8 +153,9 @@ def population_problems(bundle: Bundle) -> Iterator[Problem]:
     contract, spec = bundle.population, bundle.policy.spec.audit
     named = spec is not None and spec.population is not None
     at: Location = ("spec", "audit", "population") if named else ("spec", "audit") if spec else ("spec", "contract")
-    if not contract.public:
-        found = f"the table of contract {contract.id} is not public, and an audit's population is"
+    why = why_private(contract, KNOWN)
+    if why is not None:
+        found = f"the table of contract {contract.id} is not public ({why}), and an audit's population is"
         expected = "audit: {population: ...}, the id of a contract with {property: public, value: true}"
         yield _at(bundle, at, found, expected)
 

@@ -30,6 +30,17 @@ def public_table(path: Path, among: Iterable[Contract]) -> Contract | str:
     return next((each for each in speak if files <= _files(each.server.path)), "no contract speaks of this table")
 
 
+def why_private(contract: Contract, known: Known) -> str | None:
+    """Why a contract's table is not public, in words; None where it is: the contract says so, and of a file no other
+    contract says otherwise."""
+    if not contract.public:
+        return f"contract {contract.id} does not say that it is public"
+    if "path" not in contract.server.settings:
+        return None
+    found = public_table(contract.server.path, contracts_beside(contract, known))
+    return found if isinstance(found, str) else None
+
+
 def speaking(path: Path, among: Iterable[Contract]) -> list[Contract]:
     """The contracts that describe some of the files of a table."""
     files = _files(path)

@@ -12,7 +12,7 @@ from crowdgate.documents import Location
 from crowdgate.errors import ConfigurationError, FileFault, Problem
 from crowdgate.hierarchy import INVALID_LABEL, Level
 from crowdgate.histogram import Histogram, View, collapse
-from crowdgate.jobs.public import contracts_beside, public_table
+from crowdgate.jobs.public import why_private
 from crowdgate.kind.kind import Protection
 from crowdgate.kind.plan import Plan
 from crowdgate.limits import MOST_MATCHED
@@ -51,17 +51,11 @@ def register_problems(bundle: Bundle, protection: Protection | None, known: Know
         return
     if not asking:
         yield at(("spec", "register"), "no gate reads the register", "a gate on register_matches, or no register")
-    if why := _not_public(bundle.register, known):
+    if why := why_private(bundle.register, known):
         found = f"the table of contract {bundle.register.id} is not public, {why}: the gate and the release would tell"
         yield at(AT, found, "the id of a contract with {property: public, value: true}, as all that speak of its table")
     elif protection is not None:
         yield from _level_problems(bundle, bundle.register, protection.figures().levels)
-
-
-def _not_public(register: Contract, known: Known) -> str | None:
-    """Why its table is not public: what it or another contract says, or does not say, of it."""
-    found = public_table(register.server.path, contracts_beside(register, known))
-    return found if isinstance(found, str) else None
 
 
 def _asks(measure: str) -> bool:

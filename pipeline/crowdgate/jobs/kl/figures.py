@@ -14,8 +14,10 @@ from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError, FileFault, Problem
 from crowdgate.histogram import Histogram
 from crowdgate.jobs.kl.subject import Subject
+from crowdgate.jobs.plan import KNOWN
 from crowdgate.jobs.prior import Subject as Asked
 from crowdgate.jobs.prior import elsewhere, figures
+from crowdgate.jobs.public import why_private
 from crowdgate.jobs.verify import verify
 from crowdgate.kind.forecast import Basis
 from crowdgate.kind.prior import Joint
@@ -46,8 +48,10 @@ def of_public_table(subject: Subject) -> Told:
     """Exact figures of the contract's own table. Raises ConfigurationError unless the contract says that it is public,
     and for a table without such rows; FileFault where it can't be read."""
     contract = subject.contract
-    if not contract.public:
-        found = f"contract {contract.id} does not say that its table is public"
+    why = why_private(contract, KNOWN)
+    if why is not None:
+        own = f"contract {contract.id} does not say that its table is public"
+        found = own if not contract.public else f"the table of contract {contract.id} is not public: {why}"
         expected = "--from RELEASE_DIR, or --epsilon E for charged noise"
         raise ConfigurationError(Problem("command line", None, "--public", found, expected))
     source = open_source(contract, subject.counted.names)
