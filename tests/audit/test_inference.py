@@ -377,3 +377,26 @@ def test_a_table_of_noise_hides_nothing() -> None:
     noise = NoisyCounts(dict(levels), counts + rng.normal(0, 300, counts.shape).astype(np.int64), 90_000.0)
     alone = max(reached(told))
     assert max(reached(told, noise)) > alone - 0.02
+
+
+@dataclass(frozen=True)
+class NowAndThen:
+    """Publishes everything, or, as often, no row."""
+
+    name: str = "now and then"
+
+    def tell(self, drawn: Drawn, known: Public, rng: Rng) -> Observation:  # noqa: ARG002 nothing else is known
+        return Observation(seen=exposed(rng, drawn, float(rng.integers(0, 2))))
+
+
+def test_a_release_without_rows_is_one_in_which_nobody_is_guessed() -> None:
+    """Not one that takes all attacks away: what the others tell is seen."""
+    _, case = made(np.array([[[9, 1], [0, 10]], [[6, 4], [2, 0]]]))
+    game = Game(NowAndThen(), (case,), 1, 0)
+    played = game.played({at: game.batch(at, 10) for at in range(3)}, "judged", "", None)
+    precision, guessed = played.secrets[0].precision["class homogeneity"][0]
+    assert precision is not None
+    assert guessed is not None
+    assert 0.2 < guessed < 0.8
+    assert played.secrets[0].precision["best row match"][0] == (precision, guessed)
+    assert played.secrets[0].precision["class and model"][0][1] == 1

@@ -65,7 +65,8 @@ def class_and_model(sight: Sight) -> Floats | None:
     counts, model = _class_of(sight), model_on_release(sight)
     if counts is None:
         return None
-    prior = sight.prior if model is None else model
+    told = model is not None and bool(model.any())
+    prior = model if model is not None and told else sight.prior
     return np.asarray((counts + prior) / (counts.sum(axis=1, keepdims=True) + 1), dtype=np.float64)
 
 
@@ -90,6 +91,8 @@ def best_row_match(sight: Sight) -> Floats | None:
     rows, secret, target = sight.rows, sight.secret, sight.target
     if rows is None or target.size * len(rows.weights) > MOST_PAIRS:
         return None
+    if not len(rows.weights):
+        return np.zeros((target.size, len(secret)))  # a release of no rows: nobody is guessed
     names, found = list(rows.levels), np.zeros((target.size, len(secret)))
     step = max(1, MOST_COMPARED // max(1, len(rows.weights)))
     for start in range(0, target.size, step):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from crowdgate.audit.inference.original import distinct
 from crowdgate.audit.inference.secret import Codes, Floats, Secret
 from crowdgate.hierarchy import Level, above
 from crowdgate.histogram import Histogram
@@ -40,8 +41,9 @@ class Rows:
 
 
 def rows_of(seen: Seen, secret: Secret, known: tuple[str, ...], prior: Floats) -> Rows | None:
-    """The released rows by the known attributes that are released. None where no rows are, or not the secret."""
-    if seen.rows is None or secret.name not in seen.levels or not len(seen.rows):
+    """The released rows by the known attributes that are released. None where no rows are ever
+    released, or not the secret."""
+    if seen.rows is None or secret.name not in seen.levels:
         return None
     levels = {name: level for name, level in seen.levels.items() if name in known}
     return counted(seen.rows, levels, secret, seen.levels[secret.name], prior)
@@ -50,10 +52,10 @@ def rows_of(seen: Seen, secret: Secret, known: tuple[str, ...], prior: Floats) -
 def counted(rows: Histogram, levels: Mapping[str, Level], secret: Secret, told: Level, prior: Floats) -> Rows:
     """Rows by distinct tuples of some attributes, and by the labels of the secret."""
     columns = {name: np.asarray(rows.codes[rows.names.index(name)], dtype=np.int64) for name in levels}
-    place, first = grouped(list(columns.values()), len(rows))
+    tuples = distinct(list(columns.values()), len(rows), levels)
     labels = np.asarray(rows.codes[rows.names.index(secret.name)], dtype=np.int64)
-    found = np.bincount(place * len(told) + labels, rows.counts, len(first) * len(told)).reshape(len(first), len(told))
-    return Rows(levels, {name: codes[first] for name, codes in columns.items()}, asked(found, secret, told, prior))
+    found = tuples.by_label(labels, len(told), rows.counts)
+    return Rows(levels, dict(zip(levels, tuples.codes, strict=True)), asked(found, secret, told, prior))
 
 
 def table_of(table: NoisyCounts, secret: Secret, known: tuple[str, ...], prior: Floats) -> Rows | None:
@@ -89,13 +91,3 @@ def asked(weights: npt.NDArray[np.generic], secret: Secret, told: Level, prior: 
     own = prior + 1e-12  # of labels that nobody has equally
     found: Floats = np.asarray(weights, dtype=np.float64)[..., up] * own / np.bincount(up, own, len(told))[up]
     return found
-
-
-def grouped(columns: list[Codes], size: int) -> tuple[Codes, Codes]:
-    """The place of each line among the distinct lines, and where each of these stands first."""
-    place = np.zeros(size, dtype=np.int64)
-    for column in columns:
-        _, place = np.unique(place * (int(column.max(initial=0)) + 1) + column, return_inverse=True)
-    first = np.zeros(int(place.max(initial=0)) + 1, dtype=np.int64)
-    first[place[::-1]] = np.arange(size - 1, -1, -1)
-    return np.asarray(place, dtype=np.int64), first
