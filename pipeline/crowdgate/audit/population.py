@@ -44,6 +44,11 @@ class Population:
         """The attributes of the cells, at the finest level that anybody asks for."""
         return self.view.levels
 
+    def codes(self, name: str, level: Level) -> Counts:
+        """The code of every cell in an attribute, at one of its levels."""
+        own, codes = self.levels[name], self.cells.codes[self.cells.names.index(name)]
+        return np.asarray(codes if own is level else above(own, level)[codes], dtype=np.int64)
+
     @cached_property
     def size(self) -> int:
         """Number of units."""

@@ -88,12 +88,9 @@ class Played(Recorded):
         return -(-self.trials // 10)
 
 
-class Setting(Recorded):
-    """What was played: together with the code it decides everything but the noise of OpenDP's samplers, which can't be
-    seeded. `limit` is the greatest excess over the baseline that passes; `epsilon` and `delta` are the guarantee of one
-    release, `beta` the rate of the sample whose rows are released (None: no rows are).
-    `not_played` are controls that nothing could be seen of on this population, `unread` is what is released and read by
-    no attacker."""
+class CommonSetting(Recorded):
+    """What the settings of all questions say: of which policy, on which population, by which code. Tables have `n`
+    units; `epsilon` and `delta` are the guarantee of one release, `limit` is the greatest figure that passes."""
 
     policy: str
     version: str
@@ -101,23 +98,32 @@ class Setting(Recorded):
     mechanism: str
     epsilon: Exact
     delta: Exact
-    beta: Exact | None
     contract: str
     population: str
     population_digest: str
     population_size: int
     n: int
+    limit: Exact
+    controls: tuple[str, ...]
+    code: str
+    libraries: dict[str, str]
+
+
+class Setting(CommonSetting):
+    """What was played: together with the code it decides everything but the noise of OpenDP's samplers, which can't be
+    seeded. `limit` is the greatest excess over the baseline that passes, `beta` the rate of the sample whose rows are
+    released (None: no rows are).
+    `not_played` are controls that nothing could be seen of on this population, `unread` is what is released and read by
+    no attacker."""
+
+    beta: Exact | None
     replacement: bool
     weight: Exact
     weights: tuple[Exact, ...]
     trials: int
-    limit: Exact
     attackers: tuple[str, ...]
-    controls: tuple[str, ...]
     not_played: tuple[str, ...]
     unread: tuple[str, ...]
-    code: str
-    libraries: dict[str, str]
     confidential: bool = False
 
 

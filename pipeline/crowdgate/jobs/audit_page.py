@@ -1,10 +1,12 @@
 """An audit as a page: Markdown, or the same as HTML with a chart, in one file that asks nobody for anything."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
 from crowdgate import report
 from crowdgate.audit.findings import Point, baseline_of
+from crowdgate.audit.record import CommonSetting, Record
 from crowdgate.jobs.audit import Audited
 from crowdgate.jobs.audit_words import CONTROL_TITLES, TITLES, attacker_rows, control_rows, idle, words
 from crowdgate.jobs.plan_page import write_as
@@ -23,14 +25,19 @@ def write_audit_page(found: Audited, path: Path) -> None:
     write_as(path, f"Audit of {found.record.setting.policy}", audit_markdown(found), lambda: [_picture(found)])
 
 
+def facts_of(record: Record) -> Mapping[str, str]:
+    """What repeats an audit."""
+    setting: CommonSetting = record.setting
+    return {
+        "policy digest": setting.policy_digest, "mechanism": setting.mechanism, "population": setting.population,
+        "population digest": setting.population_digest, "seed": record.seed, "made": str(record.made),
+        "setting digest": record.digest, "code": setting.code, **setting.libraries,
+    }  # fmt: skip
+
+
 def audit_markdown(found: Audited) -> str:
     """The page as Markdown."""
     setting = found.record.setting
-    facts = {
-        "policy digest": setting.policy_digest, "mechanism": setting.mechanism, "population": setting.population,
-        "population digest": setting.population_digest, "seed": found.record.seed, "made": str(found.record.made),
-        "setting digest": found.record.digest, "code": setting.code, **setting.libraries,
-    }  # fmt: skip
     values = {
         "title": f"{setting.policy}, version {setting.version}",
         "outcome": str(found.findings.outcome),
@@ -42,7 +49,7 @@ def audit_markdown(found: Audited) -> str:
         "control_titles": CONTROL_TITLES,
         "controls": control_rows(found),
         "notes": [(each.mechanism, each.note) for each in found.record.controls],
-        "facts": facts,
+        "facts": facts_of(found.record),
     }
     return report.markdown(TEMPLATE, values)
 

@@ -35,7 +35,7 @@ class Control:
     """A mechanism that publishes rows as they are in some columns."""
 
     columns: tuple[str, ...] | None
-    """None: all but the two that are added."""
+    """None: all but those that are added."""
     added: tuple[str, ...]
     name: str
     must: Literal["be caught", "hold", "show"]

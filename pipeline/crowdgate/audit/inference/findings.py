@@ -77,7 +77,7 @@ def refuted(found: Sequence[Estimate], alpha: Fraction) -> list[Estimate]:
 def _estimate(secret: Attacked, shares: Shares, alpha: Fraction, each: Fraction) -> Estimate:
     predicted, attack, of_these, base = np.array(shares.shares).T
     most = shares.coverage
-    ps = [_p(attack, right, predicted, most) for right in (of_these, base)]
+    ps = [improvement_p(attack, right, predicted, most) for right in (of_these, base)]
     both = ((of_these, shares.wrong), (base, shares.wrong_at))
     proven = [_improvement(attack, right, predicted, each, most, wrong) for right, wrong in both]
     return Estimate(
@@ -112,10 +112,6 @@ def _improvement(
     return Measurement(float((attack - base).sum()) / left, lower, upper)
 
 
-def _p(attack: Column, base: Column, predicted: Column, most: float) -> float:
-    return improvement_p(attack, base, predicted, most)
-
-
 @dataclass(frozen=True)
 class Judged:
     """A control, and whether what must be found of it was: the improvement that decides (None: nothing was guessed)."""
@@ -129,7 +125,7 @@ class Judged:
 @dataclass(frozen=True)
 class Findings:
     """What was found of the policy's mechanism. `gain` is the greatest improvement of all secrets at the coverage that
-    is judged, and `above` how much more often the attack is right there; None where a baseline is always right.
+    is judged; None where a baseline is always right.
     `refuted` are the estimates of which it is claimed that they are above their baselines, `beyond` those that are
     proven to be beyond the limit, at whatever coverage and of whichever group. `shown` are the improvements, by secret,
     of looking everybody up in the policy's columns of every row as they are."""

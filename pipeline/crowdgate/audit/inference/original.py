@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from crowdgate.audit.inference.secret import Codes, Secret
 from crowdgate.audit.population import Drawn, Population, Rng
-from crowdgate.hierarchy import Level, above
+from crowdgate.hierarchy import Level
 from crowdgate.histogram import Counts
 
 BLOCKS = 5
@@ -64,23 +64,20 @@ class Original:
 
     def secret_codes(self, secret: Secret) -> Codes:
         """The label of the secret in every cell."""
-        return self._codes(secret.name, secret.level)
+        return self.population.codes(secret.name, secret.level)
 
     def tuples(self, levels: Mapping[str, Level]) -> "Tuples":
         """The distinct tuples of these attributes at these levels."""
         names = tuple(f"{name}/{level.name}" for name, level in levels.items())
         if names not in self._tuples:
-            self._tuples[names] = distinct([self._codes(*each) for each in levels.items()], len(self.rows), levels)
+            self._tuples[names] = distinct(
+                [self.population.codes(*each) for each in levels.items()], len(self.rows), levels
+            )
         return self._tuples[names]
 
     def finest(self, names: Iterable[str]) -> Mapping[str, Level]:
         """Attributes as the population has them."""
         return {name: self.population.levels[name] for name in names}
-
-    def _codes(self, name: str, level: Level) -> Codes:
-        own, cells = self.population.levels[name], self.population.cells
-        codes = cells.codes[cells.names.index(name)]
-        return np.asarray(codes if own is level else above(own, level)[codes], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from crowdgate.audit.record import Exact, Record, Recorded
+from crowdgate.audit.record import CommonSetting, Exact, Record, Recorded
 
 Must = Literal["judged", "be caught", "hold", "show"]
 """What is expected of a mechanism: one that must "show" is the policy's columns of every row as they are."""
@@ -62,34 +62,19 @@ class Played(Recorded):
     secrets: tuple[Attacked, ...]
 
 
-class Setting(Recorded):
+class Setting(CommonSetting):
     """What was played: together with the code it decides everything but the noise of OpenDP's samplers.
 
     One table of n units of the population, of which `releases` releases are made; `coverage` and `limit` are what
     passes. `known` is what is known of a target, `secrets` what is asked, with its level."""
 
     question: Literal["inference"] = "inference"
-    policy: str
-    version: str
-    policy_digest: str
-    mechanism: str
-    epsilon: Exact
-    delta: Exact
-    contract: str
-    population: str
-    population_digest: str
-    population_size: int
-    n: int
     releases: int
     coverage: Exact
-    limit: Exact
     known: tuple[str, ...]
     secrets: tuple[tuple[str, str], ...]
     attacks: tuple[str, ...]
     baselines: tuple[str, ...]
-    controls: tuple[str, ...]
-    code: str
-    libraries: dict[str, str]
 
 
 class InferenceRecord(Record):

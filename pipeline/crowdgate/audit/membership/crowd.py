@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdgate.audit.inference.original import Tuples, distinct
-from crowdgate.audit.inference.secret import Codes, Floats
+from crowdgate.audit.inference.secret import Floats
 from crowdgate.audit.population import Population
-from crowdgate.hierarchy import Level, above
+from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram
 from crowdgate.noisy.drawn import NoisyCounts
 
@@ -33,7 +33,7 @@ class Crowd:
         """The distinct tuples of these attributes at these levels, and which of them every cell has."""
         names = tuple(f"{name}/{level.name}" for name, level in levels.items())
         if names not in self._tuples:
-            columns = [self._codes(*each) for each in levels.items()]
+            columns = [self.population.codes(*each) for each in levels.items()]
             self._tuples[names] = distinct(columns, len(self.population.cells), levels)
         return self._tuples[names]
 
@@ -45,11 +45,6 @@ class Crowd:
         """The score of every distinct unit, from those of cells: a person's is the sum over his rows."""
         rows = self.population.rows
         return scores if rows is None else np.asarray(rows @ scores, dtype=np.float64)
-
-    def _codes(self, name: str, level: Level) -> Codes:
-        own, cells = self.population.levels[name], self.population.cells
-        codes = cells.codes[cells.names.index(name)]
-        return np.asarray(codes if own is level else above(own, level)[codes], dtype=np.int64)
 
 
 def released(rows: Histogram, tuples: Tuples) -> Floats:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from crowdgate.audit.record import Exact, Record, Recorded
+from crowdgate.audit.record import CommonSetting, Exact, Record, Recorded
 
 Must = Literal["judged", "break epsilon", "break the cap", "hold"]
 """What is expected of a mechanism: a control breaks one form of the guarantee, or neither ("hold")."""
@@ -55,7 +55,7 @@ class Played(Recorded):
         return min(1.0, max(0.0, false))
 
 
-class Setting(Recorded):
+class Setting(CommonSetting):
     """What was played: together with the code it decides everything but the noise of OpenDP's samplers.
 
     Each of `releases` is of a fresh table of n units. `epsilon` and `delta` are those of the release, `known_epsilon`
@@ -65,29 +65,14 @@ class Setting(Recorded):
     """
 
     question: Literal["membership"] = "membership"
-    policy: str
-    version: str
-    policy_digest: str
-    mechanism: str
-    epsilon: Exact
-    delta: Exact
     known_epsilon: Exact
     known_delta: Exact
     cap: tuple[Exact, Exact, Exact] | None
-    contract: str
-    population: str
-    population_digest: str
-    population_size: int
-    n: int
     releases: int
     claimed: tuple[float, ...]
     skew: Exact
     recall: Exact
-    limit: Exact
     attacks: tuple[str, ...]
-    controls: tuple[str, ...]
-    code: str
-    libraries: dict[str, str]
 
 
 class MembershipRecord(Record):
@@ -108,8 +93,3 @@ class MembershipRecord(Record):
         if not {each.claimed for each in own[0].points} <= set(setting.claimed):
             raise ValueError("what was played is what was set")
         return self
-
-    @property
-    def own(self) -> Played:
-        """What was found of the policy's mechanism."""
-        return next(each for each in self.played if each.must == "judged")

@@ -107,7 +107,7 @@ class Tables:
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
-        """Of the policy's table, its own columns known: what else is known tells more of non-members too."""
+        """Of the table that is released."""
         return self._cases(self._original(self.spec.units or self.population.size, 0), 1)
 
     @cached_property

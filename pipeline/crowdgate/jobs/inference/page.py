@@ -4,6 +4,7 @@ from pathlib import Path
 
 from crowdgate import report
 from crowdgate.audit.inference.case import GROUPS
+from crowdgate.jobs.audit_page import facts_of
 from crowdgate.jobs.inference.job import Inferred
 from crowdgate.jobs.inference.words import QUESTIONS, described, inferred_listings, inferred_words
 from crowdgate.jobs.plan_page import write_as
@@ -23,18 +24,14 @@ def write_inference_page(found: Inferred, path: Path) -> None:
 def inference_markdown(found: Inferred) -> str:
     """The page as Markdown."""
     setting = found.record.setting
-    facts = {
-        "policy digest": setting.policy_digest, "mechanism": setting.mechanism, "population": setting.population,
-        "population digest": setting.population_digest, "seed": found.record.seed, "made": str(found.record.made),
-        "setting digest": found.record.digest, "code": setting.code, **setting.libraries,
-    }  # fmt: skip
     precision, attacks = inferred_listings(found)
     first, *others = inferred_words(found)
     values = {
         "title": f"{setting.policy}, version {setting.version}", "outcome": str(found.findings.outcome), "first": first,
         "words": others, "questions": QUESTIONS, "pictures": PICTURES, "precision": precision, "attacks": attacks,
         "described": described(), "known": setting.known, "secrets": setting.secrets,
-        "notes": [(each.mechanism, each.note) for each in found.record.played if each.must != "judged"], "facts": facts,
+        "notes": [(each.mechanism, each.note) for each in found.record.played if each.must != "judged"],
+        "facts": facts_of(found.record),
     }  # fmt: skip
     return report.markdown(TEMPLATE, values)
 

@@ -4,6 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from crowdgate import report
+from crowdgate.jobs.audit_page import facts_of
 from crowdgate.jobs.inference.words import QUESTIONS
 from crowdgate.jobs.member.job import Claimed
 from crowdgate.jobs.member.words import (
@@ -31,17 +32,13 @@ def write_membership_page(found: Claimed, path: Path) -> None:
 def membership_markdown(found: Claimed) -> str:
     """The page as Markdown."""
     setting = found.record.setting
-    facts = {
-        "policy digest": setting.policy_digest, "mechanism": setting.mechanism, "population": setting.population,
-        "population digest": setting.population_digest, "seed": found.record.seed, "made": str(found.record.made),
-        "setting digest": found.record.digest, "code": setting.code, **setting.libraries,
-    }  # fmt: skip
     first, *others = membership_words(found)
     values = {
         "title": f"{setting.policy}, version {setting.version}", "outcome": str(found.findings.outcome), "first": first,
         "words": others, "questions": QUESTIONS, "pictures": PICTURES, "described": described(),
         "points": point_listing(found), "precision": precision_listing(found), "attacks": attack_listing(found),
-        "notes": [(each.mechanism, each.note) for each in found.record.played if each.must != "judged"], "facts": facts,
+        "notes": [(each.mechanism, each.note) for each in found.record.played if each.must != "judged"],
+        "facts": facts_of(found.record),
     }  # fmt: skip
     return report.markdown(TEMPLATE, values)
 
