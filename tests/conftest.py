@@ -2,13 +2,15 @@
 
 import resource
 from collections import defaultdict
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+from crowdgate.jobs import audit_keeping
 from tests.workshop import Workshop, make_workshop
 
 CPU = "cpu seconds"
@@ -26,6 +28,14 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings of the machine must not decide a test."""
     for name in ("CROWDGATE_LEDGER", "CROWDGATE_SIGNING_KEY", "PREFECT_API_URL"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def the_same_seed_for_every_audit() -> Iterator[None]:
+    """What an audit finds by chance must not decide a test: commands and flows draw no seed of their own."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(audit_keeping, "secrets", SimpleNamespace(token_hex=lambda size: "5c" * size))
+        yield
 
 
 class Shared(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
