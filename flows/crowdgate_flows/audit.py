@@ -10,17 +10,21 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 from pydantic import Field
 
+from crowdgate.candidate import Question
 from crowdgate.errors import CrowdgateError
 from crowdgate.gate import Outcome
-from crowdgate.jobs.audit import Asked, Audited
-from crowdgate.jobs.audit_page import audit_markdown
-from crowdgate.jobs.audit_words import conclusion
+from crowdgate.jobs.audit import Asked
+from crowdgate.jobs.questions import QUESTIONS, Found
 from crowdgate.report.html import PICTURES
 from crowdgate_flows import tasks
 from crowdgate_flows.paths import FilePath
 from crowdgate_flows.tasks import Sealed
 
 Processes = Annotated[int, Field(ge=1, le=256)]
+_KEYS = {
+    Question.SINGLING_OUT: "audit-findings", Question.INFERENCE: "inference-findings",
+    Question.MEMBERSHIP: "membership-findings",
+}  # fmt: skip
 _NAMES = {Outcome.FAIL: "Failed", Outcome.INCONCLUSIVE: "Inconclusive"}
 
 
@@ -30,21 +34,23 @@ def audit(
     ledger: FilePath | None = None,
     working_copy: FilePath | None = None,
     processes: Processes = 1,
+    question: Question = Question.SINGLING_OUT,
 ) -> State[None]:
     """One audit of a policy on its public population, set as the policy says; a finished one is reported.
 
     Paths are relative to `working_copy`, by default to the folder that the run works in.
     """
     try:
-        found = tasks.play(Sealed(Asked(Path(working_copy or "") / policy, ledger=ledger)), processes).value
+        found = tasks.play(Sealed(Asked(Path(working_copy or "") / policy, ledger=ledger)), processes, question).value
     except CrowdgateError as error:
         return Failed(name="Refused", message=str(error))
-    _artifact(found)
-    said, outcome = conclusion(found), found.findings.outcome
+    _artifact(question, found)
+    said, outcome = QUESTIONS[question].conclusion(found), found.findings.outcome
     return Completed(message=said) if outcome is Outcome.PASS else Failed(name=_NAMES[outcome], message=said)
 
 
-def _artifact(found: Audited) -> None:
+def _artifact(question: Question, found: Found) -> None:
     """What was found, as a page of the run: all of it is public."""
     with suppress(Exception):  # the audit has ended, whether or not the server takes its page
-        create_markdown_artifact(markdown=audit_markdown(found).replace(PICTURES, ""), key="audit-findings")
+        page = QUESTIONS[question].markdown(found).replace(PICTURES, "")
+        create_markdown_artifact(markdown=page, key=_KEYS[question])

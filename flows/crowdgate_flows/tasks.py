@@ -12,11 +12,13 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 
 from crowdgate.audit.run import processes
+from crowdgate.candidate import Question
 from crowdgate.cli.output import announce
 from crowdgate.errors import CrowdgateError
 from crowdgate.jobs import release as job
-from crowdgate.jobs.audit import Asked, Audited, audit
+from crowdgate.jobs.audit import Asked, audit
 from crowdgate.jobs.audit_keeping import How
+from crowdgate.jobs.questions import QUESTIONS, Found
 from crowdgate.kind.run import Ready, Request, Reserved, Result, Run
 from crowdgate.ledger.key import draw_key
 
@@ -91,6 +93,6 @@ def publish(reserved: Sealed[Reserved], ready: Sealed[Ready]) -> Sealed[Result]:
 
 
 @_step
-def play(asked: Sealed[Asked], count: int) -> Sealed[Audited]:
+def play(asked: Sealed[Asked], count: int, question: Question) -> Sealed[Found]:
     """Audit a policy on its public population, in so many processes."""
-    return Sealed(audit(asked.value, How(executor=processes(count))))
+    return Sealed(audit(QUESTIONS[question].asking, asked.value, How(executor=processes(count))))

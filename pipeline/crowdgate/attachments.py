@@ -4,18 +4,15 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
+from typing import Any
 
 from crowdgate import report
-from crowdgate.audit import written
-from crowdgate.audit.controls import CONTROLS
-from crowdgate.audit.findings import found as audited
-from crowdgate.audit.record import AuditRecord, weights_of
+from crowdgate.audit.readings import READINGS, Reading
 from crowdgate.candidate import Candidate
 from crowdgate.gate import NEAREST, NUMBERS, Outcome, Verdict, Writing, gate_words
 from crowdgate.kind.attachment import Attachment, Context
 from crowdgate.manifest import INFORMED, NAME, Manifest
 from crowdgate.measures import MEASURES
-from crowdgate.measures.audited import MAX_AGE
 from crowdgate.publish.publisher import SIGNED
 from crowdgate.publish.register import REGISTER, read_register, register_said
 from crowdgate.signing.statement import (
@@ -81,31 +78,41 @@ def _statement(context: Context) -> ReleaseStatement:
     return release_statement(said.release.id, said.policy_digest, place, files)
 
 
-def _audit_problems(context: Context, found: bytes | None) -> Iterator[str]:
-    said = context.manifest
-    if found is None:
-        return
-    if not any(MAX_AGE in (gate.options or {}) for gate in said.verdicts):
+def _audit(reading: Reading[Any, Any]) -> Attachment:
+    """The record of an audit that gates are judged by."""
+
+    def problems(context: Context, found: bytes | None) -> Iterator[str]:
+        if found is not None:
+            yield from _audit_problems(reading, context.manifest, found)
+
+    def evidence(said: Manifest, candidate: Candidate, found: bytes) -> Candidate:
+        figures = reading.figures(*reading.read(found), date.fromisoformat(said.release.slot[:10]))
+        audits = {**candidate.static.audits, reading.question: figures}
+        return replace(candidate, static=replace(candidate.static, audits=audits))
+
+    return Attachment(
+        lambda context: context.audits.get(reading.question), problems, evidence=evidence, recorded=reading.question
+    )
+
+
+def _audit_problems(reading: Reading[Any, Any], said: Manifest, found: bytes) -> Iterator[str]:
+    measures = (MEASURES.get(gate.measure) for gate in said.verdicts)
+    if not any(measure is not None and measure.asks is reading.question for measure in measures):
         yield "no gate is judged by it"
-    record = written.parsed(found, AuditRecord)
-    setting = record.setting
-    if audited(record).outcome is Outcome.INCONCLUSIVE:
+    record, findings = reading.read(found)
+    setting, guarantee = record.setting, said.guarantee.guarantee
+    if findings.outcome is Outcome.INCONCLUSIVE:
         yield "nothing can be concluded from it"
-    guarantee = said.guarantee.guarantee
+    if findings.outcome is Outcome.FAIL:
+        yield "its attackers can exceed its limit"
     if (setting.epsilon, setting.delta, setting.mechanism) != (guarantee.epsilon, guarantee.delta, said.mechanism.kind):
         yield "it is the audit of another mechanism"
-    must = {each.name: each.must for each in CONTROLS}
-    if any(each.must != must.get(each.mechanism, each.must) for each in record.controls):
+    controls = [each for each in record.played if each.must != "judged"]
+    if any(each.must != reading.must.get(each.mechanism, each.must) for each in controls):
         yield "it says of a control that it must do something else"
-    if setting.weights != weights_of(setting.weight, setting.n):
-        yield "it was not judged at the weights that an audit judges"
+    yield from reading.odd(record)
     if setting.policy_digest != said.policy_digest or setting.confidential:
         yield "it is the audit of another policy"
-
-
-def _audited(said: Manifest, candidate: Candidate, found: bytes) -> Candidate:
-    audit = written.figures(written.parsed(found, AuditRecord), date.fromisoformat(said.release.slot[:10]))
-    return replace(candidate, static=replace(candidate.static, audit=audit))
 
 
 def _register_problems(context: Context, found: bytes | None) -> Iterator[str]:
@@ -119,9 +126,9 @@ def _registered(_: Manifest, candidate: Candidate, found: bytes) -> Candidate:
     return replace(candidate, register=read_register(found, candidate.static.levels))
 
 
-AUDIT = Attachment(lambda context: context.audit, _audit_problems, evidence=_audited, recorded=True)
 REGISTERED = Attachment(lambda context: context.register, _register_problems, evidence=_registered)
 README = Attachment(_readme, _readme_problems)
 SIGNATURE = Attachment(_signature, _signature_problems, closing=True)
-ATTACHMENTS = {"README.md": README, written.NAME: AUDIT, REGISTER: REGISTERED, SIGNED: SIGNATURE}
+AUDITS = {reading.file: _audit(reading) for reading in READINGS.values()}
+ATTACHMENTS = {"README.md": README, **AUDITS, REGISTER: REGISTERED, SIGNED: SIGNATURE}
 """By the name of the file."""

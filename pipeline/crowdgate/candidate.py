@@ -1,7 +1,7 @@
 """Candidate: all that a measure may look at, each part marked static, output or confidential."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
@@ -80,17 +80,21 @@ class Fact:
         return cls(ordered, attribute.margins, attribute.role is Role.SENSITIVE)
 
 
-@dataclass(frozen=True)
-class AuditFigures:
-    """What a recorded audit of this very policy says, on a public population: how often the best attacker isolated
-    somebody with a predicate that is light enough (`success`), how much more often than one who does not look
-    (`excess`), and whatever the weight (`isolation`). `kept` is the share of the sampled rows that its tables kept
-    (None where no rows are released); `age` the days between the audit and the release's slot."""
+class Question(StrEnum):
+    """What an audit asks: whether somebody can be singled out, a secret attribute inferred, or membership told."""
 
-    success: Measurement
-    excess: Measurement
-    isolation: Measurement
-    kept: Measurement | None
+    SINGLING_OUT = "singling-out"
+    INFERENCE = "inference"
+    MEMBERSHIP = "membership"
+
+
+@dataclass(frozen=True, eq=False)
+class AuditFigures:
+    """What a recorded audit of this very policy says, on a public population: `measured` is a measure by its name and
+    the options of a gate (None: the audit does not tell it there), `age` the days between the audit and the release's
+    slot."""
+
+    measured: Callable[[str, Mapping[str, Fraction]], Measurement | None]
     age: int
 
 
@@ -101,7 +105,7 @@ class NoAudit:
     why: str = "no recorded audit is at hand"
 
 
-UNAUDITED = NoAudit()
+Audits = Mapping[Question, AuditFigures | NoAudit]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +114,7 @@ class Static:
 
     `levels` are the released ones; before levels are chosen, the finest candidates. `joint` are public counts of
     several released attributes together, at these levels (static gates read them, so at the finest candidates). `beta`
-    is the rate at which coins keep a row.
+    is the rate at which coins keep a row. `audits` are the recorded ones that gates are judged by.
     """
 
     guarantee: Guarantee
@@ -122,7 +126,7 @@ class Static:
     facts: Mapping[str, Fact]
     rows_per_unit: int = 1
     beta: Fraction = Fraction(1)
-    audit: AuditFigures | NoAudit = UNAUDITED
+    audits: Audits = field(default_factory=dict)
     joint: tuple[Histogram, ...] = ()
 
     @property

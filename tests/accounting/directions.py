@@ -483,6 +483,11 @@ LINES: dict[str, Line | Solver] = {
     "accounting.bets.improvement_limits": Solver(
         lambda x, a: bets.improvement_limits(_at(x, 0), _at(x, 2), _at(x, 1), a),
         lambda f, x, a: betting(f, x, a, mean=False), nearer, (TRIPLES, ALPHA)),
+    "accounting.bets.difference_limits": Solver(
+        lambda x, a: bets.difference_limits(_at(x, 0), _at(x, 2), _at(x, 1), a),
+        lambda f, x, a: betting(
+            ((f[0] + 1) / 2, (f[1] + 1) / 2), [((r - b + p) / 2, p, 0.0) for r, p, b in x], a, mean=True),
+        lambda f: None if f[0] == -1 else nearer(f), (TRIPLES, ALPHA)),
     "accounting.bets.improvement_p": Line(
         lambda x: bets.improvement_p(_at(x, 0), _at(x, 2), _at(x, 1)), ("up",),
         lambda x: min(mp.mpf(1), 1 / truth.capital([mp.mpf(a) - mp.mpf(b) for a, _, b in x])), (TRIPLES,), 1e-8),

@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdgate.accounting import bets
-from crowdgate.accounting.bets import improvement_limits, improvement_p, mean_limits, mean_p, ratio_limits
+from crowdgate.accounting.bets import (
+    difference_limits,
+    improvement_limits,
+    improvement_p,
+    mean_limits,
+    mean_p,
+    ratio_limits,
+)
 
 LAWS = [(0.5, 0.0, 0.5), (0.9, 0.05, 0.05), (0.05, 0.05, 0.9), (0.02, 0.0, 0.98), (0.98, 0.0, 0.02), (0.3, 0.4, 0.3)]
 VALUES = (0.0, 0.5, 1.0)
@@ -86,6 +93,18 @@ def test_an_improvement_lies_outside_as_seldom_as_stated(law: tuple[float, ...])
 def improvement_of(lines: Any, wrong: float) -> tuple[float, float]:
     attack, predicted, base = np.array(lines).T
     return improvement_limits(attack, base, predicted, ALPHA, wrong=wrong)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_difference_of_precisions_lies_outside_as_seldom_as_stated(law: tuple[float, ...]) -> None:
+    means = [sum(p * line[at] for p, line in zip(law, TRIPLES, strict=True)) for at in range(3)]
+    found = missed(law, difference_of, (means[0] - means[2]) / means[1], TRIPLES)
+    assert max(found) <= ALPHA
+
+
+def difference_of(lines: Any) -> tuple[float, float]:
+    attack, predicted, base = np.array(lines).T
+    return difference_limits(attack, base, predicted, ALPHA)
 
 
 def precision_of(lines: Any) -> tuple[float, float]:

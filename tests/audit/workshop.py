@@ -10,9 +10,10 @@ import pytest
 
 from crowdgate.audit.controls import CONTROLS
 from crowdgate.audit.run import Executor, serial
-from crowdgate.jobs import audit_setting
-from crowdgate.jobs.audit import Asked, Audited, audit
+from crowdgate.jobs.audit import Asked, audit
 from crowdgate.jobs.audit_keeping import How, now
+from crowdgate.jobs.singling_out import setting
+from crowdgate.jobs.singling_out.job import SINGLING_OUT, SingledOut
 from tests.workshop import Workshop, good_rows, make_workshop, write_parquet
 
 SEED = "0123456789abcdef0123456789abcdef"
@@ -28,8 +29,8 @@ def only_few_controls() -> Iterator[None]:
     """All controls take seconds: tests/audit play them."""
     few = tuple(each for each in CONTROLS if each.name in ("constant", "identity"))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(audit_setting, "CONTROLS", few)
-        patched.setattr(audit_setting, "own_controls", lambda *_: ())
+        patched.setattr(setting, "CONTROLS", few)
+        patched.setattr(setting, "own_controls", lambda *_: ())
         yield
 
 
@@ -45,10 +46,16 @@ class Town(Workshop):
     def records(self) -> list[Path]:
         return sorted((self.root / "audits" / "clinic" / "1").glob("*.json"))
 
-    def audit(self, day: str | None = None, seed: str = SEED, executor: Executor = serial, **overrides: str) -> Audited:
+    def audit(
+        self, day: str | None = None, seed: str = SEED, executor: Executor = serial, **overrides: str
+    ) -> SingledOut:
         """An audit with a seed of the test's, made on a day."""
         today = now() if day is None else date.fromisoformat(day)
-        return audit(Asked(self.policy, **overrides), How(executor=executor, draw=lambda: seed, today=lambda: today))
+        return audit(
+            SINGLING_OUT,
+            Asked(self.policy, **overrides),
+            How(executor=executor, draw=lambda: seed, today=lambda: today),
+        )
 
 
 def make_town(root: Path, section: str = SECTION, gates: str = GATES) -> Town:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from prefect.exceptions import ParameterTypeError
 
-from crowdgate.jobs import audit_setting
+from crowdgate.candidate import Question
+from crowdgate.jobs.singling_out import setting
 from crowdgate_flows import audit as flow_file
 from tests.audit.workshop import Town, make_town, only_few_controls
 from tests.flows.server import Server
@@ -39,7 +40,7 @@ def test_a_schedule_leaves_the_record_that_gates_read_and_a_later_run_reports_it
 def test_an_audit_without_controls_and_a_wrong_policy_end_under_their_names(
     town: Town, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit_setting, "CONTROLS", ())
+    monkeypatch.setattr(setting, "CONTROLS", ())
     flow_file.audit(str(town.policy), return_state=True)
     seen = server.last_run()
     assert (seen.state["type"], seen.state["name"]) == ("FAILED", "Inconclusive")
@@ -69,3 +70,12 @@ def test_the_flow_keeps_nothing() -> None:
         False,
         True,
     )
+
+
+@pytest.mark.parametrize("question", [Question.INFERENCE, Question.MEMBERSHIP])
+def test_every_question_is_asked_by_its_name(town: Town, server: Server, question: Question) -> None:
+    """The town's contract has no secret; and its population is too small for two halves."""
+    flow_file.audit(str(town.policy), question=question, return_state=True)
+    seen = server.last_run()
+    assert (seen.state["type"], seen.state["name"]) == ("FAILED", "Refused")
+    assert ("secret" if question is Question.INFERENCE else "non-members") in seen.state["message"]

@@ -19,6 +19,7 @@ from crowdgate.jobs.audit import Asked
 from crowdgate.jobs.audit_confidential import ENDED, audit_table
 from crowdgate.jobs.audit_keeping import How, partial_file
 from crowdgate.jobs.plan import plan_policy
+from crowdgate.jobs.singling_out.job import SINGLING_OUT
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.publish import publisher
 from tests.audit.workshop import GATES, SECTION, SEED, Town, make_town, only_few_controls
@@ -289,7 +290,7 @@ def test_an_audit_on_the_table_shows_one_constant_line_and_marks_later_policies(
 
 def test_an_audit_on_the_table_is_not_played_twice_and_no_gate_reads_it(fresh: Town) -> None:
     asked = Asked(fresh.policy)
-    assert audit_table(asked) == audit_table(asked, How(executor=never)) == ENDED
+    assert audit_table(SINGLING_OUT, asked) == audit_table(SINGLING_OUT, asked, How(executor=never)) == ENDED
     assert crowdgate("check", fresh.policy) == 3
 
 
@@ -314,8 +315,8 @@ def test_whatever_the_table_holds_the_public_sees_the_same(
 
 def test_what_was_played_on_the_table_is_for_its_owner_alone_and_goes_on(fresh: Town) -> None:
     with pytest.raises(Crashed):
-        audit_table(Asked(fresh.policy), How(executor=stopped))
+        audit_table(SINGLING_OUT, Asked(fresh.policy), How(executor=stopped))
     (left,) = (fresh.root / "ledger" / "private").glob("*.partial")
     assert stat.S_IMODE(left.stat().st_mode) == 0o600
-    assert audit_table(Asked(fresh.policy)) == ENDED
+    assert audit_table(SINGLING_OUT, Asked(fresh.policy)) == ENDED
     assert not left.exists()

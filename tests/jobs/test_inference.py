@@ -14,9 +14,9 @@ from crowdgate.audit.partial import Batch
 from crowdgate.audit.run import Executor, Schedule, serial
 from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.gate import Outcome
-from crowdgate.jobs.audit import Asked
+from crowdgate.jobs.audit import Asked, audit
 from crowdgate.jobs.audit_keeping import How, partial_file
-from crowdgate.jobs.inference.job import Inferred, audit_inference
+from crowdgate.jobs.inference.job import INFERENCE, Inferred
 from crowdgate.jobs.inference.words import inferred_json, inferred_words
 from crowdgate.ledger.audits import audits
 from crowdgate.ledger.ledger import open_ledger
@@ -34,7 +34,7 @@ class Suspicious(Town):
     """A working copy whose wards are secret."""
 
     def infer(self, executor: Executor = serial, seed: str = SEED) -> Inferred:
-        return audit_inference(Asked(self.policy), How(executor=executor, draw=lambda: seed))
+        return audit(INFERENCE, Asked(self.policy), How(executor=executor, draw=lambda: seed))
 
 
 def people(count: int) -> list[dict[str, Any]]:
@@ -208,7 +208,7 @@ def test_without_scikit_learn_it_is_said_how_to_install_it(monkeypatch: pytest.M
         models.library("ensemble")
 
 
-@pytest.mark.parametrize("option", [["--trials", "5"], ["--weight", "0.1"], ["--on-confidential"]])
+@pytest.mark.parametrize("option", [["--trials", "5"], ["--weight", "0.1"]])
 def test_options_of_singling_out_are_refused(
     town: Suspicious, capfd: pytest.CaptureFixture[str], option: list[str]
 ) -> None:

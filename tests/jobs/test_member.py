@@ -17,11 +17,10 @@ from crowdgate.audit.partial import Batch
 from crowdgate.audit.run import Executor, Schedule, Scheduled, serial
 from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.gate import Outcome
-from crowdgate.jobs.audit import Asked
+from crowdgate.jobs.audit import Asked, Asking, audit
 from crowdgate.jobs.audit_keeping import How, partial_file
 from crowdgate.jobs.audit_setting import stated
-from crowdgate.jobs.member import job
-from crowdgate.jobs.member.job import Claimed, audit_membership
+from crowdgate.jobs.member.job import MEMBERSHIP, Claimed
 from crowdgate.jobs.member.setting import cap_of, setting_of
 from crowdgate.jobs.member.words import membership_json, membership_words
 from crowdgate.jobs.plan import plan_policy
@@ -42,8 +41,11 @@ SECTION = """\
 class Watched(Town):
     """A working copy whose members are sought."""
 
-    def claim(self, executor: Executor = serial, seed: str = SEED, **overrides: str) -> Claimed:
-        return audit_membership(Asked(self.policy, **overrides), How(executor=executor, draw=lambda: seed))
+    def claim(
+        self, executor: Executor = serial, seed: str = SEED, asking: Asking[Any, Any] = MEMBERSHIP, **overrides: str
+    ) -> Claimed:
+        asked, how = Asked(self.policy, **overrides), How(executor=executor, draw=lambda: seed)
+        return audit(asking, asked, how)
 
 
 def make(root: Path, section: str = SECTION) -> Watched:
@@ -116,11 +118,9 @@ def test_a_record_that_was_edited_is_refused(town: Watched) -> None:
         town.claim(unplayed)
 
 
-def test_a_mechanism_that_publishes_the_table_breaks_the_guarantee(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mechanism_that_publishes_the_table_breaks_the_guarantee(tmp_path: Path) -> None:
     """In place of the policy's: every row with its tag. The controls are as they are."""
-    town, schedule = make(tmp_path / "town", SECTION.replace("releases: 30", "releases: 200")), job._schedule
+    town, schedule = make(tmp_path / "town", SECTION.replace("releases: 30", "releases: 200")), MEMBERSHIP.schedule
 
     def leaking(*arguments: Any) -> list[Scheduled]:
         own, *others = schedule(*arguments)
@@ -130,8 +130,7 @@ def test_a_mechanism_that_publishes_the_table_breaks_the_guarantee(
         game = replace(mine, mechanism=identity.mechanism, crowd=crowd, attacks=identity.attacks)
         return [replace(own, game=game), *others]
 
-    monkeypatch.setattr(job, "_schedule", leaking)
-    said = town.claim()
+    said = town.claim(asking=replace(MEMBERSHIP, schedule=leaking))
     assert said.findings.outcome is Outcome.FAIL
     assert "A guarantee is broken" in membership_words(said)[0]
     assert {name for _, name in said.findings.broken} == {"epsilon", "sampling"}
@@ -205,7 +204,7 @@ def test_more_units_than_half_are_refused_where_they_are_asked_for(town: Watched
         town.claim(units="400")
 
 
-@pytest.mark.parametrize("option", [["--trials", "5"], ["--weight", "0.1"], ["--on-confidential"]])
+@pytest.mark.parametrize("option", [["--trials", "5"], ["--weight", "0.1"]])
 def test_options_of_singling_out_are_refused(
     town: Watched, capfd: pytest.CaptureFixture[str], option: list[str]
 ) -> None:
@@ -258,7 +257,7 @@ def test_the_bundled_mechanisms_are_not_refuted_in_twenty_repetitions(policy: st
     people, spec = population(plan, plan.bundle.population), stated(plan)
     setting = setting_of(plan, spec, people)
     for seed in range(20):
-        own, *_ = job._schedule(plan, spec, people, seed)
+        own, *_ = MEMBERSHIP.schedule(plan, spec, people, seed)
         tallies = {at: own.game.batch(at, size) for at, size in own.game.batches(own.trials)}
         found_here = estimates(
             own.game.played(tallies, "judged", "", None), forms_of(setting, setting.n), Fraction(5, 100)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdgate.candidate import AuditFigures, Candidate, Measurement, NoAudit, Static
+from crowdgate.candidate import AuditFigures, Candidate, Measurement, NoAudit, Question, Static
 from crowdgate.gate import Outcome, Reach, reach, verdict
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.histogram import Histogram
@@ -21,11 +21,14 @@ ALONE = (Fraction(1), Fraction(0))
 
 def static(audit: AuditFigures | NoAudit, beta: Fraction = Fraction(1, 2), people: int = 100) -> Static:
     guarantee = Guarantee.of((Part("mechanism", *ALONE),))
-    return Static(guarantee, ALONE, ALONE, people, 1, {}, {}, beta=beta, audit=audit)
+    return Static(guarantee, ALONE, ALONE, people, 1, {}, {}, beta=beta, audits=dict.fromkeys(Question, audit))
 
 
 def figures(age: int = 0, kept: float | None = 0.5) -> AuditFigures:
-    return AuditFigures(*NUMBERS, None if kept is None else Measurement.exact(kept), age)
+    told = dict(zip(NAMES, NUMBERS, strict=True))
+    if kept is not None:
+        told["kept_share_in_audit"] = Measurement.exact(kept)
+    return AuditFigures(lambda name, _: told.get(name), age)
 
 
 def rule(measure: str, limit: str, age: str = "10", side: str = "at_most") -> GateRule:

@@ -86,6 +86,16 @@ def improvement_limits(
     return (-math.inf if lower == -_FARTHEST else lower), (upper if upper < 1.0 - 2 * _NEAR_ENOUGH else 1.0)
 
 
+def difference_limits(
+    attack: Shares, base: Shares, predicted: Shares, alpha: Number, most: float = 1.0
+) -> tuple[float, float]:
+    """(lower, upper) limits of (E attack - E base) / E predicted, for triples of one law with attack and base from 0 to
+    predicted <= most: by how much the one precision is above the other. It lies in [-1, 1]."""
+    a, b, p = _paired(attack, base, predicted, most, 1.0)
+    lower, upper = ratio_limits((a - b + p) / 2, p, alpha, most)
+    return 2 * lower - 1, 2 * upper - 1
+
+
 def improvement_p(attack: Shares, base: Shares, predicted: Shares, most: float = 1.0) -> float:
     """The p-value of no improvement at all: that the attack is not right more often than the base."""
     a, b, p = _paired(attack, base, predicted, most, 1.0)

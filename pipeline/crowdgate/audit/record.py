@@ -90,7 +90,8 @@ class Played(Recorded):
 
 class CommonSetting(Recorded):
     """What the settings of all questions say: of which policy, on which population, by which code. Tables have `n`
-    units; `epsilon` and `delta` are the guarantee of one release, `limit` is the greatest figure that passes."""
+    units; `epsilon` and `delta` are the guarantee of one release, `limit` is the greatest figure that passes. The
+    population of a `confidential` one is the policy's own table."""
 
     policy: str
     version: str
@@ -107,6 +108,7 @@ class CommonSetting(Recorded):
     controls: tuple[str, ...]
     code: str
     libraries: dict[str, str]
+    confidential: bool = False
 
 
 class Setting(CommonSetting):
@@ -124,7 +126,6 @@ class Setting(CommonSetting):
     attackers: tuple[str, ...]
     not_played: tuple[str, ...]
     unread: tuple[str, ...]
-    confidential: bool = False
 
 
 class Record(Recorded):

@@ -1,19 +1,13 @@
 """The record of an audit as bytes: one record has one text, and its digest is that of its setting."""
 
 import hashlib
-from datetime import date
 from typing import TypeVar
 
 from pydantic import ValidationError
 
-from crowdgate.audit.findings import found
-from crowdgate.audit.record import AuditRecord, Record, Recorded
-from crowdgate.candidate import AuditFigures, Measurement
+from crowdgate.audit.record import Record, Recorded
 from crowdgate.errors import VerificationFailed
 from crowdgate.manifest import canonical
-
-NAME = "audit.json"
-"""Of the record beside a release whose gates read it."""
 
 
 def digest_of(setting: Recorded) -> str:
@@ -38,10 +32,3 @@ def parsed(data: bytes, kept: type[R]) -> R:
     except (ValidationError, ValueError, ArithmeticError, RecursionError, StopIteration):
         pass
     raise VerificationFailed("it is not the record of an audit")
-
-
-def figures(record: AuditRecord, slot: date) -> AuditFigures:
-    """What gates of a release of this slot are judged by."""
-    said = found(record)
-    kept = None if said.kept is None else Measurement.exact(said.kept)
-    return AuditFigures(said.success, said.excess, said.isolation, kept, max(0, (slot - record.made).days))

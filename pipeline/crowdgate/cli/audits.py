@@ -1,48 +1,23 @@
 """Commands that audit mechanisms."""
 
 import os
-from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from crowdgate.audit.run import processes
+from crowdgate.candidate import Question
 from crowdgate.cli.output import print_json, print_table
 from crowdgate.cli.releases import WITHHELD, AsJson, LedgerUrl, progress_bar
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.gate import Outcome
-from crowdgate.jobs.audit import Asked, Audited
+from crowdgate.jobs.audit import Asked
 from crowdgate.jobs.audit import audit as run_audit
 from crowdgate.jobs.audit_confidential import audit_table
 from crowdgate.jobs.audit_keeping import How
-from crowdgate.jobs.audit_page import write_audit_page
-from crowdgate.jobs.audit_words import (
-    CONTROL_TEXT,
-    CONTROL_TITLES,
-    TEXT,
-    TITLES,
-    attacker_rows,
-    control_rows,
-    idle,
-    to_json,
-    words,
-)
 from crowdgate.jobs.plan_page import check_name
-
-if TYPE_CHECKING:
-    from crowdgate.jobs.inference.job import Inferred
-    from crowdgate.jobs.inference.words import Listing
-    from crowdgate.jobs.member.job import Claimed
-
-
-class Question(StrEnum):
-    """What an audit asks."""
-
-    SINGLING_OUT = "singling-out"
-    INFERENCE = "inference"
-    MEMBERSHIP = "membership"
+from crowdgate.jobs.questions import QUESTIONS, Found, Told
 
 
 def audit(
@@ -73,99 +48,49 @@ def audit(
     """
     if page is not None:
         check_name(page)
-    asked = Asked(policy, units, trials, weight, ledger)
     if question is not Question.SINGLING_OUT:
-        _refuse_beside(question, trials=trials, weight=weight, on_confidential=on_confidential or None)
-        ask = infer if question is Question.INFERENCE else tell_members
-        ask(asked, jobs, page, as_json)
-        return
+        _refuse_beside(question, trials=trials, weight=weight)
+    told, asked = QUESTIONS[question], Asked(policy, units, trials, weight, ledger)
     with progress_bar(as_json, "playing") as progress:
         how = How(executor=processes(jobs or os.cpu_count() or 1), progress=progress)
-        if on_confidential:
-            ended = audit_table(asked, how)
-        else:
-            found = run_audit(asked, how)
-    if on_confidential:
-        if as_json:
-            print_json({"outcome": "ended", "plain": ended})
-        else:
-            typer.echo(ended)
+        ended = audit_table(told.asking, asked, how) if on_confidential else None
+        found = run_audit(told.asking, asked, how) if ended is None else None
+    if found is None:
+        _end(str(ended), as_json)
         return
     if page is not None:
-        write_audit_page(found, page)
-    show(found, page, as_json)
+        told.write_page(found, page)
+    show(told, found, page, as_json)
     if found.findings.outcome is not Outcome.PASS:
         raise typer.Exit(WITHHELD)
 
 
-def infer(asked: Asked, jobs: int | None, page: Path | None, as_json: bool) -> None:
-    """The audit of attribute inference."""
-    from crowdgate.jobs.inference.job import audit_inference
-    from crowdgate.jobs.inference.page import write_inference_page
-    from crowdgate.jobs.inference.words import inferred_json, inferred_listings, inferred_words
-
-    with progress_bar(as_json, "releasing") as progress:
-        found = audit_inference(asked, How(executor=processes(jobs or os.cpu_count() or 1), progress=progress))
-    if page is not None:
-        write_inference_page(found, page)
+def _end(ended: str, as_json: bool) -> None:
+    """All that may be shown of an audit on the table itself."""
     if as_json:
-        print_json(inferred_json(found))
+        print_json({"outcome": "ended", "plain": ended})
     else:
-        _tell(found, inferred_listings(found), inferred_words(found), page)
-    if found.findings.outcome is not Outcome.PASS:
-        raise typer.Exit(WITHHELD)
-
-
-def tell_members(asked: Asked, jobs: int | None, page: Path | None, as_json: bool) -> None:
-    """The audit of membership."""
-    from crowdgate.jobs.member.job import audit_membership
-    from crowdgate.jobs.member.page import write_membership_page
-    from crowdgate.jobs.member.words import membership_json, membership_words, point_listing, precision_listing
-
-    with progress_bar(as_json, "releasing") as progress:
-        found = audit_membership(asked, How(executor=processes(jobs or os.cpu_count() or 1), progress=progress))
-    if page is not None:
-        write_membership_page(found, page)
-    if as_json:
-        print_json(membership_json(found))
-    else:
-        listings = [point_listing(found), precision_listing(found, judged=True)]
-        _tell(found, listings, membership_words(found), page)
-    if found.findings.outcome is not Outcome.PASS:
-        raise typer.Exit(WITHHELD)
-
-
-def _tell(found: "Inferred | Claimed", listings: "Sequence[Listing]", words: Sequence[str], page: Path | None) -> None:
-    setting = found.record.setting
-    typer.echo(f"{found.findings.outcome} {setting.policy}/{setting.version}, {setting.question}")
-    for listing in listings:
-        typer.echo(listing.title)
-        print_table(listing.titles, listing.rows, left=listing.text)
-    for line in words:
-        typer.echo(line)
-    for path in filter(None, (page, found.path)):
-        typer.echo(str(path))
+        typer.echo(ended)
 
 
 def _refuse_beside(question: Question, **given: object) -> None:
-    stated = [f"--{name.replace('_', '-')}" for name, value in given.items() if value is not None]
+    stated = [f"--{name}" for name, value in given.items() if value is not None]
     if stated:
         found, expected = f"beside --of {question}", "only for singling out"
         raise ConfigurationError([Problem("command line", None, name, found, expected) for name in stated])
 
 
-def show(found: Audited, page: Path | None, as_json: bool) -> None:
+def show(told: Told, found: Found, page: Path | None, as_json: bool) -> None:
     """What was found, for people or for programs."""
     if as_json:
-        print_json(to_json(found))
+        print_json(told.json(found))
         return
-    typer.echo(f"{found.findings.outcome} {found.record.setting.policy}/{found.record.setting.version}")
-    print_table(TITLES, attacker_rows(found), left=TEXT)
-    if idle(found):
-        typer.echo(f"Nothing of what is released is read by: {', '.join(idle(found))}.")
-    if found.record.controls:
-        print_table(CONTROL_TITLES, control_rows(found), left=CONTROL_TEXT)
-    for line in words(found):
+    setting = found.record.setting
+    typer.echo(f"{found.findings.outcome} {setting.policy}/{setting.version}, {told.asking.question}")
+    for listing in told.listings(found):
+        typer.echo(listing.title)
+        print_table(listing.titles, listing.rows, left=listing.text)
+    for line in told.words(found):
         typer.echo(line)
     for path in filter(None, (page, found.path)):
         typer.echo(str(path))

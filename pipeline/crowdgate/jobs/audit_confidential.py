@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from crowdgate.audit.written import digest_of
+from crowdgate.candidate import Question
 from crowdgate.errors import Crashed, VerificationFailed
-from crowdgate.jobs.audit import Asked, ledger_of, subject_of, table_of
+from crowdgate.jobs.audit import Asked, Asking, ledger_of, subject_of
 from crowdgate.jobs.audit_keeping import USUAL, How, made, partial_file
 from crowdgate.jobs.audit_setting import stated
 from crowdgate.jobs.plan import plan_policy
-from crowdgate.jobs.population import population
 from crowdgate.kind.plan import Plan
 from crowdgate.ledger.audits import BEGUN, KEPT_PRIVATE
 from crowdgate.ledger.ledger import Ledger
@@ -25,39 +25,45 @@ from crowdgate.sources import open_source
 ENDED = "The audit on the confidential table has ended; what it came to is in the private folder beside the ledger."
 
 
-def audit_table(asked: Asked, how: How = USUAL) -> str:
-    """Audit a policy on its own table, and return the line that may be shown: the same whatever the table holds, also
-    where nothing could be played on it. So are the lines of the ledger: a look, an attempt, something that is kept.
+def audit_table(asking: Asking[Any, Any], asked: Asked, how: How = USUAL) -> str:
+    """Ask a question of a policy on its own table, and return the line that may be shown: the same whatever the table
+    holds, also where nothing could be played on it. So are the lines of the ledger: a look, an attempt, something that
+    is kept.
 
     Raises ConfigurationError, LedgerRefused, FileFault and EnvironmentFault before anything is read, Crashed where a
     signal ends it.
     """
     plan = plan_policy(asked.policy)
+    asking.ready()
     stated(plan, asked.overrides)
     ledger = ledger_of(plan, asked.ledger)
-    open_source(plan.bundle.contract, plan.columns)
+    open_source(plan.bundle.contract, tuple(dict.fromkeys((*plan.columns, *(asking.beside(plan) or ())))))
     ledger.record(TABLE_AUDITED, plan.bundle.contract.population)
-    subject = subject_of(plan)
+    subject, name = subject_of(plan, asking.question), _name(plan, asking.question)
     before = _lines(ledger, subject)
     held: dict[str, Any] | None
     try:
-        held = _read(plan, asked, ledger, replace(how, progress=None))
+        held = _read(asking, plan, asked, ledger, replace(how, progress=None))
     except Exception as error:
         held = {"digest": None, "stopped": f"{type(error).__name__}: {error}"}
     except BaseException:  # a signal: what was played is kept, and goes on with the next call
         held = None
     if held is None:
         raise Crashed()
-    _kept(plan, ledger, subject, held, begun=_lines(ledger, subject) > before)
+    _kept(ledger, subject, name, held, begun=_lines(ledger, subject) > before)
     return ENDED
 
 
-def _read(plan: Plan, asked: Asked, ledger: Ledger, how: How) -> dict[str, Any]:
+def _read(asking: Asking[Any, Any], plan: Plan, asked: Asked, ledger: Ledger, how: How) -> dict[str, Any]:
     """What is kept: the record, or the one that there is already."""
-    spec, units = stated(plan, asked.overrides), population(plan, plan.bundle.contract)
-    table = table_of(plan, spec, units, ledger, confidential=True)
-    path = private_file(ledger.path, ledger.id, _name(plan))
-    known = _known(ledger, plan)
+    spec, units, name = (
+        stated(plan, asked.overrides),
+        asking.people(plan, plan.bundle.contract),
+        _name(plan, asking.question),
+    )
+    table = asking.table(plan, spec, units, ledger, confidential=True)
+    path = private_file(ledger.path, ledger.id, name)
+    known = _known(ledger, name)
     if known is not None and known["digest"] == digest_of(table.setting):
         return known
     path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -67,27 +73,28 @@ def _read(plan: Plan, asked: Asked, ledger: Ledger, how: How) -> dict[str, Any]:
     return {"digest": record.digest, "record": record.model_dump(mode="json")}
 
 
-def _kept(plan: Plan, ledger: Ledger, subject: str, held: dict[str, Any], *, begun: bool) -> None:
+def _kept(ledger: Ledger, subject: str, name: str, held: dict[str, Any], *, begun: bool) -> None:
     """Keep it, with the lines that every such audit leaves."""
     if not begun:
         ledger.record(BEGUN, subject, secrets.token_hex(32))
-    ledger.record(KEPT_PRIVATE, subject, write_private(ledger.path, ledger.id, _name(plan), held))
+    ledger.record(KEPT_PRIVATE, subject, write_private(ledger.path, ledger.id, name, held))
 
 
 def _lines(ledger: Ledger, subject: str) -> int:
     return sum(line.event == BEGUN and line.subject == subject for line in ledger.journal())
 
 
-def _known(ledger: Ledger, plan: Plan) -> dict[str, Any] | None:
+def _known(ledger: Ledger, name: str) -> dict[str, Any] | None:
     """What is kept, if the ledger committed to it."""
     known = {line.commitment for line in ledger.journal() if line.event == KEPT_PRIVATE and line.commitment}
     try:
-        found, committed = read_private(private_file(ledger.path, ledger.id, _name(plan)), known)
+        found, committed = read_private(private_file(ledger.path, ledger.id, name), known)
         return dict(found) if committed else None
     except VerificationFailed:
         return None
 
 
-def _name(plan: Plan) -> str:
+def _name(plan: Plan, question: Question) -> str:
     metadata = plan.bundle.policy.metadata
-    return f"audit/{metadata.name}/{metadata.version}/{plan.bundle.digest[:16]}"
+    kind = "audit" if question is Question.SINGLING_OUT else question
+    return f"{kind}/{metadata.name}/{metadata.version}/{plan.bundle.digest[:16]}"

@@ -1,174 +1,26 @@
-"""What an audit found, in words and rows for people, and as JSON for programs."""
+"""What the words and pages of all audits share."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from crowdgate.accounting.numbers import decimal, exact_text
-from crowdgate.audit.findings import Line, Point, level
-from crowdgate.audit.judging import Judged
-from crowdgate.audit.record import Played, Setting
-from crowdgate.candidate import Measurement, Number
-from crowdgate.gate import Outcome
-from crowdgate.jobs.audit import Audited
-
-NOT_REFUTED = "Not refuted on this population, by these attackers, at this n."
-NEVER = (
-    "An audit of predicate singling out disqualifies, it never certifies (Cohen, Nissim 2020, section 5). Rows are"
-    " assumed to be independent of each other. A k that is one too"
-    " small, or a sample of another rate, is not expected to be seen."
-)
-RELIABLE = 0.9
-"""How likely a mechanism passes at least, if a limit can be relied on."""
-TITLES = ("attacker", "rate", "lower end", "upper end", "baseline", "excess", "")
-TEXT = (0, 6)
-CONTROL_TITLES = ("control", "found", "attacker", "weight", "rate", "baseline", "power", "tables")
-CONTROL_TEXT = (0, 1, 2)
-"""The columns that hold text."""
+from crowdgate.audit.record import CommonSetting, Record
 
 
-def conclusion(audited: Audited) -> str:
-    """The outcome in a sentence."""
-    found, setting = audited.findings, audited.record.setting
-    if found.outcome is Outcome.INCONCLUSIVE:
-        return f"Inconclusive: {'; '.join(found.reasons)}."
-    above = "; ".join(_above(name, point) for name, point in found.above)
-    if found.outcome is Outcome.PASS:
-        return f"Nothing is proven beyond the limit; above the baseline are {above}." if above else NOT_REFUTED
-    excess, limit = decimal(found.excess.upper, 4), decimal(setting.limit, 4)
-    beyond = f"the excess can be {excess}, and the limit is {limit}"
-    return f"Refuted: {above}; {beyond}." if above else f"Not refuted, and not within the limit: {beyond}."
+@dataclass(frozen=True)
+class Listing:
+    """A table for people; `text` are the columns that hold text."""
+
+    title: str
+    titles: tuple[str, ...]
+    rows: list[list[str]]
+    text: tuple[int, ...]
 
 
-def _above(name: str, point: Point) -> str:
-    weight, rate, baseline = float(point.weight), float(point.rate.value), point.baseline
-    return f"{name} at weight {weight:.3g} ({rate:.3g} beside {baseline:.3g})"
-
-
-def words(audited: Audited) -> list[str]:
-    """All that must be known to read the figures."""
-    found, record = audited.findings, audited.record
-    setting = record.setting
-    drawn = "with replacement" if setting.replacement else "without replacement"
-    seen = (
-        "It could have seen no excess with probability .9."
-        if found.seen is None
-        else f"At that weight it would have seen an excess of {decimal(found.seen, 3)} with probability .9, beside all"
-        " that is tested."
-    )
-    return [
-        conclusion(audited),
-        f"Played on {setting.population}: {setting.trials:,} tables of n = {setting.n:,} units, drawn {drawn} from"
-        f" {setting.population_size:,}; predicates of weight {decimal(setting.weight, 4)} at most. An excess"
-        f" of {decimal(setting.limit, 4)} over the baseline passes.",
-        NEVER,
-        seen,
-        *_relied(audited),
-        f"Attempt {record.attempt} at these policy files: ends and claims at level {decimal(level(record.attempt))}.",
-        *_left_out(setting),
-        *([] if audited.own else ["Set otherwise than the policy says: no gate reads this audit."]),
-    ]
-
-
-def _left_out(setting: Setting) -> Iterator[str]:
-    if setting.unread:
-        yield f"No attacker reads what else is released: {', '.join(setting.unread)}."
-    if setting.not_played:
-        yield (
-            "Controls that were not played, since nothing could be seen of them on this population:"
-            f" {', '.join(setting.not_played)}."
-        )
-
-
-def _relied(audited: Audited) -> Iterator[str]:
-    found = audited.findings
-    at_baseline, at_bound = (decimal(each, 3, least=True) for each in (found.at_baseline, found.at_bound))
-    yield (
-        f"There it passes with probability {at_baseline} if no attacker is better than the baseline, and {at_bound} if"
-        f" one is as good as the mechanism's own bound allows, n (e^epsilon w + delta) = {decimal(found.bound, 4)}."
-    )
-    if found.at_baseline < RELIABLE:
-        yield "This limit can't be relied on: a mechanism that tells nothing fails too often; more trials mend it."
-    elif found.at_bound < RELIABLE:
-        yield "To pass can't be relied on from the guarantee alone: a mechanism that leaks all that it allows can fail."
-
-
-def attacker_rows(audited: Audited) -> list[list[str]]:
-    """Of every attacker that had something to attack, at the weight that is judged: the columns of TITLES."""
-    found = audited.findings
-    return [_row(line, line.attacker in found.refuted) for line in found.lines if not line.idle]
-
-
-def _row(line: Line, refuted: bool) -> list[str]:
-    point = line.points[0]
-    ends = (decimal(point.rate.lower, 4, least=True), decimal(point.rate.upper, 4))
-    return [
-        line.attacker,
-        number(point.rate.value),
-        *ends,
-        decimal(point.baseline, 4),
-        number(point.excess.value),
-        "refutes" if refuted else "",
-    ]
-
-
-def idle(audited: Audited) -> list[str]:
-    """The attackers that had nothing to attack."""
-    return [line.attacker for line in audited.findings.lines if line.idle]
-
-
-def control_rows(audited: Audited) -> list[list[str]]:
-    """Of every control: the columns of CONTROL_TITLES."""
-    played = {each.mechanism: each for each in audited.record.controls}
-    return [_control(each, played[each.control]) for each in audited.findings.controls]
-
-
-def _control(judged: Judged, played: Played) -> list[str]:
-    attack = judged.attack
-    where = "any" if attack.weight is None else number(float(attack.weight))
-    found = ("caught" if judged.works else "not caught") if judged.must == "be caught" else (
-        "held" if judged.works else "refuted"
-    )  # fmt: skip
-    figures = (where, number(judged.rate.value), number(attack.baseline), number(judged.power))
-    return [judged.control, found, attack.attacker, *figures, f"{played.trials} of {played.n:,}"]
-
-
-def number(value: Number) -> str:
-    """A measured number, to the nearest."""
-    return f"{float(value):.4g}"
-
-
-def to_json(audited: Audited) -> dict[str, Any]:
-    """The object that `--json` prints: what was found, controls under their names, and the record."""
-    found = audited.findings
+def facts_of(record: Record) -> Mapping[str, str]:
+    """What repeats an audit."""
+    setting: CommonSetting = record.setting
     return {
-        "outcome": str(found.outcome),
-        "conclusion": words(audited),
-        "reasons": list(found.reasons),
-        "refuted": list(found.refuted),
-        "path": str(audited.path),
-        "read_by_gates": audited.own,
-        "success": _ends(found.success),
-        "excess": _ends(found.excess),
-        "isolation": _ends(found.isolation),
-        "kept": found.kept,
-        "baseline": found.baseline,
-        "bound": found.bound,
-        "excess_seen": found.seen,
-        "passes_at_baseline": found.at_baseline,
-        "passes_at_bound": found.at_bound,
-        "controls": {each.control: _control_json(each) for each in found.controls},
-        "record": audited.record.model_dump(mode="json"),
+        "policy digest": setting.policy_digest, "mechanism": setting.mechanism, "population": setting.population,
+        "population digest": setting.population_digest, "seed": record.seed, "made": str(record.made),
+        "setting digest": record.digest, "code": setting.code, **setting.libraries,
     }  # fmt: skip
-
-
-def _control_json(judged: Judged) -> dict[str, Any]:
-    attack = judged.attack
-    return {
-        "must": judged.must, "works": judged.works, "power": judged.power, "rate": _ends(judged.rate),
-        "attacker": attack.attacker, "weight": None if attack.weight is None else exact_text(attack.weight),
-        "baseline": attack.baseline,
-    }  # fmt: skip
-
-
-def _ends(measured: Measurement) -> dict[str, float]:
-    return {"value": float(measured.value), "lower": float(measured.lower), "upper": float(measured.upper)}

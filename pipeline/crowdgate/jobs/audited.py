@@ -1,78 +1,93 @@
-"""The recorded audit that gates of a policy are judged by: found, and either relied on or refused with a reason."""
+"""The recorded audits that gates of a policy are judged by: found, and either relied on or refused with a reason."""
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
+from typing import Any
 
-from crowdgate.audit.findings import found
-from crowdgate.audit.record import AuditRecord, weights_of
-from crowdgate.audit.written import figures, parsed
-from crowdgate.candidate import UNAUDITED, AuditFigures, NoAudit
+from crowdgate.audit.readings import READINGS
+from crowdgate.audit.record import Record
+from crowdgate.candidate import AuditFigures, Audits, NoAudit, Question
 from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.gate import Outcome
-from crowdgate.jobs.audit import folder_of, ledger_of
+from crowdgate.jobs.audit import Asking, folder_of, ledger_of
 from crowdgate.jobs.audit_keeping import now
 from crowdgate.jobs.audit_setting import code, digest_of_population, libraries, stated
-from crowdgate.jobs.plan import reads_audit
-from crowdgate.jobs.population import population
+from crowdgate.jobs.plan import asked
+from crowdgate.jobs.questions import QUESTIONS
 from crowdgate.kind.plan import Plan
-from crowdgate.ledger.audits import is_recorded
+from crowdgate.ledger.audits import is_recorded, key
 from crowdgate.ledger.journal import Line
 from crowdgate.ledger.ledger import Ledger
-from crowdgate.measures.audited import MAX_AGE
-
-ANEW = "run `crowdgate audit` anew"
+from crowdgate.measures.audited import MAX_AGE, command
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What audit gates are judged by: figures with the record that they are from, or why there are none."""
+    """What audit gates are judged by: figures with the records that they are from, or why there are none."""
 
-    audit: AuditFigures | NoAudit = UNAUDITED
-    record: bytes | None = None
+    audits: Audits = field(default_factory=dict)
+    records: Mapping[Question, bytes] = field(default_factory=dict)
 
 
 def evidence(plan: Plan, ledger: Ledger, slot: str) -> Evidence:
-    """The record of the audit of this very policy, with this code, that the ledger knows; of several the youngest.
+    """For each question that gates of the policy ask, the record of the audit of this very policy, with this code, that
+    the ledger knows; of several the youngest.
 
     An audit that is older today than some gate allows is none, whatever the slot says. Nothing is read unless a gate
-    of the policy asks for it.
+    asks for it.
     """
-    if not any(reads_audit(rule) for rule, _ in plan.gates):
-        return Evidence()
-    journal, tried = ledger.journal(), list[_Tried]()
-    for path in sorted(folder_of(plan).glob("*.json")):
-        tried.append(_tried(path, plan, journal))
-    best = max(tried, key=lambda each: (each.passed, each.line), default=None)
-    if best is None:
-        where = _named(folder_of(plan), plan)
-        return Evidence(NoAudit(f"no audit of this policy is recorded in {where}; run `crowdgate audit`"))
-    if best.record is None or best.why is not None:
-        return Evidence(NoAudit(best.why or ""))
-    return Evidence(figures(best.record, date.fromisoformat(slot[:10])), best.data)
+    journal, day = ledger.journal(), date.fromisoformat(slot[:10])
+    audits: dict[Question, AuditFigures | NoAudit] = {}
+    records: dict[Question, bytes] = {}
+    for question in asked_of(plan):
+        found = _best(plan, QUESTIONS[question].asking, journal)
+        if isinstance(found, NoAudit):
+            audits[question] = found
+        else:
+            audits[question], records[question] = READINGS[question].figures(found.record, found.said, day), found.data
+    return Evidence(audits, records)
 
 
 def evidence_here(plan: Plan, slot: str) -> Evidence:
     """The same, where the ledger may be out of reach."""
-    if not any(reads_audit(rule) for rule, _ in plan.gates):
+    questions = asked_of(plan)
+    if not questions:
         return Evidence()
     try:
         return evidence(plan, ledger_of(plan, None), slot)
     except CrowdgateError:
-        return Evidence(NoAudit("its ledger can't be read here, and no record counts that the ledger does not know"))
+        why = NoAudit("its ledger can't be read here, and no record counts that the ledger does not know")
+        return Evidence(dict.fromkeys(questions, why))
+
+
+def asked_of(plan: Plan) -> list[Question]:
+    """The questions that gates of a policy ask."""
+    return list(dict.fromkeys(question for rule, _ in plan.gates if (question := asked(rule)) is not None))
 
 
 @dataclass(frozen=True)
 class _Tried:
-    """A record, what stands against it first (None: nothing), and how many conditions it met before that."""
+    """A record with its findings, what stands against it first (None: nothing), and how many conditions it met before
+    that."""
 
     data: bytes
-    record: AuditRecord | None
+    record: Record | None
+    said: Any
     passed: int
     why: str | None
     line: int
+
+
+def _best(plan: Plan, asking: Asking[Any, Any], journal: list[Line]) -> _Tried | NoAudit:
+    tried = [_tried(path, plan, asking, journal) for path in sorted(folder_of(plan).glob("*.json"))]
+    best = max((each for each in tried if each is not None), key=lambda each: (each.passed, each.line), default=None)
+    if best is None:
+        where = _named(folder_of(plan), plan)
+        return NoAudit(f"no audit of this policy is recorded in {where}; run `{command(asking.question)}`")
+    return best if best.record is not None and best.why is None else NoAudit(best.why or "")
 
 
 def _named(path: Path, plan: Plan) -> str:
@@ -80,46 +95,66 @@ def _named(path: Path, plan: Plan) -> str:
     return path.relative_to(plan.bundle.root).as_posix()
 
 
-def _tried(path: Path, plan: Plan, journal: list[Line]) -> _Tried:
+def _tried(path: Path, plan: Plan, asking: Asking[Any, Any], journal: list[Line]) -> _Tried | None:
+    """One file of the folder; None for the record of another question."""
     try:
         data = path.read_bytes()
     except OSError:
-        return _Tried(b"", None, 0, f"{_named(path, plan)} can't be read", 0)
+        return _Tried(b"", None, None, 0, f"{_named(path, plan)} can't be read", 0)
     digest = hashlib.sha256(data).hexdigest()
     line = max((line.number for line in journal if line.commitment == digest), default=0)
     try:
-        record = parsed(data, AuditRecord)
+        record, said = asking.reading.read(data)
     except VerificationFailed:
-        return _Tried(data, None, 0, f"{_named(path, plan)} is no record of an audit, or it was edited", line)
+        if _is_of_another(data, asking.question):
+            return None
+        return _Tried(data, None, None, 0, f"{_named(path, plan)} is no record of an audit, or it was edited", line)
     passed = 0
-    for passed, why in enumerate(_faults(_named(path, plan), record, digest, plan, journal), start=1):
+    faults = _faults(_named(path, plan), record, said, digest, plan, asking, journal)
+    for passed, why in enumerate(faults, start=1):
         if why is not None:
-            return _Tried(data, record, passed, why, line)
-    return _Tried(data, record, passed + 1, None, line)
+            return _Tried(data, record, said, passed, why, line)
+    return _Tried(data, record, said, passed + 1, None, line)
 
 
-def _faults(name: str, record: AuditRecord, digest: str, plan: Plan, journal: list[Line]) -> Iterator[str | None]:
+def _is_of_another(data: bytes, question: Question) -> bool:
+    for other in READINGS.values():
+        if other.question is not question:
+            try:
+                other.read(data)
+            except VerificationFailed:
+                continue
+            return True
+    return False
+
+
+def _faults(
+    name: str, record: Any, said: Any, digest: str, plan: Plan, asking: Asking[Any, Any], journal: list[Line]
+) -> Iterator[str | None]:
     """What stands against relying on a record, one condition after the other."""
-    setting = record.setting
+    setting, anew = record.setting, f"run `{command(asking.question)}` anew"
     yield (
         None
         if setting.policy_digest == plan.bundle.digest
-        else (f"the recorded audit is of other policy, contract or budget files (another digest); {ANEW}")
+        else (f"the recorded audit is of other policy, contract or budget files (another digest); {anew}")
     )
     yield (
         None
-        if is_recorded(journal, setting.policy_digest, digest)
+        if is_recorded(journal, key(setting.policy_digest, asking.question), digest)
         else (f"{name} was edited, or is of another ledger: it is not the record that the ledger knows")
     )
-    yield None if _is_own(record, plan) else f"the recorded audit was set otherwise than the policy says; {ANEW}"
-    other = f"the population's table is another one than was audited, or can't be read; {ANEW}"
-    yield None if _same_people(record, plan) else other
     yield (
         None
-        if (setting.code, setting.libraries) == (code(), libraries())
-        else (f"the recorded audit is of another version of Crowdgate or of its libraries; {ANEW}")
+        if _is_own(record, plan, asking)
+        else (f"the recorded audit was set otherwise than the policy says; {anew}")
     )
-    said = found(record)
+    other = f"the population's table is another one than was audited, or can't be read; {anew}"
+    yield None if _same_people(record, plan, asking) else other
+    yield (
+        None
+        if (setting.code, _present(setting.libraries)) == (code(), libraries())
+        else (f"the recorded audit is of another version of Crowdgate or of its libraries; {anew}")
+    )
     yield (
         None
         if said.outcome is not Outcome.INCONCLUSIVE
@@ -127,28 +162,34 @@ def _faults(name: str, record: AuditRecord, digest: str, plan: Plan, journal: li
     )
     yield "the recorded audit failed: its attackers can exceed its limit" if said.outcome is Outcome.FAIL else None
     yield "the recorded audit is dated in the future" if record.made > now() else None
-    yield _stale(record, plan)
+    yield _stale(record, plan, asking.question, anew)
 
 
-def _is_own(record: AuditRecord, plan: Plan) -> bool:
+def _present(recorded: Mapping[str, str]) -> dict[str, str | None]:
+    """The versions of what draws releases; the library of the attackers' models need not be here."""
+    return {name: recorded.get(name) for name in libraries()}
+
+
+def _is_own(record: Any, plan: Plan, asking: Asking[Any, Any]) -> bool:
     """Whether an audit was set as the policy says."""
-    setting, spec = record.setting, stated(plan)
-    n = setting.population_size if spec.units is None else spec.units
-    asked = (n, spec.trials, weights_of(spec.largest(n), n), spec.limit, spec.replacement, plan.bundle.population.id)
-    own = (setting.n, setting.trials, setting.weights, setting.limit, setting.replacement, setting.population)
-    return not setting.confidential and own == asked
+    setting = record.setting
+    said = asking.said(plan, stated(plan), setting.population_size)
+    own = {name: getattr(setting, name) for name in said} == dict(said)
+    return own and not setting.confidential and setting.population == plan.bundle.population.id
 
 
-def _same_people(record: AuditRecord, plan: Plan) -> bool:
+def _same_people(record: Any, plan: Plan, asking: Asking[Any, Any]) -> bool:
     """Whether the public table still holds what was audited."""
     try:
-        return record.setting.population_digest == digest_of_population(population(plan, plan.bundle.population))
+        return bool(
+            record.setting.population_digest == digest_of_population(asking.people(plan, plan.bundle.population))
+        )
     except CrowdgateError:
         return False
 
 
-def _stale(record: AuditRecord, plan: Plan) -> str | None:
+def _stale(record: Any, plan: Plan, question: Question, anew: str) -> str | None:
     """Against the clock: a slot in the past makes no audit younger."""
     days = (now() - record.made).days
-    oldest = min(rule.options[MAX_AGE] for rule, _ in plan.gates if reads_audit(rule))
-    return f"the recorded audit is {days} days old today, and {MAX_AGE} is {oldest}; {ANEW}" if days > oldest else None
+    oldest = min(rule.options[MAX_AGE] for rule, _ in plan.gates if asked(rule) is question)
+    return f"the recorded audit is {days} days old today, and {MAX_AGE} is {oldest}; {anew}" if days > oldest else None

@@ -70,7 +70,7 @@ def check(policy: Path) -> Checked:
     held = held_here(bundle.root, bundle.contract, bundle.budget)
     plan = plan_release(bundle, held.problems)
     known = evidence_here(plan, now().isoformat())
-    verdicts = judge_static(plan, replace(plan.alone(), audit=known.audit))
+    verdicts = judge_static(plan, replace(plan.alone(), audits=known.audits))
     register = register_here(plan)
     reaches = [
         Reach.CANNOT_PASS if measure.register and register and not register.usable else gate_reach(plan, rule, measure)

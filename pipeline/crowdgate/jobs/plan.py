@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from crowdgate.accounting.numbers import decimal
-from crowdgate.candidate import Shape, Static
+from crowdgate.candidate import Question, Shape, Static
 from crowdgate.contracts.contract import PrivacyUnit
 from crowdgate.documents import Location
 from crowdgate.errors import ConfigurationError, Problem, nearest
@@ -22,7 +22,6 @@ from crowdgate.kinds import KINDS
 from crowdgate.ledger.ledger import Budget, Spend
 from crowdgate.limits import MOST_JOINT_FIGURES
 from crowdgate.measures import MEASURES, Measure, MeasureClass
-from crowdgate.measures.audited import MAX_AGE
 from crowdgate.measures.options import is_share, wrong_options
 from crowdgate.policy.files import Bundle, Known, read_bundle
 from crowdgate.policy.policy import GateRule
@@ -51,7 +50,7 @@ def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:
     `others`, which were found elsewhere."""
     problems = [*_budget_problems(bundle), *_gate_problems(bundle), *_publish_problems(bundle)]
     problems += [*decision_problems(bundle), *others]
-    if bundle.policy.spec.audit is not None or any(reads_audit(rule) for rule in bundle.policy.spec.gates):
+    if bundle.policy.spec.audit is not None or any(asked(rule) for rule in bundle.policy.spec.gates):
         problems += population_problems(bundle)
     spec, kind = bundle.policy.spec, kind_of(bundle)
     taken = kind.taken(spec.mechanism)
@@ -101,7 +100,7 @@ def gate_reach(plan: Plan, rule: GateRule, measure: Measure) -> Reach:
 def decided(measure: Measure) -> str:
     """When a gate on the measure is decided, in words."""
     against = " and the public register" if measure.register else ""
-    by = " by a recorded audit" if MAX_AGE in measure.needs else ""
+    by = " by a recorded audit" if measure.asks is not None else ""
     return {
         MeasureClass.STATIC: f"decided{by} before any data is read",
         MeasureClass.OUTPUT: f"decided{by and f'{by} and'} on the released rows{against}",
@@ -143,9 +142,9 @@ def _budget_problems(bundle: Bundle) -> Iterator[Problem]:
         yield bundle.budget_document.problem(("spec", "unit"), found, expected, unit)
 
 
-def reads_audit(rule: GateRule) -> bool:
-    """Whether a gate is judged by a recorded audit."""
-    return rule.measure in MEASURES and MAX_AGE in MEASURES[rule.measure].needs
+def asked(rule: GateRule) -> Question | None:
+    """The question of the recorded audit that a gate is judged by; None for other gates."""
+    return MEASURES[rule.measure].asks if rule.measure in MEASURES else None
 
 
 def population_problems(bundle: Bundle) -> Iterator[Problem]:

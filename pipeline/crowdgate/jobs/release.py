@@ -91,7 +91,7 @@ def prepare(request: Request) -> Run | Result:
     signing_key(bundle.root)  # a wrong one is told before anything is charged
     source = open_source(bundle.contract, plan.columns, request.input)
     register, known = counted_register(plan), evidence(plan, ledger, slot)
-    return Run(plan, slot, name, ledger, source, root, root / name, known.audit, known.record, register)
+    return Run(plan, slot, name, ledger, source, root, root / name, known.audits, known.records, register)
 
 
 def reserve(run: Run) -> Reserved | Result:
@@ -104,7 +104,7 @@ def reserve(run: Run) -> Reserved | Result:
     try:
         budget = run.ledger.check(bundle.contract.id, stated)
         facts = run.plan.static(budget.people, (budget.cap.epsilon, budget.cap.delta), (spent.epsilon, spent.delta))
-        static = replace(facts, audit=run.audit)
+        static = replace(facts, audits=run.audits)
         verdicts = judge_static(run.plan, static)
         until = run.ledger.place(run.id).number
         informed = run.ledger.informed(bundle.contract.population, bundle.digest, until)

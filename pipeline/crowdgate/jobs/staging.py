@@ -61,7 +61,7 @@ class Statement:
         run, levels = self.reserved.run, self.judged.protected.candidate.static.levels
         register = None if run.register is None else run.register.written(levels)
         page = self.held.page(self.said)
-        context = Context(manifest=self.said, page=page, audit=run.audit_record, register=register)
+        context = Context(manifest=self.said, page=page, audits=run.audit_records, register=register)
         made = {name: each.make(context) for name, each in ATTACHMENTS.items() if not each.closing}
         attached = {name: _writer(data) for name, data in made.items() if data is not None}
         return {**self.held.files(self.said, formats), **attached}

@@ -1,9 +1,9 @@
 """Files that releases of every kind have, or may have, beside those of their kind."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from crowdgate.candidate import Candidate
+from crowdgate.candidate import Candidate, Question
 from crowdgate.kind.kind import Page
 from crowdgate.manifest import Manifest
 from crowdgate.signing.keys import PublicKey, SigningKey
@@ -11,12 +11,12 @@ from crowdgate.signing.keys import PublicKey, SigningKey
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What an attachment is made of: the manifest, the kind's page, the record of an audit and the register that gates
+    """What an attachment is made of: the manifest, the kind's page, the records of audits and the register that gates
     read. Once the manifest is closed also its bytes, the key that signs, and the keys that are trusted."""
 
     manifest: Manifest
     page: Page | None = None
-    audit: bytes | None = None
+    audits: Mapping[Question, bytes] = field(default_factory=dict)
     register: bytes | None = None
     sealed: bytes = b""
     signer: SigningKey | None = None
@@ -29,15 +29,15 @@ class Attachment:
     that were found (None: it is not there).
 
     A `closing` one is made after the manifest, which does not name it; the others are in it. Some are what gates are
-    judged by: `evidence` is the candidate with what their bytes tell. The ledger's journal knows the digest of a
-    `recorded` one.
+    judged by: `evidence` is the candidate with what their bytes tell. The ledger's journal knows the digest of one that
+    is `recorded`, as the audit of a question.
     """
 
     make: Callable[[Context], bytes | None]
     problems: Callable[[Context, bytes | None], Iterator[str]]
     closing: bool = False
     evidence: Callable[[Manifest, Candidate, bytes], Candidate] | None = None
-    recorded: bool = False
+    recorded: Question | None = None
 
 
 Attachments = Mapping[str, Attachment]

@@ -1,12 +1,12 @@
 """The values that a release passes from step to step."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from crowdgate import manifest
-from crowdgate.candidate import UNAUDITED, AuditFigures, Input, NoAudit, Static
+from crowdgate.candidate import Audits, Input, Question, Static
 from crowdgate.gate import Verdict
 from crowdgate.guarantee import Guarantee
 from crowdgate.histogram import Histogram
@@ -55,9 +55,9 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A release that may start: everything about it that is public. `audit` is what gates on a recorded audit are
-    judged by, `audit_record` the record that is published with it, `register` the public one that gates compare
-    the rows with."""
+    """A release that may start: everything about it that is public. `audits` are what gates on recorded audits are
+    judged by, `audit_records` those that are published with it, `register` the public one that gates compare the rows
+    with."""
 
     plan: Plan
     slot: str
@@ -66,8 +66,8 @@ class Run:
     source: Source
     root: Path
     destination: Path
-    audit: AuditFigures | NoAudit = UNAUDITED
-    audit_record: bytes | None = None
+    audits: Audits = field(default_factory=dict)
+    audit_records: Mapping[Question, bytes] = field(default_factory=dict)
     register: Register | None = None
 
     @property

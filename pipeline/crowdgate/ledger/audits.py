@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from crowdgate.candidate import Question
 from crowdgate.ledger.journal import Line
 
 BEGUN = "audit-begun"
@@ -17,14 +18,14 @@ KEPT_PRIVATE = "confidential-audit-recorded"
 """The same, of an audit on the policy's own table: the commitment is that of a private record."""
 
 
-def subject(policy: str, version: str, policy_digest: str, question: str = "") -> str:
-    """How the journal names the audits of a policy: of one question beside singling out with its name."""
+def subject(policy: str, version: str, policy_digest: str, question: Question = Question.SINGLING_OUT) -> str:
+    """How the journal names the audits of a policy: of a question beside singling out with its name."""
     return f"{policy}/{version} {key(policy_digest, question)}"
 
 
-def key(policy_digest: str, question: str = "") -> str:
+def key(policy_digest: str, question: Question = Question.SINGLING_OUT) -> str:
     """By which the attempts at one question about one policy digest are counted."""
-    return f"{question} {policy_digest}" if question else policy_digest
+    return policy_digest if question is Question.SINGLING_OUT else f"{question} {policy_digest}"
 
 
 def attempt_commitment(setting_digest: str, seed: str) -> str:

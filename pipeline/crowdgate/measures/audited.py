@@ -1,100 +1,123 @@
-"""What a recorded audit of this very policy found: how often attackers who see what is released single somebody out.
+"""What a recorded audit of this very policy found: how often attackers who see what is released single somebody out,
+infer what is secret, or are right about who is in the table.
 
 An audit refutes or does not refute; it never certifies (Cohen, Nissim 2020, "Policy implications"). So these gates are
 judged at the unfavourable ends of exact intervals, and without an audit that can be relied on they are inconclusive.
 """
 
-from collections.abc import Callable
 from fractions import Fraction
 from math import inf
 
-from crowdgate.candidate import AuditFigures, Candidate, Measurement, Shape, Static
-from crowdgate.measures.base import Measure, MeasureClass, OfCandidate, OfStatic
+from crowdgate.candidate import AuditFigures, Candidate, Measurement, NoAudit, Question, Shape, Static
+from crowdgate.measures.base import Measure, MeasureClass, OfCandidate
 from crowdgate.policy.policy import GateRule
 
 FARTHEST = Fraction(1, 10)
 """How far the share of rows that a release kept may be from that of the audit's tables."""
 MAX_AGE = "max_age"
+COVERAGE = "coverage"
+_KEPT = "kept_share_in_audit"
 
 
-def _figures(static: Static, rule: GateRule) -> AuditFigures | None:
+def command(question: Question) -> str:
+    """How an audit of that question is made."""
+    return "crowdgate audit" if question is Question.SINGLING_OUT else f"crowdgate audit --of {question}"
+
+
+def _figures(static: Static, rule: GateRule, question: Question) -> AuditFigures | None:
     """The audit's figures, unless it is older than the rule allows."""
-    oldest, found = rule.options.get(MAX_AGE), static.audit
+    oldest, found = rule.options.get(MAX_AGE), static.audits.get(question)
     return found if isinstance(found, AuditFigures) and oldest is not None and found.age <= oldest else None
 
 
-def _why(static: Static, rule: GateRule) -> str | None:
-    found = static.audit
+def _measured(static: Static, rule: GateRule, question: Question) -> Measurement | None:
+    figures = _figures(static, rule, question)
+    return None if figures is None else figures.measured(rule.measure, rule.options)
+
+
+def _why(static: Static, rule: GateRule, question: Question) -> str:
+    found = static.audits.get(question, NoAudit())
     if not isinstance(found, AuditFigures):
         return found.why
-    if _figures(static, rule) is None:
-        return f"the recorded audit is older than {MAX_AGE} allows: {found.age} days; run `crowdgate audit` anew"
-    return None
-
-
-def _of_static(read: Callable[[AuditFigures], Measurement]) -> OfStatic:
-    def measured(static: Static, rule: GateRule) -> Measurement | None:
-        figures = _figures(static, rule)
-        return None if figures is None else read(figures)
-
-    return measured
+    if _figures(static, rule, question) is None:
+        again = f"run `{command(question)}` anew"
+        return f"the recorded audit is older than {MAX_AGE} allows: {found.age} days; {again}"
+    if rule.measure == _KEPT:
+        return "this release keeps another share of its sampled rows than the audit's tables did"
+    return "the recorded audit tells nothing there: too few targets or claims, or a baseline that is always right"
 
 
 def _kept(candidate: Candidate, rule: GateRule) -> Measurement | None:
     static = candidate.static
-    figures = None if candidate.rows is None else _figures(static, rule)
-    if candidate.rows is None or figures is None or figures.kept is None:
+    kept = None if candidate.rows is None else _measured(static, rule, Question.SINGLING_OUT)
+    if candidate.rows is None or kept is None:
         return None
     here = Fraction(candidate.rows.rows) / (static.beta * static.people)
-    return figures.kept if abs(here - Fraction(figures.kept.value)) <= FARTHEST else None
-
-
-def _why_kept(static: Static, rule: GateRule) -> str | None:
-    why = _why(static, rule)
-    return why or "this release keeps another share of its sampled rows than the audit's tables did"
+    return kept if abs(here - Fraction(kept.value)) <= FARTHEST else None
 
 
 def _measure(
-    name: str,
-    summary: str,
-    of_static: OfStatic | None = None,
-    of_candidate: OfCandidate | None = None,
+    question: Question, name: str, summary: str, *options: str, of_candidate: OfCandidate | None = None
 ) -> Measure:
-    reads, shape = (MeasureClass.STATIC, Shape.STATIC) if of_static else (MeasureClass.OUTPUT, Shape.ROWS)
+    """One that is read before any data, unless it is compared with what is released."""
+    static = of_candidate is None
     return Measure(
         name,
-        reads,
-        shape,
+        MeasureClass.STATIC if static else MeasureClass.OUTPUT,
+        Shape.STATIC if static else Shape.ROWS,
         summary,
         reach=lambda *_: (-inf, inf),
-        of_static=of_static,
+        of_static=(lambda static, rule: _measured(static, rule, question)) if static else None,
         of_candidate=of_candidate,
-        options=(MAX_AGE,),
-        needs=(MAX_AGE,),
-        why=_why if of_static else _why_kept,
+        options=(*options, MAX_AGE),
+        needs=(*options, MAX_AGE),
+        why=lambda static, rule: _why(static, rule, question),
+        asks=question,
     )
 
 
 PSO_SUCCESS = _measure(
+    Question.SINGLING_OUT,
     "pso_success",
     "how often, at most, an attacker of the recorded audit pointed at exactly one person with a predicate as light as"
     " the policy's `audit` says (predicate singling out; Cohen, Nissim 2020, Definition 3.1 of the arXiv version)",
-    _of_static(lambda figures: figures.success),
 )
 PSO_EXCESS = _measure(
-    "pso_excess",
-    "how much more often, at most, than one who does not look at the release",
-    _of_static(lambda figures: figures.excess),
+    Question.SINGLING_OUT, "pso_excess", "how much more often, at most, than one who does not look at the release"
 )
 ISOLATION_RATE = _measure(
+    Question.SINGLING_OUT,
     "isolation_rate",
     "how often, at most, an attacker of the recorded audit pointed at exactly one person with a predicate of whatever"
     " weight; without any release .368 is reached",
-    _of_static(lambda figures: figures.isolation),
 )
 KEPT_SHARE = _measure(
-    "kept_share_in_audit",
+    Question.SINGLING_OUT,
+    _KEPT,
     "share of the sampled rows that the audit's tables kept, beside rows / (beta x people) of this release: an audit in"
     " which more is suppressed, or less, is one of another mechanism",
     of_candidate=_kept,
+)
+INFERENCE_GAIN = _measure(
+    Question.INFERENCE,
+    "inference_gain",
+    "how much of what a baseline leaves open the best attack of the recorded audit adds, at most, of all secrets at a"
+    " coverage: (attack - baseline)/(1 - baseline), the precision improvement over what the table would tell without"
+    " the person (Francis, Wagner, equation 6)",
+    COVERAGE,
+)
+INFERENCE_ABOVE = _measure(
+    Question.INFERENCE,
+    "inference_precision_above_baseline",
+    "by how much, at most, the best attack of the recorded audit is right more often than the baseline, of all secrets"
+    " at a coverage",
+    COVERAGE,
+)
+MEMBERSHIP_PRECISION = _measure(
+    Question.MEMBERSHIP,
+    "membership_precision",
+    "how often, at most, a claim of the recorded audit that somebody is in the table is right, where there are `skew`"
+    " non-members for each member, of all attacks that find a share `recall` of the members or more",
+    "skew",
+    "recall",
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from crowdgate.candidate import Candidate, Measurement, PublishedCells, Range, Shape, Static
+from crowdgate.candidate import Candidate, Measurement, PublishedCells, Question, Range, Shape, Static
 from crowdgate.histogram import Histogram
 from crowdgate.policy.policy import GateRule
 
@@ -39,7 +39,8 @@ class Measure:
     A charged measure says with `of_noisy` what a noisy number that was published tells, with its ends. An `excess` is
     measured beyond what the limit allows, which is a share of all: it must be at most 0.
 
-    One that asks for the `register` reads the public one that the policy names. `effort` is what an expectation over
+    One that `asks` a question reads the recorded audit of it, and one that asks for the `register` reads the public
+    one that the policy names. `effort` is what an expectation over
     so many classes takes, in classes of the quickest one.
 
     `shape` is what it reads of a candidate: a gate on it suits the kinds of release whose candidates have that shape.
@@ -61,6 +62,7 @@ class Measure:
     of: bool = False
     excess: bool = False
     register: bool = False
+    asks: Question | None = None
     effort: Callable[[int], int] = int
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from crowdgate.limits import GREATEST_K, MOST_PEOPLE, MOST_SKEW
 from crowdgate.measures.base import Measure
 from crowdgate.policy.policy import GateRule
+from crowdgate.risk.inference import COVERAGES
 
 FINEST_SHARE = 10**6
 """Shares are stated in at most six decimals."""
@@ -28,6 +29,7 @@ OPTIONS: Mapping[str, Option] = {
     "weight": Option(lambda weight: 0 < weight <= 1, "a weight above 0 and at most 1"),
     "skew": Option(lambda skew: 1 <= skew <= MOST_SKEW, "a number of non-members for each member, from 1 to 1e9"),
     "recall": Option(lambda recall: 0 < recall <= 1, "a share of the members above 0 and at most 1"),
+    "coverage": Option(COVERAGES.__contains__, "the share of people for whom a guess is made: 1, 0.1, 0.01 or 0.001"),
     "people": Option(_whole(1, MOST_PEOPLE), "a whole number of people from 1 to 1e12"),
     "max_age": Option(lambda age: age.denominator == 1 and age >= 0, "a whole number of days, 0 or more"),
     "quartile": Option(_whole(1, 3), "1, 2 (the median) or 3"),

@@ -3,7 +3,12 @@
 P. Francis, D. Wagner, non-member framework: what an attack infers beyond what it infers about people not in the data.
 """
 
+from fractions import Fraction
+
 from crowdgate.accounting.numbers import Number, exact, probability
+
+COVERAGES = tuple(Fraction(1, part) for part in (1, 10, 100, 1000))
+"""Shares of the targets that every result is given at: of everybody, and of those of whom an attack is surest."""
 
 
 def precision_improvement(attack: Number, base: Number) -> float:

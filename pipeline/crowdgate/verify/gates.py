@@ -18,7 +18,7 @@ from crowdgate.policy.policy import GateRule
 
 def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterator[str]:
     """What does not hold of the verdicts: a gate that blocks and did not pass, or one that is not as measured."""
-    static = replace(static_at_first(said), audit=candidate.static.audit)
+    static = replace(static_at_first(said), audits=candidate.static.audits)
     if not any(gate.severity == "block" for gate in said.verdicts):
         yield "there is no gate that blocks"
     if sum(_classes(gate, static) for gate in said.verdicts) > MOST_MEASURED_AGAIN:

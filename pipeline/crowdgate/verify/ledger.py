@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from crowdgate.ledger.audits import is_recorded
+from crowdgate.candidate import Question
+from crowdgate.ledger.audits import is_recorded, key
 from crowdgate.ledger.ledger import Ledger, State
 from crowdgate.manifest import Manifest
 
@@ -26,7 +27,7 @@ def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str
         yield "manifest.json: its place in the ledger is another one"
 
 
-def audit_problems(said: Manifest, name: str, ledger: Ledger) -> Iterator[str]:
+def audit_problems(said: Manifest, name: str, question: Question, ledger: Ledger) -> Iterator[str]:
     """The record of an audit must be one that the ledger knows."""
-    if not is_recorded(ledger.journal(), said.policy_digest, said.files[name].sha256):
+    if not is_recorded(ledger.journal(), key(said.policy_digest, question), said.files[name].sha256):
         yield f"{name}: no audit of this policy that the ledger knows ended with it"

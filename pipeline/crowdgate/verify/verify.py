@@ -247,8 +247,8 @@ def _ledger(of: Verification) -> Iterator[str]:
     if of.ledger is not None:
         yield from ledger_problems(of.said, hashlib.sha256(of.sealed).hexdigest(), of.ledger)
         for name, each in of.attachments.items():
-            if each.recorded and name in of.sizes:
-                yield from audit_problems(of.said, name, of.ledger)
+            if each.recorded is not None and name in of.sizes:
+                yield from audit_problems(of.said, name, each.recorded, of.ledger)
 
 
 def _bytes(of: Verification, name: str) -> bytes:

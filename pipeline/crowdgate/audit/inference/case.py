@@ -18,8 +18,9 @@ from crowdgate.audit.inference.secret import Codes, Floats, Guesses, Secret
 from crowdgate.audit.inference.seen import Target
 from crowdgate.audit.population import Rng
 from crowdgate.hierarchy import Level
+from crowdgate.risk import inference as risk
 
-COVERAGES = (1.0, 0.1, 0.01, 0.001)
+COVERAGES = tuple(map(float, risk.COVERAGES))
 """Shares of the targets for whom a guess is made: those of whom it is surest."""
 GROUPS = ("all targets", "alone with what is known")
 """Whose figures there are: everybody's, and those of the targets that nobody else agrees with in all that is known

@@ -5,20 +5,21 @@ is claimed at one level over all secrets, groups and coverages (Holm 1979).
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from crowdgate.accounting.audit_power import holm
-from crowdgate.accounting.bets import improvement_limits, improvement_p, ratio_limits
+from crowdgate.accounting.bets import difference_limits, improvement_limits, improvement_p, ratio_limits
 from crowdgate.audit.findings import level
 from crowdgate.audit.inference.attacks import BLIND
 from crowdgate.audit.inference.case import GROUPS
-from crowdgate.audit.inference.record import Attacked, InferenceRecord, Played, Shares
+from crowdgate.audit.inference.record import Attacked, InferenceRecord, Played, Setting, Shares
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
+from crowdgate.risk.inference import precision_improvement
 
 LEAST_TARGETS = 20
 """Targets of a coverage, at least, of which a precision is spoken: of fewer it is a matter of single people."""
@@ -30,7 +31,8 @@ STRICTER = Fraction(1, 10)
 class Estimate:
     """One secret, group and coverage. `precision` of the attack and of the two baselines: of exactly the targets that
     the attack predicts (`base_of_these`), and at equal coverage (`base`). `improvement` over each: None where the
-    baseline is always right, so that there is nothing to improve. `p` is the p-value of no improvement over both,
+    baseline is always right, so that there is nothing to improve. `above` is by how much more often than
+    a baseline the attack is right, the larger of the two differences; `p` is the p-value of no improvement over both,
     `proven` the improvement over both that is proven together with those of all other estimates; `outside` the
     precision of the attack on people who were not in the release."""
 
@@ -45,6 +47,7 @@ class Estimate:
     base: Measurement
     improvement_of_these: Measurement | None
     improvement: Measurement | None
+    above: Measurement
     p: float
     proven: float
     outside: float | None
@@ -87,7 +90,8 @@ def _estimate(secret: Attacked, shares: Shares, alpha: Fraction, each: Fraction)
         base_of_these=_precision(of_these, predicted, alpha, most), base=_precision(base, predicted, alpha, most),
         improvement_of_these=_improvement(attack, of_these, predicted, alpha, most, shares.wrong),
         improvement=_improvement(attack, base, predicted, alpha, most, shares.wrong_at),
-        p=max(ps), proven=min(-math.inf if found is None else float(found.lower) for found in proven),
+        above=_above(attack, (of_these, base), predicted, alpha, most), p=max(ps),
+        proven=min(-math.inf if found is None else float(found.lower) for found in proven),
         outside=shares.outside,
     )  # fmt: skip
 
@@ -103,13 +107,26 @@ def _improvement(
     attack: Column, base: Column, predicted: Column, alpha: Fraction, most: float, wrong: float
 ) -> Measurement | None:
     """None where the baseline was always right."""
-    left = float((predicted - base).sum())
-    if left <= 0 or wrong <= 0:
+    value = _over(attack.sum(), base.sum(), predicted.sum())
+    if value is None or wrong <= 0:
         return None
     # the larger of two gains is judged: its lower end is wrong where one of two is
     lower, _ = improvement_limits(attack, base, predicted, alpha / 2, most, wrong)
     _, upper = improvement_limits(attack, base, predicted, alpha, most, wrong)
-    return Measurement(float((attack - base).sum()) / left, lower, upper)
+    return Measurement(value, lower, upper)
+
+
+def _over(attack: float, base: float, predicted: float) -> float | None:
+    """The precision improvement, of shares of all targets; None where the baseline is always right."""
+    return None if predicted <= base else precision_improvement(float(attack / predicted), float(base / predicted))
+
+
+def _above(attack: Column, bases: Sequence[Column], predicted: Column, alpha: Fraction, most: float) -> Measurement:
+    """The larger difference of precisions: its lower end is wrong where one of two is."""
+    values = [float((attack - base).sum() / predicted.sum()) for base in bases]
+    lower = [difference_limits(attack, base, predicted, alpha / 2, most)[0] for base in bases]
+    upper = [difference_limits(attack, base, predicted, alpha, most)[1] for base in bases]
+    return Measurement(max(values), max(lower), max(upper))
 
 
 @dataclass(frozen=True)
@@ -150,7 +167,7 @@ def found(record: InferenceRecord) -> Findings:
     setting, alpha = record.setting, level(record.attempt)
     every = estimates(record.own, alpha)
     coverage = float(setting.coverage)
-    gain = worst(every, coverage, [name for name, _ in setting.secrets])
+    gain = worst(every, coverage, setting, lambda each: each.gain)
     judged = tuple(_judged(each) for each in record.played if each.must in ("be caught", "hold"))
     reasons = tuple(_reasons(record, every, judged, gain))
     beyond = tuple(each for each in every if each.proven > setting.limit)
@@ -162,11 +179,13 @@ def found(record: InferenceRecord) -> Findings:
     )  # fmt: skip
 
 
-def worst(every: Sequence[Estimate], coverage: float, secrets: Sequence[str]) -> Measurement | None:
-    """The greatest gain of all secrets at a coverage, of all targets; None where that of one is not known."""
-    own = {each.secret: each.gain for each in every if (each.coverage, each.group) == (coverage, GROUPS[0])}
-    known = [gain for name in secrets if (gain := own.get(name)) is not None]
-    if len(known) < len(secrets) or not known:
+def worst(
+    every: Sequence[Estimate], coverage: float, setting: Setting, of: Callable[[Estimate], Measurement | None]
+) -> Measurement | None:
+    """The greatest figure of all secrets at a coverage, of all targets; None where that of one is not known."""
+    own = {each.secret: of(each) for each in every if (each.coverage, each.group) == (coverage, GROUPS[0])}
+    known = [figure for name, _ in setting.secrets if (figure := own.get(name)) is not None]
+    if len(known) < len(setting.secrets) or not known:
         return None
     return Measurement(*(max(getattr(each, end) for each in known) for end in ("value", "lower", "upper")))
 
@@ -205,7 +224,7 @@ def _chance(secret: Attacked) -> float:
 def _gain(shares: Shares) -> float | None:
     """Over the baseline of exactly the targets that are guessed; None where that is always right."""
     predicted, attack, of_these, _ = np.array(shares.shares).sum(axis=0)
-    return None if predicted <= of_these else float((attack - of_these) / (predicted - of_these))
+    return _over(attack, of_these, predicted)
 
 
 def _shown(played: Sequence[Played]) -> Mapping[str, float | None]:

@@ -178,7 +178,7 @@ def found(record: MembershipRecord) -> Findings:
     setting, alpha = record.setting, level(record.attempt)
     every = estimates(record.own, forms_of(setting, record.own.n), alpha)
     against = tuple(broken(every, alpha))
-    most = worst(every, setting)
+    most = worst(every, setting.population_size, setting.skew, setting.recall)
     judged = tuple(_judged(each, setting) for each in record.played if each.must != "judged")
     reasons = tuple(_reasons(record, judged, most))
     holds = most is not None and most.upper <= setting.limit and not against
@@ -188,14 +188,13 @@ def found(record: MembershipRecord) -> Findings:
     )  # fmt: skip
 
 
-def worst(every: Sequence[Estimate], setting: Setting) -> Measurement | None:
-    """The greatest precision, end by end, of all points that may have the recall that is judged."""
+def worst(every: Sequence[Estimate], size: int, skew: Number, recall: Fraction) -> Measurement | None:
+    """The greatest precision at a skew, end by end, of all points that may have that recall, in a population of so many
+    units; None where there is no such point."""
     judged = [
-        each.precision(setting.skew)
-        for each in every
-        if each.tpr.upper >= setting.recall and each.claimed * setting.population_size >= LEAST_CLAIMS
+        each.precision(skew) for each in every if each.tpr.upper >= recall and each.claimed * size >= LEAST_CLAIMS
     ]
-    if not judged:
+    if not judged or recall * size < LEAST_CLAIMS:
         return None
     return Measurement(*(max(getattr(each, end) for each in judged) for end in ("value", "lower", "upper")))
 

@@ -1,8 +1,7 @@
-"""One audit of attribute inference: plan, set, fit what is known without a release, and keep what is played."""
+"""How attribute inference is asked of a policy: what is fitted without a release, and the games that are played."""
 
 from dataclasses import dataclass
-from functools import cached_property, partial
-from pathlib import Path
+from functools import cached_property
 
 import numpy as np
 
@@ -16,68 +15,38 @@ from crowdgate.audit.inference.controls import (
     with_added,
     with_coin,
 )
-from crowdgate.audit.inference.findings import Findings, found
+from crowdgate.audit.inference.findings import Findings
 from crowdgate.audit.inference.original import Original, original
 from crowdgate.audit.inference.play import Game
 from crowdgate.audit.inference.record import InferenceRecord
 from crowdgate.audit.inference.secret import Floats, Secret
 from crowdgate.audit.population import Population
+from crowdgate.audit.readings import READINGS
 from crowdgate.audit.released import Released
 from crowdgate.audit.run import Scheduled
-from crowdgate.errors import ConfigurationError
+from crowdgate.candidate import Question
 from crowdgate.hierarchy import EXACT
-from crowdgate.jobs.audit import Asked, folder_of, ledger_of, subject_of
-from crowdgate.jobs.audit_keeping import USUAL, How, Table, kept, record_file
-from crowdgate.jobs.audit_setting import stated
-from crowdgate.jobs.inference.setting import controls_of, known_of, numbers_of, refuse, secrets_of, setting_of
-from crowdgate.jobs.plan import plan_policy, population_problems
-from crowdgate.jobs.population import population as population_of
+from crowdgate.jobs.audit import Asking, Audited
+from crowdgate.jobs.inference.setting import (
+    beside,
+    controls_of,
+    known_of,
+    libraries_of_models,
+    numbers_of,
+    refuse,
+    said_of,
+    secrets_of,
+    setting_of,
+)
 from crowdgate.kind.plan import Plan
-from crowdgate.ledger.audits import key
 from crowdgate.policy.policy import AuditSpec
 
-QUESTION = "inference"
+Inferred = Audited[InferenceRecord, Findings]
 
 
-@dataclass(frozen=True, eq=False)
-class Inferred:
-    """A finished audit: its record, and where that lies."""
-
-    record: InferenceRecord
-    findings: Findings
-    path: Path
-    own: bool
-
-
-def audit_inference(asked: Asked, how: How = USUAL) -> Inferred:
-    """Audit what a policy's release tells of people's secrets, or report the audit that was made with this setting.
-
-    Raises as `jobs.audit.audit` does, and ConfigurationError where nothing is secret or known, or scikit-learn is not
-    installed.
-    """
-    plan = plan_policy(asked.policy)
-    if problems := list(population_problems(plan.bundle)):
-        raise ConfigurationError(problems)
-    spec, secrets = stated(plan, asked.overrides), secrets_of(plan)
-    known = known_of(plan.bundle.contract)
-    population = population_of(plan, plan.bundle.population, (*known, *(each.name for each in secrets)))
-    table = Table(
-        InferenceRecord,
-        setting_of(plan, spec, population, secrets),
-        ledger_of(plan, asked.ledger),
-        subject_of(plan, QUESTION),
-        key(plan.bundle.digest, QUESTION),
-        lambda _: refuse(plan, spec, population, secrets),
-        partial(_schedule, plan, spec, population, secrets),
-    )
-    path = record_file(folder_of(plan), table)
-    record = kept(table, path, how)
-    return Inferred(record, found(record), path, spec == stated(plan))
-
-
-def _schedule(plan: Plan, spec: AuditSpec, population: Population, secrets: list[Secret], seed: int) -> list[Scheduled]:
+def _schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[Scheduled]:
     """The policy's own mechanism, the same question asked of its columns as they are, and the controls."""
-    table = Tables(plan, spec, population, tuple(secrets), seed)
+    table = Tables(plan, spec, population, tuple(secrets_of(plan)), seed)
     own = Game(Released(plan.protection), table.cases, seed, 0)
     games = [Scheduled(own, spec.inference.releases, "judged", "publishes what the policy says")]
     for number, control in enumerate(controls_of(plan), start=1):
@@ -140,3 +109,8 @@ class Tables:
 
     def _rng(self, stream: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(1 << 20, stream)))
+
+
+INFERENCE: Asking[InferenceRecord, Findings] = Asking(
+    READINGS[Question.INFERENCE], libraries_of_models, beside, said_of, setting_of, refuse, _schedule
+)

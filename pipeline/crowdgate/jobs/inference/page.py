@@ -4,7 +4,7 @@ from pathlib import Path
 
 from crowdgate import report
 from crowdgate.audit.inference.case import GROUPS
-from crowdgate.jobs.audit_page import facts_of
+from crowdgate.jobs.audit_words import facts_of
 from crowdgate.jobs.inference.job import Inferred
 from crowdgate.jobs.inference.words import QUESTIONS, described, inferred_listings, inferred_words
 from crowdgate.jobs.plan_page import write_as

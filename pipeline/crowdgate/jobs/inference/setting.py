@@ -1,7 +1,9 @@
 """What an inference audit of a policy will play: who is known by what, what is asked, and what stands against it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.hierarchy import EXACT
 from crowdgate.histogram import joint
-from crowdgate.jobs.audit_setting import code, digest_of_population, libraries
+from crowdgate.jobs.audit_setting import common, libraries
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
 
@@ -84,19 +86,27 @@ def controls_of(plan: Plan) -> tuple[Control, ...]:
     return shown, *every
 
 
-def setting_of(plan: Plan, spec: AuditSpec, population: Population, secrets: list[Secret]) -> Setting:
+def beside(plan: Plan) -> tuple[str, ...]:
+    """What is read beside the mechanism's attributes. Raises ConfigurationError as `secrets_of` does."""
+    return (*known_of(plan.bundle.contract), *(each.name for each in secrets_of(plan)))
+
+
+def said_of(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
+    """What the policy says of an audit, on a population of so many units."""
+    wanted = spec.inference
+    return {
+        "n": spec.units or size, "releases": wanted.releases, "coverage": wanted.coverage, "limit": wanted.limit,
+        "known": known_of(plan.bundle.contract), "attacks": tuple(name for name, _, _ in ATTACKS),
+        "secrets": tuple((each.name, each.level.name) for each in secrets_of(plan)),
+        "baselines": tuple(name for name, _, _ in BASELINES),
+        "controls": tuple(each.name for each in controls_of(plan)),
+    }  # fmt: skip
+
+
+def setting_of(plan: Plan, spec: AuditSpec, population: Population, confidential: bool = False) -> Setting:
     """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers."""
-    bundle, wanted = plan.bundle, spec.inference
-    return Setting(
-        policy=bundle.policy.metadata.name, version=bundle.policy.metadata.version, policy_digest=bundle.digest,
-        mechanism=plan.protection.kind.name, epsilon=plan.guarantee.epsilon, delta=plan.guarantee.delta,
-        contract=bundle.contract.id, population=population.name, population_digest=digest_of_population(population),
-        population_size=population.size, n=spec.units or population.size, releases=wanted.releases,
-        coverage=wanted.coverage, limit=wanted.limit, known=known_of(bundle.contract),
-        secrets=tuple((each.name, each.level.name) for each in secrets), attacks=tuple(name for name, _, _ in ATTACKS),
-        baselines=tuple(name for name, _, _ in BASELINES),
-        controls=tuple(each.name for each in controls_of(plan)), code=code(), libraries=libraries_of_models(),
-    )  # fmt: skip
+    shared = {**common(plan, population, confidential), "libraries": libraries_of_models()}
+    return Setting(**shared, **said_of(plan, spec, population.size))
 
 
 def libraries_of_models() -> dict[str, str]:
@@ -108,14 +118,14 @@ def libraries_of_models() -> dict[str, str]:
         raise ConfigurationError(Problem("command line", None, "--of", found, expected)) from None
 
 
-def refuse(plan: Plan, spec: AuditSpec, population: Population, secrets: list[Secret]) -> None:
+def refuse(plan: Plan, spec: AuditSpec, population: Population, _: Fraction) -> None:
     """Raises ConfigurationError for a setting in which nothing could be found."""
     n, coverage = spec.units or population.size, float(spec.inference.coverage)
     if not LEAST_UNITS <= n <= population.size:
         found = f"{n} units, of a population of {population.size}"
         raise _refused(plan, "units", found, f"{LEAST_UNITS} units at least, and no more than there are")
     tuples = min(n, len(population.cells))
-    for secret in secrets:
+    for secret in secrets_of(plan):
         if tuples * len(secret) > MOST_NUMBERS:
             found = f"{secret.name!r} of {len(secret):,} values at level {secret.level.name!r}, and {tuples:,} tuples"
             raise _refused(plan, "inference", found, f"a level of {MOST_NUMBERS // tuples:,} values at most")

@@ -2,7 +2,6 @@
 Francis and Wagner ask of every attack (section 2)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from crowdgate.accounting.numbers import decimal
@@ -12,6 +11,7 @@ from crowdgate.audit.inference.baselines import BASELINES
 from crowdgate.audit.inference.findings import Estimate, Judged
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
+from crowdgate.jobs.audit_words import Listing
 from crowdgate.jobs.inference.job import Inferred
 
 TITLES = (
@@ -47,16 +47,6 @@ GDPR = (
     " Whether a release is anonymous in the sense of the GDPR (recital 26; section 4.8 of the paper) is for a lawyer to"
     " say: this is a fact that he needs."
 )
-
-
-@dataclass(frozen=True)
-class Listing:
-    """A table for people."""
-
-    title: str
-    titles: tuple[str, ...]
-    rows: list[list[str]]
-    text: tuple[int, ...]
 
 
 def conclusion(found: Inferred) -> str:
@@ -203,7 +193,7 @@ def _estimate(each: Estimate) -> dict[str, Any]:
         "attack": each.attack, "baselines": list(each.baselines), "precision": _json(each.precision),
         "baseline_of_these": _json(each.base_of_these), "baseline": _json(each.base),
         "improvement_of_these": _json(each.improvement_of_these), "improvement": _json(each.improvement),
-        "p": each.p, "outside": each.outside,
+        "above": _json(each.above), "p": each.p, "outside": each.outside,
     }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from crowdgate import report
-from crowdgate.jobs.audit_page import facts_of
+from crowdgate.jobs.audit_words import facts_of
 from crowdgate.jobs.inference.words import QUESTIONS
 from crowdgate.jobs.member.job import Claimed
 from crowdgate.jobs.member.words import (

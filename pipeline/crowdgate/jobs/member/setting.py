@@ -1,7 +1,8 @@
 """What a membership audit of a policy will play: tables of which size, which claims, and what stands against it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from crowdgate.accounting.numbers import exact_text
 from crowdgate.audit.membership.controls import Control, controls
@@ -12,7 +13,7 @@ from crowdgate.audit.population import Population
 from crowdgate.candidate import Cost
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.guarantee import Guarantee, Part, known_number
-from crowdgate.jobs.audit_setting import code, digest_of_population
+from crowdgate.jobs.audit_setting import common
 from crowdgate.jobs.inference.setting import libraries_of_models
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
@@ -68,20 +69,22 @@ def controls_of(plan: Plan) -> tuple[Control, ...]:
     return controls(sampled_rate(plan))
 
 
-def setting_of(plan: Plan, spec: AuditSpec, population: Population) -> Setting:
+def said_of(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
+    """What the policy says of an audit, on a population of so many units."""
+    wanted = spec.membership
+    known = known_number(played_guarantee(plan), plan.protection.figures().beta, plan.bundle.contract.unit.rows)
+    return {
+        "n": spec.units or size // 2, "releases": wanted.releases, "claimed": claimed_of(spec, size),
+        "skew": wanted.skew, "recall": wanted.recall, "limit": wanted.limit, "known_epsilon": known.epsilon,
+        "known_delta": min(known.delta, Fraction(1)), "cap": cap_of(plan), "attacks": NAMES,
+        "controls": tuple(each.name for each in controls_of(plan)),
+    }  # fmt: skip
+
+
+def setting_of(plan: Plan, spec: AuditSpec, population: Population, confidential: bool = False) -> Setting:
     """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers."""
-    bundle, wanted = plan.bundle, spec.membership
-    known = known_number(played_guarantee(plan), plan.protection.figures().beta, bundle.contract.unit.rows)
-    return Setting(
-        policy=bundle.policy.metadata.name, version=bundle.policy.metadata.version, policy_digest=bundle.digest,
-        mechanism=plan.protection.kind.name, epsilon=plan.guarantee.epsilon, delta=plan.guarantee.delta,
-        known_epsilon=known.epsilon, known_delta=min(known.delta, Fraction(1)), cap=cap_of(plan),
-        contract=bundle.contract.id, population=population.name, population_digest=digest_of_population(population),
-        population_size=population.size, n=units_of(spec, population), releases=wanted.releases,
-        claimed=claimed_of(spec, population.size), skew=wanted.skew, recall=wanted.recall, limit=wanted.limit,
-        attacks=NAMES, controls=tuple(each.name for each in controls_of(plan)), code=code(),
-        libraries=libraries_of_models(),
-    )  # fmt: skip
+    shared = {**common(plan, population, confidential), "libraries": libraries_of_models()}
+    return Setting(**shared, **said_of(plan, spec, population.size))
 
 
 def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction) -> None:

@@ -12,7 +12,7 @@ from crowdgate.audit.membership.findings import CAP_FORM, EPSILON_FORM, MOST_EPS
 from crowdgate.audit.membership.record import Setting
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
-from crowdgate.jobs.inference.words import Listing
+from crowdgate.jobs.audit_words import Listing
 from crowdgate.jobs.member.job import Claimed
 from crowdgate.risk.membership import SKEWS
 
@@ -130,6 +130,11 @@ def precision_listing(found: Claimed, *, judged: bool = False) -> Listing:
 def skews(setting: Setting) -> list[Fraction]:
     """Those of every result, and the policy's."""
     return sorted({*map(Fraction, SKEWS), setting.skew})
+
+
+def membership_listings(found: Claimed) -> list[Listing]:
+    """What is shown first: rates, and precision at the recall that is judged."""
+    return [point_listing(found), precision_listing(found, judged=True)]
 
 
 def attack_listing(found: Claimed) -> Listing:

@@ -1,15 +1,14 @@
 """An audit as a page: Markdown, or the same as HTML with a chart, in one file that asks nobody for anything."""
 
-from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
 from crowdgate import report
 from crowdgate.audit.findings import Point, baseline_of
-from crowdgate.audit.record import CommonSetting, Record
-from crowdgate.jobs.audit import Audited
-from crowdgate.jobs.audit_words import CONTROL_TITLES, TITLES, attacker_rows, control_rows, idle, words
+from crowdgate.jobs.audit_words import facts_of
 from crowdgate.jobs.plan_page import write_as
+from crowdgate.jobs.singling_out.job import SingledOut
+from crowdgate.jobs.singling_out.words import CONTROL_TITLES, TITLES, attacker_rows, control_rows, words
 from crowdgate.report.chart import Curve, Mark, draw_curves
 from crowdgate.report.html import PICTURES
 
@@ -20,22 +19,12 @@ STEPS = 100
 """Of the baseline's curve."""
 
 
-def write_audit_page(found: Audited, path: Path) -> None:
+def write_audit_page(found: SingledOut, path: Path) -> None:
     """Write a new file: Markdown if its name ends in .md, HTML if in .html. Raises as `write_as`."""
     write_as(path, f"Audit of {found.record.setting.policy}", audit_markdown(found), lambda: [_picture(found)])
 
 
-def facts_of(record: Record) -> Mapping[str, str]:
-    """What repeats an audit."""
-    setting: CommonSetting = record.setting
-    return {
-        "policy digest": setting.policy_digest, "mechanism": setting.mechanism, "population": setting.population,
-        "population digest": setting.population_digest, "seed": record.seed, "made": str(record.made),
-        "setting digest": record.digest, "code": setting.code, **setting.libraries,
-    }  # fmt: skip
-
-
-def audit_markdown(found: Audited) -> str:
+def audit_markdown(found: SingledOut) -> str:
     """The page as Markdown."""
     setting = found.record.setting
     values = {
@@ -45,7 +34,6 @@ def audit_markdown(found: Audited) -> str:
         "pictures": PICTURES,
         "titles": TITLES,
         "attackers": attacker_rows(found),
-        "idle": ", ".join(idle(found)),
         "control_titles": CONTROL_TITLES,
         "controls": control_rows(found),
         "notes": [(each.mechanism, each.note) for each in found.record.controls],
@@ -54,7 +42,7 @@ def audit_markdown(found: Audited) -> str:
     return report.markdown(TEMPLATE, values)
 
 
-def _picture(found: Audited) -> str:
+def _picture(found: SingledOut) -> str:
     """Success against weight: the baseline, the limit, and the best attackers with their intervals."""
     setting, looking = found.record.setting, [line for line in found.findings.lines if not line.idle]
     best = sorted(looking, key=lambda line: -max(point.excess.value for point in line.points))[:DRAWN]

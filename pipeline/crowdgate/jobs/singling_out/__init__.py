@@ -1,0 +1,1 @@
+"""`crowdgate audit`: can somebody be singled out by what a policy releases?"""

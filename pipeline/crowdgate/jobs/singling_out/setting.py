@@ -1,0 +1,134 @@
+"""What an audit of a policy will play: its setting, and what stands against it."""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from crowdgate.accounting.audit_power import chance_to_pass
+from crowdgate.accounting.numbers import exact_text
+from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
+from crowdgate.accounting.trials import trials_to_pass
+from crowdgate.audit.attackers import ATTACKERS
+from crowdgate.audit.controls import CONTROLS, Control, own_controls
+from crowdgate.audit.observation import Known
+from crowdgate.audit.population import Population
+from crowdgate.audit.predicates import GRID
+from crowdgate.audit.record import Setting, weights_of
+from crowdgate.audit.released import Released
+from crowdgate.candidate import Shape
+from crowdgate.documents import Location
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.jobs.audit_setting import common
+from crowdgate.kind.plan import Plan
+from crowdgate.policy.policy import AuditSpec
+
+LEAST_UNITS = 20
+MOST_UNITS = 10**8
+PART = 10
+"""Without replacement at most this part of a population is drawn: of all of it an attacker knows who is there."""
+LIKELY = Fraction(1, 2)
+"""How likely the baseline passes at least: an audit that hardly can pass is not begun."""
+
+
+def known_of(spec: AuditSpec, population: Population) -> Known:
+    """What is public of the tables that are drawn."""
+    return Known(population, spec.units or population.size, spec.replacement)
+
+
+def every_control(plan: Plan) -> tuple[Control, ...]:
+    """Those that stand by themselves, and those made of the policy's mechanism."""
+    return *CONTROLS, *own_controls(plan.protection, plan.alone(), plan.protection.figures().beta)
+
+
+def controls_of(plan: Plan, known: Known) -> list[Control]:
+    """The controls of which it is known what they do on this population."""
+    return [control for control in every_control(plan) if control.fits(known)]
+
+
+def _unread(plan: Plan, known: Known) -> tuple[str, ...]:
+    """What is drawn, and read by no attacker."""
+    rng = np.random.default_rng(0)
+    seen = Released(plan.protection).tell(known.population.draw(2, rng), known, rng).seen
+    return () if seen is None else seen.unread
+
+
+def said_of(_: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
+    """What the policy says of an audit, on a population of so many units."""
+    n = size if spec.units is None else spec.units
+    most = spec.largest(n)
+    return {
+        "n": n, "trials": spec.trials, "weight": most, "weights": weights_of(most, n), "limit": spec.limit,
+        "replacement": spec.replacement, "attackers": tuple(each.name for each in ATTACKERS),
+    }  # fmt: skip
+
+
+def setting_of(plan: Plan, spec: AuditSpec, population: Population, confidential: bool = False) -> Setting:
+    """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers.
+
+    Raises ConfigurationError for a population without units.
+    """
+    if population.size < 2:
+        raise _refused(plan, spec, "population", "the population has no two units", "a public table with units to draw")
+    known = known_of(spec, population)
+    beta = plan.protection.figures().beta if Shape.ROWS in plan.protection.kind.shapes else None
+    played = tuple(each.name for each in controls_of(plan, known))
+    return Setting(
+        **common(plan, population, confidential), **said_of(plan, spec, population.size), beta=beta, controls=played,
+        not_played=tuple(each.name for each in every_control(plan) if each.name not in played),
+        unread=_unread(plan, known),
+    )  # fmt: skip
+
+
+def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction) -> None:
+    """Raises ConfigurationError for a setting in which nothing could be found, or hardly anything could pass."""
+    n = spec.units or population.size
+    if n < LEAST_UNITS:
+        raise _refused(plan, spec, "units", f"{n} units", f"{LEAST_UNITS} units at least, in a table that is attacked")
+    if n > MOST_UNITS:
+        raise _refused(plan, spec, "units", f"{n} units", f"at most {MOST_UNITS}", str(MOST_UNITS))
+    if not spec.replacement and PART * n > population.size:
+        found = f"{n} units without replacement, of a population of {population.size}: many are known to be there"
+        expected = f"at most {population.size // PART} units, a {PART}th of the population, or replacement: true"
+        raise _refused(plan, spec, "units", found, expected, str(population.size // PART))
+    most = spec.largest(n)
+    if most * GRID < 1:
+        found = f"a greatest weight of {exact_text(most)}, and no predicate is lighter than 2^-64"
+        raise _refused(plan, spec, "weight", found, "a weight of 2^-64 at least")
+    _refuse_trials(plan, spec, n, population.size, alpha)
+
+
+def _refuse_trials(plan: Plan, spec: AuditSpec, n: int, size: int, alpha: Fraction) -> None:
+    most = spec.largest(n)
+    baseline = best_baseline(n, most) if spec.replacement else finite_baseline(n, size, most)
+    most_allowed = min(Fraction(1), Fraction(baseline) + spec.limit)
+    if chance_to_pass(most_allowed, baseline, spec.trials, alpha) >= LIKELY:
+        return
+    try:
+        first = max(spec.trials, trials_to_pass(most_allowed, baseline, alpha, LIKELY))
+    except ValueError:
+        found = f"a limit of {exact_text(spec.limit)}, which no number of trials can show"
+        raise _refused(plan, spec, "limit", found, "a greater limit") from None
+    # a greater number can do worse for a while
+    needed = str(next(t for t in _growing(first) if chance_to_pass(most_allowed, baseline, t, alpha) >= LIKELY))
+    found = f"{spec.trials} trials, in which even one who does not look hardly stays within the limit"
+    raise _refused(plan, spec, "trials", found, f"{needed} trials at least, or a greater limit", needed)
+
+
+def _growing(first: int) -> Iterator[int]:
+    trials = first
+    while True:
+        trials += max(1, trials // 20)
+        yield trials
+
+
+def _refused(
+    plan: Plan, spec: AuditSpec, key: str, found: str, expected: str, instead: str | None = None
+) -> ConfigurationError:
+    """At the line of the policy, or at the option that was given in its place."""
+    own = plan.bundle.policy.spec.audit
+    if getattr(spec, key) != getattr(own or AuditSpec(), key):
+        return ConfigurationError(Problem("command line", None, f"--{key}", found, expected, instead))
+    at: Location = ("spec", "audit", key) if own is not None else ("spec",)
+    return ConfigurationError(plan.bundle.document.problem(at, found, expected, instead))

@@ -1,0 +1,303 @@
+"""Releases whose gates are judged by recorded audits of inference and of membership."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crowdgate.audit.readings import READINGS
+from crowdgate.audit.written import digest_of, sealed
+from crowdgate.candidate import Question
+from crowdgate.errors import VerificationFailed
+from crowdgate.jobs import release as job
+from crowdgate.jobs.audit import Asked, audit
+from crowdgate.jobs.audit_confidential import ENDED
+from crowdgate.jobs.audit_keeping import How, now
+from crowdgate.jobs.questions import QUESTIONS
+from crowdgate.jobs.verify import verify
+from crowdgate.kind.run import Request, Result
+from crowdgate.ledger.key import draw_key
+from crowdgate.ledger.ledger import open_ledger
+from crowdgate.manifest import canonical
+from tests.audit.workshop import Town
+from tests.jobs.test_inference import SECRET, people
+from tests.workshop import MARK, crowdgate, make_workshop, write_parquet
+
+TODAY = now().isoformat()
+SECTION = """\
+  audit:
+    population: towns
+    inference: {releases: 20, limit: 0.5}
+    membership: {releases: 30, skew: 5, recall: 0.1}
+"""
+GATES = """\
+    - {measure: inference_gain, at_most: 0.5, with: {coverage: 1, max_age: 30}}
+    - {measure: inference_precision_above_baseline, at_most: 0.5, with: {coverage: 1, max_age: 30}}
+    - {measure: membership_precision, at_most: 0.5, with: {skew: 5, recall: 0.1, max_age: 30}}
+"""
+ASKED = (Question.INFERENCE, Question.MEMBERSHIP)
+FILES = {question: READINGS[question].file for question in ASKED}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quick_rules() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(job, "run_rules", lambda *_: ())
+        patched.setattr(job, "row_rules_hold", lambda _: True)
+        yield
+
+
+def make(root: Path) -> Town:
+    town = Town(make_workshop(root).root)
+    town.edit(
+        town.contract,
+        "          - {property: invalid, value: level}\n",
+        f"          - {{property: invalid, value: level}}\n{SECRET}",
+    )
+    public = town.contract.read_text(encoding="utf-8").replace("id: clinic", "id: towns")
+    public = public.replace("patients.parquet", "towns.parquet")
+    town.population.write_text(
+        public.replace("{property: rowsAtMost, value: 1000}", "{property: public, value: true}"), encoding="utf-8"
+    )
+    write_parquet(root / "data_contracts" / "towns.parquet", people(600))
+    town.edit(town.policy, "  gates:\n", f"{SECTION}  gates:\n{GATES}")
+    return town
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    town = make(tmp_path_factory.mktemp("audited") / "town")
+    for question in ASKED:
+        audit(QUESTIONS[question].asking, Asked(town.policy))
+    return town.root
+
+
+@pytest.fixture
+def town(audited: Path, tmp_path: Path) -> Town:
+    """A working copy with both audits of today."""
+    shutil.copytree(audited, tmp_path / "town")
+    return Town(tmp_path / "town")
+
+
+@pytest.fixture(scope="module")
+def published(audited: Path, tmp_path_factory: pytest.TempPathFactory) -> Result:
+    root = tmp_path_factory.mktemp("published") / "town"
+    shutil.copytree(audited, root)
+    return release(Town(root))
+
+
+@pytest.fixture
+def folder(published: Result, tmp_path: Path) -> Path:
+    """A copy of a published release."""
+    assert published.path is not None
+    return Path(shutil.copytree(published.path, tmp_path / "copy"))
+
+
+def release(town: Town, slot: str = TODAY) -> Result:
+    return job.release(Request(town.policy, slot), draw_key)
+
+
+def record(town: Town, question: Question) -> Path:
+    (path,) = (each for each in town.records if f'"{question}"' in each.read_text())
+    return path
+
+
+def test_a_release_with_fresh_audits_is_published_with_their_records_and_verifies(town: Town) -> None:
+    assert crowdgate("check", town.policy) == 0
+    found = release(town)
+    assert found.outcome == "published"
+    assert found.path is not None
+    for question, file in FILES.items():
+        assert (found.path / file).read_bytes() == record(town, question).read_bytes()
+    verify(found.path, town.ledger)
+    assert not (found.path / "audit.json").exists()
+    assert crowdgate("ledger", "verify", "--ledger", town.ledger) == 0
+
+
+def test_gates_are_judged_at_the_upper_ends_of_the_records(town: Town, published: Result) -> None:
+    shown = {each.measure: each for each in published.verdicts}
+    inferred = audit(QUESTIONS[Question.INFERENCE].asking, Asked(town.policy)).findings
+    claimed = audit(QUESTIONS[Question.MEMBERSHIP].asking, Asked(town.policy)).findings
+    (ward,) = (each for each in inferred.estimates if (each.coverage, each.group) == (1, "all targets"))
+    wanted = {
+        "inference_gain": inferred.gain, "inference_precision_above_baseline": ward.above,
+        "membership_precision": claimed.precision,
+    }  # fmt: skip
+    for name, figure in wanted.items():
+        told = shown[name].shown
+        assert told is not None
+        assert told.tells(figure), name
+    assert ward.above.lower <= ward.above.value <= ward.above.upper
+    assert ward.above.value == pytest.approx(
+        max(ward.precision.value - ward.base.value, ward.precision.value - ward.base_of_these.value)
+    )
+
+
+@pytest.mark.parametrize("question", ASKED)
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (Path.unlink, "no audit of this policy is recorded in audits/clinic/1; run `crowdgate audit --of {}`"),
+        (lambda path: path.write_bytes(path.read_bytes().replace(b"0.", b"0.0")), "is no record of an audit"),
+    ],
+    ids=["missing", "edited"],
+)
+def test_a_release_without_the_audit_that_a_gate_asks_for_is_withheld(
+    town: Town, question: Question, spoil: Callable[[Path], object], said: str
+) -> None:
+    spoil(record(town, question))
+    found = release(town)
+    assert found.outcome == "withheld"
+    reasons = {each.measure: each.reason for each in found.verdicts}
+    own = [name for name in reasons if name.startswith(question.value)]
+    assert own
+    assert all(said.format(question) in reasons[name] for name in own)
+    assert crowdgate("check", town.policy) == 3
+
+
+def test_an_audit_that_was_set_otherwise_is_not_relied_on(town: Town) -> None:
+    record(town, Question.MEMBERSHIP).unlink()
+    audit(QUESTIONS[Question.MEMBERSHIP].asking, Asked(town.policy, units="250"), How(draw=lambda: "1" * 32))
+    (why,) = {each.reason for each in release(town).verdicts if each.measure == "membership_precision"}
+    assert "set otherwise than the policy says; run `crowdgate audit --of membership` anew" in why
+
+
+def test_a_coverage_or_a_recall_of_which_the_audit_tells_nothing_is_inconclusive(town: Town) -> None:
+    """In a population of 600 a thousandth is nobody: the audits pass, their gates there do not."""
+    town.edit(town.policy, "with: {coverage: 1, ", "with: {coverage: 0.001, ")
+    town.edit(town.policy, "recall: 0.1, max_age", "recall: 0.001, max_age")
+    for path in town.records:
+        path.unlink()
+    for question in ASKED:
+        assert audit(QUESTIONS[question].asking, Asked(town.policy)).findings.outcome.value == "pass"
+    found = release(town)
+    assert found.outcome == "withheld"
+    reasons = [each.reason for each in found.verdicts if "max_age" in each.rule.options]
+    assert len(reasons) == 3
+    assert all("the recorded audit tells nothing there" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("coverage: 1,", "coverage: 0.5,", "1, 0.1, 0.01 or 0.001"),
+        ("coverage: 1, ", "", "coverage"),
+        ("skew: 5, recall: 0.1, max_age", "skew: 0.5, recall: 0.1, max_age", "from 1 to 1e9"),
+    ],
+)
+def test_options_that_no_audit_tells_of_are_refused(
+    town: Town, capfd: pytest.CaptureFixture[str], old: str, new: str, said: str
+) -> None:
+    town.edit(town.policy, old, new)
+    assert crowdgate("check", town.policy) == 2
+    assert said in capfd.readouterr().err
+
+
+# --- forged ---
+
+
+def _changed(path: Path, question: Question, change: Callable[[Any], Any]) -> None:
+    record, _ = READINGS[question].read(path.read_bytes())
+    made = change(record)
+    path.write_bytes(sealed(made.model_copy(update={"digest": digest_of(made.setting)})))
+
+
+def _set(**values: object) -> Callable[[Any], Any]:
+    return lambda record: record.model_copy(update={"setting": record.setting.model_copy(update=values)})
+
+
+def _without_controls(record: Any) -> Any:
+    return _set(controls=())(record).model_copy(update={"played": (record.own,)})
+
+
+def _lenient(record: Any) -> Any:
+    other = {"be caught": "hold", "break epsilon": "hold", "break the cap": "hold"}
+    played = [each.model_copy(update={"must": other.get(each.must, each.must)}) for each in record.played]
+    return record.model_copy(update={"played": tuple(played)})
+
+
+FORGED: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "another policy": (_set(policy_digest="0" * 64), "it is the audit of another policy"),
+    "on the table": (_set(confidential=True), "it is the audit of another policy"),
+    "another mechanism": (_set(mechanism="dp_tables"), "it is the audit of another mechanism"),
+    "a failed one": (_set(limit="0"), "its attackers can exceed its limit"),
+    "no controls": (_without_controls, "nothing can be concluded from it"),
+    "lenient controls": (_lenient, "it says of a control that it must do something else"),
+}
+
+
+@pytest.mark.parametrize("forgery", FORGED)
+@pytest.mark.parametrize("question", ASKED)
+def test_a_forged_record_is_refused_from_the_files_alone(folder: Path, question: Question, forgery: str) -> None:
+    change, expected = FORGED[forgery]
+    file = FILES[question]
+    _changed(folder / file, question, change)
+    _seal(folder, file)
+    with pytest.raises(VerificationFailed) as refused:
+        verify(folder)
+    assert expected in str(refused.value)
+
+
+def _seal(folder: Path, file: str) -> None:
+    said, data = json.loads((folder / "manifest.json").read_bytes()), (folder / file).read_bytes()
+    said["files"][file] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    (folder / "manifest.json").write_bytes(canonical(said))
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_a_record_with_another_level_or_of_nothing_is_refused(folder: Path, question: Question) -> None:
+    path = folder / FILES[question]
+    good = path.read_bytes()
+    for data in (b"{}\n", good + b" ", b"[" * 10**5, good.replace(b'"releases":', b'"releases":1')):
+        path.write_bytes(data)
+        _seal(folder, path.name)
+        with pytest.raises(VerificationFailed, match="it is not the record of an audit"):
+            verify(folder)
+    record, _ = READINGS[question].read(good)
+    better = sealed(record.model_copy(update={"attempt": 9}))
+    path.write_bytes(better)
+    _seal(folder, path.name)
+    with pytest.raises(VerificationFailed, match="what was measured is not what the release shows"):
+        verify(folder)
+
+
+# --- on the table itself ---
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_an_audit_on_the_table_shows_one_constant_line(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], question: Question
+) -> None:
+    town = make(tmp_path / "town")
+    before = set(town.root.rglob("*"))
+    command = ("audit", town.policy, "--of", question.value, "--on-confidential", "--jobs", 1)
+    assert crowdgate(*command) == 0
+    shown = capfd.readouterr()
+    assert (shown.out, shown.err) == (f"{ENDED}\n", "")
+    new = [path for path in set(town.root.rglob("*")) - before if path.is_file()]
+    assert {path.parent.name for path in new} <= {"private", "ledger"}
+    (kept,) = (path for path in new if path.parent.name == "private")
+    held = json.loads(kept.read_text())
+    assert held["record"]["setting"]["question"] == question
+    assert held["record"]["setting"]["confidential"]
+    assert MARK not in kept.read_text()
+    events = [line.event for line in open_ledger(town.ledger, None).journal()][-3:]
+    assert events[1:] == ["audit-begun", "confidential-audit-recorded"]
+    assert crowdgate("check", town.policy) == 3  # no gate reads it
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_a_table_on_which_nothing_can_be_played_shows_the_same(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], question: Question
+) -> None:
+    town = make(tmp_path / "town")
+    town.write(people(30))
+    assert crowdgate("audit", town.policy, "--of", question.value, "--on-confidential", "--jobs", 1) == 0
+    shown = capfd.readouterr()
+    assert (shown.out, shown.err) == (f"{ENDED}\n", "")
+    (kept,) = (town.root / "ledger" / "private").glob(f"*{question.value}*")
+    assert "200 units at least" in kept.read_text() or "from 200 units" in kept.read_text()
