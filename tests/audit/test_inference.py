@@ -81,6 +81,15 @@ def test_a_number_is_right_within_the_relative_error(numbers: list[int], held: l
         assert secret.hits(weights)[guess] == weights[near].sum()
 
 
+@given(st.lists(st.integers(-50, 50), min_size=1, max_size=20, unique=True).map(sorted), st.data())
+def test_of_one_number_that_number_is_guessed(numbers: list[int], data: st.DataObject) -> None:
+    """What a regression says is not moved to the least of the numbers that are near it."""
+    level = Level("exact", tuple(map(str, numbers)), np.arange(len(numbers), dtype=np.int32))
+    said = data.draw(st.integers(0, len(numbers) - 1))
+    secret = Secret("a", level, np.array(numbers, dtype=float), Fraction(1, 5))
+    assert best_guesses(secret, np.eye(len(numbers))[[said]]).label.tolist() == [said]
+
+
 @settings(max_examples=15, deadline=None)
 @given(tables, st.integers(0, 1000))
 def test_shares_are_those_of_people_counted_one_by_one(held: list[int], seed: int) -> None:

@@ -65,8 +65,9 @@ class Guesses:
 
 
 def best_guesses(secret: Secret, shares: Floats) -> Guesses:
-    """For each row of shares of the labels the guess that is right most often, and how often it is. Of zeros there is
-    no guess."""
+    """For each row of shares of the labels the guess that is right most often, and how often it is; of those that are
+    right equally often the likeliest label (of one number, that number: not the least that is near it). Of zeros there
+    is no guess."""
     hits = secret.hits(shares)
-    label = hits.argmax(axis=1)
+    label = np.where(hits < hits.max(axis=1, keepdims=True), -1.0, shares).argmax(axis=1)
     return Guesses(label, hits[np.arange(len(hits)), label])
