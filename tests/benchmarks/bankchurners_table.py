@@ -168,22 +168,25 @@ class ByCode:
     tolerance: float = 0.0
 
 
-def by_code(people: Table, name: str, known: Sequence[str], draw: Draw, rng: Random) -> ByCode:
-    """The paper's models, or the members' commonest value for everybody."""
-    numbers, codes = people.numbers[name], people.codes[name]
-    truth = codes[draw.targets]
-    constant = float((truth == np.bincount(codes, draw.fitted).argmax()).mean())
-    if numbers is None:
-        return ByCode(max(constant, guessed(people, name, known, draw, models.logistic, rng).precision))
+def constant(people: Table, name: str, draw: Draw) -> float:
+    """Precision of the members' commonest value for everybody."""
+    codes = people.codes[name]
+    return float((codes[draw.targets] == np.bincount(codes, draw.fitted).argmax()).mean())
+
+
+def by_code(people: Table, name: str, known: Sequence[str], draw: Draw) -> ByCode:
+    """Of a number: lasso, or the commonest value."""
+    numbers, codes = people.secret(name).numbers, people.codes[name]
+    assert numbers is not None, "numbers are regressed"
     tuples, as_known = people.known(name, known)
     members, x = np.repeat(np.arange(people.size), draw.fitted), features(as_known)
     with models.as_far_as_it_comes():
         lasso = models.library("linear_model").Lasso(alpha=0.1, max_iter=2000)
         lasso.fit(x[tuples.of_cell[members]], numbers[codes[members]])
         values = np.asarray(lasso.predict(x[tuples.of_cell[draw.targets]]), dtype=np.float64)
-    near = numbers[models.nearest(numbers, values)]
-    own, occurring = (max(constant, within_range(each, numbers[truth])) for each in (values, near))
-    return ByCode(own, occurring, tolerance(numbers[truth]))
+    truth, near = numbers[codes[draw.targets]], numbers[models.nearest(numbers, values)]
+    own, occurring = (max(constant(people, name, draw), within_range(each, truth)) for each in (values, near))
+    return ByCode(own, occurring, tolerance(truth))
 
 
 def tolerance(truth: Floats) -> float:
