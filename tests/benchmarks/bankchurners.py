@@ -49,7 +49,7 @@ KNOWN = ("all", "public")
 SHARES = (0.1, 0.5, 1.0)
 WIDE = ("Total_Amt_Chng_Q4_Q1", "Total_Ct_Chng_Q4_Q1")
 """Numbers with a few outliers, which lasso guesses alike of everybody."""
-NEAR = 0.01
+NEAR, FEW = 0.01, 10
 ALPHA = Fraction(25, 1000)
 NINE, FIFTY_NINE = 9, 59
 """As many as the paper's Marital_Status; and as many as must all be right to show a precision above .95 (one-sided)."""
@@ -97,11 +97,11 @@ def setting(people: Table, splits: int, seed: int, non_members: int = NON_MEMBER
 
 
 def spread(values: Sequence[float]) -> str:
-    return f"{np.mean(values):.3f} ({min(values):.3f}\u2013{max(values):.3f})".replace(" ", "\u00a0")
+    return f"{np.mean(values):.3f} ({min(values):.3f} to {max(values):.3f})"
 
 
 def row_of(values: Sequence[float]) -> str:
-    return "\u00a0".join(f"{each:.3f}" for each in values)
+    return " ".join(f"{each:.3f}" for each in values)
 
 
 def beside(axes: object, names: Sequence[str], lines: Sequence[tuple[str, str, Sequence[Sequence[float]]]]) -> None:
@@ -188,7 +188,7 @@ def exact(right: int, many: int) -> str:
     if not many:
         return "nobody"
     low, high = clopper_pearson(right, many, ALPHA)
-    return f"{right} of {many} [{low:.3f}, {high:.3f}]".replace(" ", "\u00a0")
+    return f"{right} of {many} [{low:.3f}, {high:.3f}]"
 
 
 def figure_5(found: Setting) -> Drawn:
@@ -207,11 +207,14 @@ def figure_5(found: Setting) -> Drawn:
             shares = [each.precision for each in again if len(each.truth)]
             rows.append([
                 name, known, printed_perfect(name) if known == "all" else "", exact(perfect[0], perfect[0]),
-                ", ".join(map(str, sorted(perfect))), exact(int(again[0].right.sum()), len(again[0].truth)),
+                f"{min(perfect)} to {max(perfect)}", exact(int(again[0].right.sum()), len(again[0].truth)),
                 spread(shares) if shares else "nobody",
             ])  # fmt: skip
             curve = made[0].curve
-            axis.plot(curve.targets[1:], curve.right[1:] / curve.targets[1:], color=f"C{at}", lw=1, label=name)
+            mark = "." if len(curve.targets) < FEW else ""
+            axis.plot(
+                curve.targets[1:], curve.right[1:] / curve.targets[1:], mark + "-", color=f"C{at}", lw=1, label=name
+            )
             if known == "all":
                 axis.plot(*zip(*FIGURE_5[name], strict=True), "x", color=f"C{at}")
         axis.set_xscale("log")
