@@ -21,6 +21,11 @@ BASELINES: Baselines = (
     ("one-to-one map", "by the one attribute that tells most", models.one_to_one),
     ("nearest rows", "rows that agree in most attributes, those first that tell most", models.longest_match),
     ("logistic regression", "with an L1 penalty, as in the paper; of numbers lasso", models.logistic),
+    (
+        "ridge regression",
+        "logistic with an L2 penalty, as models on a release are; of numbers linear",
+        models.ridge,
+    ),
     ("gradient boosting", "of trees", models.boosted),
 )
 """(name, summary, model)."""

@@ -23,6 +23,8 @@ from crowdgate.risk.inference import precision_improvement
 
 LEAST_TARGETS = 20
 """Targets of a coverage, at least, of which a precision is spoken: of fewer it is a matter of single people."""
+SEEN, HELD = 2, 3
+"""Standard errors: a control that must have some improvement has more, one that must hold has no more."""
 STRICTER = Fraction(1, 10)
 """An attack that is so far below its baseline shows a release to be stricter than inference alone would need."""
 
@@ -168,7 +170,7 @@ def found(record: InferenceRecord) -> Findings:
     every = estimates(record.own, alpha)
     coverage = float(setting.coverage)
     gain = worst(every, coverage, setting, lambda each: each.gain)
-    judged = tuple(_judged(each) for each in record.played if each.must in ("be caught", "hold"))
+    judged = tuple(judge(each) for each in record.played if each.must in ("be caught", "hold"))
     reasons = tuple(_reasons(record, every, judged, gain))
     beyond = tuple(each for each in every if each.proven > setting.limit)
     limit = gain is not None and gain.upper <= setting.limit and not beyond
@@ -190,20 +192,18 @@ def worst(
     return Measurement(*(max(getattr(each, end) for each in known) for end in ("value", "lower", "upper")))
 
 
-def _judged(played: Played) -> Judged:
-    """Nothing is drawn, so that figures are exact. One that must reach an improvement does so for every secret and of
-    everybody, one that must have any for some secret at some coverage; one that must hold has none of everybody but
-    what a baseline can lose that is chosen on few targets: three standard errors."""
+def judge(played: Played) -> Judged:
+    """Nothing is drawn, so that figures are exact, and of everybody. One that must reach an improvement does so for
+    every secret, one that must have any for some secret, by two standard errors: less is found in noise. One that must
+    hold has none but what a baseline can lose that is chosen on few targets: three standard errors."""
     whole = [_exact(secret) for secret in played.secrets]
-    some = [gain for secret in played.secrets for shares in secret.found if (gain := _gain(shares)) is not None]
-    if played.must == "hold":
-        most = max((each for each in whole if each is not None), default=None)
-        works = all(gain is None or gain <= _chance(secret) for gain, secret in zip(whole, played.secrets, strict=True))
-        return Judged(played.mechanism, played.must, works, most)
-    if not played.rate:
-        most = max(some, default=None)
-        return Judged(played.mechanism, played.must, most is not None and most > 0, most)
     known = [each for each in whole if each is not None]
+    beyond = [gain / _error(of) for gain, of in zip(whole, played.secrets, strict=True) if gain is not None]
+    most = max(known, default=None)
+    if played.must == "hold":
+        return Judged(played.mechanism, played.must, all(each <= HELD for each in beyond), most)
+    if not played.rate:
+        return Judged(played.mechanism, played.must, any(each > SEEN for each in beyond), most)
     least = min(known) if len(known) == len(whole) and known else None
     return Judged(played.mechanism, played.must, least is not None and least > played.rate, least)
 
@@ -214,11 +214,12 @@ def _exact(secret: Attacked) -> float | None:
     return next((_gain(shares) for shares in own), None)
 
 
-def _chance(secret: Attacked) -> float:
-    """Three standard errors of an improvement of everybody: of a baseline that is right in a share b of t targets each
-    is sqrt(b (1 - b)/t)/(1 - b)."""
+def _error(secret: Attacked) -> float:
+    """The standard error of an improvement of everybody: of a baseline that is right in a share b of t targets it is
+    sqrt(b (1 - b)/t)/(1 - b). Above 0 also where b is 0 or 1."""
     own = next(each for each in secret.found if (each.group, each.coverage) == (GROUPS[0], 1.0))
-    return 3 * math.sqrt((1 - own.wrong) / (own.targets * max(own.wrong, 1 / own.targets)))
+    right = max(1 - own.wrong, 1 / own.targets)
+    return math.sqrt(right / (own.targets * max(own.wrong, 1 / own.targets)))
 
 
 def _gain(shares: Shares) -> float | None:

@@ -115,7 +115,10 @@ def logistic(fit: Fit) -> Floats:
 
 
 def ridge(fit: Fit) -> Floats:
-    """Logistic regression with an L2 penalty."""
+    """Logistic regression with an L2 penalty; of numbers linear regression with one."""
+    if fit.labels.numbers is not None:
+        made = library("linear_model").Ridge(alpha=1.0, random_state=fit.seed)
+        return _regressed(made, features(fit.known), fit)
     made = library("linear_model").LogisticRegression(C=1.0, max_iter=100, tol=1e-3)
     return _classified(made, features(fit.known), fit)
 
