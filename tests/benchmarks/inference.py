@@ -40,9 +40,9 @@ from crowdgate.audit.inference.play import Game
 from crowdgate.audit.inference.record import Played
 from crowdgate.candidate import Measurement
 from crowdgate.hierarchy import EXACT
-from crowdgate.jobs.audit import Asked
+from crowdgate.jobs.audit import Asked, audit
 from crowdgate.jobs.audit_keeping import How
-from crowdgate.jobs.inference.job import Inferred, audit_inference
+from crowdgate.jobs.inference.job import INFERENCE, Inferred
 from crowdgate.jobs.inference.setting import known_of, numbers_of, secrets_of
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.population import population as population_of
@@ -92,7 +92,7 @@ def _measured(found: Measurement | None, *, ends: bool) -> str:
 def lines(each: Audited, *, known: bool) -> Iterator[Line]:
     """Of one policy; with those of the mechanisms of which is `known` what they do before it."""
     start = time.process_time()
-    found = audit_inference(Asked(each.policy), How(draw=lambda: f"{SEED:032x}"))
+    found = audit(INFERENCE, Asked(each.policy), How(draw=lambda: f"{SEED:032x}"))
     seconds = time.process_time() - start
     if known:
         yield from _known(each, found)

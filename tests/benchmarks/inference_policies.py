@@ -149,7 +149,11 @@ def _attribute(name: str) -> dict[str, Any]:
         levels = [{"name": "4 groups", "tree": dict(trees[name])}]
     else:
         domain, levels = {"values": VALUES[name]}, []
-    said = {"privacyRole": "quasi-identifier", "domain": {**domain, "source": "UCI Adult"}, "invalid": "drop"}
+    said: dict[str, Any] = {
+        "privacyRole": "quasi-identifier",
+        "domain": {**domain, "source": "UCI Adult"},
+        "invalid": "drop",
+    }
     if levels:
         said["levels"] = levels
     properties = [{"property": key, "value": value} for key, value in said.items()]

@@ -51,7 +51,7 @@ def test_a_line_has_ends_where_something_is_drawn_and_says_where_a_baseline_is_a
     each = Estimate(
         secret="income", group="all targets", coverage=0.1, attack="a", baselines=("b", "c"), predicted=0.05,
         precision=some, base_of_these=Measurement(0.5, 0.4, 0.6), base=whole,
-        improvement_of_these=Measurement(0.5, 0.25, 0.6), improvement=None, p=0.5, proven=0.1, outside=0.74,
+        improvement_of_these=Measurement(0.5, 0.25, 0.6), improvement=None, above=some, p=0.5, proven=0.1, outside=0.74,
     )  # fmt: skip
     cells = dict(enumerate(inference.Line("t", "m", each, found, 3.2).cells()))
     assert len(cells) == len(inference.TITLES)
