@@ -311,3 +311,41 @@ def test_persons_are_tagged_by_their_first_row() -> None:
     assert found.rows is None
     assert (found.size, len(found.cells)) == (15, 15)
     assert np.bincount(found.cells.codes[1]).tolist() == [10, 5]
+
+
+@pytest.mark.parametrize("pairs", [1 << 24, 0])
+def test_a_release_without_rows_or_with_too_many_takes_no_attack_away(
+    monkeypatch: pytest.MonkeyPatch, pairs: int
+) -> None:
+    """Of five classes with a row each in half of all tables, of which none below two is released."""
+    monkeypatch.setattr("crowdgate.audit.membership.attacks.MOST_PAIRS", pairs)
+    crowd = Crowd(rows(np.full((5,), 2)), 4)
+    played = play(Game(Classes(2), crowd, (0.5,), 1, 0, attacks=frozenset({"distance"})), 40)
+    (share,) = played.recall["distance"]
+    assert share is not None
+    assert share > 0.5
+    assert len(played.points) == 1
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Publishes counts of cells that are said to be noisy, and adds the noise or not."""
+
+    noise: float
+    name: str = "counts"
+
+    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
+        levels = known.population.levels
+        counts = np.zeros([len(level) for level in levels.values()])
+        counts[drawn.table.codes] = drawn.table.counts
+        counts += rng.normal(0, self.noise, counts.shape)
+        return Observation(seen=Seen((NoisyCounts(levels, np.rint(counts).astype(np.int64), 25.0),)))
+
+
+@pytest.mark.parametrize("noise", [5.0, 0.0])
+def test_noise_that_was_left_out_is_found_in_cells_of_few_people(noise: float) -> None:
+    """Of cells of one person among cells of a hundred: a count that is exact gives them away."""
+    crowd = Crowd(rows(np.array([[1] * 10, [100] * 10])), 505)
+    played = play(Game(Counts(noise), crowd, (0.005,), 5, 0), 100)
+    found = names_broken(played, "1", None, 505)
+    assert found == (set() if noise else {EPSILON_FORM})

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from crowdgate.audit.membership.findings import broken, estimates, forms_of, found
 from crowdgate.audit.membership.record import Point
@@ -21,12 +23,13 @@ from crowdgate.jobs.audit import Asked, Asking, audit
 from crowdgate.jobs.audit_keeping import How, partial_file
 from crowdgate.jobs.audit_setting import stated
 from crowdgate.jobs.member.job import MEMBERSHIP, Claimed
-from crowdgate.jobs.member.setting import cap_of, setting_of
+from crowdgate.jobs.member.setting import cap_of, claimed_of, deciding, setting_of
 from crowdgate.jobs.member.words import membership_json, membership_words
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.population import population
 from crowdgate.ledger.audits import audits
 from crowdgate.ledger.ledger import open_ledger
+from crowdgate.policy.policy import AuditSpec
 from tests.audit.people import rows
 from tests.audit.workshop import SEED, Town, make_town, only_few_controls
 from tests.workshop import MARK, crowdgate, good_rows, write_parquet
@@ -82,7 +85,7 @@ def test_an_audit_says_how_often_a_claim_is_right(town: Watched) -> None:
     ]  # fmt: skip
     setting = said.record.setting
     assert (setting.n, setting.population_size) == (300, 600)
-    assert setting.claimed == (0.01, 0.1, 0.5, 1.0)
+    assert setting.claimed == (0.01, 0.06, 0.1, 0.5, 1.0), "a tenth of the members, right in half of all claims, at .06"
     assert said.findings.precision is not None
     assert 1 / 6 < said.findings.precision.upper < 0.5
     (blind,) = [each for each in said.findings.estimates if each.claimed == 1]
@@ -182,12 +185,17 @@ def test_a_control_that_is_not_caught_leaves_everything_open(town: Watched) -> N
     [
         ("{population: towns, units: 301}", "301 units, of a population of 600.*to half of the population, 300"),
         ("{population: towns, units: 100}", "from 200 units"),
-        ("{population: towns}", "a recall of 0.01 in a population of 600: fewer than 20 people.*0.033334 at least"),
+        ("{population: towns}", "a recall of 0.01 in a table of 300 units: fewer than 20 people.*0.066667 at least"),
         (
             "{population: towns, membership: {recall: 0.1, skew: 240}}",
             "a precision of 0.5 at 1:240 and recall 0.1, by 300 non-members.*7,189 non-members at least",
         ),
         ("{population: towns, membership: {recall: 0.1, skew: 15}}", "by 300 non-members.*448 non-members at least"),
+        (
+            "{population: towns, membership: {recall: 0.1, skew: 5, limit: 0.16}}",
+            "a precision of 0.16 at 1:5, and nothing could pass; expected a limit of 0.166667 at least",
+        ),
+        ("{population: towns, membership: {recall: 0.1, limit: 0}}", "nothing could pass"),
         ("{population: towns, membership: {skew: 0.5}}", "a number from 1 "),
         ("{population: towns, membership: {recall: 0}}", "a number above 0"),
         ("{population: towns, membership: {releases: 19}}", "a whole number from 20"),
@@ -197,6 +205,27 @@ def test_a_setting_in_which_nothing_could_be_found_is_refused(tmp_path: Path, se
     town = make(tmp_path / "town", f"  audit: {section}\n")
     with pytest.raises(ConfigurationError, match=said):
         town.claim()
+
+
+@given(
+    st.sampled_from([200, 250, 400, 1000]), st.integers(2, 40), st.integers(1, 40), st.integers(0, 3),
+    st.sampled_from([1, 5, 30]), st.sampled_from(["0.2", "0.5", "0.9", "0.999"]),
+)  # fmt: skip
+def test_who_is_certain_of_few_cannot_hide_between_two_shares_that_are_claimed(
+    n: int, parts: int, right: int, wrong: int, skew: int, limit: str
+) -> None:
+    """An attacker who claims `right` members and `wrong` others first, and then draws by lot, by all of his claims:
+    if these are right more often than the limit, so are those at the share that decides."""
+    size = parts * n
+    tpr, fpr = Fraction(right, n), Fraction(wrong, size - n)
+    assume(tpr / (tpr + skew * fpr) >= Fraction(limit))
+    spec = AuditSpec.model_validate({"membership": {"skew": str(skew), "limit": limit, "recall": str(right / n)}})
+    share = deciding(spec, n, size)
+    lot = (share * size - right - wrong) / (size - right - wrong)
+    hits, false = tpr + lot * (1 - tpr), fpr + lot * (1 - fpr)
+    assert hits >= tpr
+    assert hits / (hits + skew * false) >= Fraction(limit)
+    assert float(share) in claimed_of(spec, n, size)
 
 
 def test_more_units_than_half_are_refused_where_they_are_asked_for(town: Watched) -> None:
@@ -220,6 +249,9 @@ def test_the_command_says_what_was_found_and_writes_a_page(town: Watched, capfd:
         for part in ("Membership audit of clinic", "How likely is it right?", "likelihood ratio", "1:2400", SEED):
             assert part in text
         assert MARK not in text
+    assert text.count("1:30, allowed") == 1
+    assert "#9467bd" in text, "five skews"
+    assert "#8c564b" not in text, "what is allowed has the colour of what was measured"
     printed = capfd.readouterr().out
     assert printed.startswith("pass clinic/1, membership\n")
     assert "Within the limit" in printed
@@ -229,8 +261,17 @@ def test_the_command_says_what_was_found_and_writes_a_page(town: Watched, capfd:
     assert told["estimates"][0]["precision"]["30"]["allowed"] > told["estimates"][0]["precision"]["30"]["value"]
 
 
-def test_what_is_told_beside_the_sample_loosens_the_cap() -> None:
+def test_what_no_attack_reads_is_said(town: Watched) -> None:
+    said = town.claim(unplayed)
+    assert not any("No attack reads" in line for line in membership_words(said))
+    setting = said.record.setting.model_copy(update={"unread": ("sums of income",)})
+    record = said.record.model_copy(update={"setting": setting})
+    assert "No attack reads what else is released: sums of income." in membership_words(replace(said, record=record))
+
+
+def test_what_is_told_beside_the_sample_loosens_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bundled policies: rows of a sample beside margins of the whole table, and tables without a sample."""
+    monkeypatch.setattr("crowdgate.jobs.member.setting.unread_of", lambda *_: ())
     plan = plan_policy(ROOT / "policies" / "census_income.yaml")
     assert cap_of(plan) is not None
     setting = setting_of(plan, stated(plan), rows(np.full((10, 10), 5)))
@@ -264,3 +305,11 @@ def test_the_bundled_mechanisms_are_not_refuted_in_twenty_repetitions(policy: st
         )
         assert broken(found_here, Fraction(5, 100)) == []
         assert max(float(each.precision(30).upper) for each in found_here) < 0.06
+
+
+@pytest.mark.parametrize("units", [0, 1])
+def test_a_population_without_units_is_refused(tmp_path: Path, units: int) -> None:
+    town = make(tmp_path / "town")
+    write_parquet(town.root / "data_contracts" / "towns.parquet", good_rows(units))
+    with pytest.raises(ConfigurationError, match="no two units"):
+        town.claim()

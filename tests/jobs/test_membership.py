@@ -99,17 +99,19 @@ def test_figure_10_at_every_skew(tmp_path: Path, tprs: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("non_members", "verdict", "needed"), [(7189, "above 0.5", None), (7188, "inconclusive", 7189)]
+    ("non_members", "verdict", "needed"), [(11261, "above 0.5", None), (11260, "inconclusive", 11261)]
 )
 def test_no_false_positive_shows_a_precision_among_enough_non_members_only(
     tmp_path: Path, non_members: int, verdict: str, needed: int | None
 ) -> None:
-    """Rates of 0, and rates of less than one of them."""
-    for fpr in ("0", "0.0001"):
+    """Rates of 0, and rates of less than one of them. Where the rate is 0 the lower end is above .5 as well: recall has
+    one, too, so that more are needed than beside a recall that is known."""
+    for fpr in ("0", "0.00005"):
         said = found(tmp_path / "zero.csv", f"fpr,tpr\n{fpr},0.1\n", 240, targets=Targets(10**4, non_members))
         (row,), (greatest,) = said["points"], said["greatest"]
         assert (row["verdict"], row["needed"], row["precision"]) == (verdict, needed, None)
         assert row["precision_high"] == 1
+        assert fpr != "0" or (row["precision_low"] >= 0.5) == (needed is None)
         assert greatest["needed"] == needed
         assert greatest["recall"] == (None if needed else 0.1)
         assert ("more than 0.5" in said["plain"]) == (needed is None)
@@ -219,3 +221,15 @@ def test_the_command_says_it_on_the_terminal_as_json_and_as_a_page(
     assert "| 1:240 | 1e-05 | 0.1 | 0.9766 |" in text.read_text(encoding="utf-8")
     assert crowdgate("membership", "--roc", file, "--skew", "30:1", "--json") == 2
     assert json.loads(capsys.readouterr().out)["code"] == "configuration"
+
+
+def test_a_curve_of_too_many_points_is_refused_before_they_are_read(tmp_path: Path) -> None:
+    (tmp_path / "long.csv").write_text("fpr,tpr\n" + "no number,1\n" * 501)
+    with pytest.raises(ConfigurationError, match=r"501 points; expected at most 500"):
+        read_curve(tmp_path / "long.csv")
+
+
+def test_what_is_wrong_with_a_file_is_not_said_to_be_expected(tmp_path: Path) -> None:
+    (tmp_path / "open.csv").write_text('fpr,tpr\n"0.1","0.5\n')
+    with pytest.raises(ConfigurationError, match=r"no CSV file: unexpected end of data; expected lines of cells"):
+        read_curve(tmp_path / "open.csv")

@@ -82,7 +82,8 @@ def _inferred(record: InferenceRecord, said: inference.Findings, name: str, opti
 
 
 def _claimed(record: MembershipRecord, said: membership.Findings, _: str, options: Options) -> Measurement | None:
-    return membership.worst(said.estimates, record.setting.population_size, options["skew"], options["recall"])
+    judged = membership.worst(said.estimates, record.setting.n, options["skew"], options["recall"])
+    return None if judged is None else judged.precision(options["skew"])
 
 
 def _weights(record: AuditRecord) -> Iterator[str]:

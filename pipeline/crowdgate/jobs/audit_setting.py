@@ -12,7 +12,9 @@ import numpy as np
 from pydantic import ValidationError
 
 import crowdgate
+from crowdgate.audit.observation import Known
 from crowdgate.audit.population import Population
+from crowdgate.audit.released import Released
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
@@ -40,6 +42,13 @@ def stated(plan: Plan, overrides: Mapping[str, Any] | None = None) -> AuditSpec:
         ]
         raise ConfigurationError(problems) from None
     return own.model_copy(update={name: getattr(read, name) for name in given})
+
+
+def unread_of(plan: Plan, known: Known) -> tuple[str, ...]:
+    """What is drawn, and read by no attacker."""
+    rng = np.random.default_rng(0)
+    seen = Released(plan.protection).tell(known.population.draw(2, rng), known, rng).seen
+    return () if seen is None else seen.unread
 
 
 def common(plan: Plan, population: Population, confidential: bool) -> dict[str, Any]:

@@ -116,21 +116,28 @@ class Line(NamedTuple):
     points: tuple[tuple[float, float], ...]
 
 
-def draw_lines(lines: Sequence[Line], x_label: str, y_label: str, y_scale: str = "linear") -> str:
-    """Shares over sizes or shares, which stand on a logarithmic axis; `y_scale` is linear or log.
+def draw_lines(
+    lines: Sequence[Line], x_label: str, y_label: str, y_scale: str = "linear", *, pairs: bool = False
+) -> str:
+    """Shares over sizes or shares, which stand on a logarithmic axis; `y_scale` is linear or log. Of `pairs` the second
+    has the colour of the first, and their names stand beside the picture.
 
     Raises ConfigurationError when the extra that draws is not installed.
     """
     figure, axes = _figure()
     for number, line in enumerate(lines):
-        axes.plot(*zip(*line.points, strict=True), STYLES[number % 2], color=f"C{number}", marker=".", label=line.name)
+        color = f"C{number // 2 if pairs else number}"
+        axes.plot(*zip(*line.points, strict=True), STYLES[number % 2], color=color, marker=".", label=line.name)
     axes.set_xscale("log")
     axes.set_yscale(y_scale)
     if y_scale == "linear":
         axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
-    axes.legend(fontsize="small")
+    if pairs:
+        figure.legend(fontsize="small", loc="outside right upper")
+    else:
+        axes.legend(fontsize="small")
     return _svg(figure)
 
 

@@ -13,7 +13,8 @@ from scipy.special import betainc
 
 from crowdgate.audit.inference.original import Tuples
 from crowdgate.audit.inference.secret import Floats
-from crowdgate.audit.membership.crowd import Crowd, released, told
+from crowdgate.audit.membership.crowd import Crowd, Places, released, told
+from crowdgate.histogram import Histogram
 from crowdgate.kind.seen import Seen
 
 MOST_PAIRS = 1 << 24
@@ -67,15 +68,9 @@ class Sight:
         cells = len(self.crowd.population.cells)
         if not self.reads_rows:
             return np.zeros(cells)
-        ratio = np.where(self.counts > 0, self._present(), self._absent())
+        present = _with_member(self.counts, self.held, float(self.seen.beta), self.crowd.share)
+        ratio = np.where(self.counts > 0, present, self._absent())
         return np.asarray(np.log(np.maximum(ratio, _NEVER))[self.tuples.of_cell], dtype=np.float64)
-
-    def _present(self) -> Floats:
-        """1 - beta + beta f(c - 1) / f(c), where f is the law of the count of all others, Bin(rows - 1, tried)."""
-        beta, share = float(self.seen.beta), min(1 - _NEVER, self.tried)
-        rest = np.maximum(self.held - self.counts, _NEVER)
-        found: Floats = 1 - beta + beta * self.counts * (1 - share) / (rest * share)
-        return found
 
     def _absent(self) -> Floats:
         """1 - beta f(k - 1) / F(k - 1): a class below k is not released."""
@@ -106,23 +101,47 @@ class Sight:
         return np.asarray((step * far - step * step / 2).sum(axis=0), dtype=np.float64)
 
     @cached_property
+    def log_exact(self) -> Floats:
+        """The same as if there were no noise."""
+        found = np.zeros(len(self.crowd.population.cells))
+        for table in self.seen.tables:
+            tuples = self.crowd.tuples(table.levels)
+            held = self.crowd.held(tuples)
+            counts = np.clip(told(table, tuples), 0, held)
+            ratio = _with_member(counts, held, float(table.beta), self.crowd.share)
+            found += np.log(np.maximum(ratio, _NEVER))[tuples.of_cell]
+        return found
+
+    @cached_property
     def nearness(self) -> Floats | None:
         """By cells: in how many attributes the nearest released class agrees, and beyond that its rows as a share of
-        the greatest class's. None where nothing is released, or too much to be compared."""
+        the greatest class's. All are equal where no class is released, and so are those without a class where too much
+        is to be compared. None for a kind without rows."""
         rows = self.seen.rows
-        if rows is None or not len(rows) or not rows.names:
+        if rows is None or not rows.names:
             return None
+        most = rows.counts.max(initial=0) + 1
         missing = np.flatnonzero(self.counts == 0)
-        if len(missing) * len(rows) > MOST_PAIRS:
-            return None
-        codes = [rows.codes[rows.names.index(name)] for name in self.tuples.levels]
-        agree = np.zeros((len(missing), len(rows)), dtype=np.int16)
-        for theirs, mine in zip(codes, self.tuples.codes, strict=True):
-            agree += mine[missing, None] == theirs[None, :]
-        size = rows.counts / (rows.counts.max() + 1)
-        found = len(self.tuples.levels) + self.counts / (rows.counts.max() + 1)
-        found[missing] = (agree + size[None, :]).max(axis=1, initial=0)
+        found = len(self.tuples.levels) + self.counts / most
+        found[missing] = self._agreeing(rows, missing, most)
         return np.asarray(found[self.tuples.of_cell], dtype=np.float64)
+
+    def _agreeing(self, rows: Histogram, missing: Places, most: int) -> Floats:
+        """How near the nearest class is to each of these tuples, which have none of their own."""
+        if len(missing) * len(rows) > MOST_PAIRS:
+            return np.zeros(len(missing))
+        agree = np.zeros((len(missing), len(rows)), dtype=np.int16)
+        for name, mine in zip(self.tuples.levels, self.tuples.codes, strict=True):
+            agree += mine[missing, None] == rows.codes[rows.names.index(name)][None, :]
+        return np.asarray((agree + rows.counts[None, :] / most).max(axis=1, initial=0), dtype=np.float64)
+
+
+def _with_member(counts: Floats, held: Floats, beta: float, share: float) -> Floats:
+    """How much likelier counts of a sample are with a member: 1 - beta + beta f(c - 1) / f(c), where f is the law of
+    the count of all others, Bin(held - 1, beta share)."""
+    tried = min(1 - _NEVER, beta * share)
+    rest = np.maximum(held - counts, _NEVER)
+    return np.asarray(1 - beta + beta * counts * (1 - tried) / (rest * tried), dtype=np.float64)
 
 
 def _at_most(number: int, rows: Floats, share: float) -> Floats:
@@ -151,8 +170,14 @@ def likelihood_ratio(sight: Sight) -> Floats | None:
     return sight.crowd.of_units(sight.log_rows + sight.log_tables)
 
 
+def exact_counts(sight: Sight) -> Floats | None:
+    """As the likelihood ratio, of who believes that the noise was left out: cells of few people then tell most."""
+    return sight.crowd.of_units(sight.log_exact) if sight.seen.tables else None
+
+
 ATTACKS: Sequence[tuple[str, str, Attack]] = (
     ("distance", "claims those who agree with a released class in most attributes", distance),
     ("likelihood ratio", "claims those whose presence makes the released counts likelier", likelihood_ratio),
+    ("exact counts", "claims the same, where counts of tables are taken for exact", exact_counts),
 )
 """(name, summary, attack): those that need no releases of the attacker's own."""

@@ -23,8 +23,8 @@ from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
 from crowdgate.risk.membership import Rates, precision
 
-LEAST_CLAIMS = 20
-"""Units, at least, that are claimed where a precision is spoken of: of fewer it is a matter of single people."""
+LEAST_FOUND = 20
+"""Members, at least, who are found where a precision is judged: of fewer it is a matter of single people."""
 MOST_EPSILON = Fraction(5, 2)
 """The greatest epsilon that a control's releases can refute."""
 _OFF = 2e-9
@@ -162,13 +162,14 @@ class Judged:
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found of the policy's mechanism. `precision` is the greatest of the points with the recall that is
-    judged, at the policy's skew (None: there is no such point)."""
+    """What was found of the policy's mechanism. `judged` is the point, of those with the recall that is judged, whose
+    precision may be greatest at the policy's skew (None: there is no such point), and `precision` is that."""
 
     outcome: Outcome
     reasons: tuple[str, ...]
     estimates: tuple[Estimate, ...]
     broken: tuple[tuple[Estimate, str], ...]
+    judged: Estimate | None
     precision: Measurement | None
     controls: tuple[Judged, ...]
 
@@ -178,25 +179,24 @@ def found(record: MembershipRecord) -> Findings:
     setting, alpha = record.setting, level(record.attempt)
     every = estimates(record.own, forms_of(setting, record.own.n), alpha)
     against = tuple(broken(every, alpha))
-    most = worst(every, setting.population_size, setting.skew, setting.recall)
+    most = worst(every, setting.n, setting.skew, setting.recall)
+    precise = None if most is None else most.precision(setting.skew)
     judged = tuple(_judged(each, setting) for each in record.played if each.must != "judged")
     reasons = tuple(_reasons(record, judged, most))
-    holds = most is not None and most.upper <= setting.limit and not against
+    holds = precise is not None and precise.upper <= setting.limit and not against
     return Findings(
         outcome=Outcome.INCONCLUSIVE if reasons else Outcome.PASS if holds else Outcome.FAIL, reasons=reasons,
-        estimates=every, broken=against, precision=most, controls=judged,
+        estimates=every, broken=against, judged=most, precision=precise, controls=judged,
     )  # fmt: skip
 
 
-def worst(every: Sequence[Estimate], size: int, skew: Number, recall: Fraction) -> Measurement | None:
-    """The greatest precision at a skew, end by end, of all points that may have that recall, in a population of so many
-    units; None where there is no such point."""
-    judged = [
-        each.precision(skew) for each in every if each.tpr.upper >= recall and each.claimed * size >= LEAST_CLAIMS
-    ]
-    if not judged or recall * size < LEAST_CLAIMS:
+def worst(every: Sequence[Estimate], n: int, skew: Number, recall: Fraction) -> Estimate | None:
+    """Of all points that may have that recall, in tables of n units, the one whose precision may be greatest at a skew;
+    None where there is no such point, or too few members would be found."""
+    judged = [each for each in every if each.tpr.upper >= recall]
+    if not judged or recall * n < LEAST_FOUND:
         return None
-    return Measurement(*(max(getattr(each, end) for each in judged) for end in ("value", "lower", "upper")))
+    return max(judged, key=lambda each: float(each.precision(skew).upper))
 
 
 def _judged(played: Played, setting: Setting) -> Judged:
@@ -213,7 +213,7 @@ def _judged(played: Played, setting: Setting) -> Judged:
     return Judged(played.mechanism, played.must, works, float(best.tpr.value), float(best.fpr.value))
 
 
-def _reasons(record: MembershipRecord, judged: Sequence[Judged], most: Measurement | None) -> Iterator[str]:
+def _reasons(record: MembershipRecord, judged: Sequence[Judged], most: Estimate | None) -> Iterator[str]:
     """Why nothing can be concluded."""
     if not judged:
         yield "no control was played: nothing says that this audit sees anything"
@@ -224,8 +224,4 @@ def _reasons(record: MembershipRecord, judged: Sequence[Judged], most: Measureme
     if not record.own.points:
         yield "nothing that is released is read by an attack on membership"
     elif most is None:
-        need = math.ceil(LEAST_CLAIMS / record.setting.recall)
-        yield (
-            f"too few people to claim a share of {float(record.setting.recall):g}: a population of {need:,} units is"
-            " needed"
-        )
+        yield f"no attack found a share of {float(record.setting.recall):g} of the members"

@@ -61,7 +61,7 @@ class Setting(CommonSetting):
     Each of `releases` is of a fresh table of n units. `epsilon` and `delta` are those of the release, `known_epsilon`
     and `known_delta` of what is attacked, for tables in which one unit is replaced (n is public); `cap` is the rate of
     the sample, and what is told beside it (epsilon, delta; None: no cap). Precision is judged at `skew` and at a recall
-    of `recall` or more, against `limit`.
+    of `recall` or more, against `limit`. `unread` is what is released and read by no attack.
     """
 
     question: Literal["membership"] = "membership"
@@ -73,6 +73,7 @@ class Setting(CommonSetting):
     skew: Exact
     recall: Exact
     attacks: tuple[str, ...]
+    unread: tuple[str, ...]
 
 
 class MembershipRecord(Record):

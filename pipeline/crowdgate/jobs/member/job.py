@@ -27,7 +27,7 @@ _FITTING, _DRAWING = 0, 1
 def _schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[Scheduled]:
     """The policy's own mechanism, and the controls."""
     mechanism, crowd = Released(plan.protection), Crowd(population, spec.units or population.size // 2)
-    claimed = claimed_of(spec, population.size)
+    claimed = claimed_of(spec, crowd.n, population.size)
     own = Game(mechanism, crowd, claimed, seed, 0, fitted(mechanism, crowd, _rng(seed, _FITTING)))
     games = [Scheduled(own, spec.membership.releases, "judged", "publishes what the policy says")]
     units = units_of(crowd.n, sampled_rate(plan))
@@ -38,7 +38,7 @@ def _schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) ->
 
 
 def _controlled(control: Control, crowd: Crowd, spec: AuditSpec, seed: int, number: int) -> Scheduled:
-    claimed = claimed_of(spec, crowd.population.size)
+    claimed = claimed_of(spec, crowd.n, crowd.population.size)
     game = Game(control, crowd, claimed, seed, number, attacks=control.attacks)
     return Scheduled(game, control.releases, control.must, control.note)
 

@@ -51,4 +51,5 @@ def _pictures(found: Claimed) -> list[str]:
         measured = [(float(each.tpr.value), float(each.precision(skew).value)) for each in every]
         allowed = [(float(each.tpr.value), each.allowed(setting, skew)) for each in every]
         lines += [Line(f"1:{skew}", tuple(measured)), Line(f"1:{skew}, allowed", tuple(allowed))]
-    return [draw_lines(lines, "recall: share of the members who are found", "precision", "log")] if every else []
+    x_label = "recall: share of the members who are found"
+    return [draw_lines(lines, x_label, "precision", "log", pairs=True)] if every else []

@@ -4,20 +4,21 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from crowdgate.accounting.numbers import exact_text
+from crowdgate.accounting.numbers import decimal, exact_text
 from crowdgate.audit.membership.controls import Control, controls
-from crowdgate.audit.membership.findings import LEAST_CLAIMS
+from crowdgate.audit.membership.findings import LEAST_FOUND
 from crowdgate.audit.membership.play import NAMES
 from crowdgate.audit.membership.record import Setting
+from crowdgate.audit.observation import Known
 from crowdgate.audit.population import Population
 from crowdgate.candidate import Cost
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.guarantee import Guarantee, Part, known_number
-from crowdgate.jobs.audit_setting import common
+from crowdgate.jobs.audit_setting import common, unread_of
 from crowdgate.jobs.inference.setting import libraries_of_models
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
-from crowdgate.risk.membership import non_members_needed
+from crowdgate.risk.membership import base_rate, non_members_needed
 
 LEAST_UNITS = 200
 CLAIMED = tuple(Fraction(each) for each in ("1e-4", "1e-3", "0.01", "0.1", "0.5", "1"))
@@ -30,10 +31,25 @@ def units_of(spec: AuditSpec, population: Population) -> int:
     return spec.units or population.size // 2
 
 
-def claimed_of(spec: AuditSpec, size: int) -> tuple[float, ...]:
-    """The shares that are claimed: of whole units at least, and the recall that is judged."""
-    wanted = {*CLAIMED, spec.membership.recall}
+def claimed_of(spec: AuditSpec, n: int, size: int) -> tuple[float, ...]:
+    """The shares that are claimed, of a unit at least: also the recall that is judged, and where that is at the
+    limit."""
+    wanted = {*CLAIMED, spec.membership.recall, deciding(spec, n, size)}
     return tuple(float(each) for each in sorted(wanted) if each * size >= 1)
+
+
+def deciding(spec: AuditSpec, n: int, size: int) -> Fraction:
+    """The share that is claimed by who finds the recall that is judged with the greatest precision that passes.
+
+    Whoever finds as many by fewer claims, and so is right more often, finds as many here at least, and is above the
+    limit here as well: an attack that is certain of few members and knows nothing of the others can't hide between two
+    shares.
+    """
+    wanted = spec.membership
+    if not wanted.limit:  # nothing could pass
+        return Fraction(1)
+    false = wanted.recall * (1 - wanted.limit) / (wanted.limit * wanted.skew)
+    return min(Fraction(1), (wanted.recall * n + false * (size - n)) / size)
 
 
 def played_guarantee(plan: Plan) -> Guarantee:
@@ -71,10 +87,10 @@ def controls_of(plan: Plan) -> tuple[Control, ...]:
 
 def said_of(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
     """What the policy says of an audit, on a population of so many units."""
-    wanted = spec.membership
+    wanted, n = spec.membership, spec.units or size // 2
     known = known_number(played_guarantee(plan), plan.protection.figures().beta, plan.bundle.contract.unit.rows)
     return {
-        "n": spec.units or size // 2, "releases": wanted.releases, "claimed": claimed_of(spec, size),
+        "n": n, "releases": wanted.releases, "claimed": claimed_of(spec, n, size),
         "skew": wanted.skew, "recall": wanted.recall, "limit": wanted.limit, "known_epsilon": known.epsilon,
         "known_delta": min(known.delta, Fraction(1)), "cap": cap_of(plan), "attacks": NAMES,
         "controls": tuple(each.name for each in controls_of(plan)),
@@ -82,9 +98,15 @@ def said_of(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
 
 
 def setting_of(plan: Plan, spec: AuditSpec, population: Population, confidential: bool = False) -> Setting:
-    """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers."""
+    """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers.
+
+    Raises ConfigurationError for a population without units.
+    """
+    if population.size < 2:
+        raise _refused(plan, spec, "population", "the population has no two units", "a public table with units to draw")
+    unread = unread_of(plan, Known(population, units_of(spec, population), False))
     shared = {**common(plan, population, confidential), "libraries": libraries_of_models()}
-    return Setting(**shared, **said_of(plan, spec, population.size))
+    return Setting(**shared, unread=unread, **said_of(plan, spec, population.size))
 
 
 def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction) -> None:
@@ -94,12 +116,15 @@ def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction)
         found = f"{n:,} units, of a population of {size:,}: the others are the non-members"
         expected = f"from {LEAST_UNITS} units to half of the population, {size // 2:,}"
         raise _refused(plan, spec, "units", found, expected, str(size // 2) if n > size // 2 else None)
-    if wanted.recall * size < LEAST_CLAIMS:
-        found = f"a recall of {exact_text(wanted.recall)} in a population of {size:,}: fewer than {LEAST_CLAIMS} people"
-        expected = f"a recall of {exact_text(Fraction(-(-LEAST_CLAIMS * 10**6 // size), 10**6))} at least"
+    if wanted.recall * n < LEAST_FOUND:
+        found = f"a recall of {exact_text(wanted.recall)} in a table of {n:,} units: fewer than {LEAST_FOUND} people"
+        expected = f"a recall of {exact_text(Fraction(-(-LEAST_FOUND * 10**6 // n), 10**6))} at least"
         raise _refused(plan, spec, "membership", found, expected)
-    if not wanted.limit:
-        return
+    blind = base_rate(wanted.skew)
+    if wanted.limit < blind:
+        found = f"a precision of {exact_text(wanted.limit)} at 1:{exact_text(wanted.skew)}, and nothing could pass"
+        expected = f"a limit of {decimal(blind)} at least, which is right of who claims everybody; or a greater skew"
+        raise _refused(plan, spec, "membership", found, expected)
     needed = non_members_needed(wanted.limit, wanted.recall, wanted.skew, alpha)
     if size - n < needed:
         at = f"1:{exact_text(wanted.skew)} and recall {exact_text(wanted.recall)}"

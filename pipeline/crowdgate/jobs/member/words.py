@@ -22,7 +22,7 @@ STARRED = (
     "* What the guarantee allows without any experiment: of the members found, beside so many others claimed, and of"
     " how often a claim is right, at the same recall. The first is the lower of two where a sample is drawn: members"
     " who are not in the sample can hardly be told from others. `seen from` is the least share that this audit would"
-    " have refuted, if it were found in every release."
+    " have refuted, if it were found in every release, and fewer others were claimed."
 )
 FORMS = {EPSILON_FORM: "its epsilon and delta", CAP_FORM: "its sampling rate"}
 
@@ -39,8 +39,8 @@ def conclusion(found: Claimed) -> str:
     share, limit = decimal(said.precision.upper, 3), decimal(setting.limit, 4)
     where = f"where there are {exact_text(setting.skew)} non-members for each member"
     if said.outcome is Outcome.FAIL:
-        return f"Not within the limit: {where}, {share} of an attacker's claims can be right, and the limit is {limit}."
-    return f"Within the limit: {where}, at most {share} of an attacker's claims are right, and the limit is {limit}."
+        return f"Not within the limit: {where}, {share} of what these attacks claim can be right; the limit is {limit}."
+    return f"Within the limit: {where}, at most {share} of what these attacks claim is right; the limit is {limit}."
 
 
 def membership_words(found: Claimed) -> list[str]:
@@ -63,6 +63,7 @@ def membership_words(found: Claimed) -> list[str]:
         f"Attempt {found.record.attempt} at these policy files: ends and claims at level"
         f" {decimal(level(found.record.attempt))}.",
         f"Controls: {'; '.join(map(_control_words, said.controls))}.",
+        *_unread(setting),
         "Other attacks may find more; only the guarantee bounds them all. What publishing or withholding tells by"
         " itself is not part of the game.",
         *([] if found.own else ["Set otherwise than the policy says: no gate reads this audit."]),
@@ -76,6 +77,11 @@ def _guarantee(setting: Setting) -> str:
         return f"{said} Nothing is sampled that would cap what can be found of the members."
     beside = f", with what is told beside it (epsilon {decimal(setting.cap[1])})," if setting.cap[1] else ""
     return f"{said} A sample at rate {decimal(setting.cap[0])}{beside} caps what can be found of the members."
+
+
+def _unread(setting: Setting) -> Iterator[str]:
+    if setting.unread:
+        yield f"No attack reads what else is released: {', '.join(setting.unread)}."
 
 
 def _refutable(found: Claimed) -> Iterator[str]:
@@ -107,7 +113,7 @@ def point_listing(found: Claimed) -> Listing:
     for each in found.findings.estimates:
         allowed, seen = min(form.allowed(float(each.fpr.value)) for form in every), _seen(each)
         rows.append(
-            [f"{each.claimed:g}", each.attack, *_ends(each.tpr), _number(each.fpr.value), decimal(allowed, 4),
+            [f"{each.claimed:.3g}", each.attack, *_ends(each.tpr), _number(each.fpr.value), decimal(allowed, 4),
              "" if seen is None else decimal(seen, 4)]
         )  # fmt: skip
     return Listing(
@@ -116,11 +122,11 @@ def point_listing(found: Claimed) -> Listing:
 
 
 def precision_listing(found: Claimed, *, judged: bool = False) -> Listing:
-    """Precision at every skew: of all points, or of the one at the recall that is judged."""
+    """Precision at every skew: of all points, or of the one that is judged."""
     setting = found.record.setting
-    own = [each for each in found.findings.estimates if not judged or each.claimed == float(setting.recall)]
+    own = [each for each in found.findings.estimates if not judged or each is found.findings.judged]
     rows = [
-        [f"{each.claimed:g}", f"1:{exact_text(skew)}", *_ends(each.precision(skew)),
+        [f"{each.claimed:.3g}", f"1:{exact_text(skew)}", *_ends(each.precision(skew)),
          decimal(each.allowed(setting, skew), 4)]
         for each in own for skew in skews(setting)
     ]  # fmt: skip
@@ -141,7 +147,7 @@ def attack_listing(found: Claimed) -> Listing:
     """What every attack found."""
     own = found.record.own
     rows = [[name, *("" if each is None else _number(each) for each in line)] for name, line in own.recall.items()]
-    titles = ("attack", *(f"{each:g}" for each in found.record.setting.claimed))
+    titles = ("attack", *(f"{each:.3g}" for each in found.record.setting.claimed))
     return Listing("All attacks: members found, by the share that is claimed", titles, rows, (0,))
 
 

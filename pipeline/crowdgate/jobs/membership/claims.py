@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from crowdgate.accounting.numbers import exact_text
-from crowdgate.jobs.membership.asked import Asked
+from crowdgate.jobs.membership.asked import EACH_END, Asked
 from crowdgate.kind.forecast import BOUND, LEAST, PEOPLE, Column, Value
 from crowdgate.risk.membership import Rates, base_rate, non_members_needed
 from crowdgate.risk.roc import RocPoint, at_skew, greatest_recall
@@ -79,7 +79,7 @@ class Claims:
             **_shares(claim.recall, skew),
             "targets_per_claim": 1 / claim.predicted,
             "verdict": MEASURED if seen else ABOVE if shown else INCONCLUSIVE,
-            "needed": None if shown else _needed(USUAL, point.tpr, skew),
+            "needed": None if shown else self._needed(USUAL, point, skew),
         }
 
     def greatest(self) -> Iterator[Row]:
@@ -94,7 +94,7 @@ class Claims:
         if found is None and self.unseen:
             last = self.unseen[-1]
             if not self._shows(last, wanted, skew):
-                needed = _needed(wanted, last.tpr, skew)
+                needed = self._needed(wanted, last, skew)
                 return {"verdict": INCONCLUSIVE, "recall": None, **_shares(None, skew), "needed": needed}
             found = float(last.tpr)
         verdict = MISSED if found is None else REACHED
@@ -125,8 +125,20 @@ class Claims:
         """Whether a false positive was seen, or so many non-members were tried that its absence shows a precision."""
         if self._seen(point):
             return True
-        needed = _needed(wanted, point.tpr, skew)
+        needed = self._needed(wanted, point, skew)
         return needed is not None and self.asked.targets is not None and self.asked.targets.non_members >= needed
+
+    def _needed(self, wanted: Fraction, point: RocPoint, skew: Fraction) -> int | None:
+        """Non-members, none of them claimed, who put the lower end of precision at `wanted`: beside the lower end of
+        recall where it is known of how many members that is, and otherwise beside recall as it is, at level .05. None
+        where nobody is found, or where it would be more than 10^15."""
+        targets = self.asked.targets
+        try:
+            if targets is None:
+                return non_members_needed(wanted, point.tpr, skew, LEVEL)
+            return non_members_needed(wanted, targets.rates(point).tpr[0], skew, EACH_END / 2)
+        except ValueError:
+            return None
 
 
 def named(skew: Fraction) -> str:
@@ -143,11 +155,3 @@ def _shares(recall: float | None, skew: Fraction) -> Row:
     """Members, and targets, among whom one is rightly claimed."""
     each = 1 / recall if recall else None
     return {"members_per_hit": each, "targets_per_hit": each and each * float(1 + skew)}
-
-
-def _needed(wanted: Fraction, recall: Fraction, skew: Fraction) -> int | None:
-    """Non-members; None where nobody is found, or where it would be more than 10^15."""
-    try:
-        return non_members_needed(wanted, recall, skew, LEVEL)
-    except ValueError:
-        return None

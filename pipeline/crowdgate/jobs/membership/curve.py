@@ -71,10 +71,12 @@ def read_curve(path: Path) -> Curve:
     """The curve in a CSV file. Raises ConfigurationError that lists its problems."""
     file = _read(path)
     form = _form(file)
-    problems: list[Problem] = []
+    problems = list(_size(file))
+    if problems:
+        raise ConfigurationError(problems)
     told = [(line, each) for line, cells in file.rows if (each := _point(file, form, line, cells, problems))]
     if not problems:
-        problems = [*_order(file, form, told), *_size(file, told)]
+        problems = [*_order(file, form, told), *_nobody(file, told)]
     if problems:
         raise ConfigurationError(problems[:MOST_FAULTS])
     points = tuple(point for _, point in told if point.fpr or point.tpr)
@@ -88,7 +90,9 @@ def _read(path: Path) -> CsvFile:
         found, expected = error.strerror or "unreadable", "a readable CSV file"
     except UnicodeError:
         found, expected = "no CSV file", "UTF-8 text"
-    except (ValueError, csv.Error) as error:
+    except csv.Error as error:
+        found, expected = f"no CSV file: {error}", "lines of cells with a comma between them"
+    except ValueError as error:
         found, expected = "no CSV file", str(error)
     raise ConfigurationError(Problem(str(path), None, "file", found, expected))
 
@@ -140,9 +144,12 @@ def _order(file: CsvFile, form: Form, told: list[tuple[int, RocPoint]]) -> Itera
 _NAMES = {"fpr": "false positive rate", "tpr": "true positive rate"}
 
 
-def _size(file: CsvFile, told: list[tuple[int, RocPoint]]) -> Iterator[Problem]:
+def _size(file: CsvFile) -> Iterator[Problem]:
+    if len(file.rows) > MOST_POINTS:
+        yield file.problem(None, f"{len(file.rows)} points", f"at most {MOST_POINTS}: leave some out", column="rows")
+
+
+def _nobody(file: CsvFile, told: list[tuple[int, RocPoint]]) -> Iterator[Problem]:
     if not any(point.fpr or point.tpr for _, point in told):
         found = "only points with both rates 0, which claim nobody" if told else "no points"
         yield file.problem(None, found, "one line at least with a rate above 0", column="rows")
-    if len(told) > MOST_POINTS:
-        yield file.problem(None, f"{len(told)} points", f"at most {MOST_POINTS}: leave some out", column="rows")

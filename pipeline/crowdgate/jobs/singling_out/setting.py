@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from crowdgate.accounting.audit_power import chance_to_pass
 from crowdgate.accounting.numbers import exact_text
 from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
@@ -16,11 +14,10 @@ from crowdgate.audit.observation import Known
 from crowdgate.audit.population import Population
 from crowdgate.audit.predicates import GRID
 from crowdgate.audit.record import Setting, weights_of
-from crowdgate.audit.released import Released
 from crowdgate.candidate import Shape
 from crowdgate.documents import Location
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.jobs.audit_setting import common
+from crowdgate.jobs.audit_setting import common, unread_of
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
 
@@ -47,13 +44,6 @@ def controls_of(plan: Plan, known: Known) -> list[Control]:
     return [control for control in every_control(plan) if control.fits(known)]
 
 
-def _unread(plan: Plan, known: Known) -> tuple[str, ...]:
-    """What is drawn, and read by no attacker."""
-    rng = np.random.default_rng(0)
-    seen = Released(plan.protection).tell(known.population.draw(2, rng), known, rng).seen
-    return () if seen is None else seen.unread
-
-
 def said_of(_: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
     """What the policy says of an audit, on a population of so many units."""
     n = size if spec.units is None else spec.units
@@ -77,7 +67,7 @@ def setting_of(plan: Plan, spec: AuditSpec, population: Population, confidential
     return Setting(
         **common(plan, population, confidential), **said_of(plan, spec, population.size), beta=beta, controls=played,
         not_played=tuple(each.name for each in every_control(plan) if each.name not in played),
-        unread=_unread(plan, known),
+        unread=unread_of(plan, known),
     )  # fmt: skip
 
 
