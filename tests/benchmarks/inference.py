@@ -16,8 +16,8 @@ Every policy is audited as `crowdgate audit POLICY --of inference` does it, in a
   level .05 over all lines of an audit together, those that are not shown as well. `stricter`: the upper ends of all
   secrets are more than a tenth below the baselines.
 
-Mechanisms of which it is known what they do draw nothing: their figures are exact for their table, of at most 20,000 rows
-(the policy's own columns as they are: of the whole table).
+Mechanisms of which it is known what they do draw nothing: their figures are exact for their table, of at most 20,000
+rows (the policy's own columns as they are: of the whole table).
 `identity` is also known by a tag. Mondrian's groups of five or more rows are made of all that is known, and published
 with the coin of every row, or with the secret; the attacker knows in which group somebody is.
 """

@@ -82,8 +82,9 @@ def _inferred(record: InferenceRecord, said: inference.Findings, name: str, opti
 
 
 def _claimed(record: MembershipRecord, said: membership.Findings, _: str, options: Options) -> Measurement | None:
-    judged = membership.worst(said.estimates, record.setting.n, options["skew"], options["recall"])
-    return None if judged is None else judged.precision(options["skew"])
+    """An audit looks for claims at its own skew and recall, and tells of no others."""
+    asked = (record.setting.skew, record.setting.recall) == (options["skew"], options["recall"])
+    return said.precision if asked else None
 
 
 def _weights(record: AuditRecord) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from crowdgate.accounting.numbers import decimal
+from crowdgate.accounting.numbers import decimal, exact_text
 from crowdgate.candidate import Question, Shape, Static
 from crowdgate.contracts.contract import PrivacyUnit
 from crowdgate.documents import Location
@@ -24,7 +24,7 @@ from crowdgate.limits import MOST_JOINT_FIGURES
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.measures.options import is_share, wrong_options
 from crowdgate.policy.files import Bundle, Known, read_bundle
-from crowdgate.policy.policy import GateRule
+from crowdgate.policy.policy import AuditSpec, GateRule
 from crowdgate.sources import SOURCES
 
 KNOWN = Known(
@@ -235,9 +235,28 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
             yield _at(bundle, at, f"{rule.measure} without {option}", f"with: {{{option}: ...}}")
     for option, expected in wrong_options(rule, measure):
         yield _at(bundle, (*at, "with", option), "out of range", expected)
+    yield from _claim_problems(bundle, at, rule, measure)
     yield from _input_problems(bundle, at, rule, measure)
     yield from _over_problems(bundle, at, rule, measure)
     yield from _of_problems(bundle, at, rule, measure)
+
+
+def _claim_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
+    """An audit of membership looks for claims at the skew and the recall that it is set to, and tells of no others."""
+    own = (bundle.policy.spec.audit or AuditSpec()).membership
+    for option, stated in (("skew", own.skew), ("recall", own.recall)):
+        if measure.asks is Question.MEMBERSHIP and rule.options.get(option, stated) != stated:
+            found, meant = (
+                f"the policy's audit of membership is at a {option} of {exact_text(stated)}",
+                exact_text(stated),
+            )
+            yield _at(
+                bundle,
+                (*at, "with", option),
+                found,
+                f"the same number as in audit: {{membership: {{{option}: ...}}}}",
+                meant,
+            )
 
 
 def _input_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
