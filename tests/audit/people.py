@@ -28,11 +28,13 @@ def rows(counts: np.ndarray) -> Population:
 
 
 def persons(lines: np.ndarray, members: np.ndarray) -> Population:
-    """A population of persons: of each distinct person the rows in each cell, and how many there are."""
-    view = View(levels(lines.shape[1]))
-    codes = (np.arange(lines.shape[1], dtype=np.int32),)
-    cells = Histogram(view.names, view.sizes, codes, (lines.T @ members).astype(np.int64))
-    return Population("people", view, cells, members.astype(np.int64), csr_array(lines.astype(np.int64)))
+    """A population of persons: of each distinct person the rows in each cell of the attributes, and how many there
+    are."""
+    view, flat = View(levels(*lines.shape[1:])), lines.reshape(len(lines), -1).astype(np.int64)
+    total = (flat.T @ members).astype(np.int64)
+    codes = tuple(each[total > 0].astype(np.int32) for each in np.unravel_index(np.arange(len(total)), view.sizes))
+    cells = Histogram(view.names, view.sizes, codes, total[total > 0])
+    return Population("people", view, cells, members.astype(np.int64), csr_array(flat[:, total > 0]))
 
 
 @st.composite

@@ -16,7 +16,7 @@ from crowdgate.audit.inference.case import COVERAGES, ESTIMATE, GROUPS, Case, ca
 from crowdgate.audit.inference.controls import GROUP, MONDRIAN, controls, with_added, with_coin
 from crowdgate.audit.inference.findings import Estimate, estimates, judge
 from crowdgate.audit.inference.models import Known
-from crowdgate.audit.inference.original import BLOCKS, Original, original
+from crowdgate.audit.inference.original import PARTS, Original, original
 from crowdgate.audit.inference.play import Game, Tally, chosen
 from crowdgate.audit.inference.secret import Secret, best_guesses
 from crowdgate.audit.inference.seen import asked
@@ -43,7 +43,7 @@ def made(counts: np.ndarray, seed: int = 0) -> tuple[Original, Case]:
     """A table whose last attribute is secret, the others known."""
     population = rows(counts)
     *known, last = population.levels
-    table = original(population, population.size, known, [Secret(last, population.levels[last])], RNG(seed))
+    table = original(population, population.size, known, [Secret(last, population.levels[last])], RNG(seed), PARTS)
     return table, case_of(table, secret_of(table), dict.fromkeys(population.levels), RNG(seed + 1), QUICK)
 
 
@@ -101,13 +101,13 @@ def test_shares_are_those_of_people_counted_one_by_one(held: list[int], seed: in
     people = [
         (view.tuples.of_cell[cell], int(case.codes[cell]), block)
         for cell, line in enumerate(table.rows)
-        for block in range(*ESTIMATE.indices(BLOCKS))
+        for block in range(*table.estimate.indices(table.blocks))
         for _ in range(line[block])
     ]
-    best = case.held[case.chosen[0][0]]
+    best = case.held[case.chosen(0)]
     of = {at: tuple(codes[at] for codes in view.tuples.codes) for at in range(len(view.tuples))}
     of_case = {tuple(codes[at] for codes in case.tuples.codes): at for at in range(len(case.tuples))}
-    found = view.shares(guesses, ESTIMATE)[0]
+    found = view.shares(guesses, table.estimate)[0]
     for at, coverage in enumerate(COVERAGES):
         targets = np.bincount([who for who, _, _ in people], minlength=len(view.tuples)).astype(float)
         taken = predicted(guesses.confidence, targets, coverage * len(people))
@@ -122,14 +122,14 @@ def test_shares_are_those_of_people_counted_one_by_one(held: list[int], seed: in
 def test_no_baseline_sees_the_people_whom_it_is_asked_about(held: list[int], seed: int) -> None:
     """What is guessed of a block does not change with the secrets of the block."""
     table, case = made(np.array(held).reshape(3, 2, 2), seed)
-    swapped = table.units.reshape(-1, BLOCKS).copy()
+    swapped = table.units.copy()
     cells = table.population.cells
     place = {tuple(int(column[at]) for column in cells.codes): at for at in range(len(cells))}
     for key, at in place.items():
         other = place.get((*key[:-1], 1 - key[-1]))
         if other is not None:
             swapped[at, 1] = table.units[other, 1]
-    other_table = Original(table.population, swapped, table.known, table.secrets)
+    other_table = Original(table.population, table.public, swapped, table.known, table.secrets)
     known = Known(case.tuples.codes, (None,) * len(case.tuples.codes))
     first = baselines(table, case.secret, known, case.tuples.of_cell, RNG(seed + 1))
     again = baselines(other_table, case.secret, known, case.tuples.of_cell, RNG(seed + 1))
@@ -193,9 +193,9 @@ def test_the_baseline_of_a_table_of_twins_is_that_of_the_people() -> None:
 @settings(max_examples=20, deadline=None)
 def test_blocks_divide_the_table(held: list[int], seed: int) -> None:
     population = rows(np.array(held).reshape(3, 4))
-    table = original(population, population.size, ["a"], [], RNG(seed))
+    table = original(population, population.size, ["a"], [], RNG(seed), PARTS)
     assert (table.units.sum(axis=1) == population.members).all()
-    assert (table.without(2, RNG(0)).units == population.members - table.units[:, 2]).all()
+    assert (table.without(table.part(2), RNG(0)).units == population.members - table.units[:, 2]).all()
 
 
 def test_everything_told_is_looked_up_and_nothing_told_is_not_guessed() -> None:
@@ -206,7 +206,7 @@ def test_everything_told_is_looked_up_and_nothing_told_is_not_guessed() -> None:
     first = played.secrets[0].precision["class homogeneity"][0]
     assert played.releases == 2
     view = case.view(table.finest(table.known))
-    labels = view.tuples.by_label(case.codes, 2, table.rows[:, ESTIMATE].sum(axis=1))
+    labels = view.tuples.by_label(case.codes, 2, table.rows[:, table.estimate].sum(axis=1))
     whole = view.tuples.by_label(case.codes, 2, table.rows.sum(axis=1))
     right = labels[np.arange(len(labels)), whole.argmax(axis=1)].sum() / labels.sum()
     assert first == pytest.approx((right, 1.0))
@@ -434,7 +434,11 @@ def test_a_table_of_noise_hides_nothing() -> None:
     def reached(*tables: NoisyCounts) -> list[float]:
         sight = Sight(Seen(tables), case.secret, view.target, case.prior, RNG(0))
         answers = [attack(sight) for name, _, attack in ATTACKS if "table" in name]
-        shares = [view.shares(best_guesses(case.secret, each), ESTIMATE)[0, 0] for each in answers if each is not None]
+        shares = [
+            view.shares(best_guesses(case.secret, each), case.original.estimate)[0, 0]
+            for each in answers
+            if each is not None
+        ]
         return [float(each[1] / each[0]) for each in shares]
 
     told = NoisyCounts({name: levels[name] for name in ("a", "c")}, counts.sum(axis=1), 0.1)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from crowdgate.audit.inference import models
+from crowdgate.audit.inference import models, original
 from crowdgate.audit.partial import Batch
 from crowdgate.audit.run import Executor, Schedule, serial
 from crowdgate.errors import ConfigurationError, VerificationFailed
@@ -59,6 +59,14 @@ def make(root: Path, section: str = SECTION) -> Suspicious:
     return Suspicious(town.root)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _five_blocks() -> Iterator[None]:
+    """Small tables as large ones: to leave out each person takes 20 s (tests/audit/test_non_members.py does it)."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(original, "MOST_FITTED", 1000)
+        yield
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     town = make(tmp_path_factory.mktemp("made") / "town")
@@ -92,6 +100,7 @@ def test_an_audit_finds_what_a_release_adds(town: Suspicious) -> None:
     assert said.gain is not None
     assert said.gain.value <= said.gain.upper <= 0.5
     assert found.record.setting.known == ("age",)
+    assert found.record.setting.blocks == 5
     assert found.record.setting.secrets == (("ward", "exact"),)
     assert MARK not in json.dumps(inferred_json(found))
     assert any("Known" in line or "known of everybody: age" in line for line in inferred_words(found))

@@ -95,6 +95,18 @@ class Population:
         weight = np.bincount(box, self.weights, prod(map(len, levels.values())))
         return box, np.asarray(weight, dtype=np.float64)
 
+    def only(self, units: Mask) -> "Population":
+        """The population of these distinct units alone, and of the cells that they have rows in."""
+        if units.all():
+            return self
+        rows = None if self.rows is None else self.rows[units]
+        members = self.members[units]
+        counts = members if rows is None else np.asarray(rows.T @ members)
+        cells = units if rows is None else counts > 0
+        codes = tuple(column[cells] for column in self.cells.codes)
+        held = Histogram(self.cells.names, self.cells.sizes, codes, counts[counts > 0])
+        return Population(self.name, self.view, held, members, None if rows is None else rows[:, cells])
+
     def draw(self, n: int, rng: Rng, *, replacement: bool = True) -> "Drawn":
         """`n` units, independent of each other, or without replacement. Raises ValueError for more than there are."""
         if replacement:

@@ -93,13 +93,15 @@ def _finished(table: Table[R], path: Path) -> R | None:
         record: R | None = parsed(data, table.kept)
     except VerificationFailed:
         record = None
-    if record is not None and is_recorded(table.ledger.journal(), table.key, hashlib.sha256(data).hexdigest()):
+    own = record is not None and record.digest == digest_of(table.setting)
+    if own and is_recorded(table.ledger.journal(), table.key, hashlib.sha256(data).hexdigest()):
         left.unlink(missing_ok=True)
         return record
     if left.exists():
         return None
     raise VerificationFailed(
-        f"{path}: it was edited, or another ledger knows it; remove it to audit anew, which counts as a further attempt"
+        f"{path}: it was edited, or another ledger knows it, or it is of another setting; remove it to audit anew,"
+        " which counts as a further attempt"
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from crowdgate.audit.inference import models
 from crowdgate.audit.inference.models import Fit, Known, Labels
-from crowdgate.audit.inference.original import BLOCKS, Original
+from crowdgate.audit.inference.original import Original
 from crowdgate.audit.inference.secret import Codes, Floats, Secret, best_guesses
 from crowdgate.audit.population import Rng
 
@@ -47,9 +47,10 @@ def baselines(
     """All baselines of a secret."""
     labels, size = Labels(len(secret), secret.numbers), (len(known), len(secret))
     place = of_cell * len(secret) + original.secret_codes(secret)
-    found = [Baseline(name, *_empty(len(known))) for name, _, _ in every]
-    for block in range(BLOCKS):
-        rows = np.delete(original.rows, block, axis=1).sum(axis=1)
+    found = [Baseline(name, *_empty(len(known), original.blocks)) for name, _, _ in every]
+    whole = original.rows.sum(axis=1)
+    for block in np.flatnonzero(original.rows.any(axis=0)):
+        rows = whole - original.rows[:, block]
         weights = np.bincount(place, rows, len(known) * len(secret)).reshape(size).astype(np.float64)
         wanted = np.flatnonzero(np.bincount(of_cell, original.rows[:, block], len(known)))
         for baseline, (_, _, model) in zip(found, every, strict=True):
@@ -58,5 +59,5 @@ def baselines(
     return found
 
 
-def _empty(tuples: int) -> tuple[Codes, Floats]:
-    return np.zeros((tuples, BLOCKS), dtype=np.int64), np.zeros((tuples, BLOCKS))
+def _empty(*size: int) -> tuple[Codes, Floats]:
+    return np.zeros(size, dtype=np.int64), np.zeros(size)

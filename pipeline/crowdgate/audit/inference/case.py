@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from crowdgate.audit.inference.baselines import BASELINES, Baseline, Baselines, baselines
 from crowdgate.audit.inference.models import Known
-from crowdgate.audit.inference.original import BLOCKS, CHOOSING, Original, Tuples
+from crowdgate.audit.inference.original import Original, Tuples
 from crowdgate.audit.inference.secret import Codes, Floats, Guesses, Secret
 from crowdgate.audit.inference.seen import Target
 from crowdgate.audit.population import Rng
@@ -27,9 +27,11 @@ GROUPS = ("all targets", "alone with what is known")
 (section 3.1: unique in its block)."""
 STATS = ("predicted", "attack", "baseline of these", "baseline")
 """Shares of the targets: for whom the attack guesses, of whom it is right; of whom the baseline is right among exactly
-these (the paper's estimand), and among as many that it is surest of itself (equal coverage)."""
+these (the paper's estimand), and among as many that it is surest of itself (equal coverage: as many as the attack does
+guess for, by the baseline that is best at just so many)."""
+DIGITS = 9
+"""Of shares: they are rounded the same way everywhere, so that a part stays a part."""
 Part = slice
-CHOOSE, ESTIMATE = slice(0, CHOOSING), slice(CHOOSING, BLOCKS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,18 +64,25 @@ class Case:
     @cached_property
     def prior(self) -> Floats:
         """The share of every label in the population."""
-        rows = np.bincount(self.codes, self.original.population.cells.counts, len(self.secret))
+        public = self.original.public
+        labels = public.codes(self.secret.name, self.secret.level)
+        rows = np.bincount(labels, public.cells.counts, len(self.secret))
         return np.asarray(rows / rows.sum(), dtype=np.float64)
 
     @cached_property
     def alone(self) -> npt.NDArray[np.bool_]:
-        """The cells whose targets nobody else agrees with."""
-        found: npt.NDArray[np.bool_] = self.tuples.total(self.original.rows.sum(axis=1))[self.tuples.of_cell] == 1
+        """The cells whose targets nobody else agrees with (a person may have several rows there)."""
+        found: npt.NDArray[np.bool_] = self.original.holders(self.tuples)[self.tuples.of_cell] == 1
         return found
 
     def rows(self, group: int) -> npt.NDArray[np.int64]:
         """Targets of a group by cells and blocks."""
         return self.original.rows if group == 0 else np.where(self.alone[:, None], self.original.rows, 0)
+
+    def targets(self, group: int) -> int:
+        """How many units are targets of a group, on the blocks that numbers are estimated on."""
+        cells = np.ones_like(self.alone) if group == 0 else self.alone
+        return self.original.units_in(cells, self.original.estimate)
 
     def right(self, baseline: Baseline, group: int) -> npt.NDArray[np.int64]:
         """Of how many targets a baseline is right, by cells and blocks."""
@@ -87,18 +96,26 @@ class Case:
         return surest(sure, rows.astype(np.float64), right.astype(np.float64))
 
     @cached_property
-    def chosen(self) -> list[list[int]]:
-        """For each group and coverage the baseline that is best on the blocks that choose."""
-        shares, found = np.array(COVERAGES), list[list[int]]()
-        for group in range(len(GROUPS)):
-            right = np.array([self.curve(each, group, CHOOSE).at(shares) for each in self.held])
-            found.append(right.argmax(axis=0).tolist())
-        return found
+    def choosing(self) -> list[list[Surest]]:
+        """The curves of all baselines, by groups, on the blocks that choose."""
+        return self._curves(self.original.choose)
 
     @cached_property
-    def curves(self) -> list[list[Surest]]:
-        """The curve of the chosen baseline of each group and coverage, on the blocks that numbers are estimated on."""
-        return [[self.curve(self.held[at], group, ESTIMATE) for at in own] for group, own in enumerate(self.chosen)]
+    def estimating(self) -> list[list[Surest]]:
+        """The same on the blocks that numbers are estimated on."""
+        return self._curves(self.original.estimate)
+
+    def _curves(self, part: Part) -> list[list[Surest]]:
+        return [[self.curve(each, group, part) for each in self.held] for group in range(len(GROUPS))]
+
+    def chosen(self, group: int, share: float = 1.0) -> int:
+        """The baseline that is best, on the blocks that choose, when it guesses for that share of the targets."""
+        at = np.round(share, DIGITS)
+        return int(np.argmax([curve.at(at) for curve in self.choosing[group]]))
+
+    def equal(self, group: int, share: float) -> float:
+        """Of how many targets that baseline is right among that share of them."""
+        return float(self.estimating[group][self.chosen(group, share)].at(np.asarray(share)))
 
     def view(self, levels: Mapping[str, Level]) -> "View":
         """The targets as they are seen by who knows these attributes at these levels."""
@@ -137,8 +154,8 @@ class View:
                 found[group, at, :3] = [each.sum() / total for each in stats]
                 found[group, at, 0] = min(found[group, at, 0], coverage)  # sums of floats are off by their last bits
                 found[group, at, 1:3] = np.minimum(found[group, at, 1:3], found[group, at, 0])
-                curve = self.case.curves[group][at]
-                found[group, at, 3] = min(float(curve.at(found[group, at, :1])[0]), found[group, at, 0])
+                share = float(found[group, at, 0])
+                found[group, at, 3] = min(self.case.equal(group, share), share)
         return found
 
     def _sums_of(self, group: int, part: Part) -> tuple[Floats, Floats]:
@@ -146,7 +163,7 @@ class View:
         key = (group, part.start, part.stop)
         if key not in self._sums:
             case, rows = self.case, self.case.rows(group)[:, part].sum(axis=1)
-            best = case.held[case.chosen[group][0]]
+            best = case.held[case.chosen(group)]
             right = case.right(best, group)[:, part].sum(axis=1)
             self._sums[key] = self.tuples.by_label(case.codes, len(case.secret), rows), self.tuples.total(right)
         return self._sums[key]

@@ -84,7 +84,7 @@ def with_coin(original: Original, rng: Rng) -> Original:
     table = Histogram((*cells.names, COIN), (*cells.sizes, 2), codes, counts)
     view = type(population.view)({**population.levels, COIN: level})
     people = replace(population, view=view, cells=table, members=counts)
-    return Original(people, units, original.known, (Secret(COIN, level),))
+    return Original(people, people, units, original.known, (Secret(COIN, level),))
 
 
 def with_added(original: Original) -> Population:

@@ -1,10 +1,10 @@
 """The table that releases are made of, and its people as non-members.
 
-Targets are all of them. They are divided into blocks at random; the baseline for a block is fitted on the others, so
-that everybody is a non-member once (Francis, Wagner, section 4.2: several are removed at a time). Two or three units
-that are equal in all of six attributes or more may be copies of one another (section 4.6), and are in one block; of
-units that differ it can't be told. The first block chooses baselines and attacks, the others are what numbers are
-estimated on.
+Targets are all rows of all units. Units are divided into blocks at random, each with all of its rows; the baseline for
+a block is fitted on the others, so that everybody is a non-member once (Francis, Wagner, section 4.2: one at a time, or
+several for the sake of time). Two or three units that are equal in all of six attributes or more may be copies of one
+another (section 4.6), and are in one block; of units that differ it can't be told. The first fifth of the blocks
+chooses baselines and attacks, the others are what numbers are estimated on.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,15 +13,17 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from crowdgate.audit.inference.secret import Codes, Secret
 from crowdgate.audit.population import Drawn, Population, Rng
 from crowdgate.hierarchy import Level
-from crowdgate.histogram import Counts
+from crowdgate.histogram import Counts, Mask
 
-BLOCKS = 5
-CHOOSING = 1
-"""Blocks on which baselines and attacks are chosen."""
+PARTS = 5
+"""Of the blocks: the first chooses baselines and attacks."""
+MOST_FITTED = 100_000
+"""Units of a table times its blocks: of more units than this is of five tables, there are five blocks."""
 MOST_COPIES = 3
 """Equal units that may be copies of one another: they are removed together."""
 TELLING = 6
@@ -30,10 +32,11 @@ TELLING = 6
 
 @dataclass(frozen=True, eq=False)
 class Original:
-    """Units of a population that are the table, by blocks (`units`: distinct units by blocks); what is known of a
-    target, and what is secret."""
+    """The units of a table, by blocks (`units`: distinct units of `population` by blocks); what is known of a target,
+    and what is secret. `public` is the population that the table was drawn from."""
 
     population: Population
+    public: Population
     units: Counts
     known: tuple[str, ...]
     secrets: tuple[Secret, ...]
@@ -54,9 +57,42 @@ class Original:
         """The whole table."""
         return Drawn(self.population, self.units.sum(axis=1), rng)
 
-    def without(self, block: int, rng: Rng) -> Drawn:
-        """The table without the units of a block."""
-        return Drawn(self.population, self.units.sum(axis=1) - self.units[:, block], rng)
+    def without(self, part: slice, rng: Rng) -> Drawn:
+        """The table without the units of some blocks."""
+        return Drawn(self.population, self.units.sum(axis=1) - self.units[:, part].sum(axis=1), rng)
+
+    @property
+    def blocks(self) -> int:
+        """How many there are: a multiple of PARTS."""
+        return int(self.units.shape[1])
+
+    def part(self, at: int) -> slice:
+        """The blocks of a fifth."""
+        each = self.blocks // PARTS
+        return slice(at * each, (at + 1) * each)
+
+    @property
+    def choose(self) -> slice:
+        """The blocks on which baselines and attacks are chosen."""
+        return self.part(0)
+
+    @property
+    def estimate(self) -> slice:
+        """The blocks that numbers are estimated on."""
+        return slice(self.choose.stop, self.blocks)
+
+    def units_in(self, cells: Mask, part: slice) -> int:
+        """How many units of some blocks have a row in one of the cells."""
+        return int(self.units[self.population.having(cells), part].sum())
+
+    def holders(self, tuples: "Tuples") -> Counts:
+        """How many units have a row with each tuple."""
+        units, of = self.units.sum(axis=1), self.population.rows
+        if of is None:
+            return np.asarray(np.bincount(tuples.of_cell, units, len(tuples)), dtype=np.int64)
+        cells = np.arange(len(tuples.of_cell))
+        into = csr_array((np.ones_like(cells), (cells, tuples.of_cell)), (len(cells), len(tuples)))
+        return np.asarray((of @ into > 0).T @ units, dtype=np.int64)
 
     def known_of(self, secret: Secret) -> tuple[str, ...]:
         """What is known of a target whose secret this is: what is known already is never asked for."""
@@ -113,19 +149,29 @@ def distinct(columns: Sequence[Codes], cells: int, levels: Mapping[str, Level]) 
     return Tuples(levels, tuple(column[first] for column in columns), of_cell)
 
 
-def original(population: Population, n: int, known: Sequence[str], secrets: Sequence[Secret], rng: Rng) -> Original:
-    """A table of n units, drawn without replacement, in blocks."""
+def original(
+    population: Population, n: int, known: Sequence[str], secrets: Sequence[Secret], rng: Rng, blocks: int
+) -> Original:
+    """A table of n units, drawn without replacement, in so many blocks (a multiple of PARTS)."""
     units = population.members if n == population.size else population.draw(n, rng, replacement=False).units
-    return Original(
-        population, _blocks(units, rng, copies=len(population.cells.names) >= TELLING), tuple(known), tuple(secrets)
-    )
+    own = population.only(units > 0)
+    copies = len(population.cells.names) >= TELLING
+    held = _blocks(units[units > 0], blocks, rng, copies=copies)
+    return Original(own, population, held, tuple(known), tuple(secrets))
 
 
-def _blocks(units: Counts, rng: Rng, *, copies: bool) -> Counts:
+def blocks_of(n: int) -> int:
+    """In how many blocks a table of n units is: a small one in one for each unit (leave-one-out), a larger one in as
+    many as MOST_FITTED allows, of at least PARTS. It is a multiple of PARTS, so that some may be empty."""
+    return PARTS * max(1, min(-(-n // PARTS), MOST_FITTED // (PARTS * n)))
+
+
+def _blocks(units: Counts, blocks: int, rng: Rng, *, copies: bool) -> Counts:
     """Of how many units of each distinct unit each block is: as equal as can be, copies together."""
     who = np.repeat(np.arange(len(units), dtype=np.int64), units)
-    blocks = rng.permutation(np.arange(len(who)) % BLOCKS)
+    block = rng.permutation(np.arange(len(who)) % blocks)
     together = (copies & (units > 1) & (units <= MOST_COPIES))[who]
-    blocks[together] = rng.integers(0, BLOCKS, len(units))[who[together]]
-    found = np.bincount(who * BLOCKS + blocks, minlength=len(units) * BLOCKS)
-    return found.reshape(len(units), BLOCKS)
+    first = block[np.cumsum(units) - units]
+    block[together] = first[who[together]]
+    found = np.bincount(who * blocks + block, minlength=len(units) * blocks)
+    return found.reshape(len(units), blocks)

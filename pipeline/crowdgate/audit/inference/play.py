@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdgate.audit.inference.attacks import ATTACKS, Sight
-from crowdgate.audit.inference.case import CHOOSE, COVERAGES, ESTIMATE, GROUPS, STATS, Case, View
-from crowdgate.audit.inference.original import BLOCKS, Original
+from crowdgate.audit.inference.case import COVERAGES, DIGITS, GROUPS, STATS, Case, View
+from crowdgate.audit.inference.original import PARTS, Original
 from crowdgate.audit.inference.record import Attacked, Must, Played, Shares
 from crowdgate.audit.inference.secret import Floats, best_guesses
 from crowdgate.audit.observation import Known, Mechanism
@@ -24,15 +24,13 @@ from crowdgate.kind.seen import Seen
 
 BATCH = 10
 """Releases of a batch: the first of them chooses."""
-DIGITS = 9
-"""Of shares: they are rounded the same way everywhere, so that a part stays a part."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
     """Shares by releases, secrets, attacks, groups, coverages and STATS, of releases that choose and of those that
-    estimate; and, of a release that each block was left out of, by secrets, attacks, coverages: for what share of the
-    block a guess was made, and was right. Not a number where an attack had nothing to attack."""
+    estimate; and, of a release that a fifth was left out of, by secrets, attacks, coverages: for what share of the
+    fifth a guess was made, and was right. Not a number where an attack had nothing to attack."""
 
     choosing: Floats
     estimating: Floats
@@ -69,9 +67,9 @@ class Game:
     def batch(self, at: int, trials: int) -> Tally:
         """The releases of one batch."""
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number, at)))
-        choosing = np.array([self._release(rng, CHOOSE)])
-        estimating = [self._release(rng, ESTIMATE) for _ in range(trials - 1)]
-        outside = self._outside(rng, at % BLOCKS)
+        choosing = np.array([self._release(rng, self.original.choose)])
+        estimating = [self._release(rng, self.original.estimate) for _ in range(trials - 1)]
+        outside = self._outside(rng, self.original.part(at % PARTS))
         return Tally(choosing, np.array(estimating).reshape(trials - 1, *choosing.shape[1:]), np.array([outside]))
 
     def read(self, said: dict[str, Any], trials: int) -> Tally:
@@ -122,15 +120,15 @@ class Game:
             return np.full((len(GROUPS), len(COVERAGES), len(STATS)), np.nan)
         return view.shares(best_guesses(case.secret, shares), part)
 
-    def _outside(self, rng: Rng, block: int) -> Floats:
-        """A release of the table without a block, attacked for the people of the block: the prior framework."""
-        drawn = self.original.without(block, rng)
+    def _outside(self, rng: Rng, part: slice) -> Floats:
+        """A release of the table without some blocks, attacked for their people: the prior framework."""
+        drawn = self.original.without(part, rng)
         seen = self.mechanism.tell(drawn, Known(self.original.population, drawn.n, False), rng).seen or Seen()
         found = np.full((len(self.cases), len(ATTACKS), len(COVERAGES), 2), np.nan)
         for at, case in enumerate(self.cases):
             for attack, (view, shares) in enumerate(self._sights(case, seen, rng)):
                 if shares is not None:
-                    own = view.shares(best_guesses(case.secret, shares), slice(block, block + 1))
+                    own = view.shares(best_guesses(case.secret, shares), part)
                     found[at, attack] = own[0, :, :2]
         return np.round(found, DIGITS)
 
@@ -153,7 +151,7 @@ def _attacked(case: Case, choosing: Floats, estimating: Floats, outside: Floats)
         for coverage in range(len(COVERAGES)):
             at = int(best[group, coverage])
             own = estimating[:, at, group, coverage]
-            if np.isnan(own).any() or not case.rows(group)[:, ESTIMATE].sum():
+            if np.isnan(own).any() or not case.targets(group):
                 continue
             found.append(_shares(case, group, coverage, ATTACKS[at][0], own, outside[:, at, coverage]))
     every, guessed = _precision(estimating), estimating.mean(axis=0)[..., 0]
@@ -181,11 +179,12 @@ def chosen(choosing: Floats) -> npt.NDArray[np.int64]:
 
 
 def _shares(case: Case, group: int, coverage: int, attack: str, own: Floats, outside: Floats) -> Shares:
-    best, at_all = case.chosen[group][coverage], case.chosen[group][0]
+    at_all, used = case.chosen(group), [case.chosen(group, share) for share in own[:, 0].tolist()]
     return Shares(
-        group=GROUPS[group], coverage=COVERAGES[coverage], attack=attack, baseline=case.held[best].name,
-        baseline_of_these=case.held[at_all].name, targets=int(case.rows(group)[:, ESTIMATE].sum()),
-        wrong=_wrong(case, group, at_all), wrong_at=_wrong(case, group, best),
+        group=GROUPS[group], coverage=COVERAGES[coverage], attack=attack,
+        baseline=case.held[max(used, key=used.count)].name, baseline_of_these=case.held[at_all].name,
+        targets=case.targets(group), wrong=_wrong(case, group, at_all),
+        wrong_at=max(_wrong(case, group, each) for each in set(used)),
         outside=_mean(outside) if group == 0 else None,
         shares=tuple((each[0], each[1], each[2], each[3]) for each in own.tolist()),
     )  # fmt: skip
@@ -200,8 +199,9 @@ def _precision(shares: Floats) -> Floats:
 
 def _wrong(case: Case, group: int, baseline: int) -> float:
     """For what share of the targets a baseline is wrong, whatever its coverage."""
-    rows = case.rows(group)[:, ESTIMATE].sum()
-    return float(np.round(1 - case.right(case.held[baseline], group)[:, ESTIMATE].sum() / rows, DIGITS))
+    part = case.original.estimate
+    rows, right = case.rows(group)[:, part].sum(), case.right(case.held[baseline], group)[:, part].sum()
+    return float(np.round(1 - right / rows, DIGITS))
 
 
 def _mean(shares: Floats) -> float | None:

@@ -14,9 +14,11 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class Shares(Recorded):
     """The best attack at one coverage of one group of targets, and for every release of `shares`: for what share of the
     targets it guesses and of what share it is right, then of what share the baseline is right, among exactly these
-    (`baseline_of_these` is its name) and among as many of its own surest (`baseline`).
+    (`baseline_of_these` is its name) and among as many of its own surest (`baseline`: the one that is best at as many;
+    where releases differ in that, the one of most).
 
-    `wrong` and `wrong_at` are the shares of all targets that these two baselines are wrong of; `outside` is the
+    `targets` says how many units have such targets. `wrong` and `wrong_at` are the shares of all targets that these two
+    baselines are wrong of (the largest, where releases differ in the baseline); `outside` is the
     precision of the attack on people who were not in the release (the prior framework: section 4.7)."""
 
     group: str
@@ -65,11 +67,14 @@ class Played(Recorded):
 class Setting(CommonSetting):
     """What was played: together with the code it decides everything but the noise of OpenDP's samplers.
 
-    One table of n units of the population, of which `releases` releases are made; `coverage` and `limit` are what
+    One table of n units of the population, of up to `rows` rows each, of which `releases` releases are made; baselines
+    are fitted once without each of its `blocks` of units; `coverage` and `limit` are what
     passes. `known` is what is known of a target, `secrets` what is asked, with its level."""
 
     question: Literal["inference"] = "inference"
+    rows: int
     releases: int
+    blocks: int
     coverage: Exact
     known: tuple[str, ...]
     secrets: tuple[tuple[str, str], ...]

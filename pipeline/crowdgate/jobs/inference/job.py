@@ -16,7 +16,7 @@ from crowdgate.audit.inference.controls import (
     with_coin,
 )
 from crowdgate.audit.inference.findings import Findings
-from crowdgate.audit.inference.original import Original, original
+from crowdgate.audit.inference.original import PARTS, Original, blocks_of, original
 from crowdgate.audit.inference.play import Game
 from crowdgate.audit.inference.record import InferenceRecord
 from crowdgate.audit.inference.secret import Floats, Secret
@@ -37,6 +37,7 @@ from crowdgate.jobs.inference.setting import (
     said_of,
     secrets_of,
     setting_of,
+    units_of,
 )
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
@@ -74,10 +75,15 @@ class Tables:
             return self.cases
         return self.coined if control.name == MONDRIAN else self.controlled
 
+    @property
+    def n(self) -> int:
+        """Units of the table that is released."""
+        return units_of(self.spec, self.population.size)
+
     @cached_property
     def cases(self) -> tuple[Case, ...]:
         """Of the table that is released."""
-        return self._cases(self._original(self.spec.units or self.population.size, 0), 1)
+        return self._cases(self._original(self.n, 0, blocks_of(self.n)), 1)
 
     @cached_property
     def controlled(self) -> tuple[Case, ...]:
@@ -91,14 +97,14 @@ class Tables:
 
     @cached_property
     def _small(self) -> Original:
-        return self._original(min(MOST_UNITS, self.spec.units or self.population.size), 2)
+        return self._original(min(MOST_UNITS, self.n), 2, PARTS)
 
     def _added(self, table: Original) -> Original:
-        return Original(with_added(table), table.units, table.known, table.secrets)
+        return Original(with_added(table), table.public, table.units, table.known, table.secrets)
 
-    def _original(self, n: int, stream: int) -> Original:
+    def _original(self, n: int, stream: int, blocks: int) -> Original:
         known = known_of(self.plan.bundle.contract)
-        return original(self.population, n, known, self.secrets, self._rng(stream))
+        return original(self.population, n, known, self.secrets, self._rng(stream), blocks)
 
     def _cases(self, table: Original, stream: int) -> tuple[Case, ...]:
         contract = self.plan.bundle.contract

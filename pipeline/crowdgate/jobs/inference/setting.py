@@ -11,6 +11,7 @@ from crowdgate.audit.inference.attacks import ATTACKS
 from crowdgate.audit.inference.baselines import BASELINES
 from crowdgate.audit.inference.case import COVERAGES
 from crowdgate.audit.inference.controls import MONDRIAN, Control, controls
+from crowdgate.audit.inference.original import blocks_of
 from crowdgate.audit.inference.record import Setting
 from crowdgate.audit.inference.secret import Floats, Secret
 from crowdgate.audit.population import Population
@@ -93,9 +94,9 @@ def beside(plan: Plan) -> tuple[str, ...]:
 
 def said_of(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
     """What the policy says of an audit, on a population of so many units."""
-    wanted = spec.inference
+    wanted, n = spec.inference, units_of(spec, size)
     return {
-        "n": spec.units or size, "releases": wanted.releases, "coverage": wanted.coverage, "limit": wanted.limit,
+        "n": n, "rows": plan.bundle.contract.unit.rows, "releases": wanted.releases, "blocks": blocks_of(n), "coverage": wanted.coverage, "limit": wanted.limit,
         "known": known_of(plan.bundle.contract), "attacks": tuple(name for name, _, _ in ATTACKS),
         "secrets": tuple((each.name, each.level.name) for each in secrets_of(plan)),
         "baselines": tuple(name for name, _, _ in BASELINES),
@@ -109,6 +110,11 @@ def setting_of(plan: Plan, spec: AuditSpec, population: Population, confidential
     return Setting(**shared, **said_of(plan, spec, population.size))
 
 
+def units_of(spec: AuditSpec, size: int) -> int:
+    """The size of the table, of a population of so many units."""
+    return spec.units or size
+
+
 def libraries_of_models() -> dict[str, str]:
     """The versions of what draws, computes and fits. Raises ConfigurationError without scikit-learn."""
     try:
@@ -120,7 +126,7 @@ def libraries_of_models() -> dict[str, str]:
 
 def refuse(plan: Plan, spec: AuditSpec, population: Population, _: Fraction) -> None:
     """Raises ConfigurationError for a setting in which nothing could be found."""
-    n, coverage = spec.units or population.size, float(spec.inference.coverage)
+    n, coverage = units_of(spec, population.size), float(spec.inference.coverage)
     if not LEAST_UNITS <= n <= population.size:
         found = f"{n} units, of a population of {population.size}"
         raise _refused(plan, "units", found, f"{LEAST_UNITS} units at least, and no more than there are")

@@ -9,6 +9,7 @@ from crowdgate.audit.findings import level
 from crowdgate.audit.inference.attacks import ATTACKS
 from crowdgate.audit.inference.baselines import BASELINES
 from crowdgate.audit.inference.findings import Estimate, Judged
+from crowdgate.audit.inference.record import Setting
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
 from crowdgate.jobs.audit_words import Listing
@@ -80,9 +81,9 @@ def inferred_words(found: Inferred) -> list[str]:
         STARRED,
         f"Asked: {secrets}; known of everybody: {', '.join(setting.known)}.",
         f"One table of n = {setting.n:,} units of {setting.population}, of which {setting.releases:,} releases were"
-        " made. Everybody in it is a target: attacks and baselines are chosen on a fifth of them and a tenth of the"
-        " releases, and figures are of the others. Ends are one-sided, and hold for the mean over releases whatever"
-        " their law.",
+        f" made. Everybody in it is a target. {_left_out(setting)} Attacks and baselines are chosen on a fifth of the"
+        " targets and a tenth of the releases, and figures are of the others. Ends are one-sided, and hold for the mean"
+        " over releases whatever their law.",
         *_claims(found),
         *_shown(found),
         *_outside(found),
@@ -92,6 +93,18 @@ def inferred_words(found: Inferred) -> list[str]:
         GDPR,
         *([] if found.own else ["Set otherwise than the policy says: no gate reads this audit."]),
     ]
+
+
+def _left_out(setting: Setting) -> str:
+    """What baselines did not see of their targets, and what a target is."""
+    times = f"{setting.blocks} times, each time without one {setting.blocks}th of the units"
+    how = "without one unit at a time (leave-one-out)" if setting.blocks >= setting.n else times
+    if setting.rows == 1:
+        return f"Baselines were fitted {how}, and asked for those."
+    return (
+        f"A unit is a person with up to {setting.rows} rows: each row is a target by itself."
+        f" Baselines were fitted {how}, with all their rows, and asked for those."
+    )
 
 
 def _works(must: str, works: bool) -> str:

@@ -74,7 +74,10 @@ def _guarantee(setting: Setting) -> str:
     known = f"epsilon {decimal(setting.known_epsilon)} and delta {decimal(setting.known_delta)}"
     said = f"n is known, so that members and others differ by a replaced unit: {known} of all that is attacked."
     if setting.cap is None:
-        return f"{said} Nothing is sampled that would cap what can be found of the members."
+        return (
+            f"{said} No sampling rate caps what can be found of the members: nothing is sampled, or a person's rows are"
+            " one by one."
+        )
     beside = f", with what is told beside it (epsilon {decimal(setting.cap[1])})," if setting.cap[1] else ""
     return f"{said} A sample at rate {decimal(setting.cap[0])}{beside} caps what can be found of the members."
 

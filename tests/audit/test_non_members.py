@@ -1,0 +1,190 @@
+"""Whose secret a baseline is asked for, and of whom it was fitted: people counted one by one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdgate.audit.inference import models
+from crowdgate.audit.inference.baselines import BASELINES
+from crowdgate.audit.inference.case import Case, case_of
+from crowdgate.audit.inference.findings import estimates
+from crowdgate.audit.inference.models import Fit
+from crowdgate.audit.inference.original import MOST_FITTED, PARTS, Original, blocks_of, original
+from crowdgate.audit.inference.play import Game
+from crowdgate.audit.inference.secret import Floats, Guesses, Secret
+from crowdgate.audit.population import Population
+from tests.audit.people import persons, rows
+from tests.audit.playing import Everything
+
+RNG = np.random.default_rng
+QUICK = BASELINES[:3]
+
+
+def table_of(population: Population, seed: int, blocks: int, units: int | None = None) -> Original:
+    *known, last = population.levels
+    n = population.size if units is None else units
+    return original(population, n, known, [Secret(last, population.levels[last])], RNG(seed), blocks)
+
+
+@dataclass
+class Spy:
+    """Guesses nothing, and keeps what it was fitted to and for whom."""
+
+    fits: list[Fit] = field(default_factory=list)
+
+    def __call__(self, fit: Fit) -> Floats:
+        self.fits.append(fit)
+        return np.zeros((len(fit.wanted), fit.labels.size))
+
+
+def fitted(table: Original) -> tuple[Case, Sequence[Fit]]:
+    spy = Spy()
+    case = case_of(table, table.secrets[0], dict.fromkeys(table.population.levels), RNG(0), [("spy", "", spy)])
+    return case, spy.fits
+
+
+@st.composite
+def crowds(draw: st.DrawFn) -> Population:
+    """Rows, or persons of up to four rows, with two attributes."""
+    if draw(st.booleans()):
+        counts = draw(st.lists(st.integers(0, 5), min_size=6, max_size=6).filter(lambda found: sum(found) > 1))
+        return rows(np.array(counts).reshape(3, 2))
+    line = st.lists(st.integers(0, 2), min_size=6, max_size=6).filter(any).map(tuple)
+    lines = np.array(draw(st.lists(line, min_size=2, max_size=8, unique=True)))
+    members = draw(st.lists(st.integers(1, 4), min_size=len(lines), max_size=len(lines)))
+    return persons(lines.reshape(-1, 3, 2), np.array(members))
+
+
+@settings(max_examples=40, deadline=None)
+@given(crowds(), st.sampled_from([5, 10, 60]), st.integers(0, 99))
+def test_a_baseline_has_seen_every_row_of_everybody_else_and_none_of_its_targets(
+    population: Population, blocks: int, seed: int
+) -> None:
+    """For each block what is fitted are the rows of all other people, counted person by person; of small tables
+    everybody is alone in his block, so that these are all but his own."""
+    table = table_of(population, seed, blocks)
+    case, fits = fitted(table)
+    lines = np.eye(len(table.units), dtype=int) if population.rows is None else table.population.rows.toarray()
+    people = [(who, block) for (who, block), many in np.ndenumerate(table.units) for _ in range(many)]
+    asked = sorted({block for _, block in people})
+    assert len(fits) == len(asked)
+    if blocks >= len(people):
+        assert len(asked) == len(people), "leave one out"
+    for block, fit in zip(asked, fits, strict=True):
+        seen = sum((lines[who] for who, other in people if other != block), np.zeros(lines.shape[1], dtype=int))
+        assert (fit.weights == case.tuples.by_label(case.codes, 2, seen)).all()
+        own = sum((lines[who] for who, other in people if other == block), np.zeros(lines.shape[1], dtype=int))
+        assert set(fit.wanted) == set(case.tuples.of_cell[own > 0])
+
+
+@given(st.integers(2, 10**6))
+def test_small_tables_are_left_out_one_by_one_and_larger_ones_in_as_many_blocks_as_can_be_fitted(n: int) -> None:
+    blocks = blocks_of(n)
+    assert blocks % PARTS == 0
+    assert blocks >= PARTS
+    assert blocks == PARTS or (blocks - PARTS) * n <= MOST_FITTED
+    assert blocks >= n or blocks == PARTS or (blocks + PARTS) * n > MOST_FITTED
+    assert blocks_of(n + 1) <= blocks or n < 400
+
+
+def test_a_small_table_is_left_out_one_by_one() -> None:
+    assert [blocks_of(n) for n in (200, 316, 1000, 10_000, 20_000, 299_285)] == [200, 315, 100, 10, 5, 5]
+
+
+def visits() -> np.ndarray:
+    """Sixty persons whom nobody resembles, of three rows each that tell the same secret: a coin that was thrown for
+    him."""
+    lines = np.zeros((60, 60, 3, 2), dtype=int)
+    for who, coin in enumerate(RNG(4).integers(0, 2, 60)):
+        lines[who, who, :, coin] = 1
+    return lines
+
+
+@pytest.mark.parametrize("blocks", [5, 60])
+def test_the_other_rows_of_a_person_tell_a_baseline_nothing_of_him(blocks: int) -> None:
+    """It is right by chance: of 60 coins of at most 46, but for one seed in 10,000. A table whose rows are taken for
+    people shows what a baseline with his other rows would be."""
+    lines = visits()
+    table = table_of(persons(lines, np.ones(60, dtype=int)), 1, blocks)
+    assert best_of(table) < 46 / 60
+    case, _ = fitted(table)
+    assert case.alone.all(), "three rows of one person are not three people"
+    assert case.targets(1) == case.targets(0) == table.units[:, table.estimate].sum()
+    assert best_of(table_of(rows(lines.sum(axis=0)), 1, blocks)) > 0.9, "the fault that is looked for"
+
+
+def best_of(table: Original) -> float:
+    """How often the best baseline is right of everybody."""
+    case = case_of(table, table.secrets[0], dict.fromkeys(table.population.levels), RNG(2), QUICK)
+    return max(float(case.right(each, 0).sum() / table.rows.sum()) for each in case.held)
+
+
+@settings(max_examples=40, deadline=None)
+@given(crowds(), st.integers(0, 99))
+def test_alone_is_with_whom_no_other_person_agrees(population: Population, seed: int) -> None:
+    table = table_of(population, seed, PARTS)
+    case, _ = fitted(table)
+    lines = np.eye(len(table.units), dtype=int) if population.rows is None else table.population.rows.toarray()
+    known = table.population.codes("a", table.population.levels["a"])
+    for cell, alone in enumerate(case.alone):
+        having = [who for who, line in enumerate(lines) if line[known == known[cell]].any()]
+        assert alone == (table.units[having].sum() == 1)
+
+
+@settings(max_examples=20, deadline=None)
+@given(crowds(), st.integers(0, 99), st.data())
+def test_a_table_is_told_of_its_own_people_alone(population: Population, seed: int, data: st.DataObject) -> None:
+    """Units and cells that it lacks are left away; what is public is not."""
+    n = data.draw(st.integers(1, population.size))
+    table = table_of(population, seed, PARTS, n)
+    assert table.size == n
+    assert (table.units.sum(axis=1) > 0).all()
+    assert (table.rows.sum(axis=1) > 0).all()
+    assert table.public is population
+    assert table.table(RNG(0)).table.rows == table.rows.sum()
+
+
+def always(label: int) -> models.Model:
+    """Guesses one label, surest where the code is smallest."""
+
+    def guess(fit: Fit) -> Floats:
+        found = np.full((len(fit.wanted), 2), 0.01)
+        found[:, label] = 1 - 0.1 * fit.known.codes[0][fit.wanted]
+        return found
+
+    return guess
+
+
+def test_as_many_are_compared_with_the_baseline_that_is_best_at_as_many() -> None:
+    """Of the first of four groups label 0 is right, of the others 1. An attack that guesses for the first group only,
+    though it might for everybody, stands beside who is right of that group, not beside who is right of most."""
+    population = rows(np.array([[100, 0], [0, 100], [0, 100], [0, 100]]))
+    table = table_of(population, 3, PARTS)
+    every = [("first", "", always(0)), ("most", "", always(1))]
+    case = case_of(table, table.secrets[0], dict.fromkeys(table.population.levels), RNG(0), every)
+    first = Guesses(np.zeros(4, dtype=int), np.array([0.9, 0.0, 0.0, 0.0]))
+    found = case.view(table.finest(table.known)).shares(first, table.estimate)[0, 0]
+    share = found[0]
+    assert 0.2 < share < 0.3
+    assert found[1] == found[3] == pytest.approx(share), "the best one is right of them all"
+    assert found[2] == 0, "the one that is best of everybody is right of none of these"
+    assert [case.held[case.chosen(0, each)].name for each in (share, 1.0)] == ["first", "most"]
+
+
+def test_the_record_names_the_baseline_that_was_compared() -> None:
+    population = rows(RNG(7).integers(0, 9, (6, 4, 2)) + 1)
+    table = table_of(population, 3, 20)
+    case = case_of(table, table.secrets[0], dict.fromkeys(table.population.levels), RNG(0), QUICK)
+    game = Game(Everything(), (case,), 1, 0)
+    played = game.played({0: game.batch(0, 3)}, "judged", "", None)
+    for each in played.secrets[0].found:
+        shares = [line[0] for line in each.shares]
+        group = 0 if each.group == "all targets" else 1
+        assert each.baseline == case.held[case.chosen(group, shares[0])].name
+        assert all(predicted - base <= each.wrong_at + 1e-9 for predicted, _, _, base in each.shares)
+    assert estimates(played, Fraction(1, 20))
