@@ -103,7 +103,11 @@ def test_an_audit_finds_what_a_release_adds(town: Suspicious) -> None:
     assert found.record.setting.blocks == 5
     assert found.record.setting.secrets == (("ward", "exact"),)
     assert MARK not in json.dumps(inferred_json(found))
-    assert any("Known" in line or "known of everybody: age" in line for line in inferred_words(found))
+    text = " ".join(inferred_words(found))
+    assert "known of everybody: age" in text
+    assert "Baselines were fitted 5 times, each time without one 5th of the units" in text
+    assert "Inconclusive of ward, alone with what is known: figures would be of 0 such people, and 20 are" in text
+    assert [(each.group, each.targets, each.needed) for each in said.few] == [("alone with what is known", 0, 20)]
 
 
 def test_a_finished_audit_is_reported_and_a_killed_one_goes_on(tmp_path: Path, made: Path) -> None:

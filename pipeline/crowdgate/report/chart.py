@@ -110,17 +110,19 @@ def draw_boxes(title: str, boxes: Sequence[Box], label: str) -> str:
 
 
 class Line(NamedTuple):
-    """Points under one name."""
+    """Points under one name, and of each the ends of its interval, where it has one."""
 
     name: str
     points: tuple[tuple[float, float], ...]
+    ends: tuple[tuple[float, float], ...] = ()
 
 
 def draw_lines(
     lines: Sequence[Line], x_label: str, y_label: str, y_scale: str = "linear", *, pairs: bool = False
 ) -> str:
-    """Shares over sizes or shares, which stand on a logarithmic axis; `y_scale` is linear or log. Of `pairs` the second
-    has the colour of the first, and their names stand beside the picture.
+    """Shares over sizes or shares, which stand on a logarithmic axis; `y_scale` is linear (from 0 to 1), near (as far
+    as there is something to see) or log. Of `pairs` the second has the colour of the first, and their names stand
+    beside the picture.
 
     Raises ConfigurationError when the extra that draws is not installed.
     """
@@ -128,10 +130,14 @@ def draw_lines(
     for number, line in enumerate(lines):
         color = f"C{number // 2 if pairs else number}"
         axes.plot(*zip(*line.points, strict=True), STYLES[number % 2], color=color, marker=".", label=line.name)
+        if line.ends:
+            x = [x for x, _ in line.points]
+            axes.fill_between(x, *zip(*line.ends, strict=True), color=color, alpha=0.15, linewidth=0)
     axes.set_xscale("log")
-    axes.set_yscale(y_scale)
+    axes.set_yscale("log" if y_scale == "log" else "linear")
     if y_scale == "linear":
         axes.set_ylim(-0.02, 1.02)
+    axes.margins(y=0.08)
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     if pairs:

@@ -142,18 +142,30 @@ class Judged:
 
 
 @dataclass(frozen=True)
+class TooFew:
+    """Targets of a secret who are too few to speak of at the coverage that is judged: how many there are, and how many
+    are needed."""
+
+    secret: str
+    group: str
+    targets: int
+    needed: int
+
+
+@dataclass(frozen=True)
 class Findings:
     """What was found of the policy's mechanism. `gain` is the greatest improvement of all secrets at the coverage that
     is judged; None where a baseline is always right.
     `refuted` are the estimates of which it is claimed that they are above their baselines, `beyond` those that are
-    proven to be beyond the limit, at whatever coverage and of whichever group. `shown` are the improvements, by secret,
-    of looking everybody up in the policy's columns of every row as they are."""
+    proven to be beyond the limit, at whatever coverage and of whichever group; `few` are groups of which nothing can be
+    said. `shown` are the improvements, by secret, of looking everybody up in the policy's columns of every row as they are."""
 
     outcome: Outcome
     reasons: tuple[str, ...]
     estimates: tuple[Estimate, ...]
     refuted: tuple[Estimate, ...]
     beyond: tuple[Estimate, ...]
+    few: tuple[TooFew, ...]
     gain: Measurement | None
     controls: tuple[Judged, ...]
     shown: Mapping[str, float | None]
@@ -177,8 +189,19 @@ def found(record: InferenceRecord) -> Findings:
     return Findings(
         outcome=Outcome.INCONCLUSIVE if reasons else Outcome.PASS if limit else Outcome.FAIL,
         reasons=reasons, estimates=tuple(every), refuted=tuple(refuted(every, alpha)), beyond=beyond,
+        few=tuple(too_few(record)),
         gain=gain, controls=judged, shown=_shown(record.played),
     )  # fmt: skip
+
+
+def too_few(record: InferenceRecord) -> Iterator[TooFew]:
+    """Groups of which nothing can be said at the coverage that is judged (of everybody `reasons` say so)."""
+    needed = math.ceil(LEAST_TARGETS / record.setting.coverage)
+    for secret in record.own.secrets:
+        held = {shares.group: shares.targets for shares in secret.found}
+        for group in GROUPS[1:]:
+            if held.get(group, 0) < needed:
+                yield TooFew(secret.secret, group, held.get(group, 0), needed)
 
 
 def worst(
@@ -248,7 +271,7 @@ def _reasons(
         if all(right is None for name, lines in secret.precision.items() if name != BLIND for right, _ in lines):
             yield f"no attack on {secret.secret!r} reads every release"
         elif not own:
-            need = int(np.ceil(LEAST_TARGETS / coverage))
+            need = math.ceil(LEAST_TARGETS / record.setting.coverage)
             yield f"too few targets at coverage {coverage:g} to speak of {secret.secret!r}: {need:,} are needed"
     if gain is None and all(each.found for each in record.own.secrets):
         yield f"a baseline is always right at coverage {coverage:g}: there is nothing that a release could improve"

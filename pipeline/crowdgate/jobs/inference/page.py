@@ -1,9 +1,12 @@
 """An inference audit as a page: Markdown, or the same as HTML with a chart for every secret."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from crowdgate import report
 from crowdgate.audit.inference.case import GROUPS
+from crowdgate.audit.inference.findings import Estimate
+from crowdgate.candidate import Measurement
 from crowdgate.jobs.audit_words import facts_of
 from crowdgate.jobs.inference.job import Inferred
 from crowdgate.jobs.inference.words import QUESTIONS, described, inferred_listings, inferred_words
@@ -37,17 +40,29 @@ def inference_markdown(found: Inferred) -> str:
 
 
 def _pictures(found: Inferred) -> list[str]:
-    """Precision against coverage beside the baselines."""
+    """Precision against coverage beside the baselines, for every secret and group of targets."""
     pictures = []
     for name, _ in found.record.setting.secrets:
-        own = [each for each in found.findings.estimates if each.secret == name and each.group == GROUPS[0]]
-        lines = [
-            Line(f"attack on {name}", tuple((each.predicted, float(each.precision.value)) for each in own)),
-            Line(
-                "baseline, of the same people", tuple((each.predicted, float(each.base_of_these.value)) for each in own)
-            ),
-            Line("baseline, of as many", tuple((each.predicted, float(each.base.value)) for each in own)),
-        ]
-        if own:
-            pictures.append(draw_lines(lines, "coverage: share of people for whom a guess is made", "precision"))
+        for group in GROUPS:
+            own = [each for each in found.findings.estimates if (each.secret, each.group) == (name, group)]
+            if own:
+                x = f"coverage: share of people for whom a guess is made ({group})"
+                pictures.append(draw_lines(_lines(name, own), x, "precision", "near"))
     return pictures
+
+
+def _lines(name: str, own: Sequence[Estimate]) -> list[Line]:
+    return [
+        _line(f"attack on {name}", [(each.predicted, each.precision) for each in own]),
+        _line("baseline, of the same people", [(each.predicted, each.base_of_these) for each in own]),
+        _line("baseline, of as many", [(each.predicted, each.base) for each in own]),
+    ]
+
+
+def _line(name: str, marks: Sequence[tuple[float, Measurement]]) -> Line:
+    """Shaded from the lower to the upper end."""
+    return Line(
+        name,
+        tuple((x, float(found.value)) for x, found in marks),
+        tuple((float(found.lower), float(found.upper)) for _, found in marks),
+    )

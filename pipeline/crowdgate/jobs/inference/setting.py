@@ -96,7 +96,8 @@ def said_of(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
     """What the policy says of an audit, on a population of so many units."""
     wanted, n = spec.inference, units_of(spec, size)
     return {
-        "n": n, "rows": plan.bundle.contract.unit.rows, "releases": wanted.releases, "blocks": blocks_of(n), "coverage": wanted.coverage, "limit": wanted.limit,
+        "n": n, "rows": plan.bundle.contract.unit.rows, "blocks": blocks_of(n),
+        "releases": wanted.releases, "coverage": wanted.coverage, "limit": wanted.limit,
         "known": known_of(plan.bundle.contract), "attacks": tuple(name for name, _, _ in ATTACKS),
         "secrets": tuple((each.name, each.level.name) for each in secrets_of(plan)),
         "baselines": tuple(name for name, _, _ in BASELINES),

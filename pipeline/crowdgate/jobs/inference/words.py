@@ -44,9 +44,14 @@ STARRED = (
 )
 GDPR = (
     "What is inferred about somebody who is not in a table violates nobody's privacy (Francis, Wagner, section 4.1)."
-    " This test compares with just that, by these attacks and these baselines; better ones of either kind may exist."
-    " Whether a release is anonymous in the sense of the GDPR (recital 26; section 4.8 of the paper) is for a lawyer to"
-    " say: this is a fact that he needs."
+    " This test compares with just that, by these attacks and these baselines; better ones of either kind may exist.",
+    "In the words of the GDPR (section 4.8 of the paper): one of three criteria of Opinion 05/2014 of the Article 29"
+    " Working Party is inference, the possibility to deduce, with significant probability, the value of an attribute."
+    " It says no number, and accepts inference that is merely probabilistic. The authors hold that the uncertainty that"
+    " is left of somebody who is not in the data is enough, against the attacks that are known. This test is of that"
+    " criterion, not of singling out or of linking records; its figures are of people together, and single guesses may"
+    " be right where the baseline is wrong. Whether a release is anonymous (recital 26) is for a lawyer to say: this is"
+    " a fact that he needs.",
 )
 
 
@@ -85,12 +90,13 @@ def inferred_words(found: Inferred) -> list[str]:
         " targets and a tenth of the releases, and figures are of the others. Ends are one-sided, and hold for the mean"
         " over releases whatever their law.",
         *_claims(found),
+        *_few(found),
         *_shown(found),
         *_outside(found),
         f"Attempt {found.record.attempt} at these policy files: ends and claims at level"
         f" {decimal(level(found.record.attempt))}.",
         f"Controls: {'; '.join(f'{each.control} {_works(each.must, each.works)}' for each in said.controls)}.",
-        GDPR,
+        *GDPR,
         *([] if found.own else ["Set otherwise than the policy says: no gate reads this audit."]),
     ]
 
@@ -116,6 +122,14 @@ def _works(must: str, works: bool) -> str:
 def _claims(found: Inferred) -> Iterator[str]:
     for each in found.findings.refuted:
         yield f"Above both baselines: {each.attack} of {each.secret}, {each.group}, at coverage {each.coverage:g}."
+
+
+def _few(found: Inferred) -> Iterator[str]:
+    for each in found.findings.few:
+        yield (
+            f"Inconclusive of {each.secret}, {each.group}: figures would be of {each.targets:,} such people, and"
+            f" {each.needed:,} are needed."
+        )
 
 
 def _shown(found: Inferred) -> Iterator[str]:
@@ -191,6 +205,7 @@ def inferred_json(found: Inferred) -> dict[str, Any]:
         "estimates": [_estimate(each) for each in said.estimates],
         "refuted": [[each.secret, each.group, each.coverage] for each in said.refuted],
         "beyond": [[each.secret, each.group, each.coverage] for each in said.beyond],
+        "too_few": [[each.secret, each.group, each.targets, each.needed] for each in said.few],
         "shown": dict(said.shown), "controls": {each.control: _control(each) for each in said.controls},
         "record": found.record.model_dump(mode="json"),
     }  # fmt: skip
