@@ -17,9 +17,10 @@ from crowdgate.gate import Outcome
 from crowdgate.jobs.audit import Asked, audit
 from crowdgate.jobs.audit_keeping import How, partial_file
 from crowdgate.jobs.inference.job import INFERENCE, Inferred
-from crowdgate.jobs.inference.words import inferred_json, inferred_words
+from crowdgate.jobs.inference.words import QUESTIONS, inferred_json, inferred_words
 from crowdgate.ledger.audits import audits
 from crowdgate.ledger.ledger import open_ledger
+from crowdgate.report.chart import Line, draw_lines
 from tests.audit.workshop import SEED, Town, make_town, only_few_controls
 from tests.workshop import MARK, crowdgate, write_parquet
 
@@ -105,7 +106,7 @@ def test_an_audit_finds_what_a_release_adds(town: Suspicious) -> None:
     assert MARK not in json.dumps(inferred_json(found))
     text = " ".join(inferred_words(found))
     assert "known of everybody: age" in text
-    assert "Baselines were fitted 5 times, each time without one 5th of the units" in text
+    assert "Baselines were fitted 5 times, each time without 1 in 5 of the units" in text
     assert "Inconclusive of ward, alone with what is known: figures would be of 0 such people, and 20 are" in text
     assert [(each.group, each.targets, each.needed) for each in said.few] == [("alone with what is known", 0, 20)]
 
@@ -151,9 +152,11 @@ def test_the_command_shows_and_ends_as_the_outcome(town: Suspicious, capfd: pyte
     shown = capfd.readouterr().out
     assert "pass clinic/1, inference" in shown
     text = page.read_text(encoding="utf-8")
-    for question in ("How is the attack carried out?", "What can be learned?", "How likely is it right?"):
-        assert question in text
-    assert "<svg" in text
+    for question in QUESTIONS:
+        assert f"<h2>{question}</h2>" in text
+    assert text.count("<svg") == 1, "one secret, of everybody: nobody is alone"
+    assert "with its ends" in text
+    assert "Opinion 05/2014" in text
     assert MARK not in text
     assert crowdgate("audit", town.policy, "--of", "inference", "--json") == 0
     assert json.loads(capfd.readouterr().out)["outcome"] == "pass"
@@ -210,6 +213,13 @@ def test_a_setting_in_which_nothing_could_be_found_is_refused(tmp_path: Path, se
     town = make(tmp_path / "town", f"  audit: {section}\n")
     with pytest.raises(ConfigurationError, match=said):
         town.infer()
+
+
+def test_what_is_near_one_can_be_told_apart_in_a_picture() -> None:
+    """The axis reaches as far as points and ends do."""
+    line = Line("a", ((0.1, 0.99), (1, 0.97)), ((0.98, 0.995), (0.96, 0.975)))
+    near, whole = (draw_lines([line], "x", "y", scale) for scale in ("near", "linear"))
+    assert [(">0.2<" in picture, ">0.970<" in picture) for picture in (near, whole)] == [(False, True), (True, False)]
 
 
 def test_without_scikit_learn_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,7 +158,8 @@ class Findings:
     is judged; None where a baseline is always right.
     `refuted` are the estimates of which it is claimed that they are above their baselines, `beyond` those that are
     proven to be beyond the limit, at whatever coverage and of whichever group; `few` are groups of which nothing can be
-    said. `shown` are the improvements, by secret, of looking everybody up in the policy's columns of every row as they are."""
+    said. `shown` are the improvements, by secret, of looking everybody up in the policy's columns of every row as they
+    are."""
 
     outcome: Outcome
     reasons: tuple[str, ...]

@@ -6,10 +6,9 @@ from pathlib import Path
 from crowdgate import report
 from crowdgate.audit.inference.case import GROUPS
 from crowdgate.audit.inference.findings import Estimate
-from crowdgate.candidate import Measurement
 from crowdgate.jobs.audit_words import facts_of
 from crowdgate.jobs.inference.job import Inferred
-from crowdgate.jobs.inference.words import QUESTIONS, described, inferred_listings, inferred_words
+from crowdgate.jobs.inference.words import QUESTIONS, STARRED, described, inferred_listings, inferred_words
 from crowdgate.jobs.plan_page import write_as
 from crowdgate.report.chart import Line, draw_lines
 from crowdgate.report.html import PICTURES
@@ -27,11 +26,12 @@ def write_inference_page(found: Inferred, path: Path) -> None:
 def inference_markdown(found: Inferred) -> str:
     """The page as Markdown."""
     setting = found.record.setting
-    precision, attacks = inferred_listings(found)
-    first, *others = inferred_words(found)
+    *likely, attacks = inferred_listings(found)
+    first, _, *others = inferred_words(found)
     values = {
         "title": f"{setting.policy}, version {setting.version}", "outcome": str(found.findings.outcome), "first": first,
-        "words": others, "questions": QUESTIONS, "pictures": PICTURES, "precision": precision, "attacks": attacks,
+        "words": others, "starred": STARRED, "questions": QUESTIONS, "pictures": PICTURES, "likely": likely,
+        "attacks": attacks,
         "described": described(), "known": setting.known, "secrets": setting.secrets,
         "notes": [(each.mechanism, each.note) for each in found.record.played if each.must != "judged"],
         "facts": facts_of(found.record),
@@ -53,16 +53,11 @@ def _pictures(found: Inferred) -> list[str]:
 
 def _lines(name: str, own: Sequence[Estimate]) -> list[Line]:
     return [
-        _line(f"attack on {name}", [(each.predicted, each.precision) for each in own]),
-        _line("baseline, of the same people", [(each.predicted, each.base_of_these) for each in own]),
-        _line("baseline, of as many", [(each.predicted, each.base) for each in own]),
+        Line(
+            f"attack on {name}, with its ends",
+            tuple((each.predicted, float(each.precision.value)) for each in own),
+            tuple((float(each.precision.lower), float(each.precision.upper)) for each in own),
+        ),
+        Line("baseline, of the same people", tuple((each.predicted, float(each.base_of_these.value)) for each in own)),
+        Line("baseline, of as many", tuple((each.predicted, float(each.base.value)) for each in own)),
     ]
-
-
-def _line(name: str, marks: Sequence[tuple[float, Measurement]]) -> Line:
-    """Shaded from the lower to the upper end."""
-    return Line(
-        name,
-        tuple((x, float(found.value)) for x, found in marks),
-        tuple((float(found.lower), float(found.upper)) for _, found in marks),
-    )

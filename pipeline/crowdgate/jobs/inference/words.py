@@ -15,21 +15,8 @@ from crowdgate.gate import Outcome
 from crowdgate.jobs.audit_words import Listing
 from crowdgate.jobs.inference.job import Inferred
 
-TITLES = (
-    "secret",
-    "whose",
-    "coverage",
-    "attack",
-    "right",
-    "from",
-    "to",
-    "non-members (*)",
-    "as many (*)",
-    "gain (*)",
-    "from",
-    "to",
-)
-TEXT = (0, 1, 3)
+RIGHT = ("secret", "whose", "coverage", "attack", "right", "from", "to")
+GAIN = ("secret", "whose", "coverage", "non-members (*)", "as many (*)", "gain (*)", "from", "to")
 QUESTIONS = (
     "How is the attack carried out?",
     "What can be learned?",
@@ -103,7 +90,7 @@ def inferred_words(found: Inferred) -> list[str]:
 
 def _left_out(setting: Setting) -> str:
     """What baselines did not see of their targets, and what a target is."""
-    times = f"{setting.blocks} times, each time without one {setting.blocks}th of the units"
+    times = f"{setting.blocks} times, each time without 1 in {setting.blocks} of the units"
     how = "without one unit at a time (leave-one-out)" if setting.blocks >= setting.n else times
     if setting.rows == 1:
         return f"Baselines were fitted {how}, and asked for those."
@@ -150,10 +137,11 @@ def _outside(found: Inferred) -> Iterator[str]:
 
 
 def inferred_listings(found: Inferred) -> list[Listing]:
-    """Precision beside the baselines; and what every attack reached."""
-    rows = [_row(each) for each in found.findings.estimates]
+    """The precision of the best attacks; the baselines beside it; and what every attack reached."""
+    every = found.findings.estimates
     return [
-        Listing("Precision beside what is known without the person", TITLES, rows, TEXT),
+        Listing("How often the best attack is right", RIGHT, [_right(each) for each in every], (0, 1, 3)),
+        Listing("What is known without the person, and the gain", GAIN, [_gain(each) for each in every], (0, 1)),
         Listing(
             "All attacks: how often they are right, and in brackets for what share they guess, by coverage",
             ("secret", "attack", *(f"{each:g}" for each in (1, 0.1, 0.01, 0.001))),
@@ -171,10 +159,13 @@ def _reached(precision: float | None, guessed: float | None) -> str:
     return "" if precision is None or guessed is None else f"{_number(precision)} ({guessed:.2g})"
 
 
-def _row(each: Estimate) -> list[str]:
+def _right(each: Estimate) -> list[str]:
+    return [each.secret, each.group, _number(each.predicted), each.attack, *_ends(each.precision)]
+
+
+def _gain(each: Estimate) -> list[str]:
     return [
-        each.secret, each.group, _number(each.predicted), each.attack, *_ends(each.precision),
-        _number(each.base_of_these.value), _number(each.base.value),
+        each.secret, each.group, _number(each.predicted), _number(each.base_of_these.value), _number(each.base.value),
         *(("", "", "") if each.gain is None else _ends(each.gain)),
     ]  # fmt: skip
 
@@ -191,9 +182,12 @@ def _number(value: Any) -> str:
     return f"{float(value):.4g}"
 
 
-def described() -> list[tuple[str, str]]:
-    """Attacks and baselines with what they do."""
-    return [*((name, summary) for name, summary, _ in ATTACKS), *((name, summary) for name, summary, _ in BASELINES)]
+def described() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Attacks, and baselines, with what they do."""
+    return [
+        ("Attacks", [(name, summary) for name, summary, _ in ATTACKS]),
+        ("Baselines", [(name, summary) for name, summary, _ in BASELINES]),
+    ]
 
 
 def inferred_json(found: Inferred) -> dict[str, Any]:
