@@ -1,5 +1,6 @@
 """Attribute inference on small tables, beside what counting people one by one gives."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,12 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+<<<<<<< HEAD
 from crowdgate.audit.inference import models, play
 from crowdgate.audit.inference.attacks import ATTACKS, BLIND, Sight, class_homogeneity
 from crowdgate.audit.inference.baselines import BASELINES, baselines
 from crowdgate.audit.inference.case import COVERAGES, ESTIMATE, GROUPS, Case, case_of, predicted, surest
 from crowdgate.audit.inference.controls import GROUP, MONDRIAN, controls, with_added, with_coin
 from crowdgate.audit.inference.findings import Estimate, estimates, judge
+=======
+from crowdgate.audit.inference import models
+from crowdgate.audit.inference.attacks import ATTACKS, BLIND, Sight
+from crowdgate.audit.inference.baselines import BASELINES, Baseline, baselines
+from crowdgate.audit.inference.case import COVERAGES, GROUPS, Case, case_of, predicted, surest
+from crowdgate.audit.inference.findings import estimates
+>>>>>>> 3430f61 (Numbers of a population are those of its own contract, and figures of both groups and of as many are counted person by person)
 from crowdgate.audit.inference.models import Known
 from crowdgate.audit.inference.original import PARTS, Original, original
 from crowdgate.audit.inference.play import Game, Tally, chosen
@@ -82,6 +91,7 @@ def test_a_number_is_right_within_the_relative_error(numbers: list[int], held: l
         assert secret.hits(weights)[guess] == weights[near].sum()
 
 
+<<<<<<< HEAD
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=20, unique=True).map(sorted), st.data())
 def test_of_one_number_that_number_is_guessed(numbers: list[int], data: st.DataObject) -> None:
     """What a regression says is not moved to the least of the numbers that are near it."""
@@ -89,32 +99,64 @@ def test_of_one_number_that_number_is_guessed(numbers: list[int], data: st.DataO
     said = data.draw(st.integers(0, len(numbers) - 1))
     secret = Secret("a", level, np.array(numbers, dtype=float), Fraction(1, 5))
     assert best_guesses(secret, np.eye(len(numbers))[[said]]).label.tolist() == [said]
+=======
+@dataclass(frozen=True)
+class Person:
+    """One of the table: what is known of him, his secret, his block."""
+
+    tuple: int
+    truth: int
+    block: int
+>>>>>>> 3430f61 (Numbers of a population are those of its own contract, and figures of both groups and of as many are counted person by person)
 
 
 @settings(max_examples=15, deadline=None)
 @given(tables, st.integers(0, 1000))
 def test_shares_are_those_of_people_counted_one_by_one(held: list[int], seed: int) -> None:
-    """Everybody of the blocks that estimate, ordered by how sure the attack is of him."""
+    """Everybody of the blocks that estimate, ordered by how sure the attack is of him; and those alone who agree with
+    nobody."""
     table, case = made(np.array(held).reshape(3, 2, 2), seed)
     view, secret = case.view(table.finest(table.known)), case.secret
     guesses = best_guesses(secret, RNG(seed).random((len(view.tuples), 2)) * [1, 0.5])
-    people = [
-        (view.tuples.of_cell[cell], int(case.codes[cell]), block)
-        for cell, line in enumerate(table.rows)
-        for block in range(*table.estimate.indices(table.blocks))
-        for _ in range(line[block])
+    everybody = [
+        Person(int(view.tuples.of_cell[cell]), int(case.codes[cell]), block)
+        for (cell, block), many in np.ndenumerate(table.rows)
+        for _ in range(many)
     ]
-    best = case.held[case.chosen(0)]
-    of = {at: tuple(codes[at] for codes in view.tuples.codes) for at in range(len(view.tuples))}
-    of_case = {tuple(codes[at] for codes in case.tuples.codes): at for at in range(len(case.tuples))}
-    found = view.shares(guesses, table.estimate)[0]
-    for at, coverage in enumerate(COVERAGES):
-        targets = np.bincount([who for who, _, _ in people], minlength=len(view.tuples)).astype(float)
-        taken = predicted(guesses.confidence, targets, coverage * len(people))
-        right = sum(taken[who] * (guesses.label[who] == truth) for who, truth, _ in people)
-        base = sum(taken[who] * (best.labels[of_case[of[who]], block] == truth) for who, truth, block in people)
-        expected = [(taken * targets).sum(), right, base]
-        assert found[at, :3] * len(people) == pytest.approx(expected, abs=1e-6)
+    same = Counter(each.tuple for each in everybody)
+    found = view.shares(guesses, table.estimate)
+    for group in range(len(GROUPS)):
+        people = [each for each in everybody if group == 0 or same[each.tuple] == 1]
+        judged = [each for each in people if each.block >= table.estimate.start]
+        assert case.targets(group) == len(judged)
+        for at, coverage in enumerate(COVERAGES):
+            if not judged:
+                assert (found[group, at] == 0).all()
+                continue
+            sure = np.array([guesses.confidence[each.tuple] for each in judged])
+            taken = predicted(sure, np.ones(len(judged)), coverage * len(judged))
+            hit = np.array([guesses.label[each.tuple] == each.truth for each in judged])
+            best = case.held[case.chosen(group)]
+            base = np.array([best.labels[each.tuple, each.block] == each.truth for each in judged])
+            expected = [taken.sum(), (taken * hit).sum(), (taken * base).sum()]
+            assert found[group, at, :3] * len(judged) == pytest.approx(expected, abs=1e-6)
+            share = taken.sum() / len(judged)
+            chosen = case.held[case.chosen(group, share)]
+            tried = [surest_right(each, people, share, blocks=table.choose) for each in case.held]
+            assert surest_right(chosen, people, share, blocks=table.choose) == pytest.approx(max(tried))
+            assert found[group, at, 3] == pytest.approx(
+                surest_right(chosen, people, share, blocks=table.estimate), abs=1e-6
+            )
+
+
+def surest_right(baseline: Baseline, people: Sequence[Person], share: float, blocks: slice) -> float:
+    """Of which share of the people of some blocks a baseline is right, that guesses for that share of them."""
+    own = [each for each in people if blocks.start <= each.block < blocks.stop]
+    if not own:
+        return 0.0
+    sure = np.array([baseline.confidence[each.tuple, each.block] for each in own])
+    right = np.array([baseline.labels[each.tuple, each.block] == each.truth for each in own])
+    return float((predicted(sure, np.ones(len(own)), share * len(own)) * right).sum() / len(own))
 
 
 @settings(max_examples=5, deadline=None)

@@ -16,8 +16,12 @@ from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.gate import Outcome
 from crowdgate.jobs.audit import Asked, audit
 from crowdgate.jobs.audit_keeping import How, partial_file
-from crowdgate.jobs.inference.job import INFERENCE, Inferred
+from crowdgate.jobs.audit_setting import stated
+from crowdgate.jobs.inference.job import INFERENCE, Inferred, Tables
+from crowdgate.jobs.inference.setting import secrets_of
 from crowdgate.jobs.inference.words import QUESTIONS, inferred_json, inferred_words
+from crowdgate.jobs.plan import plan_policy
+from crowdgate.jobs.population import population as population_of
 from crowdgate.ledger.audits import audits
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.report.chart import Line, draw_lines
@@ -237,6 +241,21 @@ def test_options_of_singling_out_are_refused(
 ) -> None:
     assert crowdgate("audit", town.policy, "--of", "inference", *option) == 2
     assert "only for singling out" in capfd.readouterr().err
+
+
+def test_numbers_of_a_population_are_those_of_its_own_contract(tmp_path: Path) -> None:
+    """Ages that the policy's contract has not, known and not released."""
+    town = make(tmp_path / "town")
+    town.edit(town.policy, "age: 50 years, ", "")
+    town.edit(town.population, "{from: 0, to: 99,", "{from: 0, to: 119,")
+    old = [{**each, "age": each["age"] + 20} for each in people(400)]
+    write_parquet(town.root / "data_contracts" / "towns.parquet", old)
+    plan = plan_policy(town.policy)
+    secrets, contract = secrets_of(plan), plan.bundle.population
+    population = population_of(plan, contract, ("ward", "age"))
+    (case,) = Tables(plan, stated(plan), population, tuple(secrets), 1).cases
+    assert case.tuples.codes[0].max() == 119
+    assert case.original.size == 400
 
 
 def test_a_population_that_another_contract_does_not_call_public_is_refused(tmp_path: Path) -> None:

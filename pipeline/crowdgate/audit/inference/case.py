@@ -21,7 +21,8 @@ from crowdgate.hierarchy import Level
 from crowdgate.risk import inference as risk
 
 COVERAGES = tuple(map(float, risk.COVERAGES))
-"""Shares of the targets for whom a guess is made: those of whom it is surest."""
+"""Shares of the targets for whom a guess is made: those of whom it is surest. No truth is looked at to find them, so
+that a threshold on confidence is not chosen by what is estimated."""
 GROUPS = ("all targets", "alone with what is known")
 """Whose figures there are: everybody's, and those of the targets that nobody else agrees with in all that is known
 (section 3.1: unique in its block)."""

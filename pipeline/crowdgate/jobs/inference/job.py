@@ -107,7 +107,7 @@ class Tables:
         return original(self.population, n, known, self.secrets, self._rng(stream), blocks)
 
     def _cases(self, table: Original, stream: int) -> tuple[Case, ...]:
-        contract = self.plan.bundle.contract
+        contract = self.plan.bundle.population  # its values may be others than those of the policy's contract
         numbers: dict[str, Floats | None] = {
             name: numbers_of(contract.by_name[name], EXACT) for name in self.population.levels
         }
