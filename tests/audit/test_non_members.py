@@ -17,7 +17,12 @@ from crowdgate.audit.inference.models import Fit
 from crowdgate.audit.inference.original import MOST_FITTED, PARTS, Original, blocks_of, original
 from crowdgate.audit.inference.play import Game
 from crowdgate.audit.inference.secret import Floats, Guesses, Secret
-from crowdgate.audit.population import Population
+from crowdgate.audit.membership.crowd import Crowd
+from crowdgate.audit.membership.play import Game as Membership
+from crowdgate.audit.observation import Known, Mechanism, Observation
+from crowdgate.audit.population import Drawn, Population, Rng
+from crowdgate.histogram import Histogram
+from crowdgate.kind.seen import Seen
 from tests.audit.people import persons, rows
 from tests.audit.playing import Everything
 
@@ -116,6 +121,33 @@ def test_the_other_rows_of_a_person_tell_a_baseline_nothing_of_him(blocks: int) 
     assert case.alone.all(), "three rows of one person are not three people"
     assert case.targets(1) == case.targets(0) == table.units[:, table.estimate].sum()
     assert best_of(table_of(rows(lines.sum(axis=0)), 1, blocks)) > 0.9, "the fault that is looked for"
+
+
+@dataclass(frozen=True)
+class Torn:
+    """Publishes as many rows, without regard to whose they are: the fault that is looked for."""
+
+    name: str = "torn"
+
+    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
+        whole = known.population.cells
+        kept = rng.permutation(whole.rows)[: drawn.table.rows]
+        codes = tuple(column[np.sort(kept)] for column in whole.codes)
+        return Observation(
+            seen=Seen(
+                (),
+                Histogram(whole.names, whole.sizes, codes, np.ones(len(kept), dtype=np.int64)),
+                known.population.levels,
+            )
+        )
+
+
+@pytest.mark.parametrize(("mechanism", "least", "most"), [(Everything(), 1.0, 1.0), (Torn(), 0.0, 0.7)])
+def test_members_are_persons_with_all_of_their_rows(mechanism: Mechanism, least: float, most: float) -> None:
+    """Twenty of sixty persons are in the table, with three rows each: who sees it claims just these."""
+    crowd = Crowd(persons(visits(), np.ones(60, dtype=int)), 20)
+    game = Membership(mechanism, crowd, (1 / 3,), 1, 0, attacks=frozenset({"likelihood ratio"}))
+    assert least <= np.nanmax(game.release(RNG(3))) <= most
 
 
 def best_of(table: Original) -> float:
