@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from crowdgate.audit.controls import CONTROLS
+from crowdgate.audit.inference import original
 from crowdgate.audit.run import Executor, serial
 from crowdgate.jobs.audit import Asked, audit
 from crowdgate.jobs.audit_keeping import How, now
@@ -31,6 +32,14 @@ def only_few_controls() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(setting, "CONTROLS", few)
         patched.setattr(setting, "own_controls", lambda *_: ())
+        yield
+
+
+@contextmanager
+def five_blocks() -> Iterator[None]:
+    """Small tables as large ones: to leave out each person takes 20 s (tests/audit/test_non_members.py does it)."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(original, "MOST_FITTED", 1000)
         yield
 
 

@@ -23,7 +23,7 @@ from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.manifest import canonical
-from tests.audit.workshop import Town
+from tests.audit.workshop import Town, five_blocks
 from tests.jobs.test_inference import SECRET, people
 from tests.workshop import MARK, crowdgate, make_workshop, write_parquet
 
@@ -66,6 +66,12 @@ def make(root: Path) -> Town:
     write_parquet(root / "data_contracts" / "towns.parquet", people(600))
     town.edit(town.policy, "  gates:\n", f"{SECTION}  gates:\n{GATES}")
     return town
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _five_blocks() -> Iterator[None]:
+    with five_blocks():
+        yield
 
 
 @pytest.fixture(scope="module")

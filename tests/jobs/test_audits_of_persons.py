@@ -7,17 +7,16 @@ from typing import Any
 
 import pytest
 
-from crowdgate.audit.inference import original
 from crowdgate.errors import VerificationFailed
 from crowdgate.gate import Outcome
-from crowdgate.jobs.audit import Asked
+from crowdgate.jobs.audit import Asked, audit
 from crowdgate.jobs.audit_keeping import How
-from crowdgate.jobs.inference.job import audit_inference
+from crowdgate.jobs.inference.job import INFERENCE
 from crowdgate.jobs.inference.words import inferred_words
-from crowdgate.jobs.member.job import Claimed, audit_membership
+from crowdgate.jobs.member.job import MEMBERSHIP, Claimed
 from crowdgate.jobs.member.page import membership_markdown
 from crowdgate.jobs.member.words import membership_words
-from tests.audit.workshop import SEED, Town, make_town
+from tests.audit.workshop import SEED, Town, five_blocks, make_town
 from tests.jobs.test_inference import SECRET
 from tests.workshop import write_parquet
 
@@ -57,13 +56,13 @@ def town(made: Path, tmp_path: Path) -> Town:
 
 
 def claim(policy: Path, **overrides: str) -> Claimed:
-    return audit_membership(Asked(policy, **overrides), How(draw=lambda: SEED))
+    return audit(MEMBERSHIP, Asked(policy, **overrides), How(draw=lambda: SEED))
 
 
-def test_inference_counts_persons_and_leaves_out_all_of_their_rows(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inference_counts_persons_and_leaves_out_all_of_their_rows(town: Town) -> None:
     """What a baseline has seen of a person is counted in tests/audit/test_non_members.py."""
-    monkeypatch.setattr(original, "MOST_FITTED", 1000)
-    found = audit_inference(Asked(town.policy), How(draw=lambda: SEED))
+    with five_blocks():
+        found = audit(INFERENCE, Asked(town.policy), How(draw=lambda: SEED))
     setting, own = found.record.setting, found.record.own.secrets[0].found[0]
     assert (setting.n, setting.population_size, setting.rows, setting.blocks) == (PERSONS, PERSONS, ROWS, 5)
     assert own.targets == PERSONS * 4 // 5

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from crowdgate.audit.inference import models, original
+from crowdgate.audit.inference import models
 from crowdgate.audit.partial import Batch
 from crowdgate.audit.run import Executor, Schedule, serial
 from crowdgate.errors import ConfigurationError, VerificationFailed
@@ -25,7 +25,7 @@ from crowdgate.jobs.population import population as population_of
 from crowdgate.ledger.audits import audits
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.report.chart import Line, draw_lines
-from tests.audit.workshop import SEED, Town, make_town, only_few_controls
+from tests.audit.workshop import SEED, Town, five_blocks, make_town, only_few_controls
 from tests.workshop import MARK, crowdgate, write_parquet
 
 SECTION = """\
@@ -66,9 +66,7 @@ def make(root: Path, section: str = SECTION) -> Suspicious:
 
 @pytest.fixture(scope="module", autouse=True)
 def _five_blocks() -> Iterator[None]:
-    """Small tables as large ones: to leave out each person takes 20 s (tests/audit/test_non_members.py does it)."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(original, "MOST_FITTED", 1000)
+    with five_blocks():
         yield
 
 
