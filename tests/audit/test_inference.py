@@ -10,20 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-<<<<<<< HEAD
 from crowdgate.audit.inference import models, play
 from crowdgate.audit.inference.attacks import ATTACKS, BLIND, Sight, class_homogeneity
-from crowdgate.audit.inference.baselines import BASELINES, baselines
-from crowdgate.audit.inference.case import COVERAGES, ESTIMATE, GROUPS, Case, case_of, predicted, surest
-from crowdgate.audit.inference.controls import GROUP, MONDRIAN, controls, with_added, with_coin
-from crowdgate.audit.inference.findings import Estimate, estimates, judge
-=======
-from crowdgate.audit.inference import models
-from crowdgate.audit.inference.attacks import ATTACKS, BLIND, Sight
 from crowdgate.audit.inference.baselines import BASELINES, Baseline, baselines
 from crowdgate.audit.inference.case import COVERAGES, GROUPS, Case, case_of, predicted, surest
-from crowdgate.audit.inference.findings import estimates
->>>>>>> 3430f61 (Numbers of a population are those of its own contract, and figures of both groups and of as many are counted person by person)
+from crowdgate.audit.inference.controls import GROUP, MONDRIAN, controls, with_added, with_coin
+from crowdgate.audit.inference.findings import Estimate, estimates, judge
 from crowdgate.audit.inference.models import Known
 from crowdgate.audit.inference.original import PARTS, Original, original
 from crowdgate.audit.inference.play import Game, Tally, chosen
@@ -91,7 +83,6 @@ def test_a_number_is_right_within_the_relative_error(numbers: list[int], held: l
         assert secret.hits(weights)[guess] == weights[near].sum()
 
 
-<<<<<<< HEAD
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=20, unique=True).map(sorted), st.data())
 def test_of_one_number_that_number_is_guessed(numbers: list[int], data: st.DataObject) -> None:
     """What a regression says is not moved to the least of the numbers that are near it."""
@@ -99,7 +90,8 @@ def test_of_one_number_that_number_is_guessed(numbers: list[int], data: st.DataO
     said = data.draw(st.integers(0, len(numbers) - 1))
     secret = Secret("a", level, np.array(numbers, dtype=float), Fraction(1, 5))
     assert best_guesses(secret, np.eye(len(numbers))[[said]]).label.tolist() == [said]
-=======
+
+
 @dataclass(frozen=True)
 class Person:
     """One of the table: what is known of him, his secret, his block."""
@@ -107,7 +99,6 @@ class Person:
     tuple: int
     truth: int
     block: int
->>>>>>> 3430f61 (Numbers of a population are those of its own contract, and figures of both groups and of as many are counted person by person)
 
 
 @settings(max_examples=15, deadline=None)
@@ -334,8 +325,8 @@ def groups_caught(seed: int) -> bool:
     """Whether 500 people in Mondrian's groups, with a coin of each, are."""
     counts = RNG(seed).multinomial(500, np.full(150, 1 / 150)).reshape(15, 10)
     people = rows(counts)
-    coined = with_coin(original(people, people.size, ["a", "b"], [], RNG(seed)), RNG(seed + 1))
-    table = Original(with_added(coined), coined.units, coined.known, coined.secrets)
+    coined = with_coin(original(people, people.size, ["a", "b"], [], RNG(seed), PARTS), RNG(seed + 1))
+    table = Original(with_added(coined), coined.public, coined.units, coined.known, coined.secrets)
     case = case_of(table, secret_of(table), dict.fromkeys(table.population.levels), RNG(seed), QUICK)
     (control,) = [each for each in controls() if each.name == MONDRIAN]
     game = Game(control, (case,), seed, 1, (GROUP,), control.attacks)

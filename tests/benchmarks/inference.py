@@ -36,7 +36,7 @@ from crowdgate.audit.findings import ALPHA
 from crowdgate.audit.inference.case import GROUPS, case_of
 from crowdgate.audit.inference.controls import GROUP, MONDRIAN, MOST_UNITS, Control, controls, with_added
 from crowdgate.audit.inference.findings import Estimate, Findings, estimates
-from crowdgate.audit.inference.original import Original, original
+from crowdgate.audit.inference.original import PARTS, Original, original
 from crowdgate.audit.inference.play import Game
 from crowdgate.audit.inference.record import Played
 from crowdgate.candidate import Measurement
@@ -134,8 +134,8 @@ def mondrians(policy: Path) -> Iterator[tuple[Played, float]]:
     for secret in wanted:
         start, rng = time.process_time(), np.random.default_rng(SEED)
         others = [name for name in known if name != secret.name]
-        small = original(people, min(MOST_UNITS, people.size), others, [secret], rng)
-        table = Original(with_added(small), small.units, small.known, small.secrets)
+        small = original(people, min(MOST_UNITS, people.size), others, [secret], rng, PARTS)
+        table = Original(with_added(small), small.public, small.units, small.known, small.secrets)
         control = replace(_mondrian(), columns=(secret.name,), must="show")
         game = Game(control, (case_of(table, secret, numbers, rng),), SEED, 0, (GROUP,), control.attacks)
         played = game.played({0: game.batch(0, control.releases)}, control.must, control.note, None)
