@@ -51,6 +51,9 @@ MOST_CELLS_FITTED = 1 << 20
 MOST_CELLS_COMPARED = 1 << 20
 """Classes of a comparison, which is made several times over."""
 
+MOST_SECRETS = 100
+"""Secrets of an inference audit: its record is judged again in about 20 seconds."""
+
 MOST_FORECASTS = 5000
 """Combinations of levels that `plan` looks through for a recommendation."""
 

@@ -271,6 +271,61 @@ def test_a_record_with_another_level_or_of_nothing_is_refused(folder: Path, ques
         verify(folder)
 
 
+def _of_nothing(record: Any) -> Any:
+    """Nothing was released to the controls."""
+    emptied = {"releases": 0, "points": (), "secrets": ()}
+    return record.model_copy(
+        update={"played": tuple(each if each == record.own else _with(each, **emptied) for each in record.played)}
+    )
+
+
+def _again(times: int) -> Callable[[Any], Any]:
+    """Every line of the policy's mechanism is told so many times."""
+
+    def change(record: Any) -> Any:
+        own = record.own
+        secrets = tuple(_with(each, found=each.found * times) for each in getattr(own, "secrets", ()))
+        longer = _with(own, secrets=secrets, points=getattr(own, "points", ()) * times)
+        return record.model_copy(
+            update={"played": tuple(longer if each == own else each for each in record.played)},
+        )
+
+    return change
+
+
+def _without_shares(record: Any) -> Any:
+    """No release of a control is told."""
+
+    def emptied(played: Any) -> Any:
+        secrets = tuple(
+            _with(each, found=tuple(_with(line, shares=()) for line in each.found))
+            for each in getattr(played, "secrets", ())
+        )
+        return _with(
+            played, secrets=secrets, points=tuple(_with(each, tpr=()) for each in getattr(played, "points", ()))
+        )
+
+    return record.model_copy(
+        update={"played": tuple(each if each == record.own else emptied(each) for each in record.played)}
+    )
+
+
+def _with(each: Any, **values: object) -> Any:
+    return each.model_copy(update={name: value for name, value in values.items() if name in type(each).model_fields})
+
+
+@pytest.mark.parametrize("change", [_of_nothing, _without_shares, _again(2), _again(50)])
+@pytest.mark.parametrize("question", ASKED)
+def test_a_record_of_no_release_or_of_more_lines_than_there_are_is_refused_at_once(
+    audited: Path, question: Question, change: Callable[[Any], Any]
+) -> None:
+    """So many lines would take minutes to judge, and shares of no release have no mean."""
+    reading = READINGS[question]
+    made, _ = reading.read(record(Town(audited), question).read_bytes())
+    with pytest.raises(VerificationFailed, match="it is not the record of an audit"):
+        reading.read(sealed(change(made)))
+
+
 # --- on the table itself ---
 
 

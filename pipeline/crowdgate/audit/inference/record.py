@@ -5,10 +5,13 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from crowdgate.audit.record import CommonSetting, Exact, Record, Recorded
+from crowdgate.limits import MOST_SECRETS
 
 Must = Literal["judged", "be caught", "hold", "show"]
 """What is expected of a mechanism: one that must "show" is the policy's columns of every row as they are."""
 Share = Annotated[float, Field(ge=0, le=1)]
+MOST_LINES = 8
+"""Of a secret: two groups at four coverages."""
 
 
 class Shares(Recorded):
@@ -52,16 +55,34 @@ class Attacked(Recorded):
     precision: dict[str, tuple[tuple[float | None, float | None], ...]]
     found: tuple[Shares, ...]
 
+    @model_validator(mode="after")
+    def _once(self) -> "Attacked":
+        """One line for each group and coverage."""
+        if len({(each.group, each.coverage) for each in self.found}) != len(self.found) or len(self.found) > MOST_LINES:
+            raise ValueError("a group at a coverage is told once")
+        return self
+
 
 class Played(Recorded):
-    """All attacks on one mechanism. `must` says what an audit that works finds of it."""
+    """All attacks on one mechanism. `must` says what an audit that works finds of it; `releases` are those that
+    estimate."""
 
     mechanism: str
     must: Must
     note: str
     rate: float | None
-    releases: int
-    secrets: tuple[Attacked, ...]
+    releases: Annotated[int, Field(ge=1)]
+    secrets: Annotated[tuple[Attacked, ...], Field(max_length=MOST_SECRETS)]
+
+    @model_validator(mode="after")
+    def _every_release(self) -> "Played":
+        """A line has the shares of every release, and a secret is asked once."""
+        lines = [each for one in self.secrets for each in one.found]
+        if any(len(each.shares) != self.releases for each in lines):
+            raise ValueError("shares of other releases")
+        if len({each.secret for each in self.secrets}) != len(self.secrets):
+            raise ValueError("a secret is asked once")
+        return self
 
 
 class Setting(CommonSetting):
@@ -95,9 +116,6 @@ class InferenceRecord(Record):
         names = tuple(each.mechanism for each in self.played if each.must != "judged")
         if len(own) != 1 or names != self.setting.controls:
             raise ValueError("one mechanism is judged, beside the controls of the setting")
-        asked = tuple((each.secret, each.level) for each in own[0].secrets)
-        if asked != self.setting.secrets or any(
-            len(each.shares) != own[0].releases for one in own[0].secrets for each in one.found
-        ):
+        if tuple((each.secret, each.level) for each in own[0].secrets) != self.setting.secrets:
             raise ValueError("what was played is what was set")
         return self

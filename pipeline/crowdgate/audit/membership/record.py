@@ -9,6 +9,8 @@ from crowdgate.audit.record import CommonSetting, Exact, Record, Recorded
 Must = Literal["judged", "break epsilon", "break the cap", "hold"]
 """What is expected of a mechanism: a control breaks one form of the guarantee, or neither ("hold")."""
 Share = Annotated[float, Field(ge=0, le=1)]
+MOST_CLAIMED = 20
+"""Shares of the population that are claimed, and mechanisms: each is judged anew by who reads a record."""
 
 
 class Point(Recorded):
@@ -28,7 +30,7 @@ class Played(Recorded):
     must: Must
     note: str
     rate: float | None
-    releases: int
+    releases: Annotated[int, Field(ge=1)]
     n: Annotated[int, Field(ge=1)]
     others: Annotated[int, Field(ge=1)]
     points: tuple[Point, ...]
@@ -37,6 +39,8 @@ class Played(Recorded):
     @model_validator(mode="after")
     def _possible(self) -> "Played":
         """Nobody finds more members than he claims units, nor fewer than non-members leave him."""
+        if len({point.claimed for point in self.points}) != len(self.points) or len(self.points) > MOST_CLAIMED:
+            raise ValueError("a share is claimed once")
         for point in self.points:
             least, most = self.ends(point.claimed)
             if len(point.tpr) != self.releases or not all(least <= each <= most for each in point.tpr):
@@ -69,7 +73,7 @@ class Setting(CommonSetting):
     known_delta: Exact
     cap: tuple[Exact, Exact, Exact] | None
     releases: int
-    claimed: tuple[float, ...]
+    claimed: Annotated[tuple[float, ...], Field(max_length=MOST_CLAIMED)]
     skew: Exact
     recall: Exact
     attacks: tuple[str, ...]
@@ -80,7 +84,7 @@ class MembershipRecord(Record):
     """An audit of membership."""
 
     setting: Setting
-    played: tuple[Played, ...]
+    played: Annotated[tuple[Played, ...], Field(max_length=MOST_CLAIMED)]
 
     @model_validator(mode="after")
     def _as_set(self) -> "MembershipRecord":

@@ -21,6 +21,7 @@ from crowdgate.hierarchy import EXACT
 from crowdgate.histogram import joint
 from crowdgate.jobs.audit_setting import common, libraries
 from crowdgate.kind.plan import Plan
+from crowdgate.limits import MOST_SECRETS
 from crowdgate.policy.policy import AuditSpec
 
 LIBRARY = "scikit-learn"
@@ -63,6 +64,10 @@ def _problems(plan: Plan, contract: Contract, untold: list[Attribute], found: li
         released = ", ".join(joint(plan.protection.views().values()).levels)
         expected = f"{{property: secret, value: true}}, or privacyRole: sensitive, at one of {released}"
         yield Problem(at, None, "attributes", "none that is secret is released", expected)
+    if len(found) > MOST_SECRETS:
+        yield Problem(
+            at, None, "attributes", f"{len(found):,} secrets", f"{MOST_SECRETS} at most, others secret: false"
+        )
     if not known_of(contract):
         expected = "{property: knownToAttackers, value: true}, or privacyRole: quasi-identifier"
         yield Problem(at, None, "attributes", "none is known to attackers", expected)
