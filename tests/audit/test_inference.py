@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.audit.inference import models, play
-from crowdgate.audit.inference.attacks import ATTACKS, BLIND, Sight, class_homogeneity
+from crowdgate.audit.inference.attacks import ATTACKS, BLIND, Sight, class_homogeneity, joint_model, likeliest_label
 from crowdgate.audit.inference.baselines import BASELINES, Baseline, baselines
 from crowdgate.audit.inference.case import COVERAGES, GROUPS, Case, case_of, predicted, surest
 from crowdgate.audit.inference.controls import GROUP, MONDRIAN, controls, with_added, with_coin
@@ -478,6 +478,31 @@ def test_a_table_of_noise_hides_nothing() -> None:
     noise = NoisyCounts(dict(levels), counts + rng.normal(0, 300, counts.shape).astype(np.int64), 90_000.0)
     alone = max(reached(told))
     assert max(reached(told, noise)) > alone - 0.02
+
+
+def test_noise_makes_no_rare_label_likely() -> None:
+    """Three tables with a little noise, of a secret of twenty values of which some are rare: together they tell more
+    than the likeliest value does."""
+    rng = RNG(1)
+    codes, shares = rng.integers(0, 6, (4000, 3)), 0.6 ** np.arange(18)
+    truth = rng.choice(18, 4000, p=shares / shares.sum()) + 2 * (codes[:, 0] == 1)
+    counts = np.zeros((6, 6, 6, 20), dtype=int)
+    np.add.at(counts, (*codes.T, truth), 1)
+    _, case = made(counts)
+    view, levels = case.view(case.original.finest(case.original.known)), case.original.population.levels
+    tables = []
+    for at, name in enumerate("abc"):
+        own = counts.sum(axis=tuple({0, 1, 2} - {at}))
+        noise = np.rint(rng.normal(0, 3, own.shape)).astype(np.int64)
+        tables.append(NoisyCounts({name: levels[name], "d": levels["d"]}, own + noise, 9.0))
+    sight = Sight(Seen(tuple(tables)), case.secret, view.target, case.prior, RNG(0))
+    precise = {}
+    for attack in (joint_model, likeliest_label):
+        shares = attack(sight)
+        assert shares is not None
+        predicted, right, *_ = view.shares(best_guesses(case.secret, shares), case.original.estimate)[0, 0]
+        precise[attack] = right / predicted
+    assert precise[joint_model] > precise[likeliest_label] + 0.03
 
 
 @dataclass(frozen=True)

@@ -140,8 +140,12 @@ def joint_model(sight: Sight) -> Floats | None:
 
 
 def _shares(sight: Sight, rows: Rows) -> Floats:
-    """What a noisy table tells of each tuple: where noise is as large as the counts, hardly more than the prior."""
-    found = smoothed(rows.weights, sight.prior, 1 + rows.noise * len(sight.secret))
+    """What a noisy table tells of each tuple: counts are drawn towards what the prior says, by as much as noise is
+    larger than that, so that noise makes no rare label likely."""
+    expected = rows.weights.sum(axis=1, keepdims=True) * sight.prior
+    signal = expected * (1 + expected / 4)  # give or take a half
+    kept = np.divide(signal, signal + rows.noise**2, out=np.zeros_like(signal), where=signal > 0)
+    found = smoothed(expected + kept * (rows.weights - expected), sight.prior)
     return np.where(rows.weights.sum(axis=1, keepdims=True) > 0, found, sight.prior)
 
 

@@ -235,11 +235,11 @@ def prior_of(weights: Floats) -> Floats:
     return found
 
 
-def smoothed(weights: Floats, prior: Floats, rows: float = 1.0) -> Floats:
-    """Shares of labels that count for so many rows more, of which nothing is known but the prior: of few rows it is
-    less sure what they tell. Zeros where there is no row."""
+def smoothed(weights: Floats, prior: Floats) -> Floats:
+    """Shares of labels with one row more, of which nothing is known but the prior: of few rows it is less sure what
+    they tell. Zeros where there is no row."""
     total = weights.sum(axis=1, keepdims=True)
-    return np.where(total > 0, (weights + rows * prior) / (total + rows), 0.0)
+    return np.where(total > 0, (weights + prior) / (total + 1), 0.0)
 
 
 def _joined(key: Codes, codes: Codes) -> Codes:
