@@ -355,7 +355,9 @@ def test_an_attack_answers_with_shares_or_not_at_all(at: int) -> None:
     public = Public(table.population, drawn.n, False)
     seen = [Everything().tell(drawn, public, RNG(0)).seen, Majorities().tell(drawn, public, RNG(0)).seen, Seen()]
     answers = [attack(Sight(each, case.secret, view.target, case.prior, RNG(0))) for each in seen if each is not None]
-    reads_rows = name in ("class homogeneity", "class and model", "best row match", "model on the release")
+    reads_rows = name in (
+        "class homogeneity", "class or likeliest", "class and model", "best row match", "model on the release",
+    )  # fmt: skip
     blind = name == BLIND
     assert [answer is not None for answer in answers] == [reads_rows or blind, name == "table lookup" or blind, blind]
     for answer in answers:
@@ -452,6 +454,33 @@ def test_rows_of_a_few_are_seen_though_nothing_else_is_learned() -> None:
     assert found[0.1].proven > 0.5
     assert found[1.0].gain is not None
     assert found[1.0].gain.value > 0.05
+
+
+@dataclass(frozen=True)
+class Rare:
+    """Publishes the rows of those whose secret is the rare one, as they are."""
+
+    name: str = "the rare"
+
+    def tell(self, drawn: Drawn, known: Public, rng: Rng) -> Observation:  # noqa: ARG002 nothing is drawn
+        table = drawn.table
+        has = table.codes[-1] == 1
+        own = Histogram(table.names, table.sizes, tuple(column[has] for column in table.codes), table.counts[has])
+        return Observation(seen=Seen((), own, drawn.population.levels))
+
+
+def test_that_the_rare_are_published_is_seen() -> None:
+    """One in ten, of people who are alone with what is known; the rows that are missing tell of the others. A model
+    that is fitted on the release knows no other label."""
+    rng = RNG(4)
+    codes = np.unique(rng.integers(0, 60, (600, 2)), axis=0)
+    counts = np.zeros((60, 60, 2), dtype=int)
+    counts[codes[:, 0], codes[:, 1], (rng.random(len(codes)) < 0.1).astype(int)] = 1
+    _, case = made(counts)
+    found = whole_table(case, Rare())
+    assert found.attack == "class or likeliest"
+    assert found.gain is not None
+    assert found.gain.value == 1
 
 
 def test_a_table_of_noise_hides_nothing() -> None:

@@ -59,6 +59,12 @@ def class_homogeneity(sight: Sight) -> Floats | None:
     return None if counts is None else smoothed(counts, sight.prior)
 
 
+def class_or_likeliest(sight: Sight) -> Floats | None:
+    """The same, and the likeliest label where the class is not released: who knows that only a few rows are."""
+    found, blind = class_homogeneity(sight), likeliest_label(sight)
+    return None if found is None or blind is None else np.where(found.any(axis=1, keepdims=True), found, blind)
+
+
 def class_and_model(sight: Sight) -> Floats | None:
     """The rows of the target's class, and what a model says of him who is fitted on the release as one row more: the
     model alone where the class is not released."""
@@ -159,6 +165,7 @@ BLIND = "likeliest label"
 ATTACKS: Sequence[tuple[str, str, Attack]] = (
     (BLIND, "the same for everybody, without a look at the release", likeliest_label),
     ("class homogeneity", "the label that most rows of the target's class have", class_homogeneity),
+    ("class or likeliest", "the same, and the likeliest label where the class is not released", class_or_likeliest),
     ("class and model", "the target's class, with a model fitted on the release as one row more", class_and_model),
     ("best row match", "the label of the released rows that agree in most attributes", best_row_match),
     ("model on the release", "logistic regression on the released rows", model_on_release),
