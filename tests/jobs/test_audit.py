@@ -7,6 +7,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from crowdgate.audit.game import Game, Tally
 from crowdgate.audit.partial import Batch
 from crowdgate.audit.run import Schedule, serial
 from crowdgate.errors import ConfigurationError, Crashed, VerificationFailed
+from crowdgate.jobs import audit_keeping
 from crowdgate.jobs.audit import Asked
 from crowdgate.jobs.audit_confidential import ENDED, audit_table
 from crowdgate.jobs.audit_keeping import How, partial_file
@@ -23,7 +25,7 @@ from crowdgate.jobs.singling_out.job import SINGLING_OUT
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.publish import publisher
 from tests.audit.workshop import GATES, SECTION, SEED, Town, make_town, only_few_controls
-from tests.workshop import MARK, crowdgate, write_parquet
+from tests.workshop import MARK, crowdgate, good_rows, write_parquet
 
 OTHER = "f" * 32
 
@@ -74,6 +76,22 @@ def test_a_killed_run_goes_on_to_the_record_of_one_that_was_not(town: Town, fres
     mine, other = json.loads(town.records[0].read_text()), json.loads(resumed.path.read_text())
     assert mine["played"] == other["played"]
     assert not partial_file(resumed.path).exists()
+
+
+def test_a_run_that_is_killed_before_the_first_batch_goes_on_with_its_seed(
+    fresh: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Models are fitted for minutes before anything is played: that is no further attempt."""
+
+    def killed(*_: object) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(audit_keeping, "run", killed)
+        with pytest.raises(KeyboardInterrupt):
+            fresh.audit()
+    again = fresh.audit(seed=OTHER)
+    assert (again.record.seed, again.record.attempt) == (SEED, 1)
 
 
 @pytest.fixture
@@ -320,3 +338,12 @@ def test_what_was_played_on_the_table_is_for_its_owner_alone_and_goes_on(fresh: 
     assert stat.S_IMODE(left.stat().st_mode) == 0o600
     assert audit_table(SINGLING_OUT, Asked(fresh.policy)) == ENDED
     assert not left.exists()
+
+
+def test_what_was_played_of_another_table_stands_in_no_ones_way(fresh: Town) -> None:
+    with pytest.raises(Crashed):
+        audit_table(SINGLING_OUT, Asked(fresh.policy), How(executor=stopped))
+    fresh.write(good_rows(150))
+    assert audit_table(SINGLING_OUT, Asked(fresh.policy)) == ENDED
+    (kept,) = (fresh.root / "ledger" / "private").glob("*.json")
+    assert json.loads(kept.read_text())["record"]["setting"]["population_size"] == 150

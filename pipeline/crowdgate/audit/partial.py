@@ -65,6 +65,13 @@ def seed_of(path: Path) -> str | None:
         raise _other(path) from None
 
 
+def begin(path: Path, digest: str, seed: str, mode: int = 0o666) -> None:
+    """The file of the audit `digest` with this seed, of which nothing is played: a run that is stopped while its games
+    are prepared goes on with the seed, too."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+        _append(file, {"audit": digest, "seed": seed})
+
+
 @contextmanager
 def kept(
     path: Path, digest: str, seed: str, batches: Sequence[Batch], games: Sequence[Kept], mode: int = 0o666

@@ -64,10 +64,12 @@ def _read(asking: Asking[Any, Any], plan: Plan, asked: Asked, ledger: Ledger, ho
     table = asking.table(plan, spec, units, ledger, confidential=True)
     path = private_file(ledger.path, ledger.id, name)
     known = _known(ledger, name)
-    if known is not None and known["digest"] == digest_of(table.setting):
+    digest = digest_of(table.setting)
+    if known is not None and known["digest"] == digest:
         return known
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    partial = partial_file(path)
+    # what was played of another table, if a run was killed, stands in no one's way
+    partial = partial_file(private_file(ledger.path, ledger.id, f"{name}/{digest[:16]}"))
     record = made(table, partial, how, mode=0o600)
     partial.unlink(missing_ok=True)
     return {"digest": record.digest, "record": record.model_dump(mode="json")}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from crowdgate.audit.findings import level
-from crowdgate.audit.partial import seed_of
+from crowdgate.audit.partial import begin, seed_of
 from crowdgate.audit.record import Record
 from crowdgate.audit.run import Executor, Progress, Scheduled, run, serial
 from crowdgate.audit.written import digest_of, parsed, sealed
@@ -119,7 +119,7 @@ def _made(table: Table[R], path: Path, how: How) -> R:
 def made(table: Table[R], partial: Path, how: How, mode: int = 0o666) -> R:
     """Play an audit to its end, or from where it was stopped; what is played is kept in `partial`."""
     digest = digest_of(table.setting)
-    seed = _seed(table, digest, partial, how)
+    seed = _seed(table, digest, partial, how, mode)
     number = attempt(table.ledger.journal(), table.key, attempt_commitment(digest, seed))
     if number is None:
         raise VerificationFailed(
@@ -132,7 +132,7 @@ def made(table: Table[R], partial: Path, how: How, mode: int = 0o666) -> R:
     )  # fmt: skip
 
 
-def _seed(table: Table[R], digest: str, partial: Path, how: How) -> str:
+def _seed(table: Table[R], digest: str, partial: Path, how: How, mode: int) -> str:
     """The seed of the run that was stopped, or a fresh one, to which the ledger commits first."""
     known = seed_of(partial)
     if known is not None:
@@ -140,6 +140,7 @@ def _seed(table: Table[R], digest: str, partial: Path, how: How) -> str:
     table.refuse(level(attempts(table.ledger.journal(), table.key) + 1))
     seed = how.draw()
     table.ledger.record(BEGUN, table.subject, attempt_commitment(digest, seed))
+    begin(partial, digest, seed, mode)
     return seed
 
 
