@@ -224,6 +224,12 @@ def test_what_is_near_one_can_be_told_apart_in_a_picture() -> None:
     assert [(">0.2<" in picture, ">0.970<" in picture) for picture in (near, whole)] == [(False, True), (True, False)]
 
 
+def test_the_ends_of_a_single_point_are_drawn() -> None:
+    one = draw_lines([Line("a", ((1, 0.97),), ((0.96, 0.975),))], "x", "y", "near")
+    two = draw_lines([Line("a", ((0.1, 0.97), (1, 0.97)), ((0.96, 0.975),) * 2)], "x", "y", "near")
+    assert ["LineCollection" in picture for picture in (one, two)] == [True, False]
+
+
 def test_without_scikit_learn_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> object:
         raise ImportError(name)

@@ -131,8 +131,10 @@ def draw_lines(
         color = f"C{number // 2 if pairs else number}"
         axes.plot(*zip(*line.points, strict=True), STYLES[number % 2], color=color, marker=".", label=line.name)
         if line.ends:
-            x = [x for x, _ in line.points]
-            axes.fill_between(x, *zip(*line.ends, strict=True), color=color, alpha=0.15, linewidth=0)
+            x, (low, high) = [x for x, _ in line.points], tuple(zip(*line.ends, strict=True))
+            axes.fill_between(x, low, high, color=color, alpha=0.15, linewidth=0)
+            if len(x) == 1:  # a band of one point is too thin to be seen
+                axes.vlines(x, low, high, color=color, alpha=0.5)
     axes.set_xscale("log")
     axes.set_yscale("log" if y_scale == "log" else "linear")
     if y_scale == "linear":
