@@ -527,9 +527,9 @@ def test_noise_makes_no_rare_label_likely() -> None:
     sight = Sight(Seen(tuple(tables)), case.secret, view.target, case.prior, RNG(0))
     precise = {}
     for attack in (joint_model, likeliest_label):
-        shares = attack(sight)
-        assert shares is not None
-        predicted, right, *_ = view.shares(best_guesses(case.secret, shares), case.original.estimate)[0, 0]
+        told = attack(sight)
+        assert told is not None
+        predicted, right, *_ = view.shares(best_guesses(case.secret, told), case.original.estimate)[0, 0]
         precise[attack] = right / predicted
     assert precise[joint_model] > precise[likeliest_label] + 0.03
 
