@@ -208,6 +208,18 @@ def test_as_many_are_compared_with_the_baseline_that_is_best_at_as_many() -> Non
     assert [case.held[case.chosen(0, each)].name for each in (share, 1.0)] == ["first", "most"]
 
 
+def test_a_baseline_is_chosen_by_twenty_people_at_least() -> None:
+    """Of 1,000 people a fifth chooses: for a share of less than a tenth the best is the one that is best of 20."""
+    population = rows(np.array([[9, 1], [190, 10], [10, 390], [10, 380]]))
+    table = table_of(population, 3, PARTS)
+    rare = [("first", "", always(0)), ("most", "", always(1))]
+    case = case_of(table, table.secrets[0], dict.fromkeys(table.population.levels), RNG(0), rare)
+    curves = case.choosing[0]
+    best = [int(np.argmax([curve.at(np.asarray(0.1)) for curve in curves])), case.chosen(0, 0.1)]
+    assert best[0] == best[1] == case.chosen(0, 0.001) == case.chosen(0, 0.05)
+    assert case.chosen(0, 1.0) == 1
+
+
 def test_the_record_names_the_baseline_that_was_compared() -> None:
     population = rows(RNG(7).integers(0, 9, (6, 4, 2)) + 1)
     table = table_of(population, 3, 20)

@@ -66,7 +66,7 @@ def show(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
     for look in looked:
         typer.echo(f"  private record of {look['release_id']} opened (line {look['line']})")
     for each in listing["audits"]:
-        typer.echo(f"  audit of {each['policy']} {each['event']} (line {each['line']})")
+        typer.echo(f"  audit of {each['policy']}, {each['question']}: {each['event']} (line {each['line']})")
     for look in tables:
         typer.echo(f"  audit on the confidential table of {look['population']} (line {look['line']})")
     for look in measured:

@@ -55,6 +55,7 @@ class Told:
 
     line: int
     policy: str
+    question: Question
     event: str
 
 
@@ -62,7 +63,13 @@ def audits(written: Iterable[Line]) -> list[Told]:
     """All lines about audits."""
     words = {BEGUN: "begun", RECORDED: "recorded", KEPT_PRIVATE: "recorded in the private folder"}
     told = (line for line in written if line.event in words)
-    return [Told(line.number, line.subject.partition(" ")[0], words[line.event]) for line in told]
+    return [Told(line.number, line.subject.partition(" ")[0], _question(line), words[line.event]) for line in told]
+
+
+def _question(line: Line) -> Question:
+    """Singling out stands without its name."""
+    name, *digest = line.subject.split(" ")[1:]
+    return Question(name) if digest else Question.SINGLING_OUT
 
 
 def _of(written: Iterable[Line], event: str, key: str) -> Iterator[Line]:

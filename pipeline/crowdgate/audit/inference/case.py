@@ -30,6 +30,8 @@ STATS = ("predicted", "attack", "baseline of these", "baseline")
 """Shares of the targets: for whom the attack guesses, of whom it is right; of whom the baseline is right among exactly
 these (the paper's estimand), and among as many that it is surest of itself (equal coverage: as many as the attack does
 guess for, by the baseline that is best at just so many)."""
+LEAST_CHOOSING = 20
+"""Targets by whom a baseline is chosen, at least: of fewer the best one is so by chance."""
 DIGITS = 9
 """Of shares: they are rounded the same way everywhere, so that a part stays a part."""
 Part = slice
@@ -110,8 +112,11 @@ class Case:
         return [[self.curve(each, group, part) for each in self.held] for group in range(len(GROUPS))]
 
     def chosen(self, group: int, share: float = 1.0) -> int:
-        """The baseline that is best, on the blocks that choose, when it guesses for that share of the targets."""
-        at = np.round(share, DIGITS)
+        """The baseline that is best, on the blocks that choose, when it guesses for that share of the targets; for at
+        least LEAST_CHOOSING of them."""
+        cells = np.ones_like(self.alone) if group == 0 else self.alone
+        few = LEAST_CHOOSING / max(1, self.original.units_in(cells, self.original.choose))
+        at = np.round(min(1.0, max(share, few)), DIGITS)
         return int(np.argmax([curve.at(at) for curve in self.choosing[group]]))
 
     def equal(self, group: int, share: float) -> float:
