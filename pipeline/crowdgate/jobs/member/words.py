@@ -16,10 +16,10 @@ from crowdgate.jobs.audit_words import Listing
 from crowdgate.jobs.member.job import Claimed
 from crowdgate.risk.membership import SKEWS
 
-POINTS = ("claimed", "attack", "members found", "from", "to", "others claimed", "allowed*", "seen from")
-RIGHT = ("claimed", "skew", "right", "from", "to", "allowed*")
+POINTS = ("claimed", "attack", "members found", "from", "to", "others claimed", "allowed (*)", "seen from")
+RIGHT = ("claimed", "skew", "right", "from", "to", "allowed (*)")
 STARRED = (
-    "* What the guarantee allows without any experiment: of the members found, beside so many others claimed, and of"
+    "(*) What the guarantee allows without any experiment: of the members found, beside so many others claimed, and of"
     " how often a claim is right, at the same recall. The first is the lower of two where a sample is drawn: members"
     " who are not in the sample can hardly be told from others. `seen from` is the least share that this audit would"
     " have refuted, if it were found in every release, and fewer others were claimed."
