@@ -1,16 +1,18 @@
 """A small working copy whose policy is audited, on a public table of its own."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from crowdgate.audit.controls import CONTROLS
 from crowdgate.audit.inference import original
-from crowdgate.audit.run import Executor, serial
+from crowdgate.audit.partial import Batch
+from crowdgate.audit.run import Executor, Schedule, serial
 from crowdgate.jobs.audit import Asked, audit
 from crowdgate.jobs.audit_keeping import How, now
 from crowdgate.jobs.singling_out import setting
@@ -41,6 +43,12 @@ def five_blocks() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(original, "MOST_FITTED", 1000)
         yield
+
+
+def unplayed(_: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Any]]:
+    """An executor of what must not be played."""
+    raise AssertionError(f"{len(missing)} batches are played")
+    yield
 
 
 @dataclass(frozen=True)

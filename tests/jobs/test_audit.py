@@ -24,7 +24,7 @@ from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.singling_out.job import SINGLING_OUT
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.publish import publisher
-from tests.audit.workshop import GATES, SECTION, SEED, Town, make_town, only_few_controls
+from tests.audit.workshop import GATES, SECTION, SEED, Town, make_town, only_few_controls, unplayed
 from tests.workshop import MARK, crowdgate, good_rows, write_parquet
 
 OTHER = "f" * 32
@@ -62,10 +62,6 @@ def stopped(of: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Tal
     raise KeyboardInterrupt
 
 
-def never(_: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Tally]]:
-    raise AssertionError(f"{len(missing)} batches are played")
-
-
 def test_a_killed_run_goes_on_to_the_record_of_one_that_was_not(town: Town, fresh_elsewhere: Town) -> None:
     with pytest.raises(KeyboardInterrupt):
         fresh_elsewhere.audit("2030-01-01", executor=stopped)
@@ -101,7 +97,7 @@ def fresh_elsewhere(tmp_path: Path) -> Town:
 
 def test_a_finished_audit_is_reported_and_never_drawn_again(town: Town) -> None:
     before = open_ledger(town.ledger, None).journal()
-    again = town.audit(seed=OTHER, executor=never)
+    again = town.audit(seed=OTHER, executor=unplayed)
     assert (again.record.seed, again.own) == (SEED, True)
     assert open_ledger(town.ledger, None).journal() == before
 
@@ -123,7 +119,7 @@ def test_a_record_that_was_edited_is_refused_and_not_replaced(town: Town) -> Non
     path.write_text(path.read_text().replace('"attempt": 1', '"attempt": 2'))
     edited = path.read_bytes()
     with pytest.raises(VerificationFailed, match="edited"):
-        town.audit(seed=OTHER, executor=never)
+        town.audit(seed=OTHER, executor=unplayed)
     assert path.read_bytes() == edited
 
 
@@ -174,7 +170,7 @@ def test_an_audit_that_can_find_nothing_is_refused_with_its_line(fresh: Town, wr
     old, new, expected = WRONG[wrong]
     fresh.edit(fresh.policy, old, new)
     with pytest.raises(ConfigurationError) as refused:
-        fresh.audit(executor=never)
+        fresh.audit(executor=unplayed)
     assert expected in str(refused.value), str(refused.value)
     assert any(problem.line == 12 for problem in refused.value.problems)
     assert not [line for line in open_ledger(fresh.ledger, None).journal() if line.event.startswith("audit")]
@@ -184,7 +180,7 @@ def test_an_audit_that_can_find_nothing_is_refused_with_its_line(fresh: Town, wr
 def test_an_empty_population_is_refused(fresh: Town) -> None:
     write_parquet(fresh.root / "data_contracts" / "towns.parquet", [])
     with pytest.raises(ConfigurationError, match="no two units"):
-        fresh.audit(executor=never)
+        fresh.audit(executor=unplayed)
 
 
 def test_a_policy_without_a_section_is_audited_only_on_a_public_table_of_its_own(fresh: Town) -> None:
@@ -192,7 +188,7 @@ def test_a_policy_without_a_section_is_audited_only_on_a_public_table_of_its_own
     fresh.edit(fresh.policy, GATES, "")
     assert crowdgate("check", fresh.policy) == 0
     with pytest.raises(ConfigurationError, match=r"clinic\.yaml:5: spec\.contract: .* is not public"):
-        fresh.audit(executor=never)
+        fresh.audit(executor=unplayed)
 
 
 def test_the_section_and_the_population_are_part_of_the_digest(fresh: Town) -> None:
@@ -207,7 +203,7 @@ def test_the_section_and_the_population_are_part_of_the_digest(fresh: Town) -> N
 @pytest.mark.parametrize("wrong", [{"units": "1"}, {"trials": "no"}, {"weight": "2"}])
 def test_an_override_that_no_policy_could_state_is_refused(fresh: Town, wrong: dict[str, str]) -> None:
     with pytest.raises(ConfigurationError, match="command line: --"):
-        fresh.audit(executor=never, **wrong)
+        fresh.audit(executor=unplayed, **wrong)
 
 
 # --- the command ---
@@ -308,7 +304,7 @@ def test_an_audit_on_the_table_shows_one_constant_line_and_marks_later_policies(
 
 def test_an_audit_on_the_table_is_not_played_twice_and_no_gate_reads_it(fresh: Town) -> None:
     asked = Asked(fresh.policy)
-    assert audit_table(SINGLING_OUT, asked) == audit_table(SINGLING_OUT, asked, How(executor=never)) == ENDED
+    assert audit_table(SINGLING_OUT, asked) == audit_table(SINGLING_OUT, asked, How(executor=unplayed)) == ENDED
     assert crowdgate("check", fresh.policy) == 3
 
 

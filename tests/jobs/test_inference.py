@@ -25,7 +25,7 @@ from crowdgate.jobs.population import population as population_of
 from crowdgate.ledger.audits import audits
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.report.chart import Line, draw_lines
-from tests.audit.workshop import SEED, Town, five_blocks, make_town, only_few_controls
+from tests.audit.workshop import SEED, Town, five_blocks, make_town, only_few_controls, unplayed
 from tests.workshop import MARK, crowdgate, write_parquet
 
 SECTION = """\
@@ -82,12 +82,6 @@ def town(made: Path, tmp_path: Path) -> Suspicious:
     """A working copy with a finished audit."""
     shutil.copytree(made, tmp_path / "town")
     return Suspicious(tmp_path / "town")
-
-
-def unplayed(of: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Any]]:
-    """What must not be played again."""
-    raise AssertionError((of, missing))
-    yield
 
 
 def test_an_audit_finds_what_a_release_adds(town: Suspicious) -> None:

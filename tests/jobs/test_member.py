@@ -31,7 +31,7 @@ from crowdgate.ledger.audits import audits
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.policy.policy import AuditSpec
 from tests.audit.people import rows
-from tests.audit.workshop import SEED, Town, make_town, only_few_controls
+from tests.audit.workshop import SEED, Town, make_town, only_few_controls, unplayed
 from tests.workshop import MARK, crowdgate, good_rows, write_parquet
 
 ROOT = Path(__file__).parents[2]
@@ -69,12 +69,6 @@ def town(made: Path, tmp_path: Path) -> Watched:
     """A working copy with a finished audit."""
     shutil.copytree(made, tmp_path / "town")
     return Watched(tmp_path / "town")
-
-
-def unplayed(of: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Any]]:
-    """What must not be played again."""
-    raise AssertionError((of, missing))
-    yield
 
 
 def test_an_audit_says_how_often_a_claim_is_right(town: Watched) -> None:

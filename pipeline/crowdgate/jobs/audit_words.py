@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 
+from crowdgate.accounting.numbers import decimal
 from crowdgate.audit.record import CommonSetting, Record
+from crowdgate.candidate import Measurement, Number
 
 
 @dataclass(frozen=True)
@@ -24,3 +27,20 @@ def facts_of(record: Record) -> Mapping[str, str]:
         "population digest": setting.population_digest, "seed": record.seed, "made": str(record.made),
         "setting digest": record.digest, "code": setting.code, **setting.libraries,
     }  # fmt: skip
+
+
+def number(value: Number) -> str:
+    """A measured number, to the nearest."""
+    return f"{float(value):.4g}"
+
+
+def ends(measured: Measurement, digits: int) -> tuple[str, str, str]:
+    """A measured number with its ends, which are rounded away from it."""
+    lower = decimal(float(measured.lower), digits, least=True)
+    return number(measured.value), lower, decimal(float(measured.upper), digits)
+
+
+def measured_json(measured: Measurement) -> dict[str, float | None]:
+    """The same for programs; without what is not finite."""
+    told = {"value": measured.value, "lower": measured.lower, "upper": measured.upper}
+    return {name: float(each) if isfinite(each) else None for name, each in told.items()}

@@ -12,7 +12,7 @@ from crowdgate.audit.inference.findings import Estimate, Judged
 from crowdgate.audit.inference.record import Setting
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
-from crowdgate.jobs.audit_words import Listing
+from crowdgate.jobs.audit_words import Listing, ends, measured_json, number
 from crowdgate.jobs.inference.job import Inferred
 
 RIGHT = ("secret", "whose", "coverage", "attack", "right", "from", "to")
@@ -131,7 +131,7 @@ def _outside(found: Inferred) -> Iterator[str]:
         if each.outside is not None and each.coverage == 1 and each.outside < float(each.base_of_these.value):
             yield (
                 "Another way to choose a baseline, the same attack on people who were not in the release, gives"
-                f" {_number(each.outside)} for {each.secret} in place of {_number(each.base_of_these.value)}: a"
+                f" {number(each.outside)} for {each.secret} in place of {number(each.base_of_these.value)}: a"
                 " baseline from released data can be as weak as the release (section 4.7)."
             )
 
@@ -156,30 +156,18 @@ def inferred_listings(found: Inferred) -> list[Listing]:
 
 
 def _reached(precision: float | None, guessed: float | None) -> str:
-    return "" if precision is None or guessed is None else f"{_number(precision)} ({guessed:.2g})"
+    return "" if precision is None or guessed is None else f"{number(precision)} ({guessed:.2g})"
 
 
 def _right(each: Estimate) -> list[str]:
-    return [each.secret, each.group, _number(each.predicted), each.attack, *_ends(each.precision)]
+    return [each.secret, each.group, number(each.predicted), each.attack, *ends(each.precision, 3)]
 
 
 def _gain(each: Estimate) -> list[str]:
     return [
-        each.secret, each.group, _number(each.predicted), _number(each.base_of_these.value), _number(each.base.value),
-        *(("", "", "") if each.gain is None else _ends(each.gain)),
+        each.secret, each.group, number(each.predicted), number(each.base_of_these.value), number(each.base.value),
+        *(("", "", "") if each.gain is None else ends(each.gain, 3)),
     ]  # fmt: skip
-
-
-def _ends(measured: Measurement) -> tuple[str, str, str]:
-    return (
-        _number(measured.value),
-        decimal(float(measured.lower), 3, least=True),
-        decimal(float(measured.upper), 3),
-    )
-
-
-def _number(value: Any) -> str:
-    return f"{float(value):.4g}"
 
 
 def described() -> list[tuple[str, list[tuple[str, str]]]]:
@@ -220,7 +208,4 @@ def _estimate(each: Estimate) -> dict[str, Any]:
 
 
 def _json(measured: Measurement | None) -> dict[str, float | None] | None:
-    if measured is None:
-        return None
-    ends = {"value": float(measured.value), "lower": float(measured.lower), "upper": float(measured.upper)}
-    return {name: value if abs(value) < float("inf") else None for name, value in ends.items()}
+    return None if measured is None else measured_json(measured)

@@ -23,7 +23,6 @@ from crowdgate.risk.membership import base_rate, non_members_needed
 LEAST_UNITS = 200
 CLAIMED = tuple(Fraction(each) for each in ("1e-4", "1e-3", "0.01", "0.1", "0.5", "1"))
 """Shares of the population that are claimed: the false positive rates of who claims blindly."""
-USUAL_LEVEL = Fraction(5, 100)
 
 
 def units_of(spec: AuditSpec, population: Population) -> int:

@@ -10,9 +10,8 @@ from crowdgate.audit.membership import shadow
 from crowdgate.audit.membership.attacks import ATTACKS
 from crowdgate.audit.membership.findings import CAP_FORM, EPSILON_FORM, MOST_EPSILON, Estimate, Judged, forms_of
 from crowdgate.audit.membership.record import Setting
-from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
-from crowdgate.jobs.audit_words import Listing
+from crowdgate.jobs.audit_words import Listing, ends, measured_json, number
 from crowdgate.jobs.member.job import Claimed
 from crowdgate.risk.membership import SKEWS
 
@@ -116,7 +115,7 @@ def point_listing(found: Claimed) -> Listing:
     for each in found.findings.estimates:
         allowed, seen = min(form.allowed(float(each.fpr.value)) for form in every), _seen(each)
         rows.append(
-            [f"{each.claimed:.3g}", each.attack, *_ends(each.tpr), _number(each.fpr.value), decimal(allowed, 4),
+            [f"{each.claimed:.3g}", each.attack, *ends(each.tpr, 4), number(each.fpr.value), decimal(allowed, 4),
              "" if seen is None else decimal(seen, 4)]
         )  # fmt: skip
     return Listing(
@@ -129,7 +128,7 @@ def precision_listing(found: Claimed, *, judged: bool = False) -> Listing:
     setting = found.record.setting
     own = [each for each in found.findings.estimates if not judged or each is found.findings.judged]
     rows = [
-        [f"{each.claimed:.3g}", f"1:{exact_text(skew)}", *_ends(each.precision(skew)),
+        [f"{each.claimed:.3g}", f"1:{exact_text(skew)}", *ends(each.precision(skew), 4),
          decimal(each.allowed(setting, skew), 4)]
         for each in own for skew in skews(setting)
     ]  # fmt: skip
@@ -149,21 +148,9 @@ def membership_listings(found: Claimed) -> list[Listing]:
 def attack_listing(found: Claimed) -> Listing:
     """What every attack found."""
     own = found.record.own
-    rows = [[name, *("" if each is None else _number(each) for each in line)] for name, line in own.recall.items()]
+    rows = [[name, *("" if each is None else number(each) for each in line)] for name, line in own.recall.items()]
     titles = ("attack", *(f"{each:.3g}" for each in found.record.setting.claimed))
     return Listing("All attacks: members found, by the share that is claimed", titles, rows, (0,))
-
-
-def _ends(measured: Measurement) -> tuple[str, str, str]:
-    return (
-        _number(measured.value),
-        decimal(float(measured.lower), 4, least=True),
-        decimal(float(measured.upper), 4),
-    )
-
-
-def _number(value: Any) -> str:
-    return f"{float(value):.4g}"
 
 
 def described() -> list[tuple[str, str]]:
@@ -176,7 +163,8 @@ def membership_json(found: Claimed) -> dict[str, Any]:
     said, setting = found.findings, found.record.setting
     return {
         "outcome": str(said.outcome), "conclusion": membership_words(found), "reasons": list(said.reasons),
-        "path": str(found.path), "read_by_gates": found.own, "precision": _json(said.precision),
+        "path": str(found.path), "read_by_gates": found.own,
+        "precision": None if said.precision is None else measured_json(said.precision),
         "estimates": [_estimate(each, setting) for each in said.estimates],
         "broken": [[each.claimed, name] for each, name in said.broken],
         "controls": {each.control: _control(each) for each in said.controls},
@@ -190,16 +178,10 @@ def _control(judged: Judged) -> dict[str, Any]:
 
 def _estimate(each: Estimate, setting: Setting) -> dict[str, Any]:
     precisions = {
-        exact_text(skew): {**(_json(each.precision(skew)) or {}), "allowed": each.allowed(setting, skew)}
+        exact_text(skew): {**measured_json(each.precision(skew)), "allowed": each.allowed(setting, skew)}
         for skew in skews(setting)
     }
     return {
-        "claimed": each.claimed, "attack": each.attack, "tpr": _json(each.tpr), "fpr": _json(each.fpr), "p": each.p,
-        "refutable": each.refutable, "precision": precisions,
+        "claimed": each.claimed, "attack": each.attack, "tpr": measured_json(each.tpr), "fpr": measured_json(each.fpr),
+        "p": each.p, "refutable": each.refutable, "precision": precisions,
     }  # fmt: skip
-
-
-def _json(measured: Measurement | None) -> dict[str, float] | None:
-    if measured is None:
-        return None
-    return {"value": float(measured.value), "lower": float(measured.lower), "upper": float(measured.upper)}

@@ -7,9 +7,8 @@ from crowdgate.accounting.numbers import decimal, exact_text
 from crowdgate.audit.findings import Line, Point, level
 from crowdgate.audit.judging import Judged
 from crowdgate.audit.record import Played, Setting
-from crowdgate.candidate import Measurement, Number
 from crowdgate.gate import Outcome
-from crowdgate.jobs.audit_words import Listing
+from crowdgate.jobs.audit_words import Listing, measured_json, number
 from crowdgate.jobs.singling_out.job import SingledOut
 
 NOT_REFUTED = "Not refuted on this population, by these attackers, at this n."
@@ -142,11 +141,6 @@ def _control(judged: Judged, played: Played) -> list[str]:
     return [judged.control, found, attack.attacker, *figures, f"{played.trials} of {played.n:,}"]
 
 
-def number(value: Number) -> str:
-    """A measured number, to the nearest."""
-    return f"{float(value):.4g}"
-
-
 def to_json(audited: SingledOut) -> dict[str, Any]:
     """The object that `--json` prints: what was found, controls under their names, and the record."""
     found = audited.findings
@@ -157,9 +151,9 @@ def to_json(audited: SingledOut) -> dict[str, Any]:
         "refuted": list(found.refuted),
         "path": str(audited.path),
         "read_by_gates": audited.own,
-        "success": _ends(found.success),
-        "excess": _ends(found.excess),
-        "isolation": _ends(found.isolation),
+        "success": measured_json(found.success),
+        "excess": measured_json(found.excess),
+        "isolation": measured_json(found.isolation),
         "kept": found.kept,
         "baseline": found.baseline,
         "bound": found.bound,
@@ -174,11 +168,7 @@ def to_json(audited: SingledOut) -> dict[str, Any]:
 def _control_json(judged: Judged) -> dict[str, Any]:
     attack = judged.attack
     return {
-        "must": judged.must, "works": judged.works, "power": judged.power, "rate": _ends(judged.rate),
+        "must": judged.must, "works": judged.works, "power": judged.power, "rate": measured_json(judged.rate),
         "attacker": attack.attacker, "weight": None if attack.weight is None else exact_text(attack.weight),
         "baseline": attack.baseline,
     }  # fmt: skip
-
-
-def _ends(measured: Measurement) -> dict[str, float]:
-    return {"value": float(measured.value), "lower": float(measured.lower), "upper": float(measured.upper)}
