@@ -304,7 +304,11 @@ def test_an_audit_on_the_table_shows_one_constant_line_and_marks_later_policies(
 
 def test_an_audit_on_the_table_is_not_played_twice_and_no_gate_reads_it(fresh: Town) -> None:
     asked = Asked(fresh.policy)
-    assert audit_table(SINGLING_OUT, asked) == audit_table(SINGLING_OUT, asked, How(executor=unplayed)) == ENDED
+    assert audit_table(SINGLING_OUT, asked) == ENDED
+    (kept,) = (fresh.root / "ledger" / "private").glob("*audit*")
+    first = json.loads(kept.read_text())["record"]
+    assert audit_table(SINGLING_OUT, asked, How(executor=unplayed)) == ENDED
+    assert json.loads(kept.read_text())["record"] == first
     assert crowdgate("check", fresh.policy) == 3
 
 
