@@ -1,0 +1,182 @@
+"""Attributes at several levels as numbered variables, and tables over some of them.
+
+Every released attribute is a variable at its finest released level and one more at each coarser level, which is a
+function of it. A table is a tuple of the numbers of variables of different attributes; its array has one axis for each.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.domain import Codes
+from crowdgate.hierarchy import Level, above
+
+Floats = npt.NDArray[np.float64]
+Table = tuple[int, ...]
+"""Numbers of variables of different attributes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """An attribute at a level of `size` values; `of_finest` is the level's code of every code of the finest level."""
+
+    attribute: str
+    level: str
+    size: int
+    of_finest: Codes
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The attributes, and their variables: those of an attribute stand together, finest first, each a function of the
+    one before it."""
+
+    attributes: tuple[str, ...]
+    variables: tuple[Variable, ...]
+
+    @classmethod
+    def of(cls, levels: Mapping[str, Sequence[Level]]) -> "Domain":
+        """The variables of attributes with these levels, finest first. A coarser level that has one value, or as many
+        as the one before it, says nothing new and is left out."""
+        variables: list[Variable] = []
+        for name, (finest, *coarser) in levels.items():
+            own = [finest]
+            own += [
+                level for fine, level in zip([finest, *coarser], coarser, strict=False) if 1 < len(level) < len(fine)
+            ]
+            variables += [Variable(name, level.name, len(level), above(finest, level)) for level in own]
+        return cls(tuple(levels), tuple(variables))
+
+    def __post_init__(self) -> None:
+        for variable in self.variables:
+            if len(np.unique(variable.of_finest)) != variable.size:
+                raise ValueError(f"every value of {variable.attribute} at level {variable.level} must have a finer one")
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of values of every variable."""
+        return tuple(variable.size for variable in self.variables)
+
+    @cached_property
+    def attribute_of(self) -> tuple[int, ...]:
+        """Place of every variable's attribute in `attributes`."""
+        places = {name: place for place, name in enumerate(self.attributes)}
+        return tuple(places[variable.attribute] for variable in self.variables)
+
+    @cached_property
+    def finest(self) -> Table:
+        """The finest variable of every attribute, in the order of `attributes`."""
+        return tuple(self.attribute_of.index(place) for place in range(len(self.attributes)))
+
+    def shape(self, table: Table) -> tuple[int, ...]:
+        """Number of values along each axis of a table."""
+        return tuple(self.sizes[variable] for variable in table)
+
+    def cells(self, table: Table) -> int:
+        """Number of cells of a table."""
+        return prod(self.shape(table))
+
+    def finest_of_set(self, members: int) -> Table:
+        """The finest variable of every attribute in a set of variables: the bits of a whole number."""
+        out: dict[int, int] = {}
+        for variable in bits(members):
+            out.setdefault(self.attribute_of[variable], variable)
+        return tuple(out.values())
+
+    @cached_property
+    def cells_of_set(self) -> "_CellsOfSet":
+        """Number of combinations of values of a set of variables (bits) that can occur together."""
+        return _CellsOfSet(self)
+
+    def codes(self, finer: int, coarser: int) -> Codes:
+        """For every code of a variable the code of a coarser one (or the same) of its attribute."""
+        out = np.zeros(self.sizes[finer], dtype=np.int32)
+        out[self.variables[finer].of_finest] = self.variables[coarser].of_finest
+        return out
+
+
+class _CellsOfSet(dict[int, int]):
+    def __init__(self, domain: Domain) -> None:
+        super().__init__()
+        self.domain = domain
+
+    def __missing__(self, members: int) -> int:
+        self[members] = self.domain.cells(self.domain.finest_of_set(members))
+        return self[members]
+
+
+def bits(members: int) -> Iterator[int]:
+    """The places of the bits of a whole number, least first."""
+    while members:
+        least = members & -members
+        yield least.bit_length() - 1
+        members ^= least
+
+
+@dataclass(frozen=True, eq=False)
+class _Merge:
+    """Along an axis: the codes of a coarser variable, and how to sum over its groups."""
+
+    axis: int
+    codes: Codes
+    order: Codes | None
+    starts: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, axis: int, codes: Codes) -> "_Merge":
+        order = None if np.all(codes[1:] >= codes[:-1]) else np.argsort(codes, kind="stable").astype(np.int32)
+        ordered = codes if order is None else codes[order]
+        return cls(axis, codes, order, np.flatnonzero(np.diff(ordered, prepend=-1)))
+
+    def reduced(self, array: Floats, by: np.ufunc) -> Floats:
+        ordered = array if self.order is None else array.take(self.order, self.axis)
+        return np.asarray(by.reduceat(ordered, self.starts, axis=self.axis))
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """From tables over some variables to tables over some of the same attributes at the same or coarser levels."""
+
+    dropped: tuple[int, ...]
+    merges: tuple[_Merge, ...]
+    order: tuple[int, ...]
+    wide: tuple[int, ...]
+
+    @classmethod
+    def of(cls, domain: Domain, source: Table, target: Table) -> "Projection":
+        """Raises KeyError where an attribute of `target` is not in `source`."""
+        wanted = {domain.attribute_of[variable]: variable for variable in target}
+        kept = [variable for variable in source if domain.attribute_of[variable] in wanted]
+        coarser = [wanted[domain.attribute_of[variable]] for variable in kept]
+        place = {variable: at for at, variable in enumerate(coarser)}
+        return cls(
+            tuple(at for at, variable in enumerate(source) if variable not in kept),
+            tuple(
+                _Merge.of(at, domain.codes(fine, coarse))
+                for at, (fine, coarse) in enumerate(zip(kept, coarser, strict=True))
+                if fine != coarse
+            ),
+            tuple(place[variable] for variable in target),
+            tuple(domain.sizes[variable] if variable in kept else 1 for variable in source),
+        )
+
+    def sums(self, array: Floats) -> Floats:
+        """The source's table summed to the target's."""
+        return self.reduced(array.sum(axis=self.dropped) if self.dropped else array, np.add)
+
+    def reduced(self, array: Floats, by: np.ufunc = np.add) -> Floats:
+        """A table over the source's kept variables, reduced within the target's coarser values by that function."""
+        for merge in self.merges:
+            array = merge.reduced(array, by)
+        return array.transpose(self.order)
+
+    def spread(self, array: Floats) -> Floats:
+        """The target's value in every cell of the source: an array that broadcasts to the source's shape."""
+        out = array.transpose(np.argsort(self.order))
+        for merge in self.merges:
+            out = out.take(merge.codes, axis=merge.axis)
+        return out.reshape(self.wide)

@@ -1,0 +1,84 @@
+"""Exact marginals of a calibrated junction tree, also of variables that stand far apart in it.
+
+Where a table's variables are not in one clique, P(table) = sum over the cells of the clique where their branches meet of
+P(cell) times, for each branch, P(its variables | its separator). The latter follow in the same way down the branch, and
+are kept, as many tables share them.
+"""
+
+import numpy as np
+
+from crowdgate.mechanisms.synthetic.beliefs import Beliefs, Network
+from crowdgate.mechanisms.synthetic.domain import Floats, Projection, Table, bits
+
+
+class Marginals:
+    """The marginals of these beliefs."""
+
+    def __init__(self, network: Network, beliefs: Beliefs) -> None:
+        self._network, self._beliefs, self._domain = network, beliefs, network.domain
+        self._given: dict[tuple[int, int], Floats] = {}
+        self._below = self._homes()
+
+    def table(self, table: Table) -> Floats:
+        """Probabilities of the cells of a table over variables that the tree has, of different attributes."""
+        wanted = sum(1 << variable for variable in table)
+        at = self._network.home(table)
+        if at is not None:
+            return Projection.of(self._domain, self._network.cliques[at].axes, table).sums(self._beliefs.joint[at])
+        at = max(at for at, below in enumerate(self._below) if below & wanted == wanted)
+        return self._summed(at, self._beliefs.joint[at], wanted, table)
+
+    def _homes(self) -> list[int]:
+        """For every clique the variables (bits) that it or a clique below it is the first one to have."""
+        cliques = self._network.cliques
+        out, seen = [], 0
+        for clique in cliques:
+            out.append(clique.members & ~seen)
+            seen |= clique.members
+        for at in reversed(range(1, len(cliques))):
+            out[cliques[at].parent] |= out[at]
+        return out
+
+    def _of_branch(self, at: int, wanted: int) -> tuple[Table, Floats]:
+        """P(wanted | separator) of a clique, and its axes."""
+        separator = self._network.cliques[at].separator
+        out = (*separator, *(variable for variable in bits(wanted) if variable not in separator))
+        if (at, wanted) not in self._given:
+            self._given[at, wanted] = self._summed(at, self._beliefs.given(at), wanted, out)
+        return out, self._given[at, wanted]
+
+    def _summed(self, at: int, cells: Floats, wanted: int, out: Table) -> Floats:
+        """A clique's cells times P(wanted variables | separator) of each branch below it, summed to the axes `out`."""
+        clique = self._network.cliques[at]
+        elsewhere = wanted & ~clique.members
+        branches = [
+            self._of_branch(child, elsewhere & self._below[child])
+            for child, other in enumerate(self._network.cliques)
+            if child and other.parent == at and elsewhere & self._below[child]
+        ]
+        own = {v for axes, _ in [(out, cells), *branches] for v in axes if clique.members >> v & 1}
+        axes, ties = self._axes(clique.axes, own)
+        terms = [(axes, Projection.of(self._domain, clique.axes, axes).sums(cells)), *ties, *branches]
+        return self._product(terms, out)
+
+    def _axes(self, axes: Table, wanted: set[int]) -> tuple[Table, list[tuple[Table, Floats]]]:
+        """The coarsest axes that tell the wanted variables, and 0/1 tables that tie each variable to its axis."""
+        kept, ties = [], []
+        for axis in axes:
+            own = [v for v in wanted if self._domain.attribute_of[v] == self._domain.attribute_of[axis]]
+            if own:
+                kept.append(min(own))
+                ties += [((min(own), v), self._tie(min(own), v)) for v in own if v != min(own)]
+        return tuple(kept), ties
+
+    def _tie(self, finer: int, coarser: int) -> Floats:
+        return np.eye(self._domain.sizes[coarser])[self._domain.codes(finer, coarser)]
+
+    @staticmethod
+    def _product(terms: list[tuple[Table, Floats]], out: Table) -> Floats:
+        number: dict[int, int] = {}
+        arguments: list[object] = []
+        for axes, table in terms:
+            arguments += [table, [number.setdefault(variable, len(number)) for variable in axes]]
+        found = np.einsum(*arguments, [number[variable] for variable in out], optimize="greedy")  # type: ignore[call-overload]
+        return np.asarray(found)

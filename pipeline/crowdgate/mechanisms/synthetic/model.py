@@ -1,0 +1,162 @@
+"""A graphical model of the table: the one that fits noisy tables best, penalised, and its exact marginals.
+
+The model is log-linear in the measured tables (McKenna, Sheldon, Miklau 2019): p(x) is in proportion to
+exp(sum_i theta_i(x)). theta minimises log Z(theta) - sum_i theta_i . y_i / N + sum_i c_i/2 |theta_i|^2 with y_i the noisy
+table, N the total and c_i = lambda sigma_i^2 / N. Equally, p has the greatest entropy less
+sum_i |p_i - y_i / N|^2 / (2 c_i). The function is strictly convex, so that there is one answer from any start;
+noisy negatives need no clipping.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+
+from crowdgate.mechanisms.synthetic.beliefs import IMPOSSIBLE, Beliefs, Network
+from crowdgate.mechanisms.synthetic.domain import Domain, Floats, Projection, Table
+from crowdgate.mechanisms.synthetic.marginals import Marginals
+
+PENALTY, ONE_WAY_PENALTY = 0.02, 0.001
+"""lambda, for tables of more than one variable and of one."""
+_MEMORY = 20
+"""Of L-BFGS, in steps."""
+_NEAR = 1e-10
+"""Of the objective in one step, and of the greatest entry of the gradient: where the fit ends."""
+
+Impossible = Sequence[tuple[Table, npt.NDArray[np.bool_]]]
+"""Tables that are true where a combination can't occur."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """A table's counts with noise of this variance in each cell."""
+
+    table: Table
+    noisy: npt.NDArray[np.int64]
+    variance: Fraction
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A distribution over all combinations of the attributes' finest values."""
+
+    domain: Domain
+    network: Network
+    weights: tuple[Floats, ...]
+    beliefs: Beliefs
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The measured tables."""
+        return self.network.tables
+
+    def marginal(self, table: Table) -> Floats:
+        """Exact probabilities of a table's cells; they sum to 1. Raises ValueError where two of its variables are of
+        one attribute."""
+        if len({self.domain.attribute_of[variable] for variable in table}) < len(table):
+            raise ValueError("a table has variables of different attributes")
+        used = tuple(self._used(variable) for variable in table)
+        found = self._marginals.table(used)
+        return found if used == table else Projection.of(self.domain, used, table).sums(found)
+
+    @cached_property
+    def _marginals(self) -> Marginals:
+        return Marginals(self.network, self.beliefs)
+
+    def _used(self, variable: int) -> int:
+        """The variable, or the next finer one of its attribute that the tree has."""
+        while not any(clique.members >> variable & 1 for clique in self.network.cliques):
+            variable -= 1
+        return variable
+
+
+@dataclass(frozen=True, eq=False)
+class _Target:
+    """All measurements of one table as one: their mean weighted by 1/variance, in parts of the total, and c."""
+
+    table: Table
+    parts: Floats
+    penalty: float
+
+    @classmethod
+    def of(cls, table: Table, measured: Sequence[Measurement], total: float) -> "_Target":
+        weights = [1 / float(each.variance) for each in measured]
+        mean = sum((w * each.noisy for w, each in zip(weights, measured, strict=True)), np.zeros(1)) / sum(weights)
+        rate = PENALTY if len(table) > 1 else ONE_WAY_PENALTY
+        return cls(table, np.asarray(mean) / total, rate / sum(weights) / total)
+
+
+class Objective:
+    """The function that the fit minimises, of all theta in one vector, each divided by its scale."""
+
+    def __init__(
+        self, domain: Domain, measurements: Sequence[Measurement], total: float, impossible: Impossible = ()
+    ) -> None:
+        """Raises ValueError where the total is below 1, or everything is impossible."""
+        if not 1 <= total < np.inf:
+            raise ValueError("a model needs a total of at least 1")
+        by_table: dict[Table, list[Measurement]] = {}
+        for each in measurements:
+            by_table.setdefault(each.table, []).append(each)
+        self.targets = [_Target.of(table, own, total) for table, own in by_table.items()]
+        fixed: dict[Table, Floats] = {}
+        for table, holes in impossible:
+            fixed[table] = fixed.get(table, np.zeros(holes.shape)) + np.where(holes, IMPOSSIBLE, 0.0)
+        self.network = Network(domain, list(by_table), fixed)
+        self._penalties = np.repeat([target.penalty for target in self.targets], self._lengths)
+        self._parts = np.concatenate([np.zeros(0), *(target.parts.reshape(-1) for target in self.targets)])
+        self.scale = 1 / np.sqrt(np.maximum(self._parts, 1 / total) + self._penalties)
+        if self.network.beliefs(self.weights(np.zeros(len(self.scale)))).log_total < IMPOSSIBLE / 2:
+            raise ValueError("every combination of values is called impossible")
+
+    @property
+    def _lengths(self) -> list[int]:
+        return [target.parts.size for target in self.targets]
+
+    def weights(self, scaled: Floats) -> list[Floats]:
+        """theta as one array for each table."""
+        cut = np.split(scaled * self.scale, np.cumsum(self._lengths)[:-1]) if len(scaled) else []
+        return [theta.reshape(target.parts.shape) for theta, target in zip(cut, self.targets, strict=True)]
+
+    def __call__(self, scaled: Floats) -> tuple[float, Floats]:
+        """The value, and its gradient."""
+        theta = scaled * self.scale
+        beliefs = self.network.beliefs(self.weights(scaled))
+        expected = np.concatenate([np.zeros(0), *(table.reshape(-1) for table in self.network.marginals(beliefs))])
+        value = beliefs.log_total - theta @ self._parts + (self._penalties * theta) @ theta / 2
+        return float(value), (expected - self._parts + self._penalties * theta) * self.scale
+
+    def start(self, model: "Model | None") -> Floats:
+        """Where a model stands: 0 for what it has no theta for."""
+        known = {} if model is None else dict(zip(model.network.tables, model.weights, strict=True))
+        theta = [known.get(target.table, np.zeros(target.parts.shape)).reshape(-1) for target in self.targets]
+        return np.concatenate([np.zeros(0), *theta]) / self.scale
+
+
+def fit(
+    domain: Domain,
+    measurements: Sequence[Measurement],
+    total: float,
+    start: Model | None = None,
+    most_steps: int = 40,
+    impossible: Impossible = (),
+) -> Model:
+    """The model of these measurements, at most that many steps of L-BFGS from `start` (theta of tables that both have).
+
+    `total` is the (noisy) number of rows, at least 1. Where floats leave the finite, the start itself is the model: an
+    ill fit costs accuracy, never the guarantee. Raises ValueError where the total is below 1 or everything is impossible.
+    """
+    objective = Objective(domain, measurements, total, impossible)
+    first = objective.start(start)
+    options = {"maxiter": most_steps, "maxfun": 2 * most_steps, "maxcor": _MEMORY, "ftol": _NEAR, "gtol": _NEAR}
+    found = np.asarray(minimize(objective, first, jac=True, method="L-BFGS-B", options=options).x)
+    for scaled in (found, first):
+        weights = tuple(objective.weights(scaled))
+        beliefs = objective.network.beliefs(weights)
+        if all(np.isfinite(cells).all() for cells in beliefs.joint):
+            break
+    return Model(domain, objective.network, weights, beliefs)
