@@ -19,11 +19,13 @@ Indices = npt.NDArray[np.int64]
 
 def rows(model: Model, total: int, rng: np.random.Generator) -> tuple[Codes, ...]:
     """Codes of the finest variable of every attribute, for `total` rows in random order."""
-    domain, order = model.domain, rng.permutation(total)
+    domain = model.domain
     if not total:
         return tuple(np.zeros(0, dtype=np.int32) for _ in domain.finest)
     codes: dict[int, Codes] = {}
     for at, clique in enumerate(model.network.cliques):
+        # a fresh order for every clique: given the separator, one clique's cells tell nothing of another's
+        order = rng.permutation(total)
         groups = _groups(domain, clique, codes, total)
         cells = _drawn(domain, clique, model.beliefs.given(at), groups[order], rng)
         found = np.unravel_index(cells, domain.shape(clique.axes))
