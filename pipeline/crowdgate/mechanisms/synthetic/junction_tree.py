@@ -1,13 +1,14 @@
 """Junction trees: cliques in which every table has a place, of few cells in all.
 
-A variable in use is tied to the next finer one of its attribute in use: both stand together in some clique. Within a
-clique a coarser variable is a function of the finer one, so that a clique has cells over the finest variable of each of
-its attributes only. Variables are eliminated greedily, the one whose clique has fewest cells first; sets of variables
-are the bits of whole numbers.
+Each level of an attribute is tied to the next finer one: both stand together in some clique. Within a clique a coarser
+variable is a function of the finer one, so that a clique has cells over the finest variable of each of its attributes
+only. Variables are eliminated greedily, the one whose clique has fewest cells first; then cliques are merged where that
+makes fewer cells. Sets of variables are the bits of whole numbers.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from crowdgate.mechanisms.synthetic.domain import Domain, Table, bits
 
@@ -25,21 +26,66 @@ class Clique:
 
 
 def tree(domain: Domain, tables: Iterable[Table]) -> tuple[Clique, ...]:
-    """Cliques such that every table, and every attribute at its finest level, is in one; parents come before children,
-    and what two cliques share is in all cliques between them."""
-    return tuple(_clique(domain, *found) for found in _cliques(domain, tables))
+    """Cliques such that every table, and every variable, is in one; parents come before children, and what two cliques
+    share is in all cliques between them."""
+    return tuple(_clique(domain, *found) for found in _merged(domain, _cliques(domain, tables)))
+
+
+class Extensions:
+    """How many cells the tree of some tables has at most, were one more table added: quick, for many candidates.
+
+    A further table changes nothing before its first variable is eliminated, so that the steps up to there are kept.
+    """
+
+    def __init__(self, domain: Domain, tables: Iterable[Table]) -> None:
+        near = _graph(domain, tables)
+        self._domain, self._sizes = domain, domain.cells_of_set
+        self._steps: dict[int, tuple[dict[int, int], dict[int, int], int]] = {}
+        self.cells = 0
+        """Of the tree without a further table, at most."""
+        size = _clique_sizes(domain, near)
+        rest, left = dict(near), dict(size)
+        for variable, around in _greedy(domain, near, size):
+            self._steps[variable] = (rest, left, self.cells)
+            self.cells += self._sizes[around | 1 << variable]
+            rest, left = dict(near), dict(size)
+
+    def with_table(self, table: Table) -> int:
+        """Number of cells of the tree with that table, at most."""
+        wanted = sum(1 << variable for variable in table)
+        for variable, (near, size, spent) in self._steps.items():
+            if wanted >> variable & 1:
+                others = wanted & ~(1 << variable)
+                if others & ~near[variable]:
+                    return spent + self._rest(dict(near), dict(size), wanted)
+                wanted = others
+        return self.cells
+
+    def _rest(self, near: dict[int, int], size: dict[int, int], wanted: int) -> int:
+        _join(near, wanted)
+        for variable in bits(wanted):
+            size[variable] = self._sizes[near[variable] | 1 << variable]
+        return sum(self._sizes[around | 1 << variable] for variable, around in _greedy(self._domain, near, size))
 
 
 def cells(domain: Domain, tables: Iterable[Table]) -> int:
     """Number of cells of all cliques of the tree of these tables."""
-    return sum(domain.cells_of_set[members] for members, _, _ in _cliques(domain, tables))
+    return sum(domain.cells_of_set[members] for members, _, _ in _merged(domain, _cliques(domain, tables)))
+
+
+def _clique(domain: Domain, members: int, shared: int, parent: int) -> Clique:
+    separator = domain.finest_of_set(shared)
+    own = {domain.attribute_of[variable]: variable for variable in domain.finest_of_set(members)}
+    first = [own.pop(domain.attribute_of[variable]) for variable in separator]
+    return Clique(members, (*first, *own.values()), separator, parent)
 
 
 def _cliques(domain: Domain, tables: Iterable[Table]) -> list[tuple[int, int, int]]:
     """Members, separator and parent of every clique (Blair, Peyton 1993, for chordal graphs)."""
     out: list[tuple[int, int, int]] = []
     home: dict[int, int] = {}
-    eliminated = _eliminated(domain, _graph(domain, tables))
+    near = _graph(domain, tables)
+    eliminated = list(_greedy(domain, near, _clique_sizes(domain, near)))
     place = {variable: at for at, (variable, _) in enumerate(eliminated)}
     for variable, around in reversed(eliminated):
         at = home[min(bits(around), key=place.__getitem__)] if around else 0
@@ -52,38 +98,54 @@ def _cliques(domain: Domain, tables: Iterable[Table]) -> list[tuple[int, int, in
     return out
 
 
-def _clique(domain: Domain, members: int, shared: int, parent: int) -> Clique:
-    separator = domain.finest_of_set(shared)
-    own = {domain.attribute_of[variable]: variable for variable in domain.finest_of_set(members)}
-    first = [own.pop(domain.attribute_of[variable]) for variable in separator]
-    return Clique(members, (*first, *own.values()), separator, parent)
+def _merged(domain: Domain, cliques: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Cliques taken into their parents where that makes no more cells in all."""
+    sizes = domain.cells_of_set
+    members = [members for members, _, _ in cliques]
+    into = list(range(len(cliques)))
+    for at in reversed(range(1, len(cliques))):
+        parent = cliques[at][2]
+        if sizes[members[at] | members[parent]] <= sizes[members[at]] + sizes[members[parent]]:
+            members[parent] |= members[at]
+            into[at] = parent
+    place: dict[int, int] = {}
+    out = []
+    for at, (_, shared, parent) in enumerate(cliques):
+        if into[at] == at:
+            place[at] = len(out)
+            out.append((members[at], shared, place[parent] if at else 0))
+        else:
+            place[at] = place[into[at]]
+    return out
 
 
 def _graph(domain: Domain, tables: Iterable[Table]) -> dict[int, int]:
-    """The neighbours of every variable in use: those in a table with it, and the next levels of its attribute in use."""
-    near = dict.fromkeys(domain.finest, 0)
-    for table in tables:
-        for variable in table:
-            near[variable] = near.get(variable, 0) | sum(1 << other for other in table if other != variable)
-    used = sorted(near)
-    for finer, coarser in zip(used, used[1:], strict=False):
-        if domain.attribute_of[finer] == domain.attribute_of[coarser]:
-            near[finer] |= 1 << coarser
-            near[coarser] |= 1 << finer
+    """The neighbours of every variable: those in a table with it, and the next levels of its attribute."""
+    near = dict.fromkeys(range(len(domain.variables)), 0)
+    ties = [pair for pair in pairwise(near) if domain.attribute_of[pair[0]] == domain.attribute_of[pair[1]]]
+    for table in (*ties, *tables):
+        _join(near, sum(1 << variable for variable in table))
     return near
 
 
-def _eliminated(domain: Domain, near: dict[int, int]) -> list[tuple[int, int]]:
-    """Variables in the order of elimination, each with its neighbours at that time."""
+def _join(near: dict[int, int], wanted: int) -> None:
+    for variable in bits(wanted):
+        near[variable] |= wanted & ~(1 << variable)
+
+
+def _clique_sizes(domain: Domain, near: dict[int, int]) -> dict[int, int]:
+    return {variable: domain.cells_of_set[around | 1 << variable] for variable, around in near.items()}
+
+
+def _greedy(domain: Domain, near: dict[int, int], size: dict[int, int]) -> Iterator[tuple[int, int]]:
+    """Variables in the order of elimination, each with its neighbours at that time. `near` are the neighbours and
+    `size` the cells of every variable's clique; both change with every step."""
     sizes = domain.cells_of_set
-    size = {variable: sizes[around | 1 << variable] for variable, around in near.items()}
-    out = []
     while size:
         variable = min(size, key=size.__getitem__)
         del size[variable]
-        around = near[variable]
-        out.append((variable, around))
+        around = near.pop(variable)
         for other in bits(around):
             near[other] = (near[other] | around) & ~(1 << other | 1 << variable)
             size[other] = sizes[near[other] | 1 << other]
-    return out
+        yield variable, around

@@ -1,8 +1,8 @@
 """Exact marginals of a calibrated junction tree, also of variables that stand far apart in it.
 
-Where a table's variables are not in one clique, P(table) = sum over the cells of the clique where their branches meet of
-P(cell) times, for each branch, P(its variables | its separator). The latter follow in the same way down the branch, and
-are kept, as many tables share them.
+Where a table's variables are not in one clique, P(table) = sum over the cells of the clique where their branches meet
+of P(cell) times, for each branch, P(its variables | its separator). The latter follow in the same way down the branch,
+and are kept, as many tables share them.
 """
 
 import numpy as np
@@ -63,7 +63,8 @@ class Marginals:
 
     def _axes(self, axes: Table, wanted: set[int]) -> tuple[Table, list[tuple[Table, Floats]]]:
         """The coarsest axes that tell the wanted variables, and 0/1 tables that tie each variable to its axis."""
-        kept, ties = [], []
+        kept: list[int] = []
+        ties: list[tuple[Table, Floats]] = []
         for axis in axes:
             own = [v for v in wanted if self._domain.attribute_of[v] == self._domain.attribute_of[axis]]
             if own:

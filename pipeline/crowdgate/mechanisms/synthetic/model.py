@@ -1,10 +1,10 @@
 """A graphical model of the table: the one that fits noisy tables best, penalised, and its exact marginals.
 
 The model is log-linear in the measured tables (McKenna, Sheldon, Miklau 2019): p(x) is in proportion to
-exp(sum_i theta_i(x)). theta minimises log Z(theta) - sum_i theta_i . y_i / N + sum_i c_i/2 |theta_i|^2 with y_i the noisy
-table, N the total and c_i = lambda sigma_i^2 / N. Equally, p has the greatest entropy less
-sum_i |p_i - y_i / N|^2 / (2 c_i). The function is strictly convex, so that there is one answer from any start;
-noisy negatives need no clipping.
+exp(sum_i theta_i(x)). theta minimises log Z(theta) - sum_i theta_i . y_i / N + sum_i c_i/2 |theta_i|^2 with y_i the
+noisy table, N the total and c_i = lambda sigma_i^2 / N. Equally, p has the greatest entropy less
+sum_i |p_i - y_i / N|^2 / (2 c_i). The function is strictly convex, so that there is one answer from any start; noisy
+negatives need no clipping.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from crowdgate.mechanisms.synthetic.beliefs import IMPOSSIBLE, Beliefs, Network
-from crowdgate.mechanisms.synthetic.domain import Domain, Floats, Projection, Table
+from crowdgate.mechanisms.synthetic.domain import Domain, Floats, Table
 from crowdgate.mechanisms.synthetic.marginals import Marginals
 
 PENALTY, ONE_WAY_PENALTY = 0.02, 0.001
@@ -59,19 +59,11 @@ class Model:
         one attribute."""
         if len({self.domain.attribute_of[variable] for variable in table}) < len(table):
             raise ValueError("a table has variables of different attributes")
-        used = tuple(self._used(variable) for variable in table)
-        found = self._marginals.table(used)
-        return found if used == table else Projection.of(self.domain, used, table).sums(found)
+        return self._marginals.table(table)
 
     @cached_property
     def _marginals(self) -> Marginals:
         return Marginals(self.network, self.beliefs)
-
-    def _used(self, variable: int) -> int:
-        """The variable, or the next finer one of its attribute that the tree has."""
-        while not any(clique.members >> variable & 1 for clique in self.network.cliques):
-            variable -= 1
-        return variable
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +126,7 @@ class Objective:
         """Where a model stands: 0 for what it has no theta for."""
         known = {} if model is None else dict(zip(model.network.tables, model.weights, strict=True))
         theta = [known.get(target.table, np.zeros(target.parts.shape)).reshape(-1) for target in self.targets]
-        return np.concatenate([np.zeros(0), *theta]) / self.scale
+        return np.asarray(np.concatenate([np.zeros(0), *theta]) / self.scale)
 
 
 def fit(
@@ -148,12 +140,13 @@ def fit(
     """The model of these measurements, at most that many steps of L-BFGS from `start` (theta of tables that both have).
 
     `total` is the (noisy) number of rows, at least 1. Where floats leave the finite, the start itself is the model: an
-    ill fit costs accuracy, never the guarantee. Raises ValueError where the total is below 1 or everything is impossible.
+    ill fit costs accuracy, never the guarantee. Raises ValueError where the total is below 1 or everything is
+    impossible.
     """
     objective = Objective(domain, measurements, total, impossible)
     first = objective.start(start)
     options = {"maxiter": most_steps, "maxfun": 2 * most_steps, "maxcor": _MEMORY, "ftol": _NEAR, "gtol": _NEAR}
-    found = np.asarray(minimize(objective, first, jac=True, method="L-BFGS-B", options=options).x)
+    found = np.asarray(minimize(objective, first, jac=True, method="L-BFGS-B", options=options).x)  # type: ignore[call-overload]
     for scaled in (found, first):
         weights = tuple(objective.weights(scaled))
         beliefs = objective.network.beliefs(weights)

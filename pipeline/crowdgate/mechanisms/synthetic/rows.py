@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdgate.domain import Codes
-from crowdgate.mechanisms.synthetic.domain import Domain, Floats, Table
+from crowdgate.mechanisms.synthetic.domain import Domain, Floats
 from crowdgate.mechanisms.synthetic.junction_tree import Clique
 from crowdgate.mechanisms.synthetic.model import Model
 
@@ -90,4 +90,4 @@ def _rounded(expected: Floats, groups: Indices, counts: Indices, rng: np.random.
     share = (sums - before[number]) / whole[number]
     floors = np.floor(share * rows[number] + rng.random(len(starts))[number]).astype(np.int64)
     ends = np.minimum(floors, rows[number]) + (np.cumsum(rows) - rows)[number]
-    return np.diff(ends, prepend=0)
+    return np.asarray(np.diff(ends, prepend=0))
