@@ -124,7 +124,7 @@ def _log_sums(rows: Floats) -> Floats:
     greatest = rows.max(axis=1, keepdims=True)
     rows -= greatest
     np.exp(rows, out=rows)
-    sums = rows.sum(axis=1, keepdims=True)
+    sums = np.einsum("gc->g", rows)[:, None]
     rows /= sums
     return np.asarray(greatest + np.log(sums)).reshape(-1)
 

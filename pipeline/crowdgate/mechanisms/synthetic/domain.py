@@ -141,7 +141,7 @@ class _Merge:
 class Projection:
     """From tables over some variables to tables over some of the same attributes at the same or coarser levels."""
 
-    dropped: tuple[int, ...]
+    kept: tuple[int, ...]
     merges: tuple[_Merge, ...]
     order: tuple[int, ...]
     wide: tuple[int, ...]
@@ -154,7 +154,7 @@ class Projection:
         coarser = [wanted[domain.attribute_of[variable]] for variable in kept]
         place = {variable: at for at, variable in enumerate(coarser)}
         return cls(
-            tuple(at for at, variable in enumerate(source) if variable not in kept),
+            tuple(at for at, variable in enumerate(source) if variable in kept),
             tuple(
                 _Merge.of(at, domain.codes(fine, coarse))
                 for at, (fine, coarse) in enumerate(zip(kept, coarser, strict=True))
@@ -166,7 +166,7 @@ class Projection:
 
     def sums(self, array: Floats) -> Floats:
         """The source's table summed to the target's."""
-        return self.reduced(array.sum(axis=self.dropped) if self.dropped else array, np.add)
+        return self.reduced(np.einsum(array, range(array.ndim), self.kept), np.add)
 
     def reduced(self, array: Floats, by: np.ufunc = np.add) -> Floats:
         """A table over the source's kept variables, reduced within the target's coarser values by that function."""

@@ -16,7 +16,7 @@ from crowdgate.mechanisms.synthetic.domain import Domain, Table, bits
 @dataclass(frozen=True)
 class Clique:
     """`members` (bits) are all variables of a clique, `axes` the finest one of each attribute: first the attributes of
-    the separator, in its order. `separator` holds the finest variable of each attribute that is shared with the clique
+    the separator, in its order, then the others, that of most values last. `separator` holds the finest variable of each attribute that is shared with the clique
     `parent`; the first clique of a tree is its own parent, with an empty separator."""
 
     members: int
@@ -77,7 +77,7 @@ def _clique(domain: Domain, members: int, shared: int, parent: int) -> Clique:
     separator = domain.finest_of_set(shared)
     own = {domain.attribute_of[variable]: variable for variable in domain.finest_of_set(members)}
     first = [own.pop(domain.attribute_of[variable]) for variable in separator]
-    return Clique(members, (*first, *own.values()), separator, parent)
+    return Clique(members, (*first, *sorted(own.values(), key=domain.sizes.__getitem__)), separator, parent)
 
 
 def _cliques(domain: Domain, tables: Iterable[Table]) -> list[tuple[int, int, int]]:
@@ -109,7 +109,7 @@ def _merged(domain: Domain, cliques: list[tuple[int, int, int]]) -> list[tuple[i
             members[parent] |= members[at]
             into[at] = parent
     place: dict[int, int] = {}
-    out = []
+    out: list[tuple[int, int, int]] = []
     for at, (_, shared, parent) in enumerate(cliques):
         if into[at] == at:
             place[at] = len(out)
