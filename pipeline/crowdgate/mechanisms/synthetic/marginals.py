@@ -2,7 +2,7 @@
 
 Where a table's variables are not in one clique, P(table) = sum over the cells of the clique where their branches meet
 of P(cell) times, for each branch, P(its variables | its separator). The latter follow in the same way down the branch,
-and are kept, as many tables share them.
+and are kept for single variables, which many tables share.
 """
 
 import numpy as np
@@ -43,9 +43,12 @@ class Marginals:
         """P(wanted | separator) of a clique, and its axes."""
         separator = self._network.cliques[at].separator
         out = (*separator, *(variable for variable in bits(wanted) if variable not in separator))
-        if (at, wanted) not in self._given:
-            self._given[at, wanted] = self._summed(at, self._beliefs.given(at), wanted, out)
-        return out, self._given[at, wanted]
+        found = self._given.get((at, wanted))
+        if found is None:
+            found = self._summed(at, self._beliefs.given(at), wanted, out)
+        if wanted.bit_count() == 1:
+            self._given[at, wanted] = found
+        return out, found
 
     def _summed(self, at: int, cells: Floats, wanted: int, out: Table) -> Floats:
         """A clique's cells times P(wanted variables | separator) of each branch below it, summed to the axes `out`."""

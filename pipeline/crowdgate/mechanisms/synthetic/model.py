@@ -24,7 +24,7 @@ PENALTY, ONE_WAY_PENALTY = 0.02, 0.001
 """lambda, for tables of more than one variable and of one."""
 _MEMORY = 20
 """Of L-BFGS, in steps."""
-_NEAR = 1e-10
+_NEAR = 1e-12
 """Of the objective in one step, and of the greatest entry of the gradient: where the fit ends."""
 
 Impossible = Sequence[tuple[Table, npt.NDArray[np.bool_]]]

@@ -1,0 +1,156 @@
+"""The fitted model: exact marginals, the right gradient, one optimum from every start."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdgate.mechanisms.synthetic import model as models
+from crowdgate.mechanisms.synthetic.domain import Domain, Floats, Table, Variable
+from crowdgate.mechanisms.synthetic.model import Impossible, Measurement, Model, Objective, fit
+from tests.mechanisms.synthetic.models import all_tables, any_order, brute_force, domains, summed, tables
+
+TOTAL = 400.0
+
+
+def measured(domain: Domain, chosen: list[Table], rng: np.random.Generator, sigma: int = 12) -> list[Measurement]:
+    """Tables of one random population of 400 with noise, negatives included."""
+    shape = domain.shape(domain.finest)
+    people = TOTAL * rng.dirichlet(np.full(domain.cells(domain.finest), 0.3)).reshape(shape)
+    noisy = {table: summed(domain, people, table) + rng.normal(0, sigma, domain.shape(table)) for table in chosen}
+    return [Measurement(table, np.rint(y).astype(np.int64), Fraction(sigma**2)) for table, y in noisy.items()]
+
+
+def holes(domain: Domain, table: Table, rng: np.random.Generator) -> Impossible:
+    """A table in which about every third combination can't occur, never the first one."""
+    found = rng.random(domain.shape(table)) < 1 / 3
+    found.flat[0] = False
+    return [(table, found)]
+
+
+Case = tuple[Domain, list[Measurement], Impossible, np.random.Generator]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    domain = draw(domains())
+    rng = np.random.default_rng(draw(st.integers(0, 9999)))
+    chosen = draw(tables(domain))
+    impossible = holes(domain, draw(st.sampled_from(all_tables(domain, 2))), rng) if draw(st.booleans()) else ()
+    return domain, measured(domain, chosen, rng), impossible, rng
+
+
+def joints(model: Model) -> Floats:
+    return np.concatenate([cells.reshape(-1) for cells in model.beliefs.joint])
+
+
+@given(cases())
+@settings(max_examples=60, deadline=None)
+def test_marginals_are_those_of_brute_force(case: Case) -> None:
+    domain, measurements, impossible, _ = case
+    model = fit(domain, measurements, TOTAL, most_steps=30, impossible=impossible)
+    cells = brute_force(model, impossible)
+    for table in any_order(all_tables(domain, 3)):
+        np.testing.assert_allclose(model.marginal(table), summed(domain, cells, table), rtol=0, atol=1e-12)
+
+
+@given(cases())
+@settings(max_examples=40, deadline=None)
+def test_the_gradient_is_that_of_finite_differences(case: Case) -> None:
+    domain, measurements, impossible, rng = case
+    objective = Objective(domain, measurements, TOTAL, impossible)
+    at = rng.normal(size=len(objective.scale))
+    for along in np.eye(len(at))[:8]:
+        slope = (objective(at + 1e-4 * along)[0] - objective(at - 1e-4 * along)[0]) / 2e-4
+        assert slope == pytest.approx(objective(at)[1] @ along, abs=1e-6)
+
+
+@given(cases())
+@settings(max_examples=40, deadline=None)
+def test_the_objective_is_convex(case: Case) -> None:
+    domain, measurements, impossible, rng = case
+    objective = Objective(domain, measurements, TOTAL, impossible)
+    one, other = rng.normal(size=(2, len(objective.scale)))
+    between = objective((one + other) / 2)[0]
+    assert between <= (objective(one)[0] + objective(other)[0]) / 2 + 1e-12
+
+
+@given(cases())
+@settings(max_examples=25, deadline=None)
+def test_a_warm_start_ends_where_a_cold_one_does(case: Case) -> None:
+    domain, measurements, impossible, _ = case
+    cold = fit(domain, measurements, TOTAL, most_steps=2000, impossible=impossible)
+    before = fit(domain, measurements[::2], TOTAL, most_steps=5, impossible=impossible)
+    warm = fit(domain, measurements, TOTAL, before, 2000, impossible)
+    np.testing.assert_allclose(joints(warm), joints(cold), rtol=0, atol=1e-4)
+
+
+SMALL = Domain(
+    ("age", "sex", "work"),
+    (
+        Variable("age", "exact", 6, np.arange(6, dtype=np.int32)),
+        Variable("age", "two", 2, np.array([0, 1, 1, 0, 0, 1], dtype=np.int32)),
+        Variable("sex", "exact", 2, np.arange(2, dtype=np.int32)),
+        Variable("work", "exact", 3, np.arange(3, dtype=np.int32)),
+    ),
+)
+CHOSEN: list[Table] = [(0,), (1, 2), (2, 3)]
+
+
+def test_what_is_impossible_has_no_probability() -> None:
+    measurements = measured(SMALL, CHOSEN, np.random.default_rng(1))
+    found = np.zeros((2, 3), dtype=np.bool_)
+    found[1, :2] = True
+    model = fit(SMALL, measurements, TOTAL, most_steps=100, impossible=[((1, 3), found), ((3,), np.arange(3) == 2)])
+    # the second age group can have no work at all, and so there is nobody in it
+    assert np.all(model.marginal((1,))[1] == 0)
+    assert np.all(model.marginal((3,))[2:] == 0)
+    assert np.all(model.marginal((0, 3))[:, :2][SMALL.variables[1].of_finest == 0] > 0)
+
+
+def test_a_table_measured_twice_counts_as_its_weighted_mean() -> None:
+    rng = np.random.default_rng(2)
+    one, other = (Measurement((0, 3), rng.integers(-5, 40, (6, 3)), Fraction(variance)) for variance in (4, 12))
+    (both,) = Objective(SMALL, [one, other], TOTAL).targets
+    np.testing.assert_allclose(both.parts, (3 * one.noisy + other.noisy) / 4 / TOTAL)
+    assert both.penalty == pytest.approx(models.PENALTY * 3 / TOTAL)
+
+
+def test_a_precise_measurement_is_met_and_a_vague_one_is_not() -> None:
+    noisy = np.array([[30, 10, 60], [50, 40, 10]])
+    precise = fit(SMALL, [Measurement((2, 3), noisy, Fraction(1, 4))], 200.0, most_steps=500)
+    vague = fit(SMALL, [Measurement((2, 3), noisy, Fraction(10**9))], 200.0, most_steps=500)
+    np.testing.assert_allclose(200 * precise.marginal((2, 3)), noisy, atol=0.05)
+    np.testing.assert_allclose(vague.marginal((2, 3)), 1 / 6, atol=0.001)
+
+
+def test_without_measurements_all_combinations_are_alike() -> None:
+    np.testing.assert_allclose(fit(SMALL, [], 7.0).marginal((0, 2)), 1 / 12)
+
+
+def test_a_fit_that_leaves_the_finite_is_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Lost:
+        x = np.full(6 + 4 + 6, np.nan)
+
+    measurements = measured(SMALL, CHOSEN, np.random.default_rng(3))
+    start = fit(SMALL, measurements, TOTAL)
+    monkeypatch.setattr(models, "minimize", lambda *_, **__: Lost)
+    np.testing.assert_allclose(joints(fit(SMALL, measurements, TOTAL, start)), joints(start))
+
+
+@pytest.mark.parametrize("total", [0.0, -3.0, float("nan"), float("inf")])
+def test_a_total_below_one_has_no_model(total: float) -> None:
+    with pytest.raises(ValueError, match="total of at least 1"):
+        fit(SMALL, [], total)
+
+
+def test_where_nothing_is_possible_there_is_no_model() -> None:
+    with pytest.raises(ValueError, match="every combination"):
+        fit(SMALL, [], 10.0, impossible=[((2,), np.array([True, False])), ((2,), np.array([False, True]))])
+
+
+def test_two_levels_of_an_attribute_are_no_table() -> None:
+    with pytest.raises(ValueError, match="different attributes"):
+        fit(SMALL, [], 10.0).marginal((0, 1))
