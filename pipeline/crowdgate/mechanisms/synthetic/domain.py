@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from string import ascii_letters
 
 import numpy as np
 import numpy.typing as npt
@@ -141,7 +142,7 @@ class _Merge:
 class Projection:
     """From tables over some variables to tables over some of the same attributes at the same or coarser levels."""
 
-    kept: tuple[int, ...]
+    summing: str
     merges: tuple[_Merge, ...]
     order: tuple[int, ...]
     wide: tuple[int, ...]
@@ -153,8 +154,9 @@ class Projection:
         kept = [variable for variable in source if domain.attribute_of[variable] in wanted]
         coarser = [wanted[domain.attribute_of[variable]] for variable in kept]
         place = {variable: at for at, variable in enumerate(coarser)}
+        axes = ascii_letters[: len(source)]
         return cls(
-            tuple(at for at, variable in enumerate(source) if variable in kept),
+            f"{axes}->{''.join(axes[at] for at, variable in enumerate(source) if variable in kept)}",
             tuple(
                 _Merge.of(at, domain.codes(fine, coarse))
                 for at, (fine, coarse) in enumerate(zip(kept, coarser, strict=True))
@@ -166,7 +168,7 @@ class Projection:
 
     def sums(self, array: Floats) -> Floats:
         """The source's table summed to the target's."""
-        return self.reduced(np.einsum(array, range(array.ndim), self.kept), np.add)
+        return self.reduced(np.einsum(self.summing, array), np.add)
 
     def reduced(self, array: Floats, by: np.ufunc = np.add) -> Floats:
         """A table over the source's kept variables, reduced within the target's coarser values by that function."""

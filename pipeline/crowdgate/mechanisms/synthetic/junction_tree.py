@@ -16,8 +16,9 @@ from crowdgate.mechanisms.synthetic.domain import Domain, Table, bits
 @dataclass(frozen=True)
 class Clique:
     """`members` (bits) are all variables of a clique, `axes` the finest one of each attribute: first the attributes of
-    the separator, in its order, then the others, that of most values last. `separator` holds the finest variable of each attribute that is shared with the clique
-    `parent`; the first clique of a tree is its own parent, with an empty separator."""
+    the separator, in its order, then the others, that of most values last. `separator` holds the finest variable of
+    each attribute that is shared with the clique `parent`; the first clique of a tree is its own parent, with an empty
+    separator."""
 
     members: int
     axes: Table

@@ -1,9 +1,10 @@
 """Rows whose tables are those of a model, by systematic rounding down the junction tree.
 
 From the root on, the rows of each separator's value are given cells in proportion to the model's probabilities given
-that value: cell by cell along one line, from one uniform draw a group (systematic sampling, Madow 1949), and in random
-order. In every group a cell, or a run of cells, has its expected number of rows rounded down or up, so that nothing
-impossible occurs.
+that value: cell by cell along one line, from one uniform draw a group (systematic sampling, Madow 1949). In every group
+a cell, or a run of cells, has its expected number of rows rounded down or up, so that nothing impossible occurs. Which
+row gets which cell is as even as it can be: rows that are alike elsewhere stand together, and every run of them is
+spread over the whole line, so that tables across cliques are nearer to the model's than those of independent draws.
 """
 
 import numpy as np
@@ -14,26 +15,25 @@ from crowdgate.mechanisms.synthetic.domain import Domain, Floats
 from crowdgate.mechanisms.synthetic.junction_tree import Clique
 from crowdgate.mechanisms.synthetic.model import Model
 
+_GOLDEN = (5**0.5 - 1) / 2
+
 Indices = npt.NDArray[np.int64]
 
 
 def rows(model: Model, total: int, rng: np.random.Generator) -> tuple[Codes, ...]:
     """Codes of the finest variable of every attribute, for `total` rows in random order."""
     domain = model.domain
-    if not total:
-        return tuple(np.zeros(0, dtype=np.int32) for _ in domain.finest)
     codes: dict[int, Codes] = {}
-    for at, clique in enumerate(model.network.cliques):
-        # a fresh order for every clique: given the separator, one clique's cells tell nothing of another's
-        order = rng.permutation(total)
+    for at, clique in enumerate(model.network.cliques if total else ()):
         groups = _groups(domain, clique, codes, total)
+        order = _order(domain, clique, groups, codes)
         cells = _drawn(domain, clique, model.beliefs.given(at), groups[order], rng)
-        found = np.unravel_index(cells, domain.shape(clique.axes))
-        for axis, values in zip(clique.axes, found, strict=True):
+        for axis, values in zip(clique.axes, np.unravel_index(cells, domain.shape(clique.axes)), strict=True):
             codes[axis] = np.empty(total, dtype=np.int32)
             codes[axis][order] = values
         _coarsen(domain, clique, codes)
-    return tuple(codes[variable] for variable in domain.finest)
+    order = rng.permutation(total)
+    return tuple(codes.get(variable, np.zeros(0, dtype=np.int32))[order] for variable in domain.finest)
 
 
 def _groups(domain: Domain, clique: Clique, codes: dict[int, Codes], total: int) -> Indices:
@@ -42,6 +42,18 @@ def _groups(domain: Domain, clique: Clique, codes: dict[int, Codes], total: int)
         return np.zeros(total, dtype=np.int64)
     known = tuple(codes[variable] for variable in clique.separator)
     return np.asarray(np.ravel_multi_index(known, domain.shape(clique.separator)))
+
+
+def _order(domain: Domain, clique: Clique, groups: Indices, codes: dict[int, Codes]) -> Indices:
+    """Rows group by group, and in each by what they already are elsewhere, as far as that fits into a whole number."""
+    here = {domain.attribute_of[axis] for axis in clique.axes}
+    key, span = groups, domain.cells(clique.separator)
+    for variable in (v for v in domain.finest if v in codes and domain.attribute_of[v] not in here):
+        span *= domain.sizes[variable]
+        if span >= 1 << 63:
+            break
+        key = key * domain.sizes[variable] + codes[variable]
+    return np.argsort(key, kind="stable")
 
 
 def _coarsen(domain: Domain, clique: Clique, codes: dict[int, Codes]) -> None:
@@ -54,7 +66,7 @@ def _coarsen(domain: Domain, clique: Clique, codes: dict[int, Codes]) -> None:
 
 
 def _drawn(domain: Domain, clique: Clique, given: Floats, groups: Indices, rng: np.random.Generator) -> Indices:
-    """A cell of the clique for each row; rows stand in random order, with the number of their group."""
+    """A cell of the clique for each row; rows stand in `_order`, with the number of their group."""
     group_of = _group_of_lines(domain, clique)
     counts = np.bincount(groups, minlength=domain.cells(clique.separator))
     lines = np.argsort(group_of, kind="stable")
@@ -64,8 +76,17 @@ def _drawn(domain: Domain, clique: Clique, given: Floats, groups: Indices, rng: 
     cells = (lines[:, None] * len(columns) + columns).reshape(-1)
     numbers = _rounded(expected.reshape(-1), np.repeat(group_of[lines], len(columns)), counts, rng)
     out = np.empty(len(groups), dtype=np.int64)
-    out[np.argsort(groups, kind="stable")] = np.repeat(cells, numbers)
+    out[_turns(groups, rng)] = np.repeat(cells, numbers)
     return out
+
+
+def _turns(groups: Indices, rng: np.random.Generator) -> Indices:
+    """Rows group by group, and in each by the fractions of multiples of the golden ratio (Kronecker's sequence) from a
+    uniform start: every run of rows is spread evenly over the line of cells."""
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    number = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(groups)))
+    turns = (np.arange(len(groups)) - starts[number]) * _GOLDEN + rng.random(len(starts))[number]
+    return np.argsort(number + turns % 1)
 
 
 def _group_of_lines(domain: Domain, clique: Clique) -> Indices:
