@@ -78,12 +78,12 @@ def test_the_objective_is_convex(case: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_a_warm_start_ends_where_a_cold_one_does(case: Case) -> None:
     domain, measurements, impossible, _ = case
-    cold = fit(domain, measurements, TOTAL, most_steps=2000, impossible=impossible)
+    cold = fit(domain, measurements, TOTAL, most_steps=1000, impossible=impossible)
     before = fit(domain, measurements[::2], TOTAL, most_steps=5, impossible=impossible)
-    warm = fit(domain, measurements, TOTAL, before, 2000, impossible)
+    warm = fit(domain, measurements, TOTAL, before, 1000, impossible)
     np.testing.assert_allclose(joints(warm), joints(cold), rtol=0, atol=1e-4)
 
 
@@ -128,16 +128,6 @@ def test_a_precise_measurement_is_met_and_a_vague_one_is_not() -> None:
 
 def test_without_measurements_all_combinations_are_alike() -> None:
     np.testing.assert_allclose(fit(SMALL, [], 7.0).marginal((0, 2)), 1 / 12)
-
-
-def test_a_fit_that_leaves_the_finite_is_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Lost:
-        x = np.full(6 + 4 + 6, np.nan)
-
-    measurements = measured(SMALL, CHOSEN, np.random.default_rng(3))
-    start = fit(SMALL, measurements, TOTAL)
-    monkeypatch.setattr(models, "minimize", lambda *_, **__: Lost)
-    np.testing.assert_allclose(joints(fit(SMALL, measurements, TOTAL, start)), joints(start))
 
 
 @pytest.mark.parametrize("total", [0.0, -3.0, float("nan"), float("inf")])

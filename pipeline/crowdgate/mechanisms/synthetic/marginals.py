@@ -59,23 +59,30 @@ class Marginals:
             for child, other in enumerate(self._network.cliques)
             if child and other.parent == at and elsewhere & self._below[child]
         ]
-        own = {v for axes, _ in [(out, cells), *branches] for v in axes if clique.members >> v & 1}
-        axes, ties = self._axes(clique.axes, own)
-        terms = [(axes, Projection.of(self._domain, clique.axes, axes).sums(cells)), *ties, *branches]
-        return self._product(terms, out)
+        own = [v for axes, _ in [(out, cells), *branches] for v in axes if clique.members >> v & 1]
+        axis_of = self._axes(own)
+        axes = tuple(dict.fromkeys(axis_of.values()))
+        projected = Projection.of(self._domain, clique.axes, axes).sums(cells)
+        ties = [((axis_of[v], v), self._tie(axis_of[v], v)) for v in out if axis_of.get(v, v) != v]
+        return self._product([(axes, projected), *(self._refined(branch, axis_of) for branch in branches), *ties], out)
 
-    def _axes(self, axes: Table, wanted: set[int]) -> tuple[Table, list[tuple[Table, Floats]]]:
-        """The coarsest axes that tell the wanted variables, and 0/1 tables that tie each variable to its axis."""
-        kept: list[int] = []
-        ties: list[tuple[Table, Floats]] = []
-        for axis in axes:
-            own = [v for v in wanted if self._domain.attribute_of[v] == self._domain.attribute_of[axis]]
-            if own:
-                kept.append(min(own))
-                ties += [((min(own), v), self._tie(min(own), v)) for v in own if v != min(own)]
-        return tuple(kept), ties
+    def _axes(self, wanted: list[int]) -> dict[int, int]:
+        """For every wanted variable the finest wanted one of its attribute."""
+        finest: dict[int, int] = {}
+        for variable in sorted(wanted):
+            finest.setdefault(self._domain.attribute_of[variable], variable)
+        return {variable: finest[self._domain.attribute_of[variable]] for variable in wanted}
+
+    def _refined(self, branch: tuple[Table, Floats], axis_of: dict[int, int]) -> tuple[Table, Floats]:
+        """A branch by the axes of the clique above it instead of its separator's coarser variables."""
+        axes, table = branch
+        for at, variable in enumerate(axes):
+            if axis_of.get(variable, variable) != variable:
+                table = table.take(self._domain.codes(axis_of[variable], variable), axis=at)
+        return tuple(axis_of.get(variable, variable) for variable in axes), table
 
     def _tie(self, finer: int, coarser: int) -> Floats:
+        """1 where a finer value belongs to a coarser one, else 0."""
         return np.eye(self._domain.sizes[coarser])[self._domain.codes(finer, coarser)]
 
     @staticmethod

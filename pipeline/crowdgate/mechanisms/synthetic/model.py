@@ -14,18 +14,16 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
 
 from crowdgate.mechanisms.synthetic.beliefs import IMPOSSIBLE, Beliefs, Network
+from crowdgate.mechanisms.synthetic.descent import minimum
 from crowdgate.mechanisms.synthetic.domain import Domain, Floats, Table
 from crowdgate.mechanisms.synthetic.marginals import Marginals
 
 PENALTY, ONE_WAY_PENALTY = 0.02, 0.001
 """lambda, for tables of more than one variable and of one."""
-_MEMORY = 20
-"""Of L-BFGS, in steps."""
-_NEAR = 1e-12
-"""Of the objective in one step, and of the greatest entry of the gradient: where the fit ends."""
+_NEAR = 1e-10
+"""The greatest entry of the scaled gradient at which a fit ends."""
 
 Impossible = Sequence[tuple[Table, npt.NDArray[np.bool_]]]
 """Tables that are true where a combination can't occur."""
@@ -119,7 +117,7 @@ class Objective:
         theta = scaled * self.scale
         beliefs = self.network.beliefs(self.weights(scaled))
         expected = np.concatenate([np.zeros(0), *(table.reshape(-1) for table in self.network.marginals(beliefs))])
-        value = beliefs.log_total - theta @ self._parts + (self._penalties * theta) @ theta / 2
+        value = beliefs.log_total - np.einsum("i,i", theta, self._parts - self._penalties * theta / 2)
         return float(value), (expected - self._parts + self._penalties * theta) * self.scale
 
     def start(self, model: "Model | None") -> Floats:
@@ -145,11 +143,6 @@ def fit(
     """
     objective = Objective(domain, measurements, total, impossible)
     first = objective.start(start)
-    options = {"maxiter": most_steps, "maxfun": 2 * most_steps, "maxcor": _MEMORY, "ftol": _NEAR, "gtol": _NEAR}
-    found = np.asarray(minimize(objective, first, jac=True, method="L-BFGS-B", options=options).x)  # type: ignore[call-overload]
-    for scaled in (found, first):
-        weights = tuple(objective.weights(scaled))
-        beliefs = objective.network.beliefs(weights)
-        if all(np.isfinite(cells).all() for cells in beliefs.joint):
-            break
+    weights = tuple(objective.weights(minimum(objective, first, most_steps, _NEAR)))
+    beliefs = objective.network.beliefs(weights)
     return Model(domain, objective.network, weights, beliefs)
