@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
 
 from crowdgate.mechanisms.synthetic.descent import minimum
 from crowdgate.mechanisms.synthetic.domain import Floats
@@ -20,13 +19,10 @@ def bowl(point: Floats) -> tuple[float, Floats]:
 
 
 @given(st.integers(1, 30), st.integers(0, 99))
-@settings(max_examples=10, deadline=None)
-def test_the_minimum_is_that_of_scipy(size: int, seed: int) -> None:
+@settings(max_examples=30, deadline=None)
+def test_at_the_minimum_the_gradient_is_zero(size: int, seed: int) -> None:
     start = np.random.default_rng(seed).normal(0, 3, size)
-    known = minimize(bowl, start, jac=True, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 300})
-    found = minimum(bowl, start, 300, 1e-9)
-    assert bowl(found)[0] <= known.fun + 1e-10
-    np.testing.assert_allclose(found, known.x, atol=1e-3)
+    assert abs(bowl(minimum(bowl, start, 300, 1e-7))[1]).max() <= 1e-7
 
 
 @given(st.integers(0, 20), st.integers(0, 99))
