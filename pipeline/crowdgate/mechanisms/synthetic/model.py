@@ -137,8 +137,8 @@ def fit(
 ) -> Model:
     """The model of these measurements, at most that many steps of L-BFGS from `start` (theta of tables that both have).
 
-    `total` is the (noisy) number of rows, at least 1. Where floats leave the finite, the start itself is the model: an
-    ill fit costs accuracy, never the guarantee. Raises ValueError where the total is below 1 or everything is
+    `total` is the (noisy) number of rows, at least 1. Floats never leave the finite: a step that would is not taken,
+    and an ill fit costs accuracy, never the guarantee. Raises ValueError where the total is below 1 or everything is
     impossible.
     """
     objective = Objective(domain, measurements, total, impossible)
