@@ -25,12 +25,25 @@ VectorNoise = Callable[[Vector, int, Fraction], Vector]
 """(counts, sensitivity, budget) -> the counts with independent noise on each that keeps the budget."""
 
 
+Chooser = Callable[[Vector, int, Fraction], int]
+"""(scores, sensitivity, rho) -> the place of a score, chosen with rho-zCDP, where one row changes every score by at most
+the sensitivity, up or down."""
+
+
 @dataclass(frozen=True)
 class NoiseSource:
     """Where the noise of tables comes from: `laplace` takes an L1 sensitivity and epsilon, `gaussian` L2 and rho."""
 
     laplace: VectorNoise
     gaussian: VectorNoise
+
+
+@dataclass(frozen=True)
+class ZcdpSource:
+    """Where the noise of synthetic rows comes from: `gaussian` takes an L2 sensitivity and rho, `choose` as a Chooser."""
+
+    gaussian: VectorNoise
+    choose: Chooser
 
 
 def discrete_laplace(count: int, sensitivity: int, epsilon: Fraction) -> int:
@@ -82,6 +95,32 @@ def _selection(sensitivity: int, epsilon: Fraction) -> Any:
         scale = nextafter(scale, inf)
 
 
+def gumbel_max(scores: Vector, sensitivity: int, rho: Fraction) -> int:
+    """The place of the greatest score after Gumbel noise of scale b on each: place i with probability in proportion to
+    e^(score/b), the exponential mechanism.
+
+    Where each score changes by at most the sensitivity, two log-odds change by at most twice that over b, which is
+    (sensitivity/b)^2/2-zCDP (Cesar, Rogers 2021, "Bounding, concentrating, and truncating", Lemma 3.4). Raises
+    ValueError unless there are scores of 64 bits, sensitivity >= 1 and rho > 0.
+    """
+    if not len(scores):
+        raise ValueError("scores must not be empty")
+    _check(scores, sensitivity, rho, "rho")
+    chosen = int(_choice(sensitivity, rho)(scores))
+    assert 0 <= chosen < len(scores)
+    return chosen
+
+
+@lru_cache(maxsize=1024)
+def _choice(sensitivity: int, rho: Fraction) -> Any:
+    import opendp.prelude as dp
+
+    def make(domain: Any, metric: Any, scale: float) -> Any:
+        return dp.m.make_noisy_max(domain, metric, dp.zero_concentrated_divergence(), scale=scale)
+
+    return _least_scale(make, dp.linf_distance(T=dp.i64), _root_up(Fraction(sensitivity**2) / (2 * rho)), sensitivity, rho)
+
+
 def laplace_quantile(sensitivity: int, epsilon: Fraction, alpha: float) -> int:
     """The least q with P(noise > q) <= alpha, for one-sided limits of a noisy count.
 
@@ -117,6 +156,7 @@ _MECHANISMS = 1024
 """Of so many budgets OpenDP's mechanism is made once: it holds no state but its scale."""
 
 OPENDP = NoiseSource(laplace_vector, gaussian_vector)
+OPENDP_ZCDP = ZcdpSource(gaussian_vector, gumbel_max)
 
 
 def _check(values: Vector, sensitivity: int, budget: Fraction, name: str) -> None:
@@ -142,11 +182,16 @@ def _laplace_on_vectors(sensitivity: int, epsilon: Fraction) -> Any:
 def _gaussian_on_vectors(sensitivity: int, rho: Fraction) -> Any:
     import opendp.prelude as dp
 
-    squared = Fraction(sensitivity**2) / (2 * rho)
-    scale = sqrt(squared)
-    while Fraction(scale) ** 2 < squared:
-        scale = nextafter(scale, inf)
+    scale = _root_up(Fraction(sensitivity**2) / (2 * rho))
     return _least_scale(dp.m.make_gaussian, dp.l2_distance(T=dp.i64), scale, sensitivity, rho)
+
+
+def _root_up(squared: Fraction) -> float:
+    """The square root, rounded up."""
+    root = sqrt(squared)
+    while Fraction(root) ** 2 < squared:
+        root = nextafter(root, inf)
+    return root
 
 
 def _least_scale(make: Callable[..., Any], metric: Any, scale: float, sensitivity: int, budget: Fraction) -> Any:

@@ -1,0 +1,47 @@
+"""How far the finished rows are from the table: a noisy distance for every pair of attributes.
+
+The L1 distance of two tables of counts changes by at most 1 with a row, whatever the rows are that were made: they are
+made of noisy numbers, and fixed when the distances are measured.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+
+from crowdgate.domain import Codes
+from crowdgate.histogram import Histogram
+from crowdgate.mechanisms.synthetic.counting import Counts, count
+from crowdgate.mechanisms.synthetic.domain import Domain, Table
+from crowdgate.noise import ZcdpSource
+
+
+def pairs(domain: Domain) -> tuple[Table, ...]:
+    """All pairs of attributes at their finest levels, in the order of the certificate."""
+    return tuple(combinations(domain.finest, 2))
+
+
+def distances(
+    domain: Domain,
+    counted: Histogram,
+    made: Sequence[Codes],
+    rows_per_unit: int,
+    rho: Fraction,
+    noise: ZcdpSource,
+) -> Counts:
+    """For every pair the L1 distance, in rows, between the rows that were made and the table, each with noise of
+    variance rows_per_unit^2 pairs/(2 rho): all together rho-zCDP. Empty without rows, or for one attribute."""
+    every = pairs(domain) if len(made) and len(made[0]) else ()
+    if not every:
+        return np.zeros(0, dtype=np.int64)
+    own = [table_of(domain, made, table) for table in every]
+    far = [np.abs(a - count(domain, counted, table)).sum() for a, table in zip(own, every, strict=True)]
+    return noise.gaussian(np.array(far, dtype=np.int64), rows_per_unit, rho / len(every))
+
+
+def table_of(domain: Domain, made: Sequence[Codes], table: Table) -> Counts:
+    """The cells of a pair of finest variables, counted in rows."""
+    a, b = (made[domain.attribute_of[variable]] for variable in table)
+    shape = domain.shape(table)
+    return np.bincount(np.ravel_multi_index((a, b), shape), minlength=shape[0] * shape[1]).reshape(shape)

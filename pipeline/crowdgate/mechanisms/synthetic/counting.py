@@ -1,0 +1,39 @@
+"""Exact counts of tables at any levels, from one count of all attributes at their finest levels. Confidential."""
+
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.histogram import Histogram
+from crowdgate.mechanisms.synthetic.domain import Domain, Projection, Table
+
+Counts = npt.NDArray[np.int64]
+
+
+class Finest:
+    """Tables over variables, each projected from the table over the finest variables of its attributes."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+        self._projections: dict[Table, Projection] = {}
+
+    def of(self, table: Table) -> Table:
+        """The finest variables of a table's attributes, in its order."""
+        return tuple(self.domain.finest[self.domain.attribute_of[variable]] for variable in table)
+
+    def projected(self, finest: Counts, table: Table) -> Counts:
+        """A table over the finest variables, summed to the levels of `table`."""
+        if table not in self._projections:
+            self._projections[table] = Projection.of(self.domain, self.of(table), table)
+        return self._projections[table].sums(finest)
+
+
+def count(domain: Domain, counted: Histogram, table: Table) -> Counts:
+    """The rows of every cell of a table over finest variables."""
+    shape = domain.shape(table)
+    places = np.ravel_multi_index(
+        tuple(counted.codes[counted.names.index(domain.variables[variable].attribute)] for variable in table), shape
+    )
+    held = np.bincount(places, weights=counted.counts, minlength=prod(shape))
+    return np.rint(held).astype(np.int64).reshape(shape)

@@ -1,0 +1,240 @@
+"""Select, measure, refit: which tables of a population are measured, with how much noise, and the model of them.
+
+First all one-way tables; then rounds, in each of which some tables are chosen privately that the model is farthest from,
+measured, and the model is fitted anew (McKenna, Mullins, Sheldon, Miklau 2022, AIM; in batches, with tables at coarser
+levels as candidates). Every choice and every measurement has its rho, and they add up exactly to what is spent. Between
+draws nothing is used but what was drawn, and what is public.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import pi, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.domain import Codes
+from crowdgate.histogram import Histogram
+from crowdgate.mechanisms.synthetic.certificate import distances
+from crowdgate.mechanisms.synthetic.counting import Counts, Finest, count
+from crowdgate.mechanisms.synthetic.domain import Domain, Floats, Table
+from crowdgate.mechanisms.synthetic.junction_tree import cells
+from crowdgate.mechanisms.synthetic.model import Impossible, Measurement, Model, fit
+from crowdgate.mechanisms.synthetic.rows import rows
+from crowdgate.noise import ZcdpSource
+
+PICKS = 6
+"""Tables of a round."""
+SELECTING = Fraction(1, 10)
+"""Of the price of a table: what choosing it takes."""
+PRICES, DEARER = 4, 4
+"""A table costs at first what is left over PRICES times the attributes, and DEARER times as much after a round of which
+the median table tells no more than noise."""
+AT_FIRST = Fraction(1, 4)
+"""Of the cells that a model may have, those that it may have from the beginning: the others as the budget is spent."""
+PAIR, ONE_WAY = 2, 1
+"""Weights of scores: an error of a one-way table counts half."""
+STEPS, LAST_STEPS = 40, 120
+
+
+@dataclass(frozen=True, eq=False)
+class Budget:
+    """What is spent, in rho: on the one-way table of every attribute at its finest level, on rounds, and on the
+    certificate."""
+
+    one_ways: tuple[Fraction, ...]
+    rounds: Fraction
+    certificate: Fraction
+
+    @property
+    def rho(self) -> Fraction:
+        """All of it."""
+        return sum(self.one_ways, self.rounds + self.certificate)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """What the rounds need of a plan. A person has up to `rows_per_unit` rows, so that adding one changes a table by at
+    most so many, in one cell or in several."""
+
+    domain: Domain
+    candidates: tuple[Table, ...]
+    impossible: Impossible
+    model_cells: int
+    rows_per_unit: int
+    budget: Budget
+
+    @cached_property
+    def one_ways(self) -> tuple[Table, ...]:
+        """The one-way tables at finest levels."""
+        return tuple((variable,) for variable in self.domain.finest)
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A table with discrete Gaussian noise of variance rows_per_unit^2/(2 rho) in every cell; of round 0 are the one-way
+    tables."""
+
+    table: Table
+    round: int
+    rho: Fraction
+    variance: Fraction
+    noisy: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class Selected:
+    """A private choice of one table, and what it cost."""
+
+    table: Table
+    round: int
+    rho: Fraction
+
+
+@dataclass(frozen=True, eq=False)
+class Synthesized:
+    """Rows as codes of the finest variables, `total` of them, the measurements that they are made of, what choosing
+    these cost, and noisy distances from the rows to the table (`certificate.pairs` gives their order)."""
+
+    measured: tuple[Measured, ...]
+    selected: tuple[Selected, ...]
+    total: int
+    rows: tuple[Codes, ...]
+    distances: Counts
+
+    @property
+    def spent(self) -> Fraction:
+        """The rho of choices and measurements."""
+        return sum((each.rho for each in (*self.measured, *self.selected)), Fraction(0))
+
+
+def synthesize(drawing: Drawing, counted: Histogram, noise: ZcdpSource, rng: np.random.Generator) -> Synthesized:
+    """Draw everything: measurements, rows, certificate. `counted` are all attributes at their finest levels; `rng` is no
+    secret, since it draws what is made of noisy numbers alone."""
+    run = _Rounds(drawing, counted, noise)
+    run.play()
+    total = max(0, total_of(run.measured))
+    model = run.fitted(LAST_STEPS) if total else None
+    made = () if model is None else rows(model, total, rng)
+    far = distances(drawing.domain, counted, made, drawing.rows_per_unit, drawing.budget.certificate, noise)
+    return Synthesized(tuple(run.measured), tuple(run.selected), total, made, far)
+
+
+def total_of(measured: Sequence[Measured]) -> int:
+    """The number of rows: the mean of the totals of all measured tables, weighted by 1/variance, to the nearest."""
+    weights = [1 / (each.variance * each.noisy.size) for each in measured]
+    sums = [weight * int(each.noisy.sum()) for weight, each in zip(weights, measured, strict=True)]
+    return round(sum(sums, Fraction(0)) / sum(weights, Fraction(0)))
+
+
+class _Rounds:
+    """The state of a run: what was measured and chosen, and the model of it."""
+
+    def __init__(self, drawing: Drawing, counted: Histogram, noise: ZcdpSource) -> None:
+        self.drawing, self.noise = drawing, noise
+        self.domain, self.finest = drawing.domain, Finest(drawing.domain)
+        self.measured: list[Measured] = []
+        self.selected: list[Selected] = []
+        self.model: Model | None = None
+        self._counts = _Counts(drawing.domain, counted)
+
+    def play(self) -> None:
+        """All rounds, to the last of the budget; none where one-way tables say that there is nobody."""
+        for table, rho in zip(self.drawing.one_ways, self.drawing.budget.one_ways, strict=True):
+            self.measure(table, 0, rho)
+        if total_of(self.measured) < 1:
+            return
+        left = self.drawing.budget.rounds
+        price, number = left / (PRICES * len(self.domain.attributes)), 1
+        self.model = self.fitted(STEPS)
+        while left > 0:
+            price = left / PICKS if left < (PICKS + 1) * price else price
+            gained = self.round(number, price, left)
+            left, number = left - PICKS * price, number + 1
+            price = price if gained else DEARER * price
+
+    def round(self, number: int, price: Fraction, left: Fraction) -> bool:
+        """Choose and measure some tables, and fit the model anew. Whether the median one told more than noise."""
+        variance = self.variance((1 - SELECTING) * price)
+        scores, limit = self.scores(variance), self.limit(left)
+        picks: list[Table] = []
+        for _ in range(PICKS):
+            open_to = [table for table in scores if table not in picks and self.fits(table, picks, limit)]
+            picks.append(self.choose(open_to or list(scores), scores, number, SELECTING * price))
+        for table in picks:
+            self.measure(table, number, (1 - SELECTING) * price)
+        before, self.model = self.model, self.fitted(STEPS)
+        assert before is not None
+        return bool(np.median([self.gain(table, before, self.model, variance) for table in picks]) > 0)
+
+    def choose(self, tables: Sequence[Table], scores: Mapping[Table, int], number: int, rho: Fraction) -> Table:
+        """One of the tables, privately. One row changes a count by one, so a score by at most the greatest weight."""
+        values = np.array([scores[table] for table in tables], dtype=np.int64)
+        found = tables[self.noise.choose(values, PAIR * self.drawing.rows_per_unit, rho)]
+        self.selected.append(Selected(found, number, rho))
+        return found
+
+    def measure(self, table: Table, number: int, rho: Fraction) -> None:
+        """A table with noise. One row changes one cell by one."""
+        noisy = self.noise.gaussian(self._counts.of(table), self.drawing.rows_per_unit, rho)
+        self.measured.append(Measured(table, number, rho, self.variance(rho), noisy))
+
+    def variance(self, rho: Fraction) -> Fraction:
+        """Of the noise in a cell."""
+        return Fraction(self.drawing.rows_per_unit**2) / (2 * rho)
+
+    def scores(self, variance: Fraction) -> dict[Table, int]:
+        """By how much the model is wrong about every candidate, in rows, beyond what noise would be."""
+        noise = sqrt(2 / pi * float(variance))
+        errors: dict[Table, Counts] = {}
+        found: dict[Table, int] = {}
+        for table in (*self.drawing.one_ways, *self.drawing.candidates):
+            finest = self.finest.of(table)
+            if finest not in errors:
+                errors[finest] = self._counts.of(finest) - self.expected(finest)
+            wrong = self.finest.projected(errors[finest], table)
+            weight = ONE_WAY if len(table) == 1 else PAIR
+            found[table] = weight * (int(np.abs(wrong).sum()) - round(noise * wrong.size))
+        return found
+
+    def expected(self, table: Table) -> Counts:
+        """What the model says of a table, in whole rows."""
+        assert self.model is not None
+        return np.rint(total_of(self.measured) * self.model.marginal(table)).astype(np.int64)
+
+    def fits(self, table: Table, picks: Sequence[Table], limit: int) -> bool:
+        """Whether a model of all tables so far and of these is small enough: public, or paid for."""
+        used = [each.table for each in self.measured]
+        return len(table) == 1 or cells(self.domain, [*used, *picks, table]) <= limit
+
+    def limit(self, left: Fraction) -> int:
+        """Cells that the model may have now."""
+        spent = 1 - left / self.drawing.budget.rounds
+        return int(self.drawing.model_cells * max(AT_FIRST, spent))
+
+    def gain(self, table: Table, before: Model, after: Model, variance: Fraction) -> float:
+        """By how much a table's measurement moved the model, in rows, beyond what noise would."""
+        moved = np.abs(after.marginal(table) - before.marginal(table))
+        return float(total_of(self.measured) * moved.sum() - sqrt(2 / pi * float(variance)) * moved.size)
+
+    def fitted(self, steps: int) -> Model:
+        """The model of all that was measured."""
+        known = [Measurement(each.table, each.noisy, each.variance) for each in self.measured]
+        total = max(1, total_of(self.measured))
+        return fit(self.domain, known, total, self.model, steps, self.drawing.impossible)
+
+
+class _Counts:
+    """Exact counts of tables, each made once."""
+
+    def __init__(self, domain: Domain, counted: Histogram) -> None:
+        self._domain, self._counted, self._finest = domain, counted, Finest(domain)
+        self._known: dict[Table, Counts] = {}
+
+    def of(self, table: Table) -> Counts:
+        finest = self._finest.of(table)
+        if finest not in self._known:
+            self._known[finest] = count(self._domain, self._counted, finest)
+        return self._finest.projected(self._known[finest], table)
