@@ -26,8 +26,8 @@ VectorNoise = Callable[[Vector, int, Fraction], Vector]
 
 
 Chooser = Callable[[Vector, int, Fraction], int]
-"""(scores, sensitivity, rho) -> the place of a score, chosen with rho-zCDP, where one row changes every score by at most
-the sensitivity, up or down."""
+"""(scores, sensitivity, rho) -> the place of a score, chosen with rho-zCDP, where one row changes every score by the
+sensitivity at most, up or down."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class NoiseSource:
 
 @dataclass(frozen=True)
 class ZcdpSource:
-    """Where the noise of synthetic rows comes from: `gaussian` takes an L2 sensitivity and rho, `choose` as a Chooser."""
+    """Where noise under zCDP comes from: `gaussian` takes an L2 sensitivity and rho, `choose` is a private selection."""
 
     gaussian: VectorNoise
     choose: Chooser
@@ -118,7 +118,8 @@ def _choice(sensitivity: int, rho: Fraction) -> Any:
     def make(domain: Any, metric: Any, scale: float) -> Any:
         return dp.m.make_noisy_max(domain, metric, dp.zero_concentrated_divergence(), scale=scale)
 
-    return _least_scale(make, dp.linf_distance(T=dp.i64), _root_up(Fraction(sensitivity**2) / (2 * rho)), sensitivity, rho)
+    scale = _root_up(Fraction(sensitivity**2) / (2 * rho))
+    return _least_scale(make, dp.linf_distance(T=dp.i64), scale, sensitivity, rho)
 
 
 def laplace_quantile(sensitivity: int, epsilon: Fraction, alpha: float) -> int:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations, product
-from math import exp, pi, sqrt
+from itertools import combinations
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.accounting.zcdp import zcdp_delta
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse
-from crowdgate.mechanisms.synthetic import certificate, rounds
+from crowdgate.mechanisms.synthetic import certificate, counting, rounds
 from crowdgate.mechanisms.synthetic.domain import Domain, Table
-from crowdgate.mechanisms.synthetic.rounds import Budget, Drawing, Measured, Synthesized, synthesize, total_of
+from crowdgate.mechanisms.synthetic.rounds import Budget, Drawing, Synthesized, synthesize
 from crowdgate.noise import ZcdpSource
 
 Counts = npt.NDArray[np.int64]
@@ -49,7 +48,11 @@ def domain() -> Domain:
 
 def drawing(rho: Fraction = Fraction(1), rows_per_unit: int = 1) -> Drawing:
     made = domain()
-    tables = [pair for pair in combinations(range(len(made.variables)), 2) if len({*map(made.attribute_of.__getitem__, pair)}) == 2]
+    tables = [
+        pair
+        for pair in combinations(range(len(made.variables)), 2)
+        if len({*map(made.attribute_of.__getitem__, pair)}) == 2
+    ]
     one_ways = (rho / 8, rho / 8, rho / 4)
     return Drawing(made, tuple(tables), (), 1 << 12, rows_per_unit, Budget(one_ways, rho * Fraction(2, 5), rho / 10))
 
@@ -123,7 +126,7 @@ def _unpaid_changes(first: Script, second: Script) -> Iterator[str]:
         yield "what is asked depends on the table"
     for at, (kind, shape, sensitivity, _) in enumerate(second.asked):
         apart = second.values[at] - first.values[at]
-        single = kind == "choose" or shape == (len(certificate.pairs(domain())),) and at == len(first.asked) - 1
+        single = kind == "choose" or (shape == (len(certificate.pairs(domain())),) and at == len(first.asked) - 1)
         far = np.abs(apart).max() if single else sqrt((apart**2).sum())
         if far > sensitivity:
             yield f"{kind} changes by {far}, and {sensitivity} is paid"
@@ -174,14 +177,12 @@ def _halved(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _filtered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some tables are not asked for, by a count in them."""
-    monkeypatch.setattr(
-        rounds._Rounds, "fits", lambda self, table, *_: int(self._counts.of(table).flat[0]) % 3 > 0
-    )
+    monkeypatch.setattr(rounds._Rounds, "fits", lambda self, table, *_: int(self._counts.of(table).flat[0]) % 3 > 0)
 
 
 def _exact(monkeypatch: pytest.MonkeyPatch) -> None:
     people = {"n": 0}
-    honest = rounds.count
+    honest = counting.count
 
     def counted(domain: Domain, held: Histogram, table: Table) -> Counts:
         people["n"] = held.rows

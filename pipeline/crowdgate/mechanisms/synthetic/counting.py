@@ -26,7 +26,7 @@ class Finest:
         """A table over the finest variables, summed to the levels of `table`."""
         if table not in self._projections:
             self._projections[table] = Projection.of(self.domain, self.of(table), table)
-        return self._projections[table].sums(finest)
+        return np.asarray(self._projections[table].sums(finest), dtype=np.int64)
 
 
 def count(domain: Domain, counted: Histogram, table: Table) -> Counts:

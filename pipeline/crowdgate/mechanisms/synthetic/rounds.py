@@ -1,25 +1,24 @@
 """Select, measure, refit: which tables of a population are measured, with how much noise, and the model of them.
 
-First all one-way tables; then rounds, in each of which some tables are chosen privately that the model is farthest from,
-measured, and the model is fitted anew (McKenna, Mullins, Sheldon, Miklau 2022, AIM; in batches, with tables at coarser
-levels as candidates). Every choice and every measurement has its rho, and they add up exactly to what is spent. Between
-draws nothing is used but what was drawn, and what is public.
+First all one-way tables; then rounds, in each of which some tables that the model is farthest from are chosen privately
+and measured, and the model is fitted anew (McKenna, Mullins, Sheldon, Miklau 2022, AIM; in batches, with tables at
+coarser levels as candidates). Every choice and every measurement has its rho, and they add up exactly to what is spent.
+Between draws nothing is used but what was drawn, and what is public.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import pi, sqrt
 
 import numpy as np
-import numpy.typing as npt
 
 from crowdgate.domain import Codes
 from crowdgate.histogram import Histogram
 from crowdgate.mechanisms.synthetic.certificate import distances
 from crowdgate.mechanisms.synthetic.counting import Counts, Finest, count
-from crowdgate.mechanisms.synthetic.domain import Domain, Floats, Table
+from crowdgate.mechanisms.synthetic.domain import Domain, Table
 from crowdgate.mechanisms.synthetic.junction_tree import cells
 from crowdgate.mechanisms.synthetic.model import Impossible, Measurement, Model, fit
 from crowdgate.mechanisms.synthetic.rows import rows
@@ -74,8 +73,8 @@ class Drawing:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A table with discrete Gaussian noise of variance rows_per_unit^2/(2 rho) in every cell; of round 0 are the one-way
-    tables."""
+    """A table with discrete Gaussian noise of variance rows_per_unit^2/(2 rho) in every cell; the one-way tables are of
+    round 0."""
 
     table: Table
     round: int
@@ -107,12 +106,12 @@ class Synthesized:
     @property
     def spent(self) -> Fraction:
         """The rho of choices and measurements."""
-        return sum((each.rho for each in (*self.measured, *self.selected)), Fraction(0))
+        return sum([*(each.rho for each in self.measured), *(each.rho for each in self.selected)], Fraction(0))
 
 
 def synthesize(drawing: Drawing, counted: Histogram, noise: ZcdpSource, rng: np.random.Generator) -> Synthesized:
-    """Draw everything: measurements, rows, certificate. `counted` are all attributes at their finest levels; `rng` is no
-    secret, since it draws what is made of noisy numbers alone."""
+    """Draw everything: measurements, rows, certificate. `counted` are all attributes at their finest levels; `rng` is
+    no secret, since it draws what is made of noisy numbers alone."""
     run = _Rounds(drawing, counted, noise)
     run.play()
     total = max(0, total_of(run.measured))
