@@ -40,7 +40,7 @@ class NoiseSource:
 
 @dataclass(frozen=True)
 class ZcdpSource:
-    """Where noise under zCDP comes from: `gaussian` takes an L2 sensitivity and rho, `choose` is a private selection."""
+    """Noise under zCDP: `gaussian` takes an L2 sensitivity and rho, `choose` is a private selection."""
 
     gaussian: VectorNoise
     choose: Chooser

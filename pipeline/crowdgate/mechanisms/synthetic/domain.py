@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 from string import ascii_letters
 
 import numpy as np
@@ -17,6 +18,8 @@ from crowdgate.domain import Codes
 from crowdgate.hierarchy import Level, above
 
 Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[Any]
+"""Floats or counts."""
 Table = tuple[int, ...]
 """Numbers of variables of different attributes."""
 
@@ -133,7 +136,7 @@ class _Merge:
         ordered = codes if order is None else codes[order]
         return cls(axis, codes, order, np.flatnonzero(np.diff(ordered, prepend=-1)))
 
-    def reduced(self, array: Floats, by: np.ufunc) -> Floats:
+    def reduced(self, array: Numbers, by: np.ufunc) -> Numbers:
         ordered = array if self.order is None else array.take(self.order, self.axis)
         return np.asarray(by.reduceat(ordered, self.starts, axis=self.axis))
 
@@ -166,11 +169,11 @@ class Projection:
             tuple(domain.sizes[variable] if variable in kept else 1 for variable in source),
         )
 
-    def sums(self, array: Floats) -> Floats:
-        """The source's table summed to the target's."""
+    def sums(self, array: Numbers) -> Numbers:
+        """The source's table summed to the target's, counts to counts."""
         return self.reduced(np.einsum(self.summing, array), np.add)
 
-    def reduced(self, array: Floats, by: np.ufunc = np.add) -> Floats:
+    def reduced(self, array: Numbers, by: np.ufunc = np.add) -> Numbers:
         """A table over the source's kept variables, reduced within the target's coarser values by that function."""
         for merge in self.merges:
             array = merge.reduced(array, by)

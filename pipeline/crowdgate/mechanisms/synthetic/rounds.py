@@ -6,7 +6,7 @@ coarser levels as candidates). Every choice and every measurement has its rho, a
 Between draws nothing is used but what was drawn, and what is public.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,7 +19,7 @@ from crowdgate.histogram import Histogram
 from crowdgate.mechanisms.synthetic.certificate import distances
 from crowdgate.mechanisms.synthetic.counting import Counts, Finest, count
 from crowdgate.mechanisms.synthetic.domain import Domain, Table
-from crowdgate.mechanisms.synthetic.junction_tree import cells
+from crowdgate.mechanisms.synthetic.junction_tree import Extensions
 from crowdgate.mechanisms.synthetic.model import Impossible, Measurement, Model, fit
 from crowdgate.mechanisms.synthetic.rows import rows
 from crowdgate.noise import ZcdpSource
@@ -28,7 +28,7 @@ PICKS = 6
 """Tables of a round."""
 SELECTING = Fraction(1, 10)
 """Of the price of a table: what choosing it takes."""
-PRICES, DEARER = 4, 4
+PRICES, DEARER = 8, 4
 """A table costs at first what is left over PRICES times the attributes, and DEARER times as much after a round of which
 the median table tells no more than noise."""
 AT_FIRST = Fraction(1, 4)
@@ -160,8 +160,8 @@ class _Rounds:
         scores, limit = self.scores(variance), self.limit(left)
         picks: list[Table] = []
         for _ in range(PICKS):
-            open_to = [table for table in scores if table not in picks and self.fits(table, picks, limit)]
-            picks.append(self.choose(open_to or list(scores), scores, number, SELECTING * price))
+            fitting = self.fitting(scores, picks, limit)
+            picks.append(self.choose(fitting or list(scores), scores, number, SELECTING * price))
         for table in picks:
             self.measure(table, number, (1 - SELECTING) * price)
         before, self.model = self.model, self.fitted(STEPS)
@@ -203,10 +203,16 @@ class _Rounds:
         assert self.model is not None
         return np.rint(total_of(self.measured) * self.model.marginal(table)).astype(np.int64)
 
-    def fits(self, table: Table, picks: Sequence[Table], limit: int) -> bool:
-        """Whether a model of all tables so far and of these is small enough: public, or paid for."""
-        used = [each.table for each in self.measured]
-        return len(table) == 1 or cells(self.domain, [*used, *picks, table]) <= limit
+    def fitting(self, tables: Iterable[Table], picks: Sequence[Table], limit: int) -> list[Table]:
+        """The tables of other attributes than this round's picks with which a model of all tables so far is small
+        enough: by what is public, or paid for."""
+        known = [*(each.table for each in self.measured), *(table for table, _ in self.drawing.impossible)]
+        grown, taken = Extensions(self.domain, [*known, *picks]), {self.finest.of(table) for table in picks}
+        return [
+            table
+            for table in tables
+            if self.finest.of(table) not in taken and (len(table) == 1 or grown.with_table(table) <= limit)
+        ]
 
     def limit(self, left: Fraction) -> int:
         """Cells that the model may have now."""
