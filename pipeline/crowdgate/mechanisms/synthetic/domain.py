@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any
 from string import ascii_letters
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
