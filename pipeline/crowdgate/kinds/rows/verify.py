@@ -17,13 +17,15 @@ from crowdgate.kind.facts import level_of, static_of
 from crowdgate.kind.kind import Formats
 from crowdgate.kinds.rows.bought import margins_problems, read_weighting
 from crowdgate.kinds.rows.candidate import PublishedRows
-from crowdgate.kinds.rows.files import DATA, schema
-from crowdgate.kinds.rows.runs import Runs
+from crowdgate.kinds.rows.files import WEIGHT, schema
 from crowdgate.kinds.rows.said import ChoiceSaid, RowsManifest, told_columns
 from crowdgate.manifest import guarantee_words
+from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.mechanisms.rows.choice import CHOICE_PART, JOINT_PART, joint_delta
 from crowdgate.mechanisms.rows.safe_k import row_part
 from crowdgate.publish.dictionary import DICTIONARY, Entry, read_dictionary
+from crowdgate.publish.rows import DATA
+from crowdgate.publish.runs import Runs
 
 Codes = npt.NDArray[np.int32]
 
@@ -116,7 +118,7 @@ def read(folder: Path, said: RowsManifest, formats: Formats) -> PublishedRows:
             raise VerificationFailed(f"{DATA}.{end}: missing")
     end = min(formats, key=lambda name: said.files[f"{DATA}.{name}"].bytes)
     bought = said.mechanism.margins is not None
-    runs = Runs(f"{DATA}.{end}", columns, said.data.classes, bought)
+    runs = Runs(f"{DATA}.{end}", columns, said.data.classes, WEIGHT if bought else None, UNITS)
     form = schema(columns, ordered, first=said.format == 1, weighted=bought)
     try:
         for piece in formats[end].read(folder / runs.file, form, said.data.rows):

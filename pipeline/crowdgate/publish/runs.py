@@ -9,8 +9,6 @@ import pyarrow as pa
 
 from crowdgate.errors import VerificationFailed
 from crowdgate.histogram import Counts, Histogram
-from crowdgate.kinds.rows.files import WEIGHT
-from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.publish.dictionary import Entry
 
 Codes = npt.NDArray[np.int32]
@@ -20,13 +18,14 @@ GREATEST_WEIGHT = 1e12
 
 @dataclass
 class Runs:
-    """Runs of equal rows, which are classes where the rows are sorted; with `weighted` each has one weight. Memory
-    grows with the classes alone."""
+    """Runs of equal rows, which are classes where the rows are sorted. Where a column `weight` holds weights in parts of
+    `units_of_one`, each class has one. Memory grows with the classes alone."""
 
     file: str
     columns: Sequence[Entry]
     most: int
-    weighted: bool = False
+    weight: str | None = None
+    units_of_one: int = 1
     tuples: list[Codes] = field(default_factory=list)
     counts: list[Counts] = field(default_factory=list)
     weights: list[Counts] = field(default_factory=list)
@@ -90,13 +89,13 @@ class Runs:
 
     def _units(self, piece: pa.Table) -> Counts:
         """The weights of rows in units; zeros where rows have none."""
-        if not self.weighted:
+        if self.weight is None:
             return np.zeros(piece.num_rows, dtype=np.int64)
-        values = piece[WEIGHT].to_numpy()
+        values = piece[self.weight].to_numpy()
         if not (np.isfinite(values).all() and (np.abs(values) < GREATEST_WEIGHT).all()):
             raise VerificationFailed(f"{self.file}: a weight that is no number, or out of all bounds")
-        units: Counts = np.round(values * UNITS).astype(np.int64)
-        if (units / UNITS != values).any():
+        units: Counts = np.round(values * self.units_of_one).astype(np.int64)
+        if (units / self.units_of_one != values).any():
             raise VerificationFailed(f"{self.file}: a weight that is no whole number of its units")
         return units
 

@@ -1,0 +1,50 @@
+"""Rows of a release as a file has them: a column each, sorted, of a histogram and the values of its columns alone."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from crowdgate.histogram import Histogram, Integers, cut, expand
+from crowdgate.publish.dictionary import Entry
+
+DATA = "data"
+PIECE_ROWS = 1 << 20
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
+
+
+def is_number(column: Entry, ordered: bool) -> bool:
+    """Whether the values of a column are whole numbers, and are written as such."""
+    return ordered and all(_WHOLE.fullmatch(label) for label in column.labels)
+
+
+def schema(columns: Sequence[Entry], ordered: Sequence[bool]) -> pa.Schema:
+    """Whole numbers as numbers, other columns as labels."""
+    pairs = zip(columns, ordered, strict=True)
+    return pa.schema([(each.column, pa.int64() if is_number(each, known) else labels()) for each, known in pairs])
+
+
+def labels() -> pa.DataType:
+    """The type of a column of labels."""
+    return pa.dictionary(pa.int32(), pa.string())
+
+
+def parts(rows: Histogram) -> Iterator[tuple[Histogram, Integers]]:
+    """The rows in pieces, so that memory does not grow with their number; beside each the class of every row."""
+    place = np.arange(len(rows), dtype=np.int64)
+    numbered = replace(rows, names=(*rows.names, ""), codes=(*rows.codes, place), sizes=(*rows.sizes, len(rows)))
+    for part in cut(numbered, PIECE_ROWS):
+        yield part, expand(part, "")
+
+
+def column(part: Histogram, entry: Entry, kind: pa.DataType) -> pa.Array:
+    """A column of a piece: numbers, or labels of which the dictionary holds those that occur."""
+    codes = expand(part, entry.column)
+    if pa.types.is_integer(kind):
+        return pa.array(np.array([int(label) for label in entry.labels], dtype=np.int64)[codes])
+    occurring, rank = np.unique(part.codes[part.names.index(entry.column)], return_inverse=True)
+    ranked = np.repeat(rank.astype(np.int32), part.counts)
+    own = pa.array([entry.labels[code] for code in occurring], type=pa.string())
+    return pa.DictionaryArray.from_arrays(pa.array(ranked), own)
