@@ -29,6 +29,8 @@ class Shape(StrEnum):
     """Output: distinct rows with counts."""
     CELLS = "cells"
     """Output: numbers with standard errors."""
+    PAIRS = "pairs"
+    """Output: noisy distances between released rows and the table, for all pairs of attributes."""
     TABLE = "table"
     """Confidential: the whole table at the released levels."""
     SAMPLE = "sample"
@@ -176,6 +178,17 @@ class PublishedCells:
 
 
 @dataclass(frozen=True)
+class PairErrors:
+    """How far released rows are from the table in the tables of two attributes, as half the sum of absolute differences
+    in parts of the released rows: the greatest over all pairs and the mean, and the share of pairs that are
+    trustworthy."""
+
+    greatest: Measurement
+    mean: Measurement
+    trusted: float
+
+
+@dataclass(frozen=True)
 class Input:
     """The table as it stands in its files, before anything is dropped, in privacy units: rows, or people who are named.
 
@@ -193,14 +206,15 @@ class Input:
 class Candidate:
     """A release that is not published yet. A shape that it does not have is None, and what reads it can't measure.
 
-    `rows` and `cells` are what would be published; `register` counts a public register at the released levels, on the
-    attributes that it shares with the rows. `table`, `sample` and `input` are confidential: nothing of them
+    `rows`, `cells` and `pairs` are what would be published; `register` counts a public register at the released levels,
+    on the attributes that it shares with the rows. `table`, `sample` and `input` are confidential: nothing of them
     leaves without `noise` that was paid for.
     """
 
     static: Static
     rows: Histogram | None = None
     cells: tuple[PublishedCells, ...] | None = None
+    pairs: PairErrors | None = None
     register: Histogram | None = None
     table: Histogram | None = None
     sample: Histogram | None = None

@@ -21,6 +21,21 @@ MOST_ROWS_EACH = 1000
 MOST_VALUES = 1_000_000
 """Values of a domain: a finer one is no public list any more; give it a coarser step."""
 
+MOST_SYNTHETIC_ATTRIBUTES = 40
+"""Attributes of synthetic rows: 780 pairs, at every combination of their levels."""
+
+MOST_SYNTHETIC_VALUES = 4096
+"""Values of an attribute of synthetic rows: noise on more tells nothing of any; publish a level above it."""
+
+MOST_CANDIDATE_CELLS = 1 << 24
+"""Cells of all pairs and triples of attributes of synthetic rows, each of which is counted: 128 MiB."""
+
+MOST_MODEL_CELLS = 1 << 20
+"""Cells of the model that synthetic rows are drawn from: about a tenth of a second for each of some thousand steps."""
+
+MOST_SYNTHETIC_ROWS = 10**8
+"""Rows that a contract of synthetic rows may allow: they are drawn in memory."""
+
 MOST_NUMBERS = 1_000_000
 """Noisy numbers of one release: drawing one takes about ten microseconds."""
 

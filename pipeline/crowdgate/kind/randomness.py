@@ -6,12 +6,22 @@ from itertools import count
 from typing import Protocol
 
 from crowdgate.histogram import Subsampler
-from crowdgate.noise import OPENDP, CountNoise, NoiseSource, Selector, discrete_laplace, noisy_max
+from crowdgate.noise import (
+    OPENDP,
+    Chooser,
+    CountNoise,
+    NoiseSource,
+    Selector,
+    discrete_laplace,
+    gumbel_max,
+    noisy_max,
+)
 from crowdgate.sampling import SecretKey, bernoulli_subsampler, seed
 
 
 class Randomness(Protocol):
-    """Coins of a sample, noise of a count, a private selection, noise of vectors, and a seed that is no secret."""
+    """Coins of a sample, noise of a count, private selections of epsilon or of rho, noise of vectors, and a seed that
+    is no secret."""
 
     @property
     def noise(self) -> CountNoise:
@@ -20,6 +30,10 @@ class Randomness(Protocol):
     @property
     def select(self) -> Selector:
         """A private selection."""
+
+    @property
+    def choose(self) -> Chooser:
+        """A private selection by scores that may rise and fall."""
 
     @property
     def vectors(self) -> NoiseSource:
@@ -39,6 +53,7 @@ class KeyedRandomness:
     key: SecretKey
     noise: CountNoise = discrete_laplace
     select: Selector = noisy_max
+    choose: Chooser = gumbel_max
     vectors: NoiseSource = OPENDP
     _numbers: "count[int]" = field(default_factory=count)
 

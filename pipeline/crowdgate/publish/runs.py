@@ -18,7 +18,7 @@ GREATEST_WEIGHT = 1e12
 
 @dataclass
 class Runs:
-    """Runs of equal rows, which are classes where the rows are sorted. Where a column `weight` holds weights in parts of
+    """Runs of equal rows, which are classes where rows are sorted. Where a column `weight` holds weights in parts of
     `units_of_one`, each class has one. Memory grows with the classes alone."""
 
     file: str

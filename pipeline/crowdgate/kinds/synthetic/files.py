@@ -1,0 +1,86 @@
+"""The files of a release of synthetic rows: rows, the noisy tables behind them, and how far rows are from the table."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from crowdgate.formats import Format
+from crowdgate.formats.written import Writer
+from crowdgate.kind.kind import Formats
+from crowdgate.kinds.synthetic.certificate import Certificate
+from crowdgate.kinds.synthetic.picture import write_picture
+from crowdgate.kinds.synthetic.published import PublishedSynthetic
+from crowdgate.kinds.synthetic.said import SyntheticManifest
+from crowdgate.publish import rows
+from crowdgate.publish.dictionary import DICTIONARY, write_dictionary, write_lines
+from crowdgate.publish.levels import COARSER, COARSER_COLUMNS
+
+MEASURED = "measured.csv"
+AXES = 3
+"""Columns of a measured table at most."""
+MEASURED_COLUMNS = (
+    "table", "round", *(f"{what}_{at}" for at in range(1, AXES + 1) for what in ("column", "level", "label")),
+    "count", "sigma",
+)  # fmt: skip
+CERTIFICATE = "certificate.csv"
+CERTIFICATE_COLUMNS = (
+    "column", "other_column", "cells", "distance", "sigma", "error", "lower", "upper", "trustworthy",
+)  # fmt: skip
+PICTURE = "pairs.svg"
+
+
+def files(said: SyntheticManifest, held: PublishedSynthetic, formats: Formats) -> Mapping[str, Writer]:
+    """The rows in every format, their columns at all levels, the noisy tables, and the certificate with its picture."""
+    schema = rows.schema(held.columns, held.ordered)
+    certified = certificate_of(said, held)
+    return {
+        **{f"{rows.DATA}.{name}": _writer(each, held, schema) for name, each in formats.items()},
+        DICTIONARY: lambda into: write_dictionary((*held.columns, *held.levels), into),
+        COARSER: lambda into: write_lines(into, COARSER_COLUMNS, held.coarser),
+        MEASURED: lambda into: write_lines(into, MEASURED_COLUMNS, measured_lines(said, held)),
+        CERTIFICATE: lambda into: write_lines(into, CERTIFICATE_COLUMNS, certificate_lines(held, certified)),
+        PICTURE: lambda into: write_picture(into, [each.column for each in held.columns], certified),
+    }
+
+
+def certificate_of(said: SyntheticManifest, held: PublishedSynthetic) -> Certificate | None:
+    """What the noisy distances say; None where there are no rows."""
+    mechanism = said.mechanism
+    if mechanism.certificate is None:
+        return None
+    sigma = mechanism.squared_sigma(mechanism.certificate / len(held.pairs))
+    cells = [len(one.labels) * len(other.labels) for one, other in held.pairs]
+    return Certificate(held.distances, sigma, cells, said.data.rows, mechanism.beta, mechanism.pair_error)
+
+
+def measured_lines(said: SyntheticManifest, held: PublishedSynthetic) -> Iterator[list[object]]:
+    """A line for every cell of every noisy table, in the order in which they were drawn."""
+    labels = {(each.column, each.level): each.labels for each in (*held.columns, *held.levels)}
+    for number, (stated, table) in enumerate(zip(said.mechanism.measured, held.measured, strict=True), start=1):
+        sigma = f"{float(said.mechanism.squared_sigma(stated.rho)) ** 0.5:.6g}"
+        empty = [""] * (3 * (AXES - len(table.axes)))
+        for cell, count in np.ndenumerate(table.noisy):
+            axes = [each for axis, code in zip(table.axes, cell, strict=True) for each in (*axis, labels[axis][code])]
+            yield [number, stated.round, *axes, *empty, int(count), sigma]
+
+
+def certificate_lines(held: PublishedSynthetic, certified: Certificate | None) -> Iterator[list[object]]:
+    """A line for every pair of columns; none where there are no rows."""
+    if certified is None:
+        return
+    sigma = f"{float(certified.squared_sigma) ** 0.5:.6g}"
+    found = zip(certified.errors, certified.lower, certified.upper, certified.trustworthy, strict=True)
+    for (one, other), distance, (error, lower, upper, trusted) in zip(held.pairs, held.distances, found, strict=True):
+        shares = (f"{max(0.0, error):.6f}", f"{lower:.6f}", f"{upper:.6f}", str(bool(trusted)).lower())
+        yield [one.column, other.column, len(one.labels) * len(other.labels), int(distance), sigma, *shares]
+
+
+def _writer(into: Format, held: PublishedSynthetic, schema: pa.Schema) -> Writer:
+    return lambda sink: into.write(sink, schema, _pieces(held, schema))
+
+
+def _pieces(held: PublishedSynthetic, schema: pa.Schema) -> Iterator[pa.Table]:
+    for part, _ in rows.parts(held.rows):
+        made = [rows.column(part, each, schema.field(each.column).type) for each in held.columns]
+        yield pa.table(made, schema=schema)

@@ -1,0 +1,68 @@
+"""What the README of a release of synthetic rows says: for the people who use them."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from crowdgate.accounting.numbers import decimal
+from crowdgate.candidate import Measurement
+from crowdgate.kind.kind import Page
+from crowdgate.kinds.synthetic.certificate import Certificate
+from crowdgate.kinds.synthetic.files import certificate_of
+from crowdgate.kinds.synthetic.published import PublishedSynthetic
+from crowdgate.kinds.synthetic.said import SyntheticManifest
+
+LISTED = 20
+"""Pairs in the README at most; the others stand in the certificate."""
+
+
+def page(said: SyntheticManifest, held: PublishedSynthetic) -> Page:
+    """What the rows are and are not, how they were made, and which pairs may be used."""
+    mechanism, measured = said.mechanism, said.mechanism.measured
+    certified = certificate_of(said, held)
+    values: dict[str, object] = {
+        "columns": [{"name": each.name, "level": each.level, "values": each.values} for each in said.data.columns],
+        "rows": said.data.rows,
+        "rho": decimal(mechanism.rho, 4),
+        "first": sum(not each.round for each in measured),
+        "later": sum(each.round > 0 for each in measured),
+        "rounds": measured[-1].round,
+        "cells": sum(each.cells for each in measured),
+        "beta": f"{float(mechanism.beta):g}",
+        "sampled": mechanism.beta != 1,
+        "persons": mechanism.rows_per_unit,
+        "impossible": len(mechanism.impossible),
+        "seed": mechanism.seed,
+        "limit": f"{float(mechanism.pair_error):g}",
+        "used": "the rows",
+        "certified": None if certified is None else _certified(held, certified),
+    }
+    return Page(f"kinds/synthetic/release.{said.format}.md.j2", values)
+
+
+def _certified(held: PublishedSynthetic, certified: Certificate) -> dict[str, object]:
+    """The certificate in numbers: of all pairs together, and the pairs that may not be used, worst first."""
+    summed = certified.summed_up
+    order = np.argsort(-certified.upper, kind="stable").tolist()
+    wrong = [at for at in order if not certified.trustworthy[at]]
+    return {
+        "pairs": len(order),
+        "trusted": len(order) - len(wrong),
+        "greatest": _shown(summed.greatest),
+        "mean": _shown(summed.mean),
+        "wrong": [*_listed(held, certified, wrong[:LISTED])],
+        "more": max(0, len(wrong) - LISTED),
+        "best": [*_listed(held, certified, order[:-4:-1])],
+    }
+
+
+def _listed(held: PublishedSynthetic, certified: Certificate, places: list[int]) -> Iterator[dict[str, str]]:
+    for at in places:
+        one, other = held.pairs[at]
+        interval = f"{certified.lower[at]:.3f} to {certified.upper[at]:.3f}"
+        error = f"{max(0.0, certified.errors[at]):.3f}"
+        yield {"column": one.column, "other": other.column, "error": error, "interval": interval}
+
+
+def _shown(found: Measurement) -> str:
+    return f"{float(found.value):.3f} (at most {float(found.upper):.3f})"

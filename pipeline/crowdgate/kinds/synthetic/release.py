@@ -1,0 +1,179 @@
+"""A release of synthetic rows: drawn, certified, written, and what is said of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from crowdgate.accounting.zcdp import squared_sigma
+from crowdgate.candidate import Candidate, Fact, Static
+from crowdgate.contracts.contract import Attribute, Contract
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Histogram, collapse, project
+from crowdgate.kind.kind import Sections
+from crowdgate.kind.randomness import Randomness
+from crowdgate.kinds.synthetic.certificate import Certificate
+from crowdgate.kinds.synthetic.plan import VIEW, SyntheticPlan
+from crowdgate.kinds.synthetic.published import NoisyTable, PublishedSynthetic
+from crowdgate.kinds.synthetic.said import (
+    AxisSaid,
+    ColumnSaid,
+    LevelSaid,
+    MeasuredSaid,
+    SyntheticData,
+    SyntheticMechanism,
+    SyntheticStated,
+)
+from crowdgate.manifest import dumped
+from crowdgate.mechanisms.synthetic.certificate import pairs
+from crowdgate.mechanisms.synthetic.domain import Table
+from crowdgate.mechanisms.synthetic.rounds import Measured, Synthesized
+from crowdgate.noise import ZcdpSource
+from crowdgate.publish.dictionary import Entry, entries
+from crowdgate.publish.levels import coarser, domains_of
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SyntheticCandidate(Candidate):
+    """What was drawn, and the seed of the rows. Nothing in it is confidential: it is made of noisy numbers and the
+    plan."""
+
+    drawn: Synthesized
+    seed: bytes
+
+
+def protect(
+    planned: SyntheticPlan, static: Static, counted: Mapping[str, Histogram], randomness: Randomness
+) -> SyntheticCandidate:
+    """Sample if the policy does, draw the noisy tables, the rows and their certificate."""
+    drawn, seed = draw(planned, counted, randomness)
+    certificate = _certificate(planned, drawn)
+    pairs = None if certificate is None else certificate.summed_up
+    return SyntheticCandidate(static=static, drawn=drawn, seed=seed, pairs=pairs)
+
+
+def draw(planned: SyntheticPlan, counted: Mapping[str, Histogram], randomness: Randomness) -> tuple[Synthesized, bytes]:
+    """Everything that is drawn, and the seed of what is drawn without noise."""
+    mechanism = planned.mechanism
+    coins = None if mechanism.beta == 1 else randomness.coins(mechanism.beta)
+    noise, seed = ZcdpSource(randomness.vectors.gaussian, randomness.choose), randomness.seed()
+    rng = np.random.Generator(np.random.PCG64(int.from_bytes(seed, "big")))
+    return mechanism.draw(counted[VIEW], coins, noise, rng), seed
+
+
+def _certificate(planned: SyntheticPlan, drawn: Synthesized) -> Certificate | None:
+    mechanism, drawing = planned.mechanism, planned.mechanism.drawing
+    if not len(drawn.distances):
+        return None
+    every = pairs(drawing.domain)
+    sigma = squared_sigma(drawing.rows_per_unit, drawing.budget.certificate / len(every))
+    sizes = [drawing.domain.cells(table) for table in every]
+    return Certificate(drawn.distances, sigma, sizes, drawn.total, mechanism.beta, planned.spec.pair_error)
+
+
+def parameters(planned: SyntheticPlan) -> dict[str, Any]:
+    """What can be said of the mechanism before a release."""
+    return dumped(SyntheticStated.model_validate(_stated(planned)))
+
+
+def stated(planned: SyntheticPlan, candidate: SyntheticCandidate) -> SyntheticMechanism:
+    """What the manifest says of the mechanism: also what was measured, at which price."""
+    drawn, budget = candidate.drawn, planned.mechanism.drawing.budget
+    chosen = iter(drawn.selected)
+    measured = tuple(_measured(planned, each, next(chosen).rho if each.round else None) for each in drawn.measured)
+    said = {"measured": measured, "seed": candidate.seed.hex()}
+    certificate = budget.certificate if len(drawn.distances) else None
+    return SyntheticMechanism.model_validate({**_stated(planned), **said, "certificate": certificate})
+
+
+def _stated(planned: SyntheticPlan) -> dict[str, Any]:
+    mechanism, spec = planned.mechanism, planned.spec
+    return {
+        "kind": "dp_synthetic", "beta": mechanism.beta, "rows_per_unit": mechanism.drawing.rows_per_unit,
+        "attributes": dict(spec.attributes), "rho": mechanism.drawing.budget.rho, "one_way_share": spec.one_way_share,
+        "certificate_share": spec.certificate_share, "model_cells": spec.model_cells, "pair_error": spec.pair_error,
+        "triples": tuple(tuple(each) for each in spec.triples),
+        "impossible": tuple({name: tuple(own) for name, own in line.items()} for line in spec.impossible),
+    }  # fmt: skip
+
+
+def _measured(planned: SyntheticPlan, each: Measured, selection: Any) -> MeasuredSaid:
+    axes = tuple(AxisSaid(column=name, level=level) for name, level in _axes(planned, each.table))
+    return MeasuredSaid(axes=axes, cells=each.noisy.size, round=each.round, rho=each.rho, selection=selection)
+
+
+def _axes(planned: SyntheticPlan, table: Table) -> tuple[tuple[str, str], ...]:
+    variables = planned.mechanism.drawing.domain.variables
+    return tuple((variables[at].attribute, variables[at].level) for at in table)
+
+
+def publish(planned: SyntheticPlan, candidate: SyntheticCandidate, contract: Contract) -> PublishedSynthetic:
+    """The rows by class, with the columns at all their levels, the noisy tables and the certificate."""
+    mechanism, drawn = planned.mechanism, candidate.drawn
+    finest = [(contract.by_name[name], own[0]) for name, own in mechanism.levels.items()]
+    above = [(contract.by_name[name], level) for name, own in mechanism.levels.items() for level in own[1:]]
+    return PublishedSynthetic(
+        rows=_histogram(mechanism.finest, drawn), columns=entries(finest),
+        ordered=tuple(_ordered(attribute, level) for attribute, level in finest),
+        levels=entries(above), coarser=list(coarser([*finest, *above])),
+        measured=tuple(NoisyTable(_axes(planned, each.table), each.noisy) for each in drawn.measured),
+        distances=drawn.distances,
+    )  # fmt: skip
+
+
+def _ordered(attribute: Attribute, level: Level) -> bool:
+    """Whether the level's values are numbers or days in their order."""
+    return Fact.of(attribute).ordered and bool((np.diff(level.codes) >= 0).all())
+
+
+def _histogram(finest: Mapping[str, Level], drawn: Synthesized) -> Histogram:
+    """The rows by class."""
+    sizes = tuple(map(len, finest.values()))
+    codes = drawn.rows if len(drawn.rows) else tuple(np.zeros(0, dtype=np.int32) for _ in sizes)
+    return collapse(tuple(finest), sizes, codes, np.ones(len(codes[0]), dtype=np.int64))
+
+
+def data(held: PublishedSynthetic) -> SyntheticData:
+    """What the manifest says of the files."""
+    columns = tuple(
+        ColumnSaid(name=each.column, level=each.level, values=len(each.labels), ordered=ordered)
+        for each, ordered in zip(held.columns, held.ordered, strict=True)
+    )
+    domains = domains_of([*held.columns, *held.levels], held.coarser)
+    return SyntheticData(
+        columns=columns, levels=tuple(map(_level, held.levels)), rows=held.rows.rows, classes=len(held.rows),
+        distances=tuple(held.nearness(domains)),
+    )  # fmt: skip
+
+
+def _level(each: Entry) -> LevelSaid:
+    return LevelSaid(name=each.column, level=each.level, values=len(each.labels))
+
+
+def private(planned: SyntheticPlan, candidate: SyntheticCandidate, counted: Mapping[str, Histogram]) -> Sections:
+    """What the curator may know: rows of the table, and how far the released ones are from it in every pair."""
+    table = counted[VIEW]
+    rows = {"counted": table.rows}
+    return {"rows": lambda: rows, "utility": lambda: {"pairs": _errors(planned, candidate, table)}}
+
+
+def _errors(planned: SyntheticPlan, candidate: SyntheticCandidate, table: Histogram) -> list[dict[str, Any]]:
+    """Total variation distances of the tables of two attributes; None where either has no rows."""
+    released = _histogram(planned.mechanism.finest, candidate.drawn)
+    return [
+        {"of": list(names), "total variation": _distance(project(released, names), project(table, names))}
+        for names in combinations(table.names, 2)
+    ]
+
+
+def _distance(one: Histogram, other: Histogram) -> float | None:
+    if not one.rows or not other.rows:
+        return None
+    # in shares, as whole multiples of 1/(rows of both)
+    signed = replace(other, counts=-other.counts * one.rows)
+    names, sizes = one.names, one.sizes
+    codes = [np.concatenate([a, b]) for a, b in zip(one.codes, signed.codes, strict=True)]
+    counts = np.concatenate([one.counts * other.rows, signed.counts])
+    return float(np.abs(collapse(names, sizes, codes, counts).counts).sum() / 2 / one.rows / other.rows)

@@ -1,0 +1,232 @@
+"""Check a release of synthetic rows from its files alone: budget, noisy tables, rows, distances, certificate."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import comb, prod
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from crowdgate.accounting.tables_plan import stated_guarantee
+from crowdgate.candidate import Candidate
+from crowdgate.errors import VerificationFailed
+from crowdgate.histogram import Histogram
+from crowdgate.kind.facts import static_of
+from crowdgate.kind.kind import Formats
+from crowdgate.kinds.synthetic.files import (
+    CERTIFICATE,
+    CERTIFICATE_COLUMNS,
+    MEASURED,
+    MEASURED_COLUMNS,
+    certificate_of,
+)
+from crowdgate.kinds.synthetic.published import Counts, NoisyTable, PublishedSynthetic
+from crowdgate.kinds.synthetic.said import SyntheticManifest
+from crowdgate.limits import MOST_NUMBERS
+from crowdgate.manifest import guarantee_words
+from crowdgate.publish import rows
+from crowdgate.publish.dictionary import DICTIONARY, Entry, read_dictionary, read_lines
+from crowdgate.publish.levels import COARSER, Domains, domains_of, read_coarser
+from crowdgate.publish.runs import Runs
+
+WHOLE = 1 << 62
+
+
+def claims(said: SyntheticManifest) -> Iterator[str]:
+    """What does not hold of the guarantee, the budget, the tables and the columns by themselves."""
+    stated, mechanism = said.guarantee.guarantee, said.mechanism
+    if said.format == 1:
+        yield "synthetic rows came with format 2"
+    if said.facts.margins or said.facts.joint:
+        yield "no gate on synthetic rows reads public counts"
+    if said.guarantee.words != tuple(guarantee_words(stated, None)):
+        yield "the words of the guarantee are not its numbers"
+    beta, units = mechanism.beta, mechanism.rows_per_unit
+    if not 0 < beta <= 1 or (units != 1 and (stated.unit == "row" or beta != 1)) or units != said.facts.rows_per_unit:
+        yield "rows of a privacy unit or the sampling rate are not what the guarantee is computed for"
+        return
+    yield from _axis_problems(said)
+    faults = list(_budget_problems(said))
+    yield from faults
+    if not faults:
+        yield from _spend_problems(said)
+
+
+def _axis_problems(said: SyntheticManifest) -> Iterator[str]:
+    """Tables are over different columns at levels that there are, and every column is measured by itself first."""
+    sizes, columns = said.data.sizes, said.data.columns
+    if len(sizes) != len(columns) + len(said.data.levels) or len({each.name for each in columns}) != len(columns):
+        yield "a column, or a column at a level, twice"
+    if said.mechanism.attributes != {each.name: each.level for each in columns}:
+        yield "the columns of the data are not the mechanism's"
+    if not {each.name for each in said.data.levels} <= {each.name for each in columns}:
+        yield "a level of a column that is not released"
+    for each in said.mechanism.measured:
+        axes = each.named
+        if len({name for name, _ in axes}) != len(axes) or not {*axes} <= {*sizes}:
+            yield "a measured table of a column twice, or of none that is released"
+        elif each.cells != prod(sizes[axis] for axis in axes):
+            yield "a measured table whose cells are not those of its columns"
+    if sum(each.cells for each in said.mechanism.measured) > MOST_NUMBERS:
+        yield f"more than {MOST_NUMBERS} noisy numbers"
+
+
+def _budget_problems(said: SyntheticManifest) -> Iterator[str]:
+    """Every part is positive, and they add up to what each purpose has: exactly, but for rounds and a certificate that
+    were not drawn because nobody was found."""
+    mechanism, columns = said.mechanism, said.data.columns
+    first = [each for each in mechanism.measured if each.round == 0]
+    later = [each for each in mechanism.measured if each.round > 0]
+    if any(each.rho <= 0 for each in mechanism.measured) or mechanism.rho <= 0:
+        yield "a measurement without a price"
+        return
+    if [each.named for each in first] != [((each.name, each.level),) for each in columns]:
+        yield "the tables of one column are not measured first, each once"
+    if any(each.selection is not None for each in first) or not all((each.selection or 0) > 0 for each in later):
+        yield "a table of a later round that no choice was paid for, or a first one that was chosen"
+    if any(b.round - a.round not in (0, 1) for a, b in pairwise(mechanism.measured)) or mechanism.measured[0].round:
+        yield "the rounds do not follow each other"
+    shares = (mechanism.one_way_share, mechanism.certificate_share)
+    if min(shares) <= 0 or sum(shares) >= 1:
+        yield "shares that leave nothing to measure others"
+        return
+    own, certificate = (mechanism.rho * share for share in shares)
+    if sum(each.rho for each in first) != own:
+        yield "the tables of one column do not spend their share"
+    if sum(each.spent for each in later) != (mechanism.rho - own - certificate if later else 0):
+        yield "the rounds do not spend what is left"
+    if mechanism.certificate != (certificate if said.data.rows else None):
+        yield "the certificate does not spend its share"
+    if said.data.rows and not later:
+        yield "rows of which no two columns were measured together"
+
+
+def _spend_problems(said: SyntheticManifest) -> Iterator[str]:
+    """rho keeps the stated epsilon and delta, on a sample of rate beta."""
+    own = {part.name: part for part in said.guarantee.guarantee.parts}.get("mechanism")
+    beta = said.mechanism.beta
+    if own is None or not 0 < own.delta < beta:
+        yield "a release of synthetic rows has a part that is the mechanism, with a delta"
+        return
+    epsilon, delta = stated_guarantee("gaussian", said.mechanism.rho, own.delta / beta, beta)
+    if epsilon > own.epsilon or delta > own.delta:
+        yield "what the noise spends does not keep the stated epsilon and delta"
+
+
+def read(folder: Path, said: SyntheticManifest, formats: Formats) -> PublishedSynthetic:
+    """What the files hold, recounted. Raises VerificationFailed.
+
+    The smallest of the data files is read; the others must be what is written of the same rows.
+    """
+    listed, above = read_dictionary(folder / DICTIONARY), read_coarser(folder / COARSER)
+    domains = domains_of(listed, above)
+    columns, levels = _split(said, listed)
+    if said.estimand is not None and not all(said.estimand.allows(each.column, each.labels) for each in listed):
+        raise VerificationFailed(f"{DICTIONARY}: its columns are not treated as the estimand says")
+    measured = tuple(_measured(folder, said))
+    total = _total(said, measured)
+    if max(0, total) != said.data.rows:
+        raise VerificationFailed(f"{MEASURED}: its totals do not give the number of rows that the manifest states")
+    ordered = tuple(each.ordered for each in said.data.columns)
+    found = _rows(folder, said, formats, columns, ordered)
+    _refuse_impossible(said, domains, found)
+    distances = _distances(folder, comb(len(columns), 2) if said.mechanism.certificate is not None else 0)
+    return PublishedSynthetic(found, columns, ordered, levels, above, measured, distances)
+
+
+def _split(said: SyntheticManifest, listed: Sequence[Entry]) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+    """The columns of the rows, and those at coarser levels."""
+    stated = list(said.data.sizes.items())
+    if stated != [((each.column, each.level), len(each.labels)) for each in listed]:
+        raise VerificationFailed(f"{DICTIONARY}: its columns, levels or numbers of values are not the manifest's")
+    own = len(said.data.columns)
+    return tuple(listed[:own]), tuple(listed[own:])
+
+
+def _measured(folder: Path, said: SyntheticManifest) -> Iterator[NoisyTable]:
+    """The noisy counts, table after table; what else stands in their lines is written again and compared."""
+    sizes, lines = said.data.sizes, read_lines(folder / MEASURED, MEASURED_COLUMNS)
+    counts = _whole_numbers(MEASURED, (line[-2] for line in lines))
+    if len(counts) != sum(each.cells for each in said.mechanism.measured):
+        raise VerificationFailed(f"{MEASURED}: it has not as many cells as the manifest says")
+    ends = np.cumsum([each.cells for each in said.mechanism.measured])
+    for stated, noisy in zip(said.mechanism.measured, np.split(counts, ends[:-1]), strict=True):
+        yield NoisyTable(stated.named, noisy.reshape([sizes[axis] for axis in stated.named]))
+
+
+def _distances(folder: Path, number: int) -> Counts:
+    lines = read_lines(folder / CERTIFICATE, CERTIFICATE_COLUMNS)
+    found = _whole_numbers(CERTIFICATE, (line[CERTIFICATE_COLUMNS.index("distance")] for line in lines))
+    if len(found) != number:
+        raise VerificationFailed(f"{CERTIFICATE}: it has not one line for every pair of columns")
+    return found
+
+
+def _whole_numbers(name: str, texts: Iterator[str]) -> Counts:
+    found: list[int] = []
+    for text in texts:
+        if len(found) >= MOST_NUMBERS or len(text) > 20 or str(number := _number(text)) != text or abs(number) >= WHOLE:
+            raise VerificationFailed(f"{name}: a number that is none, or too many")
+        found.append(number)
+    return np.array(found, dtype=np.int64)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.removeprefix("-").isdecimal() and text.isascii() else WHOLE
+
+
+def _total(said: SyntheticManifest, measured: Sequence[NoisyTable]) -> int:
+    """The mean of the totals of all noisy tables, weighted by 1/variance, to the nearest whole number."""
+    mechanism = said.mechanism
+    weights = [1 / (mechanism.squared_sigma(each.rho) * each.cells) for each in mechanism.measured]
+    sums = [weight * int(table.noisy.sum()) for weight, table in zip(weights, measured, strict=True)]
+    return round(sum(sums, Fraction(0)) / sum(weights, Fraction(0)))
+
+
+def _rows(
+    folder: Path, said: SyntheticManifest, formats: Formats, columns: Sequence[Entry], ordered: Sequence[bool]
+) -> Histogram:
+    for end in formats:
+        if f"{rows.DATA}.{end}" not in said.files:
+            raise VerificationFailed(f"{rows.DATA}.{end}: missing")
+    end = min(formats, key=lambda name: said.files[f"{rows.DATA}.{name}"].bytes)
+    runs = Runs(f"{rows.DATA}.{end}", columns, said.data.classes)
+    try:
+        for piece in formats[end].read(folder / runs.file, rows.schema(columns, ordered), said.data.rows):
+            runs.add(piece)
+    except (pa.ArrowException, OSError, ValueError) as fault:
+        raise VerificationFailed(f"{runs.file}: unreadable ({type(fault).__name__})") from None
+    found = runs.histogram()
+    if found.rows != said.data.rows or len(found) != said.data.classes:
+        raise VerificationFailed(f"{runs.file}: its rows or classes are not as many as the manifest says")
+    return found
+
+
+def _refuse_impossible(said: SyntheticManifest, domains: Domains, found: Histogram) -> None:
+    """No row is of a combination that the policy calls impossible: each of these columns has one of those values."""
+    finest = {each.name: each.level for each in said.data.columns}
+    for line in said.mechanism.impossible:
+        held = np.ones(len(found), dtype=np.bool_)
+        for name, values in line.items():
+            level = next((each for each in _levels(said, name) if {*values} <= {*domains.labels(name, each)}), None)
+            if level is None:
+                raise VerificationFailed(f"{DICTIONARY}: it does not list what can't occur")
+            labels = np.array(domains.labels(name, level), dtype=object)
+            codes = domains.codes(name, finest[name], level)[found.codes[found.names.index(name)]]
+            held &= np.isin(labels, values)[codes]
+        if held.any():
+            raise VerificationFailed("a row of a combination that the policy calls impossible")
+
+
+def _levels(said: SyntheticManifest, name: str) -> list[str]:
+    """The levels of a column, finest first."""
+    return [level for column, level in said.data.sizes if column == name]
+
+
+def measured(said: SyntheticManifest, held: PublishedSynthetic) -> Candidate:
+    """The certificate as output measures read it."""
+    certified = certificate_of(said, held)
+    pairs = None if certified is None else certified.summed_up
+    return Candidate(static=static_of(said, {}, {}, 1), pairs=pairs)

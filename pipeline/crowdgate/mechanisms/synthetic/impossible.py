@@ -1,0 +1,85 @@
+"""What a policy says can't occur, as tables; and whether that leaves every value something to go with."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.errors import Finding, nearest
+from crowdgate.hierarchy import Level
+from crowdgate.limits import MOST_MODEL_CELLS
+from crowdgate.mechanisms.synthetic.domain import Domain, Table
+from crowdgate.mechanisms.synthetic.junction_tree import cells
+from crowdgate.mechanisms.synthetic.model import Impossible, Model, Objective
+from crowdgate.mechanisms.synthetic.rounds import AT_FIRST
+from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
+
+Bools = npt.NDArray[np.bool_]
+Levels = Mapping[str, tuple[Level, ...]]
+"""Of every attribute the released level and those above it."""
+
+
+def impossible_tables(spec: DpSyntheticSpec, levels: Levels, domain: Domain) -> tuple[Impossible, list[Finding]]:
+    """A table for each line of the policy, true where a combination can't occur; or what stands against them."""
+    variables = {(each.attribute, each.level): at for at, each in enumerate(domain.variables)}
+    made: list[tuple[Table, Bools]] = []
+    findings: list[Finding] = []
+    for at, line in enumerate(spec.impossible):
+        found = {name: _level_of(levels[name], values) for name, values in line.items() if name in levels}
+        findings += _line_findings(at, line, levels, found)
+        known = {name: level for name, level in found.items() if level is not None}
+        if len(known) == len(line):
+            made.append(_holes({variables[name, own.name]: (own, line[name]) for name, own in known.items()}))
+    if findings or not made:
+        return (), findings
+    return tuple(made), [*_fit_findings(domain, made, spec), *_contradictions(domain, made)]
+
+
+def _holes(of: Mapping[int, tuple[Level, Sequence[str]]]) -> tuple[Table, Bools]:
+    table = tuple(sorted(of))
+    marks = [np.isin(np.array(of[variable][0].labels, dtype=object), of[variable][1]) for variable in table]
+    return table, np.asarray(np.logical_and.reduce(np.ix_(*marks)))
+
+
+def _level_of(levels: Sequence[Level], values: Sequence[str]) -> Level | None:
+    """The finest level that has all these values."""
+    return next((level for level in levels if {*values} <= {*level.labels}), None)
+
+
+def _line_findings(
+    at: int, line: Mapping[str, Sequence[str]], levels: Levels, found: Mapping[str, Level | None]
+) -> Iterator[Finding]:
+    for name, values in line.items():
+        place = ("impossible", at, name)
+        if name not in levels:
+            yield place, f"{name!r} is not released", "a released attribute", nearest(name, list(levels))
+        elif found[name] is None:
+            known = levels[name][0].labels
+            wrong = next((value for value in values if value not in known), values[0])
+            expected = "values of one level of the attribute, as released or coarser"
+            yield place, f"{wrong!r} is no value beside the others", expected, nearest(wrong, known)
+
+
+def _fit_findings(domain: Domain, made: Impossible, spec: DpSyntheticSpec) -> Iterator[Finding]:
+    needed = cells(domain, [*((variable,) for variable in domain.finest), *(table for table, _ in made)])
+    if needed > AT_FIRST * spec.model_cells:
+        expected = f"at most {int(AT_FIRST * spec.model_cells)}, a quarter of model_cells, or coarser levels there"
+        yield ("impossible",), f"a model of {needed} cells for these alone", expected, None
+
+
+def _contradictions(domain: Domain, made: Impossible) -> Iterator[Finding]:
+    """Values of a domain that nothing could go together with."""
+    if cells(domain, [table for table, _ in made]) > MOST_MODEL_CELLS:
+        return
+    expected = "combinations that leave every value of every domain something to go with"
+    try:
+        objective = Objective(domain, (), 1.0, made)
+    except ValueError:
+        yield ("impossible",), "every combination of values is called impossible", expected, None
+        return
+    model = Model(domain, objective.network, (), objective.network.beliefs([]))
+    for variable in dict.fromkeys(each for table, _ in made for each in table):
+        if (model.marginal((variable,)) == 0).any():
+            name = domain.variables[variable].attribute
+            yield ("impossible",), f"a value of {name!r} could not occur at all", expected, None
+            return

@@ -1,0 +1,146 @@
+"""The numbers of a release of synthetic rows before any data are read: its variables, its budget, its candidates.
+
+Gaussian noise of rho-zCDP is converted to (epsilon, delta), and amplified once for all that is computed from one
+Bernoulli sample, as that of tables. Every part of rho is an exact fraction.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, product
+from math import pi, sqrt
+
+import numpy as np
+
+from crowdgate.accounting.tables_plan import tables_budget
+from crowdgate.accounting.zcdp import squared_sigma
+from crowdgate.contracts.contract import Contract
+from crowdgate.errors import Finding
+from crowdgate.guarantee import Part
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Histogram, Subsampler, View, subsample
+from crowdgate.mechanisms.synthetic.domain import Domain, Table
+from crowdgate.mechanisms.synthetic.findings import policy_findings, size_findings
+from crowdgate.mechanisms.synthetic.impossible import Levels, impossible_tables
+from crowdgate.mechanisms.synthetic.rounds import Budget, Drawing, Synthesized, synthesize
+from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
+from crowdgate.noise import ZcdpSource
+
+VIEW = "release"
+ONE_WAY_POWER = 2 / 3
+"""rho of a one-way table goes with this power of its cells: so the sum of all absolute errors is least."""
+USELESS = 0.5
+"""Expected distance of one-way tables from which on a release is refused: as far as half of all rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class DpSynthetic:
+    """The mechanism with its numbers: what is drawn, of a Bernoulli sample at rate `beta`, and the part of the
+    guarantee that is charged. `levels` are those of the domain's variables."""
+
+    levels: Levels
+    drawing: Drawing
+    beta: Fraction
+    part: Part
+
+    @property
+    def finest(self) -> Mapping[str, Level]:
+        """The released levels."""
+        return {name: own[0] for name, own in self.levels.items()}
+
+    @property
+    def view(self) -> View:
+        """What is counted: all attributes together, at their released levels."""
+        return View(self.finest)
+
+    def level(self, variable: int) -> Level:
+        """The level of a variable."""
+        found = self.drawing.domain.variables[variable]
+        return next(each for each in self.levels[found.attribute] if each.name == found.level)
+
+    def one_way_variances(self) -> dict[str, float]:
+        """Of the noise in a cell of every attribute's one-way table."""
+        rows, spends = self.drawing.rows_per_unit, self.drawing.budget.one_ways
+        return {name: float(squared_sigma(rows, rho)) for name, rho in zip(self.levels, spends, strict=True)}
+
+    def one_way_errors(self, people: float) -> dict[str, float]:
+        """Expected half L1 distance of every attribute's one-way table from the truth, in parts of so many rows."""
+        found = self.one_way_variances()
+        return {
+            name: len(own[0]) * sqrt(2 / pi * found[name]) / 2 / max(1.0, float(self.beta) * people)
+            for name, own in self.levels.items()
+        }
+
+    def draw(
+        self, counted: Histogram, coins: Subsampler | None, noise: ZcdpSource, rng: np.random.Generator
+    ) -> Synthesized:
+        """Everything that is drawn. Raises ValueError if coins are missing or not wanted."""
+        if (coins is None) != (self.beta == 1):
+            raise ValueError("coins must be given exactly if the mechanism samples")
+        return synthesize(self.drawing, counted if coins is None else subsample(counted, coins), noise, rng)
+
+
+def plan_synthetic(spec: DpSyntheticSpec, contract: Contract, part: Part) -> tuple[DpSynthetic | None, list[Finding]]:
+    """The mechanism that keeps `part` of the guarantee, or what stands against it in the policy. Reads no data."""
+    findings = policy_findings(spec, contract)
+    beta = Fraction(1) if spec.sampling is None else spec.sampling.beta
+    try:
+        budget = tables_budget(part.epsilon, part.delta, "gaussian", beta)
+    except ValueError as fault:
+        place = "kind" if 0 < beta <= 1 else "sampling"
+        return None, [*findings, ((place,), str(fault), "a budget that gaussian noise can keep", None)]
+    if findings:
+        return None, findings
+    domain, levels = _domain(spec, contract)
+    candidates = tuple(_candidates(domain, spec.triples))
+    findings = list(size_findings(domain, candidates, spec))
+    impossible, wrong = impossible_tables(spec, levels, domain)
+    if findings or wrong:
+        return None, [*findings, *wrong]
+    split = _split(budget.spend, domain, spec)
+    drawing = Drawing(domain, candidates, impossible, spec.model_cells, contract.unit.rows, split)
+    planned = DpSynthetic(levels, drawing, beta, part)
+    findings = list(_usefulness_findings(planned, contract))
+    return (None if findings else planned), findings
+
+
+def _split(rho: Fraction, domain: Domain, spec: DpSyntheticSpec) -> Budget:
+    """Whole weights for the one-way tables, so that their parts are exact."""
+    weights = [round(1000 * domain.sizes[variable] ** ONE_WAY_POWER) for variable in domain.finest]
+    own, certificate = rho * spec.one_way_share, rho * spec.certificate_share
+    return Budget(tuple(own * weight / sum(weights) for weight in weights), rho - own - certificate, certificate)
+
+
+def _candidates(domain: Domain, triples: Sequence[Sequence[str]]) -> Iterator[Table]:
+    """Every pair of attributes, and the named triples, at all combinations of their levels."""
+    place = {name: at for at, name in enumerate(domain.attributes)}
+    own: list[list[int]] = [[] for _ in domain.attributes]
+    for variable, attribute in enumerate(domain.attribute_of):
+        own[attribute].append(variable)
+    named = dict.fromkeys(tuple(sorted(place[name] for name in triple if name in place)) for triple in triples)
+    for attributes in (*combinations(range(len(own)), 2), *(each for each in named if len({*each}) == 3)):
+        yield from product(*(own[attribute] for attribute in attributes))
+
+
+def _domain(spec: DpSyntheticSpec, contract: Contract) -> tuple[Domain, Levels]:
+    """Of every attribute the released level and those above it that are variables."""
+    levels = {}
+    for name, level in spec.attributes.items():
+        hierarchy = contract.by_name[name].hierarchy
+        assert hierarchy is not None, "asked before"
+        levels[name] = hierarchy.levels[hierarchy.names.index(level) :]
+    domain = Domain.of(levels)
+    used = {(variable.attribute, variable.level) for variable in domain.variables}
+    return domain, {name: tuple(each for each in own if (name, each.name) in used) for name, own in levels.items()}
+
+
+def _usefulness_findings(planned: DpSynthetic, contract: Contract) -> Iterator[Finding]:
+    """A table of which nothing could be told: by the contract's bound on its rows."""
+    if contract.rows_at_most is None:
+        return
+    errors = planned.one_way_errors(contract.rows_at_most)
+    mean = sum(errors.values()) / len(errors)
+    if mean >= USELESS:
+        found = f"tables of one attribute would be wrong about {mean:.0%} of at most {contract.rows_at_most} rows"
+        expected = f"fewer attributes, coarser levels or a larger epsilon, to be below {USELESS:.0%}"
+        yield ("attributes",), found, expected, None

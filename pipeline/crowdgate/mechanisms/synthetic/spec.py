@@ -1,0 +1,62 @@
+"""What a policy says of a release of synthetic rows: attributes at levels, how the budget is divided, how large the
+model may be, and what can't occur.
+
+Shapes only: whether they fit the contract is found when the release is planned.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PlainValidator, model_validator
+
+from crowdgate.limits import MOST_MODEL_CELLS
+from crowdgate.policy.policy import MechanismSpec
+from crowdgate.policy.values import Rate, Sampling, schema_of, whole_number
+
+
+def _cells(text: Any) -> int:
+    try:
+        number = whole_number(text)
+    except ValueError:
+        number = 0
+    if not 1 <= number <= MOST_MODEL_CELLS:
+        raise ValueError(f"a whole number from 1 to {MOST_MODEL_CELLS}")
+    return number
+
+
+def _level(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError("the name of a level; finer tables are taken at coarser levels of it by themselves")
+    return value
+
+
+ModelCells = Annotated[int, PlainValidator(_cells), schema_of("integer", minimum=1, maximum=MOST_MODEL_CELLS)]
+LevelName = Annotated[str, BeforeValidator(_level)]
+Values = Annotated[list[str], Field(min_length=1)]
+Combination = Annotated[dict[str, Values], Field(min_length=2, max_length=3)]
+Triple = Annotated[list[str], Field(min_length=3, max_length=3)]
+
+
+class DpSyntheticSpec(MechanismSpec):
+    """Synthetic rows from noisy tables of one, two and the named three attributes.
+
+    Of the budget, `one_way_share` measures the tables of one attribute, `certificate_share` the distances between the
+    finished rows and the table; the rest chooses and measures others. `impossible`: by public knowledge no row has any
+    of these values together (of two attributes or three, at their level or a coarser one). A pair is trustworthy whose
+    distance is at most `pair_error`, with its upper limit.
+    """
+
+    kind: Literal["dp_synthetic"]
+    sampling: Sampling | None = None
+    attributes: Annotated[dict[str, LevelName], Field(min_length=2)]
+    triples: list[Triple] = Field(default_factory=list)
+    impossible: list[Combination] = Field(default_factory=list)
+    one_way_share: Rate = Field(default="0.35", validate_default=True)
+    certificate_share: Rate = Field(default="0.05", validate_default=True)
+    model_cells: ModelCells = Field(default=str(1 << 18), validate_default=True)
+    pair_error: Rate = Field(default="0.05", validate_default=True)
+
+    @model_validator(mode="after")
+    def _something_is_left(self) -> "DpSyntheticSpec":
+        if self.one_way_share + self.certificate_share >= 1:
+            raise ValueError("one_way_share and certificate_share below 1 together: the rest measures pairs")
+        return self
