@@ -1,6 +1,7 @@
 """What a policy says can't occur, as tables; and whether that leaves every value something to go with."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +39,7 @@ def impossible_tables(spec: DpSyntheticSpec, levels: Levels, domain: Domain) -> 
 def _holes(of: Mapping[int, tuple[Level, Sequence[str]]]) -> tuple[Table, Bools]:
     table = tuple(sorted(of))
     marks = [np.isin(np.array(of[variable][0].labels, dtype=object), of[variable][1]) for variable in table]
-    return table, np.asarray(np.logical_and.reduce(np.ix_(*marks)))
+    return table, np.asarray(reduce(np.logical_and.outer, marks))
 
 
 def _level_of(levels: Sequence[Level], values: Sequence[str]) -> Level | None:

@@ -19,6 +19,7 @@ from crowdgate.errors import Finding
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, Subsampler, View, subsample
+from crowdgate.limits import MOST_SYNTHETIC_ROWS
 from crowdgate.mechanisms.synthetic.domain import Domain, Table
 from crowdgate.mechanisms.synthetic.findings import policy_findings, size_findings
 from crowdgate.mechanisms.synthetic.impossible import Levels, impossible_tables
@@ -31,6 +32,8 @@ ONE_WAY_POWER = 2 / 3
 """rho of a one-way table goes with this power of its cells: so the sum of all absolute errors is least."""
 USELESS = 0.5
 """Expected distance of one-way tables from which on a release is refused: as far as half of all rows."""
+DEVIATIONS = 8
+"""Standard errors that noise in the number of rows stays below, but for once in 10^15 times."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +74,13 @@ class DpSynthetic:
             for name, own in self.levels.items()
         }
 
+    @property
+    def total_error(self) -> float:
+        """Standard error of the number of rows by the tables of one attribute, whose totals are weighted by
+        1/variance."""
+        found = self.one_way_variances()
+        return 1 / sqrt(sum(1 / (len(own[0]) * found[name]) for name, own in self.levels.items()))
+
     def draw(
         self, counted: Histogram, coins: Subsampler | None, noise: ZcdpSource, rng: np.random.Generator
     ) -> Synthesized:
@@ -100,7 +110,7 @@ def plan_synthetic(spec: DpSyntheticSpec, contract: Contract, part: Part) -> tup
     split = _split(budget.spend, domain, spec)
     drawing = Drawing(domain, candidates, impossible, spec.model_cells, contract.unit.rows, split)
     planned = DpSynthetic(levels, drawing, beta, part)
-    findings = list(_usefulness_findings(planned, contract))
+    findings = list(_noise_findings(planned, contract))
     return (None if findings else planned), findings
 
 
@@ -134,13 +144,18 @@ def _domain(spec: DpSyntheticSpec, contract: Contract) -> tuple[Domain, Levels]:
     return domain, {name: tuple(each for each in own if (name, each.name) in used) for name, own in levels.items()}
 
 
-def _usefulness_findings(planned: DpSynthetic, contract: Contract) -> Iterator[Finding]:
-    """A table of which nothing could be told: by the contract's bound on its rows."""
-    if contract.rows_at_most is None:
-        return
-    errors = planned.one_way_errors(contract.rows_at_most)
-    mean = sum(errors.values()) / len(errors)
-    if mean >= USELESS:
-        found = f"tables of one attribute would be wrong about {mean:.0%} of at most {contract.rows_at_most} rows"
-        expected = f"fewer attributes, coarser levels or a larger epsilon, to be below {USELESS:.0%}"
-        yield ("attributes",), found, expected, None
+def _noise_findings(planned: DpSynthetic, contract: Contract) -> Iterator[Finding]:
+    """Noise that is larger than any table there could be: by the contract's bound on its rows, or by what can be
+    drawn."""
+    of_rows = planned.total_error
+    if DEVIATIONS * of_rows > MOST_SYNTHETIC_ROWS:
+        found = f"a number of rows with noise of {of_rows:.3g}"
+        expected = f"a larger epsilon, for noise of at most {MOST_SYNTHETIC_ROWS // DEVIATIONS}"
+        yield ("kind",), found, expected, None
+    elif contract.rows_at_most is not None:
+        errors = planned.one_way_errors(contract.rows_at_most)
+        mean = sum(errors.values()) / len(errors)
+        if mean >= USELESS:
+            found = f"tables of one attribute would be wrong about {mean:.0%} of at most {contract.rows_at_most} rows"
+            expected = f"fewer attributes, coarser levels or a larger epsilon, to be below {USELESS:.0%}"
+            yield ("attributes",), found, expected, None

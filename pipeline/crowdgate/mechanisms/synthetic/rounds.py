@@ -16,6 +16,7 @@ import numpy as np
 
 from crowdgate.domain import Codes
 from crowdgate.histogram import Histogram
+from crowdgate.limits import MOST_SYNTHETIC_ROWS
 from crowdgate.mechanisms.synthetic.certificate import distances
 from crowdgate.mechanisms.synthetic.counting import Counts, Finest, count
 from crowdgate.mechanisms.synthetic.domain import Domain, Table
@@ -110,11 +111,13 @@ class Synthesized:
 
 
 def synthesize(drawing: Drawing, counted: Histogram, noise: ZcdpSource, rng: np.random.Generator) -> Synthesized:
-    """Draw everything: measurements, rows, certificate. `counted` are all attributes at their finest levels; `rng` is
-    no secret, since it draws what is made of noisy numbers alone."""
+    """Draw everything: measurements, rows, certificate; no rows where nobody, or too many, seem to be there. `counted`
+    are all attributes at their finest levels; `rng` is no secret, since it draws what is made of noisy numbers alone.
+    """
     run = _Rounds(drawing, counted, noise)
     run.play()
-    total = max(0, total_of(run.measured))
+    total = total_of(run.measured)
+    total = total if 0 < total <= MOST_SYNTHETIC_ROWS else 0
     model = run.fitted(LAST_STEPS) if total else None
     made = () if model is None else rows(model, total, rng)
     far = distances(drawing.domain, counted, made, drawing.rows_per_unit, drawing.budget.certificate, noise)

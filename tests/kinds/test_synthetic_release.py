@@ -1,0 +1,366 @@
+"""A release of synthetic rows from its policy file to its end: published, verified, withheld, refused; forgeries found."""
+
+import csv
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from crowdgate.errors import ConfigurationError, VerificationFailed
+from crowdgate.jobs import release as job
+from crowdgate.jobs.outlook import outlook
+from crowdgate.jobs.plan import plan_policy
+from crowdgate.jobs.verify import verify
+from crowdgate.kind.run import Request, Result
+from crowdgate.ledger.key import draw_key
+from crowdgate.ledger.ledger import open_ledger
+from tests.forging import Change, Claims, Lines, reseal, reseal_with_page, rewrite_lines, rewrite_rows
+from tests.kinds.synthetic import MECHANISM, synthetic_workshop
+from tests.workshop import MARK, Workshop, crowdgate, good_rows, verified
+
+SLOT = "2030-01-01"
+IMPOSSIBLE = "    impossible: [{age: [0 to 9, 10 to 19], ward: [north]}]\n"
+
+
+@pytest.fixture(autouse=True)
+def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Great Expectations takes a second a run."""
+    monkeypatch.setattr(job, "run_rules", lambda *_: ())
+    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Workshop:
+    return synthetic_workshop(tmp_path / "w")
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A published release, for those who read or copy it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(job, "run_rules", lambda *_: ())
+        patch.setattr(job, "row_rules_hold", lambda _: True)
+        made = synthetic_workshop(tmp_path_factory.mktemp("synthetic") / "w")
+        made.edit(made.policy, MECHANISM, MECHANISM + IMPOSSIBLE)
+        return path_of(run(made))
+
+
+def run(workshop: Workshop, slot: str = SLOT) -> Result:
+    return job.release(Request(workshop.policy, slot), draw_key)
+
+
+def path_of(result: Result) -> Path:
+    assert result.path is not None
+    return result.path
+
+
+def person(workshop: Workshop) -> None:
+    workshop.edit(workshop.contract, "privacyUnit, value: row", "privacyUnit, value: {person: patient, rows: 2}")
+    workshop.edit(workshop.budget, "unit: row", "unit: 'person:patient'")
+
+
+VARIANTS: dict[str, str] = {
+    "as it is": "",
+    "sampled": "    sampling: {beta: 0.5}\n",
+    "with a triple": "    triples: [[note, ward, age]]\n",
+    "with impossible values": IMPOSSIBLE,
+    "with impossible values at a coarser level": "    impossible: [{age: [50+], ward: [north, east], note: [long]}]\n",
+    "of other shares": "    one_way_share: 0.5\n    certificate_share: 0.3\n    model_cells: 1000\n    pair_error: 0.01\n",
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_variant_is_published_and_verifies(workshop: Workshop, variant: str) -> None:
+    workshop.edit(workshop.policy, MECHANISM, MECHANISM + VARIANTS[variant])
+    claims = verified(path_of(run(workshop)), workshop.ledger)
+    said = claims["mechanism"]
+    assert said["kind"] == "dp_synthetic"
+    spent = sum(Fraction(each["rho"]) + Fraction(each.get("selection", 0)) for each in said["measured"])
+    assert spent + Fraction(said["certificate"]) == Fraction(said["rho"])
+    assert run(workshop).path == workshop.release_dir(SLOT)
+
+
+def test_persons_with_several_rows_are_protected_and_not_sampled(workshop: Workshop) -> None:
+    person(workshop)
+    alone = verified(path_of(run(workshop)), workshop.ledger)["mechanism"]
+    assert alone["rows_per_unit"] == 2
+    with path_of(run(workshop)).joinpath("measured.csv").open(newline="") as file:
+        sigma = float(next(csv.DictReader(file))["sigma"])
+    assert sigma**2 == pytest.approx(4 / (2 * float(Fraction(alone["measured"][0]["rho"]))), rel=1e-4)
+    workshop.edit(workshop.policy, MECHANISM, MECHANISM + VARIANTS["sampled"])
+    with pytest.raises(ConfigurationError, match="one row each, to be sampled"):
+        plan_policy(workshop.policy)
+
+
+def test_a_release_holds_rows_measurements_and_a_certificate(released: Path) -> None:
+    claims, names = json.loads((released / "manifest.json").read_text()), {file.name for file in released.iterdir()}
+    assert {"README.md", "data.csv", "data.parquet", "measured.csv", "certificate.csv", "dictionary.csv", "levels.csv",
+            "pairs.svg", "manifest.json"} == names  # fmt: skip
+    table = pq.read_table(released / "data.parquet")
+    assert table.column_names == ["age", "ward", "note"]
+    assert table.num_rows == claims["data"]["rows"] == pytest.approx(600, abs=40)
+    assert not any(row["ward"] == "north" and row["age"] in ("0 to 9", "10 to 19") for row in table.to_pylist())
+    with (released / "certificate.csv").open(newline="") as file:
+        assert [(row["column"], row["other_column"]) for row in csv.DictReader(file)] == [
+            ("age", "ward"), ("age", "note"), ("ward", "note"),
+        ]  # fmt: skip
+    page = (released / "README.md").read_text()
+    assert "These rows are nobody's." in page
+    assert "understate uncertainty" in page
+    assert "dp_tables" in page
+    assert MARK not in "".join(file.read_text(errors="replace") for file in released.iterdir())
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_a_table_of_nobody_or_of_one_ends(workshop: Workshop, rows: int) -> None:
+    workshop.edit(workshop.policy, "    - {measure: synthetic_pair_error, at_most: 0.9}\n", "")
+    workshop.edit(workshop.policy, "    - {measure: synthetic_mean_error, at_most: 0.9}\n", "")
+    workshop.edit(workshop.policy, "    - {measure: trusted_pairs, at_least: 0}\n", "")
+    workshop.write(good_rows(rows))
+    for day in range(1, 4):
+        assert verify(path_of(run(workshop, f"2030-01-0{day}")))
+
+
+def test_without_rows_no_certificate_is_bought_and_its_gates_withhold(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crowdgate.mechanisms.synthetic.rounds.total_of", lambda _: -1)
+    result = run(workshop)
+    assert result.outcome == "withheld"
+    unmeasured = [v.measure for v in result.verdicts if v.outcome == "inconclusive"]
+    assert unmeasured == ["synthetic_pair_error", "synthetic_mean_error", "trusted_pairs"]
+
+
+LIMITS = {
+    "synthetic_pair_error": ("synthetic_pair_error, at_most: 0.9", "synthetic_pair_error, at_most: 0.001"),
+    "synthetic_mean_error": ("synthetic_mean_error, at_most: 0.9", "synthetic_mean_error, at_most: 0.001"),
+    "trusted_pairs": ("trusted_pairs, at_least: 0", "trusted_pairs, at_least: 1.1"),
+}
+
+
+@pytest.mark.parametrize("measure", LIMITS)
+def test_each_gate_withholds_when_its_limit_is_tightened(workshop: Workshop, measure: str) -> None:
+    workshop.edit(workshop.policy, *LIMITS[measure])
+    result = run(workshop)
+    assert result.outcome == "withheld"
+    assert [found.measure for found in result.verdicts if found.outcome != "pass"] == [measure]
+    assert open_ledger(workshop.ledger, None).spent("clinic-patients").epsilon == 2
+
+
+REFUSED: dict[str, tuple[str, str, str]] = {
+    "an unknown attribute": ("ward: exact", "wrad: exact", "unknown attribute 'wrad'.*'ward'"),
+    "an unknown level": ("10 years", "11 years", "unknown level '11 years'"),
+    "a level of one value": ("10 years", "any", "a level of one value"),
+    "one attribute": ("{age: 10 years, ward: exact, note: exact}", "{age: 10 years}", "attributes"),
+    "a direct identifier": ("ward: exact", "patient: exact", "direct identifier"),
+    "shares of everything": (MECHANISM, f"{MECHANISM}    one_way_share: 0.95\n", "the rest measures pairs"),
+    "no certificate": (MECHANISM, f"{MECHANISM}    certificate_share: 0\n", "certificate_share"),
+    "a small model": (MECHANISM, f"{MECHANISM}    model_cells: 8\n", "at least"),
+    "a large model": (MECHANISM, f"{MECHANISM}    model_cells: 1048577\n", "a whole number from 1 to 1048576"),
+    "an unknown triple": (MECHANISM, f"{MECHANISM}    triples: [[age, ward, nose]]\n", "'nose' is not released.*'note'"),
+    "a triple of two": (MECHANISM, f"{MECHANISM}    triples: [[age, ward, ward]]\n", "each triple once"),
+    "an impossible value of no domain": (
+        MECHANISM, f"{MECHANISM}    impossible: [{{age: [0 to 9], ward: [nroth]}}]\n", "'nroth' is no value.*'north'",
+    ),
+    "values of two levels": (
+        MECHANISM, f"{MECHANISM}    impossible: [{{age: [0 to 9, 50+], ward: [north]}}]\n", "'50\\+' is no value beside",
+    ),
+    "a value that nothing goes with": (
+        MECHANISM,
+        f"{MECHANISM}    impossible: [{{age: [0 to 9], ward: [north, south, east, (invalid)]}}]\n",
+        "a value of 'age' could not occur at all",
+    ),
+    "values that contradict each other": (
+        MECHANISM,
+        f"{MECHANISM}    impossible: [{{age: [0 to 9], ward: [north, south]}}, {{age: [0 to 9], ward: [east, (invalid)]}}]\n",
+        "a value of 'age' could not occur at all",
+    ),
+    "everything": (
+        MECHANISM,
+        f"{MECHANISM}    impossible: [{{note: [short, long, (invalid)], ward: [north, south, east, (invalid)]}}]\n",
+        "every combination of values is called impossible",
+    ),
+    "an epsilon of nothing": ("{epsilon: 2, delta: 0.01}", "{epsilon: 1e-9, delta: 1e-9}", "larger epsilon"),
+    "an epsilon of little": ("{epsilon: 2, delta: 0.01}", "{epsilon: 0.01, delta: 1e-9}", "of at most 1000 rows"),
+    "no delta": ("{epsilon: 2, delta: 0.01}", "{epsilon: 2, delta: 0}", "delta"),
+    "a gate on rows": ("trusted_pairs", "smallest_class", "does not speak of a release by dp_synthetic"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", REFUSED)
+def test_bad_input_is_refused_before_anything_is_charged(workshop: Workshop, fault: str) -> None:
+    old, new, told = REFUSED[fault]
+    workshop.edit(workshop.policy, old, new)
+    with pytest.raises(ConfigurationError, match=told):
+        plan_policy(workshop.policy)
+    assert crowdgate("check", workshop.policy) == 2
+
+
+WIDE: dict[str, tuple[str, str]] = {
+    "from: 0, to: 4999": ("exact", r"5000 values at level 'exact'.*'10 years'"),
+    "from: 0, to: 4095": ("exact", "wrong about"),
+}
+
+
+def test_an_attribute_of_too_many_values_names_the_level_above_it(workshop: Workshop) -> None:
+    workshop.edit(workshop.contract, "from: 0, to: 99, top: true", "from: 0, to: 4999")
+    workshop.edit(workshop.policy, "age: 10 years", "age: exact")
+    with pytest.raises(ConfigurationError, match="5000 values at level 'exact'.*write '10 years'"):
+        plan_policy(workshop.policy)
+
+
+def _columns(workshop: Workshop, number: int, values: int) -> None:
+    """That many further attributes with so many values."""
+    column = """\
+      - name: c{at}
+        logicalType: integer
+        customProperties:
+          - {{property: privacyRole, value: other}}
+          - {{property: domain, value: {{from: 1, to: {values}, source: made up}}}}
+"""
+    text = workshop.contract.read_text() + "".join(column.format(at=at, values=values) for at in range(number))
+    workshop.contract.write_text(text)
+    workshop.edit(
+        workshop.policy, "note: exact}", "note: exact, " + ", ".join(f"c{at}: exact" for at in range(number)) + "}"
+    )
+
+
+def test_too_many_attributes_and_pairs_of_too_many_cells_are_refused(tmp_path: Path) -> None:
+    many, large = synthetic_workshop(tmp_path / "many"), synthetic_workshop(tmp_path / "large")
+    _columns(many, 38, 2)
+    _columns(large, 3, 4000)
+    with pytest.raises(ConfigurationError, match="41 attributes"):
+        plan_policy(many.policy)
+    with pytest.raises(ConfigurationError, match=r"cells in all.*coarser levels first of c0 \(4000 values\)"):
+        plan_policy(large.policy)
+
+
+def _later(claims: Claims) -> list[Claims]:
+    return [each for each in claims["mechanism"]["measured"] if each["round"]]
+
+
+def _move(claims: Claims) -> None:
+    """rho from one table to another: their sum stays."""
+    one, other = claims["mechanism"]["measured"][0], _later(claims)[0]
+    one["rho"], other["rho"] = other["rho"], one["rho"]
+
+
+def _unpaid(claims: Claims) -> None:
+    """The certificate's rho is not spent, or is said to be less."""
+    claims["mechanism"]["certificate"] = str(Fraction(claims["mechanism"]["certificate"]) / 2)
+
+
+def _free(claims: Claims) -> None:
+    """A choice for nothing."""
+    del _later(claims)[0]["selection"]
+
+
+def _richer(claims: Claims) -> None:
+    """More rho than epsilon and delta allow, every part of it."""
+    said = claims["mechanism"]
+    for each in (said, *said["measured"]):
+        each["rho"] = str(2 * Fraction(each["rho"]))
+    for each in _later(claims):
+        each["selection"] = str(2 * Fraction(each["selection"]))
+    said["certificate"] = str(2 * Fraction(said["certificate"]))
+
+
+SEALED: dict[str, tuple[Change, str]] = {
+    "rho moved": (_move, "do not spend their share"),
+    "a certificate that is not paid": (_unpaid, "the certificate does not spend its share"),
+    "a choice for nothing": (_free, "no choice was paid for"),
+    "twice the rho": (_richer, "does not keep the stated epsilon and delta"),
+    "another share": (lambda c: c["mechanism"].update(one_way_share="0.34"), "do not spend their share"),
+    "a round left out": (lambda c: c["mechanism"]["measured"].pop(), "do not spend what is left"),
+    "another number of rows": (
+        lambda c: c["data"].update(rows=c["data"]["rows"] + 1),
+        "do not give the number of rows",
+    ),
+    "a nearer table": (lambda c: c["data"]["distances"].__setitem__(0, 0), "not what the manifest says"),
+    "another rate": (lambda c: c["mechanism"].update(beta="0.5"), "does not keep|not what is written"),
+}
+
+
+@pytest.mark.parametrize("forgery", SEALED)
+def test_a_manifest_that_says_otherwise_is_refused(released: Path, tmp_path: Path, forgery: str) -> None:
+    change, told = SEALED[forgery]
+    copy = _copy(released, tmp_path)
+    reseal(copy, change)
+    with pytest.raises(VerificationFailed, match=told):
+        verify(copy)
+
+
+def _copy(folder: Path, into: Path) -> Path:
+    import shutil
+
+    return Path(shutil.copytree(folder, into / "copy"))
+
+
+def _cell(name: str, by: int) -> Callable[[Path], None]:
+    """Another number in the first line of a listing."""
+
+    def change(lines: Lines) -> Lines:
+        at = lines[0].index(name)
+        lines[1][at] = str(int(lines[1][at]) + by)
+        return lines
+
+    file = "measured.csv" if name == "count" else "certificate.csv"
+    return lambda folder: rewrite_lines(folder / file, change)
+
+
+def _impossible_row(rows: Lines) -> Lines:
+    return sorted([["0 to 9", "north", rows[0][2]], *rows[1:]], key=lambda row: (row[0], row[1] != "north", row[1]))
+
+
+FORGED: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "a noisy count": (_cell("count", 3), "number of rows|not what the manifest says"),
+    "a distance": (_cell("distance", -40), "not what is written"),
+    "a row less": (lambda folder: rewrite_rows(folder, lambda rows: rows[1:]), "rows|unreadable"),
+    "an impossible row": (lambda folder: rewrite_rows(folder, _impossible_row), "impossible|canonical|classes"),
+    "a picture": (lambda folder: (folder / "pairs.svg").write_text("<svg/>"), "pairs.svg"),
+    "a page": (lambda folder: (folder / "README.md").write_text("trust it"), "README"),
+}
+
+
+@pytest.mark.parametrize("forgery", FORGED)
+def test_files_that_say_otherwise_are_refused(released: Path, tmp_path: Path, forgery: str) -> None:
+    change, told = FORGED[forgery]
+    copy = _copy(released, tmp_path)
+    change(copy)
+    reseal(copy)
+    with pytest.raises(VerificationFailed, match=told):
+        verify(copy)
+
+
+def test_a_copy_that_is_sealed_again_verifies(released: Path, tmp_path: Path) -> None:
+    copy = _copy(released, tmp_path)
+    reseal_with_page(copy)
+    assert verify(copy)
+
+
+def test_the_plan_says_what_is_expected_of_tables_of_one_attribute(workshop: Workshop) -> None:
+    forecast = outlook(workshop.policy).forecast
+    error = forecast.figure("one_way_error")
+    assert isinstance(error, float)
+    # .4 times cells times sigma over people, for each attribute
+    rows = forecast.rows("expected")
+    by_hand = [0.3989 * int(str(row["values"])) * float(str(row["sigma"])) / 1000 for row in rows]
+    assert error == pytest.approx(sum(by_hand) / len(by_hand), rel=1e-3)
+    assert forecast.figure("enough") == "yes"
+    workshop.edit(workshop.policy, "{epsilon: 2, delta: 0.01}", "{epsilon: 0.1, delta: 0.001}")
+    assert str(outlook(workshop.policy).forecast.figure("enough")).startswith("no: of 1000 people")
+
+
+def test_the_private_record_says_how_far_pairs_are_from_the_truth(workshop: Workshop) -> None:
+    path = path_of(run(workshop))
+    (record,) = [json.loads(file.read_text()) for file in (workshop.root / "ledger").rglob("*.json")]
+    assert record["rows"] == {"counted": 600}
+    with (path / "certificate.csv").open(newline="") as file:
+        certified = [(float(row["lower"]), float(row["upper"])) for row in csv.DictReader(file)]
+    for said, (lower, upper) in zip(record["utility"]["pairs"], certified, strict=True):
+        # in counts against the number of released rows, not in shares; limits of 95 % with room for one in a thousand
+        assert lower - 0.05 <= said["total variation"] <= upper + 0.05
