@@ -45,6 +45,7 @@ SIGNATURE_ONLY: dict[str, str] = {
     "/facts/people": "the bound on people is in the budget",
     "/facts/spent/*": "what was spent before is in the ledger",
     "/mechanism/queries/*/grid/*": "the bounds of a column are in the contract, if a row adds as much",
+    "/mechanism/model_cells": "how large a model may be is in the policy, if this one is smaller",
     "/ledger/*": "which ledger, and its line, only the ledger knows",
     "/policyDigest": "the policy's files are not published",
     "/software/*": "who made it is not in the data",
@@ -57,6 +58,10 @@ SIGNATURE_ONLY: dict[str, str] = {
 
 CAREFUL_ONLY: dict[str, str] = {
     "/mechanism/k": "a larger k that all classes reach promises no more",
+    "/mechanism/impossible/*": "what can't occur is in the policy, if no row is of it",
+    "/mechanism/pair_error": "which pairs are trustworthy is in the policy, if they are the same",
+    "/mechanism/seed": "rows are drawn again from their seed by a fit that is not repeated here",
+    "/mechanism/triples/*": "which triples may be measured is in the policy, if those that were are among them",
     "/mechanism/relative_error": "which flags were asked for is in the policy, if they are the same",
     "/verdicts/*": "which gates were asked for is in the policy, if they pass",
 }

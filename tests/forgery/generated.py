@@ -21,6 +21,7 @@ from tests.forgery.hidden import parquet_forgeries
 from tests.forgery.leaves import leaf_forgeries, written_forgeries
 from tests.kinds.margins import margins_workshop
 from tests.kinds.registers import register_workshop
+from tests.kinds.synthetic import RICH, synthetic_workshop
 from tests.kinds.test_tables_release import tables_workshop
 from tests.workshop import Workshop
 
@@ -43,6 +44,7 @@ def _proposed(kind: str) -> Callable[[Path], Workshop]:
 
 FOLDERS: dict[str, Callable[[Path], Workshop]] = {
     **{kind: _proposed(kind) for kind in KINDS},
+    "dp_synthetic": lambda root: synthetic_workshop(root, RICH),
     "rows with gates": register_workshop,
     "rows with margins": margins_workshop,
     "all tables": tables_workshop,

@@ -32,7 +32,7 @@ from tests.forgery.forgery import (
 )
 from tests.forgery.generated import FOLDERS, forgeries, released
 
-SAMPLE = {"all tables": 120}
+SAMPLE = {"all tables": 120, "dp_synthetic": 90}
 """Forgeries that are tried by default of a folder that is dear to verify; of others 240."""
 
 SEED = 20300101

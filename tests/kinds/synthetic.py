@@ -24,12 +24,21 @@ NOTES = """\
 """
 
 
-def synthetic_workshop(root: Path) -> Workshop:
-    """The clinic's working copy; its marked notes are all invalid."""
+RICH = """\
+    triples: [[note, ward, age]]
+    impossible: [{age: [0 to 49], ward: [north, east], note: [long]}, {age: [0 to 9, 10 to 19], ward: [north]}]
+    model_cells: 2000
+    pair_error: 0.1
+"""
+"""What more a policy may say."""
+
+
+def synthetic_workshop(root: Path, further: str = "") -> Workshop:
+    """The clinic's working copy, whose policy says further things; its marked notes are all invalid."""
     workshop = make_workshop(root)
     workshop.edit(workshop.contract, NOTE, NOTES)
     text = workshop.policy.read_text(encoding="utf-8")
     start, gates, end = (text.index(each) for each in ("    kind: safe_k", "  gates:\n", "  publish:"))
-    workshop.policy.write_text(f"{text[:start]}{MECHANISM}  gates:\n{GATES}{text[end:]}", encoding="utf-8")
+    workshop.policy.write_text(f"{text[:start]}{MECHANISM}{further}  gates:\n{GATES}{text[end:]}", encoding="utf-8")
     assert start < gates < end
     return workshop

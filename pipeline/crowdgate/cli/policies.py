@@ -168,6 +168,9 @@ def _show_comparison(found: Comparison) -> None:
     every = (found.own, *found.rivals)
     titles = ["table", "cells", *(rival.kind for rival in every), *(f"{rival.kind}: lost rows" for rival in every)]
     print_table(titles, _compared(found), [0])
+    typer.echo("which to use (errors are root mean squares over all cells):")
+    for line in found.which:
+        typer.echo(f"  {line}")
 
 
 def _compared(found: Comparison) -> Iterator[list[str]]:

@@ -52,13 +52,35 @@ class Comparison:
         """What the errors are, and what they rest on."""
         return f"{self.basis}; {ERROR}"
 
+    @property
+    def which(self) -> tuple[str, ...]:
+        """What each kind is for, and how far its cells are expected to be from the truth, in sentences."""
+        return tuple(
+            f"{each.kind}: for {KINDS[each.kind].serves}; error of a cell of one attribute {self._mean(each, 1)},"
+            f" of two {self._mean(each, 2)}"
+            for each in (self.own, *self.rivals)
+        )
+
+    def _mean(self, rival: Rival, ways: int) -> str:
+        """The root mean square over the cells of all tables of that many attributes."""
+        told = [each for levels, each in zip(self.tables, rival.errors, strict=True) if len(levels) == ways]
+        squares = [np.square(each.error) for each in told if each is not None]
+        known = len(squares) == len(told) > 0
+        return f"{float(np.sqrt(np.concatenate(squares).mean())):.4g}" if known else "not told"
+
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` adds."""
         stated = {
             rival.kind: {figure.name: _stated(figure.value) for figure in rival.forecast.figures}
             for rival in self.rivals
         }
-        return {"assumed": self.assumed, **stated, "tables": [self._table(at) for at in range(len(self.tables))]}
+        which = {"which": list(self.which)}
+        return {
+            "assumed": self.assumed,
+            **which,
+            **stated,
+            "tables": [self._table(at) for at in range(len(self.tables))],
+        }
 
     def _table(self, at: int) -> dict[str, Any]:
         levels = self.tables[at]

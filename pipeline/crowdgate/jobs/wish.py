@@ -180,7 +180,7 @@ def _advice(forecast: Forecast, prior: Prior, levels: Axes, wish: Within, found:
     if not met:
         return "no kind of release meets it at this guarantee: ask for fewer attributes, coarser levels or larger cells"
     if len(met) == len(found):
-        return f"use {met[0].mechanism['kind']}: both meet the wish"
+        return f"use {met[0].mechanism['kind']}: {'both' if len(met) == 2 else 'all'} meet the wish"
     missed = ", ".join(f"{each.mechanism['kind']} reaches {each.reached:.3g}" for each in found if not each.met)
     return f"use {met[0].mechanism['kind']}: {missed}"
 
@@ -201,7 +201,8 @@ def as_rows(plan: Plan, prior: Prior, wish: AsRows) -> Answer:
 
 def _instead(best: Proposal | None) -> str:
     kept = "nothing" if best is None or best.reached is None else f"{best.reached:.3g} of the rows"
-    return f"use tables: rows of these columns keep {kept} at the most, even at coarser levels (kind: dp_tables)"
+    least = f"rows of these columns keep {kept} at the most, even at coarser levels"
+    return f"use tables: {least} (kind: dp_tables); or rows that are nobody's (kind: dp_synthetic)"
 
 
 def _finest(plan: Plan, prior: Prior, columns: Sequence[str]) -> Axes:

@@ -76,9 +76,9 @@ Planning = tuple[Planned[M] | None, Sequence[Finding]]
 class Kind(Generic[S, M, C, P, X]):
     """One kind of release.
 
-    - `spec`: what a policy says. `shapes`: what measures can read of its candidates. `spends`: the names that parts of
-      its guarantee can have. `attributes`: what gates may name. `beside`: what steps beside the mechanism take of
-      epsilon, by their words.
+    - `serves`: what its releases are for, in a phrase. `spec`: what a policy says. `shapes`: what measures can read of
+      its candidates. `spends`: the names that parts of its guarantee can have. `attributes`: what gates may name.
+      `beside`: what steps beside the mechanism take of epsilon, by their words.
     - `plan` gives the mechanism its numbers; `figures` are what it says of its classes; `views` what is counted in one
       pass; `protect` makes the candidate. `attacked` draws the same and stops there: all that an attacker can see.
     - `publish` makes of a candidate what the files hold; `files` writes these, `data` and `page` say what is in them,
@@ -92,6 +92,7 @@ class Kind(Generic[S, M, C, P, X]):
     """
 
     name: str
+    serves: str
     spec: type[S]
     shapes: frozenset[Shape]
     spends: frozenset[str]
@@ -164,6 +165,9 @@ class AnyKind(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def serves(self) -> str: ...
 
     @property
     def spec(self) -> type[MechanismSpec]: ...

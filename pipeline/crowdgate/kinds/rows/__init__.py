@@ -12,6 +12,7 @@ from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 
 ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate, PublishedRows, RowsManifest] = Kind(
     name="safe_k_anonymity",
+    serves="rows of real people at coarse levels, where no combination may be invented",
     spec=SafeKAnonymity,
     shapes=frozenset((Shape.STATIC, Shape.INPUT, Shape.ROWS, Shape.TABLE, Shape.SAMPLE)),
     spends=frozenset(("mechanism", CHOICE_PART, JOINT_PART, MARGINS_PART)),

@@ -11,6 +11,7 @@ from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 
 SYNTHETIC: Kind[DpSyntheticSpec, SyntheticPlan, SyntheticCandidate, PublishedSynthetic, SyntheticManifest] = Kind(
     name="dp_synthetic",
+    serves="rows of many columns to explore and to train on, which are nobody's and invent combinations",
     spec=DpSyntheticSpec,
     shapes=frozenset((Shape.STATIC, Shape.INPUT, Shape.PAIRS)),
     spends=frozenset(("mechanism",)),

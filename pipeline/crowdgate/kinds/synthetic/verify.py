@@ -69,6 +69,10 @@ def _axis_problems(said: SyntheticManifest) -> Iterator[str]:
             yield "a measured table of a column twice, or of none that is released"
         elif each.cells != prod(sizes[axis] for axis in axes):
             yield "a measured table whose cells are not those of its columns"
+    triples = {frozenset(each) for each in said.mechanism.triples}
+    wide = [frozenset(name for name, _ in each.named) for each in said.mechanism.measured if len(each.axes) > 2]
+    if not triples.issuperset(wide):
+        yield "a measured table of three columns that the policy does not name"
     if sum(each.cells for each in said.mechanism.measured) > MOST_NUMBERS:
         yield f"more than {MOST_NUMBERS} noisy numbers"
 
@@ -120,6 +124,8 @@ def read(folder: Path, said: SyntheticManifest, formats: Formats) -> PublishedSy
 
     The smallest of the data files is read; the others must be what is written of the same rows.
     """
+    if not 0 < said.mechanism.beta <= 1 or (said.mechanism.certificate is None) != (said.data.rows == 0):
+        raise VerificationFailed("a sampling rate that is none, or rows without a certificate")
     listed, above = read_dictionary(folder / DICTIONARY), read_coarser(folder / COARSER)
     domains = domains_of(listed, above)
     columns, levels = _split(said, listed)

@@ -11,6 +11,7 @@ from crowdgate.mechanisms.tables.spec import DpTablesSpec
 
 TABLES: Kind[DpTablesSpec, TablesPlan, AnsweredTables, PublishedTables, TablesManifest] = Kind(
     name="dp_tables",
+    serves="figures that must be right, each with its error",
     spec=DpTablesSpec,
     shapes=frozenset((Shape.STATIC, Shape.INPUT, Shape.CELLS)),
     spends=frozenset(("mechanism",)),

@@ -1,0 +1,84 @@
+"""The limits of a certificate hold as often as they say: sums over all outcomes of noise and coins."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from math import comb, prod
+
+import numpy as np
+import pytest
+
+from crowdgate.accounting.discrete_laws import DiscreteGaussian
+from crowdgate.kinds.synthetic.certificate import Certificate
+
+ROWS = 40
+
+
+def certificate(distances: tuple[int, ...], sigma: Fraction, beta: Fraction = Fraction(1)) -> Certificate:
+    return Certificate(np.array(distances), sigma, [4] * len(distances), ROWS, beta, Fraction(1, 10))
+
+
+def outcomes(truth: tuple[int, ...], sigma: Fraction, stated: Fraction) -> Iterator[tuple[Certificate, float]]:
+    """Every certificate of these distances with its probability; `stated` is the squared sigma that it believes in."""
+    law = DiscreteGaussian(sigma)
+    reach = range(-int(7 * law.sigma) - 1, int(7 * law.sigma) + 2)
+    masses = {noise: law.mass(noise) for noise in reach}
+    for noise in product(reach, repeat=len(truth)):
+        found = tuple(a + b for a, b in zip(truth, noise, strict=True))
+        yield certificate(found, stated), prod(masses[each] for each in noise)
+
+
+@pytest.mark.parametrize("sigma", [Fraction(1, 3), Fraction(2), Fraction(30)])
+def test_a_pair_lies_within_its_limits_as_often_as_they_say(sigma: Fraction) -> None:
+    truth, held = 100, 0.0
+    for found, mass in outcomes((truth,), sigma, sigma):
+        held += mass * bool(found.lower[0] <= truth / (2 * ROWS) <= found.upper[0])
+    assert held >= 0.95 - 1e-9
+    missed = sum(
+        mass * bool(not found.lower[0] <= truth / (2 * ROWS) <= found.upper[0])
+        for found, mass in outcomes((truth,), sigma, sigma / 4)
+    )
+    assert missed > 0.05 or sigma < 1, "half the noise in the limits is seen"
+
+
+@pytest.mark.parametrize("truth", [(0, 0), (30, 31), (5, 60)])
+def test_what_gates_read_fails_once_in_twenty_times_at_most(truth: tuple[int, int]) -> None:
+    sigma = Fraction(3)
+    greatest, mean = max(truth) / (2 * ROWS), sum(truth) / (4 * ROWS)
+    failed = np.zeros(4)
+    for found, mass in outcomes(truth, sigma, sigma):
+        summed = found.summed_up
+        ends = (summed.greatest.upper < greatest, summed.greatest.lower > greatest,
+                summed.mean.upper < mean, summed.mean.lower > mean)  # fmt: skip
+        failed += mass * np.array(ends)
+    assert (failed <= 0.05 + 1e-9).all()
+
+
+def test_pairs_are_trustworthy_by_their_upper_limit() -> None:
+    found = certificate((0, 4, 40), Fraction(1))
+    assert found.trustworthy.tolist() == [True, True, False]
+    assert found.upper[1] <= 0.1 < found.upper[2]
+    assert found.summed_up.trusted == pytest.approx(2 / 3)
+    assert replace(found, pair_error=Fraction(1, 1000)).summed_up.trusted == 0
+
+
+@pytest.mark.parametrize("beta", [Fraction(1, 2), Fraction(1, 5), Fraction(9, 10)])
+@pytest.mark.parametrize("counts", [(10, 10, 10, 10), (37, 1, 1, 1), (20, 20, 0, 0)])
+def test_coins_take_the_sample_no_farther_from_the_table_than_is_added(beta: Fraction, counts: tuple[int, ...]) -> None:
+    """Half the sum of |sample - beta table|, in parts of the expected number of rows: exactly, over all samples."""
+    rate, rows = float(beta), float(beta) * sum(counts)
+    found = replace(certificate((0,), Fraction(1), beta), rows=round(rows))
+    law = {0.0: 1.0}
+    for count in counts:
+        ahead: dict[float, float] = {}
+        for kept in range(count + 1):
+            mass = comb(count, kept) * rate**kept * (1 - rate) ** (count - kept)
+            for so_far, before in law.items():
+                far = round(so_far + abs(kept - rate * count), 9)
+                ahead[far] = ahead.get(far, 0.0) + before * mass
+        law = ahead
+    beyond = sum(mass for far, mass in law.items() if far / (2 * rows) > found.coins[0])
+    assert beyond <= 0.025
+    within_half = sum(mass for far, mass in law.items() if far / (2 * rows) > found.coins[0] / 4)
+    assert within_half > 0.025, "a quarter of it would not do"
