@@ -155,13 +155,17 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "no certificate": (MECHANISM, f"{MECHANISM}    certificate_share: 0\n", "certificate_share"),
     "a small model": (MECHANISM, f"{MECHANISM}    model_cells: 8\n", "at least"),
     "a large model": (MECHANISM, f"{MECHANISM}    model_cells: 1048577\n", "a whole number from 1 to 1048576"),
-    "an unknown triple": (MECHANISM, f"{MECHANISM}    triples: [[age, ward, nose]]\n", "'nose' is not released.*'note'"),
+    "an unknown triple": (
+        MECHANISM, f"{MECHANISM}    triples: [[age, ward, nose]]\n", "'nose' is not released.*'note'",
+    ),
     "a triple of two": (MECHANISM, f"{MECHANISM}    triples: [[age, ward, ward]]\n", "each triple once"),
     "an impossible value of no domain": (
         MECHANISM, f"{MECHANISM}    impossible: [{{age: [0 to 9], ward: [nroth]}}]\n", "'nroth' is no value.*'north'",
     ),
     "values of two levels": (
-        MECHANISM, f"{MECHANISM}    impossible: [{{age: [0 to 9, 50+], ward: [north]}}]\n", "'50\\+' is no value beside",
+        MECHANISM,
+        f"{MECHANISM}    impossible: [{{age: [0 to 9, 50+], ward: [north]}}]\n",
+        "'50\\+' is no value beside",
     ),
     "a value that nothing goes with": (
         MECHANISM,
@@ -170,7 +174,8 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     ),
     "values that contradict each other": (
         MECHANISM,
-        f"{MECHANISM}    impossible: [{{age: [0 to 9], ward: [north, south]}}, {{age: [0 to 9], ward: [east, (invalid)]}}]\n",
+        MECHANISM
+        + "    impossible: [{age: [0 to 9], ward: [north, south]}, {age: [0 to 9], ward: [east, (invalid)]}]\n",
         "a value of 'age' could not occur at all",
     ),
     "everything": (

@@ -1,4 +1,5 @@
-"""Keeps one release of every kind in the present format of manifest: `python -m tests.verify.keep`, once a format.
+"""Keeps one release of every kind in the present format of manifest: `python -m tests.verify.keep`, once a format, and
+once for a new kind.
 
 What was kept is never written anew: releases of every format that was published must stay verifiable.
 """
@@ -14,23 +15,30 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.manifest import FORMAT
 from crowdgate.signing import keys
 from tests.kinds.margins import margins_workshop
+from tests.kinds.synthetic import RICH, synthetic_workshop
 from tests.kinds.test_tables_release import tables_workshop
 from tests.workshop import Workshop
 
 KEPT = Path(__file__).parent / "kept"
-KINDS: dict[str, Callable[[Path], Workshop]] = {"safe_k_anonymity": margins_workshop, "dp_tables": tables_workshop}
+KINDS: dict[str, Callable[[Path], Workshop]] = {
+    "safe_k_anonymity": margins_workshop,
+    "dp_tables": tables_workshop,
+    "dp_synthetic": lambda root: synthetic_workshop(root, RICH),
+}
 
 
 def keep(root: Path = KEPT) -> None:
-    """Releases below the number of the format, signed with a key that is thrown away but for its public half."""
+    """Releases below the number of the format, of kinds that have none yet, signed with a key that is thrown away but
+    for its public half."""
     place = root / str(FORMAT)
-    place.mkdir(parents=True)
+    place.mkdir(parents=True, exist_ok=True)
+    new = [name for name in KINDS if not (place / name).exists()]
     with tempfile.TemporaryDirectory() as scratch:
         secret = Path(scratch) / "kept.pem"
         keys.create(secret)
-        shutil.copy(f"{secret}.pub", place / "kept.pub")
-        for name, make in KINDS.items():
-            workshop = make(Path(scratch) / name)
+        for name in new:
+            shutil.copy(f"{secret}.pub", place / f"{name}.pub")
+            workshop = KINDS[name](Path(scratch) / name)
             with (workshop.root / "crowdgate.toml").open("a", encoding="utf-8") as settings:
                 settings.write('signing_key = "../kept.pem"\n')
             made = job.release(Request(workshop.policy, "2030-01-01"), draw_key).path
