@@ -100,6 +100,27 @@ rows: Drawn = st.fixed_dictionaries(
         ),
     },
 )
+impossible: Drawn = st.dictionaries(
+    st.sampled_from(["age", "ward"]),
+    st.lists(st.sampled_from(["0 to 9", "50+", "90+", "north", "south", "side", "other", "(invalid)"]), min_size=1),
+    min_size=2,
+)
+synthetic: Drawn = st.fixed_dictionaries(
+    {
+        "kind": constant("dp_synthetic"),
+        "attributes": st.fixed_dictionaries(
+            {"age": st.sampled_from(["exact", "10 years", "50 years"]), "ward": st.sampled_from(["exact", "side"])}
+        ),
+    },
+    optional={
+        "sampling": st.sampled_from(["0.001", "0.5", "1"]).map(lambda beta: {"beta": beta}),
+        "impossible": st.lists(impossible, min_size=1, max_size=2),
+        "one_way_share": st.sampled_from(["0.01", "0.9"]),
+        "certificate_share": st.sampled_from(["0.001", "0.4"]),
+        "model_cells": st.sampled_from(["50", "1000", "1048576"]),
+        "pair_error": st.sampled_from(["0.001", "1"]),
+    },
+)
 limits = st.sampled_from([{"at_most": "1"}, {"at_least": "0"}, {"at_most": "0"}, {"at_most": "1000000"}])
 
 
@@ -169,7 +190,7 @@ def ends(workshop: Workshop, table: list[Row]) -> str:
 
 
 drawn: dict[str, Drawn] = {
-    "wish": st.one_of(tables, rows).flatmap(fitting),
+    "wish": st.one_of(tables, rows, synthetic).flatmap(fitting),
     "form": st.sampled_from(["parquet", "csv"]),
     "person": st.booleans(),
     "table": st.sampled_from(TABLES),

@@ -10,7 +10,7 @@ from crowdgate.kind.kind import Page
 from crowdgate.kinds.synthetic.certificate import Certificate
 from crowdgate.kinds.synthetic.files import certificate_of
 from crowdgate.kinds.synthetic.published import PublishedSynthetic
-from crowdgate.kinds.synthetic.said import SyntheticManifest
+from crowdgate.kinds.synthetic.said import Combination, SyntheticManifest
 
 LISTED = 20
 """Pairs in the README at most; the others stand in the certificate."""
@@ -31,13 +31,19 @@ def page(said: SyntheticManifest, held: PublishedSynthetic) -> Page:
         "beta": f"{float(mechanism.beta):g}",
         "sampled": mechanism.beta != 1,
         "persons": mechanism.rows_per_unit,
-        "impossible": len(mechanism.impossible),
+        "impossible": [*map(_together, mechanism.impossible)],
+        "triples": [", ".join(each) for each in mechanism.triples],
         "seed": mechanism.seed,
         "limit": f"{float(mechanism.pair_error):g}",
         "used": "the rows",
         "certified": None if certified is None else _certified(held, certified),
     }
     return Page(f"kinds/synthetic/release.{said.format}.md.j2", values)
+
+
+def _together(line: Combination) -> str:
+    """A combination that can't occur, in words."""
+    return " together with ".join(f"{name} {' or '.join(values)}" for name, values in line.items())
 
 
 def _certified(held: PublishedSynthetic, certified: Certificate) -> dict[str, object]:

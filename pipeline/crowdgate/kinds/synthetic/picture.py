@@ -55,6 +55,7 @@ def _squares(columns: int, margin: int, certified: Certificate) -> Iterator[str]
 
 def _key(top: int) -> Iterator[str]:
     x = 10
+    yield f'<text x="{x}" y="{top + 32}">upper limits of the distance of each pair, in hundredths of all rows</text>'
     for limit, colour in STEPS:
         said = f"to {limit:g}" if limit < 1 else "more"
         yield f'<rect x="{x}" y="{top}" width="12" height="12" fill="{colour}"/>'

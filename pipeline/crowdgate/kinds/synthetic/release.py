@@ -25,6 +25,7 @@ from crowdgate.kinds.synthetic.said import (
     SyntheticData,
     SyntheticMechanism,
     SyntheticStated,
+    in_order,
 )
 from crowdgate.manifest import dumped
 from crowdgate.mechanisms.synthetic.certificate import pairs
@@ -94,8 +95,8 @@ def _stated(planned: SyntheticPlan) -> dict[str, Any]:
         "kind": "dp_synthetic", "beta": mechanism.beta, "rows_per_unit": mechanism.drawing.rows_per_unit,
         "attributes": dict(spec.attributes), "rho": mechanism.drawing.budget.rho, "one_way_share": spec.one_way_share,
         "certificate_share": spec.certificate_share, "model_cells": spec.model_cells, "pair_error": spec.pair_error,
-        "triples": tuple(tuple(each) for each in spec.triples),
-        "impossible": tuple({name: tuple(own) for name, own in line.items()} for line in spec.impossible),
+        "triples": tuple(sorted(tuple(sorted(each)) for each in spec.triples)),
+        "impossible": in_order({name: tuple(sorted({*own})) for name, own in line.items()} for line in spec.impossible),
     }  # fmt: skip
 
 

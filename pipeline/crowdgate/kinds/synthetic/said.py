@@ -1,6 +1,6 @@
 """What the manifest of a release of synthetic rows says beside what all manifests say."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Annotated, Literal
 
@@ -51,6 +51,15 @@ class MeasuredSaid(Said):
         return self.rho + (self.selection or 0)
 
 
+Values = Annotated[tuple[Label, ...], Field(min_length=1, max_length=MOST_SYNTHETIC_VALUES)]
+Combination = Mapping[str, tuple[str, ...]]
+
+
+def in_order(lines: Iterable[Combination]) -> tuple[Combination, ...]:
+    """Combinations that can't occur, each once, in the one order in which a manifest has them."""
+    return tuple(dict(line) for line in sorted({tuple(sorted(line.items())) for line in lines}))
+
+
 class SyntheticStated(MechanismSaid):
     """What is known of the mechanism before there is a candidate: `rho` in all, the shares of it that measure tables of
     one attribute and the certificate, and what the policy says of the model. A pair of attributes is trustworthy whose
@@ -64,7 +73,9 @@ class SyntheticStated(MechanismSaid):
     certificate_share: Exact
     model_cells: Annotated[int, Field(ge=1, le=MOST_MODEL_CELLS)]
     triples: Annotated[tuple[tuple[Label, Label, Label], ...], Field(max_length=MOST_TABLES)]
-    impossible: Annotated[tuple[dict[Label, tuple[Label, ...]], ...], Field(max_length=MOST_TABLES)]
+    impossible: Annotated[
+        tuple[Annotated[dict[Label, Values], Field(min_length=2, max_length=3)], ...], Field(max_length=MOST_TABLES)
+    ]
     pair_error: Exact
 
 

@@ -23,7 +23,7 @@ from crowdgate.kinds.synthetic.files import (
     certificate_of,
 )
 from crowdgate.kinds.synthetic.published import Counts, NoisyTable, PublishedSynthetic
-from crowdgate.kinds.synthetic.said import SyntheticManifest
+from crowdgate.kinds.synthetic.said import SyntheticManifest, in_order
 from crowdgate.limits import MOST_NUMBERS, MOST_SYNTHETIC_ROWS
 from crowdgate.manifest import guarantee_words
 from crowdgate.publish import rows
@@ -69,7 +69,11 @@ def _axis_problems(said: SyntheticManifest) -> Iterator[str]:
             yield "a measured table of a column twice, or of none that is released"
         elif each.cells != prod(sizes[axis] for axis in axes):
             yield "a measured table whose cells are not those of its columns"
-    triples = {frozenset(each) for each in said.mechanism.triples}
+    stated, lines = said.mechanism.triples, said.mechanism.impossible
+    ordered = in_order({name: tuple(sorted({*own})) for name, own in line.items()} for line in lines)
+    if stated != tuple(sorted({tuple(sorted({*each})) for each in stated})) or lines != ordered:
+        yield "triples or combinations that can't occur are not in their order, each once"
+    triples = {frozenset(each) for each in stated}
     wide = [frozenset(name for name, _ in each.named) for each in said.mechanism.measured if len(each.axes) > 2]
     if not triples.issuperset(wide):
         yield "a measured table of three columns that the policy does not name"
@@ -111,10 +115,11 @@ def _spend_problems(said: SyntheticManifest) -> Iterator[str]:
     """rho keeps the stated epsilon and delta, on a sample of rate beta."""
     own = {part.name: part for part in said.guarantee.guarantee.parts}.get("mechanism")
     beta = said.mechanism.beta
-    if own is None or not 0 < own.delta < beta:
+    if own is None or own.delta <= 0:
         yield "a release of synthetic rows has a part that is the mechanism, with a delta"
         return
-    epsilon, delta = stated_guarantee("gaussian", said.mechanism.rho, own.delta / beta, beta)
+    inner = min(own.delta / beta, 1 - Fraction(1, 10**9))
+    epsilon, delta = stated_guarantee("gaussian", said.mechanism.rho, inner, beta)
     if epsilon > own.epsilon or delta > own.delta:
         yield "what the noise spends does not keep the stated epsilon and delta"
 
