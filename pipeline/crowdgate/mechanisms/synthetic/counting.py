@@ -26,7 +26,8 @@ class Finest:
         """A table over the finest variables, summed to the levels of `table`."""
         if table not in self._projections:
             self._projections[table] = Projection.of(self.domain, self.of(table), table)
-        return np.asarray(self._projections[table].sums(finest), dtype=np.int64)
+        whole = finest.astype(np.float64)  # exact: fewer than 2^53 rows
+        return np.rint(self._projections[table].sums(whole)).astype(np.int64)
 
 
 def count(domain: Domain, counted: Histogram, table: Table) -> Counts:
