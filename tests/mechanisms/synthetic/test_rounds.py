@@ -17,6 +17,7 @@ from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse
 from crowdgate.mechanisms.synthetic import certificate, counting, rounds
 from crowdgate.mechanisms.synthetic.domain import Domain, Table
+from crowdgate.mechanisms.synthetic.junction_tree import cells
 from crowdgate.mechanisms.synthetic.rounds import Budget, Drawing, Synthesized, synthesize
 from crowdgate.noise import ZcdpSource
 
@@ -46,7 +47,7 @@ def domain() -> Domain:
     return Domain.of(levels)
 
 
-def drawing(rho: Fraction = Fraction(1), rows_per_unit: int = 1) -> Drawing:
+def drawing(rho: Fraction = Fraction(1), rows_per_unit: int = 1, cells: int = 1 << 12) -> Drawing:
     made = domain()
     tables = [
         pair
@@ -54,7 +55,7 @@ def drawing(rho: Fraction = Fraction(1), rows_per_unit: int = 1) -> Drawing:
         if len({*map(made.attribute_of.__getitem__, pair)}) == 2
     ]
     one_ways = (rho / 8, rho / 8, rho / 4)
-    return Drawing(made, tuple(tables), (), 1 << 12, rows_per_unit, Budget(one_ways, rho * Fraction(2, 5), rho / 10))
+    return Drawing(made, tuple(tables), (), cells, rows_per_unit, Budget(one_ways, rho * Fraction(2, 5), rho / 10))
 
 
 def histogram(people: Sequence[tuple[int, int, int]]) -> Histogram:
@@ -160,6 +161,16 @@ def test_one_person_more_changes_nothing_but_what_is_paid_for(
 
 
 MANY = [(i % 2, i % 3, i % 6) for i in range(60)]
+
+
+@pytest.mark.parametrize("most", [11, 18, 36])
+def test_a_model_stays_within_its_cells(most: int) -> None:
+    """Also where a round picks more tables than there are sets of attributes that fit."""
+    drawn = drawing(cells=most)
+    found = synthesize(drawn, histogram(MANY), Script(np.random.default_rng(0)).source(), np.random.default_rng(0))
+    picked = {each.table for each in found.measured}
+    assert all(cells(drawn.domain, [*drawn.one_ways, table]) <= most for table in picked)
+    assert cells(drawn.domain, picked) <= most
 
 
 def _halved(monkeypatch: pytest.MonkeyPatch) -> None:

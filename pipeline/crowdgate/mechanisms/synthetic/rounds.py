@@ -163,8 +163,7 @@ class _Rounds:
         scores, limit = self.scores(variance), self.limit(left)
         picks: list[Table] = []
         for _ in range(PICKS):
-            fitting = self.fitting(scores, picks, limit)
-            picks.append(self.choose(fitting or list(scores), scores, number, SELECTING * price))
+            picks.append(self.choose(self.fitting(scores, picks, limit), scores, number, SELECTING * price))
         for table in picks:
             self.measure(table, number, (1 - SELECTING) * price)
         before, self.model = self.model, self.fitted(STEPS)
@@ -207,15 +206,12 @@ class _Rounds:
         return np.rint(total_of(self.measured) * self.model.marginal(table)).astype(np.int64)
 
     def fitting(self, tables: Iterable[Table], picks: Sequence[Table], limit: int) -> list[Table]:
-        """The tables of other attributes than this round's picks with which a model of all tables so far is small
-        enough: by what is public, or paid for."""
+        """The tables with which a model of all tables so far is small enough: by what is public, or paid for. Those of
+        other attributes than this round's picks, as long as there are any."""
         known = [*(each.table for each in self.measured), *(table for table, _ in self.drawing.impossible)]
         grown, taken = Extensions(self.domain, [*known, *picks]), {self.finest.of(table) for table in picks}
-        return [
-            table
-            for table in tables
-            if self.finest.of(table) not in taken and (len(table) == 1 or grown.with_table(table) <= limit)
-        ]
+        small = [table for table in tables if len(table) == 1 or grown.with_table(table) <= limit]
+        return [table for table in small if self.finest.of(table) not in taken] or small
 
     def limit(self, left: Fraction) -> int:
         """Cells that the model may have now."""
