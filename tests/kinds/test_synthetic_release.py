@@ -185,6 +185,14 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     ),
     "an epsilon of nothing": ("{epsilon: 2, delta: 0.01}", "{epsilon: 1e-9, delta: 1e-9}", "larger epsilon"),
     "an epsilon of little": ("{epsilon: 2, delta: 0.01}", "{epsilon: 0.01, delta: 1e-9}", "of at most 1000 rows"),
+    "a share of nothing for other tables": (
+        MECHANISM,
+        f"{MECHANISM}    one_way_share: 0.{'9' * 19}8\n    certificate_share: 1e-20\n",
+        "other tables with noise of",
+    ),
+    "a share of nothing for distances": (
+        MECHANISM, f"{MECHANISM}    certificate_share: 1e-30\n", "distances with noise of .* of at most 100000000",
+    ),
     "no delta": ("{epsilon: 2, delta: 0.01}", "{epsilon: 2, delta: 0}", "delta"),
     "a gate on rows": ("trusted_pairs", "smallest_class", "does not speak of a release by dp_synthetic"),
 }  # fmt: skip

@@ -173,6 +173,20 @@ def test_a_model_stays_within_its_cells(most: int) -> None:
     assert cells(drawn.domain, picked) <= most
 
 
+def test_noisy_numbers_of_several_attributes_stay_within_their_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wide() -> int:
+        found = synthesize(
+            drawing(), histogram(MANY), Script(np.random.default_rng(0)).source(), np.random.default_rng(0)
+        )
+        assert found.spent + drawing().budget.certificate == drawing().budget.rho
+        return sum(each.noisy.size for each in found.measured if len(each.table) > 1)
+
+    assert wide() > 20
+    for most in (0, 20):
+        monkeypatch.setattr(rounds, "WIDE_NUMBERS", most)
+        assert wide() <= most
+
+
 def _halved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounds, "PAIR", 4)
     honest = rounds._Rounds.choose

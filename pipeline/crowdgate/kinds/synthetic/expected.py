@@ -13,7 +13,7 @@ from crowdgate.hierarchy import Level, above
 from crowdgate.kind.forecast import Axes, Basis, CellErrors, Errors, Floats
 from crowdgate.kind.prior import Joint, Prior
 from crowdgate.mechanisms.synthetic.plan import DpSynthetic
-from crowdgate.mechanisms.synthetic.rounds import PRICES, SELECTING
+from crowdgate.mechanisms.synthetic.rounds import SELECTING
 
 FACTOR = 2.0
 """How many times as large the error of a cell can well be: a model of many tables is no measurement of each."""
@@ -48,7 +48,7 @@ def _one_way(mechanism: DpSynthetic, axes: Axes) -> tuple[Floats, Floats]:
 def _two_way(mechanism: DpSynthetic, axes: Axes, joint: Joint) -> tuple[Floats, Floats]:
     """Measured, or taken as independent given the tables of one attribute: what has the smaller sum of errors."""
     drawing = mechanism.drawing
-    price = (1 - SELECTING) * drawing.budget.rounds / (PRICES * len(drawing.domain.attributes))
+    price = (1 - SELECTING) * drawing.first_price
     measured = np.full(joint.people.shape, drawing.rows_per_unit / sqrt(2 * price))
     if joint.basis in UNKNOWN:
         return measured, np.zeros_like(measured)

@@ -20,10 +20,11 @@ from crowdgate.guarantee import Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, Subsampler, View, subsample
 from crowdgate.limits import MOST_SYNTHETIC_ROWS
+from crowdgate.mechanisms.synthetic.certificate import pairs
 from crowdgate.mechanisms.synthetic.domain import Domain, Table
 from crowdgate.mechanisms.synthetic.findings import policy_findings, size_findings
 from crowdgate.mechanisms.synthetic.impossible import Levels, impossible_tables
-from crowdgate.mechanisms.synthetic.rounds import Budget, Drawing, Synthesized, synthesize
+from crowdgate.mechanisms.synthetic.rounds import SELECTING, Budget, Drawing, Synthesized, synthesize
 from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 from crowdgate.noise import ZcdpSource
 
@@ -159,3 +160,17 @@ def _noise_findings(planned: DpSynthetic, contract: Contract) -> Iterator[Findin
             found = f"tables of one attribute would be wrong about {mean:.0%} of at most {contract.rows_at_most} rows"
             expected = f"fewer attributes, coarser levels or a larger epsilon, to be below {USELESS:.0%}"
             yield ("attributes",), found, expected, None
+    yield from _share_findings(planned.drawing)
+
+
+def _share_findings(drawing: Drawing) -> Iterator[Finding]:
+    """Noise in one number that is larger than any number of rows: of a first pick, of a distance."""
+    spends = (
+        ("one_way_share", "other tables", (1 - SELECTING) * drawing.first_price),
+        ("certificate_share", "distances", drawing.budget.certificate / len(pairs(drawing.domain))),
+    )
+    for place, of, rho in spends:
+        noise = sqrt(squared_sigma(drawing.rows_per_unit, rho))
+        if noise > MOST_SYNTHETIC_ROWS:
+            expected = f"shares and an epsilon that leave them noise of at most {MOST_SYNTHETIC_ROWS}"
+            yield (place,), f"{of} with noise of {noise:.3g} in a number", expected, None

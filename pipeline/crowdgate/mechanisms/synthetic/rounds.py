@@ -3,7 +3,9 @@
 First all one-way tables; then rounds, in each of which some tables that the model is farthest from are chosen privately
 and measured, and the model is fitted anew (McKenna, Mullins, Sheldon, Miklau 2022, AIM; in batches, with tables at
 coarser levels as candidates). Every choice and every measurement has its rho, and they add up exactly to what is spent.
-Between draws nothing is used but what was drawn, and what is public.
+Between draws nothing is used but what was drawn, and what is public. A price may depend on what was drawn before, too:
+a sum of rho that is never above a bound fixed beforehand is paid by that bound (Feldman, Zrnic 2021, "Individual
+privacy accounting via a Renyi filter", for every order at once).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +18,7 @@ import numpy as np
 
 from crowdgate.domain import Codes
 from crowdgate.histogram import Histogram
-from crowdgate.limits import MOST_SYNTHETIC_ROWS
+from crowdgate.limits import MOST_NUMBERS, MOST_SYNTHETIC_ROWS
 from crowdgate.mechanisms.synthetic.certificate import distances
 from crowdgate.mechanisms.synthetic.counting import Counts, Finest, count
 from crowdgate.mechanisms.synthetic.domain import Domain, Table
@@ -34,6 +36,8 @@ PRICES, DEARER = 8, 4
 the median table tells no more than noise."""
 AT_FIRST = Fraction(1, 4)
 """Of the cells that a model may have, those that it may have from the beginning: the others as the budget is spent."""
+WIDE_NUMBERS = MOST_NUMBERS // 2
+"""Noisy numbers of tables of several attributes, at most: those of one attribute always have room beside them."""
 PAIR, ONE_WAY = 2, 1
 """Weights of scores: an error of a one-way table counts half."""
 STEPS, LAST_STEPS = 40, 120
@@ -65,6 +69,11 @@ class Drawing:
     model_cells: int
     rows_per_unit: int
     budget: Budget
+
+    @property
+    def first_price(self) -> Fraction:
+        """rho of a table in the first round: of choice and measurement."""
+        return self.budget.rounds / (PRICES * len(self.domain.attributes))
 
     @cached_property
     def one_ways(self) -> tuple[Table, ...]:
@@ -148,8 +157,7 @@ class _Rounds:
             self.measure(table, 0, rho)
         if total_of(self.measured) < 1:
             return
-        left = self.drawing.budget.rounds
-        price, number = left / (PRICES * len(self.domain.attributes)), 1
+        left, price, number = self.drawing.budget.rounds, self.drawing.first_price, 1
         self.model = self.fitted(STEPS)
         while left > 0:
             price = left / PICKS if left < (PICKS + 1) * price else price
@@ -206,11 +214,16 @@ class _Rounds:
         return np.rint(total_of(self.measured) * self.model.marginal(table)).astype(np.int64)
 
     def fitting(self, tables: Iterable[Table], picks: Sequence[Table], limit: int) -> list[Table]:
-        """The tables with which a model of all tables so far is small enough: by what is public, or paid for. Those of
-        other attributes than this round's picks, as long as there are any."""
-        known = [*(each.table for each in self.measured), *(table for table, _ in self.drawing.impossible)]
-        grown, taken = Extensions(self.domain, [*known, *picks]), {self.finest.of(table) for table in picks}
-        small = [table for table in tables if len(table) == 1 or grown.with_table(table) <= limit]
+        """The tables with which a model of all tables so far is small enough, and the noisy numbers not too many: by
+        what is public, or paid for. Those of other attributes than this round's picks, as long as there are any."""
+        measured, cells = [*(each.table for each in self.measured), *picks], self.domain.cells
+        grown = Extensions(self.domain, [*measured, *(table for table, _ in self.drawing.impossible)])
+        room = WIDE_NUMBERS - sum(cells(table) for table in measured if len(table) > 1)
+        taken = {self.finest.of(table) for table in picks}
+        small = [
+            table for table in tables
+            if len(table) == 1 or (cells(table) <= room and grown.with_table(table) <= limit)
+        ]  # fmt: skip
         return [table for table in small if self.finest.of(table) not in taken] or small
 
     def limit(self, left: Fraction) -> int:
