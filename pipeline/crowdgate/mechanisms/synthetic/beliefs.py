@@ -11,6 +11,7 @@ from math import prod
 import numpy as np
 
 from crowdgate.mechanisms.synthetic.domain import Domain, Floats, Projection, Table
+from crowdgate.mechanisms.synthetic.elementary import exp, log
 from crowdgate.mechanisms.synthetic.junction_tree import Clique, tree
 
 IMPOSSIBLE = -1e9
@@ -123,15 +124,16 @@ def _log_sums(rows: Floats) -> Floats:
     """Logarithms of the sums of exp over the second axis; `rows` become exp(rows) as parts of their sum, in place."""
     greatest = rows.max(axis=1, keepdims=True)
     rows -= greatest
-    np.exp(rows, out=rows)
+    exp(rows)
     sums = np.einsum("gc->g", rows)[:, None]
     rows /= sums
-    return np.asarray(greatest + np.log(sums)).reshape(-1)
+    return np.asarray(greatest + log(sums)).reshape(-1)
 
 
 def _merged(logs: Floats, own: Projection) -> tuple[Floats, Floats]:
     """Logarithms of the sums of exp within the coarser values, and every cell's part of its sum."""
     greatest = own.reduced(logs, np.maximum)
-    parts = np.exp(logs - own.spread(greatest))
+    parts = np.ascontiguousarray(logs - own.spread(greatest))
+    exp(parts)
     sums = own.sums(parts)
-    return greatest + np.log(sums), parts / own.spread(sums)
+    return greatest + log(sums), parts / own.spread(sums)

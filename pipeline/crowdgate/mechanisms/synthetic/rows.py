@@ -86,7 +86,7 @@ def _turns(groups: Indices, rng: np.random.Generator) -> Indices:
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
     number = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(groups)))
     turns = (np.arange(len(groups)) - starts[number]) * _GOLDEN + rng.random(len(starts))[number]
-    return np.argsort(number + turns % 1)
+    return np.argsort(number + turns % 1, kind="stable")
 
 
 def _group_of_lines(domain: Domain, clique: Clique) -> Indices:
