@@ -122,7 +122,7 @@ def test_a_table_of_nobody_or_of_one_ends(workshop: Workshop, rows: int) -> None
 def test_without_rows_no_certificate_is_bought_and_its_gates_withhold(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crowdgate.mechanisms.synthetic.rounds.total_of", lambda _: -1)
+    monkeypatch.setattr("crowdgate.mechanisms.synthetic.learned.total_of", lambda _: -1)
     result = run(workshop)
     assert result.outcome == "withheld"
     unmeasured = [v.measure for v in result.verdicts if v.outcome == "inconclusive"]

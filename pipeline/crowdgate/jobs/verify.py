@@ -36,12 +36,14 @@ class Verified:
         return f"nobody vouches for its origin: {unread}"
 
 
-def verify(folder: Path, ledger: str | None = None, keys: Sequence[Path] = ()) -> Verified:
+def verify(folder: Path, ledger: str | None = None, keys: Sequence[Path] = (), refit: bool = False) -> Verified:
     """A release that holds all it claims; with `keys` (files of public keys) one of them must have signed it.
+    With `refit` data that follow from other files are made again.
 
-    Raises VerificationFailed that lists what does not hold, ConfigurationError for a wrong ledger's URL or key.
+    Raises VerificationFailed that lists what does not hold, ConfigurationError for a wrong ledger's URL or key, or
+    where there is nothing to make again.
     """
     trusted = tuple(key for path in keys for key in public_keys(path))
     opened = None if ledger is None else open_ledger(ledger_url(Path.cwd(), ledger, placed), None)
-    run = Verification(folder, KINDS, ATTACHMENTS, trusted, opened)
+    run = Verification(folder, KINDS, ATTACHMENTS, trusted, opened, refit)
     return Verified(run.run(), run.signed, bool(trusted), None if opened is None else opened.id)

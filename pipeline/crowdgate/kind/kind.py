@@ -87,7 +87,8 @@ class Kind(Generic[S, M, C, P, X]):
     - `promise` and `notes` say what is guaranteed, and what else a person should know; `outlook` what is expected;
       `propose` gives specifications of this kind that would tell tables at these levels.
     - `claims` yields what does not hold of a manifest by itself; `read` recounts the files of a folder, and raises
-      VerificationFailed for anything that is not as the manifest says. `tells` gives the counts of people that a
+      VerificationFailed for anything that is not as the manifest says. `refit` makes data again that follow from other
+      files, and yields what differs; None where none do. `tells` gives the counts of people that a
       release tells later plans, which are none where people are missing by rules that depend on the data.
     """
 
@@ -118,6 +119,7 @@ class Kind(Generic[S, M, C, P, X]):
     said: type[X]
     claims: Callable[[X], Iterator[str]]
     read: Callable[[Path, X, Formats], P]
+    refit: Callable[[X, P], Iterator[str]] | None
     tells: Callable[[X, P], Iterable[Told]]
 
     def of(self, spec: MechanismSpec) -> S:
@@ -150,6 +152,11 @@ class Kind(Generic[S, M, C, P, X]):
         if not isinstance(manifest, self.said):
             raise TypeError(f"{self.name} has another manifest than {type(manifest).__name__}")
         return manifest
+
+    @property
+    def refits(self) -> bool:
+        """Whether some of its data follow from other files."""
+        return self.refit is not None
 
     def problems(self, manifest: Manifest) -> Iterator[str]:
         """What does not hold of a manifest by itself."""
@@ -191,6 +198,9 @@ class AnyKind(Protocol):
     @property
     def said(self) -> type[Manifest]: ...
 
+    @property
+    def refits(self) -> bool: ...
+
     def problems(self, manifest: Manifest) -> Iterator[str]: ...
 
     def opened(self, folder: Path, manifest: Manifest, formats: Formats) -> "Published": ...
@@ -217,6 +227,10 @@ class Published(ABC):
     @abstractmethod
     def candidate(self, manifest: Manifest) -> Candidate:
         """What output measures read."""
+
+    @abstractmethod
+    def refit(self, manifest: Manifest) -> Iterator[str]:
+        """What of the data is not as other files give it again."""
 
     @abstractmethod
     def tells(self, manifest: Manifest) -> Iterable[Told]:
@@ -365,6 +379,10 @@ class _Published(Published, Generic[S, M, C, P, X]):
 
     def candidate(self, manifest: Manifest) -> Candidate:
         return self.of.measured(self.of.stated(manifest), self.held)
+
+    def refit(self, manifest: Manifest) -> Iterator[str]:
+        if self.of.refit is not None:
+            yield from self.of.refit(self.of.stated(manifest), self.held)
 
     def tells(self, manifest: Manifest) -> Iterable[Told]:
         return self.of.tells(self.of.stated(manifest), self.held)

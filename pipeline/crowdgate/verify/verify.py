@@ -1,6 +1,6 @@
 """Verify a published release from its files alone: bytes in, what can be relied on out; fail closed.
 
-Nine numbered steps. Each takes what the steps before it have established and nothing else of the folder, and says
+Ten numbered steps. Each takes what the steps before it have established and nothing else of the folder, and says
 everything that does not hold; the first with a problem ends the verification. What is unknown, missing, unreadable,
 unread or unmeasured is a problem, and so is whatever a step dies of.
 
@@ -13,6 +13,7 @@ unread or unmeasured is a problem, and so is whatever a step dies of.
 7. gates: every verdict measured again on public facts and on the released data, and judged again
 8. pages: README and other pages written again, and equal byte by byte
 9. ledger: it committed to these bytes at this price (asked for, where a ledger is given)
+10. refit: data that follow from other files, made again, are the same (asked for; only of kinds that have such data)
 
 Shared with the maker: the accounting that gives delta, the measures, and the functions that write files and pages. A
 mistake in one of these is not found here: the tests compute the guarantee, the classes and the estimates a second time
@@ -39,7 +40,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from crowdgate import manifest
-from crowdgate.errors import CrowdgateError, VerificationFailed
+from crowdgate.errors import ConfigurationError, CrowdgateError, Problem, VerificationFailed
 from crowdgate.formats import FORMATS
 from crowdgate.formats.written import Writer, same
 from crowdgate.gate import part_name
@@ -63,6 +64,7 @@ class Verification:
     attachments: Attachments
     trusted: Sequence[PublicKey] = ()
     ledger: Ledger | None = None
+    refit: bool = False
     sizes: dict[str, int] = field(default_factory=dict)
     sealed: bytes = b""
     _said: Manifest | None = None
@@ -144,6 +146,8 @@ def _manifest(of: Verification) -> Iterator[str]:
     if kind is None:
         yield f"{manifest.NAME}: its mechanism is none of {', '.join(of.kinds)}"
         return
+    if of.refit and not kind.refits:
+        raise ConfigurationError(_nothing_to_refit(kind, of.kinds))
     of._said = said = manifest.parsed(kind.said, of.sealed)
     release, facts = said.release, said.facts
     if release.id != f"{release.policy}/{release.version}/{release.slot}":
@@ -156,6 +160,12 @@ def _manifest(of: Verification) -> Iterator[str]:
     spent, budget = (facts.spent.epsilon, facts.spent.delta), (facts.budget.epsilon, facts.budget.delta)
     if any(a < b for a, b in zip(spent, stated, strict=True)) or any(a > b for a, b in zip(spent, budget, strict=True)):
         yield "what the population has spent is less than this release, or more than its budget"
+
+
+def _nothing_to_refit(kind: AnyKind, kinds: Kinds) -> Problem:
+    others = ", ".join(name for name, each in kinds.items() if each.refits)
+    found = f"a release by {kind.name}, none of whose data follow from its other files"
+    return Problem("command line", None, "--refit", found, f"a release by {others}, or no --refit")
 
 
 def _files(of: Verification) -> Iterator[str]:
@@ -251,6 +261,11 @@ def _ledger(of: Verification) -> Iterator[str]:
                 yield from audit_problems(of.said, name, each.recorded, of.ledger)
 
 
+def _refit(of: Verification) -> Iterator[str]:
+    if of.refit:
+        yield from of.held.refit(of.said)
+
+
 def _bytes(of: Verification, name: str) -> bytes:
     if of.sizes[name] > LARGEST_LISTING:
         raise VerificationFailed(f"{name}: larger than {LARGEST_LISTING} bytes")
@@ -273,4 +288,5 @@ STEPS: tuple[tuple[str, Step], ...] = (
     ("gates", _gates),
     ("pages", _pages),
     ("ledger", _ledger),
+    ("refit", _refit),
 )

@@ -15,10 +15,10 @@ from scipy.special import logsumexp
 from crowdgate.accounting.zcdp import zcdp_delta
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import collapse
-from crowdgate.mechanisms.synthetic import rounds
+from crowdgate.mechanisms.synthetic import learned, rounds
 from crowdgate.mechanisms.synthetic.domain import Domain, Table
-from crowdgate.mechanisms.synthetic.model import Model
-from crowdgate.mechanisms.synthetic.rounds import Budget, Drawing, Measured
+from crowdgate.mechanisms.synthetic.learned import Learned, Measured
+from crowdgate.mechanisms.synthetic.rounds import Budget, Drawing
 from crowdgate.noise import OPENDP_ZCDP, ZcdpSource
 
 FIRST, PRICE = Fraction(1, 2), Fraction(3, 2)
@@ -36,7 +36,7 @@ Cells = tuple[tuple[int, ...], ...]
 def half_for_the_choice() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(rounds, "SELECTING", Fraction(1, 2))
-        patched.setattr(rounds, "STEPS", 5)
+        patched.setattr(learned, "STEPS", 5)
         yield
 
 
@@ -54,17 +54,16 @@ def run_of(people: Cells) -> rounds._Rounds:
 
 
 @cache
-def model_after(noisy: tuple[int, int]) -> tuple[list[Measured], Model]:
+def learned_from(noisy: tuple[int, int]) -> Learned:
     run = run_of(())
-    run.measured = [Measured((0,), 0, FIRST, run.variance(FIRST), np.array(noisy, dtype=np.int64))]
-    return run.measured, run.fitted(rounds.STEPS)
+    return run.learned.after((Measured((0,), 0, FIRST, run.variance(FIRST), np.array(noisy, dtype=np.int64)),))
 
 
 @cache
 def chances(people: Cells, noisy: tuple[int, int], price: Fraction) -> dict[Table, float]:
     """How likely each table is chosen after this one-way table: e^(score/b) with the b that the noise source uses."""
     run, asked = run_of(people), list[tuple[Any, int, Fraction]]()
-    run.measured, run.model = model_after(noisy)
+    run.learned = learned_from(noisy)
 
     def remembered(values: Any, sensitivity: int, rho: Fraction) -> int:
         asked.append((values, sensitivity, rho))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse
-from crowdgate.mechanisms.synthetic import certificate, counting, rounds
+from crowdgate.mechanisms.synthetic import certificate, counting, learned, rounds
 from crowdgate.mechanisms.synthetic.domain import Domain, Table
 from crowdgate.mechanisms.synthetic.junction_tree import cells
 from crowdgate.mechanisms.synthetic.rounds import Budget, Drawing, Synthesized, synthesize
@@ -28,8 +28,8 @@ Counts = npt.NDArray[np.int64]
 def quick_fits() -> Iterator[None]:
     """How well a model fits is no matter here."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(rounds, "STEPS", 2)
-        patched.setattr(rounds, "LAST_STEPS", 2)
+        patched.setattr(learned, "STEPS", 2)
+        patched.setattr(learned, "LAST_STEPS", 2)
         yield
 
 
@@ -218,7 +218,7 @@ def _exact(monkeypatch: pytest.MonkeyPatch) -> None:
         return honest(domain, held, table)
 
     monkeypatch.setattr(rounds, "count", counted)
-    monkeypatch.setattr(rounds, "total_of", lambda _: people["n"])
+    monkeypatch.setattr(learned, "total_of", lambda _: people["n"])
 
 
 def _unpaid(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,5 +38,6 @@ ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate, PublishedRows, RowsManifest] = 
     said=RowsManifest,
     claims=verify.claims,
     read=verify.read,
+    refit=None,
     tells=tells.tells,
 )

@@ -2,7 +2,7 @@
 
 from crowdgate.candidate import Shape
 from crowdgate.kind.kind import Kind
-from crowdgate.kinds.synthetic import attacked, files, outlook, page, plan, release, tells, verify
+from crowdgate.kinds.synthetic import attacked, files, outlook, page, plan, refit, release, tells, verify
 from crowdgate.kinds.synthetic.plan import SyntheticPlan
 from crowdgate.kinds.synthetic.published import PublishedSynthetic
 from crowdgate.kinds.synthetic.release import SyntheticCandidate
@@ -37,5 +37,6 @@ SYNTHETIC: Kind[DpSyntheticSpec, SyntheticPlan, SyntheticCandidate, PublishedSyn
     said=SyntheticManifest,
     claims=verify.claims,
     read=verify.read,
+    refit=refit.refit,
     tells=tells.tells,
 )

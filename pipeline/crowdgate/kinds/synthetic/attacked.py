@@ -7,7 +7,7 @@ from crowdgate.kind.randomness import Randomness
 from crowdgate.kind.seen import Seen
 from crowdgate.kinds.synthetic.plan import SyntheticPlan
 from crowdgate.kinds.synthetic.release import draw
-from crowdgate.mechanisms.synthetic.rounds import Measured
+from crowdgate.mechanisms.synthetic.learned import Measured
 from crowdgate.noisy.drawn import NoisyCounts
 
 

@@ -7,7 +7,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.histogram import Histogram
+from crowdgate.domain import Codes
+from crowdgate.histogram import Histogram, collapse
 from crowdgate.publish.dictionary import Entry
 from crowdgate.publish.levels import CoarserLine, Domains
 
@@ -45,12 +46,16 @@ class PublishedSynthetic:
 
     def nearness(self, domains: Domains) -> Iterator[int]:
         """For every measured table the sum of absolute differences between the rows and its noisy counts."""
+        for table, own in zip(self.measured, self.counted(domains), strict=True):
+            yield int(np.abs(own - table.noisy.reshape(-1)).sum())
+
+    def counted(self, domains: Domains) -> Iterator[Counts]:
+        """For every measured table the rows in its cells, flat."""
         finest = {each.column: each.level for each in self.columns}
         for table in self.measured:
-            yield int(np.abs(self._counted(table.axes, finest, domains) - table.noisy.reshape(-1)).sum())
+            yield self._counted(table.axes, finest, domains)
 
     def _counted(self, axes: Axes, finest: dict[str, str], domains: Domains) -> Counts:
-        """The rows in every cell of a table, flat."""
         cell = np.zeros(len(self.rows), dtype=np.int64)
         for name, level in axes:
             codes = domains.codes(name, finest[name], level)[self.rows.codes[self.rows.names.index(name)]]
@@ -59,3 +64,9 @@ class PublishedSynthetic:
         out = np.zeros(size, dtype=np.int64)
         np.add.at(out, cell, self.rows.counts)
         return out
+
+
+def by_class(names: tuple[str, ...], sizes: tuple[int, ...], made: Sequence[Codes]) -> Histogram:
+    """Rows by class; `made` has no columns where no rows were made."""
+    codes = made if len(made) else tuple(np.zeros(0, dtype=np.int32) for _ in sizes)
+    return collapse(names, sizes, codes, np.ones(len(codes[0]), dtype=np.int64))

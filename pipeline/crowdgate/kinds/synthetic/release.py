@@ -1,6 +1,6 @@
 """A release of synthetic rows: drawn, certified, written, and what is said of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -10,13 +10,14 @@ import numpy as np
 from crowdgate.accounting.zcdp import squared_sigma
 from crowdgate.candidate import Candidate, Fact, Static
 from crowdgate.contracts.contract import Attribute, Contract
+from crowdgate.domain import Codes
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse, project
 from crowdgate.kind.kind import Sections
 from crowdgate.kind.randomness import Randomness
 from crowdgate.kinds.synthetic.certificate import Certificate
 from crowdgate.kinds.synthetic.plan import VIEW, SyntheticPlan
-from crowdgate.kinds.synthetic.published import NoisyTable, PublishedSynthetic
+from crowdgate.kinds.synthetic.published import NoisyTable, PublishedSynthetic, by_class
 from crowdgate.kinds.synthetic.said import (
     AxisSaid,
     ColumnSaid,
@@ -30,7 +31,8 @@ from crowdgate.kinds.synthetic.said import (
 from crowdgate.manifest import dumped
 from crowdgate.mechanisms.synthetic.certificate import pairs
 from crowdgate.mechanisms.synthetic.domain import Table
-from crowdgate.mechanisms.synthetic.rounds import Measured, Synthesized
+from crowdgate.mechanisms.synthetic.learned import Measured, seeded
+from crowdgate.mechanisms.synthetic.rounds import Synthesized
 from crowdgate.noise import ZcdpSource
 from crowdgate.publish.dictionary import Entry, entries
 from crowdgate.publish.levels import coarser, domains_of
@@ -60,8 +62,7 @@ def draw(planned: SyntheticPlan, counted: Mapping[str, Histogram], randomness: R
     mechanism = planned.mechanism
     coins = None if mechanism.beta == 1 else randomness.coins(mechanism.beta)
     noise, seed = ZcdpSource(randomness.vectors.gaussian, randomness.choose), randomness.seed()
-    rng = np.random.Generator(np.random.PCG64(int.from_bytes(seed, "big")))
-    return mechanism.draw(counted[VIEW], coins, noise, rng), seed
+    return mechanism.draw(counted[VIEW], coins, noise, seeded(seed)), seed
 
 
 def _certificate(planned: SyntheticPlan, drawn: Synthesized) -> Certificate | None:
@@ -116,7 +117,7 @@ def publish(planned: SyntheticPlan, candidate: SyntheticCandidate, contract: Con
     finest = [(contract.by_name[name], own[0]) for name, own in mechanism.levels.items()]
     above = [(contract.by_name[name], level) for name, own in mechanism.levels.items() for level in own[1:]]
     return PublishedSynthetic(
-        rows=_histogram(mechanism.finest, drawn), columns=entries(finest),
+        rows=_histogram(mechanism.finest, drawn.rows), columns=entries(finest),
         ordered=tuple(_ordered(attribute, level) for attribute, level in finest),
         levels=entries(above), coarser=list(coarser([*finest, *above])),
         measured=tuple(NoisyTable(_axes(planned, each.table), each.noisy) for each in drawn.measured),
@@ -129,11 +130,8 @@ def _ordered(attribute: Attribute, level: Level) -> bool:
     return Fact.of(attribute).ordered and bool((np.diff(level.codes) >= 0).all())
 
 
-def _histogram(finest: Mapping[str, Level], drawn: Synthesized) -> Histogram:
-    """The rows by class."""
-    sizes = tuple(map(len, finest.values()))
-    codes = drawn.rows if len(drawn.rows) else tuple(np.zeros(0, dtype=np.int32) for _ in sizes)
-    return collapse(tuple(finest), sizes, codes, np.ones(len(codes[0]), dtype=np.int64))
+def _histogram(finest: Mapping[str, Level], made: Sequence[Codes]) -> Histogram:
+    return by_class(tuple(finest), tuple(map(len, finest.values())), made)
 
 
 def data(held: PublishedSynthetic) -> SyntheticData:
@@ -162,7 +160,7 @@ def private(planned: SyntheticPlan, candidate: SyntheticCandidate, counted: Mapp
 
 def _errors(planned: SyntheticPlan, candidate: SyntheticCandidate, table: Histogram) -> list[dict[str, Any]]:
     """Total variation distances of the tables of two attributes; None where either has no rows."""
-    released = _histogram(planned.mechanism.finest, candidate.drawn)
+    released = _histogram(planned.mechanism.finest, candidate.drawn.rows)
     return [
         {"of": list(names), "total variation": _distance(project(released, names), project(table, names))}
         for names in combinations(table.names, 2)

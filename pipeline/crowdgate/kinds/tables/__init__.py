@@ -37,5 +37,6 @@ TABLES: Kind[DpTablesSpec, TablesPlan, AnsweredTables, PublishedTables, TablesMa
     said=TablesManifest,
     claims=verify.claims,
     read=verify.read,
+    refit=None,
     tells=tells.tells,
 )

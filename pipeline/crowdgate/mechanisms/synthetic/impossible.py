@@ -1,6 +1,6 @@
 """What a policy says can't occur, as tables; and whether that leaves every value something to go with."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 
 import numpy as np
@@ -22,39 +22,44 @@ Levels = Mapping[str, tuple[Level, ...]]
 
 def impossible_tables(spec: DpSyntheticSpec, levels: Levels, domain: Domain) -> tuple[Impossible, list[Finding]]:
     """A table for each line of the policy, true where a combination can't occur; or what stands against them."""
-    variables = {(each.attribute, each.level): at for at, each in enumerate(domain.variables)}
-    made: list[tuple[Table, Bools]] = []
-    findings: list[Finding] = []
-    for at, line in enumerate(spec.impossible):
-        found = {name: _level_of(levels[name], values) for name, values in line.items() if name in levels}
-        findings += _line_findings(at, line, levels, found)
-        known = {name: level for name, level in found.items() if level is not None}
-        if len(known) == len(line):
-            made.append(_holes({variables[name, own.name]: (own, line[name]) for name, own in known.items()}))
-    if findings or not made:
+    findings = [each for at, line in enumerate(spec.impossible) for each in _line_findings(at, line, levels)]
+    if findings or not spec.impossible:
         return (), findings
-    return tuple(made), [*_fit_findings(domain, made, spec), *_contradictions(domain, made)]
+    made = holes(spec.impossible, levels, domain)
+    return made, [*_fit_findings(domain, made, spec), *_contradictions(domain, made)]
 
 
-def _holes(of: Mapping[int, tuple[Level, Sequence[str]]]) -> tuple[Table, Bools]:
-    table = tuple(sorted(of))
-    marks = [np.isin(np.array(of[variable][0].labels, dtype=object), of[variable][1]) for variable in table]
-    return table, np.asarray(reduce(np.logical_and.outer, marks))
+def holes(lines: Iterable[Mapping[str, Sequence[str]]], levels: Levels, domain: Domain) -> Impossible:
+    """A table for each line of values that can't occur together, true where it says so: over the finest level of every
+    attribute that has all its values. Raises ValueError where none has."""
+    variables = {(each.attribute, each.level): at for at, each in enumerate(domain.variables)}
+    out: list[tuple[Table, Bools]] = []
+    for line in lines:
+        found = {name: level_of(levels[name], values) for name, values in line.items()}
+        of = {variables[name, level.name]: np.isin(_labels(level), line[name]) for name, level in found.items()}
+        table = tuple(sorted(of))
+        out.append((table, np.asarray(reduce(np.logical_and.outer, (of[variable] for variable in table)))))
+    return tuple(out)
 
 
-def _level_of(levels: Sequence[Level], values: Sequence[str]) -> Level | None:
-    """The finest level that has all these values."""
-    return next((level for level in levels if {*values} <= {*level.labels}), None)
+def level_of(levels: Sequence[Level], values: Sequence[str]) -> Level:
+    """The finest level that has all these values. Raises ValueError where none has."""
+    for level in levels:
+        if {*values} <= {*level.labels}:
+            return level
+    raise ValueError("no level has these values")
 
 
-def _line_findings(
-    at: int, line: Mapping[str, Sequence[str]], levels: Levels, found: Mapping[str, Level | None]
-) -> Iterator[Finding]:
+def _labels(level: Level) -> npt.NDArray[np.object_]:
+    return np.array(level.labels, dtype=object)
+
+
+def _line_findings(at: int, line: Mapping[str, Sequence[str]], levels: Levels) -> Iterator[Finding]:
     for name, values in line.items():
         place = ("impossible", at, name)
         if name not in levels:
             yield place, f"{name!r} is not released", "a released attribute", nearest(name, list(levels))
-        elif found[name] is None:
+        elif not any({*values} <= {*level.labels} for level in levels[name]):
             known = levels[name][0].labels
             wrong = next((value for value in values if value not in known), values[0])
             expected = "values of one level of the attribute, as released or coarser"

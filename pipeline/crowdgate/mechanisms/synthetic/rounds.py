@@ -18,13 +18,13 @@ import numpy as np
 
 from crowdgate.domain import Codes
 from crowdgate.histogram import Histogram
-from crowdgate.limits import MOST_NUMBERS, MOST_SYNTHETIC_ROWS
+from crowdgate.limits import MOST_NUMBERS
 from crowdgate.mechanisms.synthetic.certificate import distances
 from crowdgate.mechanisms.synthetic.counting import Counts, Finest, count
 from crowdgate.mechanisms.synthetic.domain import Domain, Table
 from crowdgate.mechanisms.synthetic.junction_tree import Extensions
-from crowdgate.mechanisms.synthetic.model import Impossible, Measurement, Model, fit
-from crowdgate.mechanisms.synthetic.rows import rows
+from crowdgate.mechanisms.synthetic.learned import Learned, Measured
+from crowdgate.mechanisms.synthetic.model import Impossible, Model
 from crowdgate.noise import ZcdpSource
 
 PICKS = 6
@@ -40,7 +40,6 @@ WIDE_NUMBERS = MOST_NUMBERS // 2
 """Noisy numbers of tables of several attributes, at most: those of one attribute always have room beside them."""
 PAIR, ONE_WAY = 2, 1
 """Weights of scores: an error of a one-way table counts half."""
-STEPS, LAST_STEPS = 40, 120
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,18 +81,6 @@ class Drawing:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
-    """A table with discrete Gaussian noise of variance rows_per_unit^2/(2 rho) in every cell; the one-way tables are of
-    round 0."""
-
-    table: Table
-    round: int
-    rho: Fraction
-    variance: Fraction
-    noisy: Counts
-
-
-@dataclass(frozen=True, eq=False)
 class Selected:
     """A private choice of one table, and what it cost."""
 
@@ -125,40 +112,28 @@ def synthesize(drawing: Drawing, counted: Histogram, noise: ZcdpSource, rng: np.
     """
     run = _Rounds(drawing, counted, noise)
     run.play()
-    total = total_of(run.measured)
-    total = total if 0 < total <= MOST_SYNTHETIC_ROWS else 0
-    model = run.fitted(LAST_STEPS) if total else None
-    made = () if model is None else rows(model, total, rng)
+    made = run.learned.rows(rng)
     far = distances(drawing.domain, counted, made, drawing.rows_per_unit, drawing.budget.certificate, noise)
-    return Synthesized(tuple(run.measured), tuple(run.selected), total, made, far)
-
-
-def total_of(measured: Sequence[Measured]) -> int:
-    """The number of rows: the mean of the totals of all measured tables, weighted by 1/variance, to the nearest."""
-    weights = [1 / (each.variance * each.noisy.size) for each in measured]
-    sums = [weight * int(each.noisy.sum()) for weight, each in zip(weights, measured, strict=True)]
-    return round(sum(sums, Fraction(0)) / sum(weights, Fraction(0)))
+    return Synthesized(run.learned.measured, tuple(run.selected), run.learned.number, made, far)
 
 
 class _Rounds:
-    """The state of a run: what was measured and chosen, and the model of it."""
+    """The state of a run: what was chosen, and what was learned from measurements."""
 
     def __init__(self, drawing: Drawing, counted: Histogram, noise: ZcdpSource) -> None:
         self.drawing, self.noise = drawing, noise
         self.domain, self.finest = drawing.domain, Finest(drawing.domain)
-        self.measured: list[Measured] = []
+        self.learned = Learned(drawing.domain, drawing.impossible)
         self.selected: list[Selected] = []
-        self.model: Model | None = None
         self._counts = _Counts(drawing.domain, counted)
 
     def play(self) -> None:
         """All rounds, to the last of the budget; none where one-way tables say that there is nobody."""
-        for table, rho in zip(self.drawing.one_ways, self.drawing.budget.one_ways, strict=True):
-            self.measure(table, 0, rho)
-        if total_of(self.measured) < 1:
+        paid = zip(self.drawing.one_ways, self.drawing.budget.one_ways, strict=True)
+        self.learned = self.learned.after(tuple(self.measured(table, 0, rho) for table, rho in paid))
+        if self.learned.total < 1:
             return
         left, price, number = self.drawing.budget.rounds, self.drawing.first_price, 1
-        self.model = self.fitted(STEPS)
         while left > 0:
             price = left / PICKS if left < (PICKS + 1) * price else price
             gained = self.round(number, price, left)
@@ -172,11 +147,11 @@ class _Rounds:
         picks: list[Table] = []
         for _ in range(PICKS):
             picks.append(self.choose(self.fitting(scores, picks, limit), scores, number, SELECTING * price))
-        for table in picks:
-            self.measure(table, number, (1 - SELECTING) * price)
-        before, self.model = self.model, self.fitted(STEPS)
-        assert before is not None
-        return bool(np.median([self.gain(table, before, self.model, variance) for table in picks]) > 0)
+        before = self.model
+        self.learned = self.learned.after(
+            tuple(self.measured(table, number, (1 - SELECTING) * price) for table in picks)
+        )
+        return bool(np.median([self.gain(table, before, variance) for table in picks]) > 0)
 
     def choose(self, tables: Sequence[Table], scores: Mapping[Table, int], number: int, rho: Fraction) -> Table:
         """One of the tables, privately. One row changes a count by one, so a score by at most the greatest weight."""
@@ -185,10 +160,16 @@ class _Rounds:
         self.selected.append(Selected(found, number, rho))
         return found
 
-    def measure(self, table: Table, number: int, rho: Fraction) -> None:
+    def measured(self, table: Table, number: int, rho: Fraction) -> Measured:
         """A table with noise. One row changes one cell by one."""
         noisy = self.noise.gaussian(self._counts.of(table), self.drawing.rows_per_unit, rho)
-        self.measured.append(Measured(table, number, rho, self.variance(rho), noisy))
+        return Measured(table, number, rho, self.variance(rho), noisy)
+
+    @property
+    def model(self) -> Model:
+        """The model so far."""
+        assert self.learned.model is not None, "one-way tables come first"
+        return self.learned.model
 
     def variance(self, rho: Fraction) -> Fraction:
         """Of the noise in a cell."""
@@ -210,13 +191,12 @@ class _Rounds:
 
     def expected(self, table: Table) -> Counts:
         """What the model says of a table, in whole rows."""
-        assert self.model is not None
-        return np.rint(total_of(self.measured) * self.model.marginal(table)).astype(np.int64)
+        return np.rint(self.learned.total * self.model.marginal(table)).astype(np.int64)
 
     def fitting(self, tables: Iterable[Table], picks: Sequence[Table], limit: int) -> list[Table]:
         """The tables with which a model of all tables so far is small enough, and the noisy numbers not too many: by
         what is public, or paid for. Those of other attributes than this round's picks, as long as there are any."""
-        measured, cells = [*(each.table for each in self.measured), *picks], self.domain.cells
+        measured, cells = [*(each.table for each in self.learned.measured), *picks], self.domain.cells
         grown = Extensions(self.domain, [*measured, *(table for table, _ in self.drawing.impossible)])
         room = WIDE_NUMBERS - sum(cells(table) for table in measured if len(table) > 1)
         taken = {self.finest.of(table) for table in picks}
@@ -231,16 +211,10 @@ class _Rounds:
         spent = 1 - left / self.drawing.budget.rounds
         return int(self.drawing.model_cells * max(AT_FIRST, spent))
 
-    def gain(self, table: Table, before: Model, after: Model, variance: Fraction) -> float:
+    def gain(self, table: Table, before: Model, variance: Fraction) -> float:
         """By how much a table's measurement moved the model, in rows, beyond what noise would."""
-        moved = np.abs(after.marginal(table) - before.marginal(table))
-        return float(total_of(self.measured) * moved.sum() - sqrt(2 / pi * float(variance)) * moved.size)
-
-    def fitted(self, steps: int) -> Model:
-        """The model of all that was measured."""
-        known = [Measurement(each.table, each.noisy, each.variance) for each in self.measured]
-        total = max(1, total_of(self.measured))
-        return fit(self.domain, known, total, self.model, steps, self.drawing.impossible)
+        moved = np.abs(self.model.marginal(table) - before.marginal(table))
+        return float(self.learned.total * moved.sum() - sqrt(2 / pi * float(variance)) * moved.size)
 
 
 class _Counts:

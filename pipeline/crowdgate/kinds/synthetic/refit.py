@@ -1,0 +1,67 @@
+"""The rows of a release made again of its other files: noisy tables, levels, what can't occur, and the seed.
+
+Measurements are replayed round by round as when they were drawn. Whatever the model is, it was made of these numbers
+alone, and every number on the way is the same on every processor: so are the rows, or they are others.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+
+import numpy as np
+
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Histogram
+from crowdgate.kinds.synthetic.published import PublishedSynthetic, by_class
+from crowdgate.kinds.synthetic.said import SyntheticManifest
+from crowdgate.mechanisms.synthetic.domain import Domain
+from crowdgate.mechanisms.synthetic.impossible import holes
+from crowdgate.mechanisms.synthetic.learned import Learned, Measured, seeded
+from crowdgate.publish.levels import Domains, domains_of, levels_of
+
+
+def refit(said: SyntheticManifest, held: PublishedSynthetic) -> Iterator[str]:
+    """What tells the rows from those that the other files give. Takes the time and memory of making them."""
+    domains = domains_of((*held.columns, *held.levels), held.coarser)
+    made = learned_from(said, held, domains).rows(seeded(bytes.fromhex(said.mechanism.seed)))
+    again = replace(held, rows=by_class(held.rows.names, held.rows.sizes, made))
+    if not _same(again.rows, held.rows):
+        pairs = zip(again.counted(domains), held.counted(domains), strict=True)
+        yield _apart([int(np.abs(a - b).sum()) for a, b in pairs], again.rows.rows)
+
+
+def _apart(distances: Sequence[int], rows: int) -> str:
+    found = f"{sum(far > 0 for far in distances)} of {len(distances)} measured tables differ, by up to {max(distances)}"
+    here = f"crowdgate {version('crowdgate')} with NumPy {version('numpy')}"
+    return (
+        f"the rows are not those that the noisy tables and the seed give: {found} where there are {rows} rows; they are"
+        f" forged, or were made by another version than {here}"
+    )
+
+
+def _same(one: Histogram, other: Histogram) -> bool:
+    columns = zip((*one.codes, one.counts), (*other.codes, other.counts), strict=True)
+    return all(np.array_equal(a, b) for a, b in columns)
+
+
+def learned_from(said: SyntheticManifest, held: PublishedSynthetic, domains: Domains) -> Learned:
+    """What the published measurements tell."""
+    levels = levels_by_column(domains)
+    domain = Domain.of(levels)
+    place = {(each.attribute, each.level): at for at, each in enumerate(domain.variables)}
+    measured = (
+        Measured(
+            tuple(place[axis] for axis in table.axes), stated.round, stated.rho,
+            said.mechanism.squared_sigma(stated.rho), table.noisy,
+        )
+        for stated, table in zip(said.mechanism.measured, held.measured, strict=True)
+    )  # fmt: skip
+    return Learned.of(domain, holes(said.mechanism.impossible, levels, domain), measured)
+
+
+def levels_by_column(domains: Domains) -> Mapping[str, tuple[Level, ...]]:
+    """Of every column its levels, the finest one first."""
+    found: dict[str, tuple[Level, ...]] = {}
+    for (column, _), level in levels_of(domains).items():
+        found[column] = (*found.get(column, ()), level)
+    return found
