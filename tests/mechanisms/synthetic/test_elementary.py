@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowdgate.mechanisms.synthetic.domain import Floats
 from crowdgate.mechanisms.synthetic.elementary import exp, log
 
-GRID = -(np.arange(1, 20_001) ** 2.0) / 2.0**20 * 1.7
+GRID: Floats = -(np.arange(1, 20_001) ** 2.0) / 2.0**20 * 1.7
 """0 to -650."""
 DIGESTS = ("bf0f1b5b667a9bb6", "7275f73b769e4b0c")
 

@@ -1,0 +1,136 @@
+"""Synthetic rows made again of their noisy tables and their seed: the same rows, and no forged ones."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crowdgate import manifest
+from crowdgate.errors import ConfigurationError, VerificationFailed
+from crowdgate.formats import FORMATS
+from crowdgate.jobs.verify import verify
+from crowdgate.kinds import KINDS
+from crowdgate.manifest import NAME, dumped
+from tests.forging import Claims, Lines, reseal, reseal_with_page, rewrite_lines, rewrite_rows, stated
+from tests.verify.keep import KEPT
+from tests.workshop import crowdgate
+
+RELEASE = KEPT / "2" / "dp_synthetic"
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """An unsigned copy of a published release."""
+    found = Path(shutil.copytree(RELEASE, tmp_path / "copy"))
+    (found / "release.dsse.json").unlink()
+    return found
+
+
+def sealed(folder: Path) -> None:
+    """Everything that is stated of rows and noisy tables made to fit them."""
+    reseal(folder)
+    said = manifest.parsed(KINDS["dp_synthetic"].said, (folder / NAME).read_bytes())
+    held = KINDS["dp_synthetic"].opened(folder, said, {name: FORMATS[name] for name in said.formats})
+    reseal_with_page(folder, lambda claims: claims.update(data=dumped(held.data())))
+
+
+def _another_row(folder: Path) -> None:
+    """A row of the greatest class becomes one of the class after it."""
+
+    def change(rows: Lines) -> Lines:
+        at = max(range(len(rows)), key=lambda at: rows.count(rows[at]))
+        after = at + rows.count(rows[at])
+        rows[after - 1] = rows[after]
+        return rows
+
+    rewrite_rows(folder, change)
+
+
+def _moved(folder: Path) -> None:
+    """A person more in one cell of a noisy table and one less in the next: as many in all."""
+
+    def change(lines: Lines) -> Lines:
+        count = lines[0].index("count")
+        later = next(at for at, line in enumerate(lines[1:], start=1) if line[1] == "1")
+        for at, by in ((later, 1), (later + 1, -1)):
+            lines[at][count] = str(int(lines[at][count]) + by)
+        return lines
+
+    rewrite_lines(folder / "measured.csv", change)
+
+
+def _seed(claims: Claims) -> None:
+    claims["mechanism"]["seed"] = f"{int(claims['mechanism']['seed'], 16) ^ 1:064x}"
+
+
+def _one_round(claims: Claims) -> None:
+    """The last two rounds are said to be one."""
+    measured = claims["mechanism"]["measured"]
+    for each in measured:
+        each["round"] = min(each["round"], measured[-1]["round"] - 1)
+
+
+def _one_round_in_all_files(folder: Path) -> None:
+    reseal(folder, _one_round)
+    last = max(int(each["round"]) for each in stated(folder)["mechanism"]["measured"])
+    rewrite_lines(
+        folder / "measured.csv",
+        lambda lines: [lines[0], *([a, str(min(int(b), last)), *rest] for a, b, *rest in lines[1:])],
+    )
+
+
+def _impossible(claims: Claims) -> None:
+    """What the policy forbids is not said: rows are without it still."""
+    claims["mechanism"]["impossible"].pop()
+
+
+FORGED: dict[str, Callable[[Path], object]] = {
+    "a row": _another_row,
+    "the seed": lambda folder: reseal(folder, _seed),
+    "noisy counts": _moved,
+    "the order of rounds": _one_round_in_all_files,
+    "what can't occur": lambda folder: reseal(folder, _impossible),
+}
+
+
+def test_a_release_is_the_same_when_it_is_made_again() -> None:
+    assert verify(RELEASE, refit=True)
+
+
+@pytest.mark.parametrize("forgery", FORGED)
+def test_what_fits_in_all_files_and_was_not_drawn_is_refused(copy: Path, forgery: str) -> None:
+    FORGED[forgery](copy)
+    sealed(copy)
+    assert verify(copy)
+    with pytest.raises(VerificationFailed, match=r"step 10, refit: the rows are not those .*\d+ of \d+ measured"):
+        verify(copy, refit=True)
+
+
+def test_nothing_of_other_kinds_can_be_made_again() -> None:
+    for kind in ("safe_k_anonymity", "dp_tables"):
+        with pytest.raises(ConfigurationError, match=f"--refit: a release by {kind}.*by dp_synthetic"):
+            verify(KEPT / "2" / kind, refit=True)
+
+
+def test_the_command_says_what_it_made_again(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crowdgate("verify", RELEASE, "--refit") == 0
+    assert "The rows are those that the noisy tables and the seed give." in capsys.readouterr().out
+    assert crowdgate("verify", RELEASE) == 0
+    assert "The rows are those" not in capsys.readouterr().out
+    assert crowdgate("verify", KEPT / "2" / "dp_tables", "--refit") == 2
+    FORGED["a row"](copy)
+    sealed(copy)
+    assert crowdgate("verify", copy, "--refit") == 6
+
+
+def test_a_processor_without_wide_registers_makes_the_same_rows() -> None:
+    """Where NumPy may use them: elsewhere both runs are alike."""
+    wide = np.show_config(mode="dicts")["SIMD Extensions"]["found"]
+    told = {**os.environ, "NPY_DISABLE_CPU_FEATURES": " ".join(wide)}
+    words = "import sys, pathlib, crowdgate.jobs.verify as v; v.verify(pathlib.Path(sys.argv[1]), refit=True)"
+    subprocess.run([sys.executable, "-c", words, str(RELEASE)], env=told, check=True)
