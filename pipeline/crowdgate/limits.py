@@ -33,6 +33,12 @@ MOST_CANDIDATE_CELLS = 1 << 24
 MOST_MODEL_CELLS = 1 << 20
 """Cells of the model that synthetic rows are drawn from: about a tenth of a second for each of some thousand steps."""
 
+MOST_IMPOSSIBLE = 1000
+"""Combinations of values that a policy calls impossible: rows are held against each."""
+
+MOST_ROUNDS = 500
+"""Rounds of a release of synthetic rows that is verified: after each a model is fitted. Forty attributes have 55."""
+
 MOST_SYNTHETIC_ROWS = 10**8
 """Rows that a contract of synthetic rows may allow: they are drawn in memory."""
 

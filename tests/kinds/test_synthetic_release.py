@@ -270,7 +270,32 @@ def _richer(claims: Claims) -> None:
     said["certificate"] = str(2 * Fraction(said["certificate"]))
 
 
+def _uneven(claims: Claims) -> None:
+    """rho from one table of a round to another."""
+    one, other = _later(claims)[-2:]
+    half = Fraction(one["rho"]) / 2
+    one["rho"], other["rho"] = str(half), str(Fraction(other["rho"]) + half)
+
+
+def _cheap(claims: Claims) -> None:
+    """Nearly all of a choice's rho measures instead."""
+    last = _later(claims)[-1]
+    all_of_it = Fraction(last["rho"]) + Fraction(last["selection"])
+    last["selection"], last["rho"] = "1e-30", str(all_of_it - Fraction(1, 10**30))
+
+
 SEALED: dict[str, tuple[Change, str]] = {
+    "a dearer table in a round": (_uneven, "the tables of a round do not cost the same"),
+    "a choice for nearly nothing": (_cheap, "the tables of a round do not cost the same"),
+    "more rounds than there can be": (lambda c: _later(c)[-1].update(round=501), "less than or equal to 500"),
+    "a triple of other columns": (
+        lambda c: c["mechanism"]["triples"].append(["x", "y", "z"]),
+        "of a column that is not released",
+    ),
+    "a smaller model": (
+        lambda c: c["mechanism"].update(model_cells=11),
+        "a larger model than the policy allows",
+    ),
     "rho moved": (_move, "do not spend their share"),
     "a certificate that is not paid": (_unpaid, "the certificate does not spend its share"),
     "a choice for nothing": (_free, "no choice was paid for"),

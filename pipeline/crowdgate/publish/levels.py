@@ -1,6 +1,6 @@
 """levels.csv: which value of a level belongs to which of a coarser one, where a column is published at several."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
@@ -107,6 +107,16 @@ def domains_of(columns: Sequence[Entry], coarser: Sequence[CoarserLine]) -> Doma
         own[label] = over
     pairs = [(a[0], a[1], b[1]) for a, b in combinations(listed, 2) if a[0] == b[0]]
     whole = all(list(own) == list(listed[column, finer]) for (column, finer, _), own in above.items())
-    if sorted(above) != sorted(pairs) or not whole:
+    if sorted(above) != sorted(pairs) or not whole or not _nested(listed, above):
         raise VerificationFailed(f"{COARSER}: it does not tell the levels of {DICTIONARY}")
     return Domains(listed, above)
+
+
+def _nested(listed: Iterable[tuple[str, str]], above: Mapping[tuple[str, str, str], Mapping[str, str]]) -> bool:
+    """Whether every value belongs to the same value of a level, directly or by way of a level between."""
+    three = ((a[0], a[1], b[1], c[1]) for a, b, c in combinations(listed, 3) if a[0] == b[0] == c[0])
+    return all(
+        all(above[column, level, top][over] == above[column, finer, top][label] for label, over in own.items())
+        for column, finer, level, top in three
+        for own in (above[column, finer, level],)
+    )

@@ -4,28 +4,26 @@ Measurements are replayed round by round as when they were drawn. Whatever the m
 alone, and every number on the way is the same on every processor: so are the rows, or they are others.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 
 import numpy as np
 
-from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram
 from crowdgate.kinds.synthetic.published import PublishedSynthetic, by_class
 from crowdgate.kinds.synthetic.said import SyntheticManifest
-from crowdgate.mechanisms.synthetic.domain import Domain
-from crowdgate.mechanisms.synthetic.impossible import holes
+from crowdgate.kinds.synthetic.space import space_of
 from crowdgate.mechanisms.synthetic.learned import Learned, Measured, seeded
-from crowdgate.publish.levels import Domains, domains_of, levels_of
+from crowdgate.publish.levels import domains_of
 
 
 def refit(said: SyntheticManifest, held: PublishedSynthetic) -> Iterator[str]:
     """What tells the rows from those that the other files give. Takes the time and memory of making them."""
-    domains = domains_of((*held.columns, *held.levels), held.coarser)
-    made = learned_from(said, held, domains).rows(seeded(bytes.fromhex(said.mechanism.seed)))
+    made = _learned(said, held).rows(seeded(bytes.fromhex(said.mechanism.seed)))
     again = replace(held, rows=by_class(held.rows.names, held.rows.sizes, made))
     if not _same(again.rows, held.rows):
+        domains = domains_of((*held.columns, *held.levels), held.coarser)
         pairs = zip(again.counted(domains), held.counted(domains), strict=True)
         yield _apart([int(np.abs(a - b).sum()) for a, b in pairs], again.rows.rows)
 
@@ -44,24 +42,11 @@ def _same(one: Histogram, other: Histogram) -> bool:
     return all(np.array_equal(a, b) for a, b in columns)
 
 
-def learned_from(said: SyntheticManifest, held: PublishedSynthetic, domains: Domains) -> Learned:
+def _learned(said: SyntheticManifest, held: PublishedSynthetic) -> Learned:
     """What the published measurements tell."""
-    levels = levels_by_column(domains)
-    domain = Domain.of(levels)
-    place = {(each.attribute, each.level): at for at, each in enumerate(domain.variables)}
+    space = space_of(said, held)
     measured = (
-        Measured(
-            tuple(place[axis] for axis in table.axes), stated.round, stated.rho,
-            said.mechanism.squared_sigma(stated.rho), table.noisy,
-        )
-        for stated, table in zip(said.mechanism.measured, held.measured, strict=True)
-    )  # fmt: skip
-    return Learned.of(domain, holes(said.mechanism.impossible, levels, domain), measured)
-
-
-def levels_by_column(domains: Domains) -> Mapping[str, tuple[Level, ...]]:
-    """Of every column its levels, the finest one first."""
-    found: dict[str, tuple[Level, ...]] = {}
-    for (column, _), level in levels_of(domains).items():
-        found[column] = (*found.get(column, ()), level)
-    return found
+        Measured(table, stated.round, stated.rho, said.mechanism.squared_sigma(stated.rho), published.noisy)
+        for table, stated, published in zip(space.measured, said.mechanism.measured, held.measured, strict=True)
+    )
+    return Learned.of(space.domain, space.impossible, measured)

@@ -8,9 +8,11 @@ from pydantic import FailFast, Field
 
 from crowdgate.accounting.zcdp import squared_sigma
 from crowdgate.limits import (
+    MOST_IMPOSSIBLE,
     MOST_MODEL_CELLS,
     MOST_NUMBERS,
     MOST_RELEASED,
+    MOST_ROUNDS,
     MOST_ROWS_EACH,
     MOST_SYNTHETIC_ATTRIBUTES,
     MOST_SYNTHETIC_VALUES,
@@ -36,7 +38,7 @@ class MeasuredSaid(Said):
 
     axes: Axes
     cells: Annotated[int, Field(ge=1, le=MOST_NUMBERS)]
-    round: Annotated[int, Field(ge=0, le=MOST_TABLES)]
+    round: Annotated[int, Field(ge=0, le=MOST_ROUNDS)]
     rho: Exact
     selection: Exact | None = None
 
@@ -74,7 +76,7 @@ class SyntheticStated(MechanismSaid):
     model_cells: Annotated[int, Field(ge=1, le=MOST_MODEL_CELLS)]
     triples: Annotated[tuple[tuple[Label, Label, Label], ...], Field(max_length=MOST_TABLES)]
     impossible: Annotated[
-        tuple[Annotated[dict[Label, Values], Field(min_length=2, max_length=3)], ...], Field(max_length=MOST_TABLES)
+        tuple[Annotated[dict[Label, Values], Field(min_length=2, max_length=3)], ...], Field(max_length=MOST_IMPOSSIBLE)
     ]
     pair_error: Exact
 

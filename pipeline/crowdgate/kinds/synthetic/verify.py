@@ -24,8 +24,10 @@ from crowdgate.kinds.synthetic.files import (
 )
 from crowdgate.kinds.synthetic.published import Counts, NoisyTable, PublishedSynthetic
 from crowdgate.kinds.synthetic.said import SyntheticManifest, in_order
+from crowdgate.kinds.synthetic.space import Space, space_of
 from crowdgate.limits import MOST_NUMBERS, MOST_SYNTHETIC_ROWS
 from crowdgate.manifest import guarantee_words
+from crowdgate.mechanisms.synthetic.junction_tree import cells
 from crowdgate.publish import rows
 from crowdgate.publish.dictionary import DICTIONARY, Entry, read_dictionary, read_lines
 from crowdgate.publish.levels import COARSER, Domains, domains_of, read_coarser
@@ -73,6 +75,8 @@ def _axis_problems(said: SyntheticManifest) -> Iterator[str]:
     ordered = in_order({name: tuple(sorted({*own})) for name, own in line.items()} for line in lines)
     if stated != tuple(sorted({tuple(sorted({*each})) for each in stated})) or lines != ordered:
         yield "triples or combinations that can't occur are not in their order, each once"
+    if not {name for each in (*stated, *lines) for name in each} <= {each.name for each in columns}:
+        yield "a triple, or a combination that can't occur, of a column that is not released"
     triples = {frozenset(each) for each in stated}
     wide = [frozenset(name for name, _ in each.named) for each in said.mechanism.measured if len(each.axes) > 2]
     if not triples.issuperset(wide):
@@ -96,6 +100,8 @@ def _budget_problems(said: SyntheticManifest) -> Iterator[str]:
         yield "a table of a later round that no choice was paid for, or a first one that was chosen"
     if any(b.round - a.round not in (0, 1) for a, b in pairwise(mechanism.measured)) or mechanism.measured[0].round:
         yield "the rounds do not follow each other"
+    if any(a.round == b.round and (a.rho, a.selection) != (b.rho, b.selection) for a, b in pairwise(later)):
+        yield "the tables of a round do not cost the same"
     shares = (mechanism.one_way_share, mechanism.certificate_share)
     if min(shares) <= 0 or sum(shares) >= 1:
         yield "shares that leave nothing to measure others"
@@ -144,7 +150,16 @@ def read(folder: Path, said: SyntheticManifest, formats: Formats) -> PublishedSy
     found = _rows(folder, said, formats, columns, ordered)
     _refuse_impossible(said, domains, found)
     distances = _distances(folder, comb(len(columns), 2) if said.mechanism.certificate is not None else 0)
-    return PublishedSynthetic(found, columns, ordered, levels, above, measured, distances)
+    held = PublishedSynthetic(found, columns, ordered, levels, above, measured, distances)
+    _refuse_large(said, space_of(said, held))
+    return held
+
+
+def _refuse_large(said: SyntheticManifest, space: Space) -> None:
+    """The model of all measured tables, and of what can't occur, has as many cells as the policy allows at most."""
+    tables = [*space.measured, *(table for table, _ in space.impossible)]
+    if cells(space.domain, tables) > said.mechanism.model_cells:
+        raise VerificationFailed("measured tables that need a larger model than the policy allows")
 
 
 def _split(said: SyntheticManifest, listed: Sequence[Entry]) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator, model_validator
 
-from crowdgate.limits import MOST_MODEL_CELLS
+from crowdgate.limits import MOST_IMPOSSIBLE, MOST_MODEL_CELLS
 from crowdgate.policy.policy import MechanismSpec
 from crowdgate.policy.values import Rate, Sampling, schema_of, whole_number
 
@@ -49,7 +49,7 @@ class DpSyntheticSpec(MechanismSpec):
     sampling: Sampling | None = None
     attributes: Annotated[dict[str, LevelName], Field(min_length=2)]
     triples: list[Triple] = Field(default_factory=list)
-    impossible: list[Combination] = Field(default_factory=list)
+    impossible: Annotated[list[Combination], Field(max_length=MOST_IMPOSSIBLE)] = Field(default_factory=list)
     one_way_share: Rate = Field(default="0.35", validate_default=True)
     certificate_share: Rate = Field(default="0.05", validate_default=True)
     model_cells: ModelCells = Field(default=str(1 << 18), validate_default=True)
