@@ -1,6 +1,7 @@
 """The files of a release of synthetic rows: rows, the noisy tables behind them, and how far rows are from the table."""
 
 from collections.abc import Iterator, Mapping
+from math import ceil, floor
 
 import numpy as np
 import pyarrow as pa
@@ -72,8 +73,13 @@ def certificate_lines(held: PublishedSynthetic, certified: Certificate | None) -
     sigma = f"{float(certified.squared_sigma) ** 0.5:.6g}"
     found = zip(certified.errors, certified.lower, certified.upper, certified.trustworthy, strict=True)
     for (one, other), distance, (error, lower, upper, trusted) in zip(held.pairs, held.distances, found, strict=True):
-        shares = (f"{max(0.0, error):.6f}", f"{lower:.6f}", f"{upper:.6f}", str(bool(trusted)).lower())
+        shares = (f"{max(0.0, error):.6f}", *_ends(lower, upper), str(bool(trusted)).lower())
         yield [one.column, other.column, len(one.labels) * len(other.labels), int(distance), sigma, *shares]
+
+
+def _ends(lower: float, upper: float) -> tuple[str, str]:
+    """Limits in millionths, rounded outwards."""
+    return f"{floor(1e6 * lower) / 1e6:.6f}", f"{ceil(1e6 * upper) / 1e6:.6f}"
 
 
 def _writer(into: Format, held: PublishedSynthetic, schema: pa.Schema) -> Writer:

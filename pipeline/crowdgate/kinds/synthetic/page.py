@@ -65,10 +65,10 @@ def _certified(held: PublishedSynthetic, certified: Certificate) -> dict[str, ob
 def _listed(held: PublishedSynthetic, certified: Certificate, places: list[int]) -> Iterator[dict[str, str]]:
     for at in places:
         one, other = held.pairs[at]
-        interval = f"{certified.lower[at]:.3f} to {certified.upper[at]:.3f}"
-        error = f"{max(0.0, certified.errors[at]):.3f}"
+        interval = f"{decimal(certified.lower[at], 3, least=True)} to {decimal(certified.upper[at], 3)}"
+        error = f"{max(0.0, certified.errors[at]):.3g}"
         yield {"column": one.column, "other": other.column, "error": error, "interval": interval}
 
 
 def _shown(found: Measurement) -> str:
-    return f"{float(found.value):.3f} (at most {float(found.upper):.3f})"
+    return f"{float(found.value):.3g} (at most {decimal(found.upper, 3)})"
