@@ -16,7 +16,7 @@ ROWS = 40
 
 
 def certificate(distances: tuple[int, ...], sigma: Fraction, beta: Fraction = Fraction(1)) -> Certificate:
-    return Certificate(np.array(distances), sigma, [4] * len(distances), ROWS, beta, Fraction(1, 10))
+    return Certificate(np.array(distances), sigma, [4] * len(distances), ROWS, Fraction(0), beta, Fraction(1, 10))
 
 
 def outcomes(truth: tuple[int, ...], sigma: Fraction, stated: Fraction) -> Iterator[tuple[Certificate, float]]:
@@ -80,5 +80,30 @@ def test_coins_take_the_sample_no_farther_from_the_table_than_is_added(beta: Fra
         law = ahead
     beyond = sum(mass for far, mass in law.items() if far / (2 * rows) > found.coins[0])
     assert beyond <= 0.025
-    within_half = sum(mass for far, mass in law.items() if far / (2 * rows) > found.coins[0] / 4)
-    assert within_half > 0.025, "a quarter of it would not do"
+    within_half = sum(mass for far, mass in law.items() if far / (2 * rows) > found.coins[0] / 5)
+    assert within_half > 0.025, "a fifth of it would not do"
+
+
+# N = 20,000 seeded samples of each: at .05 and 20,000 a standard error is .0015. False-alarm rate: at most 1e-9, as the
+# share that fails is at most .03. Power above 1 - 1e-9 against the number of rows in place of what may lie behind it:
+# .07 fail then where noise in that number is large and that of distances is not.
+@pytest.mark.statistical
+@pytest.mark.parametrize(("people", "cells", "beta", "sigma"), [(1000, 400, "0.1", 60), (50, 40, "0.5", 30)])
+def test_limits_hold_against_the_table_however_noisy_the_number_of_rows(
+    people: int, cells: int, beta: str, sigma: int
+) -> None:
+    rng, number, noise = np.random.default_rng(20301114), 20_000, sigma / 10
+    table = rng.multinomial(people, np.full(cells, 1 / cells))
+    samples = rng.binomial(table, float(beta), (number, cells))
+    apart = np.abs(samples - float(beta) * table).sum(axis=1)  # all on the side of the noise: the worst rows there are
+    released = np.maximum(1, np.rint(samples.sum(axis=1) + rng.normal(0, sigma, number))).astype(int)
+    drawn = np.rint(rng.normal(0, noise, number)).astype(int)
+    missed = 0
+    for rows in np.unique(released).tolist():
+        here = released == rows
+        found = Certificate(
+            drawn[here], Fraction(sigma**2, 100), [cells] * int(here.sum()), rows, Fraction(sigma**2), Fraction(beta),
+            Fraction(1),
+        )  # fmt: skip
+        missed += int((found.upper < apart[here] / (2 * rows)).sum())
+    assert missed / number <= 0.05

@@ -1,14 +1,17 @@
 """What noisy distances between rows and table say: of every pair a share with its limits, and of all together.
 
 A distance is the sum of absolute differences between the cells of two tables of two columns, in rows. Half of it, in
-parts of the released rows, is published; where as many rows are released as the table has, it is the total variation
-distance. The noise is discrete Gaussian, so its limits are exact.
+parts of the released rows N, is published; where as many rows are released as the table has, it is the total variation
+distance, and otherwise within half of the difference of both, in parts of N, of it. The noise is discrete Gaussian, so
+its limits are exact.
 
 Where the table was sampled first, distances are from the sample. Against the table, with every person counted as beta,
-half the sum of |sample - beta table| over K cells comes on top, of which every coin changes at most 1/2: with N rows in
-the sample about N / beta coins were thrown, so in parts of N it is expected to be at most sqrt(K (1 - beta) / N) / 2
-(Cauchy, Schwarz), and exceeds that by sqrt(ln(1 / a) / (2 beta N)) / 2 with probability a at most (McDiarmid 1989).
-The number of released rows stands for N. Half of what may fail is the noise's, and half the coins'.
+half the sum of |sample - beta table| over K cells comes on top. With n people it is expected to be at most
+sqrt(K beta (1 - beta) n) / 2 (Cauchy, Schwarz), and as every coin changes at most 1/2 it exceeds that by more than
+sqrt(n l / 8) with probability e^-l at most (McDiarmid 1989). n is not known: but with probability e^-l each, the sample
+has at most 1/2 and sqrt(2 l) standard errors of the number of rows more than N (as if what is measured were fixed
+beforehand), and beta n is at most sqrt(2 l beta n) more (Chernoff). Half of what may fail is that of the distance's
+noise, and a sixth that of each of these three.
 """
 
 from collections.abc import Sequence
@@ -31,13 +34,15 @@ MISS = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """Noisy `distances` in rows with noise of that squared sigma, between `rows` rows and a sample of rate `beta`; the
-    number of `cells` of every pair; and what of a pair is enough to be trustworthy."""
+    """Noisy `distances` in rows with noise of that squared sigma, between `rows` rows (a number with noise of variance
+    `rows_variance`) and a sample of rate `beta`; the number of `cells` of every pair. A pair is trustworthy whose upper
+    limit is at most `pair_error`."""
 
     distances: npt.NDArray[np.int64]
     squared_sigma: Fraction
     cells: Sequence[int]
     rows: int
+    rows_variance: Fraction
     beta: Fraction
     pair_error: Fraction
 
@@ -67,8 +72,10 @@ class Certificate:
         if self.beta == 1:
             return np.zeros(len(self.cells))
         rate, sizes = float(self.beta), np.array(self.cells, dtype=np.float64)
-        further = sqrt(-log(self._miss) / (2 * rate * self.rows))
-        return np.asarray((np.sqrt(sizes * (1 - rate) / self.rows) + further) / 2)
+        far = -log(self._miss / 3)
+        sampled = self.rows + 0.5 + sqrt(2 * far * self.rows_variance)
+        root = (sqrt(2 * far) + sqrt(2 * far + 4 * sampled)) / 2  # of beta n
+        return np.asarray((np.sqrt(sizes * (1 - rate)) + sqrt(far / (2 * rate))) * root / (2 * self.rows))
 
     @property
     def summed_up(self) -> PairErrors:

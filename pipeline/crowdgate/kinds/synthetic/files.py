@@ -52,7 +52,8 @@ def certificate_of(said: SyntheticManifest, held: PublishedSynthetic) -> Certifi
         return None
     sigma = mechanism.squared_sigma(mechanism.certificate / len(held.pairs))
     cells = [len(one.labels) * len(other.labels) for one, other in held.pairs]
-    return Certificate(held.distances, sigma, cells, said.data.rows, mechanism.beta, mechanism.pair_error)
+    rows, of_rows = said.data.rows, mechanism.rows_variance
+    return Certificate(held.distances, sigma, cells, rows, of_rows, mechanism.beta, mechanism.pair_error)
 
 
 def measured_lines(said: SyntheticManifest, held: PublishedSynthetic) -> Iterator[list[object]]:

@@ -32,7 +32,7 @@ from crowdgate.manifest import dumped
 from crowdgate.mechanisms.synthetic.certificate import pairs
 from crowdgate.mechanisms.synthetic.domain import Table
 from crowdgate.mechanisms.synthetic.learned import Measured, seeded
-from crowdgate.mechanisms.synthetic.rounds import Synthesized
+from crowdgate.mechanisms.synthetic.rounds import Synthesized, total_variance
 from crowdgate.noise import ZcdpSource
 from crowdgate.publish.dictionary import Entry, entries
 from crowdgate.publish.levels import coarser, domains_of
@@ -72,7 +72,8 @@ def _certificate(planned: SyntheticPlan, drawn: Synthesized) -> Certificate | No
     every = pairs(drawing.domain)
     sigma = squared_sigma(drawing.rows_per_unit, drawing.budget.certificate / len(every))
     sizes = [drawing.domain.cells(table) for table in every]
-    return Certificate(drawn.distances, sigma, sizes, drawn.total, mechanism.beta, planned.spec.pair_error)
+    of_rows = total_variance(drawn.measured)
+    return Certificate(drawn.distances, sigma, sizes, drawn.total, of_rows, mechanism.beta, planned.spec.pair_error)
 
 
 def parameters(planned: SyntheticPlan) -> dict[str, Any]:

@@ -98,6 +98,11 @@ class SyntheticMechanism(SyntheticStated):
         """Of the noise in a number that so much rho was spent on."""
         return squared_sigma(self.rows_per_unit, rho)
 
+    @property
+    def rows_variance(self) -> Fraction:
+        """Of the noise in the number of rows: the mean of all tables' totals, weighted by 1/variance."""
+        return 1 / sum((1 / (self.squared_sigma(each.rho) * each.cells) for each in self.measured), Fraction(0))
+
 
 class LevelSaid(Said):
     """A column at a level that tables may be measured at, and how many values that has."""
