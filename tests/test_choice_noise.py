@@ -24,9 +24,9 @@ def test_the_scale_is_never_below_what_rho_asks_for_and_hardly_above(sensitivity
     scales: list[float] = []
     real = dp.m.make_noisy_max
 
-    def recorded(*args: Any, scale: float) -> Any:
-        scales.append(scale)
-        return real(*args, scale=scale)
+    def recorded(*args: Any, **named: Any) -> Any:
+        scales.append(named["scale"])
+        return real(*args, **named)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dp.m, "make_noisy_max", recorded)

@@ -27,10 +27,11 @@ from scipy.optimize import brentq
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse
-from crowdgate.mechanisms.synthetic import certificate, rounds
+from crowdgate.mechanisms.synthetic import certificate, learned, rounds
 from crowdgate.mechanisms.synthetic.counting import count
 from crowdgate.mechanisms.synthetic.domain import Domain, Floats, Table
-from crowdgate.mechanisms.synthetic.rounds import Budget, Drawing, Measured, Synthesized
+from crowdgate.mechanisms.synthetic.learned import Measured
+from crowdgate.mechanisms.synthetic.rounds import Budget, Drawing, Synthesized
 from crowdgate.noise import OPENDP_ZCDP, ZcdpSource
 from tests.mechanisms.synthetic.noise import Seeded
 
@@ -77,7 +78,7 @@ SEED = 20301113
 def one_pick(monkeypatch: pytest.MonkeyPatch) -> None:
     """One round of one table, and a model of few steps."""
     for name, value in {"PICKS": 1, "PRICES": Fraction(1, 3), "STEPS": 1, "LAST_STEPS": 1}.items():
-        monkeypatch.setattr(rounds, name, value)
+        monkeypatch.setattr(learned if "STEPS" in name else rounds, name, value)
 
 
 def histogram(cells: dict[tuple[int, int, int], int]) -> Histogram:
@@ -171,7 +172,7 @@ def exact_total(patch: pytest.MonkeyPatch) -> None:
     honest = rounds.synthesize
 
     def synthesized(drawing: Drawing, counted: Histogram, *others: Any) -> Synthesized:
-        patch.setattr(rounds, "total_of", lambda _: counted.rows)
+        patch.setattr(learned, "total_of", lambda _: counted.rows)
         return honest(drawing, counted, *others)
 
     patch.setattr(rounds, "synthesize", synthesized)
@@ -188,9 +189,9 @@ def filtered(patch: pytest.MonkeyPatch) -> None:
 
 def unpaid(patch: pytest.MonkeyPatch) -> None:
     """Distances without noise."""
-    honest = rounds.distances
+    honest = certificate.distances
     silent = ZcdpSource(lambda values, *_: values, OPENDP_ZCDP.choose)
-    patch.setattr(rounds, "distances", lambda *of: honest(*of[:-1], silent))
+    patch.setattr(rounds, "distances", lambda *of: honest(of[0], of[1], of[2], of[3], of[4], silent))
 
 
 # N = 300 seeded releases of each table in each of four settings, 180 of which are judged. False-alarm rate: at most .01

@@ -31,8 +31,8 @@ from crowdgate.kinds.synthetic.said import (
 from crowdgate.manifest import dumped
 from crowdgate.mechanisms.synthetic.certificate import pairs
 from crowdgate.mechanisms.synthetic.domain import Table
-from crowdgate.mechanisms.synthetic.learned import Measured, seeded
-from crowdgate.mechanisms.synthetic.rounds import Synthesized, total_variance
+from crowdgate.mechanisms.synthetic.learned import Measured, seeded, total_variance
+from crowdgate.mechanisms.synthetic.rounds import Synthesized
 from crowdgate.noise import ZcdpSource
 from crowdgate.publish.dictionary import Entry, entries
 from crowdgate.publish.levels import coarser, domains_of

@@ -88,6 +88,11 @@ def total_of(measured: Sequence[Measured]) -> int:
     return round(sum(sums, Fraction(0)) / sum(weights, Fraction(0)))
 
 
+def total_variance(measured: Sequence[Measured]) -> Fraction:
+    """Of the noise in the number of rows."""
+    return 1 / sum((1 / (each.variance * each.noisy.size) for each in measured), Fraction(0))
+
+
 def seeded(seed: bytes) -> np.random.Generator:
     """The draws that a seed gives."""
     return np.random.Generator(np.random.PCG64(int.from_bytes(seed, "big")))

@@ -117,11 +117,6 @@ def synthesize(drawing: Drawing, counted: Histogram, noise: ZcdpSource, rng: np.
     return Synthesized(run.learned.measured, tuple(run.selected), run.learned.number, made, far)
 
 
-def total_variance(measured: Sequence[Measured]) -> Fraction:
-    """Of the noise in the number of rows."""
-    return 1 / sum((1 / (each.variance * each.noisy.size) for each in measured), Fraction(0))
-
-
 class _Rounds:
     """The state of a run: what was chosen, and what was learned from measurements."""
 
