@@ -28,10 +28,10 @@ from crowdgate.mechanisms.synthetic.model import Impossible, Model
 from crowdgate.noise import ZcdpSource
 
 PICKS = 6
-"""Tables of a round."""
+"""Tables of a round at most; fewer of few attributes, so that no attribute need be in two of them."""
 SELECTING = Fraction(1, 10)
 """Of the price of a table: what choosing it takes."""
-PRICES, DEARER = 8, 4
+PRICES, DEARER = 5, 4
 """A table costs at first what is left over PRICES times the attributes, and DEARER times as much after a round of which
 the median table tells no more than noise."""
 AT_FIRST = Fraction(1, 4)
@@ -68,6 +68,11 @@ class Drawing:
     model_cells: int
     rows_per_unit: int
     budget: Budget
+
+    @property
+    def picks(self) -> int:
+        """Tables of a round."""
+        return max(1, min(PICKS, len(self.domain.attributes) // 2))
 
     @property
     def first_price(self) -> Fraction:
@@ -133,11 +138,12 @@ class _Rounds:
         self.learned = self.learned.after(tuple(self.measured(table, 0, rho) for table, rho in paid))
         if self.learned.total < 1:
             return
-        left, price, number = self.drawing.budget.rounds, self.drawing.first_price, 1
+        left, picks = self.drawing.budget.rounds, self.drawing.picks
+        price, number = self.drawing.first_price, 1
         while left > 0:
-            price = left / PICKS if left < (PICKS + 1) * price else price
+            price = left / picks if left < (picks + 1) * price else price
             gained = self.round(number, price, left)
-            left, number = left - PICKS * price, number + 1
+            left, number = left - picks * price, number + 1
             price = price if gained else DEARER * price
 
     def round(self, number: int, price: Fraction, left: Fraction) -> bool:
@@ -145,8 +151,10 @@ class _Rounds:
         variance = self.variance((1 - SELECTING) * price)
         scores, limit = self.scores(variance), self.limit(left)
         picks: list[Table] = []
-        for _ in range(PICKS):
-            picks.append(self.choose(self.fitting(scores, picks, limit), scores, number, SELECTING * price))
+        fitting: Sequence[Table] = list(scores)
+        for _ in range(self.drawing.picks):
+            fitting = self.fitting(fitting, picks, limit)
+            picks.append(self.choose(fitting, scores, number, SELECTING * price))
         before = self.model
         self.learned = self.learned.after(
             tuple(self.measured(table, number, (1 - SELECTING) * price) for table in picks)
