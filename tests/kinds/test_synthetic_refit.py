@@ -68,18 +68,18 @@ def _seed(claims: Claims) -> None:
     claims["mechanism"]["seed"] = f"{int(claims['mechanism']['seed'], 16) ^ 1:064x}"
 
 
-def _one_round_more(folder: Path) -> None:
-    """Half of the last round is said to be one of its own."""
-    late = len(stated(folder)["mechanism"]["measured"]) - 3
+def _one_round_less(folder: Path) -> None:
+    """The first two rounds, of one table each, are said to be one."""
+    late = [each["round"] for each in stated(folder)["mechanism"]["measured"]].index(2)
 
     def change(claims: Claims) -> None:
         for each in claims["mechanism"]["measured"][late:]:
-            each["round"] += 1
+            each["round"] -= 1
 
     reseal(folder, change)
     rewrite_lines(
         folder / "measured.csv",
-        lambda lines: [lines[0], *([a, str(int(b) + (int(a) > late)), *rest] for a, b, *rest in lines[1:])],
+        lambda lines: [lines[0], *([a, str(int(b) - (int(a) > late)), *rest] for a, b, *rest in lines[1:])],
     )
 
 
@@ -92,7 +92,7 @@ FORGED: dict[str, Callable[[Path], object]] = {
     "a row": _another_row,
     "the seed": lambda folder: reseal(folder, _seed),
     "noisy counts": _moved,
-    "the number of rounds": _one_round_more,
+    "the number of rounds": _one_round_less,
     "what can't occur": lambda folder: reseal(folder, _impossible),
 }
 

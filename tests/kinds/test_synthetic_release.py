@@ -270,16 +270,24 @@ def _richer(claims: Claims) -> None:
     said["certificate"] = str(2 * Fraction(said["certificate"]))
 
 
+def _together(claims: Claims) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Two tables, of one price, as if they were of one round: of three columns one is measured in each."""
+    one, other = _later(claims)[:2]
+    for each in _later(claims)[1:]:
+        each["round"] -= 1
+    return one, other
+
+
 def _uneven(claims: Claims) -> None:
     """rho from one table of a round to another."""
-    one, other = _later(claims)[-2:]
+    one, other = _together(claims)
     half = Fraction(one["rho"]) / 2
     one["rho"], other["rho"] = str(half), str(Fraction(other["rho"]) + half)
 
 
 def _cheap(claims: Claims) -> None:
     """Nearly all of a choice's rho measures instead."""
-    last = _later(claims)[-1]
+    _, last = _together(claims)
     all_of_it = Fraction(last["rho"]) + Fraction(last["selection"])
     last["selection"], last["rho"] = "1e-30", str(all_of_it - Fraction(1, 10**30))
 
