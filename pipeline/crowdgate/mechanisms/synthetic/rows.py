@@ -7,6 +7,8 @@ row gets which cell is as even as it can be: rows that are alike elsewhere stand
 spread over the whole line, so that tables across cliques are nearer to the model's than those of independent draws.
 """
 
+from collections.abc import Collection
+
 import numpy as np
 import numpy.typing as npt
 
@@ -24,16 +26,18 @@ def rows(model: Model, total: int, rng: np.random.Generator) -> tuple[Codes, ...
     """Codes of the finest variable of every attribute, for `total` rows in random order."""
     domain = model.domain
     codes: dict[int, Codes] = {}
+    wanted = {*domain.finest, *(variable for clique in model.network.cliques for variable in clique.separator)}
     for at, clique in enumerate(model.network.cliques if total else ()):
         groups = _groups(domain, clique, codes, total)
         order = _order(domain, clique, groups, codes)
         cells = _drawn(domain, clique, model.beliefs.given(at), groups[order], rng)
-        for axis, values in zip(clique.axes, np.unravel_index(cells, domain.shape(clique.axes)), strict=True):
+        for axis in reversed(clique.axes):
+            cells, values = np.divmod(cells, domain.sizes[axis])
             codes[axis] = np.empty(total, dtype=np.int32)
             codes[axis][order] = values
-        _coarsen(domain, clique, codes)
+        _coarsen(domain, clique, codes, wanted)
     order = rng.permutation(total)
-    return tuple(codes.get(variable, np.zeros(0, dtype=np.int32))[order] for variable in domain.finest)
+    return tuple(codes.pop(variable, np.zeros(0, dtype=np.int32))[order] for variable in domain.finest)
 
 
 def _groups(domain: Domain, clique: Clique, codes: dict[int, Codes], total: int) -> Indices:
@@ -56,10 +60,10 @@ def _order(domain: Domain, clique: Clique, groups: Indices, codes: dict[int, Cod
     return np.argsort(key, kind="stable")
 
 
-def _coarsen(domain: Domain, clique: Clique, codes: dict[int, Codes]) -> None:
-    """Codes of all members of a clique, from those of its axes."""
+def _coarsen(domain: Domain, clique: Clique, codes: dict[int, Codes], wanted: Collection[int]) -> None:
+    """Codes of those members of a clique that are wanted, from those of its axes."""
     axis_of = {domain.attribute_of[axis]: axis for axis in clique.axes}
-    for variable in range(len(domain.variables)):
+    for variable in wanted:
         if clique.members >> variable & 1 and variable not in codes:
             axis = axis_of[domain.attribute_of[variable]]
             codes[variable] = domain.codes(axis, variable)[codes[axis]]
