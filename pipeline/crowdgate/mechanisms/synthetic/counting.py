@@ -16,18 +16,20 @@ class Finest:
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
+        self._finest = tuple(domain.finest[attribute] for attribute in domain.attribute_of)
         self._projections: dict[Table, Projection] = {}
 
     def of(self, table: Table) -> Table:
         """The finest variables of a table's attributes, in its order."""
-        return tuple(self.domain.finest[self.domain.attribute_of[variable]] for variable in table)
+        return tuple([self._finest[variable] for variable in table])
 
     def projected(self, finest: Counts, table: Table) -> Counts:
         """A table over the finest variables, summed to the levels of `table`."""
+        if table == self.of(table):
+            return finest
         if table not in self._projections:
             self._projections[table] = Projection.of(self.domain, self.of(table), table)
-        whole = finest.astype(np.float64)  # exact: fewer than 2^53 rows
-        return np.rint(self._projections[table].sums(whole)).astype(np.int64)
+        return np.asarray(self._projections[table].sums(finest), dtype=np.int64)
 
 
 def count(domain: Domain, counted: Histogram, table: Table) -> Counts:

@@ -6,6 +6,7 @@ from crowdgate.contracts.contract import Contract
 from crowdgate.errors import Finding, nearest
 from crowdgate.limits import (
     MOST_CANDIDATE_CELLS,
+    MOST_CANDIDATE_TABLES,
     MOST_SYNTHETIC_ATTRIBUTES,
     MOST_SYNTHETIC_ROWS,
     MOST_SYNTHETIC_VALUES,
@@ -81,6 +82,9 @@ def _triple_findings(spec: DpSyntheticSpec) -> Iterator[Finding]:
 
 
 def size_findings(domain: Domain, candidates: Sequence[Table], spec: DpSyntheticSpec) -> Iterator[Finding]:
+    if len(candidates) > MOST_CANDIDATE_TABLES:
+        expected = f"at most {MOST_CANDIDATE_TABLES}: fewer triples"
+        yield ("triples",), f"{len(candidates)} tables to choose among", expected, None
     finest = {*domain.finest}
     counted = sum(domain.cells(table) for table in candidates if finest.issuperset(table))
     if counted > MOST_CANDIDATE_CELLS:

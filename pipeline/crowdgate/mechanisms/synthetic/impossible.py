@@ -42,6 +42,17 @@ def holes(lines: Iterable[Mapping[str, Sequence[str]]], levels: Levels, domain: 
     return tuple(out)
 
 
+def named_levels(spec: DpSyntheticSpec, levels: Levels) -> set[tuple[str, str]]:
+    """Attributes and levels that what can't occur is said at, as far as there are such."""
+    return {
+        (name, level.name)
+        for line in spec.impossible
+        for name, values in line.items()
+        for level in levels.get(name, ())
+        if {*values} <= {*level.labels}
+    }
+
+
 def level_of(levels: Sequence[Level], values: Sequence[str]) -> Level:
     """The finest level that has all these values. Raises ValueError where none has."""
     for level in levels:

@@ -8,9 +8,15 @@ makes fewer cells. Sets of variables are the bits of whole numbers.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
+from crowdgate.limits import MOST_MODEL_CELLS
 from crowdgate.mechanisms.synthetic.domain import Domain, Table, bits
+
+MOST_GIVEN = 1 << 23
+"""Cells of a separator times the values of the widest variable: the probabilities of these given the separator take
+64 MiB, and marginals of variables that stand far apart are made of them."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,7 @@ class Extensions:
     def __init__(self, domain: Domain, tables: Iterable[Table]) -> None:
         near = _graph(domain, tables)
         self._domain, self._sizes = domain, domain.cells_of_set
+        self._most_shared = MOST_GIVEN // max(domain.sizes)
         self._steps: dict[int, tuple[dict[int, int], dict[int, int], int]] = {}
         self.cells = 0
         """Of the tree without a further table, at most."""
@@ -48,25 +55,33 @@ class Extensions:
         rest, left = dict(near), dict(size)
         for variable, around in _greedy(domain, near, size):
             self._steps[variable] = (rest, left, self.cells)
-            self.cells += self._sizes[around | 1 << variable]
+            self.cells += self._clique(variable, around)
             rest, left = dict(near), dict(size)
 
-    def with_table(self, table: Table) -> int:
-        """Number of cells of the tree with that table, at most."""
+    def with_table(self, table: Table, most: int) -> int:
+        """Number of cells of the tree with that table, at most; some number above `most` where there are more."""
         wanted = sum(1 << variable for variable in table)
         for variable, (near, size, spent) in self._steps.items():
             if wanted >> variable & 1:
                 others = wanted & ~(1 << variable)
                 if others & ~near[variable]:
-                    return spent + self._rest(dict(near), dict(size), wanted)
+                    return self._rest(dict(near), dict(size), wanted, spent, most)
                 wanted = others
         return self.cells
 
-    def _rest(self, near: dict[int, int], size: dict[int, int], wanted: int) -> int:
+    def _clique(self, variable: int, around: int) -> int:
+        """Number of cells; more than any model has where what may be its separator is too large for `Marginals`."""
+        return self._sizes[around | 1 << variable] if self._sizes[around] <= self._most_shared else MOST_MODEL_CELLS + 1
+
+    def _rest(self, near: dict[int, int], size: dict[int, int], wanted: int, spent: int, most: int) -> int:
         _join(near, wanted)
         for variable in bits(wanted):
             size[variable] = self._sizes[near[variable] | 1 << variable]
-        return sum(self._sizes[around | 1 << variable] for variable, around in _greedy(self._domain, near, size))
+        for variable, around in _greedy(self._domain, near, size):
+            spent += self._clique(variable, around)
+            if spent > most:
+                break
+        return spent
 
 
 def cells(domain: Domain, tables: Iterable[Table]) -> int:
@@ -142,11 +157,17 @@ def _greedy(domain: Domain, near: dict[int, int], size: dict[int, int]) -> Itera
     """Variables in the order of elimination, each with its neighbours at that time. `near` are the neighbours and
     `size` the cells of every variable's clique; both change with every step."""
     sizes = domain.cells_of_set
-    while size:
-        variable = min(size, key=size.__getitem__)
+    heap = [(cells, variable) for variable, cells in size.items()]
+    heapify(heap)
+    while heap:
+        cells, variable = heappop(heap)
+        if size.get(variable) != cells:
+            continue  # it has had another size since, or is gone
         del size[variable]
         around = near.pop(variable)
         for other in bits(around):
             near[other] = (near[other] | around) & ~(1 << other | 1 << variable)
-            size[other] = sizes[near[other] | 1 << other]
+            if size[other] != (changed := sizes[near[other] | 1 << other]):
+                size[other] = changed
+                heappush(heap, (changed, other))
         yield variable, around

@@ -19,11 +19,12 @@ from crowdgate.errors import Finding
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, Subsampler, View, subsample
-from crowdgate.limits import MOST_SYNTHETIC_ROWS
+from crowdgate.limits import MOST_CANDIDATE_TABLES, MOST_SYNTHETIC_ROWS
 from crowdgate.mechanisms.synthetic.certificate import pairs
 from crowdgate.mechanisms.synthetic.domain import Domain, Table
 from crowdgate.mechanisms.synthetic.findings import policy_findings, size_findings
-from crowdgate.mechanisms.synthetic.impossible import Levels, impossible_tables
+from crowdgate.mechanisms.synthetic.fewer import fewer_levels
+from crowdgate.mechanisms.synthetic.impossible import Levels, impossible_tables, named_levels
 from crowdgate.mechanisms.synthetic.rounds import SELECTING, Budget, Drawing, Synthesized, synthesize
 from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 from crowdgate.noise import ZcdpSource
@@ -134,15 +135,21 @@ def _candidates(domain: Domain, triples: Sequence[Sequence[str]]) -> Iterator[Ta
 
 
 def _domain(spec: DpSyntheticSpec, contract: Contract) -> tuple[Domain, Levels]:
-    """Of every attribute the released level and those above it that are variables."""
-    levels = {}
+    """Of every attribute the released level and those above it that are variables, as far as there are not too many
+    tables at them."""
+    levels: dict[str, tuple[Level, ...]] = {}
     for name, level in spec.attributes.items():
         hierarchy = contract.by_name[name].hierarchy
         assert hierarchy is not None, "asked before"
         levels[name] = hierarchy.levels[hierarchy.names.index(level) :]
-    domain = Domain.of(levels)
+    told = _used(levels, Domain.of(levels))
+    chosen = fewer_levels(told, spec.triples, named_levels(spec, told), MOST_CANDIDATE_TABLES)
+    return Domain.of(chosen), chosen
+
+
+def _used(levels: Levels, domain: Domain) -> dict[str, tuple[Level, ...]]:
     used = {(variable.attribute, variable.level) for variable in domain.variables}
-    return domain, {name: tuple(each for each in own if (name, each.name) in used) for name, own in levels.items()}
+    return {name: tuple(each for each in own if (name, each.name) in used) for name, own in levels.items()}
 
 
 def _noise_findings(planned: DpSynthetic, contract: Contract) -> Iterator[Finding]:

@@ -204,15 +204,15 @@ class _Rounds:
     def fitting(self, tables: Iterable[Table], picks: Sequence[Table], limit: int) -> list[Table]:
         """The tables with which a model of all tables so far is small enough, and the noisy numbers not too many: by
         what is public, or paid for. Those of other attributes than this round's picks, as long as there are any."""
-        measured, cells = [*(each.table for each in self.learned.measured), *picks], self.domain.cells
+        measured, taken = [*(each.table for each in self.learned.measured), *picks], {*map(self.finest.of, picks)}
         grown = Extensions(self.domain, [*measured, *(table for table, _ in self.drawing.impossible)])
-        room = WIDE_NUMBERS - sum(cells(table) for table in measured if len(table) > 1)
-        taken = {self.finest.of(table) for table in picks}
-        small = [
-            table for table in tables
-            if len(table) == 1 or (cells(table) <= room and grown.with_table(table) <= limit)
-        ]  # fmt: skip
-        return [table for table in small if self.finest.of(table) not in taken] or small
+        room = WIDE_NUMBERS - sum(self.domain.cells(table) for table in measured if len(table) > 1)
+
+        def fits(table: Table) -> bool:
+            return len(table) == 1 or (self.domain.cells(table) <= room and grown.with_table(table, limit) <= limit)
+
+        fresh = (table for table in tables if self.finest.of(table) not in taken)
+        return [*filter(fits, fresh)] or [*filter(fits, tables)]
 
     def limit(self, left: Fraction) -> int:
         """Cells that the model may have now."""
