@@ -31,7 +31,7 @@ MOST_CANDIDATE_CELLS = 1 << 24
 """Cells of all pairs and triples of attributes of synthetic rows, each of which is counted: 128 MiB."""
 
 MOST_CANDIDATE_TABLES = 2000
-"""Tables that synthetic rows choose among: for each it is asked, at every choice, how large a model with it would be."""
+"""Tables that synthetic rows choose among: of each it is asked, at every choice, how large a model with it would be."""
 
 MOST_MODEL_CELLS = 1 << 20
 """Cells of the model that synthetic rows are drawn from: about a tenth of a second for each of some thousand steps."""

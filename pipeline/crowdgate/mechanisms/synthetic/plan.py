@@ -22,8 +22,8 @@ from crowdgate.histogram import Histogram, Subsampler, View, subsample
 from crowdgate.limits import MOST_CANDIDATE_TABLES, MOST_SYNTHETIC_ROWS
 from crowdgate.mechanisms.synthetic.certificate import pairs
 from crowdgate.mechanisms.synthetic.domain import Domain, Table
-from crowdgate.mechanisms.synthetic.findings import policy_findings, size_findings
 from crowdgate.mechanisms.synthetic.fewer import fewer_levels
+from crowdgate.mechanisms.synthetic.findings import policy_findings, size_findings
 from crowdgate.mechanisms.synthetic.impossible import Levels, impossible_tables, named_levels
 from crowdgate.mechanisms.synthetic.rounds import SELECTING, Budget, Drawing, Synthesized, synthesize
 from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
