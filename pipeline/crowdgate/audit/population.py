@@ -95,6 +95,18 @@ class Population:
         weight = np.bincount(box, self.weights, prod(map(len, levels.values())))
         return box, np.asarray(weight, dtype=np.float64)
 
+    def placed(self, levels: Mapping[str, Level], rows: Histogram) -> tuple[Counts, Counts]:
+        """The place of every cell among the tuples of these levels that the population has, and how many of the rows
+        each tuple has. There may be more tuples in all than can be numbered."""
+        theirs, own = np.zeros(len(rows), dtype=np.int64), np.zeros(len(self.cells), dtype=np.int64)
+        for name, level in levels.items():
+            codes = np.concatenate([rows.codes[rows.names.index(name)], self.codes(name, level)])
+            _, both = np.unique(np.concatenate([theirs, own]) * len(level) + codes, return_inverse=True)
+            theirs, own = both[: len(rows)].astype(np.int64), both[len(rows) :].astype(np.int64)
+        found, own = np.unique(own, return_inverse=True)
+        counts = np.bincount(theirs, rows.counts, int(max(found.max(initial=0), theirs.max(initial=0))) + 1)
+        return own.astype(np.int64), counts[found].astype(np.int64)
+
     def only(self, units: Mask) -> "Population":
         """The population of these distinct units alone, and of the cells that they have rows in."""
         if units.all():

@@ -12,11 +12,21 @@ from crowdgate.histogram import Histogram
 from crowdgate.noisy.drawn import NoisyCounts
 
 
+@dataclass(frozen=True)
+class NoisyDistance:
+    """The L1 distance, in rows, between made rows and the sample in the table of some attributes, with noise of that
+    variance."""
+
+    names: tuple[str, ...]
+    noisy: int
+    variance: float
+
+
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """Noisy tables of counts; and released rows at their levels, of a Bernoulli sample at rate `beta`, in no class of
-    which there are less than `least`. A kind without rows has no levels. `unread` names what else is drawn, which no
-    attacker reads."""
+    """Noisy tables of counts; and rows at `levels`: released `rows` of a Bernoulli sample at rate `beta`, in no class
+    of which there are less than `least`, or `made` ones, which are nobody's, with noisy `distances` from them to the
+    sample. A kind without rows has no levels. `unread` names what else is drawn, which no attacker reads."""
 
     tables: tuple[NoisyCounts, ...] = ()
     rows: Histogram | None = None
@@ -24,3 +34,10 @@ class Seen:
     least: int = 1
     beta: Fraction = Fraction(1)
     unread: tuple[str, ...] = ()
+    made: Histogram | None = None
+    distances: tuple[NoisyDistance, ...] = ()
+
+    @property
+    def shown(self) -> Histogram | None:
+        """The rows that are released, whoever's they are."""
+        return self.made if self.rows is None else self.rows

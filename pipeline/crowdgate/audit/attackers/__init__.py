@@ -5,6 +5,7 @@ from crowdgate.audit.attackers.base import Answers, Attacker
 from crowdgate.audit.attackers.counts import Differences, ExactCounts, GuessedSeed
 from crowdgate.audit.attackers.groups import BitPredicate, DescribedGroup, Downcoding, EndPoint
 from crowdgate.audit.attackers.knowing import DigestOnly, OthersKnown, PolicyAndMargins
+from crowdgate.audit.attackers.made import ColumnsOfRows, RowsOfPeople
 from crowdgate.audit.attackers.noisy import CellsAsExact, NoisyCells, NoisySingletons, RowsAndMargins
 from crowdgate.audit.attackers.pad import ExtractorAndPad
 from crowdgate.audit.attackers.raw import EverybodysRow, RawRow
@@ -21,6 +22,8 @@ ATTACKERS: tuple[Attacker, ...] = (
     NoisySingletons(),
     OneColumn(),
     TwoColumns(),
+    RowsOfPeople(),
+    ColumnsOfRows(),
     PolicyAndMargins(),
     OthersKnown(),
     DigestOnly(),

@@ -47,12 +47,13 @@ class OneColumn(Attacker):
         beliefs = []
         for levels, parts in tables(told.seen, known, 1):
             box, _ = known.population.boxes(levels)
-            beliefs += [Beliefs(box, *parts), *_tails(box, parts)]
+            beliefs += [Beliefs(box, *parts), *tails(box, parts)]
         return best_of(beliefs, known.population, weights) if beliefs else None
 
 
-def _tails(box: Places, parts: Sequence[Floats]) -> Iterator[Beliefs]:
-    """The tails of both sides with the most rows for their weight, each as the one box there is."""
+def tails(box: Places, parts: Sequence[Floats]) -> Iterator[Beliefs]:
+    """Of weight, sure and unsure rows of one column: the tails of both sides with the most rows for their weight, each
+    as the one box there is."""
     for order in (slice(None), slice(None, None, -1)):
         mass, sure, unsure = (np.cumsum(part[order]) for part in parts)
         rate = np.divide(sure + unsure, mass, out=np.zeros_like(mass), where=mass > 0)

@@ -7,19 +7,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from crowdgate.audit.attackers.aim import Beliefs, Floats, best_of, within
+from crowdgate.audit.attackers.aim import Beliefs, Floats, within
 from crowdgate.audit.attackers.base import Answers, Attacker
 from crowdgate.audit.attackers.release import places
 from crowdgate.audit.observation import Known, Observation
 from crowdgate.audit.population import Rng
 from crowdgate.audit.predicates import Predicate
-from crowdgate.histogram import Counts
+from crowdgate.histogram import Counts, Histogram, project
 from crowdgate.kind.seen import Seen
+from crowdgate.noisy.drawn import NoisyCounts
 
 
 class PolicyAndMargins(Attacker):
-    """Does not look at the release, and has no tags: the rarest classes as public margins of single attributes have
-    them, together as heavy as the weight allows. Their true weight is often another."""
+    """Does not look at the release, and has no tags: the classes that are rarest as public margins of single attributes
+    have them, together as heavy as the weight allows."""
 
     name: ClassVar[str] = "policy and margins"
     summary: ClassVar[str] = "does not look at the release: the rarest classes as if attributes were independent"
@@ -27,23 +28,23 @@ class PolicyAndMargins(Attacker):
     blind: ClassVar[bool] = True
 
     def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:
-        box, _ = known.population.boxes(known.population.levels)
-        independent = np.ones(1)
-        for name, level in known.population.levels.items():
-            own = known.population.boxes({name: level})[1]
-            independent = np.multiply.outer(independent, own).reshape(-1)
+        population = known.population
+        independent = np.zeros(len(population.weights))  # logarithms: of many attributes products are nearly 0
+        for name, level in population.levels.items():
+            box, own = population.boxes({name: level})
+            independent += np.log(np.maximum(own, 1e-300))[box]
         order = np.argsort(independent, kind="stable")
-        mass = np.cumsum(independent[order])
+        mass, cells = np.cumsum(population.weights[order]), np.arange(len(order))
         return [
-            Predicate(cells=within(box, order[: np.searchsorted(mass, float(weight), side="right")], len(mass)))
+            Predicate(cells=within(cells, order[: np.searchsorted(mass, float(weight), side="right")], len(order)))
             for weight in weights
         ]
 
 
 class OthersKnown(Attacker):
-    """Knows all units of the table but one, and aims at that one: by Bayes' rule, from how much likelier each class
-    makes the release if the unknown unit is in it. No known record matches its predicates, so that without the release
-    it succeeds with probability w, not B(n, w)."""
+    """Knows all units of the table but one, and aims at that one: by Bayes' rule, from how much likelier each cell
+    makes all that is released if the unknown unit is in it. No known record matches its predicates, so that without the
+    release it succeeds with probability w, not B(n, w)."""
 
     name: ClassVar[str] = "all others known"
     summary: ClassVar[str] = "knows every other unit of the table, and aims at the one that it does not know"
@@ -53,27 +54,73 @@ class OthersKnown(Attacker):
     def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:
         if told.seen is None or told.others is None:
             return None
-        beliefs = list(_posteriors(told.seen, known, told.others))
-        if not beliefs:
+        gains = list(self.gains(told.seen, known, told.others))
+        if not gains:
             return None
-        found = best_of(beliefs, known.population, weights)
-        return [None if each is None else each.aside() for each in found]
+        weight = known.population.weights
+        posterior = weight * np.exp(sum(gains) - np.max(sum(gains)))
+        cells = np.arange(len(weight))
+        belief = Beliefs(cells, weight, np.asarray(posterior / posterior.sum()), np.zeros_like(weight))
+        return [None if each is None else each.aside() for each in belief.best(known.population, weights)]
+
+    def gains(self, seen: Seen, known: Known, others: Counts) -> Iterator[Floats]:
+        """For every cell the logarithm of how much likelier each part of the release is with the target there."""
+        if seen.rows is not None:
+            yield _by_rows(seen, seen.rows, known, others)
+        for table in seen.tables:
+            yield _by_table(table, known, others)
+        yield from _by_distances(seen, known, others)
 
 
-def _posteriors(seen: Seen, known: Known, others: Counts) -> Iterator[Beliefs]:
-    if seen.rows is not None:
-        box, weight = known.population.boxes(seen.levels)
-        counts = np.zeros(len(weight), dtype=np.int64)
-        counts[places(seen.rows)] = seen.rows.counts
-        rest = np.bincount(box, others, len(weight)).astype(np.int64)
-        yield Beliefs(box, weight, _normal(weight * _of_rows(seen, counts, rest)), np.zeros_like(weight))
-    for table in seen.tables:
-        box, weight = known.population.boxes(table.levels)
-        rest, beta = np.bincount(box, others, len(weight)), float(table.beta)
-        off = table.counts.reshape(-1) - beta * rest
-        spread = table.variance + beta * (1 - beta) * rest
-        gain = np.clip((2 * off * beta - beta**2) / (2 * spread), -50, 50)
-        yield Beliefs(box, weight, _normal(weight * np.exp(gain)), np.zeros_like(weight))
+_MOST, _LEAST = 50, 1e-12
+"""Of a logarithm, and of a ratio: a release that is impossible with the target somewhere is taken for very unlikely."""
+
+
+def _by_rows(seen: Seen, rows: Histogram, known: Known, others: Counts) -> Floats:
+    box, weight = known.population.boxes(seen.levels)
+    counts = np.zeros(len(weight), dtype=np.int64)
+    counts[places(rows)] = rows.counts
+    rest = np.bincount(box, others, len(weight)).astype(np.int64)
+    return np.asarray(np.log(np.clip(_of_rows(seen, counts, rest), _LEAST, 1 / _LEAST))[box])
+
+
+def _by_table(table: NoisyCounts, known: Known, others: Counts) -> Floats:
+    box, weight = known.population.boxes(table.levels)
+    rest, beta = np.bincount(box, others, len(weight)), float(table.beta)
+    off = table.counts.reshape(-1) - beta * rest
+    spread = _spread(off, np.asarray(table.variance + beta * (1 - beta) * rest, dtype=np.float64))
+    return np.asarray(np.clip((2 * off * beta - beta**2) / (2 * spread), -_MOST, _MOST)[box])
+
+
+def _spread(off: Floats, stated: Floats) -> Floats:
+    """The variance of noise: as stated, unless what is seen of it is so small that noise would be so once in a hundred
+    times."""
+    from scipy.special import chdtr
+
+    seen = float(chdtr(len(off), np.sum(off**2 / stated)))
+    return np.where(seen < _SMALL, np.mean(off**2) + _LEAST, stated)
+
+
+_SMALL = 0.01
+
+
+def _by_distances(seen: Seen, known: Known, others: Counts) -> Iterator[Floats]:
+    """A row more in a cell is one nearer where more rows were made than there are others, and one farther elsewhere.
+    From a sample coins hide more than that."""
+    if seen.made is None or seen.beta != 1 or not seen.distances:
+        return
+    steps, off = list[Floats](), list[int]()
+    for each in seen.distances:
+        box, weight = known.population.boxes({name: seen.levels[name] for name in each.names})
+        own = project(seen.made, each.names)
+        more = -np.bincount(box, others, len(weight)).astype(np.int64)
+        more[np.ravel_multi_index(own.codes, own.sizes)] += own.counts
+        steps.append(np.where(more > 0, -1.0, 1.0)[box])
+        off.append(each.noisy - int(np.abs(more).sum()))
+    far = np.array(off, dtype=np.float64)
+    spreads = _spread(far, np.array([each.variance for each in seen.distances]))
+    for step, one, spread in zip(steps, far, spreads, strict=True):
+        yield np.clip((2 * one * step - 1) / (2 * spread), -_MOST, _MOST)
 
 
 def _of_rows(seen: Seen, counts: Counts, rest: Counts) -> Floats:
@@ -86,10 +133,6 @@ def _of_rows(seen: Seen, counts: Counts, rest: Counts) -> Floats:
         more = binom.pmf(counts, rest + 1, beta) / binom.pmf(counts, rest, beta)
         hidden = binom.cdf(seen.least - 1, rest + 1, beta) / binom.cdf(seen.least - 1, rest, beta)
     return np.asarray(np.nan_to_num(np.where(shown, more, hidden), nan=1.0, posinf=1e12))
-
-
-def _normal(posterior: Floats) -> Floats:
-    return np.asarray(posterior / posterior.sum())
 
 
 class DigestOnly(Attacker):
@@ -114,8 +157,9 @@ def digest(seen: Seen) -> bytes:
     """SHA-256 of all that was drawn."""
     found = sha256()
     for array in (
-        *(() if seen.rows is None else (*seen.rows.codes, seen.rows.counts)),
+        *(() if seen.shown is None else (*seen.shown.codes, seen.shown.counts)),
         *(t.counts for t in seen.tables),
+        np.array([each.noisy for each in seen.distances]),
     ):
         found.update(np.ascontiguousarray(array).tobytes())
     return found.digest()

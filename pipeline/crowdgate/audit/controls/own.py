@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from math import exp
 
 import numpy as np
@@ -11,7 +12,7 @@ from crowdgate.audit.attackers.noisy import CellsAsExact
 from crowdgate.audit.controls.base import Control
 from crowdgate.audit.observation import Known, Observation
 from crowdgate.audit.parts import RawRows
-from crowdgate.audit.population import Drawn, Rng
+from crowdgate.audit.population import Drawn, Population, Rng
 from crowdgate.audit.predicates import ALL_BITS
 from crowdgate.audit.released import Released
 from crowdgate.candidate import Shape, Static
@@ -67,7 +68,7 @@ class SuppressionOff(Control):
         return self.claimed(policy) >= _SEEN
 
 
-_TRIED = 60
+_TRIED, _AT = 60, Fraction(5, 100)
 _RARE = (0.01, 0.03, 0.1, 0.3, 0.5, 0.75, 1.0)
 _SEEN = 0.445
 """What 450 trials tell from .368 with probability .95 (accounting/audit_power)."""
@@ -102,16 +103,22 @@ class NoiseOff(Control):
 
     def claimed(self, policy: Known) -> float:
         """The lower end of its success at 1/n in 60 tables, which are the same every time: nothing in it is noise."""
-        reader, rng, weight = CellsAsExact(), np.random.default_rng(0), Fraction(1, policy.n)
-        isolated = 0
-        for _ in range(_TRIED):
-            drawn = policy.population.draw(policy.n, rng)
-            (answer,) = reader.answer(self.tell(drawn, policy, rng), policy, [weight], rng) or [None]
-            isolated += answer is not None and answer.isolates(drawn, rng)
-        return clopper_pearson(isolated, _TRIED, Fraction(5, 100))[0]
+        return clopper_pearson(_isolated(self.released.protection, policy.population, policy.n), _TRIED, _AT)[0]
 
     def fits(self, policy: Known) -> bool:
         return self.claimed(policy) >= _SEEN
+
+
+@lru_cache(maxsize=1)  # an audit asks several times, and each of these tables may take a second
+def _isolated(protection: Protection, population: Population, n: int) -> int:
+    """In how many of the tables somebody is isolated at 1/n."""
+    control, known, rng = NoiseOff(Released(protection)), Known(population, n), np.random.default_rng(0)
+    isolated = 0
+    for _ in range(_TRIED):
+        drawn = population.draw(n, rng)
+        (answer,) = CellsAsExact().answer(control.tell(drawn, known, rng), known, [Fraction(1, n)], rng) or [None]
+        isolated += answer is not None and answer.isolates(drawn, rng)
+    return isolated
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ zeros where it makes no guess; None where the release tells nothing that it read
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -113,6 +113,16 @@ def best_row_match(sight: Sight) -> Floats | None:
 
 def model_on_release(sight: Sight) -> Floats | None:
     """A logistic regression that is fitted on the released rows."""
+    return _fitted(sight, models.ridge)
+
+
+def trees_on_release(sight: Sight) -> Floats | None:
+    """Gradient boosting that is fitted on the released rows: of few classes, each of many rows, one may be a leaf."""
+    return _fitted(sight, partial(models.boosted, leaf=1))
+
+
+def _fitted(sight: Sight, model: models.Model) -> Floats | None:
+    """What a model says of the targets that is fitted on the released rows."""
     rows, secret, target = sight.rows, sight.secret, sight.target
     if rows is None or not rows.levels:
         return None
@@ -121,7 +131,7 @@ def model_on_release(sight: Sight) -> Floats | None:
     known = Known(codes, (None,) * len(codes))
     weights = np.concatenate([rows.weights, np.zeros((target.size, len(secret)))])
     wanted = np.arange(trained, trained + target.size)
-    return models.ridge(Fit(known, weights, wanted, Labels(len(secret), None), sight.rng))
+    return model(Fit(known, weights, wanted, Labels(len(secret), None), sight.rng))
 
 
 def table_lookup(sight: Sight) -> Floats | None:
@@ -169,6 +179,7 @@ ATTACKS: Sequence[tuple[str, str, Attack]] = (
     ("class and model", "the target's class, with a model fitted on the release as one row more", class_and_model),
     ("best row match", "the label of the released rows that agree in most attributes", best_row_match),
     ("model on the release", "logistic regression on the released rows", model_on_release),
+    ("trees on the release", "gradient boosting on the released rows", trees_on_release),
     ("table lookup", "the label with the greatest count, in the table that tells most", table_lookup),
     ("joint model of the tables", "all tables together by naive Bayes", joint_model),
     ("class and tables", "the target's class, with all tables together as one row more", all_together),

@@ -123,16 +123,17 @@ def ridge(fit: Fit) -> Floats:
     return _classified(made, features(fit.known), fit)
 
 
-def boosted(fit: Fit) -> Floats:
-    """Gradient boosting of trees on histograms (G. Ke et al. 2017). Without a penalty the leaves of rare labels grow
-    without bound, and boosting falls below the majority."""
+def boosted(fit: Fit, leaf: int = 20) -> Floats:
+    """Gradient boosting of trees on histograms (G. Ke et al. 2017), with so many tuples in a leaf at least. Without a
+    penalty the leaves of rare labels grow without bound, and boosting falls below the majority."""
     ensemble, of_numbers = library("ensemble"), fit.labels.numbers is not None
     model = ensemble.HistGradientBoostingRegressor if of_numbers else ensemble.HistGradientBoostingClassifier
     lines = list(zip(fit.known.codes, fit.known.numbers, strict=True))
     names = [numbers is None and int(codes.max(initial=0)) < MOST_BINS for codes, numbers in lines]
     made = model(
-        max_iter=80, l2_regularization=1.0, early_stopping=False, categorical_features=names, random_state=fit.seed
-    )
+        max_iter=80, l2_regularization=1.0, early_stopping=False, categorical_features=names, random_state=fit.seed,
+        min_samples_leaf=leaf,
+    )  # fmt: skip
     x = np.column_stack([codes if numbers is None else numbers[codes] for codes, numbers in lines]).astype(np.float64)
     return _regressed(made, x, fit) if of_numbers else _classified(made, x, fit)
 

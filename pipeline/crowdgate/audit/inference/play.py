@@ -136,7 +136,7 @@ class Game:
         """What is known of a target, at the finest level at which the release tells it."""
         known = (*case.original.known_of(case.secret), *self.also_known)
         told: dict[str, Level] = {}
-        for levels in (seen.levels if seen.rows is not None else {}, *(table.levels for table in seen.tables)):
+        for levels in (seen.levels if seen.shown is not None else {}, *(table.levels for table in seen.tables)):
             for name, level in levels.items():
                 if name in known and (name not in told or len(level) > len(told[name])):
                     told[name] = level

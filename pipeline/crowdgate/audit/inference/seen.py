@@ -41,12 +41,12 @@ class Rows:
 
 
 def rows_of(seen: Seen, secret: Secret, known: tuple[str, ...], prior: Floats) -> Rows | None:
-    """The released rows by the known attributes that are released. None where no rows are ever
+    """The released rows, whoever's they are, by the known attributes that are released. None where no rows are ever
     released, or not the secret."""
-    if seen.rows is None or secret.name not in seen.levels:
+    if seen.shown is None or secret.name not in seen.levels:
         return None
     levels = {name: level for name, level in seen.levels.items() if name in known}
-    return counted(seen.rows, levels, secret, seen.levels[secret.name], prior)
+    return counted(seen.shown, levels, secret, seen.levels[secret.name], prior)
 
 
 def counted(rows: Histogram, levels: Mapping[str, Level], secret: Secret, told: Level, prior: Floats) -> Rows:

@@ -31,14 +31,14 @@ class Sight:
     crowd: Crowd
 
     @property
-    def reads_rows(self) -> bool:
-        """Whether rows are released at all."""
-        return self.seen.rows is not None
+    def shows_rows(self) -> bool:
+        """Whether rows are released at all, whoever's they are."""
+        return self.seen.shown is not None
 
     @property
     def nothing(self) -> bool:
         """Whether nothing is told that attacks read."""
-        return not self.reads_rows and not self.seen.tables
+        return not self.shows_rows and not self.seen.tables
 
     @cached_property
     def tuples(self) -> Tuples:
@@ -53,8 +53,8 @@ class Sight:
     @cached_property
     def counts(self) -> Floats:
         """Released rows of each tuple."""
-        assert self.seen.rows is not None, "rows are released"
-        return released(self.seen.rows, self.tuples)
+        assert self.seen.shown is not None, "rows are released"
+        return released(self.seen.shown, self.tuples)
 
     @cached_property
     def tried(self) -> float:
@@ -64,12 +64,15 @@ class Sight:
     @cached_property
     def log_rows(self) -> Floats:
         """By cells: the logarithm of how much likelier the released count of its class is with a member (zeros without
-        rows)."""
-        cells = len(self.crowd.population.cells)
-        if not self.reads_rows:
-            return np.zeros(cells)
-        present = _with_member(self.counts, self.held, float(self.seen.beta), self.crowd.share)
-        ratio = np.where(self.counts > 0, present, self._absent())
+        rows of people)."""
+        if self.seen.rows is None:
+            return np.zeros(len(self.crowd.population.cells))
+        return self.log_people(self.counts)
+
+    def log_people(self, counts: Floats) -> Floats:
+        """The same of such counts of people's rows by tuples."""
+        present = _with_member(counts, self.held, float(self.seen.beta), self.crowd.share)
+        ratio = np.where(counts > 0, present, self._absent())
         return np.asarray(np.log(np.maximum(ratio, _NEVER))[self.tuples.of_cell], dtype=np.float64)
 
     def _absent(self) -> Floats:
@@ -117,7 +120,7 @@ class Sight:
         """By cells: in how many attributes the nearest released class agrees, and beyond that its rows as a share of
         the greatest class's. All are equal where no class is released, and so are those without a class where too much
         is to be compared. None for a kind without rows."""
-        rows = self.seen.rows
+        rows = self.seen.shown
         if rows is None or not rows.names:
             return None
         most = rows.counts.max(initial=0) + 1
@@ -175,9 +178,17 @@ def exact_counts(sight: Sight) -> Floats | None:
     return sight.crowd.of_units(sight.log_exact) if sight.seen.tables else None
 
 
+def rows_of_people(sight: Sight) -> Floats | None:
+    """As the likelihood ratio, of who takes made rows for people's: whose class has more rows than is expected."""
+    if sight.seen.made is None:
+        return None
+    return sight.crowd.of_units(sight.log_people(np.minimum(sight.counts, sight.held)))
+
+
 ATTACKS: Sequence[tuple[str, str, Attack]] = (
     ("distance", "claims those who agree with a released class in most attributes", distance),
     ("likelihood ratio", "claims those whose presence makes the released counts likelier", likelihood_ratio),
     ("exact counts", "claims the same, where counts of tables are taken for exact", exact_counts),
+    ("rows taken for people's", "claims those whose rows the made rows likeliest are", rows_of_people),
 )
 """(name, summary, attack): those that need no releases of the attacker's own."""

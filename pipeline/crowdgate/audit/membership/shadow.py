@@ -47,7 +47,7 @@ def features(sight: Sight) -> Floats | None:
         return None
     cells = len(sight.crowd.population.cells)
     columns = [sight.log_rows, sight.log_tables]
-    if sight.reads_rows:
+    if sight.shows_rows:
         counts, expected = sight.counts, sight.held * sight.tried
         own = (counts > 0, np.log1p(counts) - np.log1p(expected), np.log1p(expected))
         columns += [each.astype(np.float64)[sight.tuples.of_cell] for each in own]

@@ -1,6 +1,6 @@
 """A release of synthetic rows: drawn, certified, written, and what is said of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -10,7 +10,6 @@ import numpy as np
 from crowdgate.accounting.zcdp import squared_sigma
 from crowdgate.candidate import Candidate, Fact, Static
 from crowdgate.contracts.contract import Attribute, Contract
-from crowdgate.domain import Codes
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse, project
 from crowdgate.kind.kind import Sections
@@ -52,7 +51,7 @@ def protect(
 ) -> SyntheticCandidate:
     """Sample if the policy does, draw the noisy tables, the rows and their certificate."""
     drawn, seed = draw(planned, counted, randomness)
-    certificate = _certificate(planned, drawn)
+    certificate = certificate_of(planned, drawn)
     pairs = None if certificate is None else certificate.summed_up
     return SyntheticCandidate(static=static, drawn=drawn, seed=seed, pairs=pairs)
 
@@ -65,7 +64,8 @@ def draw(planned: SyntheticPlan, counted: Mapping[str, Histogram], randomness: R
     return mechanism.draw(counted[VIEW], coins, noise, seeded(seed)), seed
 
 
-def _certificate(planned: SyntheticPlan, drawn: Synthesized) -> Certificate | None:
+def certificate_of(planned: SyntheticPlan, drawn: Synthesized) -> Certificate | None:
+    """What the distances say; None without rows."""
     mechanism, drawing = planned.mechanism, planned.mechanism.drawing
     if not len(drawn.distances):
         return None
@@ -118,7 +118,7 @@ def publish(planned: SyntheticPlan, candidate: SyntheticCandidate, contract: Con
     finest = [(contract.by_name[name], own[0]) for name, own in mechanism.levels.items()]
     above = [(contract.by_name[name], level) for name, own in mechanism.levels.items() for level in own[1:]]
     return PublishedSynthetic(
-        rows=_histogram(mechanism.finest, drawn.rows), columns=entries(finest),
+        rows=histogram(mechanism.finest, drawn), columns=entries(finest),
         ordered=tuple(_ordered(attribute, level) for attribute, level in finest),
         levels=entries(above), coarser=list(coarser([*finest, *above])),
         measured=tuple(NoisyTable(_axes(planned, each.table), each.noisy) for each in drawn.measured),
@@ -131,8 +131,9 @@ def _ordered(attribute: Attribute, level: Level) -> bool:
     return Fact.of(attribute).ordered and bool((np.diff(level.codes) >= 0).all())
 
 
-def _histogram(finest: Mapping[str, Level], made: Sequence[Codes]) -> Histogram:
-    return by_class(tuple(finest), tuple(map(len, finest.values())), made)
+def histogram(finest: Mapping[str, Level], drawn: Synthesized) -> Histogram:
+    """The rows by class."""
+    return by_class(tuple(finest), tuple(map(len, finest.values())), drawn.rows)
 
 
 def data(held: PublishedSynthetic) -> SyntheticData:
@@ -161,7 +162,7 @@ def private(planned: SyntheticPlan, candidate: SyntheticCandidate, counted: Mapp
 
 def _errors(planned: SyntheticPlan, candidate: SyntheticCandidate, table: Histogram) -> list[dict[str, Any]]:
     """Total variation distances of the tables of two attributes; None where either has no rows."""
-    released = _histogram(planned.mechanism.finest, candidate.drawn.rows)
+    released = histogram(planned.mechanism.finest, candidate.drawn)
     return [
         {"of": list(names), "total variation": _distance(project(released, names), project(table, names))}
         for names in combinations(table.names, 2)
