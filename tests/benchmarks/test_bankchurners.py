@@ -2,6 +2,7 @@
 table itself, where that is there."""
 
 import os
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,8 @@ from crowdgate.audit.inference.secret import Guesses
 from tests.benchmarks import bankchurners_table as bank
 from tests.benchmarks.adult import BESIDE
 from tests.benchmarks.bankchurners import FIFTY_NINE, WIDE, Setting, claims, halves, page, setting
-from tests.benchmarks.bankchurners_printed import FIGURE_4, FIGURE_5, FIGURE_6
+from tests.benchmarks.bankchurners_printed import FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_8
+from tests.benchmarks.bankchurners_synthetic import BINS, bins, made
 from tests.benchmarks.koot_figures import Drawn
 
 VARIABLE = "CROWDGATE_BANKCHURNERS"
@@ -104,9 +106,31 @@ def test_the_page_has_its_figures_and_what_is_printed_is_of_all_secrets() -> Non
     text = page(found, 7, [Drawn("Figure <1>", "<svg></svg>", "Words", [["a"], ["b"]])])
     assert "40 people in 5 attributes; 2 splits into 30 members and 10 non-members, seed 7" in text
     assert "<h2>Figure &lt;1&gt;</h2><svg></svg>" in text
-    assert set(FIGURE_5) == set(bank.NAMES) < set(FIGURE_4) == set(FIGURE_6)
+    assert set(FIGURE_5) == set(bank.NAMES) < set(FIGURE_4) == set(FIGURE_6) == set(FIGURE_8)
     assert sum(curve[-1][1] == 1 for curve in FIGURE_5.values()) == 4
     assert all(list(curve) == sorted(curve, key=lambda point: (-point[0], point[1])) for curve in FIGURE_5.values())
+
+
+def test_models_are_fitted_to_made_rows_and_asked_for_the_people_behind_them() -> None:
+    people = customers(400)
+    draw = bank.split(400, 100, np.random.default_rng(1))
+    for name, numbers in people.numbers.items():
+        own, values = bins(people, name)
+        if numbers is not None:
+            assert len(values) == BINS
+            assert np.abs(values[own] - numbers[people.codes[name]]).max() <= np.diff(values).max() / 2 + 1e-9
+    own, asked = made(people, draw, Fraction(50), np.random.default_rng(2))
+    rows = int(asked.fitted.sum())
+    assert abs(rows - 300) < 20
+    assert (asked.fitted[:rows] == 1).all()
+    assert (asked.asked[rows:] == draw.asked).all()
+    for name, numbers in people.numbers.items():
+        behind = own.codes[name][rows:]
+        truth = people.codes[name] if numbers is None else numbers[people.codes[name]]
+        mine = own.numbers[name]
+        assert ((behind if mine is None else mine[behind]) == truth).all()
+    guess = bank.guessed(own, "Card_Category", tuple(own.codes), asked, models.ridge, np.random.default_rng(3))
+    assert guess.precision > 0.9
 
 
 @pytest.fixture(scope="module")

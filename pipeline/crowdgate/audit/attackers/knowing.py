@@ -148,9 +148,10 @@ class DigestOnly(Attacker):
         if told.seen is None:
             return None
         picks = np.random.default_rng(np.frombuffer(digest(told.seen), dtype=np.uint32))
-        box, weight = known.population.boxes(known.population.levels)
+        weight = known.population.weights
         picked = weight * known.n * picks.uniform(0.5, 1.5, len(weight))
-        return Beliefs(box, weight, np.zeros_like(weight), picked).best(known.population, weights)
+        cells = np.arange(len(weight))
+        return Beliefs(cells, weight, np.zeros_like(weight), picked).best(known.population, weights)
 
 
 def digest(seen: Seen) -> bytes:

@@ -1,0 +1,180 @@
+"""Attackers who read made rows and the distances of their certificate, on small tables and on wide ones."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdgate.audit.attackers import ATTACKERS
+from crowdgate.audit.attackers.knowing import OthersKnown, digest
+from crowdgate.audit.inference.attacks import ATTACKS as GUESSES
+from crowdgate.audit.inference.attacks import Sight as Guessing
+from crowdgate.audit.inference.secret import Secret
+from crowdgate.audit.inference.seen import Target
+from crowdgate.audit.membership.attacks import ATTACKS as CLAIMS
+from crowdgate.audit.membership.attacks import Sight, likelihood_ratio
+from crowdgate.audit.membership.crowd import Crowd
+from crowdgate.audit.membership.shadow import features
+from crowdgate.audit.observation import Known, Observation
+from crowdgate.audit.population import Population
+from crowdgate.audit.predicates import Predicate
+from crowdgate.histogram import Histogram, View, collapse, split
+from crowdgate.kind.randomness import KeyedRandomness
+from crowdgate.kind.seen import NoisyDistance, Seen
+from crowdgate.noise import NoiseSource
+from crowdgate.noisy.drawn import NoisyCounts
+from crowdgate.sampling import SecretKey
+from tests.audit.made import clinic, few_steps, people
+from tests.audit.people import levels, rows
+
+RNG = np.random.default_rng
+QUIET = NoiseSource(lambda values, *_: values, lambda values, *_: values)
+
+
+def first(scores: Sequence[int] | np.ndarray, *_: object) -> int:
+    return int(np.argmax(scores))
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 3), min_size=12, max_size=12).filter(any), st.data())
+def test_rows_are_counted_where_the_population_has_them(counts: list[int], data: st.DataObject) -> None:
+    """Beside a dictionary of tuples; what nobody has is not counted."""
+    population = rows(np.array(counts).reshape(3, 4))
+    codes = data.draw(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=20))
+    columns = [np.array([each[at] for each in codes], dtype=np.int32) for at in range(2)]
+    made = collapse(("a", "b"), (3, 4), columns, np.ones(len(codes), dtype=np.int64))
+    box, held = population.placed(population.levels, made)
+    own = list(zip(*(column.tolist() for column in population.cells.codes), strict=True))
+    assert [held[place] for place in box] == [codes.count(each) for each in own]
+    assert len(set(box.tolist())) == len(own) == len(held)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10_000))
+def test_who_knows_the_others_reads_all_parts_as_bayes_does(seed: int) -> None:
+    """One table, two distances: the cell that is likeliest by the sum of log densities of normal noise is in every
+    predicate that has room for one cell."""
+    rng = RNG(seed)
+    population = rows(np.full((2, 3), 10))
+    drawn = population.draw(12, rng)
+    exact = np.bincount(population.boxes(population.levels)[0], drawn.rows, 6).reshape(2, 3)
+    made = rng.integers(1, 4, (2, 3))
+    noisy = exact + rng.integers(-2, 3, exact.shape)
+    names = ("a", "b")
+    far = [int(np.abs(made - exact).sum() + off) for off in rng.integers(-3, 4, 2)]
+    told = Seen(
+        (NoisyCounts(population.levels, noisy, 1.0),), levels=population.levels,
+        made=Histogram(names, (2, 3), tuple(np.indices((2, 3)).reshape(2, -1).astype(np.int32)), made.ravel()),
+        distances=tuple(NoisyDistance(names, each, 2.0) for each in far),
+    )  # fmt: skip
+    others = np.bincount(population.boxes(population.levels)[0], drawn.others, 6).reshape(2, 3)
+    log = np.zeros(6)
+    for cell in range(6):
+        mine = others.copy().ravel()
+        mine[cell] += 1
+        log[cell] -= ((noisy.ravel() - mine) ** 2).sum() / 2
+        log[cell] -= sum((each - np.abs(made.ravel() - mine).sum()) ** 2 for each in far) / 4
+    observed = Observation(seen=told, others=drawn.others)
+    (answer,) = OthersKnown().answer(observed, Known(population, 12), (Fraction(1, 6),), rng) or [None]
+    assert isinstance(answer, Predicate)
+    assert answer.cells is not None
+    (best,) = np.flatnonzero(answer.cells) if answer.cells.sum() == 1 else (-1,)
+    assert best >= 0
+    assert log[best] == pytest.approx(log.max(), abs=1e-9)
+
+
+def wide(columns: int = 20, values: int = 50) -> tuple[Population, Seen, np.ndarray]:
+    """Of more tuples than can be numbered; released with rows, a table and a distance."""
+    rng = RNG(4)
+    own = levels(*[values] * 8)
+    named = {f"{name}{at}": own[name] for at in range(3) for name in own}
+    view = View(dict(list(named.items())[:columns]))
+    codes = tuple(rng.integers(0, values, 60).astype(np.int32) for _ in view.names)
+    cells = Histogram(view.names, view.sizes, codes, np.ones(60, dtype=np.int64))
+    population = Population("wide", view, cells, cells.counts)
+    made = Histogram(view.names, view.sizes, tuple(rng.permutation(each) for each in codes), cells.counts)
+    pair = view.names[:2]
+    table = NoisyCounts({name: view.levels[name] for name in pair}, rng.integers(0, 2, (values, values)), 4.0)
+    distance = NoisyDistance(pair, 100, 9.0)
+    seen = Seen((table,), levels=view.levels, made=made, distances=(distance,))
+    return population, seen, population.draw(20, rng).others
+
+
+def test_of_many_columns_every_attacker_answers_within_its_weight() -> None:
+    population, seen, others = wide()
+    known, weights = Known(population, 20), (Fraction(1, 100), Fraction(1, 20))
+    reads = []
+    for attacker in ATTACKERS:
+        found = attacker.answer(Observation(seen=seen, others=others), known, weights, RNG(1))
+        if found is not None:
+            reads.append(attacker.name)
+            assert all(
+                each is None or each.weight(population) <= most for each, most in zip(found, weights, strict=True)
+            )
+    assert {"rows taken for people's", "columns of made rows", "all others known", "two columns"} <= set(reads)
+    assert "likeliest classes" not in reads
+
+
+def test_of_many_columns_members_and_secrets_are_looked_for() -> None:
+    population, seen, _ = wide(columns=20, values=4)
+    sight = Sight(seen, Crowd(population, 20))
+    found = {name: attack(sight) for name, _, attack in CLAIMS}
+    assert all(each is not None and len(each) == 60 for each in found.values())
+    known, secret = population.cells.names[1:], population.cells.names[0]
+    target = Target(
+        {name: population.levels[name] for name in known},
+        dict(zip(known, (each.astype(np.int64) for each in population.cells.codes[1:]), strict=True)), 60,
+    )  # fmt: skip
+    guessing = Guessing(seen, Secret(secret, population.levels[secret]), target, np.full(4, 0.25), RNG(2))
+    guessed = {name: attack(guessing) for name, _, attack in GUESSES}
+    assert all(guessed[name] is not None for name in ("class homogeneity", "trees on the release", "best row match"))
+
+
+def test_made_rows_take_nothing_from_who_reads_tables() -> None:
+    """They are nobody's: that a class was not made says of nobody that he is not in the table."""
+    population, seen, _ = wide(columns=6)
+    crowd = Crowd(population, 20)
+    with_rows, without = (likelihood_ratio(Sight(each, crowd)) for each in (seen, replace(seen, made=None)))
+    assert with_rows is not None
+    assert without is not None
+    assert (with_rows == without).all()
+
+
+def test_a_release_of_no_rows_is_attacked_all_the_same() -> None:
+    population, seen, others = wide(columns=6)
+    none = tuple(np.zeros(0, dtype=np.int32) for _ in population.cells.names)
+    empty = Histogram(population.cells.names, population.cells.sizes, none, np.zeros(0, dtype=np.int64))
+    told = replace(seen, made=empty, distances=())
+    for attacker in ATTACKERS:
+        attacker.answer(Observation(seen=told, others=others), Known(population, 20), (Fraction(1, 20),), RNG(1))
+    sight = Sight(told, Crowd(population, 20))
+    assert features(sight) is not None
+    assert all(attack(sight) is not None for name, _, attack in CLAIMS)
+    assert digest(told) != digest(seen)
+
+
+def test_what_is_attacked_is_what_is_released(tmp_path: Path) -> None:
+    """The same key gives the same rows, tables and distances; noise and private choices, which can't be seeded, are
+    left out."""
+    plan = clinic(tmp_path)
+    population = people(plan, RNG(5).integers(0, 9, (10, 4, 3)))
+    views = split(population.draw(300, RNG(2)).table, population.view, plan.protection.views())
+    key = bytes(range(32))
+    one, other = (KeyedRandomness(SecretKey(key, injected=True), vectors=QUIET, choose=first) for _ in range(2))
+    with few_steps():
+        made = plan.protection.protect(plan.alone(), views, one).candidate
+        seen = plan.protection.attacked(views, other)
+    drawn = made.drawn  # type: ignore[attr-defined]
+    assert seen.rows is None
+    assert seen.shown is seen.made is not None
+    again = collapse(seen.made.names, seen.made.sizes, drawn.rows, np.ones(drawn.total, dtype=np.int64))
+    assert (again.counts == seen.made.counts).all()
+    assert all((a == b).all() for a, b in zip(again.codes, seen.made.codes, strict=True))
+    assert [each.noisy for each in seen.distances] == drawn.distances.tolist()
+    assert len(seen.tables) == len(drawn.measured)
+    assert seen.unread == ("which tables were chosen",)
