@@ -17,7 +17,8 @@ from tests.benchmarks import bankchurners_table as bank
 from tests.benchmarks.adult import BESIDE
 from tests.benchmarks.bankchurners import FIFTY_NINE, WIDE, Setting, claims, halves, page, setting
 from tests.benchmarks.bankchurners_printed import FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_8
-from tests.benchmarks.bankchurners_synthetic import BINS, bins, made
+from tests.benchmarks.bankchurners_synthetic import BINS, bins
+from tests.benchmarks.bankchurners_synthetic import made as synthetic
 from tests.benchmarks.koot_figures import Drawn
 
 VARIABLE = "CROWDGATE_BANKCHURNERS"
@@ -119,17 +120,17 @@ def test_models_are_fitted_to_made_rows_and_asked_for_the_people_behind_them() -
         if numbers is not None:
             assert len(values) == BINS
             assert np.abs(values[own] - numbers[people.codes[name]]).max() <= np.diff(values).max() / 2 + 1e-9
-    own, asked = made(people, draw, Fraction(50), np.random.default_rng(2))
+    table, asked = synthetic(people, draw, Fraction(50), np.random.default_rng(2))
     rows = int(asked.fitted.sum())
     assert abs(rows - 300) < 20
     assert (asked.fitted[:rows] == 1).all()
     assert (asked.asked[rows:] == draw.asked).all()
     for name, numbers in people.numbers.items():
-        behind = own.codes[name][rows:]
+        behind = table.codes[name][rows:]
         truth = people.codes[name] if numbers is None else numbers[people.codes[name]]
-        mine = own.numbers[name]
+        mine = table.numbers[name]
         assert ((behind if mine is None else mine[behind]) == truth).all()
-    guess = bank.guessed(own, "Card_Category", tuple(own.codes), asked, models.ridge, np.random.default_rng(3))
+    guess = bank.guessed(table, "Card_Category", tuple(table.codes), asked, models.ridge, np.random.default_rng(3))
     assert guess.precision > 0.9
 
 

@@ -89,7 +89,7 @@ def drawn(number: int, seed: int, source: ZcdpSource, beta: str = "1") -> Drawn:
     vectors = NoiseSource(OPENDP.laplace, source.gaussian)
     randomness = KeyedRandomness(SecretKey(rng.bytes(32), injected=True), choose=source.choose, vectors=vectors)
     made, _ = release.draw(planned, {VIEW: counted(codes)}, randomness)
-    certificate = release._certificate(planned, made)
+    certificate = release.certificate_of(planned, made)
     assert certificate is not None
     chosen = {each.table for each in made.selected}
     pairs = [*combinations(range(len(SIZES)), 2)]
