@@ -16,7 +16,7 @@ from crowdgate.histogram import Histogram, split
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.kind.plan import Plan
 from crowdgate.kind.randomness import KeyedRandomness
-from crowdgate.mechanisms.synthetic import rounds
+from crowdgate.mechanisms.synthetic import learned
 from crowdgate.mechanisms.synthetic.certificate import pairs
 from crowdgate.noise import NoiseSource, Vector, gaussian_vector
 from crowdgate.sampling import SecretKey
@@ -45,7 +45,7 @@ def few_steps() -> Iterator[None]:
     """Models that are hardly fitted: what leaks does so whatever the model, in a third of the time."""
     with pytest.MonkeyPatch.context() as patched:
         for name in ("STEPS", "LAST_STEPS"):
-            patched.setattr(rounds, name, 2)
+            patched.setattr(learned, name, 2)
         yield
 
 
