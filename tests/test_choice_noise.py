@@ -22,7 +22,7 @@ def test_the_scale_is_never_below_what_rho_asks_for_and_hardly_above(sensitivity
     import opendp.prelude as dp
 
     scales: list[float] = []
-    real = dp.m.make_noisy_max
+    real: Any = dp.m.make_noisy_max
 
     def recorded(*args: Any, **named: Any) -> Any:
         scales.append(named["scale"])
