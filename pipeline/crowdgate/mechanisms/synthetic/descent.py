@@ -21,12 +21,14 @@ Function = Callable[[Floats], tuple[float, Floats]]
 
 
 def minimum(function: Function, start: Floats, most_steps: int, near: float) -> Floats:
-    """A point at which the gradient's greatest entry is at most `near`, or the best one after that many steps.
+    """A point at which the gradient's greatest entry is at most `near`, or of that many steps the one of the smallest
+    gradient: where a function still falls slowly towards what is infinitely far, single steps have large ones.
 
     Values only fall. What is not finite is never stepped to: `start` itself is returned where nothing better is found.
     """
     point, (value, gradient) = start, function(start)
     known: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
+    best, least = point, _dot(gradient, gradient)
     for _ in range(most_steps):
         if not np.abs(gradient).max(initial=0.0) > near:
             break
@@ -39,7 +41,9 @@ def minimum(function: Function, start: Floats, most_steps: int, near: float) -> 
         point, gradient = new, slope
         if (curved := _dot(step, change)) > 0:
             known.append((step, change, curved))
-    return point
+        if (length := _dot(gradient, gradient)) < least:
+            best, least = point, length
+    return best
 
 
 def _stepped(

@@ -20,7 +20,7 @@ from crowdgate.mechanisms.synthetic.descent import minimum
 from crowdgate.mechanisms.synthetic.domain import Domain, Floats, Table
 from crowdgate.mechanisms.synthetic.marginals import Marginals
 
-PENALTY, ONE_WAY_PENALTY = 0.02, 0.001
+PENALTY, ONE_WAY_PENALTY = 0.01, 0.001
 """lambda, for tables of more than one variable and of one."""
 _NEAR = 1e-10
 """The greatest entry of the scaled gradient at which a fit ends."""
