@@ -358,6 +358,7 @@ def test_an_attack_answers_with_shares_or_not_at_all(at: int) -> None:
     answers = [attack(Sight(each, case.secret, view.target, case.prior, RNG(0))) for each in seen if each is not None]
     reads_rows = name in (
         "class homogeneity", "class or likeliest", "class and model", "best row match", "model on the release",
+        "trees on the release",
     )  # fmt: skip
     blind = name == BLIND
     assert [answer is not None for answer in answers] == [reads_rows or blind, name == "table lookup" or blind, blind]
