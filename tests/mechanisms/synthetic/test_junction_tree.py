@@ -2,9 +2,12 @@
 
 from math import prod
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowdgate.limits import MOST_MODEL_CELLS
+from crowdgate.mechanisms.synthetic import junction_tree
 from crowdgate.mechanisms.synthetic.domain import Domain, Table
 from crowdgate.mechanisms.synthetic.junction_tree import Clique, Extensions, cells, tree
 from tests.mechanisms.synthetic.models import all_tables, domains, tables
@@ -53,7 +56,21 @@ def test_cliques_with_a_variable_are_a_branch_and_share_their_separators(case: t
 def test_a_further_table_costs_what_the_tree_with_it_has(case: tuple[Domain, list[Table]], data: st.DataObject) -> None:
     domain, measured = case
     table = data.draw(st.sampled_from(all_tables(domain, 3)))
-    found = Extensions(domain, measured).with_table(table, 1 << 62)
+    found = Extensions(domain, measured).with_table(table, MOST_MODEL_CELLS)
     assert found == Extensions(domain, [*measured, table]).cells
     assert found >= cells(domain, [*measured, table])
     assert cells(domain, measured) == sum(prod(domain.shape(clique.axes)) for clique in tree(domain, measured))
+
+
+@given(cases(), st.data(), st.integers(4, 400))
+@settings(max_examples=150, deadline=None)
+def test_separators_stay_small_enough_to_reach_far_variables(
+    case: tuple[Domain, list[Table]], data: st.DataObject, most: int
+) -> None:
+    domain, measured = case
+    table = data.draw(st.sampled_from(all_tables(domain, 3)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(junction_tree, "MOST_GIVEN", most)
+        allowed = Extensions(domain, measured).with_table(table, MOST_MODEL_CELLS) <= MOST_MODEL_CELLS
+    shared = [domain.cells(clique.separator) for clique in tree(domain, [*measured, table])]
+    assert not allowed or max(shared) * max(domain.sizes) <= most

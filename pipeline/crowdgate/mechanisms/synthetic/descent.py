@@ -21,7 +21,7 @@ Function = Callable[[Floats], tuple[float, Floats]]
 
 
 def minimum(function: Function, start: Floats, most_steps: int, near: float) -> Floats:
-    """A point at which the gradient's greatest entry is at most `near`, or of that many steps the one of the smallest
+    """A point at which the gradient's length is at most `near`, or of that many steps the one of the smallest
     gradient: where a function still falls slowly towards what is infinitely far, single steps have large ones.
 
     Values only fall. What is not finite is never stepped to: `start` itself is returned where nothing better is found.
@@ -30,7 +30,7 @@ def minimum(function: Function, start: Floats, most_steps: int, near: float) -> 
     known: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
     best, least = point, _dot(gradient, gradient)
     for _ in range(most_steps):
-        if not np.abs(gradient).max(initial=0.0) > near:
+        if not least > near**2:
             break
         along = -_newton(gradient, known)
         found = _stepped(function, point, value, along, _dot(along, gradient), 1.0 if known else _first(gradient))
@@ -41,7 +41,7 @@ def minimum(function: Function, start: Floats, most_steps: int, near: float) -> 
         point, gradient = new, slope
         if (curved := _dot(step, change)) > 0:
             known.append((step, change, curved))
-        if (length := _dot(gradient, gradient)) < least:
+        if (length := _dot(gradient, gradient)) <= least:
             best, least = point, length
     return best
 

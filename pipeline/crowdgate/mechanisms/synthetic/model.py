@@ -23,7 +23,7 @@ from crowdgate.mechanisms.synthetic.marginals import Marginals
 PENALTY, ONE_WAY_PENALTY = 0.01, 0.001
 """lambda, for tables of more than one variable and of one."""
 _NEAR = 1e-10
-"""The greatest entry of the scaled gradient at which a fit ends."""
+"""The length of the scaled gradient at which a fit ends."""
 
 Impossible = Sequence[tuple[Table, npt.NDArray[np.bool_]]]
 """Tables that are true where a combination can't occur."""
