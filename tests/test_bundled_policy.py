@@ -2,14 +2,16 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from crowdgate.jobs import release as job
 from crowdgate.jobs.verify import verify
-from crowdgate.jobs.workspace import DEMO_POLICY, DEMO_TABLES, init
+from crowdgate.jobs.workspace import DEMO_POLICY, DEMO_TABLES, bundled, init
 from crowdgate.ledger.ledger import open_ledger
 from tests.workshop import crowdgate
 
@@ -67,10 +69,6 @@ def test_every_blocking_gate_of_the_bundled_policy_can_withhold(
 
 
 def test_the_bundled_table_names_every_blocking_gate() -> None:
-    import yaml
-
-    from crowdgate.jobs.workspace import bundled
-
     gates = yaml.safe_load((bundled("policies").parent / DEMO_POLICY).read_text())["spec"]["gates"]
     assert [gate["measure"] for gate in gates if gate.get("severity") != "advise"] == list(TIGHTER)
 
@@ -126,3 +124,53 @@ def test_the_bundled_tables_are_published_and_verify(copy: Path, capsys: pytest.
     assert len(claims["data"]["tables"]) == 24
     total = pq.read_table(path / "01-count.parquet")["value"][0].as_py()
     assert abs(total - 299_285) < 200  # the standard error is 18
+
+
+SYNTHETIC = "policies/census_income_synthetic.yaml"
+TIGHTER_SYNTHETIC = {
+    "guarantee_epsilon": ("guarantee_epsilon, at_most: 1}", "guarantee_epsilon, at_most: 0.99}", 0),
+    "pso_bound": ("pso_bound, at_most: 0.02", "pso_bound, at_most: 0.0011", 0),
+    "synthetic_pair_error": ("synthetic_pair_error, at_most: 0.05", "synthetic_pair_error, at_most: 0.00001", 1),
+    "synthetic_mean_error": ("synthetic_mean_error, at_most: 0.01", "synthetic_mean_error, at_most: 0.00001", 1),
+    "trusted_pairs": ("trusted_pairs, at_least: 0.95", "trusted_pairs, at_least: 1", 1),
+}
+
+
+@pytest.mark.parametrize("cost", [0, 1])
+def test_every_blocking_gate_of_the_bundled_synthetic_rows_can_withhold(
+    copy: Path, cost: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All static ones at once, and all of the released rows at once: on three columns, which take less time."""
+    policy, tighter = copy / SYNTHETIC, {name: of for name, of in TIGHTER_SYNTHETIC.items() if of[2] == cost}
+    text = policy.read_text()
+    for old, new, _ in tighter.values():
+        assert old in text
+        text = text.replace(old, new)
+    quick = yaml.safe_load(text)
+    mechanism = quick["spec"]["mechanism"]
+    mechanism["attributes"] = {name: mechanism["attributes"][name] for name in ("sex", "race", "income")}
+    mechanism |= {"impossible": [], "pair_error": 0.0001}
+    policy.write_text(yaml.safe_dump(quick))
+    assert crowdgate("release", policy, "--as-of", "2030-01-01", "--json") == 3
+    verdicts = json.loads(capsys.readouterr().out)["verdicts"]
+    assert [each["gate"].split()[0] for each in verdicts if each["outcome"] == "fail"] == list(tighter)
+    assert spent(copy) == cost
+
+
+def test_the_bundled_synthetic_policy_names_every_blocking_gate() -> None:
+    gates = yaml.safe_load((bundled("policies").parent / SYNTHETIC).read_text())["spec"]["gates"]
+    assert [gate["measure"] for gate in gates] == list(TIGHTER_SYNTHETIC)
+
+
+def test_the_comparison_of_many_columns_says_that_hardly_any_rows_would_stay(
+    copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert crowdgate("plan", copy / SYNTHETIC, "--compare", "--json") == 0
+    found = json.loads(capsys.readouterr().out)["compared"]
+    assert len(found["tables"]) == 10 + 45
+    _, rows, tables = found["which"]
+    stay = re.search(r"of whom at most about ([0-9.]+)% stay", rows)
+    assert stay is not None
+    assert 30 < float(stay[1]) < 40  # .3548 by five of them
+    assert "not told" in rows
+    assert "not told" not in tables

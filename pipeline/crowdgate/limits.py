@@ -73,7 +73,7 @@ MOST_CELLS_FITTED = 1 << 20
 """Classes of a joint table that is fitted to given counts: some seconds."""
 
 MOST_CELLS_COMPARED = 1 << 20
-"""Classes of a comparison, which is made several times over."""
+"""Cells of all one- and two-way tables of a comparison, which is made several times over."""
 
 MOST_SECRETS = 100
 """Secrets of an inference audit: its record is judged again in about 20 seconds."""

@@ -9,11 +9,14 @@ import pytest
 from crowdgate.accounting import pso
 from crowdgate.jobs.outlook import outlook
 from crowdgate.jobs.workspace import DEMO_POLICY, DEMO_TABLES, bundled
+from crowdgate.kind import prior
 from crowdgate.kind.forecast import Value
+from crowdgate.kinds.rows import outlook as rows_outlook
 from crowdgate.kinds.rows.outlook import GOOD_SHARE
 from tests.workshop import Workshop, crowdgate
 
 POLICY = bundled("policies").parent / DEMO_POLICY
+DEMOS = (DEMO_POLICY, DEMO_TABLES, "policies/census_income_synthetic.yaml")
 
 
 def test_the_bundled_plan_states_both_bounds_and_what_releases_come_to() -> None:
@@ -75,13 +78,24 @@ def test_coarser_levels_keep_more_and_the_recommended_ones_keep_enough() -> None
         assert (number(neighbour["share"]) >= number(kept["share"]) - 1e-12) == coarser
 
 
+def test_what_stays_of_too_many_classes_is_bounded_by_some_attributes(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = number(outlook(POLICY).forecast.figure("kept_share"))
+    monkeypatch.setattr(prior, "MOST_CLASSES", 1000)  # of 1,824
+    bounds = []
+    for most in (1000, 400, 2):
+        monkeypatch.setattr(rows_outlook, "MOST_CELLS_FITTED", most)
+        bounds.append(number(outlook(POLICY).forecast.figure("kept_share_at_most")))
+    assert exact < bounds[0] <= bounds[1] < bounds[2]
+    assert bounds[2] > 0.9999  # two sexes
+
+
 def test_without_margins_nothing_is_expected(workshop: Workshop) -> None:
     said = outlook(workshop.policy).to_json()
     assert (said["expected_kept_share"], said["one_level_away"], said["recommended"]) == (None, [], None)
 
 
 def test_every_figure_says_what_it_rests_on_and_lies_in_its_range() -> None:
-    for policy in (DEMO_POLICY, DEMO_TABLES):
+    for policy in DEMOS:
         said = outlook(POLICY.parents[1] / policy).to_json()
         assert said["figures"]
         for figure in said["figures"]:
@@ -89,7 +103,7 @@ def test_every_figure_says_what_it_rests_on_and_lies_in_its_range() -> None:
             assert figure["value"] is None or figure["low"] <= figure["value"] <= figure["high"]
 
 
-@pytest.mark.parametrize("policy", [DEMO_POLICY, DEMO_TABLES])
+@pytest.mark.parametrize("policy", DEMOS)
 def test_a_page_of_every_kind_is_the_same_in_markdown_and_html(policy: str, tmp_path: Path) -> None:
     pages = [tmp_path / "plan.md", tmp_path / "plan.html"]
     for page in pages:

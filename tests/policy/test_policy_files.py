@@ -507,6 +507,8 @@ def test_the_bundled_files_validate_against_their_schemas(tmp_path: Path) -> Non
     assert violations("privacy-budget.json", BUDGET_TEXT, tmp_path) == []
     tables = (ROOT / "policies" / "census_income_tables.yaml").read_text(encoding="utf-8")
     assert violations("release-policy.json", tables, tmp_path) == []
+    synthetic = (ROOT / "policies" / "census_income_synthetic.yaml").read_text(encoding="utf-8")
+    assert violations("release-policy.json", synthetic, tmp_path) == []
     wrong = tables.replace("noise: gaussian", "noise: gausian").replace("{all: 1}", "{all: 1, share: 0.1, shar: 1}")
     found = set(violations("release-policy.json", wrong, tmp_path))
     assert found == {"spec.mechanism.noise", "spec.mechanism.tables.1"}

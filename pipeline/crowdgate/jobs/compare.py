@@ -15,6 +15,7 @@ import numpy as np
 
 from crowdgate.accounting.numbers import decimal
 from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.hierarchy import Level
 from crowdgate.kind.forecast import Axes, Basis, CellErrors, Floats, Forecast, Value
 from crowdgate.kind.kind import Allowance, AnyKind
 from crowdgate.kind.plan import Plan
@@ -55,11 +56,12 @@ class Comparison:
     @property
     def which(self) -> tuple[str, ...]:
         """What each kind is for, and how far its cells are expected to be from the truth, in sentences."""
-        return tuple(
-            f"{each.kind}: for {KINDS[each.kind].serves}; error of a cell of one attribute {self._mean(each, 1)},"
-            f" of two {self._mean(each, 2)}"
-            for each in (self.own, *self.rivals)
-        )
+        return tuple(self._which(each) for each in (self.own, *self.rivals))
+
+    def _which(self, rival: Rival) -> str:
+        errors = f"error of a cell of one attribute {self._mean(rival, 1)}, of two {self._mean(rival, 2)}"
+        parts = (KINDS[rival.kind].serves, rival.forecast.stays, errors)
+        return f"{rival.kind}: for {'; '.join(part for part in parts if part)}"
 
     def _mean(self, rival: Rival, ways: int) -> str:
         """The root mean square over the cells of all tables of that many attributes."""
@@ -115,17 +117,17 @@ def compare(plan: Plan, prior: Prior, forecast: Forecast) -> Comparison:
     """The comparison for a policy with its forecast by what is known. Raises ConfigurationError where too little is
     known, or the policy's numbers do not allow it."""
     levels = _levels(forecast, prior)
-    tables = [{name: levels[name] for name in way} for size in (1, 2) for way in combinations(levels, size)]
+    tables = _tables(levels)
     own = _rival(plan.protection.kind.name, forecast, tables)
     found = [_best(plan, prior, kind, levels, tables) for name, kind in KINDS.items() if name != own.kind]
     rivals = tuple(rival for rival in found if rival is not None)
     if not rivals:
         total = f"epsilon {decimal(plan.guarantee.epsilon)} and delta {decimal(plan.guarantee.delta)}"
         raise _refused(f"no other kind of release that keeps {total}", "a larger epsilon, or a delta above 0")
-    counts = tuple(count for table in tables if (count := prior.counts(table)) is not None)
-    whole = prior.joint(levels)
-    basis = Basis.MARGINS if whole is None else whole.basis
-    return Comparison(tuple(tables), counts, own, rivals, basis)
+    joints = [joint for table in tables if (joint := prior.joint(table)) is not None]
+    assert len(joints) == len(tables), "every attribute has shares, and the tables are small"
+    basis = min((joint.basis for joint in joints), key=list(Basis).index)
+    return Comparison(tuple(tables), tuple(joint.people.reshape(-1) for joint in joints), own, rivals, basis)
 
 
 def _levels(forecast: Forecast, prior: Prior) -> Axes:
@@ -136,10 +138,17 @@ def _levels(forecast: Forecast, prior: Prior) -> Axes:
         if prior.shares(name, level) is None:
             expected = "margins in the contract for every attribute, or --from counts of it"
             raise _refused(f"{name!r} has no public margins", expected)
-    classes = prod(map(len, levels.values()))
-    if classes > MOST_CELLS_COMPARED:
-        raise _refused(f"{classes} classes", f"levels with at most {MOST_CELLS_COMPARED} classes together")
     return levels
+
+
+def _tables(levels: Axes) -> list[dict[str, Level]]:
+    """Every one and every two of the attributes."""
+    tables = [{name: levels[name] for name in way} for size in (1, 2) for way in combinations(levels, size)]
+    cells = sum(prod(map(len, table.values())) for table in tables)
+    if cells > MOST_CELLS_COMPARED:
+        expected = f"levels whose tables of one and two attributes have at most {MOST_CELLS_COMPARED} cells together"
+        raise _refused(f"{cells} cells", expected)
+    return tables
 
 
 def _best(plan: Plan, prior: Prior, kind: AnyKind, levels: Axes, tables: Sequence[Axes]) -> Rival | None:
@@ -157,8 +166,10 @@ def _rival(kind: str, forecast: Forecast, tables: Sequence[Axes]) -> Rival:
     return Rival(kind, forecast, tuple(forecast.errors(table) for table in tables))
 
 
-def _total(rival: Rival) -> float:
-    return sum(float("inf") if each is None else float(np.mean(each.error)) for each in rival.errors)
+def _total(rival: Rival) -> tuple[float, float]:
+    """Errors first; where they are not told, whom the release leaves out."""
+    errors = sum(float("inf") if each is None else float(np.mean(each.error)) for each in rival.errors)
+    return errors, -rival.forecast.released
 
 
 def _refused(found: str, wanted: str) -> ConfigurationError:

@@ -145,6 +145,10 @@ class Forecast:
     keeping: Keeping = no_rows
     compared: Axes | None = None
     """The attributes, at their levels, whose tables are worth comparing with other kinds."""
+    released: float = 1.0
+    """The share of the table's people who are expected to be in the release, or that are at most."""
+    stays: str = ""
+    """The same in a clause, for whoever compares kinds; nothing where everybody is."""
 
     @cached_property
     def listings(self) -> tuple[Listing, ...]:

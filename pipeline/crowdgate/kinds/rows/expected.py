@@ -38,7 +38,7 @@ class Kept:
         counted = self.joint.basis is Basis.COUNTED
         return self._coins.share if counted else share_of(self.joint.people, self.k, self.beta)
 
-    @property
+    @cached_property
     def share(self) -> Range:
         """The share of the sampled rows that stay."""
         if self.joint.basis is Basis.COUNTED:

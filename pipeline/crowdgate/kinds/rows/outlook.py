@@ -9,13 +9,26 @@ import numpy as np
 
 from crowdgate.accounting import safe_k
 from crowdgate.hierarchy import Level
-from crowdgate.kind.forecast import BOUND, Axes, Basis, CellErrors, Chart, Column, Figure, Forecast, Listing, Value
+from crowdgate.kind.forecast import (
+    BOUND,
+    SHARE,
+    Axes,
+    Basis,
+    CellErrors,
+    Chart,
+    Column,
+    Figure,
+    Forecast,
+    Listing,
+    Value,
+)
 from crowdgate.kind.prior import Joint, Prior, Range
 from crowdgate.kinds.rows.expected import ERROR_FACTOR, Kept, errors, share_of
 from crowdgate.kinds.rows.splits import splits
-from crowdgate.limits import MOST_FORECASTS
+from crowdgate.limits import MOST_CELLS_FITTED, MOST_FORECASTS
 from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.mechanisms.rows.spec import Candidates, SafeKAnonymity, SampleSource
+from crowdgate.report.numbers import percent, shown
 
 EPSILONS = tuple(Fraction(text) for text in ("0.25", "0.5", "1", "2"))
 BETAS = tuple(Fraction(text) for text in ("0.05", "0.1", "0.2", "0.3", "0.5", "0.7"))
@@ -47,15 +60,37 @@ def outlook(safe: SafeK, prior: Prior) -> Forecast:
     """Class size by both bounds, what other budgets and sampling rates would ask for, and how much stays."""
     joint = prior.joint(safe.levels)
     kept = None if joint is None else Kept(joint, safe.k, safe.beta)
+    at_most = _of_some(safe, prior) if joint is None else None
     return Forecast(
-        figures=tuple(_figures(safe, kept)),
+        figures=tuple(_figures(safe, kept, at_most)),
         made=lambda: tuple(_listings(safe, prior, kept)),
         chart=Chart("trade_offs", "beta", "sampling rate beta", ("exact", "theorem5"),
                     "least k (dashed: Theorem 5)", "epsilon"),
         errors=errors(kept),
         keeping=lambda share: None if kept is None else _keeping(prior, kept, share),
         compared=safe.levels,
+        released=float(safe.beta) * (found.share.value if (found := kept or at_most) else 1.0),
+        stays=_stays(safe.beta, kept, at_most),
     )  # fmt: skip
+
+
+def _stays(beta: Fraction, kept: Kept | None, at_most: Kept | None) -> str:
+    found = kept or at_most
+    if found is None:
+        return ""
+    share, limit = shown(found.share.value, SHARE), "" if kept else "at most "
+    return f"{percent(beta)} of people are sampled, of whom {limit}about {share} stay"
+
+
+def _of_some(safe: SafeK, prior: Prior) -> Kept | None:
+    """What would stay by some of the attributes, where classes by all are too many to be told: no class of more
+    attributes is larger than its own of fewer, so by all of them at most as much stays."""
+    axes: dict[str, Level] = {}
+    for name in sorted(safe.levels, key=lambda name: -len(safe.levels[name])):
+        if prod(map(len, axes.values())) * len(safe.levels[name]) <= MOST_CELLS_FITTED:
+            axes[name] = safe.levels[name]
+    joint = prior.joint(axes)
+    return None if joint is None or not axes else Kept(joint, safe.k, safe.beta)
 
 
 def _listings(safe: SafeK, prior: Prior, kept: Kept | None) -> Iterator[Listing]:
@@ -95,7 +130,7 @@ NOTES = {
 }
 
 
-def _figures(safe: SafeK, kept: Kept | None) -> Iterator[Figure]:
+def _figures(safe: SafeK, kept: Kept | None, at_most: Kept | None) -> Iterator[Figure]:
     part = safe.row_part
     theorem5 = _theorem5(part.epsilon, part.delta, safe.beta)
     yield Figure.exact("beta", "sampling rate beta", safe.beta)
@@ -107,6 +142,9 @@ def _figures(safe: SafeK, kept: Kept | None) -> Iterator[Figure]:
         basis = kept.joint.basis
         yield _ranged("kept_share", "expected share of the sampled rows that stay", kept.share, basis)
         yield _ranged("classes", "expected number of classes that stay", kept.classes, basis)
+    if at_most is not None:
+        label = f"expected share of the sampled rows that stay, at most: what stays by {', '.join(at_most.joint.axes)}"
+        yield _ranged("kept_share_at_most", label, at_most.share, at_most.joint.basis)
 
 
 def _ranged(name: str, label: str, found: Range, basis: Basis) -> Figure:
