@@ -18,6 +18,7 @@ from crowdgate.audit.membership.crowd import Crowd
 from crowdgate.audit.membership.findings import estimates, forms
 from crowdgate.audit.membership.play import Game as Claims
 from crowdgate.audit.observation import Known
+from crowdgate.kind.plan import Plan
 from tests.audit.games import BY_NAME
 from tests.audit.made import Leak, Leaking, clinic, few_steps, people
 from tests.audit.test_inference import QUICK
@@ -78,20 +79,30 @@ def test_copied_rows_tell_who_is_in_the_table(tmp_path: Path, leak: Leak, least:
     assert least <= found.tpr.value - line[0] - line[1] * found.fpr.value <= most
 
 
-@pytest.mark.parametrize(("leak", "least", "most"), [("rows", 0.12, 1.0), ("none", -1.0, 0.1)])
-def test_copied_rows_tell_a_note_that_nothing_predicts(tmp_path: Path, leak: Leak, least: float, most: float) -> None:
-    """240 people, of whom six are of each age and ward: their notes are drawn by lot, so that the majority is right of
-    about .4 of them, and who reads copies of .6. Who reads no copies may make no guess of everybody at all."""
+@pytest.mark.parametrize(("leak", "told"), [("rows", True), ("none", False)])
+def test_copied_rows_tell_a_note_that_nothing_predicts(tmp_path: Path, leak: Leak, told: bool) -> None:
+    """240 people, of whom two are of each age, ward and note: six share age and ward, and their notes are drawn by lot.
+    The majority is right of about .4 of them and who reads copies of .6, so that a gain of .1 lies halfway. One
+    table's gain has a standard error of .04 at most (.24 / 160 targets), the mean of three or four one of .025: four of
+    these away. Who reads no copies may make no guess of everybody at all, which is no gain."""
     plan = clinic(tmp_path)
-    population = people(plan, np.random.default_rng(22).multinomial(240, np.full(120, 1 / 120)).reshape(10, 4, 3))
+    gains_of = [gain_of(plan, leak, seed) for seed in range(4)]
+    found = [gain for gain in gains_of if gain is not None]
+    assert not told or len(found) > len(gains_of) / 2
+    assert (sum(found) / max(1, len(found)) > 0.1) is told
+
+
+def gain_of(plan: Plan, leak: Leak, seed: int) -> float | None:
+    """The greatest one of all targets; None where nobody guesses of all."""
+    population = people(plan, np.random.default_rng(seed).multinomial(240, np.full(120, 1 / 120)).reshape(10, 4, 3))
     *known, note = population.levels
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(seed + 100)
     table = original(population, 240, known, [Secret(note, population.levels[note])], rng, PARTS)
     case = case_of(table, table.secrets[0], dict.fromkeys(population.levels), rng, QUICK)
     game = Guesses(Leaking(plan, leak), (case,), 3, 0)
     found = [
-        each.gain.value
+        float(each.gain.value)
         for each in gains(game.played({0: game.batch(0, 10)}, "judged", "", None), Fraction(1, 20))
         if (each.group, each.coverage) == ("all targets", 1.0) and each.gain is not None
     ]
-    assert least <= max(found, default=0.0) <= most
+    return max(found, default=None)
