@@ -22,6 +22,8 @@ from crowdgate_flows.tasks import Sealed
 
 Slot = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}(T\d{4}Z)?$")]
 
+Anchor = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}:[0-9a-f]{64}$")]
+
 End = Result | CrowdgateError
 _ENDS: ContextVar[list[End] | None] = ContextVar("ends", default=None)
 
@@ -34,14 +36,17 @@ def release(
     to: FilePath | None = None,
     ledger: FilePath | None = None,
     working_copy: FilePath | None = None,
+    anchors: list[Anchor] | None = None,
 ) -> State[None]:
-    """One release. Parameters are names, paths and a slot; without a slot, the day the run was scheduled for.
+    """One release. Parameters are names, paths, a slot and anchors of the ledger (`LINE:DIGEST`); without a slot, the
+    day the run was scheduled for. A run that is tried again takes up what it has reserved and not begun to read.
 
     Paths are relative to `working_copy`, by default to the folder that the run works in.
     """
     try:
         home = Path(working_copy or "")
-        request = Request(home / policy, _slot(as_of), _path(home, input_path), _path(home, to), ledger)
+        places = (home / policy, _slot(as_of), _path(home, input_path), _path(home, to), ledger)
+        request = Request(*places, holder=flow_run.id, anchors=tuple(anchors or ()))
         end: End = steps(Sealed(request)).value
     except CrowdgateError as error:
         end = error
@@ -78,6 +83,7 @@ def run_release(request: Request) -> Result:
             input_path=_text(request.input),
             to=_text(request.to),
             ledger=request.ledger,
+            anchors=list(request.anchors),
             return_state=True,
         )
     except Exception as error:  # Prefect's own, such as a server out of reach; the flow's errors are in `ends`

@@ -1,6 +1,7 @@
 """Where the ledger is: an option, then CROWDGATE_LEDGER, then crowdgate.toml of the working copy.
 
-And which key signs: CROWDGATE_SIGNING_KEY, then crowdgate.toml. No message holds what either says of the key.
+And which key signs: CROWDGATE_SIGNING_KEY, then crowdgate.toml; which others are trusted: crowdgate.toml. No message
+holds what any of them says of a private key.
 """
 
 import os
@@ -13,12 +14,12 @@ from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.limits import LARGEST_KEY_FILE
 from crowdgate.signing import keys
 from crowdgate.signing.files import bounded, plain_file
-from crowdgate.signing.keys import SigningKey
+from crowdgate.signing.keys import PublicKey, SigningKey
 
 FILE = "crowdgate.toml"
 KEY_VARIABLE = "CROWDGATE_SIGNING_KEY"
 LONGEST_NAME = 20
-NAMES = ("ledger", "signing_key")
+NAMES = ("ledger", "signing_key", "trusted_keys")
 Placed = Callable[[str, Path], str]
 """Makes a ledger's URL whole that a file in a folder states; raises ValueError, which says what a URL is like."""
 
@@ -65,6 +66,18 @@ def configured_key(root: Path) -> SigningKey:
         expected = f'signing_key = "FILE", or {KEY_VARIABLE} with the key itself'
         raise ConfigurationError(Problem(str(root / FILE), None, "signing_key", "no key is named", expected))
     return key
+
+
+def trusted_keys(root: Path) -> tuple[PublicKey, ...]:
+    """Whose signatures count: the key that signs here, and those that `trusted_keys` in crowdgate.toml lists as files
+    of public keys, relative to it. None where no key is configured. Raises ConfigurationError."""
+    path, own = root / FILE, signing_key(root)
+    named = _settings(path).get("trusted_keys", []) if path.is_file() else []
+    if not isinstance(named, list) or not all(isinstance(name, str) and name and "\0" not in name for name in named):
+        expected = 'trusted_keys = ["FILE.pub", ...]'
+        raise ConfigurationError(Problem(str(path), None, "trusted_keys", "no list of files", expected))
+    listed = [key for name in named for key in keys.public_keys(root / name)]
+    return tuple({key.id: key for key in [*([own.public] if own else []), *listed]}.values())
 
 
 def _secret(path: Path, place: str) -> bytes:

@@ -164,7 +164,7 @@ def test_nothing_is_opened_where_nothing_can_be_shown(there: Workshop) -> None:
     kept = path.read_bytes()
     path.unlink()
     with pytest.raises(LedgerRefused, match="has no private record"):
-        open_record(ID, there.ledger)
+        open_record(ID, open_ledger(there.ledger, None))
     assert looks(there) == []
     path.write_bytes(kept.replace(b'"table": 600', b'"table": 601'))
     said = say("record", "show", ID)

@@ -82,7 +82,7 @@ def test_it_lists_what_the_ledger_published_there_and_where_the_ledger_is(desk: 
     entries = {entry.release_id: entry.manifest_digest for entry in desk.ledger.entries()}
     assert found.releases() == entries
     assert list(entries) == [FIRST, SECOND, THIRD]
-    assert found.predicate.ledger.digest == desk.ledger.verify()
+    assert found.predicate.ledger.digest == desk.ledger.verify().digest
     assert found.predicate.ledger.line == len(desk.ledger.journal())
     assert found.predicate.ledger.id == desk.ledger.id
 

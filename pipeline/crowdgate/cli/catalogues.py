@@ -8,9 +8,8 @@ import typer
 from crowdgate.cli.output import print_json
 from crowdgate.cli.releases import AsJson, LedgerUrl
 from crowdgate.jobs.catalogue import NAME, verify_catalogue, write_catalogue
-from crowdgate.ledger.ledger import open_ledger
-from crowdgate.ledger.stores import placed
-from crowdgate.settings import configured_key, ledger_url
+from crowdgate.jobs.ledgers import ledger_at
+from crowdgate.settings import configured_key
 from crowdgate.signing.keys import public_keys
 from crowdgate.signing.statement import CatalogueStatement
 
@@ -23,7 +22,7 @@ Trusted = Annotated[list[Path], typer.Option("--key", metavar="PUB", help="A fil
 def write(folder: Destination, ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
     """Sign anew what the ledger published there. Run in the working copy that published it."""
     home = Path.cwd()
-    opened = open_ledger(ledger_url(home, ledger, placed), None)
+    opened = ledger_at(home, ledger)
     _show("written", folder, write_catalogue(folder, home, opened, configured_key(home)), as_json)
 
 

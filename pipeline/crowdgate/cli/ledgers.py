@@ -1,22 +1,24 @@
 """Commands on the ledger."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from crowdgate.accounting.numbers import exact_text
 from crowdgate.cli.output import print_json
-from crowdgate.cli.releases import AsJson, LedgerUrl
+from crowdgate.cli.releases import Anchors, AsJson, LedgerUrl
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.budgets import budgets_json, left_words, raise_budget
+from crowdgate.jobs.ledger_shown import shown, words
+from crowdgate.jobs.ledgers import ledger_at, ledger_read, verified
 from crowdgate.ledger import ledger as ledgers
-from crowdgate.ledger.audits import audits
-from crowdgate.ledger.looks import ANONYMITY_MEASURED, RECORD_OPENED, TABLE_AUDITED, looks
 from crowdgate.ledger.stores import placed
-from crowdgate.settings import ledger_url
+from crowdgate.ledger.upgrade import upgrade as upgraded
+from crowdgate.settings import configured_key, ledger_url, signing_key
 
-app = typer.Typer(help="Create and show the ledger, raise a budget.", no_args_is_help=True)
+app = typer.Typer(help="Create, show and verify the ledger; raise a budget, stop a population.", no_args_is_help=True)
+Population = Annotated[str, typer.Argument(help="The population, as its budget file names it.")]
+Reason = Annotated[str, typer.Option(help="Why; kept in the journal.")]
 
 
 @app.command()
@@ -27,7 +29,7 @@ def create(
 ) -> None:
     """Create a new ledger, once, and print the id that budget files name."""
     try:
-        ledger_id = ledgers.create(_url(ledger), name)
+        ledger_id = ledgers.create(_url(ledger), name, signing_key(Path.cwd()))
     except ValueError as error:
         raise ConfigurationError(Problem("command line", None, "NAME or --ledger", "not usable", str(error))) from None
     if as_json:
@@ -38,55 +40,81 @@ def create(
 
 @app.command()
 def show(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
-    """Show every release, what each population has left, which private records were opened, and every audit."""
-    opened = ledgers.open_ledger(_url(ledger), None)
-    journal = opened.journal()
-    looked = [
-        {"line": line.number, "release_id": line.subject} for line in looks(journal) if line.event == RECORD_OPENED
-    ]
-    tables, measured = (
-        [{"line": line.number, "population": line.subject} for line in looks(journal) if line.event == event]
-        for event in (TABLE_AUDITED, ANONYMITY_MEASURED)
-    )
-    found = {"budgets": budgets_json(opened), "releases": _releases(opened), "records_opened": looked}
-    listing: dict[str, Any] = {"ledger": opened.id, **found}
-    listing |= {
-        "audits": [vars(each) for each in audits(journal)],
-        "tables_audited": tables,
-        "tables_measured": measured,
-    }
+    """Show every release, what each population has left and how it went down, raises and freezes with their reasons,
+    which private records were opened, and every audit: when, and by whom."""
+    listing = shown(ledger_read(Path.cwd(), ledger))
     if as_json:
         print_json(listing)
-        return
-    typer.echo(opened.id)
-    for budget in listing["budgets"]:
-        typer.echo(f"  {left_words(budget)}")
-    for entry in listing["releases"]:
-        typer.echo(f"  {entry['state']:<10} {entry['release_id']} epsilon {entry['epsilon']}, delta {entry['delta']}")
-    for look in looked:
-        typer.echo(f"  private record of {look['release_id']} opened (line {look['line']})")
-    for each in listing["audits"]:
-        typer.echo(f"  audit of {each['policy']}, {each['question']}: {each['event']} (line {each['line']})")
-    for look in tables:
-        typer.echo(f"  audit on the confidential table of {look['population']} (line {look['line']})")
-    for look in measured:
-        typer.echo(f"  anonymity sets of the confidential table of {look['population']} (line {look['line']})")
+    else:
+        for line in words(listing):
+            typer.echo(line)
 
 
 @app.command()
-def verify(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
-    """Check the ledger against its own journal (exit 6 if it was edited); prints the digest to keep elsewhere."""
-    opened = ledgers.open_ledger(_url(ledger), None)
-    digest = opened.verify()
+def verify(
+    key: Annotated[
+        list[Path] | None, typer.Option("--key", metavar="PUB", help="A trusted public key; may be given again.")
+    ] = None,
+    anchor: Anchors = None,
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check the ledger against its own journal, keys and anchors (exit 6 if it was edited); needs read access only.
+
+    Prints the last line and its digest, an anchor to keep elsewhere.
+    """
+    line, opened = verified(Path.cwd(), ledger, key or (), anchor or ())
+    found = f"{line.number}:{line.digest}"
     if as_json:
-        print_json({"outcome": "verified", "ledger": opened.id, "digest": digest})
+        stated = {"ledger": opened.id, "line": line.number, "digest": line.digest, "anchor": found}
+        print_json({"outcome": "verified", **stated, "signed": bool(opened.trusted)})
     else:
-        typer.echo(f"{opened.id} agrees with its journal: {digest}")
+        by = "and is signed with a trusted key" if opened.trusted else "and no key was asked for"
+        typer.echo(f"{opened.id} agrees with its journal, {by}: {found}")
+
+
+@app.command()
+def sign(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
+    """Sign the ledger as it is with the configured key: after you have looked at it, and before a key is first used."""
+    configured_key(Path.cwd())
+    opened = ledger_at(Path.cwd(), ledger)
+    _done("signed", opened.id, f"{opened.id} is signed up to line {opened.sign().number}", as_json)
+
+
+@app.command()
+def free(
+    release_id: Annotated[str, typer.Argument(help="POLICY/VERSION/SLOT, as `ledger show` lists it.")],
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give a reservation back whose run never began to read and can't come back; should it, it is refused."""
+    opened = ledger_at(Path.cwd(), ledger)
+    opened.void(release_id)
+    _done("freed", opened.id, f"{release_id} is free: nothing was read, and nothing is spent", as_json)
+
+
+@app.command()
+def freeze(population: Population, reason: Reason, ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
+    """Stop a population: nothing more is charged to it, or read of it, until it is thawed."""
+    _freeze(population, True, reason, ledger, as_json)
+
+
+@app.command()
+def thaw(population: Population, reason: Reason, ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
+    """Let a frozen population go on."""
+    _freeze(population, False, reason, ledger, as_json)
+
+
+@app.command()
+def upgrade(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
+    """Make a ledger of format 1 one of format 2; what it holds stays what it is."""
+    ledger_id = upgraded(ledger_url(Path.cwd(), ledger, placed))
+    _done("upgraded", ledger_id, f"{ledger_id} is a ledger of format 2", as_json)
 
 
 @app.command()
 def budget(
-    population: Annotated[str, typer.Argument(help="The population, as its budget file names it.")],
+    population: Population,
     raise_it: Annotated[bool, typer.Option("--raise", help="Raise what is registered.")] = False,
     epsilon: Annotated[str | None, typer.Option(help="The new total epsilon.")] = None,
     delta: Annotated[str | None, typer.Option(help="The new total delta.")] = None,
@@ -96,7 +124,7 @@ def budget(
     as_json: AsJson = False,
 ) -> None:
     """Show a registered budget, or raise it (which is recorded, with its reason)."""
-    opened = ledgers.open_ledger(_url(ledger), None)
+    opened = ledger_at(Path.cwd(), ledger)
     if raise_it:
         raise_budget(opened, population, epsilon, delta, people, reason)
     found = [entry for entry in budgets_json(opened) if entry["population"] == population]
@@ -110,20 +138,23 @@ def budget(
             typer.echo(f"  {name:<10} epsilon {entry[name]['epsilon']}, delta {entry[name]['delta']}")
 
 
+def _freeze(population: str, frozen: bool, reason: str, ledger: str | None, as_json: bool) -> None:
+    opened, outcome = ledger_at(Path.cwd(), ledger), "frozen" if frozen else "thawed"
+    try:
+        opened.freeze(population, frozen, reason)
+    except ValueError as error:
+        raise ConfigurationError(
+            Problem("command line", None, "POPULATION or --reason", "not usable", str(error))
+        ) from None
+    _done(outcome, opened.id, f"{population} is {outcome}", as_json)
+
+
+def _done(outcome: str, ledger_id: str, said: str, as_json: bool) -> None:
+    if as_json:
+        print_json({"outcome": outcome, "ledger": ledger_id})
+    else:
+        typer.echo(said)
+
+
 def _url(option: str | None) -> str:
     return ledger_url(Path.cwd(), option, placed)
-
-
-def _releases(opened: ledgers.Ledger) -> list[dict[str, Any]]:
-    return [
-        {
-            "release_id": entry.release_id,
-            "state": str(entry.state),
-            "population": entry.population,
-            "epsilon": exact_text(entry.spend.epsilon),
-            "delta": exact_text(entry.spend.delta),
-            "policy_digest": entry.policy_digest,
-            "manifest_digest": entry.manifest_digest,
-        }
-        for entry in opened.entries()
-    ]

@@ -7,11 +7,10 @@ import typer
 
 from crowdgate.cli.output import print_json
 from crowdgate.cli.releases import AsJson, LedgerUrl
+from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.plan_page import check_name
 from crowdgate.jobs.record import open_record
 from crowdgate.jobs.record_page import record_markdown, write_record_page
-from crowdgate.ledger.stores import placed
-from crowdgate.settings import ledger_url
 
 app = typer.Typer(help="Open the private record of a release; every opening is recorded.", no_args_is_help=True)
 
@@ -33,7 +32,7 @@ def show(
     """Show what came in and what it was worth. Recorded first; later policies are marked as informed by it."""
     if page is not None:
         check_name(page)  # nothing is opened for a page that can't be written
-    found = open_record(release_id, ledger_url(Path.cwd(), ledger, placed))
+    found = open_record(release_id, ledger_at(Path.cwd(), ledger))
     if page is not None:
         write_record_page(found, page)
     if as_json:

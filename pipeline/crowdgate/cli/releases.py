@@ -23,6 +23,10 @@ from crowdgate.policy.policy import parse_slot
 Runner = Callable[[Request], Result]
 WITHHELD = 3
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Anchors = Annotated[
+    list[str] | None,
+    typer.Option("--anchor", metavar="LINE:DIGEST", help="A line that the ledger must hold; may be given again."),
+]
 LedgerUrl = Annotated[str | None, typer.Option("--ledger", metavar="URL", help="The ledger, e.g. sqlite:///ledger.db.")]
 
 
@@ -35,11 +39,12 @@ def release(
     input_path: Annotated[Path | None, typer.Option("--input", help="Instead of the contract's path.")] = None,
     to: Annotated[Path | None, typer.Option("--to", help="Instead of the policy's folder.")] = None,
     ledger: LedgerUrl = None,
+    anchor: Anchors = None,
     prefect: Annotated[bool, typer.Option("--prefect", help="Run as a Prefect flow.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Make one release of a table, if all rules of its policy allow it: published (exit 0) or withheld (exit 3)."""
-    request = Request(policy, slot(as_of), input_path, to, ledger)
+    request = Request(policy, slot(as_of), input_path, to, ledger, anchors=tuple(anchor or ()))
     if prefect or os.environ.get("PREFECT_API_URL"):
         scheduler: Runner = context.obj
         show(scheduler(request), as_json)

@@ -15,14 +15,13 @@ from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError
 from crowdgate.jobs.audit_keeping import USUAL, How, Table, kept, record_file
 from crowdgate.jobs.audit_setting import stated
+from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.plan import plan_policy, population_problems
 from crowdgate.jobs.population import population
 from crowdgate.kind.plan import Plan
 from crowdgate.ledger.audits import key, subject
-from crowdgate.ledger.ledger import Ledger, open_ledger
-from crowdgate.ledger.stores import placed
+from crowdgate.ledger.ledger import Ledger
 from crowdgate.policy.policy import AuditSpec
-from crowdgate.settings import ledger_url
 
 FOLDER = "audits"
 """Of a working copy: records by policy name and version."""
@@ -127,7 +126,7 @@ def subject_of(plan: Plan, question: Question) -> str:
 def ledger_of(plan: Plan, url: str | None) -> Ledger:
     """The ledger of the policy's budget."""
     bundle = plan.bundle
-    return open_ledger(ledger_url(bundle.root, url, placed), bundle.budget.spec.ledger)
+    return ledger_at(bundle.root, url, bundle.budget.spec.ledger)
 
 
 def folder_of(plan: Plan) -> Path:

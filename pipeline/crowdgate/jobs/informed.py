@@ -1,11 +1,9 @@
 """Whether a policy is informed by confidential data, as far as its ledger is at hand."""
 
 from crowdgate.errors import CrowdgateError
+from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.kind.plan import Plan
-from crowdgate.ledger.ledger import open_ledger
-from crowdgate.ledger.stores import placed
 from crowdgate.manifest import INFORMED
-from crowdgate.settings import ledger_url
 
 UNKNOWN = "Whether it is informed by confidential data is not known: its ledger can't be read here."
 
@@ -14,7 +12,7 @@ def informed(plan: Plan) -> bool | None:
     """Whether a release of the policy would be marked so now; None where the ledger of its budget can't be read."""
     bundle = plan.bundle
     try:
-        ledger = open_ledger(ledger_url(bundle.root, None, placed), bundle.budget.spec.ledger)
+        ledger = ledger_at(bundle.root, None, bundle.budget.spec.ledger)
         return ledger.informed(bundle.contract.population, bundle.digest)
     except CrowdgateError:
         return None

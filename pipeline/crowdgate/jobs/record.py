@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crowdgate.errors import LedgerRefused
-from crowdgate.ledger.ledger import open_ledger
+from crowdgate.ledger.ledger import Ledger
 from crowdgate.ledger.looks import RECORD_OPENED
 from crowdgate.ledger.private import private_file, read_private
 
@@ -26,13 +26,12 @@ class Opened:
         return {**stated, "committed": self.committed, "record": self.sections}
 
 
-def open_record(release_id: str, ledger_url: str) -> Opened:
+def open_record(release_id: str, ledger: Ledger) -> Opened:
     """Open the private record of a release, which is recorded first.
 
     Raises LedgerRefused for a release that the ledger does not know or that read nothing, and where there is no record;
     VerificationFailed for a record that is not what the ledger committed to. An error of the ledger shows nothing.
     """
-    ledger = open_ledger(ledger_url, None)
     entry = ledger.entry(release_id)
     if entry is None or not entry.reading:
         raise LedgerRefused(f"{release_id} has no private record: no run of it in the ledger {ledger.id} read data")

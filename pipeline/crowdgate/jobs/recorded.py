@@ -27,7 +27,7 @@ def recorded(plan: Plan, ledger: Ledger, entry: Entry) -> Result:
             raise LedgerRefused(f"{entry.release_id} was published and its files are lost or changed", "lost")
         _publish_staged(publisher.staged_folder(root, ledger.id, entry.release_id), entry.manifest_digest, destination)
     if entry.state is State.COMMITTED:
-        ledger.published(entry.release_id)
+        ledger.published(entry.release_id, entry.number)
     catalogue_signed(root, plan.bundle.root, ledger)
     plain = "This release was published before; nothing more is spent."
     return Result("published", entry.release_id, destination, plan.guarantee, (), plain)

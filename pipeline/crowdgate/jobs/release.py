@@ -5,28 +5,30 @@ end, and any stop shows one public word; the reason goes to the private record. 
 has committed to its digest, so the same id never draws or publishes twice.
 """
 
+import secrets
 from collections.abc import Callable
 from dataclasses import replace
 
 from crowdgate.gate import blocked, verdict
 from crowdgate.jobs import staging
+from crowdgate.jobs.anchors import refuse_unanchored
 from crowdgate.jobs.audited import evidence
 from crowdgate.jobs.catalogue import catalogue_signed
 from crowdgate.jobs.guard import after_reading
 from crowdgate.jobs.kl.held import held_here, hold_decisions
+from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.plan import budget_of, bundle_of, failed, judge_static, plan_release
 from crowdgate.jobs.recorded import committed_folders, recorded
 from crowdgate.jobs.register import counted_register
 from crowdgate.kind.kind import Protected
 from crowdgate.kind.randomness import KeyedRandomness, Randomness
 from crowdgate.kind.run import Counted, Judged, Ready, Request, Reserved, Result, Run
-from crowdgate.ledger.ledger import Spend, State, open_ledger
+from crowdgate.ledger.ledger import Asked, Spend, State
 from crowdgate.ledger.private import write_private
-from crowdgate.ledger.stores import placed
-from crowdgate.policy.policy import parse_slot, release_id
+from crowdgate.policy.policy import parse_slot, release_id, version_of
 from crowdgate.publish import publisher
 from crowdgate.sampling import SecretKey
-from crowdgate.settings import ledger_url, signing_key
+from crowdgate.settings import signing_key
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import Executor, Task, counted, histograms, serial
 from crowdgate.sources.expectations import row_rules_hold, run_rules
@@ -79,11 +81,12 @@ def prepare(request: Request) -> Run | Result:
     slot = parse_slot(request.slot)
     name = release_id(bundle.policy, slot)
     root = (request.to or bundle.root / bundle.policy.spec.publish.to).resolve()
-    ledger = open_ledger(ledger_url(bundle.root, request.ledger, placed), bundle.budget.spec.ledger)
-    ledger.check(bundle.contract.id, budget_of(bundle))
+    ledger = ledger_at(bundle.root, request.ledger, bundle.budget.spec.ledger)
+    ledger.check(bundle.contract.id, budget_of(bundle), version_of(bundle.policy), bundle.digest)
+    refuse_unanchored(ledger, root, request.anchors)
     hold_decisions(bundle.root, bundle.contract, ledger)
     entry = ledger.entry(name)
-    if entry is not None:
+    if entry is not None and not entry.lease:
         return recorded(plan, ledger, entry)
     publisher.check_destination(root, root / name)
     publisher.sweep(root, ledger.id, lambda: committed_folders(ledger, root))
@@ -91,7 +94,8 @@ def prepare(request: Request) -> Run | Result:
     signing_key(bundle.root)  # a wrong one is told before anything is charged
     source = open_source(bundle.contract, plan.columns, request.input)
     register, known = counted_register(plan), evidence(plan, ledger, slot)
-    return Run(plan, slot, name, ledger, source, root, root / name, known.audits, known.records, register)
+    holder = request.holder or secrets.token_hex(8)
+    return Run(plan, slot, name, ledger, source, root, root / name, holder, known.audits, known.records, register)
 
 
 def reserve(run: Run) -> Reserved | Result:
@@ -100,21 +104,25 @@ def reserve(run: Run) -> Reserved | Result:
     stated = budget_of(bundle)
     spend = Spend(guarantee.epsilon, guarantee.delta)
     sample = None if bundle.contract.sample is None else bundle.contract.sample.name
-    spent = run.ledger.reserve(run.id, bundle.digest, bundle.contract.id, stated, spend, sample)
+    asked = Asked(
+        run.id, bundle.digest, bundle.contract.id, stated, spend, sample, version_of(bundle.policy), run.holder
+    )
+    charge = run.ledger.reserve(asked)
     try:
         budget = run.ledger.check(bundle.contract.id, stated)
-        facts = run.plan.static(budget.people, (budget.cap.epsilon, budget.cap.delta), (spent.epsilon, spent.delta))
+        facts = run.plan.static(
+            budget.people, (budget.cap.epsilon, budget.cap.delta), (charge.spent.epsilon, charge.spent.delta)
+        )
         static = replace(facts, audits=run.audits)
         verdicts = judge_static(run.plan, static)
-        until = run.ledger.place(run.id).number
-        informed = run.ledger.informed(bundle.contract.population, bundle.digest, until)
+        informed = run.ledger.informed(bundle.contract.population, bundle.digest, charge.line.number)
     except BaseException:
-        run.ledger.void(run.id)  # nothing was read
+        run.ledger.void(run.id, charge.number)  # nothing was read
         raise
     if failed(verdicts):
-        run.ledger.void(run.id)
+        run.ledger.void(run.id, charge.number)
         return Result("withheld", run.id, None, guarantee, tuple(verdicts), f"{_WITHHELD} {_UNSPENT}")
-    return Reserved(run, static, tuple(verdicts), informed)
+    return Reserved(run, charge, static, tuple(verdicts), informed)
 
 
 def _executor(run: Run, progress: Progress | None) -> Executor:
@@ -122,12 +130,17 @@ def _executor(run: Run, progress: Progress | None) -> Executor:
     return serial(None if progress is None else lambda done: progress(done, total))
 
 
-@after_reading
 def read(reserved: Reserved, key: SecretKey, executor: Executor) -> Counted:
+    """Begin to read, which the ledger refuses to a run whose lease was given back, and count the table."""
+    reserved.run.ledger.begin_reading(reserved.run.id, reserved.charge.number)
+    return count(reserved, key, executor)
+
+
+@after_reading
+def count(reserved: Reserved, key: SecretKey, executor: Executor) -> Counted:
     """Count the table once in the views of its kind; bad rows are invalid or dropped, never a refusal."""
     run, contract = reserved.run, reserved.run.plan.bundle.contract
     task = Task(contract, run.plan.columns, run.plan.protection.views(), run.plan.watched)
-    run.ledger.begin_reading(run.id)
     total = counted(run.source, task, executor)
     values = total.facts.values(contract)
     rules = run_rules(contract, total.facts.distinct(contract, task.columns), values)
@@ -163,7 +176,7 @@ def withhold(reserved: Reserved, found: Counted, judged: Judged) -> Result:
     run = reserved.run
     record = staging.private("withheld", run.plan, found, judged)
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
-    run.ledger.commit(run.id, State.WITHHELD, None, None, commitment)
+    run.ledger.commit(run.id, State.WITHHELD, None, None, commitment, reserved.charge.number)
     return Result(
         "withheld", run.id, None, run.plan.guarantee, judged.verdicts, f"{_WITHHELD} {_SPENT}{_register_words(run)}"
     )
@@ -180,7 +193,8 @@ def stage(reserved: Reserved, found: Counted, judged: Judged) -> Ready:
     staged = publisher.stage(run.staged, run.slot, written.writers(), written.seal)
     record = staging.private("published", run.plan, found, judged)
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
-    run.ledger.commit(run.id, State.COMMITTED, staged.manifest_digest, run.place, commitment)
+    digest, number = staged.manifest_digest, reserved.charge.number
+    run.ledger.commit(run.id, State.COMMITTED, digest, run.place, commitment, number)
     return Ready(staged, judged.verdicts)
 
 
@@ -188,7 +202,7 @@ def publish(reserved: Reserved, ready: Ready) -> Result:
     """Move the committed release to its destination."""
     run = reserved.run
     publisher.publish(ready.staged, run.destination)
-    run.ledger.published(run.id)
+    run.ledger.published(run.id, reserved.charge.number)
     catalogue_signed(run.root, run.plan.bundle.root, run.ledger)
     plain = f"{run.plan.plain(reserved.static)[0]}{_register_words(run)}"
     return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts, plain)

@@ -37,7 +37,7 @@ class Statement:
     def said(self) -> Manifest:
         """The manifest before the files are written."""
         plan, run = self.reserved.run.plan, self.reserved.run
-        place = run.ledger.place(run.id)
+        place = self.reserved.charge.line
         return plan.protection.kind.said.model_validate({
             **manifest.Manifest.constants,
             **_named(plan, run.id, run.slot),

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crowdgate.attachments import ATTACHMENTS
+from crowdgate.jobs.ledgers import ledger_read
 from crowdgate.kinds import KINDS
-from crowdgate.ledger.ledger import open_ledger
-from crowdgate.ledger.stores import placed
 from crowdgate.manifest import Manifest
-from crowdgate.settings import ledger_url
 from crowdgate.signing.keys import public_keys
 from crowdgate.verify.verify import Verification
 
@@ -44,6 +42,6 @@ def verify(folder: Path, ledger: str | None = None, keys: Sequence[Path] = (), r
     where there is nothing to make again.
     """
     trusted = tuple(key for path in keys for key in public_keys(path))
-    opened = None if ledger is None else open_ledger(ledger_url(Path.cwd(), ledger, placed), None)
+    opened = None if ledger is None else ledger_read(Path.cwd(), ledger)
     run = Verification(folder, KINDS, ATTACHMENTS, trusted, opened, refit)
     return Verified(run.run(), run.signed, bool(trusted), None if opened is None else opened.id)

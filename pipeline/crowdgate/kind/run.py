@@ -12,7 +12,7 @@ from crowdgate.guarantee import Guarantee
 from crowdgate.histogram import Histogram
 from crowdgate.kind.kind import Protected
 from crowdgate.kind.plan import Plan
-from crowdgate.ledger.ledger import Ledger
+from crowdgate.ledger.ledger import Ledger, Reservation
 from crowdgate.publish.publisher import Staged, staged_folder
 from crowdgate.publish.register import Register
 from crowdgate.sources import Source
@@ -21,13 +21,19 @@ from crowdgate.sources.expectations import RuleOutcome
 
 @dataclass(frozen=True)
 class Request:
-    """What a person or a schedule asks for. Names and paths only."""
+    """What a person or a schedule asks for. Names and paths only.
+
+    `holder` names the run: one that is tried again may take up what it has reserved; None for a run that is not.
+    `anchors` are lines of the ledger with their digests, `LINE:DIGEST`, which it must hold.
+    """
 
     policy: Path
     slot: str
     input: Path | None = None
     to: Path | None = None
     ledger: str | None = None
+    holder: str | None = None
+    anchors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,7 @@ class Run:
     source: Source
     root: Path
     destination: Path
+    holder: str
     audits: Audits = field(default_factory=dict)
     audit_records: Mapping[Question, bytes] = field(default_factory=dict)
     register: Register | None = None
@@ -85,9 +92,11 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Reserved:
-    """A run that the ledger has charged. `informed`: its policy was first used after a look at a private record."""
+    """A run that the ledger has charged, and its charge. `informed`: its policy was first used after a look at a
+    private record."""
 
     run: Run
+    charge: Reservation
     static: Static
     verdicts: tuple[Verdict, ...]
     informed: bool

@@ -1,27 +1,34 @@
-"""The ledger's journal: one line for each change, chained by SHA-256, with the row as the change left it.
+"""The ledger's journal: one line for each change, chained by SHA-256, with the rows as the change left them.
 
-So the journal says what every other table must hold, and no line can be changed without all that follow.
+So the journal says what every other table must hold, and no line can be changed without all that follow. Each line says
+when it was written, by the store's clock, and by whom.
 """
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Table, insert, select
 
-from crowdgate.ledger.schema import contracts, entries, journal, ledgers, populations
+from crowdgate.ledger.schema import contracts, entries, freezes, journal, ledgers, populations, totals
 
-# Every row of these tables is in the journal; the column names the row.
-_KEYS = {ledgers: "id", populations: "population", contracts: "contract", entries: "number"}
-_TABLES = {table.name: key for table, key in _KEYS.items()}
-Rows = dict[tuple[str, Any], dict[str, Any]]
+KEYS = {
+    ledgers: "id",
+    populations: "population",
+    contracts: "contract",
+    entries: "number",
+    totals: "population",
+    freezes: "population",
+}
+"""Every row of these tables is in the journal; the column names the row."""
+_encoded = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
+Row = tuple[Table, Mapping[str, Any]]
 
 
-@dataclass(frozen=True)
-class Line:
-    """One line. `detail` is JSON, of the row that was written; `digest` covers this line and all before it."""
+class Line(NamedTuple):
+    """One line. `detail` is JSON: when and by whom, and the rows that were written; `digest` covers this line and all
+    before it."""
 
     number: int
     event: str
@@ -30,65 +37,64 @@ class Line:
     detail: str | None
     digest: str
 
+    @property
+    def said(self) -> dict[str, Any]:
+        """The detail."""
+        found: dict[str, Any] = json.loads(self.detail) if self.detail else {}
+        return found
 
-def append(connection: Connection, step: str, subject: str, commitment: str | None = None, **detail: object) -> None:
+    def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The rows that it wrote, with the names of their tables."""
+        yield from rows_of(self.said)
+
+    def row(self, table: Table) -> dict[str, Any]:
+        """The row that it wrote into a table. Raises StopIteration without one."""
+        return next(row for name, row in self.rows() if name == table.name)
+
+
+def rows_of(said: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a detail: a list, or, in lines of a ledger of format 1, one."""
+    for each in said.get("rows", [said] if "table" in said else []):
+        yield each["table"], each["row"]
+
+
+def append(
+    connection: Connection, event: str, subject: str, commitment: str | None, rows: Sequence[Row], **said: object
+) -> Line:
     """Adds a line; the caller holds the ledger's lock."""
     last = select(journal.c.number, journal.c.digest).order_by(journal.c.number.desc()).limit(1)
     number, digest = connection.execute(last).tuples().one_or_none() or (0, "")
-    text = _canonical(detail) if detail else None
-    connection.execute(insert(journal).values(vars(_chained(digest, number + 1, step, subject, commitment, text))))
+    held = {"rows": [{"table": table.name, "row": dict(row)} for table, row in rows]} if rows else {}
+    line = chained(digest, number + 1, event, subject, commitment, _encoded({**said, **held}))
+    connection.execute(insert(journal).values(line._asdict()))
+    return line
 
 
-def add(connection: Connection, table: Table, step: str, subject: str, values: dict[str, Any]) -> None:
-    """Inserts a row and says so."""
-    row = connection.execute(insert(table).values(values).returning(*table.c)).mappings().one()
-    append(connection, step, subject, table=table.name, row=dict(row))
+def lines(connection: Connection, after: int = 0) -> Iterator[Line]:
+    """All lines after one, in their order."""
+    found = connection.execute(select(journal).where(journal.c.number > after).order_by(journal.c.number))
+    return (Line(*row) for row in found)
 
 
-def lines(connection: Connection) -> list[Line]:
-    """All lines in their order."""
-    return [Line(**row) for row in connection.execute(select(journal).order_by(journal.c.number)).mappings()]
+def line_at(connection: Connection, number: int) -> Line | None:
+    """The line of a number, or None."""
+    found = connection.execute(select(journal).where(journal.c.number == number)).one_or_none()
+    return None if found is None else Line(*found)
 
 
 def last_line(connection: Connection) -> Line:
     """The last line; there always is one, of the ledger's creation."""
-    found = connection.execute(select(journal).order_by(journal.c.number.desc()).limit(1)).mappings().one()
-    return Line(**found)
+    return Line(*connection.execute(select(journal).order_by(journal.c.number.desc()).limit(1)).one())
 
 
-def rows(connection: Connection) -> Rows:
-    """What the other tables hold."""
-    held = ((table, key, row) for table, key in _KEYS.items() for row in connection.execute(select(table)).mappings())
-    return {(table.name, row[key]): dict(row) for table, key, row in held}
+def last_of(connection: Connection, event: str, subject: str) -> Line | None:
+    """The last line of an event with this subject, or None."""
+    own = select(journal).where(journal.c.event == event, journal.c.subject == subject)
+    found = connection.execute(own.order_by(journal.c.number.desc()).limit(1)).one_or_none()
+    return None if found is None else Line(*found)
 
 
-def broken_line(written: Sequence[Line]) -> int | None:
-    """The number of the first line that does not follow from the lines before it, or None."""
-    digest = ""
-    for number, line in enumerate(written, start=1):
-        if line != _chained(digest, number, line.event, line.subject, line.commitment, line.detail):
-            return number
-        digest = line.digest
-    return None
-
-
-def differing(written: Sequence[Line], held: Rows) -> list[str]:
-    """The tables that hold something else than the journal says."""
-    said: Rows = {}
-    for line in written:
-        detail = {} if line.detail is None else json.loads(line.detail)
-        if detail:
-            said[detail["table"], detail["row"][_TABLES[detail["table"]]]] = detail["row"]
-    return sorted(
-        {table for table, key in said.keys() | held.keys() if said.get((table, key)) != held.get((table, key))}
-    )
-
-
-def _canonical(value: object) -> str:
-    """JSON with sorted keys and no blanks: equal values have equal text."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-
-
-def _chained(digest: str, number: int, step: str, subject: str, commitment: str | None, detail: str | None) -> Line:
-    said = _canonical([digest, number, step, subject, commitment, detail])
-    return Line(number, step, subject, commitment, detail, hashlib.sha256(said.encode()).hexdigest())
+def chained(digest: str, number: int, event: str, subject: str, commitment: str | None, detail: str | None) -> Line:
+    """The line that follows one with this digest."""
+    said = _encoded([digest, number, event, subject, commitment, detail])
+    return Line(number, event, subject, commitment, detail, hashlib.sha256(said.encode()).hexdigest())

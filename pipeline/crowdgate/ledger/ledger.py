@@ -1,19 +1,23 @@
 """The ledger: what each population has lost, for life, and which release ids were ever used.
 
 Every change is one transaction that first locks the ledger, so that changes happen one after the other however many
-runs there are, and is on disk before the call returns. A reservation is charged at once and stays charged whatever
-becomes of its run; it can be void only until its reading begins:
+runs there are, and is on disk before the call returns. A reservation is charged at once. Until its reading begins it is
+a lease (`charging`); from then on it stays charged whatever becomes of its run:
 
     RESERVED ── begin_reading ──┬── commit ──> COMMITTED ── published ──> PUBLISHED
         └── void ──> VOID       └── commit ──> WITHHELD
 
-Each change also appends a line to a journal that is chained by SHA-256. `verify` sees a row that was edited by hand. It
-can't see that a whole older copy was put back or the whole chain computed anew: that takes an anchor outside.
+Each change also appends a line to a journal that is chained by SHA-256 and holds the rows as they were left. Before
+anything is changed the whole journal is followed and every row compared with it (`attested`); under the lock that is
+done again with what was written since, and with every row that decides. With a signing key each change ends with a
+signature of its last line, and a ledger whose last line nobody trusted has signed is not used. Without a key, a whole
+chain that was computed anew, or an older copy, is told by anchors alone: a line and its digest that were kept outside.
 """
 
 import re
 import secrets
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any, Literal
@@ -21,30 +25,39 @@ from typing import Any, Literal
 from sqlalchemy import Connection, func, select, update
 
 from crowdgate.errors import LedgerRefused, VerificationFailed
-from crowdgate.ledger import schema
-from crowdgate.ledger.journal import Line, add, append, broken_line, differing, last_line, lines, rows
+from crowdgate.ledger import charging, schema
+from crowdgate.ledger.attested import Attested, Changed
+from crowdgate.ledger.author import author
+from crowdgate.ledger.charging import Asked, Reservation
+from crowdgate.ledger.journal import Line, last_line, last_of, line_at, lines
 from crowdgate.ledger.looks import informed
-from crowdgate.ledger.schema import (
+from crowdgate.ledger.pen import Pen
+from crowdgate.ledger.schema import entries, freezes, ledgers, populations
+from crowdgate.ledger.signed import sign, signed_by
+from crowdgate.ledger.store import DAMAGED, Store
+from crowdgate.ledger.stores import kind_of
+from crowdgate.ledger.values import (
     ZERO,
     Budget,
     Entry,
     Spend,
     State,
     amounts,
-    contracts,
-    entries,
+    bound,
+    budget_row,
     label,
-    ledgers,
     optional,
-    populations,
+    place,
 )
-from crowdgate.ledger.store import DAMAGED, Store
-from crowdgate.ledger.stores import kind_of
+from crowdgate.signing.keys import PublicKey, SigningKey
 
-__all__ = ["Budget", "Entry", "Ledger", "Line", "Spend", "State", "create", "open_ledger"]
+__all__ = ["Asked", "Budget", "Entry", "Ledger", "Line", "Reservation", "Spend", "State", "create", "open_ledger"]
+
+PATIENCE = 600.0
+"""Seconds that a run waits for others that write the ledger, which takes each of them milliseconds."""
 
 
-def create(url: str, name: str) -> str:
+def create(url: str, name: str, signer: SigningKey | None = None) -> str:
     """Makes a new ledger (a file has mode 0600) and returns its id: `name` and eight random hex digits.
 
     Raises ValueError for a name outside [a-z0-9-]{1,40}, EnvironmentFault if a file is there or can't be made.
@@ -52,35 +65,62 @@ def create(url: str, name: str) -> str:
     if not re.fullmatch(r"[a-z0-9-]{1,40}", name):
         raise ValueError("a ledger's name must be 1 to 40 of a-z, 0-9 and -")
     ledger_id = f"{name}-{secrets.token_hex(4)}"
-    with kind_of(url).made(url) as engine, engine.begin() as connection:
+    kind = kind_of(url)
+    with kind.made(url) as engine, engine.begin() as connection:
         schema.metadata.create_all(connection)
-        add(connection, ledgers, "ledger.created", ledger_id, {"id": ledger_id, "format": schema.FORMAT})
+        pen = Pen(connection, Attested(), kind.now(connection), author())
+        row = pen.added(ledgers, {"id": ledger_id, "format": schema.FORMAT})
+        line = pen.line("ledger.created", ledger_id, None, [row])
+        if signer is not None:
+            sign(connection, ledger_id, line, signer)
     return ledger_id
 
 
-def open_ledger(url: str, ledger_id: str | None, busy_seconds: float = 10) -> "Ledger":
+def open_ledger(
+    url: str,
+    ledger_id: str | None,
+    busy_seconds: float = PATIENCE,
+    signer: SigningKey | None = None,
+    trusted: Sequence[PublicKey] = (),
+    reading: bool = False,
+) -> "Ledger":
     """The existing ledger `ledger_id` (None: whichever is there, only to show it). Never creates anything.
 
-    Waits up to `busy_seconds` for other runs. Raises LedgerRefused if it is missing, another one or damaged,
-    EnvironmentFault if it is locked, read-only or out of reach, ValueError for a url that names no file.
+    Waits up to `busy_seconds` for other runs. `signer` signs what is written, and nothing is written to a ledger whose
+    last line is signed with none of the `trusted` keys, where there are any; `reading`: nothing is written, and no
+    access is needed that a reader does not have. Raises LedgerRefused if it is missing, another one, of an older format
+    or damaged, EnvironmentFault if it is locked, read-only or out of reach, ValueError for a url that names no file.
     """
-    store = kind_of(url).opened(url, busy_seconds)
+    store = kind_of(url).opened(url, busy_seconds, reading)
     with store.transaction(writing=False) as connection:
         found = connection.execute(select(ledgers.c.id, ledgers.c.format)).all()
+    if len(found) == 1 and found[0].format == 1:
+        raise LedgerRefused(
+            f"{store.path} is a ledger of format 1; `crowdgate ledger upgrade` makes it one of format 2"
+        )
     if len(found) != 1 or found[0].format != schema.FORMAT:
         raise LedgerRefused(f"{store.path} {DAMAGED}")
     if ledger_id not in (None, found[0].id):
         raise LedgerRefused(f"the ledger at {store.path} is {found[0].id}; the budget names {ledger_id}")
-    return Ledger(found[0].id, store)
+    return Ledger(found[0].id, store, signer, trusted)
+
+
+class _Seen(threading.local):
+    """What a thread has followed of the journal."""
+
+    attested: Attested | None = None
 
 
 class Ledger:
     """One open ledger. Holds no connection between calls, so it may be shared by threads and forked processes."""
 
-    def __init__(self, ledger_id: str, store: Store) -> None:
+    def __init__(
+        self, ledger_id: str, store: Store, signer: SigningKey | None = None, trusted: Sequence[PublicKey] = ()
+    ) -> None:
         self.id = ledger_id
         self.path = store.path
-        self._store = store
+        self.trusted = tuple(trusted)
+        self._store, self._signer, self._seen = store, signer, _Seen()
 
     def budget(self, population: str) -> Budget | None:
         """The population's budget as registered, or None before its first reservation."""
@@ -102,17 +142,28 @@ class Ledger:
     def journal(self) -> list[Line]:
         """Everything that was ever changed or recorded, in its order."""
         with self._reading() as connection:
-            return lines(connection)
+            return list(lines(connection))
 
     def head(self) -> Line:
         """The journal's last line: where the ledger is in its own time."""
         with self._reading() as connection:
             return last_line(connection)
 
+    def holds(self, number: int, digest: str) -> bool:
+        """Whether the journal has a line of this number and digest: an anchor that was kept outside."""
+        with self._reading() as connection:
+            found = line_at(connection, number)
+            return found is not None and found.digest == digest
+
     def spent(self, population: str) -> Spend:
         """What the population has lost: all its reservations but void ones, whatever their end."""
         with self._reading() as connection:
-            return schema.spent(connection, population)
+            return schema.total(connection, population)
+
+    def frozen(self, population: str) -> bool:
+        """Whether nothing may be charged to the population, nor read of it."""
+        with self._reading() as connection:
+            return schema.frozen(connection, population)
 
     def entry(self, release_id: str) -> Entry | None:
         """The entry of this id that is not void, or None."""
@@ -121,78 +172,70 @@ class Ledger:
 
     def place(self, release_id: str) -> Line:
         """The line of the journal that charged this release last. Raises LedgerRefused when there is none."""
-        charged = [line for line in self.journal() if (line.event, line.subject) == ("entry.reserved", release_id)]
-        if not charged:
+        with self._reading() as connection:
+            found = last_of(connection, charging.RESERVED, release_id)
+        if found is None:
             raise LedgerRefused(f"{release_id} {_stands(None)}")
-        return charged[-1]
+        return found
 
     def informed(self, population: str, policy_digest: str, until: int | None = None) -> bool:
         """Whether a policy is informed by confidential data, as of the journal's line `until` (None: as of now)."""
         return informed(self.journal()[:until], population, policy_digest)
 
-    def check(self, contract_id: str, budget: Budget) -> Budget:
+    def attest(self) -> None:
+        """Follows the journal and compares every row with it: once, then what was written since.
+
+        Raises LedgerRefused for a ledger that does not hold what its journal says, or, where keys are trusted, whose
+        last line is signed with none of them.
+        """
+        with self._reading() as connection:
+            self._followed(connection)
+
+    def check(self, contract_id: str, budget: Budget, version: str | None = None, policy_digest: str = "") -> Budget:
         """The budget in force for `budget` as its file states it. Writes nothing.
 
         Epsilon and delta are the smaller of file and registration, part by part. `people` is the larger: bounds on
-        singling out grow with it, so the larger one is the safe side. Raises LedgerRefused if the unit or relation is
-        not the registered one, or if the contract is bound to another population.
+        singling out grow with it, so the larger one is the safe side. Raises LedgerRefused as `attest` does, if the
+        unit or relation is not the registered one, if the contract is bound to another population, if the population
+        is frozen, or if this `version` of a policy was charged with another digest.
         """
-        with self._reading() as connection:
-            return _in_force(connection, contract_id, budget)
+        with self._reading() as connection, self._told():
+            pen = Pen(connection, self._followed(connection), "", "")
+            charging.refuse_frozen(pen, budget.population)
+            if version is not None:
+                charging.refuse_changed(pen, version, policy_digest)
+            return charging.in_force(pen, contract_id, budget)
 
-    def reserve(
-        self,
-        release_id: str,
-        policy_digest: str,
-        contract_id: str,
-        budget: Budget,
-        spend: Spend,
-        sample: str | None = None,
-    ) -> Spend:
-        """Charges `spend` to the budget in force and returns what the population has lost, this included.
+    def reserve(self, asked: Asked) -> Reservation:
+        """Charges a release to the budget in force, or takes up the lease of the same run.
 
         The first reservation registers the budget and binds the contract to its population, for life. Raises
         LedgerRefused as `check` does, if the budget does not allow it, if the id was used with another policy digest,
-        or with code "exists" if the same release has its reservation already. `sample` names an inherited sample, which
-        one release uses up for life. A refusal leaves nothing behind.
+        with code "held" if another run has the lease, or "exists" if its reading has begun. A refusal leaves nothing
+        behind, but that a lease which had run out is void.
         """
-        row = {
-            "release_id": label("release id", release_id),
-            "policy_digest": label("policy digest", policy_digest),
-            "population": budget.population,
-            **amounts(spend),
-            "state": State.RESERVED.value,
-            "reading": False,
-            "sample": optional("sample", sample),
-        }
-        registration, contract = schema.budget_row(budget), label("contract id", contract_id)
-        with self._writing() as connection:
-            _refuse_used(schema.live(connection, release_id), release_id, policy_digest)
-            _refuse_used_sample(connection, budget.population, sample)
-            cap, before = _in_force(connection, contract, budget).cap, schema.spent(connection, budget.population)
-            if not (before + spend).within(cap):
-                raise LedgerRefused(
-                    f"{release_id} needs {spend} from the population {budget.population}; "
-                    f"of its {cap} there are left {before.left_of(cap)}; nothing was read"
-                )
-            if schema.registered(connection, budget.population) is None:
-                add(connection, populations, "budget.registered", budget.population, registration)
-            if schema.population_of(connection, contract) is None:
-                binding = {"contract": contract, "population": budget.population}
-                add(connection, contracts, "contract.bound", contract, binding)
-            add(connection, entries, "entry.reserved", release_id, row)
-            return before + spend
+        asked.check()
+        with self._writing() as pen:
+            return charging.charge(pen, asked)
 
-    def void(self, release_id: str) -> None:
-        """Gives a reservation back. Raises LedgerRefused unless it is RESERVED and its reading has not begun."""
-        self._move(release_id, (State.RESERVED,), False, "entry.void", state=State.VOID.value)
+    def void(self, release_id: str, number: int | None = None) -> None:
+        """Gives a reservation back. Raises LedgerRefused unless it is RESERVED and its reading has not begun.
 
-    def begin_reading(self, release_id: str) -> None:
+        `number` is that of the charge which the caller holds (None: whichever there is).
+        """
+        with self._writing() as pen:
+            found = charging.live(pen, release_id)
+            if found is None or not found.lease or number not in (None, found.number):
+                raise LedgerRefused(f"{release_id} {_stands(found)}: entry.void is refused")
+            charging.given_back(pen, found)
+
+    def begin_reading(self, release_id: str, number: int | None = None) -> None:
         """Says that data are about to be read: from now on the reservation can't be void.
 
-        Raises LedgerRefused if it was said before: one reservation reads once, even of two runs at the same time.
+        Raises LedgerRefused if it was said before: one reservation reads once, even of two runs at the same time; if
+        the lease was given back in the meantime, or the population frozen. It is on the disk when this returns.
         """
-        self._move(release_id, (State.RESERVED,), False, "entry.reading", reading=True)
+        self._move(release_id, number, (State.RESERVED,), False, "entry.reading", reading=True)
 
     def commit(
         self,
@@ -201,6 +244,7 @@ class Ledger:
         manifest_digest: str | None,
         destination: str | None,
         private_commitment: str | None,
+        number: int | None = None,
     ) -> None:
         """Decides a release whose reading has begun. COMMITTED needs the manifest's digest and the destination."""
         if state not in (State.COMMITTED, State.WITHHELD):
@@ -209,20 +253,20 @@ class Ledger:
             raise ValueError("a committed release must have a manifest digest and a destination")
         said = {
             "manifest_digest": optional("manifest digest", manifest_digest),
-            "destination": schema.place(destination),
+            "destination": place(destination),
             "private_commitment": optional("private commitment", private_commitment),
         }
-        self._move(release_id, (State.RESERVED,), True, f"entry.{state}", state=state.value, **said)
+        self._move(release_id, number, (State.RESERVED,), True, f"entry.{state}", state=state.value, **said)
 
-    def published(self, release_id: str) -> None:
+    def published(self, release_id: str, number: int | None = None) -> None:
         """Says that the committed bytes are at their destination."""
-        self._move(release_id, (State.COMMITTED,), True, "entry.published", state=State.PUBLISHED.value)
+        self._move(release_id, number, (State.COMMITTED,), True, "entry.published", state=State.PUBLISHED.value)
 
-    def note_private(self, release_id: str, commitment: str) -> None:
+    def note_private(self, release_id: str, commitment: str, number: int | None = None) -> None:
         """Records the salted commitment of a private record, of a crashed run too. The entry keeps the first."""
         first = func.coalesce(entries.c.private_commitment, label("private commitment", commitment))
         alive = tuple(state for state in State if state is not State.VOID)
-        self._move(release_id, alive, None, "entry.private", commitment, private_commitment=first)
+        self._move(release_id, number, alive, None, "entry.private", commitment, private_commitment=first)
 
     def raise_budget(self, population: str, cap: Spend | None, people: int | None, reason: str) -> Budget:
         """Raises a registered budget, never lowers it (None: as it is), for a reason that the journal keeps.
@@ -231,18 +275,34 @@ class Ledger:
         """
         label("reason", reason, 1000)
         amounts(cap or ZERO)
-        schema.bound(1 if people is None else people)
-        with self._writing() as connection:
-            old = schema.registered(connection, population)
+        bound(1 if people is None else people)
+        with self._writing() as pen:
+            old = schema.registered(pen.connection, population)
             if old is None:
                 raise LedgerRefused(f"the population {population} is not registered; its first release registers it")
             new = replace(old, cap=cap or old.cap, people=old.people if people is None else people)
             if new == old or not old.cap.within(new.cap) or new.people < old.people:
                 raise LedgerRefused(f"a budget is only ever raised; {population} has {old.cap} for {old.people} people")
-            change = update(populations).where(populations.c.population == population).values(schema.budget_row(new))
-            row = connection.execute(change.returning(*populations.c)).mappings().one()
-            append(connection, "budget.raised", population, table=populations.name, row=dict(row), reason=reason)
+            change = update(populations).where(populations.c.population == population).values(budget_row(new))
+            row = pen.changed(populations, change)
+            assert row is not None, "it was read under the lock"
+            pen.line("budget.raised", population, None, [row], reason=reason)
             return new
+
+    def freeze(self, population: str, frozen: bool, reason: str) -> None:
+        """Stops a population, or lets it go on: charges and first reads are refused. The journal keeps the reason.
+
+        Raises LedgerRefused where that is so already.
+        """
+        label("reason", reason, 1000)
+        with self._writing() as pen:
+            if schema.frozen(pen.connection, label("population", population)) == frozen:
+                raise LedgerRefused(f"the population {population} is {'' if frozen else 'not '}frozen already")
+            values = {"population": population, "frozen": frozen}
+            change = update(freezes).where(freezes.c.population == population).values(values)
+            row = pen.changed(freezes, change) or pen.added(freezes, values)
+            event = "population.frozen" if frozen else "population.thawed"
+            pen.line(event, population, None, [row], reason=reason)
 
     def record(self, event: str, subject: str, commitment: str | None = None) -> None:
         """Appends a line to the journal. Names with a dot are the ledger's own, so `event` is of a-z, 0-9 and -."""
@@ -250,44 +310,111 @@ class Ledger:
             raise ValueError("event must be 1 to 40 of a-z, 0-9 and -")
         label("subject", subject)
         optional("commitment", commitment)
-        with self._writing() as connection:
-            append(connection, event, subject, commitment)
+        with self._writing() as pen:
+            pen.line(event, subject, commitment)
 
-    def verify(self) -> str:
-        """The digest of the journal's last line, to be kept outside. Raises VerificationFailed for an edited ledger."""
+    def sign(self) -> Line:
+        """Signs the last line as it is, for a ledger that was kept without a key, or with one that is no longer
+        trusted: by somebody who has looked at it. Raises LedgerRefused without a key, or as `attest` does."""
+        if self._signer is None:
+            raise LedgerRefused("no key is configured that could sign the ledger")
+        with self._transaction(writing=True) as connection:
+            self._agreed(connection)
+            line = last_line(connection)
+            sign(connection, self.id, line, self._signer)
+            return line
+
+    def verify(self) -> Line:
+        """The journal's last line, whose number and digest may be kept outside as an anchor.
+
+        Raises VerificationFailed for an edited ledger, or, where keys are trusted, one whose last line they did not
+        sign.
+        """
         with self._reading() as connection:
-            written, held = lines(connection), rows(connection)
-        if (broken := broken_line(written)) is not None:
-            raise VerificationFailed(f"the ledger {self.id}: line {broken} of its journal was changed")
-        if changed := differing(written, held):
-            raise VerificationFailed(f"the ledger {self.id}: {', '.join(changed)} differ from its journal")
-        return written[-1].digest if written else ""
+            try:
+                seen = Attested()
+                seen.follow(connection)
+                seen.compare(connection)
+            except Changed as changed:
+                raise VerificationFailed(f"the ledger {self.id}: {changed}") from None
+            line = last_line(connection)
+            if self.trusted and not signed_by(connection, self.id, line, self.trusted):
+                raise VerificationFailed(f"the ledger {self.id}: {_unsigned(line)}")
+            return line
 
     def _move(
         self,
         release_id: str,
+        number: int | None,
         states: tuple[State, ...],
         read: bool | None,
-        step: str,
+        event: str,
         commitment: str | None = None,
         **values: Any,
     ) -> None:
-        """Changes the live entry if it is in one of `states` and was read or not as `read` says; otherwise refuses."""
-        live = (entries.c.release_id == release_id, entries.c.state != State.VOID.value)
-        change = update(entries).where(*live, entries.c.state.in_([state.value for state in states])).values(values)
-        if read is not None:
-            change = change.where(entries.c.reading.is_(read))
-        with self._writing() as connection:
-            row = connection.execute(change.returning(*entries.c)).mappings().one_or_none()
+        """Changes the live entry if it is the one of `number`, in one of `states` and was read or not as `read` says;
+        otherwise refuses."""
+        own = (entries.c.release_id == release_id, entries.c.state.in_([state.value for state in states]))
+        change = update(entries).where(*own, schema.CHARGED).values(values)
+        change = change if number is None else change.where(entries.c.number == number)
+        change = change if read is None else change.where(entries.c.reading.is_(read))
+        with self._writing() as pen:
+            found = charging.live(pen, release_id)
+            if found is not None and values.get("reading"):
+                charging.refuse_frozen(pen, found.population)
+            row = pen.changed(entries, change)
             if row is None:
-                raise LedgerRefused(f"{release_id} {_stands(schema.live(connection, release_id))}: {step} is refused")
-            append(connection, step, release_id, commitment, table=entries.name, row=dict(row))
+                held = found is not None and number in (None, found.number)
+                stands = _stands(found) if held or number is None else "was given back by its lease in the meantime"
+                raise LedgerRefused(f"{release_id} {stands}: {event} is refused")
+            pen.line(event, release_id, commitment, [row])
 
     def _reading(self) -> AbstractContextManager[Connection]:
         return self._transaction(writing=False)
 
-    def _writing(self) -> AbstractContextManager[Connection]:
-        return self._transaction(writing=True)
+    @contextmanager
+    def _writing(self) -> Iterator[Pen]:
+        """A change. Everything is looked at before the lock is taken, and what was written since under it."""
+        self.attest()
+        with self._transaction(writing=True) as connection:
+            pen = Pen(connection, self._followed(connection), self._store.now(connection), author())
+            with self._told():
+                yield pen
+            if self._signer is not None and pen.last is not None:
+                sign(connection, self.id, pen.last, self._signer)
+
+    def _followed(self, connection: Connection) -> Attested:
+        """What the journal says by now, of a ledger that may be used."""
+        seen = self._agreed(connection)
+        if self.trusted:
+            line = last_line(connection)
+            if not signed_by(connection, self.id, line, self.trusted):
+                raise LedgerRefused(f"the ledger {self.id}: {_unsigned(line)}", "edited")
+        return seen
+
+    def _agreed(self, connection: Connection) -> Attested:
+        seen, self._seen.attested = self._seen.attested, None  # what can't be followed is looked at anew
+        first, seen = seen is None, seen or Attested()
+        with self._told():
+            seen.follow(connection)
+            if first:
+                seen.compare(connection)
+        self._seen.attested = seen
+        return seen
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What was found changed, as a refusal."""
+        try:
+            yield
+        except Changed as changed:
+            raise self._refused(changed) from None
+
+    def _refused(self, changed: Changed) -> LedgerRefused:
+        said = f"the ledger {self.id} is not used: {changed}"
+        return LedgerRefused(
+            f"{said}; nothing was read; compare it with its last copy (`crowdgate ledger verify`)", "edited"
+        )
 
     @contextmanager
     def _transaction(self, *, writing: bool) -> Iterator[Connection]:
@@ -300,35 +427,13 @@ class Ledger:
             yield connection
 
 
+def _unsigned(line: Line) -> str:
+    said = f"line {line.number} of its journal, the last one, is signed by no trusted key"
+    return f"{said}; who has looked at it and trusts it signs it with `crowdgate ledger sign`"
+
+
 def _stands(entry: Entry | None) -> str:
     if entry is None:
         return "has no reservation"
     begun = " and its reading has begun" if entry.state is State.RESERVED and entry.reading else ""
     return f"is {entry.state}{begun}"
-
-
-def _refuse_used(entry: Entry | None, release_id: str, policy_digest: str) -> None:
-    if entry is not None and entry.policy_digest != policy_digest:
-        raise LedgerRefused(f"{release_id} was used with another policy digest; give a new version or slot")
-    if entry is not None:
-        raise LedgerRefused(f"{release_id} is {entry.state} already; the same id is never drawn twice", "exists")
-
-
-def _refuse_used_sample(connection: Connection, population: str, sample: str | None) -> None:
-    user = None if sample is None else schema.user_of(connection, population, sample)
-    if user is not None:
-        raise LedgerRefused(f"the sample {sample} was used up by {user}: one sample serves one release for life")
-
-
-def _in_force(connection: Connection, contract_id: str, stated: Budget) -> Budget:
-    bound = schema.population_of(connection, contract_id)
-    if bound not in (None, stated.population):
-        raise LedgerRefused(f"the contract {contract_id} belongs to the population {bound}, not {stated.population}")
-    registered = schema.registered(connection, stated.population)
-    if registered is None:
-        return stated
-    for name in ("unit", "relation"):
-        there, here = getattr(registered, name), getattr(stated, name)
-        if there != here:
-            raise LedgerRefused(f"the population {stated.population} is registered with {name} {there}, not {here}")
-    return replace(registered, cap=stated.cap.least(registered.cap), people=max(stated.people, registered.people))

@@ -8,10 +8,10 @@ look stays uninformed in all its later slots. A charge that was given back read 
 keep a policy ready for after a look.
 """
 
-import json
 from collections.abc import Iterable
 
 from crowdgate.ledger.journal import Line
+from crowdgate.ledger.schema import entries
 
 RECORD_OPENED = "private-record-opened"
 """Of the private record of the release that is the line's subject."""
@@ -35,7 +35,7 @@ def informed(written: Iterable[Line], population: str, policy_digest: str) -> bo
     looked = False
     for line in written:
         if line.event == "entry.reserved":
-            row = json.loads(line.detail or "{}")["row"]
+            row = line.row(entries)
             charged[line.subject] = (row["population"], row["policy_digest"], looked)
         elif line.event == "entry.reading":
             whose, digest, before = charged[line.subject]

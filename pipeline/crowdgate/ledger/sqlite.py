@@ -41,8 +41,9 @@ def path_of(url: str) -> Path:
     return Path(path)
 
 
-def existing(path: Path) -> Path:
-    """`path` if a writable file is there. A mode without write bits counts as read-only whoever asks."""
+def existing(path: Path, reading: bool = False) -> Path:
+    """`path` if a file is there that can be written, or only be read. A mode without write bits counts as read-only
+    whoever asks."""
     try:
         mode = path.stat().st_mode
         if not path.is_file():
@@ -51,7 +52,7 @@ def existing(path: Path) -> Path:
         raise LedgerRefused(f"no ledger at {path}; `crowdgate ledger create NAME` makes one") from None
     except OSError as error:
         raise EnvironmentFault(f"the ledger {path} can't be opened: {error.strerror}") from None
-    if not mode & 0o222 or not os.access(path, os.W_OK):
+    if not reading and (not mode & 0o222 or not os.access(path, os.W_OK)):
         raise EnvironmentFault(f"the ledger {path} is read-only; a run must be able to write it")
     return path
 
@@ -77,11 +78,11 @@ def new_file(path: Path) -> Iterator[Engine]:
         raise
 
 
-def opened(path: Path, busy_seconds: float, *pragmas: str) -> Engine:
+def opened(path: Path, busy_seconds: float, *pragmas: str, mode: str = "mode=rw") -> Engine:
     """An engine on the file at `path`, which it never makes."""
 
     def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(f"{path.as_uri()}?mode=rw", busy_seconds, uri=True, isolation_level=None)
+        connection = sqlite3.connect(f"{path.as_uri()}?{mode}", busy_seconds, uri=True, isolation_level=None)
         try:
             for pragma in ("PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON", *pragmas):
                 connection.execute(pragma)
@@ -107,6 +108,10 @@ class SqliteStore:
     path: Path
     engine: Engine
 
+    def now(self, connection: Connection) -> str:
+        """The machine's clock: a file is used by runs of one machine."""
+        return _now(connection)
+
     @contextmanager
     def transaction(self, writing: bool) -> Iterator[Connection]:
         """One transaction: on the disk when the block ends, undone when it raises."""
@@ -127,9 +132,26 @@ def _made(url: str) -> AbstractContextManager[Engine]:
     return new_file(path_of(url).absolute())
 
 
-def _opened(url: str, busy_seconds: float) -> SqliteStore:
-    path = existing(path_of(url).absolute())
-    return SqliteStore(path, opened(path, busy_seconds))
+def _opened(url: str, busy_seconds: float, reading: bool) -> SqliteStore:
+    path = existing(path_of(url).absolute(), reading)
+    mode = _mode(path, reading)
+    return SqliteStore(path, opened(path, busy_seconds, mode=mode))
+
+
+def _mode(path: Path, reading: bool) -> str:
+    """How SQLite opens the file: it wants to write beside it unless it may neither change nor be changed."""
+    if not reading or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        return "mode=rw"
+    log = Path(f"{path}-wal")
+    if not log.exists() or not log.stat().st_size:
+        return "mode=ro&immutable=1"
+    if Path(f"{path}-shm").exists():
+        return "mode=ro"
+    raise EnvironmentFault(f"the ledger {path} has changes in {log.name} that only who may write it can read")
+
+
+def _now(connection: Connection) -> str:
+    return str(connection.exec_driver_sql("SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')").scalar_one())
 
 
 @contextmanager
@@ -162,4 +184,4 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-KIND = StoreKind(EXAMPLE, _placed, _made, _opened)
+KIND = StoreKind(EXAMPLE, _placed, _made, _opened, _now)

@@ -18,6 +18,9 @@ class Store(Protocol):
     def path(self) -> Path:
         """What messages call it; private records lie in a folder beside it."""
 
+    def now(self, connection: Connection) -> str:
+        """The time (UTC, ISO 8601, whole seconds) by the database's clock, which all its runs share."""
+
     def transaction(self, writing: bool) -> AbstractContextManager[Connection]:
         """One transaction, on disk when the block ends and undone when it raises. A writing one has the lock."""
 
@@ -27,11 +30,12 @@ class StoreKind:
     """One kind of database, told by the scheme of its URLs, such as `example`.
 
     `placed` makes a URL whole that a file in a folder states, `made` gives an engine on a new, empty database (a block
-    that fails leaves none), `opened` an existing one, which waits so many seconds for others. All raise ValueError for
-    a URL that names no such database.
+    that fails leaves none), `opened` an existing one, which waits so many seconds for others, and perhaps only to be
+    read; `now` is the database's clock. All raise ValueError for a URL that names no such database.
     """
 
     example: str
     placed: Callable[[str, Path], str]
     made: Callable[[str], AbstractContextManager[Engine]]
-    opened: Callable[[str, float], Store]
+    opened: Callable[[str, float, bool], Store]
+    now: Callable[[Connection], str]

@@ -57,10 +57,10 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 
 
 class Metadata(Strict):
-    """Who answers for the file, and its name and version."""
+    """Who answers for the file, its name, and its version: a whole number, which a changed policy raises."""
 
     name: Name
-    version: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.-]{0,30}$"), NUMBER] = "1"
+    version: Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}$"), NUMBER] = "1"
     owner: str
     description: str = ""
 
@@ -235,6 +235,11 @@ def parse_slot(text: str) -> str:
         raise ValueError("the slot must be YYYY-MM-DD or YYYY-MM-DDTHHMMZ (UTC)") from None
 
 
+def version_of(policy: ReleasePolicy) -> str:
+    """Name and version, of which the ledger knows one digest."""
+    return f"{policy.metadata.name}/{policy.metadata.version}"
+
+
 def release_id(policy: ReleasePolicy, slot: str) -> str:
     """Name, version and slot: the same id never draws or publishes twice."""
-    return f"{policy.metadata.name}/{policy.metadata.version}/{slot}"
+    return f"{version_of(policy)}/{slot}"

@@ -16,14 +16,13 @@ from crowdgate.jobs.anonymity.asked import Asked, Chosen, chosen
 from crowdgate.jobs.anonymity.found import Found, find
 from crowdgate.jobs.anonymity.linked import Link, link_of
 from crowdgate.jobs.anonymity.page import anonymity_page, write_anonymity_page
+from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.jobs.public import contracts_beside, public_table, speaking
-from crowdgate.ledger.ledger import Ledger, open_ledger
+from crowdgate.ledger.ledger import Ledger
 from crowdgate.ledger.looks import ANONYMITY_KEPT, ANONYMITY_MEASURED
 from crowdgate.ledger.private import private_file, private_folder, put_private, write_private
-from crowdgate.ledger.stores import placed
 from crowdgate.policy.files import budget_of_contract, working_copy
-from crowdgate.settings import ledger_url
 from crowdgate.sources import open_source
 from crowdgate.sources.source import Source
 
@@ -119,7 +118,7 @@ def _written(place: _Place, held: Mapping[str, Any], page: str | None) -> str:
 def _ledger(asked: Asked, contract: Contract) -> Ledger:
     """The ledger of the budget of a contract's population."""
     budget, _ = budget_of_contract(contract.files[0], contract)
-    return open_ledger(ledger_url(working_copy(contract.files[0]), asked.ledger, placed), budget.spec.ledger)
+    return ledger_at(working_copy(contract.files[0]), asked.ledger, budget.spec.ledger)
 
 
 def _digest(asked: Asked) -> str:

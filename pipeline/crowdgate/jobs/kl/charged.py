@@ -21,7 +21,7 @@ from crowdgate.jobs.guard import guarded_step
 from crowdgate.jobs.kl import shelf
 from crowdgate.jobs.kl.figures import kept
 from crowdgate.jobs.kl.subject import Subject
-from crowdgate.ledger.ledger import Budget, Entry, Ledger, Spend, State
+from crowdgate.ledger.ledger import Asked, Budget, Entry, Ledger, Reservation, Spend, State
 from crowdgate.ledger.private import write_private
 from crowdgate.limits import LEAST_POPULATION
 from crowdgate.noise import CountNoise
@@ -98,52 +98,55 @@ def request_digest(subject: Subject, epsilon: Fraction, files: Sequence[Path], w
     return sha256(json.dumps(said, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
 
 
-def reserve(run: Run) -> SumGrid:
+def reserve(run: Run) -> tuple[Reservation, SumGrid]:
     """Charges the run to its population, and returns the grid for its bound on people. Raises LedgerRefused; then
     nothing is charged."""
-    run.ledger.reserve(run.id, run.digest, run.subject.contract.id, run.budget, Spend(run.epsilon, Fraction(0)))
+    spend = Spend(run.epsilon, Fraction(0))
+    charge = run.ledger.reserve(Asked(run.id, run.digest, run.subject.contract.id, run.budget, spend))
     try:
         people = run.ledger.check(run.subject.contract.id, run.budget).people
-        return SumGrid(people, run.subject.contract.unit.rows)
+        return charge, SumGrid(people, run.subject.contract.unit.rows)
     except BaseException:
-        run.ledger.void(run.id)  # nothing was read
+        run.ledger.void(run.id, charge.number)  # nothing was read
         raise
 
 
-def conclude(run: Run, grid: SumGrid, key: SecretKey, noise: CountNoise, write: Written) -> str | None:
+def conclude(
+    run: Run, charge: Reservation, grid: SumGrid, key: SecretKey, noise: CountNoise, write: Written
+) -> str | None:
     """Reads, draws and commits: the digest of a staged entry, or None for one that is withheld.
 
-    Raises Crashed, or FileFault with a constant message, whatever stops it: it stays charged.
+    Raises LedgerRefused where its charge was given back; from then on Crashed, or FileFault with a constant message,
+    whatever stops it: it stays charged.
     """
+    run.ledger.begin_reading(run.id, charge.number)
 
     def work() -> str | None:
-        run.ledger.begin_reading(run.id)
         task = Task(run.subject.contract, run.subject.counted.names, {"cells": run.subject.counted})
         counts = kept(histograms(counted(run.source, task, serial()), task, key)["cells"], run.subject)
         values, cells = np.unique(counts, return_counts=True)
         sums = grid.sums(zip(values.tolist(), cells.tolist(), strict=True))
         noisy = noisy_sums(grid, sums, run.epsilon, noise)
         if rows_interval(grid, noisy, run.epsilon).low < LEAST_POPULATION * grid.rows_each:
-            run.ledger.commit(run.id, State.WITHHELD, None, None, _noted(run, "withheld"))
+            run.ledger.commit(run.id, State.WITHHELD, None, None, _noted(run, "withheld"), charge.number)
             return None
-        return _committed(
-            run, write(drawn(grid, run.subject.view.cells, noisy, run.epsilon), grid.rows_each, _basis(run))
-        )
+        figures = drawn(grid, run.subject.view.cells, noisy, run.epsilon)
+        return _committed(run, charge, write(figures, grid.rows_each, _basis(run, charge)))
 
-    return guarded_step(run.ledger, run.id, "draw", work)
-
-
-def _basis(run: Run) -> ChargedNoise:
-    line = run.ledger.place(run.id)
-    charge = LedgerPlace(id=run.ledger.id, line=line.number, digest=line.digest)
-    return ChargedNoise(kind="charged", release=run.id, epsilon=run.epsilon, charge=charge)
+    return guarded_step(run.ledger, charge, "draw", work)
 
 
-def _committed(run: Run, envelope: bytes) -> str:
+def _basis(run: Run, charge: Reservation) -> ChargedNoise:
+    place = LedgerPlace(id=run.ledger.id, line=charge.line.number, digest=charge.line.digest)
+    return ChargedNoise(kind="charged", release=run.id, epsilon=run.epsilon, charge=place)
+
+
+def _committed(run: Run, charge: Reservation, envelope: bytes) -> str:
     digest = digest_of(envelope)
 
     def commit() -> None:
-        run.ledger.commit(run.id, State.COMMITTED, digest, _destination(run, digest), _noted(run, "published"))
+        place, noted = _destination(run, digest), _noted(run, "published")
+        run.ledger.commit(run.id, State.COMMITTED, digest, place, noted, charge.number)
 
     shelf.stage(run.staged, envelope, run.day, commit)
     return digest
@@ -207,5 +210,5 @@ def _published(
     shelf.place(folder, envelope, run.day, key, trusted, today)
     staged.unlink(missing_ok=True)
     if entry.state is State.COMMITTED:
-        run.ledger.published(run.id)
+        run.ledger.published(run.id, entry.number)
     return Ended(digest, folder, before)

@@ -14,14 +14,13 @@ from crowdgate.contracts.reading import read_contract
 from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem, nearest
 from crowdgate.hierarchy import INVALID_LABEL, Hierarchy
 from crowdgate.jobs.kl.held import DECIDED, contract_problems, hold_decisions
+from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.plan import KNOWN
-from crowdgate.ledger.ledger import Ledger, open_ledger
-from crowdgate.ledger.stores import placed
+from crowdgate.ledger.ledger import Ledger
 from crowdgate.policy.decisions import FOLDER, KIND, Decision, in_force, read_decision, read_decisions
 from crowdgate.policy.files import budget_of_contract, working_copy
 from crowdgate.policy.policy import API_VERSION
 from crowdgate.publish.publisher import sync
-from crowdgate.settings import ledger_url
 
 CHOICES = ("collect", "coarsen", "do-not-collect")
 _HEAD = "# yaml-language-server: $schema=../schema/collection-decision.json\n"
@@ -60,7 +59,7 @@ def decide(choice: Choice, today: date) -> Decided:
     said = _said(choice, contract, today)
     root = working_copy(choice.contract)
     budget = budget_of_contract(choice.contract, contract)[0]
-    ledger = open_ledger(ledger_url(root, choice.ledger, placed), budget.spec.ledger)
+    ledger = ledger_at(root, choice.ledger, budget.spec.ledger)
     last = _last(root, contract, choice.attribute)
     if last is not None and _same(last, said):
         hold_decisions(root, contract, ledger)

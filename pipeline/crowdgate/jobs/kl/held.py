@@ -7,12 +7,11 @@ from pathlib import Path
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.documents import read_document
 from crowdgate.errors import ConfigurationError, CrowdgateError, Problem
-from crowdgate.ledger.ledger import Ledger, open_ledger
-from crowdgate.ledger.stores import placed
+from crowdgate.jobs.ledgers import ledger_at
+from crowdgate.ledger.ledger import Ledger
 from crowdgate.policy.decisions import FOLDER, Decision, concerning, in_force, read_decisions, readable
 from crowdgate.policy.files import Bundle
 from crowdgate.policy.policy import PrivacyBudget
-from crowdgate.settings import ledger_url
 
 DECIDED = "collection-decided"
 """Of the population that is the line's subject; the commitment is the SHA-256 of the decision's file."""
@@ -119,7 +118,7 @@ class Held:
 def held_here(root: Path, contract: Contract, budget: PrivacyBudget, option: str | None = None) -> Held:
     """The decisions about a contract's population against the ledger of its budget, which may be out of reach."""
     try:
-        ledger = open_ledger(ledger_url(root, option, placed), budget.spec.ledger)
+        ledger = ledger_at(root, option, budget.spec.ledger)
         return Held(tuple(_differing(root, contract, ledger, readable(root, []))), None)
     except CrowdgateError as error:
         return Held((), str(error))

@@ -12,16 +12,16 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.kl import charged, shelf
 from crowdgate.jobs.kl.figures import of_public_table, of_release
 from crowdgate.jobs.kl.subject import Subject, subject_of
+from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.ledger.key import draw_key
-from crowdgate.ledger.ledger import Budget, Spend, open_ledger
-from crowdgate.ledger.stores import placed
+from crowdgate.ledger.ledger import Budget, Spend
 from crowdgate.noise import CountNoise, discrete_laplace
 from crowdgate.policy.files import budget_of_contract, working_copy
 from crowdgate.policy.policy import PrivacyBudget
 from crowdgate.policy.values import exact_number
 from crowdgate.repository.entry import Basis, Ends, Entry, PeopleSaid, PopulationSaid, SourceSaid, digest_of, written
 from crowdgate.risk.kl_sums import Drawn, Interval
-from crowdgate.settings import configured_key, ledger_url
+from crowdgate.settings import configured_key
 from crowdgate.signing.keys import PublicKey, SigningKey, public_keys
 from crowdgate.sources import open_source
 
@@ -176,7 +176,7 @@ def _share(option: str, text: str) -> float:
 def _charged(ready: _Ready, epsilon: Fraction, noise: CountNoise, announce: Announce | None) -> Published:
     run = _run(ready, epsilon)
     before = run.ledger.entry(run.id)
-    if before is not None:
+    if before is not None and not before.lease:
         return _shown(charged.ended_before(run, before, ready.key, ready.trusted, ready.today))
     made: list[Entry] = []
 
@@ -187,10 +187,10 @@ def _charged(ready: _Ready, epsilon: Fraction, noise: CountNoise, announce: Anno
 
     shelf.check_folder(ready.folder, ready.trusted, ready.today)
     charged.sweep(run)
-    grid = charged.reserve(run)
+    charge, grid = charged.reserve(run)
     if announce is not None:
         announce(run.id)
-    digest = charged.conclude(run, grid, draw_key(), noise, write)
+    digest = charged.conclude(run, charge, grid, draw_key(), noise, write)
     if digest is None:
         return Published(None, ready.folder, None)
     charged.publish_staged(run, digest, ready.key, ready.trusted, ready.today)
@@ -202,7 +202,7 @@ def _run(ready: _Ready, epsilon: Fraction) -> charged.Run:
     stated, document = budget_of_contract(asked.contract, subject.contract)
     budget = _budget(stated)
     charged.check_charge(subject, budget)
-    ledger = open_ledger(ledger_url(ready.home, asked.ledger, placed), stated.spec.ledger)
+    ledger = ledger_at(ready.home, asked.ledger, stated.spec.ledger)
     ledger.check(subject.contract.id, budget)
     words = "\n".join((asked.words, asked.coverage, asked.error))
     digest = charged.request_digest(subject, epsilon, (*subject.contract.files, document.path), words)

@@ -1,0 +1,43 @@
+"""The ledger that a working copy names, with the keys that it trusts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from crowdgate.errors import VerificationFailed
+from crowdgate.jobs.anchors import parsed
+from crowdgate.ledger.ledger import Ledger, Line, open_ledger
+from crowdgate.ledger.stores import placed
+from crowdgate.settings import ledger_url, signing_key, trusted_keys
+from crowdgate.signing.keys import public_keys
+
+
+def ledger_at(root: Path, option: str | None, ledger_id: str | None = None) -> Ledger:
+    """The ledger `ledger_id` (None: whichever is there) that an option, CROWDGATE_LEDGER or the working copy names.
+
+    What is written is signed with the working copy's key, and its last line must be signed with a trusted one, where
+    there are any. Raises ConfigurationError, LedgerRefused, EnvironmentFault.
+    """
+    return open_ledger(
+        ledger_url(root, option, placed), ledger_id, signer=signing_key(root), trusted=trusted_keys(root)
+    )
+
+
+def ledger_read(root: Path, option: str | None) -> Ledger:
+    """The same, whichever it is, for who may only read it."""
+    return open_ledger(ledger_url(root, option, placed), None, trusted=trusted_keys(root), reading=True)
+
+
+def verified(root: Path, option: str | None, keys: Sequence[Path], anchors: Sequence[str]) -> tuple[Line, Ledger]:
+    """The last line of a ledger that agrees with its journal, is signed with one of these keys (without any, one that
+    the working copy trusts, if it trusts any), and holds these anchors; and the ledger.
+
+    Raises VerificationFailed, ConfigurationError, LedgerRefused, EnvironmentFault.
+    """
+    places = [parsed(text) for text in anchors]
+    trusted = tuple(key for path in keys for key in public_keys(path)) or trusted_keys(root)
+    ledger = open_ledger(ledger_url(root, option, placed), None, trusted=trusted, reading=True)
+    line = ledger.verify()
+    for number, digest in places:
+        if not ledger.holds(number, digest):
+            raise VerificationFailed(f"the ledger {ledger.id}: it has no such line {number} as the anchor says")
+    return line, ledger

@@ -1,0 +1,214 @@
+"""What is charged: reservations, which are leases until their reading begins, and the running totals.
+
+A charge holds its spend from the moment it is made. Until it begins to read it can be given back: by its own run, by a
+person, or, once it is older than LEASE_SECONDS by the store's clock, by whoever wants the same release. Its number is
+never used again, so that a run whose lease was given back can't begin, nor write anything else.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import update
+
+from crowdgate.errors import LedgerRefused
+from crowdgate.ledger import schema
+from crowdgate.ledger.journal import Line, Row, last_of
+from crowdgate.ledger.pen import Pen
+from crowdgate.ledger.schema import contracts, entries, freezes, populations, totals
+from crowdgate.ledger.values import Budget, Entry, Spend, State, amounts, budget_row, label, optional
+
+LEASE_SECONDS = 60
+"""How long a run may take from its charge to its first read before others may free it: it takes milliseconds, in a
+scheduler seconds."""
+RESERVED = "entry.reserved"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A charge that is asked for.
+
+    `sample` names an inherited sample, which one release uses up for life; `version` the policy and its version, of
+    which there is one digest; `holder` the run, which may ask again for its own lease.
+    """
+
+    release_id: str
+    policy_digest: str
+    contract: str
+    budget: Budget
+    spend: Spend
+    sample: str | None = None
+    version: str | None = None
+    holder: str | None = None
+
+    def check(self) -> None:
+        """Raises ValueError for what can't be kept."""
+        label("release id", self.release_id)
+        label("policy digest", self.policy_digest)
+        label("contract id", self.contract)
+        optional("sample", self.sample)
+        optional("holder", self.holder)
+        amounts(self.spend)
+
+    def row(self, at: str) -> dict[str, Any]:
+        """The row of `entries`."""
+        return {
+            "release_id": self.release_id,
+            "policy_digest": self.policy_digest,
+            "population": self.budget.population,
+            **amounts(self.spend),
+            "state": State.RESERVED.value,
+            "reading": False,
+            "sample": self.sample,
+            "holder": self.holder,
+            "since": at,
+        }
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """A charge: its `number` tells it from any other, `spent` is what the population has lost with it, `line` is its
+    place in the journal."""
+
+    release_id: str
+    number: int
+    spent: Spend
+    line: Line
+
+
+def charge(pen: Pen, asked: Asked) -> Reservation:
+    """Charges a release, or takes up the lease of the same run. Raises LedgerRefused; then nothing is charged."""
+    _look(pen, asked.budget.population, asked.contract)
+    lease = _lease(pen, asked)
+    refuse_frozen(pen, asked.budget.population)
+    before = schema.total(pen.connection, asked.budget.population)
+    if lease is not None:
+        return Reservation(asked.release_id, lease.number, before, _line(pen, asked.release_id))
+    _refuse_used(pen, asked)
+    _refuse_more(asked, in_force(pen, asked.contract, asked.budget).cap, before)
+    _register(pen, asked.contract, asked.budget)
+    entry = pen.added(entries, asked.row(pen.at))
+    line = pen.line(
+        RESERVED, asked.release_id, None, [entry, _total(pen, asked.budget.population, before + asked.spend)]
+    )
+    return Reservation(asked.release_id, entry[1]["number"], before + asked.spend, line)
+
+
+def in_force(pen: Pen, contract: str, stated: Budget) -> Budget:
+    """The budget in force for one as its file states it. Raises LedgerRefused."""
+    bound = schema.population_of(pen.connection, contract)
+    if bound not in (None, stated.population):
+        raise LedgerRefused(f"the contract {contract} belongs to the population {bound}, not {stated.population}")
+    registered = schema.registered(pen.connection, stated.population)
+    if registered is None:
+        return stated
+    for name in ("unit", "relation"):
+        there, here = getattr(registered, name), getattr(stated, name)
+        if there != here:
+            raise LedgerRefused(f"the population {stated.population} is registered with {name} {there}, not {here}")
+    return replace(registered, cap=stated.cap.least(registered.cap), people=max(stated.people, registered.people))
+
+
+def given_back(pen: Pen, entry: Entry) -> None:
+    """Makes a charge void that has not begun to read."""
+    own = update(entries).where(entries.c.number == entry.number)
+    row = pen.changed(entries, own.values(state=State.VOID.value))
+    assert row is not None, "it was read under the lock"
+    rest = schema.total(pen.connection, entry.population) - entry.spend
+    pen.line("entry.void", entry.release_id, None, [row, _total(pen, entry.population, rest)])
+
+
+def refuse_frozen(pen: Pen, population: str) -> None:
+    """Raises LedgerRefused for a population that was stopped."""
+    pen.seen.row(pen.connection, freezes, population)
+    if schema.frozen(pen.connection, population):
+        said = f"the population {population} is frozen: nothing may be charged to it or read of it"
+        raise LedgerRefused(f"{said}; `crowdgate ledger thaw {population} --reason WHY` ends that", "frozen")
+
+
+def _look(pen: Pen, population: str, contract: str) -> None:
+    """The rows that decide are those of the journal."""
+    for table, key in ((populations, population), (totals, population), (contracts, contract)):
+        pen.seen.row(pen.connection, table, key)
+
+
+def live(pen: Pen, release_id: str) -> Entry | None:
+    """The charge of a release that is not void, as the journal has it too."""
+    found = schema.live(pen.connection, release_id)
+    pen.seen.charge(pen.connection, release_id, None if found is None else found.number)
+    return found
+
+
+def _lease(pen: Pen, asked: Asked) -> Entry | None:
+    """The lease of this run; one that has run out is given back."""
+    found = live(pen, asked.release_id)
+    if found is None:
+        return None
+    same = found.policy_digest == asked.policy_digest
+    if found.lease:
+        if same and found.holder is not None and found.holder == asked.holder:
+            return found
+        if expired(found, pen.at):
+            given_back(pen, found)
+            return None
+    if not same:
+        raise LedgerRefused(f"{asked.release_id} was used with another policy digest; give a new version or slot")
+    if found.lease:
+        said = (
+            f"{asked.release_id} is reserved already, by a run that has not begun to read; try again in {LEASE_SECONDS}"
+        )
+        free = f"if it can't come back, `crowdgate ledger free {asked.release_id}`"
+        raise LedgerRefused(f"{said} seconds, or, {free}", "held")
+    raise LedgerRefused(f"{asked.release_id} is {found.state} already; the same id is never drawn twice", "exists")
+
+
+def expired(entry: Entry, now: str) -> bool:
+    """Whether a lease has run out by the store's clock; one of a ledger of format 1, which names no time, has."""
+    if entry.since is None:
+        return True
+    return (datetime.fromisoformat(now) - datetime.fromisoformat(entry.since)).total_seconds() > LEASE_SECONDS
+
+
+def _refuse_used(pen: Pen, asked: Asked) -> None:
+    user = None if asked.sample is None else schema.user_of(pen.connection, asked.budget.population, asked.sample)
+    if user is not None:
+        raise LedgerRefused(f"the sample {asked.sample} was used up by {user}: one sample serves one release for life")
+    if asked.version is not None:
+        refuse_changed(pen, asked.version, asked.policy_digest)
+
+
+def refuse_changed(pen: Pen, version: str, policy_digest: str) -> None:
+    """Raises LedgerRefused for a version of a policy that was charged with another digest."""
+    other = schema.other_digest(pen.connection, version, policy_digest)
+    if other is not None:
+        said = f"version {version} was charged for {other} with other files (policy, contract, levels, margins, budget)"
+        raise LedgerRefused(f"{said}; a changed policy needs a new version")
+
+
+def _refuse_more(asked: Asked, cap: Spend, before: Spend) -> None:
+    if not (before + asked.spend).within(cap):
+        raise LedgerRefused(
+            f"{asked.release_id} needs {asked.spend} from the population {asked.budget.population}; "
+            f"of its {cap} there are left {before.left_of(cap)}; nothing was read"
+        )
+
+
+def _register(pen: Pen, contract: str, budget: Budget) -> None:
+    if schema.registered(pen.connection, budget.population) is None:
+        row = pen.added(populations, budget_row(budget))
+        pen.line("budget.registered", budget.population, None, [row])
+    if schema.population_of(pen.connection, contract) is None:
+        row = pen.added(contracts, {"contract": contract, "population": budget.population})
+        pen.line("contract.bound", contract, None, [row])
+
+
+def _total(pen: Pen, population: str, spent: Spend) -> Row:
+    """The running total as it is from now on."""
+    own = update(totals).where(totals.c.population == population).values(amounts(spent))
+    return pen.changed(totals, own) or pen.added(totals, {"population": population, **amounts(spent)})
+
+
+def _line(pen: Pen, release_id: str) -> Line:
+    found = last_of(pen.connection, RESERVED, release_id)
+    assert found is not None, "a charge has a line"
+    return found

@@ -1,0 +1,166 @@
+"""The values of a ledger: amounts, budgets, entries, and what text may be kept.
+
+Amounts are exact text "p/q", never binary floats.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+from crowdgate.limits import MOST_PEOPLE
+
+RELATIONS = ("add-remove",)
+MOST_DIGITS = 300
+
+
+class State(StrEnum):
+    """Where a release stands. RESERVED is what a crash leaves; every state but VOID is charged."""
+
+    RESERVED = "reserved"
+    COMMITTED = "committed"
+    PUBLISHED = "published"
+    WITHHELD = "withheld"
+    VOID = "void"
+
+
+@dataclass(frozen=True)
+class Spend:
+    """An exact amount of privacy loss: epsilon >= 0 and delta >= 0, added up by basic composition."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __post_init__(self) -> None:
+        for name, value in (("epsilon", self.epsilon), ("delta", self.delta)):
+            if not isinstance(value, Fraction) or value < 0:
+                raise ValueError(f"{name} must be a Fraction of at least 0")
+
+    def __add__(self, other: "Spend") -> "Spend":
+        return Spend(self.epsilon + other.epsilon, self.delta + other.delta)
+
+    def __sub__(self, other: "Spend") -> "Spend":
+        return Spend(self.epsilon - other.epsilon, self.delta - other.delta)
+
+    def __str__(self) -> str:
+        return f"epsilon {_shown(self.epsilon)} and delta {_shown(self.delta)}"
+
+    def within(self, other: "Spend") -> bool:
+        """Neither part is more than the other's; equal is within."""
+        return self.epsilon <= other.epsilon and self.delta <= other.delta
+
+    def least(self, other: "Spend") -> "Spend":
+        """The smaller epsilon with the smaller delta."""
+        return Spend(min(self.epsilon, other.epsilon), min(self.delta, other.delta))
+
+    def left_of(self, cap: "Spend") -> "Spend":
+        """What remains of `cap` once this is spent, part by part, never below 0."""
+        return Spend(max(Fraction(0), cap.epsilon - self.epsilon), max(Fraction(0), cap.delta - self.delta))
+
+
+ZERO = Spend(Fraction(0), Fraction(0))
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a population may lose in its lifetime.
+
+    `people` is a public bound on everyone who is ever in its inputs. `unit` is "row" or "person:NAME", where NAME is
+    the person column; `relation` is the neighbouring relation.
+    """
+
+    population: str
+    cap: Spend
+    people: int
+    unit: str
+    relation: str
+
+    def __post_init__(self) -> None:
+        label("population", self.population)
+        label("unit", self.unit)
+        bound(self.people)
+        if self.unit != "row" and not (self.unit.startswith("person:") and len(self.unit) > len("person:")):
+            raise ValueError("unit must be 'row' or 'person:NAME'")
+        if self.relation not in RELATIONS:
+            raise ValueError(f"relation must be one of {', '.join(RELATIONS)}")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One release as the ledger remembers it. `reading`: data may have been read, so it can't be void any more.
+
+    `sample` names the inherited sample that it used up, if any. `number` tells this charge from all others, also of the
+    same release. A charge that has not begun to read is a lease of `holder` from the time `since` on (UTC, ISO 8601).
+    """
+
+    release_id: str
+    policy_digest: str
+    population: str
+    spend: Spend
+    state: State
+    manifest_digest: str | None
+    destination: str | None
+    private_commitment: str | None
+    reading: bool = False
+    sample: str | None = None
+    number: int = 0
+    holder: str | None = None
+    since: str | None = None
+
+    @property
+    def lease(self) -> bool:
+        """Whether it is charged and has not begun to read."""
+        return self.state is State.RESERVED and not self.reading
+
+
+def label(name: str, text: str, most: int = 300) -> str:
+    """`text` if it is one printable line without blank ends. Raises ValueError that calls it `name`."""
+    if not isinstance(text, str) or not 1 <= len(text) <= most or not text.isprintable() or text != text.strip():
+        raise ValueError(f"{name} must be 1 to {most} printable characters without blank ends")
+    return text
+
+
+def bound(people: int) -> int:
+    """`people` if it can bound a population. Raises ValueError."""
+    if isinstance(people, bool) or not isinstance(people, int) or not 1 <= people <= MOST_PEOPLE:
+        raise ValueError(f"people must be a whole number from 1 to {MOST_PEOPLE}")
+    return people
+
+
+def optional(name: str, text: str | None) -> str | None:
+    """None, or what `label` says of `text`."""
+    return None if text is None else label(name, text)
+
+
+def place(text: str | None) -> str | None:
+    """A destination as its file system spells it, or None. Raises ValueError for what no database can keep."""
+    if text is None:
+        return None
+    whole = text.encode(errors="replace").decode() == text and "\0" not in text
+    if not whole or not 1 <= len(text) <= 4096:
+        raise ValueError("destination must be a path of 1 to 4096 characters of Unicode text")
+    return text
+
+
+def amounts(spend: Spend) -> dict[str, str]:
+    """The columns that keep `spend`, as exact text "p/q". Raises ValueError for more than 300 digits."""
+    values = {"epsilon": spend.epsilon, "delta": spend.delta}
+    for name, value in values.items():
+        if max(value.numerator, value.denominator) >= 10**MOST_DIGITS:
+            raise ValueError(f"{name} must have at most {MOST_DIGITS} digits above and below the fraction line")
+    return {name: f"{value.numerator}/{value.denominator}" for name, value in values.items()}
+
+
+def budget_row(budget: Budget) -> dict[str, Any]:
+    """The row of `populations` that registers `budget`."""
+    rest = {"people": budget.people, "unit": budget.unit, "relation": budget.relation}
+    return {"population": budget.population, **amounts(budget.cap), **rest}
+
+
+def _shown(value: Fraction) -> str:
+    """Decimal where that is exact, p/q where it is short, otherwise 17 digits and the word "about"."""
+    decimal = f"{float(value):.15g}"
+    if Fraction(decimal) == value:
+        return decimal
+    short = max(value.numerator, value.denominator) < 10**24
+    return f"{value.numerator}/{value.denominator}" if short else f"about {float(value):.17g}"

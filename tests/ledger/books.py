@@ -1,0 +1,34 @@
+"""Ledgers for tests: budgets, charges, and edits behind the ledger's back."""
+
+import sqlite3
+from contextlib import closing
+from fractions import Fraction
+from pathlib import Path
+
+from crowdgate.ledger.ledger import Asked, Budget, Spend
+
+BUDGET = Budget("us-cps", Spend(Fraction(4), Fraction("1e-8")), 300_000, "row", "add-remove")
+ONE = Spend(Fraction(1), Fraction("1e-9"))
+
+
+def asked(release_id: str, holder: str | None = None, digest: str = "d", version: str | None = None) -> Asked:
+    """A charge of epsilon 1 to a population of four."""
+    return Asked(release_id, digest, "census", BUDGET, ONE, version=version, holder=holder)
+
+
+def edit(path: Path, statement: str, *values: object) -> None:
+    """Changes a ledger's file as somebody does who can write it."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(statement, values)
+
+
+def cells(path: Path) -> list[tuple[str, str, int, object]]:
+    """Table, column, row id and value of everything that a ledger holds."""
+    with closing(sqlite3.connect(path)) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return [
+            (table, column, rowid, value)
+            for table in sorted(tables)
+            for column in [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+            for rowid, value in connection.execute(f"SELECT rowid, {column} FROM {table}")
+        ]

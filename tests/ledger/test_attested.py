@@ -1,0 +1,172 @@
+"""What was changed behind the ledger's back is refused at the next charge, whatever it was."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from crowdgate.errors import LedgerRefused, VerificationFailed
+from crowdgate.ledger import schema
+from crowdgate.ledger.attested import Attested
+from crowdgate.ledger.ledger import Ledger, Line, State, create, open_ledger
+from crowdgate.ledger.signed import signed_by
+from crowdgate.signing import keys
+from crowdgate.signing.keys import SigningKey
+from tests.ledger.books import ONE, asked, cells, edit
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/ledger.db"
+
+
+@pytest.fixture
+def ledger(url: str) -> Ledger:
+    """Two releases, one of them published, a raise, a freeze and a thaw."""
+    made = open_ledger(url, create(url, "test"))
+    for slot in ("2030-01-01", "2030-01-02"):
+        made.reserve(asked(f"a/1/{slot}", "flow"))
+    made.begin_reading("a/1/2030-01-01")
+    made.commit("a/1/2030-01-01", State.COMMITTED, "sha256:ab", "releases", "salted")
+    made.published("a/1/2030-01-01")
+    made.raise_budget("us-cps", None, 400_000, "more people")
+    made.freeze("us-cps", True, "a complaint")
+    made.freeze("us-cps", False, "settled")
+    return made
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> SigningKey:
+    keys.create(tmp_path / "own.key")
+    return keys.signing_key((tmp_path / "own.key").read_bytes(), "own.key")
+
+
+def other(value: object) -> object:
+    return value + 100 if isinstance(value, int) else "x" if value is None else f"{value}0"
+
+
+def test_every_cell_that_was_changed_is_noticed_before_the_next_charge(url: str, ledger: Ledger) -> None:
+    """In a ledger that is opened anew, and in one that has looked at everything before."""
+    path, whole = ledger.path, ledger.path.with_suffix(".whole")
+    shutil.copy(path, whole)
+    ledger.attest()
+    for table, column, rowid, value in cells(path):
+        edit(path, f"UPDATE {table} SET {column} = ? WHERE rowid = ?", other(value), rowid)
+        with pytest.raises(LedgerRefused):
+            open_ledger(url, None).reserve(asked("a/1/2030-01-03"))
+        shutil.copy(whole, path)
+    open_ledger(url, None).reserve(asked("a/1/2030-01-03"))
+
+
+@pytest.mark.parametrize("table", ["entries", "populations", "contracts", "totals", "freezes", "journal"])
+def test_rows_that_were_taken_away_are_noticed(url: str, ledger: Ledger, table: str) -> None:
+    edit(ledger.path, f"DELETE FROM {table} WHERE rowid = (SELECT max(rowid) FROM {table})")
+    with pytest.raises(LedgerRefused) as refused:
+        open_ledger(url, None).reserve(asked("a/1/2030-01-03"))
+    assert refused.value.code == "edited"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE totals SET epsilon = '0/1'",
+        "UPDATE populations SET epsilon = '400/1'",
+        "DELETE FROM entries WHERE number = 1",
+        "UPDATE entries SET state = 'void' WHERE number = 1",
+        "UPDATE contracts SET population = 'us-cps' WHERE 1",
+        "DELETE FROM journal WHERE number > 4",
+        "UPDATE freezes SET frozen = 1",
+    ],
+)
+def test_rows_that_decide_are_looked_at_again_under_the_lock(ledger: Ledger, statement: str) -> None:
+    """The same ledger object had looked at everything before they were changed."""
+    ledger.attest()
+    edit(ledger.path, "PRAGMA foreign_keys = OFF")
+    edit(ledger.path, statement)
+    if "contracts" in statement:
+        edit(ledger.path, "UPDATE contracts SET contract = 'other'")
+    with pytest.raises(LedgerRefused):
+        ledger.reserve(asked("a/1/2030-01-01"))
+
+
+def test_totals_that_agree_with_the_journal_must_be_sums(
+    ledger: Ledger, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a writer would leave them that does not add up."""
+    monkeypatch.setattr(schema, "total", lambda *_: ONE - ONE)
+    ledger.reserve(asked("a/1/2030-01-03"))
+    monkeypatch.undo()
+    with pytest.raises(LedgerRefused, match="not the sums"):
+        open_ledger(url, None).attest()
+
+
+@pytest.mark.usefixtures("ledger")
+def test_what_others_wrote_in_the_meantime_is_followed(url: str) -> None:
+    one, two = open_ledger(url, None), open_ledger(url, None)
+    for at in range(3, 5):
+        for each in (one, two):
+            if each.spent("us-cps").epsilon < 4:
+                each.reserve(asked(f"a/1/2030-01-{at:02}-{id(each)}"))
+    assert one.verify() == two.verify()
+
+
+def test_only_what_is_new_is_followed(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger.attest()
+    seen: list[int] = []
+    honest = Attested._add
+
+    def add(self: Attested, line: Line) -> None:
+        seen.append(line.number)
+        honest(self, line)
+
+    monkeypatch.setattr(Attested, "_add", add)
+    before = ledger.head().number
+    ledger.record("note", "x")
+    ledger.record("note", "y")
+    assert seen == [before + 1]
+
+
+def test_with_a_key_the_last_line_must_be_signed(url: str, ledger: Ledger, key: SigningKey) -> None:
+    keyed = open_ledger(url, None, signer=key, trusted=[key.public])
+    with pytest.raises(LedgerRefused, match="ledger sign"):
+        keyed.reserve(asked("a/1/2030-01-03"))
+    keyed.sign()
+    keyed.reserve(asked("a/1/2030-01-03"))
+    assert keyed.verify() == ledger.head()
+    ledger.record("note", "by somebody without the key")
+    with pytest.raises(LedgerRefused, match="ledger sign"):
+        keyed.reserve(asked("a/1/2030-01-04"))
+    with pytest.raises(VerificationFailed, match="signed by no trusted key"):
+        keyed.verify()
+
+
+def test_a_chain_that_was_computed_anew_is_told_by_key_and_anchor_alone(
+    url: str, ledger: Ledger, key: SigningKey
+) -> None:
+    keyed = open_ledger(url, None, signer=key, trusted=[key.public])
+    anchor = keyed.sign()
+    path = ledger.path
+    moved = path.with_name("moved.db")
+    shutil.move(path, moved)
+    forged = create(url, "test")
+    edit(path, "UPDATE ledger SET id = ?", ledger.id)
+    assert forged != ledger.id
+    anew = open_ledger(url, ledger.id)
+    with pytest.raises(LedgerRefused):
+        anew.attest()  # its own first line names another id
+    assert not anew.holds(anchor.number, anchor.digest)
+    with pytest.raises(LedgerRefused):
+        open_ledger(url, None, trusted=[key.public]).attest()
+
+
+@pytest.mark.usefixtures("ledger")
+def test_a_signature_is_of_this_ledger_and_this_line(url: str, key: SigningKey, tmp_path: Path) -> None:
+    keyed = open_ledger(url, None, signer=key, trusted=[key.public])
+    line = keyed.sign()
+    keys.create(tmp_path / "other.key")
+    stranger = keys.signing_key((tmp_path / "other.key").read_bytes(), "other.key")
+    with keyed._reading() as connection:
+        assert signed_by(connection, keyed.id, line, [key.public])
+        assert not signed_by(connection, keyed.id, line, [stranger.public])
+        assert not signed_by(connection, "another-00000000", line, [key.public])
+        assert not signed_by(connection, keyed.id, line._replace(digest="0" * 64), [key.public])
