@@ -41,7 +41,9 @@ def key(tmp_path: Path) -> SigningKey:
     return keys.signing_key((tmp_path / "own.key").read_bytes(), "own.key")
 
 
-def other(value: object) -> object:
+def other(column: str, value: object) -> object:
+    if column in ("reading", "frozen"):
+        return not value
     return value + 100 if isinstance(value, int) else "x" if value is None else f"{value}0"
 
 
@@ -51,7 +53,7 @@ def test_every_cell_that_was_changed_is_noticed_before_the_next_charge(url: str,
     shutil.copy(path, whole)
     ledger.attest()
     for table, column, rowid, value in cells(path):
-        edit(path, f"UPDATE {table} SET {column} = ? WHERE rowid = ?", other(value), rowid)
+        edit(path, f"UPDATE {table} SET {column} = ? WHERE rowid = ?", other(column, value), rowid)
         with pytest.raises(LedgerRefused):
             open_ledger(url, None).reserve(asked("a/1/2030-01-03"))
         shutil.copy(whole, path)

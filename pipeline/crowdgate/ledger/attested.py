@@ -4,18 +4,19 @@ Everything is looked at once, and then only what was written since: under the le
 the meantime. Of a row its hash is kept, which whoever edits rows can't aim at: Python draws its key for each process.
 """
 
-from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Hashable
 from fractions import Fraction
-from typing import Any
 
 from sqlalchemy import Connection, Table, select
 
-from crowdgate.ledger.journal import KEYS, Line, chained, line_at, lines, rows_of
+from crowdgate.ledger.journal import KEYS, Line, digest_of, line_at, lines
 from crowdgate.ledger.schema import entries, totals
 from crowdgate.ledger.values import State
 
 _COLUMNS = {table.name: tuple(column.name for column in table.columns) for table in KEYS}
+_MANY = 2000
+"""Rows that are fetched at a time."""
 _KEYS = {table.name: key for table, key in KEYS.items()}
 
 
@@ -30,6 +31,7 @@ class Attested:
         self.number, self.digest = 0, ""
         self._said: dict[str, dict[Hashable, int]] = {name: {} for name in _COLUMNS}
         self._charged: dict[str, int] = {}
+        self._digests: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
 
     def follow(self, connection: Connection) -> None:
         """All lines since the last one that was seen, each of which must follow from those before. Raises Changed."""
@@ -41,19 +43,28 @@ class Attested:
             self._add(line)
 
     def _add(self, line: Line) -> None:
-        if line != chained(self.digest, self.number + 1, *line[1:5]):
+        number, event, subject, commitment, detail, digest = line
+        if number != self.number + 1 or digest != digest_of(self.digest, number, event, subject, commitment, detail):
             raise Changed(f"line {self.number + 1} of its journal was changed")
-        self.number, self.digest = line.number, line.digest
-        for name, row in rows_of(line.said):
+        self.number, self.digest = number, digest
+        for name, row in line.rows():
             self._said[name][row[_KEYS[name]]] = hash(tuple(map(row.get, _COLUMNS[name])))
             if name == entries.name:
-                self._note(row)
+                self._note(row["release_id"], row["number"], row["policy_digest"], row["state"] != State.VOID)
 
-    def _note(self, row: Mapping[str, Any]) -> None:
-        if row["state"] != State.VOID:
-            self._charged[row["release_id"]] = row["number"]
-        elif self._charged.get(row["release_id"]) == row["number"]:
-            del self._charged[row["release_id"]]
+    def _note(self, release_id: str, number: int, policy_digest: str, charged: bool) -> None:
+        version = release_id.rpartition("/")[0]
+        if charged:
+            self._charged[release_id] = number
+            self._digests[version][policy_digest].add(release_id)
+        elif self._charged.get(release_id) == number:
+            del self._charged[release_id]
+            self._digests[version][policy_digest].discard(release_id)
+
+    def other_digest(self, version: str, policy_digest: str) -> str | None:
+        """A charged release of this version of a policy (`name/version`) whose digest is another one, or None."""
+        found = self._digests[version].items() if version in self._digests else ()
+        return next((min(charged) for digest, charged in found if digest != policy_digest and charged), None)
 
     def compare(self, connection: Connection) -> None:
         """Every row of every table with what the journal says, and totals with what they sum up. Raises Changed."""
@@ -69,7 +80,8 @@ class Attested:
 
     def _agrees(self, connection: Connection, table: Table) -> bool:
         at = _COLUMNS[table.name].index(_KEYS[table.name])
-        held = {row[at]: hash(tuple(row)) for row in connection.execute(select(table))}
+        found = connection.execute(select(table)).partitions(_MANY)
+        held = {row[at]: hash(tuple(row)) for part in found for row in part}
         return held == self._said[table.name]
 
     def row(self, connection: Connection, table: Table, key: Hashable) -> None:

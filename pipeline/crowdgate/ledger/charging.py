@@ -179,7 +179,7 @@ def _refuse_used(pen: Pen, asked: Asked) -> None:
 
 def refuse_changed(pen: Pen, version: str, policy_digest: str) -> None:
     """Raises LedgerRefused for a version of a policy that was charged with another digest."""
-    other = schema.other_digest(pen.connection, version, policy_digest)
+    other = pen.seen.other_digest(version, policy_digest)
     if other is not None:
         said = f"version {version} was charged for {other} with other files (policy, contract, levels, margins, budget)"
         raise LedgerRefused(f"{said}; a changed policy needs a new version")

@@ -7,6 +7,7 @@ when it was written, by the store's clock, and by whom.
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Table, insert, select
@@ -23,6 +24,8 @@ KEYS = {
 }
 """Every row of these tables is in the journal; the column names the row."""
 _encoded = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
+_MANY = 2000
+"""Lines that are fetched at a time."""
 Row = tuple[Table, Mapping[str, Any]]
 
 
@@ -73,7 +76,7 @@ def append(
 def lines(connection: Connection, after: int = 0) -> Iterator[Line]:
     """All lines after one, in their order."""
     found = connection.execute(select(journal).where(journal.c.number > after).order_by(journal.c.number))
-    return (Line(*row) for row in found)
+    return (Line(*row) for part in found.partitions(_MANY) for row in part)
 
 
 def line_at(connection: Connection, number: int) -> Line | None:
@@ -96,5 +99,13 @@ def last_of(connection: Connection, event: str, subject: str) -> Line | None:
 
 def chained(digest: str, number: int, event: str, subject: str, commitment: str | None, detail: str | None) -> Line:
     """The line that follows one with this digest."""
-    said = _encoded([digest, number, event, subject, commitment, detail])
-    return Line(number, event, subject, commitment, detail, hashlib.sha256(said.encode()).hexdigest())
+    return Line(
+        number, event, subject, commitment, detail, digest_of(digest, number, event, subject, commitment, detail)
+    )
+
+
+def digest_of(before: str, number: int, event: str, subject: str, commitment: str | None, detail: str | None) -> str:
+    """The digest of a line: the SHA-256 of a JSON list of the digest before it and what it says."""
+    first, kind, whose = quoted(before), quoted(event), quoted(subject)
+    noted, said = ("null" if text is None else quoted(text) for text in (commitment, detail))
+    return hashlib.sha256(f"[{first},{number},{kind},{whose},{noted},{said}]".encode()).hexdigest()

@@ -173,13 +173,6 @@ def frozen(connection: Connection, population: str) -> bool:
     return bool(found.scalar_one_or_none())
 
 
-def other_digest(connection: Connection, version: str, policy_digest: str) -> str | None:
-    """A charged release of this version of a policy (`name/version`) whose digest is another one, or None."""
-    own = entries.c.release_id.between(f"{version}/", f"{version}0", symmetric=False)  # "0" follows "/"
-    other = select(entries.c.release_id).where(own, CHARGED, entries.c.policy_digest != policy_digest)
-    return connection.execute(other.limit(1)).scalar_one_or_none()
-
-
 def user_of(connection: Connection, population: str, sample: str) -> str | None:
     """The release that used up an inherited sample, or None."""
     used = (entries.c.population == population, entries.c.sample == sample, CHARGED)
