@@ -17,6 +17,7 @@ from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, Enviro
 from crowdgate.kind.run import Request, Result
 from crowdgate.policy.policy import parse_slot
 from crowdgate_flows import tasks
+from crowdgate_flows.deployments import refuse_locked
 from crowdgate_flows.paths import FilePath
 from crowdgate_flows.tasks import Sealed
 
@@ -37,10 +38,12 @@ def release(
 ) -> State[None]:
     """One release. Parameters are names, paths and a slot; without a slot, the day the run was scheduled for.
 
-    Paths are relative to `working_copy`, by default to the folder that the run works in.
+    Paths are relative to `working_copy`, by default to the folder that the run works in. A deployment may set
+    `input_path`, `to` and `ledger` only where the policy opens them to deployments.
     """
     try:
         home = Path(working_copy or "")
+        refuse_locked(home / policy, to=to, input=input_path, ledger=ledger)
         request = Request(home / policy, _slot(as_of), _path(home, input_path), _path(home, to), ledger)
         end: End = steps(Sealed(request)).value
     except CrowdgateError as error:

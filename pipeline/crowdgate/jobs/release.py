@@ -14,6 +14,7 @@ from crowdgate.jobs import staging
 from crowdgate.jobs.audited import evidence
 from crowdgate.jobs.catalogue import catalogue_signed
 from crowdgate.jobs.claimed import claim, claim_given_back, settled
+from crowdgate.jobs.destinations import refuse_taken
 from crowdgate.jobs.guard import after_reading
 from crowdgate.jobs.kl.held import held_here, hold_decisions
 from crowdgate.jobs.plan import budget_of, bundle_of, failed, judge_static, plan_release
@@ -83,6 +84,7 @@ def prepare(request: Request) -> Run | Result:
     name = release_id(bundle.policy, slot)
     root = (request.to or bundle.root / bundle.policy.spec.publish.to).resolve()
     ledger = open_ledger(ledger_url(bundle.root, request.ledger, placed), bundle.budget.spec.ledger)
+    refuse_taken(bundle, request.to, ledger.path)
     ledger.check(bundle.contract.id, budget_of(bundle))
     hold_decisions(bundle.root, bundle.contract, ledger)
     entry = ledger.entry(name)
