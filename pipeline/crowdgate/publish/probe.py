@@ -39,10 +39,10 @@ def _try(source: Path, target: Path) -> None:
         sync(source / "file")
         sync(source)
         os.rename(source, target)
-        sync(target.parent)
-        sync(source.parent)
     finally:
         _remove(source, target)
+    sync(target.parent)
+    sync(source.parent)
 
 
 def _remove(*folders: Path) -> None:
