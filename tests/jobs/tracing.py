@@ -5,7 +5,7 @@ that writes through files are seen as well. POSIX promises of what was not synce
 
 - of a file's content what was synced last, or all, or a torn half of what was written since;
 - of changes of folders (made, linked, renamed, removed) that were not synced any subset, in their order. A rename is
-  one change of both folders, as on every file system with a journal: syncing either keeps it.
+  one change of both folders, as on every file system with a journal: syncing the new one keeps it.
 
 Files whose names begin with ATOMIC are SQLite's: its write-ahead log with synchronous=FULL keeps a transaction that has
 been committed, whole, so they are taken as they are.
@@ -121,7 +121,7 @@ class Tracer:
         elif node is not None:
             kept, names = list[tuple[Change, ...]](), set[tuple[int, str]]()
             for group in reversed(self._pending):  # what came before of the same name is on disk as well
-                if any(change[0] == node or change[:2] in names for change in group):
+                if _kept_by(group, node) or any(change[:2] in names for change in group):
                     kept.insert(0, group)
                     names |= {change[:2] for change in group}
             self._pending = [group for group in self._pending if group not in kept]
@@ -185,6 +185,12 @@ def lay(files: Files, root: Path) -> None:
             path.mkdir(exist_ok=True)
         else:
             path.write_bytes(data)
+
+
+def _kept_by(group: tuple[Change, ...], folder: int) -> bool:
+    """Whether syncing the folder keeps the changes: of a rename, the one that the new name is in."""
+    made = [change for change in group if change[2] is not None]
+    return any(change[0] == folder for change in made or group)
 
 
 def _name(disk: Disk, folder: int, name: str, node: int | None) -> None:
