@@ -17,6 +17,7 @@ from crowdgate.jobs.audit import Asked
 from crowdgate.jobs.questions import QUESTIONS, Found
 from crowdgate.report.html import PICTURES
 from crowdgate_flows import tasks
+from crowdgate_flows.deployments import refuse_locked
 from crowdgate_flows.paths import FilePath
 from crowdgate_flows.tasks import Sealed
 
@@ -38,10 +39,13 @@ def audit(
 ) -> State[None]:
     """One audit of a policy on its public population, set as the policy says; a finished one is reported.
 
-    Paths are relative to `working_copy`, by default to the folder that the run works in.
+    Paths are relative to `working_copy`, by default to the folder that the run works in. A deployment may set `ledger`
+    only where the policy opens it to deployments.
     """
     try:
-        found = tasks.play(Sealed(Asked(Path(working_copy or "") / policy, ledger=ledger)), processes, question).value
+        file = Path(working_copy or "") / policy
+        refuse_locked(file, ledger=ledger)
+        found = tasks.play(Sealed(Asked(file, ledger=ledger)), processes, question).value
     except CrowdgateError as error:
         return Failed(name="Refused", message=str(error))
     _artifact(question, found)

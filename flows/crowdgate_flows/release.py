@@ -17,6 +17,7 @@ from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, Enviro
 from crowdgate.kind.run import Request, Result
 from crowdgate.policy.policy import parse_slot
 from crowdgate_flows import tasks
+from crowdgate_flows.deployments import refuse_locked
 from crowdgate_flows.paths import FilePath
 from crowdgate_flows.tasks import Sealed
 
@@ -41,10 +42,12 @@ def release(
     """One release. Parameters are names, paths, a slot and anchors of the ledger (`LINE:DIGEST`); without a slot, the
     day the run was scheduled for. A run that is tried again takes up what it has reserved and not begun to read.
 
-    Paths are relative to `working_copy`, by default to the folder that the run works in.
+    Paths are relative to `working_copy`, by default to the folder that the run works in. A deployment may set
+    `input_path`, `to` and `ledger` only where the policy opens them to deployments.
     """
     try:
         home = Path(working_copy or "")
+        refuse_locked(home / policy, to=to, input=input_path, ledger=ledger)
         places = (home / policy, _slot(as_of), _path(home, input_path), _path(home, to), ledger)
         request = Request(*places, holder=flow_run.id, anchors=tuple(anchors or ()))
         end: End = steps(Sealed(request)).value

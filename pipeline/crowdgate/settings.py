@@ -59,6 +59,13 @@ def signing_key(root: Path) -> SigningKey | None:
     return keys.signing_key(_secret(root / named, place), place)
 
 
+def signing_key_file(root: Path) -> Path | None:
+    """The file that crowdgate.toml names as the key, whether or not it can be used; None where it names none."""
+    path = root / FILE
+    named = _settings(path).get("signing_key") if path.is_file() else None
+    return root / named if isinstance(named, str) and named and "\0" not in named else None
+
+
 def configured_key(root: Path) -> SigningKey:
     """The key that signs, where one is needed. Raises ConfigurationError without one."""
     key = signing_key(root)

@@ -11,7 +11,6 @@ import pytest
 from crowdgate.errors import LedgerRefused
 from crowdgate.jobs import release as job
 from crowdgate.kind.run import Request, Result
-from crowdgate.ledger import sqlite
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.sampling import SecretKey
 from tests.ledger.books import edit
@@ -183,7 +182,7 @@ def test_a_ledger_is_shown_and_verified_by_who_can_only_read_it(
 ) -> None:
     assert release(workshop, 0) == 0
     before = sorted(path.name for path in file.parent.iterdir())
-    monkeypatch.setattr(sqlite.os, "access", lambda *_: False)
+    monkeypatch.setattr("crowdgate.ledger.sqlite.os.access", lambda *_: False)
     file.chmod(0o444)
     assert crowdgate("ledger", "verify", "--ledger", workshop.ledger) == 0
     assert crowdgate("ledger", "show", "--ledger", workshop.ledger) == 0

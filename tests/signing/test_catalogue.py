@@ -21,6 +21,7 @@ from crowdgate.jobs import catalogue
 from crowdgate.jobs import release as job
 from crowdgate.jobs.catalogue import NAME, verify_catalogue, write_catalogue
 from crowdgate.ledger.ledger import Ledger, create, open_ledger
+from crowdgate.publish import locking
 from crowdgate.publish.publisher import STAGING
 from crowdgate.signing import keys
 from crowdgate.signing.keys import SigningKey
@@ -334,9 +335,9 @@ def test_many_runs_leave_a_list_of_all(tmp_path: Path) -> None:
 
 
 def test_a_run_that_never_ends_is_not_waited_for(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue, "BUSY_SECONDS", 0)
+    monkeypatch.setattr(locking, "BUSY_SECONDS", 0)
     with (
-        catalogue.locked(desk.root, catalogue.NAME),
+        locking.locked(desk.root, catalogue.NAME),
         pytest.raises(EnvironmentFault, match="another run is writing it; try again"),
     ):
         desk.write()

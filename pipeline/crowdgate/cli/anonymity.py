@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from crowdgate.cli.output import print_json, print_table
+from crowdgate.cli.paths import named
 from crowdgate.cli.releases import AsJson, LedgerUrl
 from crowdgate.jobs.anonymity.asked import Asked
 from crowdgate.jobs.anonymity.found import Found
@@ -19,7 +20,10 @@ SHOWN = 15
 
 def anonymity(
     contract: Annotated[Path, typer.Argument(metavar="FILE", help="The contract of the table.")],
-    input_path: Annotated[Path | None, typer.Option("--input", help="Instead of the contract's path.")] = None,
+    input_path: Annotated[
+        Path | None,
+        typer.Option("--input", parser=named("--input"), metavar="PATH", help="Instead of the contract's path."),
+    ] = None,
     of: Annotated[
         str | None,
         typer.Option("--of", metavar="A,B=LEVEL,C", help="Attributes (the quasi-identifiers), at all levels or one."),

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from crowdgate.cli.output import announce, print_json, print_verdicts
+from crowdgate.cli.paths import named
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.release import release as run_release
 from crowdgate.jobs.verify import verify as verify_release
@@ -36,8 +37,13 @@ def release(
     as_of: Annotated[
         str | None, typer.Option("--as-of", metavar="SLOT", help="YYYY-MM-DD or YYYY-MM-DDTHHMMZ.")
     ] = None,
-    input_path: Annotated[Path | None, typer.Option("--input", help="Instead of the contract's path.")] = None,
-    to: Annotated[Path | None, typer.Option("--to", help="Instead of the policy's folder.")] = None,
+    input_path: Annotated[
+        Path | None,
+        typer.Option("--input", parser=named("--input"), metavar="PATH", help="Instead of the contract's path."),
+    ] = None,
+    to: Annotated[
+        Path | None, typer.Option("--to", parser=named("--to"), metavar="PATH", help="Instead of the policy's folder.")
+    ] = None,
     ledger: LedgerUrl = None,
     anchor: Anchors = None,
     prefect: Annotated[bool, typer.Option("--prefect", help="Run as a Prefect flow.")] = False,

@@ -6,12 +6,9 @@ of what it does not list can't be told from the current one: it names the ledger
 reader who must see that keeps this number, or asks the curator for it.
 """
 
-import fcntl
 import hashlib
 import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,6 +17,7 @@ from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused, Ve
 from crowdgate.ledger.ledger import Entry, Ledger, State
 from crowdgate.limits import LARGEST_ENVELOPE
 from crowdgate.publish import publisher
+from crowdgate.publish.locking import locked
 from crowdgate.publish.publisher import STAGING
 from crowdgate.settings import signing_key
 from crowdgate.signing.files import bounded, plain_file
@@ -27,8 +25,6 @@ from crowdgate.signing.keys import PublicKey, SigningKey
 from crowdgate.signing.statement import CatalogueStatement, LedgerPlace, catalogue_statement, signed, verified
 
 NAME = "catalogue.dsse.json"
-BUSY_SECONDS = 30
-"""How long a run waits for others that write the same catalogue, which takes each of them milliseconds."""
 
 
 def write_catalogue(root: Path, home: Path, ledger: Ledger, key: SigningKey) -> CatalogueStatement:
@@ -168,33 +164,6 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 def _shown(path: Path) -> str:
     """A path that a stranger may have named, fit for a terminal."""
     return str(path) if str(path).isprintable() else ascii(str(path))
-
-
-@contextmanager
-def locked(root: Path, name: str) -> Iterator[Path]:
-    """The folder where what is published is staged, locked against others who write this list of it."""
-    staging = root / STAGING
-    try:
-        staging.mkdir(mode=0o700, exist_ok=True)
-        handle = os.open(staging, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            _wait(handle, root / name)
-            yield staging
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise EnvironmentFault(f"{root / name}: cannot be written: {error.strerror}") from None
-
-
-def _wait(handle: int, target: Path) -> None:
-    deadline = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise EnvironmentFault(f"{target}: another run is writing it; try again") from None
-            time.sleep(0.02)
 
 
 def _replace(root: Path, staging: Path, envelope: bytes, releases: Mapping[str, str]) -> None:

@@ -9,6 +9,7 @@ from crowdgate.gate import Reach, Verdict, gate_words
 from crowdgate.jobs.audit_keeping import now
 from crowdgate.jobs.audited import evidence_here
 from crowdgate.jobs.charges import charge_words, unlikely
+from crowdgate.jobs.destinations import destination_problems
 from crowdgate.jobs.informed import informed
 from crowdgate.jobs.kl.held import held_here
 from crowdgate.jobs.plan import bundle_of, decided, failed, gate_reach, judge_static, plan_release
@@ -68,7 +69,7 @@ def check(policy: Path) -> Checked:
     """Check one policy as if it were the first release of its population. Raises ConfigurationError for wrong files."""
     bundle = bundle_of(policy)
     held = held_here(bundle.root, bundle.contract, bundle.budget)
-    plan = plan_release(bundle, held.problems)
+    plan = plan_release(bundle, [*held.problems, *destination_problems(bundle)])
     known = evidence_here(plan, now().isoformat())
     verdicts = judge_static(plan, replace(plan.alone(), audits=known.audits))
     register = register_here(plan)

@@ -7,14 +7,16 @@ from crowdgate.jobs.catalogue import catalogue_signed
 from crowdgate.kind.plan import Plan
 from crowdgate.kind.run import Result
 from crowdgate.ledger.ledger import Entry, Ledger, State
-from crowdgate.publish import publisher
+from crowdgate.publish import claims, publisher
 
 
-def recorded(plan: Plan, ledger: Ledger, entry: Entry) -> Result:
-    """The end of a release that ran before; publishes what was committed and not yet moved."""
+def recorded(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Result:
+    """The end of a release that ran before; publishes what was committed and not yet moved. `here` is the destination
+    that is asked for now."""
     if entry.policy_digest != plan.bundle.digest:
         raise LedgerRefused(f"{entry.release_id} was used with other policy files; use a new version or slot")
     if entry.state is State.WITHHELD:
+        claims.give_back(here, entry.release_id, ledger.id)
         plain = "Nothing was published when this release ran, and it is not run again."
         return Result("withheld", entry.release_id, None, plan.guarantee, (), plain)
     if entry.state is State.RESERVED or entry.manifest_digest is None or entry.destination is None:
@@ -25,20 +27,24 @@ def recorded(plan: Plan, ledger: Ledger, entry: Entry) -> Result:
     if not publisher.complete(destination, entry.manifest_digest):
         if entry.state is State.PUBLISHED:
             raise LedgerRefused(f"{entry.release_id} was published and its files are lost or changed", "lost")
-        _publish_staged(publisher.staged_folder(root, ledger.id, entry.release_id), entry.manifest_digest, destination)
+        _publish_staged(root, ledger.id, entry.release_id, entry.manifest_digest)
     if entry.state is State.COMMITTED:
+        publisher.moved(destination, root / publisher.STAGING)
         ledger.published(entry.release_id, entry.number)
+    claims.give_back(root, entry.release_id, ledger.id)
     catalogue_signed(root, plan.bundle.root, ledger)
     plain = "This release was published before; nothing more is spent."
     return Result("published", entry.release_id, destination, plan.guarantee, (), plain)
 
 
-def _publish_staged(folder: Path, digest: str, destination: Path) -> None:
+def _publish_staged(root: Path, owner: str, release_id: str, digest: str) -> None:
     """Publish what was committed, unless the run that committed it does so at this moment."""
     try:
-        publisher.publish(publisher.recover(folder, digest), destination)
+        staged = publisher.recover(publisher.staged_folder(root, owner, release_id), digest)
+        claims.claim(root, release_id, owner)
+        publisher.publish(staged, root / release_id)
     except CrowdgateError:
-        if not publisher.complete(destination, digest):
+        if not publisher.complete(root / release_id, digest):
             raise
 
 

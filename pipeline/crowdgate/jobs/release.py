@@ -1,6 +1,7 @@
 """One release: prepare, reserve, read, protect, judge, then stage and publish, or withhold.
 
-Nothing is read before the ledger has reserved the whole cost. From the first read on, a run is charged whatever its
+Nothing is charged before the destination is tried out and claimed, and nothing is read before the ledger has reserved
+the whole cost. From the first read on, a run is charged whatever its
 end, and any stop shows one public word; the reason goes to the private record. Nothing is published before the ledger
 has committed to its digest, so the same id never draws or publishes twice.
 """
@@ -14,6 +15,8 @@ from crowdgate.jobs import staging
 from crowdgate.jobs.anchors import refuse_unanchored
 from crowdgate.jobs.audited import evidence
 from crowdgate.jobs.catalogue import catalogue_signed
+from crowdgate.jobs.claimed import claim, claim_given_back, settled
+from crowdgate.jobs.destinations import refuse_taken
 from crowdgate.jobs.guard import after_reading
 from crowdgate.jobs.kl.held import held_here, hold_decisions
 from crowdgate.jobs.ledgers import ledger_at
@@ -27,6 +30,7 @@ from crowdgate.ledger.ledger import Asked, Spend, State
 from crowdgate.ledger.private import write_private
 from crowdgate.policy.policy import parse_slot, release_id, version_of
 from crowdgate.publish import publisher
+from crowdgate.publish.probe import probe
 from crowdgate.sampling import SecretKey
 from crowdgate.settings import signing_key
 from crowdgate.sources import open_source
@@ -82,22 +86,25 @@ def prepare(request: Request) -> Run | Result:
     name = release_id(bundle.policy, slot)
     root = (request.to or bundle.root / bundle.policy.spec.publish.to).resolve()
     ledger = ledger_at(bundle.root, request.ledger, bundle.budget.spec.ledger)
+    refuse_taken(bundle, request.to, ledger.path)
     ledger.check(bundle.contract.id, budget_of(bundle), version_of(bundle.policy), bundle.digest)
     refuse_unanchored(ledger, root, request.anchors)
     hold_decisions(bundle.root, bundle.contract, ledger)
     entry = ledger.entry(name)
     if entry is not None and not entry.lease:
-        return recorded(plan, ledger, entry)
-    publisher.check_destination(root, root / name)
+        return recorded(plan, ledger, entry, root)
+    publisher.check_free(root / name)
+    probe(root, root / name)
     publisher.sweep(root, ledger.id, lambda: committed_folders(ledger, root))
     staging.foretell(plan, name, slot)
     signing_key(bundle.root)  # a wrong one is told before anything is charged
     source = open_source(bundle.contract, plan.columns, request.input)
     register, known = counted_register(plan), evidence(plan, ledger, slot)
-    holder = request.holder or secrets.token_hex(8)
-    return Run(plan, slot, name, ledger, source, root, root / name, holder, known.audits, known.records, register)
+    run = (plan, slot, name, ledger, source, root, root / name, request.holder or secrets.token_hex(8))
+    return claim(Run(*run, known.audits, known.records, register))
 
 
+@claim_given_back
 def reserve(run: Run) -> Reserved | Result:
     """Charge the whole release to its population, and judge the gates that read no data."""
     bundle, guarantee = run.plan.bundle, run.plan.guarantee
@@ -109,6 +116,7 @@ def reserve(run: Run) -> Reserved | Result:
     )
     charge = run.ledger.reserve(asked)
     try:
+        claim(run)  # another run of this ledger may have given it back until it saw the charge
         budget = run.ledger.check(bundle.contract.id, stated)
         facts = run.plan.static(
             budget.people, (budget.cap.epsilon, budget.cap.delta), (charge.spent.epsilon, charge.spent.delta)
@@ -177,6 +185,7 @@ def withhold(reserved: Reserved, found: Counted, judged: Judged) -> Result:
     record = staging.private("withheld", run.plan, found, judged)
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
     run.ledger.commit(run.id, State.WITHHELD, None, None, commitment, reserved.charge.number)
+    settled(run)
     return Result(
         "withheld", run.id, None, run.plan.guarantee, judged.verdicts, f"{_WITHHELD} {_SPENT}{_register_words(run)}"
     )
@@ -203,6 +212,7 @@ def publish(reserved: Reserved, ready: Ready) -> Result:
     run = reserved.run
     publisher.publish(ready.staged, run.destination)
     run.ledger.published(run.id, reserved.charge.number)
+    settled(run)
     catalogue_signed(run.root, run.plan.bundle.root, run.ledger)
     plain = f"{run.plan.plain(reserved.static)[0]}{_register_words(run)}"
     return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts, plain)

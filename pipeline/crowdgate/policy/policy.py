@@ -106,10 +106,12 @@ class GateRule(Strict):
 
 
 class Publish(Strict):
-    """Where the release goes, relative to the working copy, and in which formats."""
+    """Where the release goes, relative to the working copy, in which formats, and what of a run scheduled deployments
+    may set. A person at the command line may set all of it."""
 
     to: str
     formats: Annotated[list[str], Field(min_length=1, default_factory=lambda: ["parquet"])]
+    deployments_may_set: Annotated[list[Literal["to", "input", "ledger"]], Field(default_factory=list)]
 
 
 class InferenceSpec(Strict):

@@ -5,8 +5,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +17,7 @@ from crowdgate.errors import EnvironmentFault, LedgerRefused
 from crowdgate.formats.written import Writer
 from crowdgate.manifest import FileSaid
 from crowdgate.manifest.values import Said
+from crowdgate.publish.durable import faults, make_folder, sync
 
 STAGING = ".crowdgate-staging"
 SCRATCH = ".crowdgate-"
@@ -35,18 +35,16 @@ class Staged:
     lock: int | None = None
 
 
-def check_destination(root: Path, destination: Path) -> None:
-    """Before anything is read: the destination is free and its folder can be written. Raises EnvironmentFault."""
-    with _faults(root):
-        if destination.exists() or destination.is_symlink():
-            raise EnvironmentFault(f"{destination} exists already and is not replaced; use another slot or destination")
-        _staging(root)
+def check_free(destination: Path) -> None:
+    """Raises EnvironmentFault when something lies at the destination."""
+    if os.path.lexists(destination):
+        raise EnvironmentFault(f"{destination} exists already and is not replaced; use another slot or destination")
 
 
 def sweep(root: Path, owner: str, kept: Callable[[], Container[str]]) -> None:
     """Remove what killed runs of one ledger left: nobody holds its lock, and the ledger committed to nothing of it."""
-    with _faults(root):
-        for folder in _staging(root).glob(f"{owner}~*"):
+    with faults(root):
+        for folder in (root / STAGING).glob(f"{owner}~*"):
             lock = _lock(folder)
             if lock is not None:
                 if folder.name not in kept():  # asked under the lock: its run may have committed until now
@@ -61,10 +59,10 @@ def stage(
     seal: Callable[[Mapping[str, FileSaid]], Mapping[str, bytes]],
 ) -> Staged:
     """Write the files, then the manifest that `seal` makes of their digests, and what it makes of that; sync all."""
-    with _faults(folder.parent):
+    with faults(folder.parent):
         if folder.exists():
             shutil.rmtree(folder)
-        folder.mkdir()
+        make_folder(folder)
         lock = _lock(folder)
         if lock is None:
             raise EnvironmentFault(f"{folder}: another run holds it")
@@ -99,15 +97,21 @@ def publish(staged: Staged, destination: Path) -> None:
         raise EnvironmentFault(f"{destination}: its staged files are not what was committed; nothing is published")
     if _sealed_part((staged.folder / manifest.NAME).read_bytes()).key != "operating system":
         raise EnvironmentFault("this release was made with an injected key and is never published")
-    with _faults(destination):
-        destination.parent.mkdir(parents=True, exist_ok=True)
+    with faults(destination):
+        make_folder(destination.parent)
         if destination.is_symlink():
             raise FileExistsError
         os.rename(staged.folder, destination)  # fails on anything but nothing or an empty folder
-        sync(destination.parent)
-        sync(staged.folder.parent)
+    moved(destination, staged.folder.parent)
     if staged.lock is not None:
         os.close(staged.lock)
+
+
+def moved(destination: Path, staging: Path) -> None:
+    """Put on disk that the release lies at its destination, also of a run that was killed before it did."""
+    with faults(destination):
+        sync(destination.parent)
+        sync(staging)
 
 
 def recover(folder: Path, manifest_digest: str) -> Staged:
@@ -161,13 +165,6 @@ def described(path: Path) -> FileSaid:
     return FileSaid(sha256=file_digest(path), bytes=path.stat().st_size)
 
 
-def _staging(root: Path) -> Path:
-    folder = root / STAGING
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    return folder
-
-
 def _lock(folder: Path) -> int | None:
     """A lock on the folder for as long as this process lives, or None while another one has it or it is gone."""
     try:
@@ -208,20 +205,3 @@ def replace(target: Path, data: bytes, dated: float, scratch: Path) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-
-
-def sync(path: Path) -> None:
-    """Put a file or a folder on disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-@contextmanager
-def _faults(place: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise EnvironmentFault(f"{place}: cannot publish there: {error.strerror or 'the destination exists'}") from None

@@ -20,7 +20,7 @@ from crowdgate.ledger.ledger import Ledger
 from crowdgate.policy.decisions import FOLDER, KIND, Decision, in_force, read_decision, read_decisions
 from crowdgate.policy.files import budget_of_contract, working_copy
 from crowdgate.policy.policy import API_VERSION
-from crowdgate.publish.publisher import sync
+from crowdgate.publish.durable import sync
 
 CHOICES = ("collect", "coarsen", "do-not-collect")
 _HEAD = "# yaml-language-server: $schema=../schema/collection-decision.json\n"

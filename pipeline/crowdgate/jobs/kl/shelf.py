@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from crowdgate.errors import EnvironmentFault, FileFault, VerificationFailed
-from crowdgate.jobs.catalogue import locked
 from crowdgate.limits import LARGEST_ENTRY, LARGEST_ENVELOPE
+from crowdgate.publish.locking import locked
 from crowdgate.publish.publisher import SCRATCH, replace
 from crowdgate.repository import index, web
 from crowdgate.repository.entry import digest_of

@@ -1,0 +1,67 @@
+"""Where releases may go: not where the ledger, its private records, policies, contracts, staged files or the key lie.
+
+Whoever publishes a destination publishes all below it, and whoever may write to it may write to all below it. Links are
+followed on both sides.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from crowdgate.errors import ConfigurationError, CrowdgateError, Problem
+from crowdgate.ledger.ledger import open_ledger
+from crowdgate.ledger.private import FOLDER
+from crowdgate.ledger.stores import placed
+from crowdgate.policy.files import Bundle
+from crowdgate.publish.publisher import STAGING
+from crowdgate.settings import ledger_url, signing_key_file
+
+EXPECTED = "a folder of its own for what is published, such as releases"
+
+
+def destination_problems(bundle: Bundle) -> Iterator[Problem]:
+    """What stands against the folder that a policy names, with the ledger of its working copy, if there is one."""
+    ledger: Path | None = None
+    with suppress(CrowdgateError):
+        ledger = open_ledger(ledger_url(bundle.root, None, placed), None).path
+    with suppress(ValueError, OSError, RuntimeError):  # no path at all: the plan says so
+        found = taken(bundle.root, bundle.root / bundle.policy.spec.publish.to, ledger)
+        if found is not None:
+            yield bundle.document.problem(("spec", "publish", "to"), found, EXPECTED)
+
+
+def refuse_taken(bundle: Bundle, to: Path | None, ledger: Path) -> None:
+    """Raises ConfigurationError for a destination, the policy's or `to` in its place, that is another's."""
+    found = taken(bundle.root, to or bundle.root / bundle.policy.spec.publish.to, ledger)
+    if found is not None and to is not None:
+        raise ConfigurationError(Problem("command line", None, "--to", found, EXPECTED))
+    if found is not None:
+        raise ConfigurationError(bundle.document.problem(("spec", "publish", "to"), found, EXPECTED))
+
+
+def taken(home: Path, to: Path, ledger: Path | None) -> str | None:
+    """Whose folder the destination is, is inside of or contains, in words; None where it is nobody's."""
+    target = to.resolve()
+    if STAGING in (*to.parts, *target.parts):
+        return f"{str(to)!r} is in a staging folder, {STAGING}"
+    for whose, folder in _places(home, ledger):
+        if _overlaps(target, folder.resolve(), home.resolve()):
+            return f"{str(to)!r} is, is inside of or contains the folder of {whose}"
+    return None
+
+
+def _overlaps(target: Path, folder: Path, home: Path) -> bool:
+    """Whether one is inside of the other. Around the working copy is no inside: every destination would be there."""
+    inside = target.is_relative_to(folder) and not home.is_relative_to(folder)
+    return inside or folder.is_relative_to(target)
+
+
+def _places(home: Path, ledger: Path | None) -> Iterator[tuple[str, Path]]:
+    yield "the policies", home / "policies"
+    yield "the contracts", home / "data_contracts"
+    if ledger is not None:
+        yield "the private records", ledger.parent / FOLDER
+        yield "the ledger", ledger.parent
+    key = signing_key_file(home)
+    if key is not None:
+        yield "the signing key", key.parent

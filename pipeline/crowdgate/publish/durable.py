@@ -1,0 +1,38 @@
+"""Folders and files that are there after a power cut, too."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from crowdgate.errors import EnvironmentFault
+
+
+def sync(path: Path) -> None:
+    """Put a file or a folder on disk. A file is found again when its folder is on disk as well."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def make_folder(path: Path, mode: int = 0o777) -> None:
+    """A folder that is on disk, with all around it: each is synced into its parent before anything is made in it.
+
+    One that is there is synced as well, since a run that was killed may have made it. Raises OSError.
+    """
+    if not path.is_dir():
+        make_folder(path.parent)
+        path.mkdir(mode, exist_ok=True)
+    if os.access(path.parent, os.R_OK | os.W_OK):  # where nothing can be written, no run has made anything
+        sync(path.parent)
+
+
+@contextmanager
+def faults(place: Path) -> Iterator[None]:
+    """Errors of the operating system as EnvironmentFault."""
+    try:
+        yield
+    except OSError as error:
+        raise EnvironmentFault(f"{place}: cannot publish there: {error.strerror or 'the destination exists'}") from None
