@@ -144,21 +144,21 @@ def test_a_run_that_breaks_anywhere_publishes_all_or_nothing_and_draws_once(
         first = say("release", copy.policy, "--as-of", SLOT, "--json")
     assert first.code == 1
     assert MARK not in first.out + first.err + first.log
-    state, before = _state(copy), copy.published() or _staged(copy)
+    (state, reading), before = _state(copy), copy.published() or _staged(copy)
     if copy.published():
         assert verify(copy.release_dir(SLOT), copy.ledger)
     again = say("release", copy.policy, "--as-of", SLOT, "--json")
-    _ended(copy, again, state, before)
+    _ended(copy, again, state, reading, before)
     assert marked(copy) == []
 
 
-def _ended(copy: Copy, again: Said, state: State | None, before: dict[str, bytes]) -> None:
+def _ended(copy: Copy, again: Said, state: State | None, reading: bool, before: dict[str, bytes]) -> None:
     """What the ledger holds after the broken run decides how the next one ends; it is charged once at most."""
     epsilon, delta = spent(copy)
     assert epsilon <= EPSILON
     assert delta <= DELTA
     if state is State.RESERVED:
-        assert (again.code, again.json()["code"]) == (5, "spent")
+        assert (again.code, again.json()["code"]) == (5, "spent" if reading else "held")
         assert copy.published() == {}
         return
     assert again.code == 0
@@ -167,9 +167,10 @@ def _ended(copy: Copy, again: Said, state: State | None, before: dict[str, bytes
         assert copy.published() == before
 
 
-def _state(copy: Copy) -> State | None:
+def _state(copy: Copy) -> tuple[State | None, bool]:
+    """Where the release stands, and whether its reading has begun."""
     entry = open_ledger(copy.ledger, None).entry(ID)
-    return None if entry is None else entry.state
+    return (None, False) if entry is None else (entry.state, entry.reading)
 
 
 def _staged(copy: Copy) -> dict[str, bytes]:

@@ -200,13 +200,14 @@ def test_the_look_is_recorded_and_later_policies_are_informed(there: Workshop) -
     ledger = open_ledger(there.ledger, None)
     ledger.verify()
     look, kept = ledger.journal()[-2:]
-    assert (look.event, look.subject, look.detail) == (ANONYMITY_MEASURED, "clinic-patients", None)
+    assert (look.event, look.subject, [*look.rows()]) == (ANONYMITY_MEASURED, "clinic-patients", [])
     assert (kept.event, kept.subject) == (ANONYMITY_KEPT, "clinic")
     assert len(kept.commitment or "") == 64
     assert not any("600" in (line.detail or "") for line in ledger.journal())
     assert say("check", there.policy, "--json").json()["policies"][0]["informed"]
     shown = say("ledger", "show", "--json").json()
-    assert shown["tables_measured"] == [{"line": look.number, "population": "clinic-patients"}]
+    (measured,) = shown["tables_measured"]
+    assert (measured["line"], measured["population"]) == (look.number, "clinic-patients")
     assert shown["tables_audited"] == []
 
 

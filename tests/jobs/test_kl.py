@@ -13,6 +13,7 @@ from crowdgate.jobs import release as release_job
 from crowdgate.jobs.kl import charged
 from crowdgate.jobs.kl import publish as job
 from crowdgate.jobs.kl.publish import Asked
+from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.ledger.ledger import Ledger, Spend, State, open_ledger
 from crowdgate.repository import index
 from crowdgate.repository.entry import digest_of
@@ -32,6 +33,7 @@ def clinic(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
     keys.create(workshop.root / "holder.key")
     settings = workshop.root / "crowdgate.toml"
     settings.write_text(settings.read_text() + 'signing_key = "holder.key"\n', encoding="utf-8")
+    ledger_at(workshop.root, None).sign()
     workshop.edit(workshop.budget, "people: 1000", "people: 5000")
     workshop.write(good_rows(2400))
     monkeypatch.chdir(workshop.root)

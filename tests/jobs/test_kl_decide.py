@@ -10,6 +10,7 @@ import pytest
 from crowdgate.jobs.kl import decide as job
 from crowdgate.jobs.kl.decide import Choice, decide
 from crowdgate.jobs.kl.held import DECIDED
+from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.signing import keys
 from tests.workshop import Workshop, crowdgate
@@ -284,6 +285,7 @@ def test_the_inventory_says_who_holds_and_who_asks_what_and_which_entries_speak_
     keys.create(workshop.root / "holder.key")
     settings = workshop.root / "crowdgate.toml"
     settings.write_text(settings.read_text() + 'signing_key = "holder.key"\n', encoding="utf-8")
+    ledger_at(workshop.root, None).sign()
     flag = "{property: public, value: true}\n      - "
     workshop.edit(workshop.contract, "{property: rowsAtMost", flag + "{property: rowsAtMost")
     said = ("--words", "Patients", "--coverage", "1", "--error", "0", "--as-of", "2030-01-01", "--public", "--to", "kl")

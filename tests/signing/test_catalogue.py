@@ -355,6 +355,7 @@ def published(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
     assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 0
     assert crowdgate("keys", "create", "key") == 0
     workshop.edit(workshop.root / "crowdgate.toml", "ledger =", 'signing_key = "key"\nledger =')
+    assert crowdgate("ledger", "sign") == 0
     return workshop
 
 

@@ -9,6 +9,7 @@ import pytest
 from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.jobs import release as job
 from crowdgate.jobs.catalogue import verify_catalogue
+from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.sign import sign
 from crowdgate.jobs.verify import verify
 from crowdgate.kind.run import Request
@@ -28,6 +29,7 @@ def signs_with(workshop: Workshop, name: str) -> Path:
         keys.create(workshop.root / name)
     url = 'ledger = "sqlite:///ledger/ledger.db"\n'
     (workshop.root / "crowdgate.toml").write_text(f'{url}signing_key = "{name}"\n', encoding="utf-8")
+    ledger_at(workshop.root, None).sign()
     return workshop.root / f"{name}.pub"
 
 

@@ -79,19 +79,20 @@ def create(url: str, name: str, signer: SigningKey | None = None) -> str:
 def open_ledger(
     url: str,
     ledger_id: str | None,
-    busy_seconds: float = PATIENCE,
+    busy_seconds: float | None = None,
     signer: SigningKey | None = None,
     trusted: Sequence[PublicKey] = (),
     reading: bool = False,
 ) -> "Ledger":
     """The existing ledger `ledger_id` (None: whichever is there, only to show it). Never creates anything.
 
-    Waits up to `busy_seconds` for other runs. `signer` signs what is written, and nothing is written to a ledger whose
-    last line is signed with none of the `trusted` keys, where there are any; `reading`: nothing is written, and no
-    access is needed that a reader does not have. Raises LedgerRefused if it is missing, another one, of an older format
-    or damaged, EnvironmentFault if it is locked, read-only or out of reach, ValueError for a url that names no file.
+    Waits up to `busy_seconds` for other runs, PATIENCE unless stated. `signer` signs what is written, and nothing is
+    written to a ledger whose last line is signed with none of the `trusted` keys, where there are any; `reading`:
+    nothing is written, and no access is needed that a reader does not have. Raises LedgerRefused if it is missing,
+    another one, of an older format or damaged, EnvironmentFault if it is locked, read-only or out of reach, ValueError
+    for a url that names no file.
     """
-    store = kind_of(url).opened(url, busy_seconds, reading)
+    store = kind_of(url).opened(url, PATIENCE if busy_seconds is None else busy_seconds, reading)
     with store.transaction(writing=False) as connection:
         found = connection.execute(select(ledgers.c.id, ledgers.c.format)).all()
     if len(found) == 1 and found[0].format == 1:
