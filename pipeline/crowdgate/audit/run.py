@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Protocol
 
+from crowdgate import modes
 from crowdgate.audit.partial import Batch, kept
 
 Progress = Callable[[int, int], None]
@@ -67,11 +68,11 @@ def run(
     seed: str,
     executor: Executor,
     progress: Progress | None = None,
-    mode: int = 0o666,
+    access: modes.Access = modes.AUDIT_RECORD,
 ) -> tuple[Any, ...]:
     """What every game came to. What is played is kept at `path` (see `partial`), from where a run goes on."""
     every = batches(schedule)
-    with kept(path, digest, seed, every, [each.game for each in schedule], mode) as partial:
+    with kept(path, digest, seed, every, [each.game for each in schedule], access) as partial:
         total = sum(batch.trials for batch in every)
         for batch, tally in executor(schedule, [batch for batch in every if batch not in partial.played]):
             partial.add(batch, tally)

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crowdgate import manifest
+from crowdgate import manifest, modes
 from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused, VerificationFailed
 from crowdgate.ledger.ledger import Entry, Ledger, State
 from crowdgate.limits import LARGEST_ENVELOPE
@@ -175,7 +175,7 @@ def locked(root: Path, name: str) -> Iterator[Path]:
     """The folder where what is published is staged, locked against others who write this list of it."""
     staging = root / STAGING
     try:
-        staging.mkdir(mode=0o700, exist_ok=True)
+        modes.make_folder(staging, modes.STAGING)
         handle = os.open(staging, os.O_RDONLY | os.O_CLOEXEC)
         try:
             _wait(handle, root / name)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import ConfigDict
 
-from crowdgate import manifest
+from crowdgate import manifest, modes
 from crowdgate.errors import EnvironmentFault, LedgerRefused
 from crowdgate.formats.written import Writer
 from crowdgate.manifest import FileSaid
@@ -64,7 +64,7 @@ def stage(
     with _faults(folder.parent):
         if folder.exists():
             shutil.rmtree(folder)
-        folder.mkdir()
+        modes.make_folder(folder, modes.RELEASE)
         lock = _lock(folder)
         if lock is None:
             raise EnvironmentFault(f"{folder}: another run holds it")
@@ -100,7 +100,7 @@ def publish(staged: Staged, destination: Path) -> None:
     if _sealed_part((staged.folder / manifest.NAME).read_bytes()).key != "operating system":
         raise EnvironmentFault("this release was made with an injected key and is never published")
     with _faults(destination):
-        destination.parent.mkdir(parents=True, exist_ok=True)
+        modes.make_folders(destination.parent, modes.RELEASE)
         if destination.is_symlink():
             raise FileExistsError
         os.rename(staged.folder, destination)  # fails on anything but nothing or an empty folder
@@ -163,8 +163,8 @@ def described(path: Path) -> FileSaid:
 
 def _staging(root: Path) -> Path:
     folder = root / STAGING
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)
+    modes.make_folders(root, modes.RELEASE)
+    modes.make_folder(folder, modes.STAGING)
     return folder
 
 
@@ -184,7 +184,7 @@ def _lock(folder: Path) -> int | None:
 
 def _settle(path: Path, slot: str) -> None:
     """Readable by all, dated by the slot (file times tell when a run ended), and on disk."""
-    path.chmod(0o644)
+    path.chmod(modes.RELEASE.file)
     day = datetime.fromisoformat(slot[:10]).replace(tzinfo=UTC).timestamp()
     os.utime(path, (day, day))
     sync(path)
@@ -200,7 +200,7 @@ def replace(target: Path, data: bytes, dated: float, scratch: Path) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
-            os.fchmod(handle, 0o644)
+            os.fchmod(handle, modes.PUBLIC.file)
             os.utime(name, (dated, dated))
             os.fsync(handle)
         os.replace(name, target)
