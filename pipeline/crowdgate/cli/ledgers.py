@@ -1,5 +1,6 @@
 """Commands on the ledger."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,8 @@ from crowdgate.jobs.budgets import budgets_json, left_words, raise_budget
 from crowdgate.ledger import ledger as ledgers
 from crowdgate.ledger.audits import audits
 from crowdgate.ledger.looks import ANONYMITY_MEASURED, RECORD_OPENED, TABLE_AUDITED, looks
+from crowdgate.ledger.sharing import team_folder
+from crowdgate.ledger.sqlite import path_of
 from crowdgate.ledger.stores import placed
 from crowdgate.settings import ledger_url
 
@@ -22,12 +25,17 @@ app = typer.Typer(help="Create and show the ledger, raise a budget.", no_args_is
 @app.command()
 def create(
     name: Annotated[str, typer.Argument(help="Lower-case letters, digits and hyphens.")],
+    group: Annotated[
+        bool, typer.Option("--group", help="For a team: all of the group of the ledger's folder may use it.")
+    ] = False,
     ledger: LedgerUrl = None,
     as_json: AsJson = False,
 ) -> None:
     """Create a new ledger, once, and print the id that budget files name."""
+    url = _url(ledger)
     try:
-        ledger_id = ledgers.create(_url(ledger), name)
+        with team_folder(path_of(url).parent) if group else nullcontext():
+            ledger_id = ledgers.create(url, name)
     except ValueError as error:
         raise ConfigurationError(Problem("command line", None, "NAME or --ledger", "not usable", str(error))) from None
     if as_json:
