@@ -11,6 +11,7 @@ from prefect.states import Completed, Failed
 from pydantic import Field
 
 from crowdgate.candidate import Question
+from crowdgate.cores import dump_nothing
 from crowdgate.errors import CrowdgateError
 from crowdgate.gate import Outcome
 from crowdgate.jobs.audit import Asked
@@ -40,6 +41,7 @@ def audit(
 
     Paths are relative to `working_copy`, by default to the folder that the run works in.
     """
+    dump_nothing()
     try:
         found = tasks.play(Sealed(Asked(Path(working_copy or "") / policy, ledger=ledger)), processes, question).value
     except CrowdgateError as error:

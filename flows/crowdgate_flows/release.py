@@ -13,6 +13,7 @@ from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 from pydantic import Field
 
+from crowdgate.cores import dump_nothing
 from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, EnvironmentFault, Problem
 from crowdgate.kind.run import Request, Result
 from crowdgate.policy.policy import parse_slot
@@ -39,6 +40,7 @@ def release(
 
     Paths are relative to `working_copy`, by default to the folder that the run works in.
     """
+    dump_nothing()
     try:
         home = Path(working_copy or "")
         request = Request(home / policy, _slot(as_of), _path(home, input_path), _path(home, to), ledger)

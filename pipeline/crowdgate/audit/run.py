@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from crowdgate import modes
 from crowdgate.audit.partial import Batch, kept
+from crowdgate.cores import dump_nothing
 
 Progress = Callable[[int, int], None]
 """(trials that are played, trials in all)."""
@@ -106,6 +107,7 @@ _HELD: list[Schedule] = []
 
 
 def _hold(schedule: Schedule) -> None:
+    dump_nothing()
     _HELD[:] = [schedule]
     Thread(target=_end_with_parent, daemon=True).start()
 
