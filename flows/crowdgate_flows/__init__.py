@@ -2,7 +2,7 @@
 
 import os
 
-# What Crowdgate starts reports to nobody, and a flow without a server waits long enough for its own.
-os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
-os.environ.setdefault("DO_NOT_TRACK", "1")
+# Prefect reads this when it is imported. What Crowdgate starts reports to nobody, whatever the environment says, and a
+# flow without a server waits long enough for its own.
+os.environ |= {"PREFECT_SERVER_ANALYTICS_ENABLED": "false", "DO_NOT_TRACK": "1"}
 os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "120")

@@ -11,6 +11,7 @@ from prefect.states import Completed, Failed
 from pydantic import Field
 
 from crowdgate.candidate import Question
+from crowdgate.cores import dump_nothing
 from crowdgate.errors import CrowdgateError
 from crowdgate.gate import Outcome
 from crowdgate.jobs.audit import Asked
@@ -42,6 +43,7 @@ def audit(
     Paths are relative to `working_copy`, by default to the folder that the run works in. A deployment may set `ledger`
     only where the policy opens it to deployments.
     """
+    dump_nothing()
     try:
         file = Path(working_copy or "") / policy
         refuse_locked(file, ledger=ledger)

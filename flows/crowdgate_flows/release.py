@@ -13,6 +13,7 @@ from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 from pydantic import Field
 
+from crowdgate.cores import dump_nothing
 from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, EnvironmentFault, Problem
 from crowdgate.kind.run import Request, Result
 from crowdgate.policy.policy import parse_slot
@@ -45,6 +46,7 @@ def release(
     Paths are relative to `working_copy`, by default to the folder that the run works in. A deployment may set
     `input_path`, `to` and `ledger` only where the policy opens them to deployments.
     """
+    dump_nothing()
     try:
         home = Path(working_copy or "")
         refuse_locked(home / policy, to=to, input=input_path, ledger=ledger)

@@ -393,6 +393,7 @@ def test_opening_a_ledger_of_another_id_refuses_and_names_both(url: str) -> None
 @pytest.mark.parametrize("content", [b"", b"not a database, but long enough to be asked" * 50])
 def test_a_file_that_is_no_ledger_is_refused_and_left_as_it_is(url: str, tmp_path: Path, content: bytes) -> None:
     path_of(url).write_bytes(content)
+    path_of(url).chmod(0o600)
     with pytest.raises(LedgerRefused, match="not a ledger"):
         open_ledger(url, None)
     assert path_of(url).read_bytes() == content
@@ -404,6 +405,7 @@ def test_a_folder_and_a_database_of_another_kind_are_no_ledgers(url: str, tmp_pa
         open_ledger(f"sqlite:///{tmp_path}", None)
     with closing(sqlite3.connect(path_of(url))) as connection, connection:
         connection.execute("CREATE TABLE ledger (id TEXT)")
+    path_of(url).chmod(0o600)
     with pytest.raises(LedgerRefused, match="not a ledger"):
         open_ledger(url, None)
 

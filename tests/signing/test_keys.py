@@ -66,19 +66,20 @@ def test_a_private_key_is_for_its_owner_whatever_the_mask(tmp_path: Path, mask: 
 
 def test_a_private_key_is_for_its_owner_from_its_first_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    change = os.fchmod
+    opened = os.open
 
-    def spy(handle: int, wanted: int) -> None:
-        seen.append((stat.S_IMODE(os.fstat(handle).st_mode) & ~wanted, os.fstat(handle).st_size))
-        change(handle, wanted)
+    def spy(path: Path, flags: int, mode: int) -> int:
+        handle = opened(path, flags, mode)
+        seen.append(stat.S_IMODE(os.fstat(handle).st_mode))
+        return handle
 
-    monkeypatch.setattr(os, "fchmod", spy)
+    monkeypatch.setattr(os, "open", spy)
     before = os.umask(0)
     try:
         keys.create(tmp_path / "key")
     finally:
         os.umask(before)
-    assert seen == [(0, 0), (0, 0)]
+    assert seen == [0o600, 0o644]
 
 
 @pytest.mark.parametrize("taken", ["key", "key.pub"])

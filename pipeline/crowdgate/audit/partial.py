@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
+from crowdgate import modes
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 
 
@@ -65,23 +66,28 @@ def seed_of(path: Path) -> str | None:
         raise _other(path) from None
 
 
-def begin(path: Path, digest: str, seed: str, mode: int = 0o666) -> None:
+def begin(path: Path, digest: str, seed: str, access: modes.Access = modes.AUDIT_RECORD) -> None:
     """The file of the audit `digest` with this seed, of which nothing is played: a run that is stopped while its games
     are prepared goes on with the seed, too."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+    with os.fdopen(modes.open_file(path, os.O_WRONLY | os.O_TRUNC, access), "wb") as file:
         _append(file, {"audit": digest, "seed": seed})
 
 
 @contextmanager
 def kept(
-    path: Path, digest: str, seed: str, batches: Sequence[Batch], games: Sequence[Kept], mode: int = 0o666
+    path: Path,
+    digest: str,
+    seed: str,
+    batches: Sequence[Batch],
+    games: Sequence[Kept],
+    access: modes.Access = modes.AUDIT_RECORD,
 ) -> Iterator[Partial]:
     """The batches of the audit `digest` with this seed that a run has played, and their file, which is made if need be.
 
     A last line that was not written to its end is dropped. Raises VerificationFailed for a file of another audit or
     another seed, EnvironmentFault while another run holds it.
     """
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, mode)
+    handle = modes.open_file(path, os.O_RDWR, access)
     with os.fdopen(handle, "r+b") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -12,7 +12,9 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Protocol
 
+from crowdgate import modes
 from crowdgate.audit.partial import Batch, kept
+from crowdgate.cores import dump_nothing
 
 Progress = Callable[[int, int], None]
 """(trials that are played, trials in all)."""
@@ -67,11 +69,11 @@ def run(
     seed: str,
     executor: Executor,
     progress: Progress | None = None,
-    mode: int = 0o666,
+    access: modes.Access = modes.AUDIT_RECORD,
 ) -> tuple[Any, ...]:
     """What every game came to. What is played is kept at `path` (see `partial`), from where a run goes on."""
     every = batches(schedule)
-    with kept(path, digest, seed, every, [each.game for each in schedule], mode) as partial:
+    with kept(path, digest, seed, every, [each.game for each in schedule], access) as partial:
         total = sum(batch.trials for batch in every)
         for batch, tally in executor(schedule, [batch for batch in every if batch not in partial.played]):
             partial.add(batch, tally)
@@ -105,6 +107,7 @@ _HELD: list[Schedule] = []
 
 
 def _hold(schedule: Schedule) -> None:
+    dump_nothing()
     _HELD[:] = [schedule]
     Thread(target=_end_with_parent, daemon=True).start()
 

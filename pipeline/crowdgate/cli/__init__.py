@@ -4,6 +4,7 @@ import sys
 
 from crowdgate.cli.app import Runner, app
 from crowdgate.cli.output import report_error, report_fault
+from crowdgate.cores import dump_nothing
 from crowdgate.errors import CrowdgateError
 
 __all__ = ["Runner", "app", "main"]
@@ -11,6 +12,7 @@ __all__ = ["Runner", "app", "main"]
 
 def main(scheduler: Runner, arguments: list[str] | None = None) -> None:
     """Run the command line. `scheduler` runs a release under a Prefect server, when one is asked for."""
+    dump_nothing()
     as_json = "--json" in (sys.argv if arguments is None else arguments)
     try:
         app(args=arguments, obj=scheduler, prog_name="crowdgate")

@@ -1,5 +1,6 @@
 """Commands on the ledger."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,8 @@ from crowdgate.jobs.budgets import budgets_json, left_words, raise_budget
 from crowdgate.jobs.ledger_shown import shown, words
 from crowdgate.jobs.ledgers import ledger_at, ledger_read, verified
 from crowdgate.ledger import ledger as ledgers
+from crowdgate.ledger.sharing import team_folder
+from crowdgate.ledger.sqlite import path_of
 from crowdgate.ledger.stores import placed
 from crowdgate.ledger.upgrade import upgrade as upgraded
 from crowdgate.settings import configured_key, ledger_url, signing_key
@@ -24,12 +27,17 @@ Reason = Annotated[str, typer.Option(help="Why; kept in the journal.")]
 @app.command()
 def create(
     name: Annotated[str, typer.Argument(help="Lower-case letters, digits and hyphens.")],
+    group: Annotated[
+        bool, typer.Option("--group", help="For a team: all of the group of the ledger's folder may use it.")
+    ] = False,
     ledger: LedgerUrl = None,
     as_json: AsJson = False,
 ) -> None:
     """Create a new ledger, once, and print the id that budget files name."""
+    url = _url(ledger)
     try:
-        ledger_id = ledgers.create(_url(ledger), name, signing_key(Path.cwd()))
+        with team_folder(path_of(url).parent) if group else nullcontext():
+            ledger_id = ledgers.create(url, name, signing_key(Path.cwd()))
     except ValueError as error:
         raise ConfigurationError(Problem("command line", None, "NAME or --ledger", "not usable", str(error))) from None
     if as_json:

@@ -8,6 +8,7 @@ import secrets
 from dataclasses import replace
 from typing import Any
 
+from crowdgate import modes
 from crowdgate.audit.written import digest_of
 from crowdgate.candidate import Question
 from crowdgate.errors import Crashed, VerificationFailed
@@ -19,7 +20,7 @@ from crowdgate.kind.plan import Plan
 from crowdgate.ledger.audits import BEGUN, KEPT_PRIVATE
 from crowdgate.ledger.ledger import Ledger
 from crowdgate.ledger.looks import TABLE_AUDITED
-from crowdgate.ledger.private import private_file, read_private, write_private
+from crowdgate.ledger.private import private_file, private_folder, read_private, write_private
 from crowdgate.sources import open_source
 
 ENDED = "The audit on the confidential table has ended; what it came to is in the private folder beside the ledger."
@@ -62,15 +63,14 @@ def _read(asking: Asking[Any, Any], plan: Plan, asked: Asked, ledger: Ledger, ho
         _name(plan, asking.question),
     )
     table = asking.table(plan, spec, units, ledger, confidential=True)
-    path = private_file(ledger.path, ledger.id, name)
     known = _known(ledger, name)
     digest = digest_of(table.setting)
     if known is not None and known["digest"] == digest:
         return known
-    path.parent.mkdir(mode=0o700, exist_ok=True)
+    private_folder(ledger.path)
     # what was played of another table, if a run was killed, stands in no one's way
     partial = partial_file(private_file(ledger.path, ledger.id, f"{name}/{digest[:16]}"))
-    record = made(table, partial, how, mode=0o600)
+    record = made(table, partial, how, modes.PRIVATE_RECORD)
     partial.unlink(missing_ok=True)
     return {"digest": record.digest, "record": record.model_dump(mode="json")}
 

@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from crowdgate import modes
 from crowdgate.audit.findings import level
 from crowdgate.audit.partial import begin, seed_of
 from crowdgate.audit.record import Record
@@ -107,7 +108,7 @@ def _finished(table: Table[R], path: Path) -> R | None:
 
 def _made(table: Table[R], path: Path, how: How) -> R:
     with _faults(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        modes.make_folders(path.parent, modes.AUDIT_RECORD)
         record = made(table, partial_file(path), how)
         data = sealed(record)
         publisher.replace(path, data, datetime.now(UTC).timestamp(), path.parent)
@@ -116,23 +117,23 @@ def _made(table: Table[R], path: Path, how: How) -> R:
     return record
 
 
-def made(table: Table[R], partial: Path, how: How, mode: int = 0o666) -> R:
+def made(table: Table[R], partial: Path, how: How, access: modes.Access = modes.AUDIT_RECORD) -> R:
     """Play an audit to its end, or from where it was stopped; what is played is kept in `partial`."""
     digest = digest_of(table.setting)
-    seed = _seed(table, digest, partial, how, mode)
+    seed = _seed(table, digest, partial, how, access)
     number = attempt(table.ledger.journal(), table.key, attempt_commitment(digest, seed))
     if number is None:
         raise VerificationFailed(
             f"{partial}: no audit was begun with its seed, as far as the ledger knows; remove it to begin anew, which"
             " counts as a further attempt"
         )
-    every = run(table.schedule(int(seed, 16)), partial, digest, seed, how.executor, how.progress, mode)
+    every = run(table.schedule(int(seed, 16)), partial, digest, seed, how.executor, how.progress, access)
     return table.kept(
         setting=table.setting, digest=digest, seed=seed, made=how.today(), attempt=number, played=every
     )  # fmt: skip
 
 
-def _seed(table: Table[R], digest: str, partial: Path, how: How, mode: int) -> str:
+def _seed(table: Table[R], digest: str, partial: Path, how: How, access: modes.Access) -> str:
     """The seed of the run that was stopped, or a fresh one, to which the ledger commits first."""
     known = seed_of(partial)
     if known is not None:
@@ -140,7 +141,7 @@ def _seed(table: Table[R], digest: str, partial: Path, how: How, mode: int) -> s
     table.refuse(level(attempts(table.ledger.journal(), table.key) + 1))
     seed = how.draw()
     table.ledger.record(BEGUN, table.subject, attempt_commitment(digest, seed))
-    begin(partial, digest, seed, mode)
+    begin(partial, digest, seed, access)
     return seed
 
 

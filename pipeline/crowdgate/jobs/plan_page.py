@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from crowdgate import report
+from crowdgate import modes, report
 from crowdgate.accounting.numbers import decimal
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.informed import informed_words
@@ -26,7 +26,11 @@ def write_plan_page(found: Outlook, path: Path) -> None:
 
 
 def write_as(
-    path: Path, title: str, text: str, pictures: Callable[[], Sequence[str]] = list, mode: int = 0o666
+    path: Path,
+    title: str,
+    text: str,
+    pictures: Callable[[], Sequence[str]] = list,
+    access: modes.Access = modes.PAGE,
 ) -> None:
     """Write a page of Markdown as a new file, as HTML with its pictures if the name ends in .html, as it is if in .md.
 
@@ -34,9 +38,9 @@ def write_as(
     """
     check_name(path)
     if path.suffix == ".md":
-        write_page(path, text.replace(f"\n{PICTURES}\n", ""), mode)
+        write_page(path, text.replace(f"\n{PICTURES}\n", ""), access)
     else:
-        write_page(path, as_html(title, text, pictures()), mode)
+        write_page(path, as_html(title, text, pictures()), access)
 
 
 def check_name(path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from crowdgate import report
+from crowdgate import modes, report
 from crowdgate.jobs.plan_page import write_as
 from crowdgate.jobs.record import Opened
 from crowdgate.manifest import GateSaid
@@ -17,7 +17,7 @@ _HOLDS = {True: "yes", False: "no", None: "not known"}
 
 def write_record_page(found: Opened, path: Path) -> None:
     """Write a new file for its owner only: Markdown for a name in .md, HTML for one in .html. Raises as `write_as`."""
-    write_as(path, f"Private record of {found.release_id}", record_markdown(found), mode=0o600)
+    write_as(path, f"Private record of {found.release_id}", record_markdown(found), access=modes.PRIVATE_PAGE)
 
 
 def record_markdown(found: Opened) -> str:

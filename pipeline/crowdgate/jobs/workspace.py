@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import crowdgate
+from crowdgate import modes
 from crowdgate.errors import EnvironmentFault
 from crowdgate.ledger import ledger
 from crowdgate.ledger.sqlite import PREFIX
@@ -27,7 +28,7 @@ def init(folder: Path, name: str, url: str | None = None) -> Path:
     folder = folder.resolve()
     _refuse_existing(folder, url)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        modes.make_folders(folder, modes.WORKING_COPY)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".crowdgate-init-") as scratch:
             parts = _build(Path(scratch), name, url)
             for part in parts:
@@ -54,11 +55,14 @@ def _build(scratch: Path, name: str, url: str | None) -> list[Path]:
     for part in FOLDERS:
         shutil.copytree(bundled(part), scratch / part, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
     if url is None:
-        (scratch / LEDGER).parent.mkdir(mode=0o700)
+        modes.make_folder((scratch / LEDGER).parent, modes.LEDGER)
         ledger_id = ledger.create(f"{PREFIX}{scratch / LEDGER}", name)
     else:
         ledger_id = ledger.open_ledger(url, None).id
     for budget in (scratch / "policies" / "budgets").glob("*.yaml"):
         budget.write_text(_LEDGER_KEY.sub(ledger_id, budget.read_text(encoding="utf-8")), encoding="utf-8")
     (scratch / FILE).write_text(f'ledger = "{url or PREFIX + LEDGER}"\n', encoding="utf-8")
+    (scratch / FILE).chmod(modes.WORKING_COPY.file)
+    for part in FOLDERS:
+        modes.settle(scratch / part, modes.WORKING_COPY)
     return sorted(scratch.iterdir(), key=lambda path: path.name == FILE)  # the settings last: then all is there

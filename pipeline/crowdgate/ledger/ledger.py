@@ -58,7 +58,7 @@ PATIENCE = 600.0
 
 
 def create(url: str, name: str, signer: SigningKey | None = None) -> str:
-    """Makes a new ledger (a file has mode 0600) and returns its id: `name` and eight random hex digits.
+    """Makes a new ledger (whose a file is: see `sharing`) and returns its id: `name` and eight random hex digits.
 
     Raises ValueError for a name outside [a-z0-9-]{1,40}, EnvironmentFault if a file is there or can't be made.
     """

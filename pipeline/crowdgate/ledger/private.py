@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from crowdgate import modes
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 
 FOLDER = "private"
@@ -22,11 +23,10 @@ def private_file(ledger_file: Path, ledger_id: str, release_id: str) -> Path:
 
 
 def private_folder(ledger_file: Path) -> Path:
-    """The folder of private records (mode 0700), made where it is missing. Raises EnvironmentFault."""
+    """The folder of private records (`modes.PRIVATE_RECORD`), made where it is missing. Raises EnvironmentFault."""
     folder = ledger_file.parent / FOLDER
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        folder.chmod(0o700)
+        modes.make_folder(folder, modes.PRIVATE_RECORD)
         if not os.access(folder, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         _sync(ledger_file.parent)  # or a power cut takes the folder with all its records
@@ -36,7 +36,7 @@ def private_folder(ledger_file: Path) -> Path:
 
 
 def write_private(ledger_file: Path, ledger_id: str, release_id: str, record: Mapping[str, Any]) -> str:
-    """Write the record (mode 0600) and return its commitment: the SHA-256 of the file, which holds a secret salt."""
+    """Write the record and return its commitment: the SHA-256 of the file, which holds a secret salt."""
     private_folder(ledger_file)
     salted = {"release": release_id, "salt": secrets.token_hex(32), **record}
     data = (json.dumps(salted, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
@@ -45,12 +45,12 @@ def write_private(ledger_file: Path, ledger_id: str, release_id: str, record: Ma
 
 
 def put_private(path: Path, data: bytes) -> None:
-    """Write a file of the private folder (mode 0600) in the place of an older one: whole, or not at all."""
+    """Write a file of the private folder in the place of an older one: whole, or not at all."""
     folder, part = os.open(path.parent, os.O_RDONLY), path.with_name(PART)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)  # so a part that lies there is a killed run's
         part.unlink(missing_ok=True)
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = modes.open_file(part, os.O_WRONLY | os.O_EXCL, modes.PRIVATE_RECORD)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()

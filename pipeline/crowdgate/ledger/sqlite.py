@@ -14,7 +14,9 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from crowdgate import modes
 from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused
+from crowdgate.ledger.sharing import refuse_others
 from crowdgate.ledger.store import DAMAGED, StoreKind
 
 PREFIX = "sqlite:///"
@@ -54,21 +56,24 @@ def existing(path: Path, reading: bool = False) -> Path:
         raise EnvironmentFault(f"the ledger {path} can't be opened: {error.strerror}") from None
     if not reading and (not mode & 0o222 or not os.access(path, os.W_OK)):
         raise EnvironmentFault(f"the ledger {path} is read-only; a run must be able to write it")
+    if not reading:
+        refuse_others(path)
     return path
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Engine]:
-    """An engine on a new, empty file of mode 0600; a block that fails leaves no file."""
+    """An engine on a new, empty file that its owner, or a team, may use; a block that fails leaves no file."""
     if any(os.path.exists(f"{path}{end}") for end in ("-wal", "-journal")):
         raise EnvironmentFault(f"beside {path} lies the log of an earlier database; move it away")
     try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        os.close(modes.open_file(path, os.O_RDWR | os.O_EXCL, modes.LEDGER))
     except FileExistsError:
         raise EnvironmentFault(f"{path} exists; a ledger is made once") from None
     except OSError as error:
         raise EnvironmentFault(f"{path} can't be made: {error.strerror}") from None
     try:
+        refuse_others(path)
         with _translated(path):
             yield opened(path, 10, "PRAGMA journal_mode=WAL")
             _sync_folder(path.parent)

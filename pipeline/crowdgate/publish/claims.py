@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from crowdgate import modes
 from crowdgate.errors import CrowdgateError, EnvironmentFault
 from crowdgate.publish.durable import sync
 from crowdgate.publish.locking import locked
@@ -63,7 +64,7 @@ def give_back(root: Path, release_id: str, owner: str, needed: Callable[[], bool
 
 
 def _write_new(path: Path, data: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    handle = modes.open_file(path, os.O_WRONLY | os.O_EXCL, modes.STAGING)
     with os.fdopen(handle, "wb") as file:
         file.write(data)
         file.flush()

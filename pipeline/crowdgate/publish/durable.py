@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from crowdgate import modes
 from crowdgate.errors import EnvironmentFault
 
 
@@ -17,14 +18,14 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def make_folder(path: Path, mode: int = 0o777) -> None:
+def make_folder(path: Path, access: modes.Access = modes.RELEASE) -> None:
     """A folder that is on disk, with all around it: each is synced into its parent before anything is made in it.
 
     One that is there is synced as well, since a run that was killed may have made it. Raises OSError.
     """
     if not path.is_dir():
         make_folder(path.parent)
-        path.mkdir(mode, exist_ok=True)
+        modes.make_folder(path, access)
     if os.access(path.parent, os.R_OK | os.W_OK):  # where nothing can be written, no run has made anything
         sync(path.parent)
 

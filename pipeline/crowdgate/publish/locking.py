@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from crowdgate import modes
 from crowdgate.errors import EnvironmentFault
 from crowdgate.publish.publisher import STAGING
 
@@ -19,7 +20,7 @@ def locked(root: Path, name: str) -> Iterator[Path]:
     """The folder where what is published is staged, locked against others who write `name` below `root`."""
     staging = root / STAGING
     try:
-        staging.mkdir(mode=0o700, exist_ok=True)
+        modes.make_folder(staging, modes.STAGING)
         handle = os.open(staging, os.O_RDONLY | os.O_CLOEXEC)
         try:
             _wait(handle, root / name)

@@ -3,14 +3,15 @@
 import os
 from pathlib import Path
 
+from crowdgate import modes
 from crowdgate.errors import EnvironmentFault
 
 
-def write_page(path: Path, text: str, mode: int = 0o666) -> None:
-    """Write a new file of this mode. Raises EnvironmentFault when it exists or can't be written:
+def write_page(path: Path, text: str, access: modes.Access = modes.PAGE) -> None:
+    """Write a new file. Raises EnvironmentFault when it exists or can't be written:
     then nothing of it is left."""
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        handle = modes.open_file(path, os.O_WRONLY | os.O_EXCL, access)
         try:
             with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
                 file.write(text)

@@ -5,6 +5,7 @@ import os
 import shutil
 from pathlib import Path
 
+from crowdgate import modes
 from crowdgate.errors import EnvironmentFault
 from crowdgate.publish.durable import faults, make_folder, sync
 from crowdgate.publish.locking import locked
@@ -21,8 +22,8 @@ def probe(root: Path, destination: Path) -> None:
     """
     with faults(root):
         make_folder(root)
-        make_folder(root / STAGING, 0o700)
-        (root / STAGING).chmod(0o700)
+        make_folder(root / STAGING, modes.STAGING)
+        modes.make_folder(root / STAGING, modes.STAGING)
     ground = next(folder for folder in destination.parents if os.path.lexists(folder))
     with locked(root, PROBE) as staging:
         try:
@@ -34,8 +35,9 @@ def probe(root: Path, destination: Path) -> None:
 def _try(source: Path, target: Path) -> None:
     _remove(source, target)  # of a run that was killed: who probes holds the lock
     try:
-        source.mkdir(0o700)
-        (source / "file").write_bytes(bytes(_BYTES))
+        modes.make_folder(source, modes.STAGING)
+        with os.fdopen(modes.open_file(source / "file", os.O_WRONLY | os.O_EXCL, modes.STAGING), "wb") as file:
+            file.write(bytes(_BYTES))
         sync(source / "file")
         sync(source)
         os.rename(source, target)

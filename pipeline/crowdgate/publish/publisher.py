@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import ConfigDict
 
-from crowdgate import manifest
+from crowdgate import manifest, modes
 from crowdgate.errors import EnvironmentFault, LedgerRefused
 from crowdgate.formats.written import Writer
 from crowdgate.manifest import FileSaid
@@ -181,7 +181,7 @@ def _lock(folder: Path) -> int | None:
 
 def _settle(path: Path, slot: str) -> None:
     """Readable by all, dated by the slot (file times tell when a run ended), and on disk."""
-    path.chmod(0o644)
+    path.chmod(modes.RELEASE.file)
     day = datetime.fromisoformat(slot[:10]).replace(tzinfo=UTC).timestamp()
     os.utime(path, (day, day))
     sync(path)
@@ -197,7 +197,7 @@ def replace(target: Path, data: bytes, dated: float, scratch: Path) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
-            os.fchmod(handle, 0o644)
+            os.fchmod(handle, modes.PUBLIC.file)
             os.utime(name, (dated, dated))
             os.fsync(handle)
         os.replace(name, target)

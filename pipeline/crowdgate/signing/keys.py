@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
+from crowdgate import modes
 from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem
 from crowdgate.limits import LARGEST_KEY_FILE
 from crowdgate.signing.files import bounded, plain_file
@@ -68,9 +69,9 @@ def create(path: Path) -> PublicKey:
     """
     secret = Ed25519PrivateKey.generate()
     public = _public(secret.public_key())
-    _write_new(path, secret.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), 0o600)
+    _write_new(path, secret.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), modes.SIGNING_KEY)
     try:
-        _write_new(path.with_name(path.name + PUBLIC_SUFFIX), public.pem(), 0o644)
+        _write_new(path.with_name(path.name + PUBLIC_SUFFIX), public.pem(), modes.PUBLIC_KEY)
     except BaseException:
         path.unlink()
         raise
@@ -142,15 +143,14 @@ def _wrong(place: str, found: str, expected: str, instead: str | None = None) ->
     return ConfigurationError(Problem(place, None, "key", found, expected, instead))
 
 
-def _write_new(path: Path, data: bytes, mode: int) -> None:
-    """A new file of this mode, on disk; nothing where that fails. Never replaces a file."""
+def _write_new(path: Path, data: bytes, access: modes.Access) -> None:
+    """A new file, on disk; nothing where that fails. Never replaces a file."""
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        handle = modes.open_file(path, os.O_WRONLY | os.O_EXCL, access)
     except OSError as error:
         raise EnvironmentFault(f"{path}: the key can't be written there: {error.strerror}") from None
     try:
         with os.fdopen(handle, "wb") as file:
-            os.fchmod(handle, mode)
             file.write(data)
             file.flush()
             os.fsync(handle)

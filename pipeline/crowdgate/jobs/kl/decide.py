@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from crowdgate import modes
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.reading import read_contract
 from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem, nearest
@@ -138,9 +139,9 @@ def _recorded(root: Path, contract: Contract, ledger: Ledger, text: str, today: 
 
 def _write(path: Path, data: bytes) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        modes.make_folders(path.parent, modes.DECISION)
         scratch = path.parents[1] / f".{path.name}.new"  # beside the folder: what lies in it must be a decision
-        with scratch.open("wb") as file:
+        with os.fdopen(modes.open_file(scratch, os.O_WRONLY | os.O_TRUNC, modes.DECISION), "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from crowdgate import modes
 from crowdgate.errors import EnvironmentFault, FileFault, VerificationFailed
 from crowdgate.limits import LARGEST_ENTRY, LARGEST_ENVELOPE
 from crowdgate.publish.locking import locked
@@ -22,7 +23,8 @@ def folder_of(place: str) -> Path:
         raise EnvironmentFault(f"{place}: a URL is only read; publish to a folder, and copy it to its server")
     folder = Path(place).resolve()
     try:
-        (folder / STAGING).mkdir(mode=0o700, parents=True, exist_ok=True)
+        modes.make_folders(folder, modes.KL_ENTRY)
+        modes.make_folder(folder / STAGING, modes.STAGING)
     except OSError as error:
         raise EnvironmentFault(f"{folder}: no repository can be written there: {error.strerror}") from None
     return folder
