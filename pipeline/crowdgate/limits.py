@@ -129,6 +129,9 @@ LONGEST_HEADER = 1 << 20
 LARGEST_DOCUMENT = 1 << 20
 """Bytes of a policy, contract or budget."""
 
+MOST_NODES = 50_000
+"""Values and keys of a policy, contract or budget: a thousand columns of fifty. They are read in about two seconds."""
+
 DEEPEST_DOCUMENT = 30
 """Levels of nesting in a policy, contract or budget."""
 
