@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from crowdgate.documents import read_document
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import MOST_PROBLEMS, ConfigurationError, Problem
 
 anything = st.recursive(
     st.one_of(st.text(max_size=8), st.sampled_from(["1e-9", "NO", "0x1", "2020-01-01", "null", "~", ".5"])),
@@ -77,6 +77,8 @@ def test_a_location_has_its_line_or_the_line_around_it(tmp_path: Path) -> None:
         ('a: 1\nb: "\\ud800"\n', 2, "half of a surrogate pair", "valid Unicode"),
         ("a: 1\nb: [\n", 3, "expected the node content", "valid YAML"),
         ("[" * 40, 1, "nested too deeply", "at most 30 levels"),
+        ("a: [" + "1," * 50_000 + "]", 1, "too many keys and values", "at most 50,000"),
+        ("".join(f"k{i}: 1\n" for i in range(60_000)), 25_000, "too many keys and values", "at most 50,000"),
         ("# nothing\n", None, "an empty file", "one document"),
         ("a: \x07", None, "a character that YAML does not allow", "valid YAML"),
         ("a: " + "b" * (1 << 20), None, "larger than 1 MiB", "at most 1 MiB"),
@@ -101,6 +103,16 @@ def test_all_problems_come_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError) as caught:
         read_document(path)
     assert [problem.line for problem in caught.value.problems] == [2, 3]
+
+
+@pytest.mark.parametrize("line", ["- &a 1\n", "- *a\n", "a: 1\n", "- ? [1]\n"])
+def test_no_more_problems_are_told_than_anybody_reads(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text(line * 5000)
+    with pytest.raises(ConfigurationError) as caught:
+        read_document(path)
+    assert len(caught.value.problems) == MOST_PROBLEMS
+    assert str(caught.value).endswith(f"and more than these {MOST_PROBLEMS} problems")
 
 
 @pytest.mark.parametrize("name", ["missing.yaml", ".", "latin.yaml"])

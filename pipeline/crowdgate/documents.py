@@ -1,7 +1,7 @@
 """YAML files as text with line numbers; anything a reader could take two ways is refused.
 
 Scalars stay text (`1e-9`, `0.05` and `"0.05"` mean the same number; `NO` is a string). Duplicate keys, anchors,
-aliases, tags, several documents, and files over 1 MiB are refused, all problems at once.
+aliases, tags, several documents, and files over 1 MiB or 50,000 nodes are refused, all problems at once.
 """
 
 import re
@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.limits import DEEPEST_DOCUMENT, LARGEST_DOCUMENT
+from crowdgate.errors import MOST_PROBLEMS, ConfigurationError, Problem
+from crowdgate.limits import DEEPEST_DOCUMENT, LARGEST_DOCUMENT, MOST_NODES
 
 Location = tuple[str | int, ...]
 
@@ -73,14 +73,24 @@ def _syntax_problems(path: Path, text: str) -> list[Problem]:
     def add(mark: Any, found: str, expected: str) -> None:
         problems.append(Problem(str(path), mark.line + 1, "document", found, expected))
 
-    documents = depth = 0
+    documents = depth = nodes = 0
     try:
         event: Any
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             documents += isinstance(event, yaml.DocumentStartEvent)
+            nodes += isinstance(event, yaml.NodeEvent)
             if depth > DEEPEST_DOCUMENT:
                 add(event.start_mark, "nested too deeply", f"at most {DEEPEST_DOCUMENT} levels")
+                return problems
+            if nodes > MOST_NODES:
+                add(
+                    event.start_mark,
+                    "too many keys and values",
+                    f"at most {MOST_NODES:,}; lists may be files beside it",
+                )
+                return problems
+            if len(problems) > MOST_PROBLEMS:
                 return problems
             if isinstance(event, yaml.DocumentStartEvent) and documents == 2:
                 add(event.start_mark, "a second document", "one document a file")

@@ -17,6 +17,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import ClassVar
 
+MOST_PROBLEMS = 100
+"""Problems that one error lists: more than anybody mends at once."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -54,14 +57,16 @@ class CrowdgateError(Exception):
 
 
 class ConfigurationError(CrowdgateError):
-    """The policy, contract, budget or command line is wrong. Lists every problem found, not only the first."""
+    """The policy, contract, budget or command line is wrong. Lists every problem found, up to MOST_PROBLEMS."""
 
     exit_code = 2
     code = "configuration"
 
     def __init__(self, problems: Sequence[Problem] | Problem) -> None:
-        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+        found = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        self.problems = found[:MOST_PROBLEMS]
+        more = [f"and more than these {MOST_PROBLEMS} problems"] if len(found) > MOST_PROBLEMS else []
+        super().__init__("\n".join([*map(str, self.problems), *more]))
 
     def __reduce__(self) -> tuple[type, tuple[tuple[Problem, ...]]]:
         return type(self), (self.problems,)

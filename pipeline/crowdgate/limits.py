@@ -105,11 +105,32 @@ DENSE_CELLS = 1 << 24
 LONGEST_LINE = 64 << 20
 """Bytes of a line of CSV: a longer one counts as ragged."""
 
+LONGEST_CELL = 1 << 16
+"""Bytes of a text cell, or of a public value: a longer cell is invalid."""
+
+LONGEST_ID = 1 << 10
+"""Bytes of a text that names a person: a longer one names nobody."""
+
+LARGEST_FOOTER = 1 << 25
+"""Bytes of a Parquet file's footer: what it says takes about 15 times as much memory."""
+
+LARGEST_PAGE = 1 << 27
+"""Bytes of a page of a Parquet file, decompressed. Writers end a page at 1 MiB, some at 100 MB."""
+
+LARGEST_PAGES = 1 << 29
+"""Bytes of the pages of a Parquet file that are held at once: of every column that is read a dictionary and a page."""
+
+MOST_PAGE_VALUES = 1 << 20
+"""Values of a dictionary of a Parquet file; writers end it at 1 MiB."""
+
 LONGEST_HEADER = 1 << 20
 """Bytes of a header of CSV."""
 
 LARGEST_DOCUMENT = 1 << 20
 """Bytes of a policy, contract or budget."""
+
+MOST_NODES = 50_000
+"""Values and keys of a policy, contract or budget: a thousand columns of fifty. They are read in about two seconds."""
 
 DEEPEST_DOCUMENT = 30
 """Levels of nesting in a policy, contract or budget."""

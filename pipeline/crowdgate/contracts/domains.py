@@ -23,6 +23,7 @@ from crowdgate.contracts.models import (
 from crowdgate.domain import Domain, categories, dates, numbers, parse_date, parse_number
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import ANY, ANY_LABEL, EXACT, INVALID_LABEL, Hierarchy
+from crowdgate.limits import LONGEST_CELL
 
 
 def read_csv(place: Place, name: str) -> CsvFile | None:
@@ -51,6 +52,8 @@ def label_fault(label: str) -> str | None:
     """Why a label (or a column's name) cannot be published, or None. Spreadsheets run cells that begin with = + - @."""
     if not label:
         return "is empty"
+    if len(label.encode(errors="replace")) > LONGEST_CELL:
+        return f"is longer than {LONGEST_CELL} bytes"
     if label != label.strip():
         return "begins or ends with a blank"
     if label[0] in "=+-@":

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from crowdgate.documents import Document, Location
-from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.errors import MOST_PROBLEMS, ConfigurationError, Problem, nearest
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -17,7 +17,9 @@ def parse(model: type[Model], document: Document) -> Model:
         return model.model_validate(document.data)
     except ValidationError as error:
         details = error.errors(include_url=False, include_input=False, include_context=True)
-        raise ConfigurationError([_problem(model, document, detail) for detail in details]) from None
+        raise ConfigurationError(
+            [_problem(model, document, detail) for detail in details[: MOST_PROBLEMS + 1]]
+        ) from None
 
 
 def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem:

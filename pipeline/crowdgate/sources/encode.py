@@ -14,12 +14,15 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from crowdgate.contracts.contract import Attribute
 from crowdgate.domain import INVALID, Codes, Domain, parse_date, parse_number
 from crowdgate.histogram import Column, Mask
+from crowdgate.limits import LONGEST_CELL
 
 _EXACT_FLOAT = float(2**53)
+_NO_UTF8 = b"\xff"
 
 
 class Reason(StrEnum):
@@ -28,7 +31,7 @@ class Reason(StrEnum):
     MISSING = "missing"
     """Nothing is there, or a float that is no number."""
     UNREADABLE = "unreadable"
-    """No UTF-8, or no number or day where the domain is of such."""
+    """No UTF-8, longer than any public value, or no number or day where the domain is of such."""
     OUTSIDE = "outside the domain"
     RULE = "against a row rule"
 
@@ -91,18 +94,30 @@ def _uuid_texts(cells: Any) -> Any:
 
 
 def texts(values: Any) -> list[str | None]:
-    """Text of each value. Bytes that are no UTF-8 become lone surrogates, which no domain holds; NaN becomes None."""
+    """Text of each value. Bytes that are no UTF-8 become lone surrogates, which no domain holds, and so does one that
+    is too long; NaN becomes None."""
     kind = values.type
     if pa.types.is_floating(kind):
         return _float_texts(values)
     if is_text(kind):
-        raw = values.cast(pa.large_binary()).to_pylist()
+        raw = shortened(values.cast(pa.large_binary()), LONGEST_CELL, _NO_UTF8).to_pylist()
         return [None if cell is None else cell.decode("utf-8", "surrogateescape") for cell in raw]
     try:
         cells: list[str | None] = values.cast(pa.string()).to_pylist()
     except (pa.ArrowException, ValueError):
         return [None] * len(values)
     return cells
+
+
+def shortened(cells: Any, longest: int, instead: bytes | None) -> Any:
+    """Bytes of at most so many each, with something else in place of longer ones."""
+    long = too_long(cells, longest)
+    return pc.if_else(long, pa.scalar(instead, cells.type), cells) if long.true_count else cells
+
+
+def too_long(cells: Any, longest: int) -> Any:
+    """Marks texts of more bytes."""
+    return pc.greater(pc.binary_length(cells), longest)
 
 
 def is_text(kind: Any) -> bool:

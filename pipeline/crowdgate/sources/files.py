@@ -17,7 +17,8 @@ from crowdgate.sources.source import Batch, Reader, changed
 PART_BYTES = 1 << 25
 """A part is closed when it is as large as this: many small files are one part, a large one may be several."""
 
-Stamp = tuple[int, int, int]
+Stamp = tuple[int, ...]
+"""Size, place, and the times of a file's contents and of its entry: the latter can't be put back."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class FileSource:
     paths: tuple[Path, ...]
 
     def fingerprint(self) -> object:
-        """Size, time and place of every file."""
+        """The stamp of every file."""
         return tuple(_stamp(path) for path in self.paths)
 
 
@@ -188,7 +189,7 @@ def _stamp(path: Path) -> Stamp | None:
 
 def _stamp_of(path: Path) -> Stamp:
     found = path.stat()
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    return found.st_size, found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _has_changed(part: Slice) -> bool:

@@ -12,22 +12,41 @@ import pyarrow.parquet
 
 from crowdgate.contracts.servers import PATH
 from crowdgate.errors import FileFault
-from crowdgate.sources.encode import is_text
+from crowdgate.limits import LARGEST_FOOTER, LONGEST_ID
+from crowdgate.sources import pages
+from crowdgate.sources.encode import is_text, too_long
 from crowdgate.sources.files import PART_BYTES, Slice, Stamp, file_reader
 from crowdgate.sources.source import Batch
 
-MOST_ROWS, MOST_BYTES = 1 << 17, 1 << 29
+_FOOTER_END = 8
+"""A file ends with the length of its footer and PAR1."""
 
 
 def names_of(path: Path, wanted: Sequence[str]) -> tuple[str, ...]:
-    """Column names from the footer. Raises FileFault when it cannot be read or a wanted column holds no plain cells."""
+    """Column names from the footer.
+
+    Raises FileFault when it cannot be read, or a wanted column holds no plain cells or pages that are too large.
+    """
+    _check_footer(path)
     schema = _schema(path)
     if schema is None:
         raise FileFault(f"{path.name}: not a readable Parquet file: its footer is missing or damaged")
     for field in schema:
         if field.name in wanted and pa.types.is_nested(_storage(field.type)):
             raise FileFault(f"{path.name}: column {field.name!r} holds lists or structures: expected one value a cell")
+    words = pages.problem(path, pyarrow.parquet.read_metadata(path), wanted)
+    if words is not None:
+        raise FileFault(f"{path.name}: {words}")
     return tuple(schema.names)
+
+
+def _check_footer(path: Path) -> None:
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _FOOTER_END))
+        if int.from_bytes(file.read(4), "little") > LARGEST_FOOTER:
+            raise FileFault(
+                f"{path.name}: not a readable Parquet file: its footer is larger than {LARGEST_FOOTER >> 20} MiB"
+            )
 
 
 @dataclass(frozen=True)
@@ -49,16 +68,24 @@ class ParquetFiles:
 
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Batches that stay in cache. Text columns are dictionaries, but for those in which hardly a value recurs."""
-        kinds = pyarrow.parquet.read_schema(part.path)
-        text = [name for name in columns if name not in unique and is_text(kinds.field(name).type)]
-        with _returning_memory(), pyarrow.parquet.ParquetFile(part.path, read_dictionary=text) as file:
-            groups = range(part.first, part.last)
-            total = sum(file.metadata.row_group(group).num_rows for group in groups)
-            rows, wanted, done = _batch_rows(file.metadata), list(columns), 0
-            for batch in file.iter_batches(rows, row_groups=list(groups), columns=wanted, use_threads=False):
-                done += batch.num_rows
-                cells = {name: batch.column(name) for name in columns}
-                yield Batch(batch.num_rows, 0, cells, part.size * done // max(total, 1))
+        metadata = pyarrow.parquet.read_metadata(part.path)
+        groups = range(part.first, part.last)
+        total, done = sum(metadata.row_group(group).num_rows for group in groups), 0
+        kinds = {name: pyarrow.parquet.read_schema(part.path).field(name).type for name in columns}
+        loose = {name for name, kind in kinds.items() if isinstance(kind, pa.BaseExtensionType)}
+        text = [
+            name for name, kind in kinds.items() if _is_text(kind) and (name not in unique or _has_long(part, name))
+        ]
+        with (
+            _returning_memory(),
+            pyarrow.parquet.ParquetFile(part.path, read_dictionary=text) as file,
+        ):
+            for group in groups:
+                rows = pages.batch_rows(pages.chunks_of(part.path, metadata, group, columns), loose)
+                for batch in file.iter_batches(rows, row_groups=[group], columns=list(columns), use_threads=False):
+                    done += batch.num_rows
+                    cells = {name: batch.column(name) for name in columns}
+                    yield Batch(batch.num_rows, 0, cells, part.size * done // max(total, 1))
 
 
 @contextmanager
@@ -83,15 +110,20 @@ def _storage(kind: Any) -> Any:
     return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
 
 
-def _batch_rows(metadata: Any) -> int:
-    """The largest row group, up to a bound: batches that end with their row group keep its dictionaries as they are.
+def _is_text(kind: Any) -> bool:
+    return is_text(kind) or kind in (pa.string_view(), pa.binary_view())
 
-    Rows of very long cells come in smaller batches, since Arrow's text arrays end at 2 GiB.
-    """
-    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
-    longest = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
-    rows = max((group.num_rows for group in groups), default=0)
-    return max(1, min(rows, MOST_ROWS, MOST_BYTES // max(longest, 1)))
+
+def _has_long(part: Slice, name: str) -> bool:
+    """Whether a dictionary of this column holds longer texts than ids are: each of its rows would be as long."""
+    with pyarrow.parquet.ParquetFile(part.path, read_dictionary=[name]) as file:
+        for group in range(part.first, part.last):
+            for batch in file.iter_batches(1, row_groups=[group], columns=[name], use_threads=False):
+                cells = batch.column(0)
+                if pa.types.is_dictionary(cells.type) and too_long(cells.dictionary, LONGEST_ID).true_count:
+                    return True
+                break
+    return False
 
 
 READER = file_reader("parquet", (".parquet",), lambda _: ParquetFiles(), {"path": PATH})

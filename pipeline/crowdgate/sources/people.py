@@ -17,8 +17,9 @@ import pyarrow as pa
 
 from crowdgate.histogram import Counts, Histogram, Integers, Mask, Records, View, collapse, kept_of, lookup_of
 from crowdgate.keys import Packing, Word, collapsed
+from crowdgate.limits import LONGEST_ID
 from crowdgate.sampling import Draws, SecretKey, row_draws
-from crowdgate.sources.encode import is_text, plain, texts
+from crowdgate.sources.encode import is_text, plain, shortened, texts
 
 NOBODY = -1
 Numbers = npt.NDArray[np.int32]
@@ -168,10 +169,17 @@ def _numbered(cells: Sequence[Any]) -> tuple[Any, Numbers]:
 
 
 def _as_bytes(cells: Any) -> Any:
-    """Ids as bytes: a number by its text, so that one null, which turns integers into floats, makes no new people."""
-    cells = plain(cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells)
-    if is_text(cells.type) or pa.types.is_integer(cells.type):
-        return (cells if is_text(cells.type) else cells.cast(pa.string())).cast(pa.large_binary())
+    """Ids as bytes: a number by its text, so that one null, which turns integers into floats, makes no new people.
+
+    One that is too long is null. A dictionary's are shortened before they are written out for every row.
+    """
+    if pa.types.is_dictionary(cells.type):
+        return _as_bytes(cells.dictionary).take(cells.indices)
+    cells = plain(cells)
+    if is_text(cells.type):
+        return shortened(cells.cast(pa.large_binary()), LONGEST_ID, None)
+    if pa.types.is_integer(cells.type):
+        return cells.cast(pa.string()).cast(pa.large_binary())
     distinct = cells.dictionary_encode()
     number = pa.types.is_floating(cells.type) or pa.types.is_decimal(cells.type)
     names = pa.array([_encoded(text, number) for text in texts(distinct.dictionary)], pa.large_binary())

@@ -1,0 +1,115 @@
+"""As much of Thrift's compact protocol as Parquet's page headers need: structs of numbers and of structs.
+
+Texts, lists, sets and maps are passed over. Nothing is allocated by what a length claims.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple, Union
+
+DEEPEST = 8
+_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
+_INTEGERS = (4, 5, 6)
+
+Fields = Mapping[int, Union[int, "Fields"]]
+"""What a struct holds by the number of a field: whole numbers and structs."""
+
+
+class Parsed(NamedTuple):
+    """A struct, and how many bytes it took."""
+
+    fields: Fields
+    size: int
+
+
+class Short(ValueError):
+    """The bytes end before the struct does."""
+
+
+def parse(data: bytes) -> Parsed:
+    """The struct at the start of `data`. Raises Short where it ends too early, ValueError where it is none."""
+    cursor = _Cursor(data)
+    return Parsed(cursor.struct(), cursor.at)
+
+
+class _Cursor:
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+        self.depth = 0
+
+    def byte(self) -> int:
+        if self.at >= len(self.data):
+            raise Short("the bytes end within a struct")
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def varint(self) -> int:
+        value = 0
+        for shift in range(0, 70, 7):
+            byte = self.byte()
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+        raise ValueError("a number of more than ten bytes")
+
+    def integer(self) -> int:
+        value = self.varint()
+        return (value >> 1) ^ -(value & 1)
+
+    def struct(self) -> Fields:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise ValueError(f"more than {DEEPEST} structs in each other")
+        fields: dict[int, int | Fields] = {}
+        number = 0
+        while head := self.byte():
+            number = number + (head >> 4) if head >> 4 else self.integer()
+            value = self.value(head & 0x0F)
+            if value is not None:
+                fields[number] = value
+        self.depth -= 1
+        return fields
+
+    def value(self, kind: int) -> int | Fields | None:
+        """A field's value; None where it is passed over."""
+        if kind in (_TRUE, _FALSE):
+            return int(kind == _TRUE)
+        if kind in _INTEGERS:
+            return self.integer()
+        if kind == _STRUCT:
+            return self.struct()
+        self.skip(kind)
+        return None
+
+    def skip(self, kind: int) -> None:
+        if kind in (_LIST, _SET):
+            self.skip_list()
+        elif kind == _MAP:
+            self.skip_map()
+        elif kind in (_BYTE, _DOUBLE, _BINARY):
+            self.move({_BYTE: 1, _DOUBLE: 8}.get(kind) or self.varint())
+        else:
+            raise ValueError("a type that Thrift does not know")
+
+    def skip_list(self) -> None:
+        head = self.byte()
+        self.skip_items(head >> 4 if head >> 4 < 15 else self.varint(), [head & 0x0F])
+
+    def skip_map(self) -> None:
+        size = self.varint()
+        if size:
+            head = self.byte()
+            self.skip_items(size, [head >> 4, head & 0x0F])
+
+    def skip_items(self, size: int, kinds: list[int]) -> None:
+        for _ in range(size):
+            for kind in kinds:
+                if kind in (_TRUE, _FALSE):
+                    self.byte()  # in a list a truth takes a byte, as a field none
+                else:
+                    self.value(kind)
+
+    def move(self, size: int) -> None:
+        if size > len(self.data) - self.at:
+            raise Short("the bytes end within a text")
+        self.at += size

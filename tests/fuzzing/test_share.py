@@ -1,0 +1,75 @@
+"""A seeded share of the fuzzing, and proof that it would see what it looks for. More by `python -m tests.fuzzing`."""
+
+import os
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from tests.fuzzing import trials
+from tests.fuzzing.trials import bounded, numbered, template, trial
+from tests.workshop import MARK, Workshop
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")
+TRIALS = 18
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+    return template(tmp_path_factory.mktemp("fuzzing") / "template")
+
+
+def test_no_mutated_file_makes_a_command_break_its_promises(start: Workshop, tmp_path: Path) -> None:
+    found = []
+    for target, seed in islice(numbered(14), TRIALS):
+        command, ended, broken = trial(start, target, seed, tmp_path)
+        found += [f"{target} {seed} ({command}): {promise}: {ended.said[-300:]}" for promise in broken]
+    assert not found, "\n".join(found)
+
+
+def raising() -> int:
+    raise ValueError(MARK)
+
+
+def hanging() -> int:
+    time.sleep(60)
+    return 0
+
+
+def greedy() -> int:
+    return len(b"x" * (trials.SPARE + (1 << 27))) and 0
+
+
+def unending() -> int:
+    return len(b"x" * (2 * trials.ADDRESSES)) and 0
+
+
+def wordy() -> int:
+    print("x" * 70_000)
+    return 0
+
+
+FAULTS: dict[Callable[[], int], set[str]] = {
+    raising: {"it ends by 70", "it shows a traceback", "it quotes a value"},
+    hanging: {"it takes more than 0.3 seconds"},
+    greedy: {"it takes 1"},
+    unending: {"it ends by 70", "it shows a traceback"},
+    wordy: {"it says too much"},
+    lambda: 9: {"it ends by 9"},
+    lambda: 0: set(),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_a_command_must_not_do_is_seen(fault: Callable[[], int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trials, "crowdgate", fault)
+    monkeypatch.setattr(trials, "SECONDS", 0.3 if fault is hanging else 10)
+    broken = list(trials._broken(bounded([]), False))
+    assert len(broken) == len(FAULTS[fault])
+    assert all(any(each.startswith(words) for words in FAULTS[fault]) for each in broken)
+
+
+def test_a_release_by_a_ledger_of_other_rows_is_seen() -> None:
+    assert list(trials._broken(trials.Ended(0, "", 0), True)) == ["it releases by a ledger whose rows are others"]
