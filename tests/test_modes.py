@@ -61,6 +61,7 @@ def live(town: Town) -> None:
     assert crowdgate("keys", "create", "holder.key") == 0
     settings = town.root / "crowdgate.toml"
     settings.write_text(settings.read_text(encoding="utf-8") + 'signing_key = "holder.key"\n', encoding="utf-8")
+    assert crowdgate("ledger", "sign") == 0
     assert crowdgate("audit", town.policy, "--jobs", 1, "--page", "audit.html") in (0, 3)
     assert crowdgate("audit", town.policy, "--jobs", 1, "--on-confidential") == 0
     assert crowdgate("plan", town.policy, "--page", "plan.md") == 0

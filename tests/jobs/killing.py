@@ -34,11 +34,20 @@ def run_and_kill(
     assert process.exitcode == -signal.SIGKILL
 
 
-def _run(policy: Path, holder: str, name: str, when: str, slot: str, to: Path | None) -> None:
+def _run(policy: Path, holder: str, name: str, when: str, slot: str, to: Path | None, nth: int = 1) -> None:
     setattr(job, "run_rules", lambda *_: ())  # noqa: B010
     setattr(job, "row_rules_hold", lambda _: True)  # noqa: B010
-    _kill_at(holder, name, when)
+    _kill_at(holder, name, when, nth)
     job.release(Request(policy, slot, to=to), draw_key)
+
+
+def run_until(policy: Path, holder: str, name: str, when: str, nth: int, slot: str) -> bool:
+    """The same at the `nth` call of that function; whether there were so many."""
+    process = PROCESSES.Process(target=_run, args=(policy, holder, name, when, slot, None, nth))
+    process.start()
+    process.join()
+    assert process.exitcode in (0, -signal.SIGKILL)
+    return process.exitcode != 0
 
 
 def publish_and_kill(asked: Asked, today: date, holder: str, name: str, when: str) -> None:

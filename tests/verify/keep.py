@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from crowdgate.jobs import release as job
+from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.manifest import FORMAT
@@ -41,6 +42,7 @@ def keep(root: Path = KEPT) -> None:
             workshop = KINDS[name](Path(scratch) / name)
             with (workshop.root / "crowdgate.toml").open("a", encoding="utf-8") as settings:
                 settings.write('signing_key = "../kept.pem"\n')
+            ledger_at(workshop.root, None).sign()
             made = job.release(Request(workshop.policy, "2030-01-01"), draw_key).path
             assert made is not None, "the release is published"
             shutil.copytree(made, place / name)

@@ -21,6 +21,7 @@ from crowdgate import manifest
 from crowdgate.errors import VerificationFailed
 from crowdgate.formats import FORMATS
 from crowdgate.jobs import release as job
+from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.verify import verify
 from crowdgate.kind.run import Request
 from crowdgate.kinds import KINDS
@@ -66,6 +67,7 @@ class Published:
 def _published(workshop: Workshop) -> Published:
     keys.create(workshop.root / "key")
     workshop.edit(workshop.root / "crowdgate.toml", "ledger =", 'signing_key = "key"\nledger =')
+    ledger_at(workshop.root, None).sign()
     with pytest.MonkeyPatch.context() as patch:  # Great Expectations takes a second a run
         patch.setattr(job, "run_rules", lambda *_: ())
         patch.setattr(job, "row_rules_hold", lambda _: True)

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from crowdgate.jobs import release as job
+from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.signing import keys
 from tests.kinds.test_tables_release import SLOT, path_of, run, tables_workshop
 from tests.verify import outsider
@@ -39,6 +40,7 @@ def signed_release(workshop: Workshop) -> Path:
     keys.create(workshop.root / "k.pem")
     with (workshop.root / "crowdgate.toml").open("a", encoding="utf-8") as settings:
         settings.write('signing_key = "k.pem"\n')
+    ledger_at(workshop.root, None).sign()
     return path_of(run(workshop, SLOT))
 
 
