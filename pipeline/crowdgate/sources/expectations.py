@@ -11,12 +11,13 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Literal
 
 from crowdgate.contracts.contract import Attribute, Contract, TableRule
 from crowdgate.hierarchy import INVALID_LABEL
+
+if TYPE_CHECKING:  # 45 MB, which what needs no engine does without
+    import pandas as pd
 
 Kind = Literal["row", "table"]
 
@@ -52,7 +53,7 @@ def run_rules(contract: Contract, distinct: Mapping[str, Sequence[str]],
     rows = _row_checks(contract, distinct)
     tables = [_table_check(rule) for rule in contract.table_rules]
     known = {column: float(value) for column, value in facts.items() if math.isfinite(value)}
-    answers = {**_judge(_labels_frame(distinct), rows), **_judge(pd.DataFrame([known]), _answerable(tables, known))}
+    answers = {**_judge(_labels_frame(distinct), rows), **_judge(_facts_frame(known), _answerable(tables, known))}
     return tuple(RuleOutcome(check.name, check.kind, answers.get(check)) for check in (*rows, *tables))
 
 
@@ -92,14 +93,23 @@ def _answerable(checks: Sequence[_Check], known: Mapping[str, float]) -> list[_C
     return [check for check in checks if check.column in known and (check.low, check.high) != (None, None)]
 
 
-def _labels_frame(distinct: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def _facts_frame(known: Mapping[str, float]) -> "pd.DataFrame":
+    """A row of facts."""
+    import pandas as pd
+
+    return pd.DataFrame([known])
+
+
+def _labels_frame(distinct: Mapping[str, Sequence[str]]) -> "pd.DataFrame":
     """A column of distinct labels per attribute, padded with None."""
+    import pandas as pd
+
     height = max(map(len, distinct.values()), default=0)
     columns = {name: [*labels, *[None] * (height - len(labels))] for name, labels in distinct.items()}
     return pd.DataFrame(columns, dtype=object)
 
 
-def _judge(frame: pd.DataFrame, checks: Sequence[_Check]) -> dict[_Check, bool]:
+def _judge(frame: "pd.DataFrame", checks: Sequence[_Check]) -> dict[_Check, bool]:
     """Which checks pass; a check that Great Expectations could not decide is absent."""
     if not checks:
         return {}
@@ -111,7 +121,7 @@ def _judge(frame: pd.DataFrame, checks: Sequence[_Check]) -> dict[_Check, bool]:
         return {}
 
 
-def _validate(frame: pd.DataFrame, checks: Sequence[_Check]) -> list[tuple[int, bool]]:
+def _validate(frame: "pd.DataFrame", checks: Sequence[_Check]) -> list[tuple[int, bool]]:
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     import great_expectations as gx
     from great_expectations.data_context.types.base import ProgressBarsConfig
