@@ -115,6 +115,14 @@ def test_no_more_problems_are_told_than_anybody_reads(tmp_path: Path, line: str)
     assert str(caught.value).endswith(f"and more than these {MOST_PROBLEMS} problems")
 
 
+def test_a_long_key_is_cut_off_in_errors(tmp_path: Path) -> None:
+    path = tmp_path / "long.yaml"
+    path.write_text(f"? {'k' * 70_000}\n: {{a: 1, a: 2}}\n")
+    with pytest.raises(ConfigurationError) as caught:
+        read_document(path)
+    assert len(str(caught.value)) < 1000
+
+
 @pytest.mark.parametrize("name", ["missing.yaml", ".", "latin.yaml"])
 def test_a_file_that_cannot_be_read_as_text_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "latin.yaml").write_bytes(b"a: \xe9")

@@ -14,6 +14,9 @@ import yaml
 from crowdgate.errors import MOST_PROBLEMS, ConfigurationError, Problem
 from crowdgate.limits import DEEPEST_DOCUMENT, LARGEST_DOCUMENT, MOST_NODES
 
+_LONGEST_SHOWN = 80
+"""Characters of a key that an error shows."""
+
 Location = tuple[str | int, ...]
 
 
@@ -137,8 +140,12 @@ def _convert(
 
 
 def _where(location: Location) -> str:
-    """A location on one line: control characters of a key are escaped."""
-    return ".".join(repr(str(part))[1:-1] for part in location)
+    """A location on one line: control characters of a key are escaped, and a long key is cut off."""
+    return ".".join(repr(_short(str(part)))[1:-1] for part in location)
+
+
+def _short(key: str) -> str:
+    return key if len(key) <= _LONGEST_SHOWN else f"{key[:_LONGEST_SHOWN]}..."
 
 
 def _is_text(value: str) -> bool:

@@ -27,6 +27,8 @@ SPARE = 1 << 30
 """Bytes of memory that a command may take beside what its process has before."""
 ADDRESSES = 4 * SPARE
 """Bytes of address space, likewise: where it ends, the command must end well."""
+MOST_SAID = 1 << 18
+"""Bytes that a command may say: a hundred problems, of each all words that would have been right."""
 ENDS = range(6)
 """Exit codes that a command may have."""
 BEFORE, SLOT = "2030-01-01", "2030-01-02"
@@ -90,7 +92,7 @@ def _broken(ended: Ended, forged: bool) -> Iterator[str]:
         yield "it shows a traceback"
     if MARK in ended.said:
         yield "it quotes a value"
-    if len(ended.said) > 1 << 16:
+    if len(ended.said) > MOST_SAID:
         yield "it says too much"
     if ended.memory > SPARE:
         yield f"it takes {ended.memory >> 20} MiB"

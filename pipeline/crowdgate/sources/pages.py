@@ -17,6 +17,8 @@ from crowdgate.limits import LARGEST_PAGE, LARGEST_PAGES, MOST_PAGE_VALUES
 from crowdgate.sources import thrift
 
 MOST_ROWS, MOST_BYTES = 1 << 17, 1 << 29
+FOOTER_END = 8
+"""A file ends with the length of its footer and PAR1."""
 _HEADERS = (1 << 10, 1 << 16, 1 << 20)
 """Bytes that are looked at for a header; Arrow takes at most 16 MiB."""
 _KIND, _UNCOMPRESSED, _COMPRESSED = 1, 2, 3
@@ -25,7 +27,9 @@ _DETAILS = {_DATA: (5, 1, 2), _DICTIONARY: (7, 1, 2), _DATA_V2: (8, 1, 4)}
 """By a page's type: the field of its own header, and there those of its number of values and of its encoding."""
 _DELTA_TEXTS = (6, 7)
 """DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY: a few bytes may stand for any number of long cells."""
-_CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "BROTLI", "LZ4", "ZSTD")
+_CODECS = {0: "none", 1: "SNAPPY", 2: "GZIP", 4: "BROTLI", 5: "LZ4", 6: "ZSTD", 7: "LZ4_RAW"}
+_GROUPS, _COLUMNS, _META, _CODEC, _VALUES, _DATA_AT, _DICTIONARY_AT = 4, 1, 3, 4, 5, 9, 11
+"""In a footer: its row groups; of one its columns; of one what is said of it: and there these numbers."""
 
 
 class Page(NamedTuple):
@@ -42,7 +46,7 @@ class Chunk:
     """The pages of one column in one row group. `width` is what a cell of fixed width takes, else 0."""
 
     name: str
-    codec: str
+    codec: int
     width: int
     pages: tuple[Page, ...]
 
@@ -62,16 +66,16 @@ class Chunk:
         return self.dictionary + max((page.bytes for page in self.data), default=0)
 
 
-def problem(path: Path, metadata: Any, columns: Sequence[str]) -> str | None:
+def problem(path: Path, schema: Any, columns: Sequence[str]) -> str | None:
     """Why these columns of a file can't be read in bounded memory, in words that quote nothing of it; None if they can.
 
     Raises OSError when the file can't be opened.
     """
     try:
-        groups = (chunks_of(path, metadata, group, columns) for group in range(metadata.num_row_groups))
+        groups = (chunks_of(path, schema, group, columns) for group in groups_of(path))
         return next((words for chunks in groups if (words := _problem(chunks))), None)
     except ValueError:
-        return "it is damaged: a page has no header that can be read"
+        return "it is damaged: its footer, or the header of a page, can't be read"
 
 
 def _problem(chunks: Sequence[Chunk]) -> str | None:
@@ -86,7 +90,7 @@ def _problem(chunks: Sequence[Chunk]) -> str | None:
 
 def _chunk_problem(chunk: Chunk) -> str | None:
     if chunk.codec not in _CODECS:
-        return f"is compressed in an unknown way: expected {', '.join(_CODECS[1:])} or none"
+        return f"is compressed in an unknown way: expected one of {', '.join(_CODECS.values())}"
     if any(page.encoding in _DELTA_TEXTS for page in chunk.pages):
         return "is encoded as DELTA_BYTE_ARRAY or DELTA_LENGTH_BYTE_ARRAY: write it plain or with a dictionary"
     if any(page.bytes > LARGEST_PAGE for page in chunk.pages):
@@ -116,21 +120,44 @@ def _fullest(pages: Sequence[Page], rows: int) -> int:
     return int((held[last + 1] - held[:-1]).max(initial=0))
 
 
-def chunks_of(path: Path, metadata: Any, group: int, columns: Sequence[str]) -> list[Chunk]:
+def groups_of(path: Path) -> Sequence[thrift.Fields]:
+    """The row groups in a footer. It is read here, since pyarrow's view of a chunk ends the process at a damaged one.
+
+    Raises ValueError where it is none, OSError where there is no file.
+    """
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - FOOTER_END))
+        length = int.from_bytes(file.read(4), "little")
+        file.seek(max(0, size - FOOTER_END - length))
+        found = thrift.parse(file.read(length)).fields.get(_GROUPS)
+    return _structs(found)
+
+
+def chunks_of(path: Path, schema: Any, group: thrift.Fields, columns: Sequence[str]) -> list[Chunk]:
     """These columns in one row group. Raises ValueError where a page has no header, OSError where there is no file."""
-    schema = metadata.schema
-    wanted = [place for place in range(metadata.num_columns) if schema.column(place).path in columns]
+    said = _structs(group.get(_COLUMNS))
+    if len(said) != len(schema):
+        raise ValueError("a row group of other columns than the schema's")
+    wanted = [(column, at) for at in range(len(schema)) if (column := schema.column(at)).path in columns]
     with path.open("rb", buffering=0) as file:
-        return [_chunk(file.fileno(), metadata.row_group(group).column(at), schema.column(at)) for at in wanted]
+        return [_chunk(file.fileno(), said[at].get(_META), column) for column, at in wanted]
+
+
+def _structs(found: Any) -> Sequence[thrift.Fields]:
+    if not isinstance(found, list):
+        raise ValueError("no list of structs where there must be one")
+    return found
 
 
 def _chunk(file: int, said: Any, column: Any) -> Chunk:
+    if not isinstance(said, dict):
+        raise ValueError("a column of which nothing is said")
     width = column.length if column.physical_type == "FIXED_LEN_BYTE_ARRAY" else 0
-    start = said.data_page_offset
-    if said.has_dictionary_page and 0 < said.dictionary_page_offset < start:
-        start = said.dictionary_page_offset
-    pages = tuple(_pages(file, start, said.num_values))
-    return Chunk(column.path, said.compression, width, pages)
+    start, dictionary = _number(said, _DATA_AT), said.get(_DICTIONARY_AT, 0)
+    if isinstance(dictionary, int) and 0 < dictionary < start:
+        start = dictionary
+    return Chunk(column.path, _number(said, _CODEC), width, tuple(_pages(file, start, _number(said, _VALUES))))
 
 
 def _pages(file: int, at: int, values: int) -> Iterator[Page]:
@@ -161,7 +188,7 @@ def _page(header: thrift.Fields) -> Page:
         return Page(size, 0, kind, 0)
     place, values, encoding = _DETAILS[kind]
     details = header.get(place)
-    if details is None or isinstance(details, int):
+    if not isinstance(details, dict):
         raise ValueError("a page of another type than its header")
     return Page(size, _number(details, values), kind, _number(details, encoding))
 

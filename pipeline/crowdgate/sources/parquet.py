@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,10 @@ import pyarrow.parquet
 from crowdgate.contracts.servers import PATH
 from crowdgate.errors import FileFault
 from crowdgate.limits import LARGEST_FOOTER, LONGEST_ID
-from crowdgate.sources import pages
+from crowdgate.sources import pages, thrift
 from crowdgate.sources.encode import is_text, too_long
 from crowdgate.sources.files import PART_BYTES, Slice, Stamp, file_reader
 from crowdgate.sources.source import Batch
-
-_FOOTER_END = 8
-"""A file ends with the length of its footer and PAR1."""
 
 
 def names_of(path: Path, wanted: Sequence[str]) -> tuple[str, ...]:
@@ -34,7 +32,7 @@ def names_of(path: Path, wanted: Sequence[str]) -> tuple[str, ...]:
     for field in schema:
         if field.name in wanted and pa.types.is_nested(_storage(field.type)):
             raise FileFault(f"{path.name}: column {field.name!r} holds lists or structures: expected one value a cell")
-    words = pages.problem(path, pyarrow.parquet.read_metadata(path), wanted)
+    words = pages.problem(path, pyarrow.parquet.read_metadata(path).schema, wanted)
     if words is not None:
         raise FileFault(f"{path.name}: {words}")
     return tuple(schema.names)
@@ -42,7 +40,7 @@ def names_of(path: Path, wanted: Sequence[str]) -> tuple[str, ...]:
 
 def _check_footer(path: Path) -> None:
     with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - _FOOTER_END))
+        file.seek(max(0, path.stat().st_size - pages.FOOTER_END))
         if int.from_bytes(file.read(4), "little") > LARGEST_FOOTER:
             raise FileFault(
                 f"{path.name}: not a readable Parquet file: its footer is larger than {LARGEST_FOOTER >> 20} MiB"
@@ -69,7 +67,7 @@ class ParquetFiles:
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Batches that stay in cache. Text columns are dictionaries, but for those in which hardly a value recurs."""
         metadata = pyarrow.parquet.read_metadata(part.path)
-        groups = range(part.first, part.last)
+        groups, said = range(part.first, part.last), _groups(part.path, part.stamp)
         total, done = sum(metadata.row_group(group).num_rows for group in groups), 0
         kinds = {name: pyarrow.parquet.read_schema(part.path).field(name).type for name in columns}
         loose = {name for name, kind in kinds.items() if isinstance(kind, pa.BaseExtensionType)}
@@ -81,7 +79,7 @@ class ParquetFiles:
             pyarrow.parquet.ParquetFile(part.path, read_dictionary=text) as file,
         ):
             for group in groups:
-                rows = pages.batch_rows(pages.chunks_of(part.path, metadata, group, columns), loose)
+                rows = pages.batch_rows(pages.chunks_of(part.path, metadata.schema, said[group], columns), loose)
                 for batch in file.iter_batches(rows, row_groups=[group], columns=list(columns), use_threads=False):
                     done += batch.num_rows
                     cells = {name: batch.column(name) for name in columns}
@@ -112,6 +110,13 @@ def _storage(kind: Any) -> Any:
 
 def _is_text(kind: Any) -> bool:
     return is_text(kind) or kind in (pa.string_view(), pa.binary_view())
+
+
+@lru_cache(maxsize=1)
+def _groups(path: Path, stamp: Stamp) -> Sequence[thrift.Fields]:
+    """The row groups of a file, which are the same ones while its stamp is."""
+    del stamp
+    return pages.groups_of(path)
 
 
 def _has_long(part: Slice, name: str) -> bool:

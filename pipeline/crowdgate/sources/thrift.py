@@ -1,17 +1,17 @@
-"""As much of Thrift's compact protocol as Parquet's page headers need: structs of numbers and of structs.
+"""As much of Thrift's compact protocol as Parquet's headers and footers need: numbers, structs and lists of structs.
 
-Texts, lists, sets and maps are passed over. Nothing is allocated by what a length claims.
+Texts, other lists, sets and maps are passed over. Nothing is allocated by what a length claims.
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple, Union
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 DEEPEST = 8
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 _INTEGERS = (4, 5, 6)
 
-Fields = Mapping[int, Union[int, "Fields"]]
-"""What a struct holds by the number of a field: whole numbers and structs."""
+Fields = Mapping[int, Any]
+"""What a struct holds by the number of a field: whole numbers, structs, and lists of structs."""
 
 
 class Parsed(NamedTuple):
@@ -60,17 +60,19 @@ class _Cursor:
         self.depth += 1
         if self.depth > DEEPEST:
             raise ValueError(f"more than {DEEPEST} structs in each other")
-        fields: dict[int, int | Fields] = {}
+        fields: dict[int, Any] = {}
         number = 0
         while head := self.byte():
             number = number + (head >> 4) if head >> 4 else self.integer()
+            if number in fields:
+                raise ValueError("a field that is there twice")
             value = self.value(head & 0x0F)
             if value is not None:
                 fields[number] = value
         self.depth -= 1
         return fields
 
-    def value(self, kind: int) -> int | Fields | None:
+    def value(self, kind: int) -> Any:
         """A field's value; None where it is passed over."""
         if kind in (_TRUE, _FALSE):
             return int(kind == _TRUE)
@@ -78,12 +80,14 @@ class _Cursor:
             return self.integer()
         if kind == _STRUCT:
             return self.struct()
+        if kind == _LIST:
+            return self.list()
         self.skip(kind)
         return None
 
     def skip(self, kind: int) -> None:
-        if kind in (_LIST, _SET):
-            self.skip_list()
+        if kind == _SET:
+            self.list()
         elif kind == _MAP:
             self.skip_map()
         elif kind in (_BYTE, _DOUBLE, _BINARY):
@@ -91,9 +95,14 @@ class _Cursor:
         else:
             raise ValueError("a type that Thrift does not know")
 
-    def skip_list(self) -> None:
+    def list(self) -> Any:
+        """A list of structs; None for another one."""
         head = self.byte()
-        self.skip_items(head >> 4 if head >> 4 < 15 else self.varint(), [head & 0x0F])
+        size, kind = head >> 4 if head >> 4 < 15 else self.varint(), head & 0x0F
+        if kind == _STRUCT:
+            return [self.struct() for _ in range(size)]
+        self.skip_items(size, [kind])
+        return None
 
     def skip_map(self) -> None:
         size = self.varint()
@@ -101,7 +110,7 @@ class _Cursor:
             head = self.byte()
             self.skip_items(size, [head >> 4, head & 0x0F])
 
-    def skip_items(self, size: int, kinds: list[int]) -> None:
+    def skip_items(self, size: int, kinds: Sequence[int]) -> None:
         for _ in range(size):
             for kind in kinds:
                 if kind in (_TRUE, _FALSE):
