@@ -54,7 +54,7 @@ def test_choices_follow_the_exponential_mechanism() -> None:
         law = expected(scores, sensitivity, of)[kept]
         return float(chisquare(found[kept], law / law.sum() * found[kept].sum()).pvalue)
 
-    assert found[1] == 0
+    assert found[1] <= 7  # .05 are expected: P(Poisson(.05) > 7) is below 1e-9, also with 20 times as many
     assert p_value(rho) > 1e-9
     assert p_value(4 * rho) < 1e-9
     assert p_value(rho / 4) < 1e-9

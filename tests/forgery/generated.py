@@ -1,5 +1,6 @@
 """All forgeries of a release folder, and folders of every kind to forge."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -7,10 +8,12 @@ import pytest
 
 from crowdgate.formats import FORMATS
 from crowdgate.jobs import release as job
+from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.kind.run import Request
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.stores import STORES
+from crowdgate.settings import KEY_VARIABLE
 from crowdgate.sources import SOURCES
 from tests.conformance.copies import SLOT, Case, working_copy
 from tests.conformance.lives import quick_rules
@@ -57,6 +60,8 @@ def released(name: str, root: Path) -> Path:
     workshop = FOLDERS[name](root)
     with pytest.MonkeyPatch.context() as patch:
         quick_rules(patch)
+        if KEY_VARIABLE in os.environ:
+            ledger_at(workshop.root, None).sign()
         found = job.release(Request(workshop.policy, SLOT), draw_key).path
     assert found is not None
     return found

@@ -14,12 +14,12 @@ from crowdgate.jobs.anonymity import job as measuring
 from crowdgate.jobs.kl import shelf
 from crowdgate.jobs.kl.publish import Asked, publish
 from crowdgate.kind.run import Request
-from crowdgate.ledger import ledger
+from crowdgate.ledger import ledger, private
 from crowdgate.ledger.key import draw_key
 from crowdgate.publish import publisher
 
 HOLDERS: dict[str, Any] = {"ledger": ledger.Ledger, "job": job, "publisher": publisher, "shelf": shelf,
-                           "measuring": measuring, "os": os}  # fmt: skip
+                           "measuring": measuring, "private": private, "os": os}  # fmt: skip
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload([__name__])  # imports once; every process is then a fork of one without threads
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from crowdgate.jobs.destinations import taken
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.publish.publisher import STAGING
+from crowdgate.signing import keys
 from tests.workshop import Workshop, crowdgate
 
 TAKEN = {
@@ -43,6 +44,8 @@ def test_a_folder_that_is_anothers_is_refused_by_check_and_release_before_the_ch
     copy: Workshop, place: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     key = "secrets/below/key" if place == "around the key" else "keys/key"
+    (copy.root / key).parent.mkdir(parents=True, exist_ok=True)
+    keys.create(copy.root / key)
     with (copy.root / "crowdgate.toml").open("a") as file:
         file.write(f'signing_key = "{key}"\n')
     assert crowdgate("release", copy.policy, "--to", copy.root / TAKEN[place]) == 2

@@ -153,7 +153,9 @@ def test_check_says_when_it_is_decided_and_that_it_can_fail(clinic: Workshop) ->
     assert (notes["register_matches"].warning, notes["register_matches"].blocks) == (None, True)
 
 
-@pytest.mark.parametrize(("holder", "name", "when"), [("job", "counted_register", "after"), ("os", "rename", "before")])
+@pytest.mark.parametrize(
+    ("holder", "name", "when"), [("job", "counted_register", "after"), ("publisher", "publish", "before")]
+)
 def test_a_killed_run_ends_well_when_it_is_run_again(clinic: Workshop, holder: str, name: str, when: str) -> None:
     """Nothing is charged before the register is counted; what was committed is published as it was."""
     run_and_kill(clinic.policy, holder, name, when)

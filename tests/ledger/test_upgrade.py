@@ -21,6 +21,7 @@ def url(tmp_path: Path) -> str:
     with closing(sqlite3.connect(tmp_path / "ledger.db")) as connection:
         connection.executescript(OLD.read_text(encoding="utf-8"))
         connection.execute("PRAGMA journal_mode=WAL")
+    (tmp_path / "ledger.db").chmod(0o600)
     return f"sqlite:///{tmp_path}/ledger.db"
 
 

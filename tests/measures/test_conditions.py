@@ -281,8 +281,9 @@ def test_a_condition_lets_a_release_through_and_withholds_it(
     add_gate(workshop, f"measure: {name}, of: ward, {loose}")
     assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 0
     workshop.edit(workshop.policy, f"of: ward, {loose}", f"of: ward, {tight}")
+    workshop.edit(workshop.policy, "version: 1", "version: 2")
     assert crowdgate("release", workshop.policy, "--as-of", "2030-01-02") == 3
-    assert not workshop.release_dir("2030-01-02").exists()
+    assert not (workshop.root / "releases" / "clinic" / "2").exists()
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.split()[0] == "fail"]
     assert f"{name} of ward" in line
 
