@@ -152,9 +152,12 @@ def test_a_changed_policy_needs_a_new_version(workshop: Workshop, capsys: pytest
 def test_a_frozen_population_is_shown_and_refused(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     where = ("--ledger", workshop.ledger)
     assert release(workshop, 0) == 0
+    assert crowdgate("check", workshop.policy) == 0
     assert crowdgate("ledger", "freeze", "clinic-patients", "--reason", "a complaint", *where) == 0
     assert release(workshop, 1) == 5
     capsys.readouterr()
+    assert crowdgate("check", workshop.policy) == 3
+    assert "its ledger refuses it: the population clinic-patients is frozen" in capsys.readouterr().out
     assert crowdgate("ledger", "show", *where) == 0
     said = capsys.readouterr().out
     assert "; frozen" in said

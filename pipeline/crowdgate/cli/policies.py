@@ -31,7 +31,7 @@ def check(
 ) -> None:
     """Find out whether policies are right and can be let through, reading no data but those of a public register.
 
-    Exit 2 for wrong files, 3 when a static gate fails or a gate can't pass, otherwise 0.
+    Exit 2 for wrong files, 3 when a static gate fails, a gate can't pass or the ledger would refuse it, otherwise 0.
     """
     checked: list[Checked] = []
     problems: list[Problem] = []
@@ -53,6 +53,8 @@ def check(
 
 def _show_check(found: Checked) -> None:
     typer.echo(f"{found.policy}: {'allowed' if found.allowed else 'would be withheld'}")
+    if found.refused is not None:
+        typer.echo(f"  its ledger refuses it: {found.refused}")
     told = (*found.plan.told(), *found.plan.protection.notes())
     for line in (*told, *informed_words(found.informed), *unheld_words(found.unheld)):
         typer.echo(f"  {line}")

@@ -10,7 +10,7 @@ from crowdgate.jobs.audit_keeping import now
 from crowdgate.jobs.audited import evidence_here
 from crowdgate.jobs.charges import charge_words, unlikely
 from crowdgate.jobs.destinations import destination_problems
-from crowdgate.jobs.informed import informed
+from crowdgate.jobs.informed import informed, refusal
 from crowdgate.jobs.kl.held import held_here
 from crowdgate.jobs.plan import bundle_of, decided, failed, gate_reach, judge_static, plan_release
 from crowdgate.jobs.register import register_here
@@ -39,8 +39,10 @@ class GateNote:
 
 @dataclass(frozen=True)
 class Checked:
-    """A policy whose files are right. `allowed` is False when a static gate fails or a blocking gate can't pass;
-    `unheld` is why the decisions on what is collected could not be held to the ledger (None: they were)."""
+    """A policy whose files are right. `allowed` is False when a static gate fails, a blocking gate can't pass, or its
+    ledger, where that is at hand, would refuse it now whatever is left (`refused` says why). `unheld` is why the
+    decisions on what is collected could not be held to the ledger (None: they were).
+    """
 
     policy: Path
     plan: Plan
@@ -49,6 +51,7 @@ class Checked:
     allowed: bool
     informed: bool | None
     unheld: str | None
+    refused: str | None
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -62,6 +65,7 @@ class Checked:
             "gates": [gate.to_json() for gate in self.gates],
             "informed": self.informed,
             "decisions_not_held": self.unheld,
+            "ledger_refuses": self.refused,
         }
 
 
@@ -89,8 +93,9 @@ def check(policy: Path) -> Checked:
         for (rule, measure), found in zip(plan.gates, reaches, strict=True)
     ]
     hopeless = any(note.blocks and found is Reach.CANNOT_PASS for note, found in zip(notes, reaches, strict=True))
-    allowed = not failed(verdicts) and not hopeless
-    return Checked(policy, plan, tuple(verdicts), tuple(notes), allowed, informed(plan), held.why_not)
+    refused = refusal(plan)
+    allowed = not failed(verdicts) and not hopeless and refused is None
+    return Checked(policy, plan, tuple(verdicts), tuple(notes), allowed, informed(plan), held.why_not, refused)
 
 
 def _of_register(register: Register | None) -> str:
