@@ -15,7 +15,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse.linalg import LinearOperator, lsqr
 
 from crowdgate.risk.joint import Known, fitted, margin, spread
 
@@ -81,6 +80,8 @@ def _change(law: Floats, tables: Sequence[Known]) -> Floats:
         for part, scale, table in zip(np.split(each, ends[:-1]), scales, tables, strict=True):
             summed = summed + spread(scale * part.reshape(scale.shape), table, law.shape)
         return np.asarray((root * summed).ravel())
+
+    from scipy.sparse.linalg import LinearOperator, lsqr
 
     operator = LinearOperator((int(ends[-1]), law.size), matvec=margins, rmatvec=factors, dtype=np.float64)
     short = [(scale * (t.counts - margin(law, t))).ravel() for scale, t in zip(scales, tables, strict=True)]
