@@ -24,6 +24,7 @@ KEYS = {
 }
 """Every row of these tables is in the journal; the column names the row."""
 _encoded = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
+_decoded = json.JSONDecoder().raw_decode
 _MANY = 2000
 """Lines that are fetched at a time."""
 Row = tuple[Table, Mapping[str, Any]]
@@ -43,8 +44,7 @@ class Line(NamedTuple):
     @property
     def said(self) -> dict[str, Any]:
         """The detail."""
-        found: dict[str, Any] = json.loads(self.detail) if self.detail else {}
-        return found
+        return parsed(self.detail)
 
     def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """The rows that it wrote, with the names of their tables."""
@@ -53,6 +53,16 @@ class Line(NamedTuple):
     def row(self, table: Table) -> dict[str, Any]:
         """The row that it wrote into a table. Raises StopIteration without one."""
         return next(row for name, row in self.rows() if name == table.name)
+
+
+def parsed(detail: str | None) -> dict[str, Any]:
+    """A detail, of which no character is left over. Raises ValueError."""
+    if detail is None:
+        return {}
+    said, end = _decoded(detail)
+    if end != len(detail) or not isinstance(said, dict):
+        raise ValueError("no object of JSON, or something after it")
+    return said
 
 
 def rows_of(said: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -106,6 +116,7 @@ def chained(digest: str, number: int, event: str, subject: str, commitment: str 
 
 def digest_of(before: str, number: int, event: str, subject: str, commitment: str | None, detail: str | None) -> str:
     """The digest of a line: the SHA-256 of a JSON list of the digest before it and what it says."""
-    first, kind, whose = quoted(before), quoted(event), quoted(subject)
-    noted, said = ("null" if text is None else quoted(text) for text in (commitment, detail))
-    return hashlib.sha256(f"[{first},{number},{kind},{whose},{noted},{said}]".encode()).hexdigest()
+    noted = "null" if commitment is None else quoted(commitment)
+    said = "null" if detail is None else quoted(detail)
+    text = f"[{quoted(before)},{number},{quoted(event)},{quoted(subject)},{noted},{said}]"
+    return hashlib.sha256(text.encode()).hexdigest()
