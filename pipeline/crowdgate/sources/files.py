@@ -102,7 +102,10 @@ def file_reader(
 
 def _open(place: Path, suffixes: Sequence[str], reading: FileFormat, needed: Sequence[str]) -> FileSource:
     """Opens files: reads headers and footers only."""
-    paths = _find(place, suffixes)
+    try:
+        paths = _find(place, suffixes)
+    except OSError:
+        raise FileFault("the input's path names nothing that can be opened") from None
     first: tuple[str, ...] | None = None
     slices: list[Slice] = []
     for path in paths:
