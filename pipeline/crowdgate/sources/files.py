@@ -4,6 +4,7 @@ What one row can cause (an unknown value, a null, bad UTF-8, a ragged line) neve
 refuses, as FileFault, with a message that names the file and the column and nothing of their contents.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,10 +103,7 @@ def file_reader(
 
 def _open(place: Path, suffixes: Sequence[str], reading: FileFormat, needed: Sequence[str]) -> FileSource:
     """Opens files: reads headers and footers only."""
-    try:
-        paths = _find(place, suffixes)
-    except OSError:
-        raise FileFault("the input's path names nothing that can be opened") from None
+    paths = _find(place, suffixes)
     first: tuple[str, ...] | None = None
     slices: list[Slice] = []
     for path in paths:
@@ -117,8 +115,8 @@ def _open(place: Path, suffixes: Sequence[str], reading: FileFormat, needed: Seq
 
 
 def _find(place: Path, suffixes: Sequence[str]) -> list[Path]:
-    if not place.is_dir():
-        if not place.is_file():
+    if not os.path.isdir(place):  # pathlib raises where a name is too long
+        if not os.path.isfile(place):
             raise FileFault(f"{place.name}: there is no such file or directory")
         return [place]
     try:
