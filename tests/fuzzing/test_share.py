@@ -29,9 +29,11 @@ def test_no_mutated_file_makes_a_command_break_its_promises(start: Workshop, tmp
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize(("target", "seed"), [("parquet", "77-516"), ("budget", "77-61")])
+@pytest.mark.parametrize(
+    ("target", "seed"), [("parquet", "77-516"), ("parquet", "6-28"), ("budget", "77-61"), ("contract", "9-120")]
+)
 def test_what_was_found_once_is_not_found_again(target: str, seed: str, start: Workshop, tmp_path: Path) -> None:
-    """A footer that ended the process in its library, and an error that repeated a key of 70,000 letters."""
+    """Footers that ended the process in its library or nested without end; a key and a path of 70,000 letters."""
     assert not trial(start, target, seed, tmp_path)[2]
 
 

@@ -90,6 +90,8 @@ def _broken(ended: Ended, forged: bool) -> Iterator[str]:
         yield f"it ends by {ended.code}"
     if "Traceback" in ended.said:
         yield "it shows a traceback"
+    if "a fault in crowdgate itself" in ended.said:
+        yield "it is a fault of the program"
     if MARK in ended.said:
         yield "it quotes a value"
     if len(ended.said) > MOST_SAID:

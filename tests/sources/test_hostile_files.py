@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,12 @@ def test_no_run_of_rows_touches_more_than_is_said(columns: list[list[tuple[int, 
         of_row = np.repeat(np.arange(len(column)), [values for _, values in column])
         runs = (set(of_row[at : at + rows].tolist()) for at in range(len(of_row)))
         assert pages._fullest(found, rows) == max(sum(column[page][0] for page in run) for run in runs)
+
+
+@given(st.binary(max_size=80) | st.sampled_from([b"\x19\x19" * 5000, b"\x1c" * 5000, b"\x1b\x01\xbb" * 3000]))
+def test_any_bytes_are_a_struct_or_none(data: bytes) -> None:
+    with suppress(ValueError):
+        assert thrift.parse(data).size <= len(data)
 
 
 def chunk(*held: int, width: int = 0) -> pages.Chunk:

@@ -363,6 +363,7 @@ def unlike(path: Path) -> Path:
 
 
 FAULTS: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "long name": (lambda path: path.with_name("n" * 5000), "there is no such file or directory"),
     "missing file": (lambda path: path, "t.parquet: there is no such file"),
     "empty directory": (lambda path: path.parent, "holds no \\*.parquet"),
     "missing column": (lambda path: write(path, {"X": [MARK]}), "t.parquet: column 'x' is missing"),

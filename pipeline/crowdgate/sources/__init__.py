@@ -1,5 +1,6 @@
 """Sources: where tables are read from. A new one is a file here and a line below."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def open_source(contract: Contract, columns: Sequence[str], path: Path | None = 
     """
     by_suffix = {suffix: reader for reader in SOURCES.values() for suffix in reader.suffixes}
     own = SOURCES[contract.server.reader]
-    named = own if path is None or path.is_dir() else by_suffix.get(path.suffix.lower(), own)
+    named = own if path is None or os.path.isdir(path) else by_suffix.get(path.suffix.lower(), own)
     person = [] if contract.unit.person is None else [contract.unit.person]
     return named.opened(contract, tuple(dict.fromkeys([*columns, *person])), path)
 

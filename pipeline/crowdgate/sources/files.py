@@ -4,6 +4,7 @@ What one row can cause (an unknown value, a null, bad UTF-8, a ragged line) neve
 refuses, as FileFault, with a message that names the file and the column and nothing of their contents.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,8 +115,8 @@ def _open(place: Path, suffixes: Sequence[str], reading: FileFormat, needed: Seq
 
 
 def _find(place: Path, suffixes: Sequence[str]) -> list[Path]:
-    if not place.is_dir():
-        if not place.is_file():
+    if not os.path.isdir(place):  # pathlib raises where a name is too long
+        if not os.path.isfile(place):
             raise FileFault(f"{place.name}: there is no such file or directory")
         return [place]
     try:

@@ -6,7 +6,7 @@ Texts, other lists, sets and maps are passed over. Nothing is allocated by what 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-DEEPEST = 8
+DEEPEST = 20
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 _INTEGERS = (4, 5, 6)
 
@@ -57,9 +57,6 @@ class _Cursor:
         return (value >> 1) ^ -(value & 1)
 
     def struct(self) -> Fields:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise ValueError(f"more than {DEEPEST} structs in each other")
         fields: dict[int, Any] = {}
         number = 0
         while head := self.byte():
@@ -69,7 +66,6 @@ class _Cursor:
             value = self.value(head & 0x0F)
             if value is not None:
                 fields[number] = value
-        self.depth -= 1
         return fields
 
     def value(self, kind: int) -> Any:
@@ -78,12 +74,18 @@ class _Cursor:
             return int(kind == _TRUE)
         if kind in _INTEGERS:
             return self.integer()
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise ValueError(f"more than {DEEPEST} values in each other")
+        found = None
         if kind == _STRUCT:
-            return self.struct()
-        if kind == _LIST:
-            return self.list()
-        self.skip(kind)
-        return None
+            found = self.struct()
+        elif kind == _LIST:
+            found = self.list()
+        else:
+            self.skip(kind)
+        self.depth -= 1
+        return found
 
     def skip(self, kind: int) -> None:
         if kind == _SET:
@@ -100,7 +102,7 @@ class _Cursor:
         head = self.byte()
         size, kind = head >> 4 if head >> 4 < 15 else self.varint(), head & 0x0F
         if kind == _STRUCT:
-            return [self.struct() for _ in range(size)]
+            return [self.value(kind) for _ in range(size)]
         self.skip_items(size, [kind])
         return None
 
