@@ -92,6 +92,24 @@ def test_rows_that_decide_are_looked_at_again_under_the_lock(ledger: Ledger, sta
         ledger.reserve(asked("a/1/2030-01-01"))
 
 
+ACTING = {
+    "a trigger": "CREATE TRIGGER cheaper AFTER INSERT ON entries BEGIN UPDATE totals SET epsilon = '0/1'; END",
+    "a view": "CREATE VIEW more AS SELECT * FROM entries",
+    "a table": "CREATE TABLE more (number INTEGER)",
+    "an index less": "DROP INDEX one_live_entry",
+    "a column more": "ALTER TABLE entries ADD COLUMN more TEXT",
+}
+
+
+@pytest.mark.parametrize("what", ACTING)
+def test_what_is_no_part_of_a_ledger_is_refused(url: str, ledger: Ledger, what: str) -> None:
+    edit(ledger.path, ACTING[what])
+    with pytest.raises(LedgerRefused, match="not those of a ledger"):
+        open_ledger(url, None).reserve(asked("a/1/2030-01-03"))
+    with pytest.raises(VerificationFailed):
+        open_ledger(url, None).verify()
+
+
 def test_totals_that_agree_with_the_journal_must_be_sums(
     ledger: Ledger, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -334,6 +334,7 @@ class Ledger:
         with self._reading() as connection:
             try:
                 seen = Attested()
+                self._refuse_unsound(connection)
                 seen.follow(connection)
                 seen.compare(connection)
             except Changed as changed:
@@ -397,11 +398,18 @@ class Ledger:
         seen, self._seen.attested = self._seen.attested, None  # what can't be followed is looked at anew
         first, seen = seen is None, seen or Attested()
         with self._told():
+            if first:
+                self._refuse_unsound(connection)
             seen.follow(connection)
             if first:
                 seen.compare(connection)
         self._seen.attested = seen
         return seen
+
+    def _refuse_unsound(self, connection: Connection) -> None:
+        wrong = self._store.unsound(connection)
+        if wrong is not None:
+            raise Changed(wrong)
 
     @contextmanager
     def _told(self) -> Iterator[None]:

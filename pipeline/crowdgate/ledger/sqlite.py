@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from crowdgate import modes
 from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused
 from crowdgate.ledger.sharing import refuse_others
+from crowdgate.ledger.sound import unsound
 from crowdgate.ledger.store import DAMAGED, StoreKind
 
 PREFIX = "sqlite:///"
@@ -116,6 +117,10 @@ class SqliteStore:
     def now(self, connection: Connection) -> str:
         """The machine's clock: a file is used by runs of one machine."""
         return _now(connection)
+
+    def unsound(self, connection: Connection) -> str | None:
+        """A damaged page, an index that differs from its table, another schema, or None."""
+        return unsound(connection)
 
     @contextmanager
     def transaction(self, writing: bool) -> Iterator[Connection]:

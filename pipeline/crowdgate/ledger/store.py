@@ -18,6 +18,9 @@ class Store(Protocol):
     def path(self) -> Path:
         """What messages call it; private records lie in a folder beside it."""
 
+    def unsound(self, connection: Connection) -> str | None:
+        """What is wrong with the database itself, in words, or None."""
+
     def now(self, connection: Connection) -> str:
         """The time (UTC, ISO 8601, whole seconds) by the database's clock, which all its runs share."""
 
