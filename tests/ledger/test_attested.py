@@ -9,6 +9,7 @@ import pytest
 from crowdgate.errors import LedgerRefused, VerificationFailed
 from crowdgate.ledger import schema
 from crowdgate.ledger.attested import Attested
+from crowdgate.ledger.journal import chained
 from crowdgate.ledger.ledger import Ledger, State, create, open_ledger
 from crowdgate.ledger.signed import signed_by
 from crowdgate.signing import keys
@@ -106,6 +107,25 @@ def test_what_is_no_part_of_a_ledger_is_refused(url: str, ledger: Ledger, what: 
     edit(ledger.path, ACTING[what])
     with pytest.raises(LedgerRefused, match="not those of a ledger"):
         open_ledger(url, None).reserve(asked("a/1/2030-01-03"))
+    with pytest.raises(VerificationFailed):
+        open_ledger(url, None).verify()
+
+
+ODD = [
+    "", "[1]", "{}", "null", '{"rows":1}', '{"rows":[1]}', '{"rows":[{"table":"entries","row":{}}]}', "[" * 20_000,
+    '{"rows":[{"table":"nope","row":{}}]}', '{"rows":[{"table":"entries","row":{"number":[1]}}]}', '{"a":1}x',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("detail", ODD, ids=range(len(ODD)))
+def test_lines_that_follow_and_say_nothing_that_can_be_read_are_refused(url: str, ledger: Ledger, detail: str) -> None:
+    """As somebody writes them who knows how the chain is computed."""
+    last = ledger.head()
+    line = chained(last.digest, last.number + 1, "entry.reserved", "a/1/2030-01-03", None, detail)
+    edit(ledger.path, "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)", *line)
+    for look in (lambda: open_ledger(url, None).reserve(asked("a/1/2030-01-04")), open_ledger(url, None).journal):
+        with pytest.raises(LedgerRefused):
+            look()
     with pytest.raises(VerificationFailed):
         open_ledger(url, None).verify()
 

@@ -18,6 +18,7 @@ from crowdgate.ledger.values import State
 
 _COLUMNS = {table.name: tuple(column.name for column in table.columns) for table in KEYS}
 _VALUES = {name: itemgetter(*columns) for name, columns in _COLUMNS.items()}
+_ENTRIES = entries.name
 _MANY = 2000
 """Rows that are fetched at a time."""
 _KEYS = {table.name: key for table, key in KEYS.items()}
@@ -72,9 +73,12 @@ class Attested:
         if number != self.number + 1 or digest != digest_of(self.digest, number, event, subject, commitment, detail):
             raise Changed(f"line {self.number + 1} of its journal was changed")
         self.number, self.digest = number, digest
-        for name, row in rows_of(parsed(detail)):
+        rows = list(rows_of(parsed(detail)))
+        if event.startswith("entry.") and [row["release_id"] for name, row in rows if name == _ENTRIES] != [subject]:
+            raise Changed(f"line {number} of its journal speaks of a charge and holds none")
+        for name, row in rows:
             self._said[name][row[_KEYS[name]]] = hash(_cells(name, row))
-            if name == entries.name:
+            if name == _ENTRIES:
                 self._note(row["release_id"], row["number"], row["policy_digest"], row["state"] != State.VOID)
 
     def _note(self, release_id: str, number: int, policy_digest: str, charged: bool) -> None:

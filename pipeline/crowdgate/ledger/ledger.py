@@ -141,8 +141,12 @@ class Ledger:
             return [schema.entry_of(row) for row in found]
 
     def journal(self) -> list[Line]:
-        """Everything that was ever changed or recorded, in its order."""
+        """Everything that was ever changed or recorded, in its order.
+
+        Of a ledger that was edited nothing is told: raises LedgerRefused as `attest` does, but for keys.
+        """
         with self._reading() as connection:
+            self._agreed(connection)
             return list(lines(connection))
 
     def head(self) -> Line:

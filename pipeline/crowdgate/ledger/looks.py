@@ -38,10 +38,10 @@ def informed(written: Iterable[Line], population: str, policy_digest: str) -> bo
             row = line.row(entries)
             charged[line.subject] = (row["population"], row["policy_digest"], looked)
         elif line.event == "entry.reading":
-            whose, digest, before = charged[line.subject]
+            whose, digest, before = charged.get(line.subject, ("", "", False))
             if (whose, digest) == (population, policy_digest):
                 return before
         elif line.event in (RECORD_OPENED, *OF_POPULATION):
-            whose = charged[line.subject][0] if line.event == RECORD_OPENED else line.subject
+            whose = charged.get(line.subject, ("",))[0] if line.event == RECORD_OPENED else line.subject
             looked = looked or whose == population
     return looked
