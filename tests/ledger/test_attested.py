@@ -1,6 +1,8 @@
 """What was changed behind the ledger's back is refused at the next charge, whatever it was."""
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +117,21 @@ ODD = [
     "", "[1]", "{}", "null", '{"rows":1}', '{"rows":[1]}', '{"rows":[{"table":"entries","row":{}}]}', "[" * 20_000,
     '{"rows":[{"table":"nope","row":{}}]}', '{"rows":[{"table":"entries","row":{"number":[1]}}]}', '{"a":1}x',
 ]  # fmt: skip
+
+
+def test_a_trigger_that_comes_while_a_release_runs_or_under_another_name_is_refused(url: str, ledger: Ledger) -> None:
+    ledger.attest()
+    edit(ledger.path, ACTING["a trigger"])
+    with pytest.raises(LedgerRefused, match="triggers or views"):
+        ledger.record("note", "x")
+    with closing(sqlite3.connect(ledger.path)) as connection, connection:
+        connection.execute("PRAGMA writable_schema=1")
+        change = "UPDATE sqlite_master SET name = 'sqlite_t', sql = replace(sql, 'TRIGGER cheaper', 'TRIGGER sqlite_t')"
+        connection.execute(f"{change} WHERE type = 'trigger'")
+    with pytest.raises(LedgerRefused):
+        open_ledger(url, None).record("note", "x")
+    with pytest.raises(VerificationFailed):
+        open_ledger(url, None).verify()
 
 
 @pytest.mark.parametrize("detail", ODD, ids=range(len(ODD)))

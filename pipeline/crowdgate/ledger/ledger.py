@@ -385,6 +385,7 @@ class Ledger:
         with self._transaction(writing=True) as connection:
             pen = Pen(connection, self._followed(connection), self._store.now(connection), author())
             with self._told():
+                self._refuse_acting(connection)
                 yield pen
             if self._signer is not None and pen.last is not None:
                 sign(connection, self.id, pen.last, self._signer)
@@ -409,6 +410,11 @@ class Ledger:
                 seen.compare(connection)
         self._seen.attested = seen
         return seen
+
+    def _refuse_acting(self, connection: Connection) -> None:
+        wrong = self._store.acting(connection)
+        if wrong is not None:
+            raise Changed(wrong)
 
     def _refuse_unsound(self, connection: Connection) -> None:
         wrong = self._store.unsound(connection)

@@ -21,9 +21,15 @@ def unsound(connection: Connection) -> str | None:
     return None if _shape(connection) == _expected() else "its tables, indexes or triggers are not those of a ledger"
 
 
+def acting(connection: Connection) -> str | None:
+    """What acts by itself in a file, in words, or None: asked under the lock, for it may be there for a moment."""
+    found = connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index')").first()
+    return None if found is None else "it holds triggers or views"
+
+
 def _shape(connection: Connection) -> Shape:
     """Each column of each table, and the definition of whatever there is, without blanks."""
-    held = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'"
+    held = "SELECT type, name, sql FROM sqlite_master WHERE NOT (type = 'index' AND sql IS NULL)"  # but automatic ones
     found: list[tuple[Any, ...]] = []
     for kind, name, sql in connection.exec_driver_sql(held).all():
         found.append((kind, name, _ADDED.sub("", "".join(str(sql).split()))))

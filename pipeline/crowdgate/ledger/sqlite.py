@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from crowdgate import modes
 from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused
 from crowdgate.ledger.sharing import refuse_others
-from crowdgate.ledger.sound import unsound
+from crowdgate.ledger.sound import acting, unsound
 from crowdgate.ledger.store import DAMAGED, StoreKind
 
 PREFIX = "sqlite:///"
@@ -121,6 +121,10 @@ class SqliteStore:
     def unsound(self, connection: Connection) -> str | None:
         """A damaged page, an index that differs from its table, another schema, or None."""
         return unsound(connection)
+
+    def acting(self, connection: Connection) -> str | None:
+        """A trigger or a view, or None."""
+        return acting(connection)
 
     @contextmanager
     def transaction(self, writing: bool) -> Iterator[Connection]:

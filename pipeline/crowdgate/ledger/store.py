@@ -21,6 +21,9 @@ class Store(Protocol):
     def unsound(self, connection: Connection) -> str | None:
         """What is wrong with the database itself, in words, or None."""
 
+    def acting(self, connection: Connection) -> str | None:
+        """What acts by itself in the database, in words, or None."""
+
     def now(self, connection: Connection) -> str:
         """The time (UTC, ISO 8601, whole seconds) by the database's clock, which all its runs share."""
 
