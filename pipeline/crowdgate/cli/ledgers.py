@@ -135,6 +135,7 @@ def budget(
     opened = ledger_at(Path.cwd(), ledger)
     if raise_it:
         raise_budget(opened, population, epsilon, delta, people, reason)
+    opened.attest()
     found = [entry for entry in budgets_json(opened) if entry["population"] == population]
     if as_json:
         print_json({"outcome": "raised" if raise_it else "shown", "budgets": found})

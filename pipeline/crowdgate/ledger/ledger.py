@@ -135,8 +135,9 @@ class Ledger:
             return [schema.budget_of(row) for row in found]
 
     def entries(self) -> list[Entry]:
-        """Every reservation ever made, void ones too, in their order."""
+        """Every reservation ever made, void ones too, in their order. Raises LedgerRefused as `journal` does."""
         with self._reading() as connection:
+            self._agreed(connection)
             found = connection.execute(select(entries).order_by(entries.c.number)).mappings()
             return [schema.entry_of(row) for row in found]
 
@@ -381,6 +382,9 @@ class Ledger:
     @contextmanager
     def _writing(self) -> Iterator[Pen]:
         """A change. Everything is looked at before the lock is taken, and what was written since under it."""
+        if self.trusted and (self._signer is None or self._signer.public not in self.trusted):
+            said = "trusts keys, and no key that it trusts signs here: what it wrote would be refused"
+            raise LedgerRefused(f"the ledger {self.id} {said}; name that key (signing_key)", "unsigned")
         self.attest()
         with self._transaction(writing=True) as connection:
             pen = Pen(connection, self._followed(connection), self._store.now(connection), author())
