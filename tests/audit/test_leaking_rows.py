@@ -83,12 +83,13 @@ def test_copied_rows_tell_who_is_in_the_table(tmp_path: Path, leak: Leak, least:
 def test_copied_rows_tell_a_note_that_nothing_predicts(tmp_path: Path, leak: Leak, told: bool) -> None:
     """240 people, of whom two are of each age, ward and note: six share age and ward, and their notes are drawn by lot.
     The majority is right of about .4 of them and who reads copies of .6, so that a gain of .1 lies halfway. One
-    table's gain has a standard error of .04 at most (.24 / 160 targets), the mean of three or four one of .025: four of
-    these away. Who reads no copies may make no guess of everybody at all, which is no gain."""
+    table's gain has a standard error of .04 at most (.24 / 160 targets): it is three of these away, and further
+    with more tables. Of about two tables in five nobody guesses all (of eight in none once in 1,500 runs; keys are not
+    seeded); who reads no copies may never do so, which is no gain."""
     plan = clinic(tmp_path)
-    gains_of = [gain_of(plan, leak, seed) for seed in range(4)]
+    gains_of = [gain_of(plan, leak, seed) for seed in range(8 if told else 4)]
     found = [gain for gain in gains_of if gain is not None]
-    assert not told or len(found) > len(gains_of) / 2
+    assert bool(found) or not told
     assert (sum(found) / max(1, len(found)) > 0.1) is told
 
 
