@@ -1,7 +1,8 @@
 """What the journal says, line by line as its chain holds, and whether the other tables hold just that.
 
 Everything is looked at once, and then only what was written since: under the ledger's lock that is what others wrote in
-the meantime. Of a row its hash is kept, which whoever edits rows can't aim at: Python draws its key for each process.
+the meantime. Of a row its hash is kept, which whoever edits texts can't aim at: Python draws its key for each process.
+Whole numbers have no key; those that another of the same hash could stand for are bounded where they are read.
 """
 
 from collections import defaultdict
