@@ -1,5 +1,6 @@
 """What was changed behind the ledger's back is refused at the next charge, whatever it was."""
 
+import json
 import shutil
 import sqlite3
 from contextlib import closing
@@ -111,6 +112,18 @@ def test_what_is_no_part_of_a_ledger_is_refused(url: str, ledger: Ledger, what: 
         open_ledger(url, None).reserve(asked("a/1/2030-01-03"))
     with pytest.raises(VerificationFailed):
         open_ledger(url, None).verify()
+
+
+@pytest.mark.parametrize("epsilon", ["1e999999999", "0.5", "1", "-1/1", "1/0", "1" * 301 + "/1"])
+def test_amounts_of_another_form_are_refused_and_never_computed(url: str, ledger: Ledger, epsilon: str) -> None:
+    """Though the chain agrees: 1e999999999 would take hours."""
+    last, row = ledger.head(), {"population": "us-cps", "epsilon": epsilon, "delta": "2/1000000000"}
+    said = json.dumps({"rows": [{"table": "totals", "row": row}]})
+    line = chained(last.digest, last.number + 1, "budget.raised", "us-cps", None, said)
+    edit(ledger.path, "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)", *line)
+    edit(ledger.path, "UPDATE totals SET epsilon = ?", epsilon)
+    with pytest.raises(LedgerRefused):
+        open_ledger(url, None).reserve(asked("a/1/2030-01-04"))
 
 
 ODD = [

@@ -100,6 +100,8 @@ def test_what_has_begun_to_read_is_never_freed(ledger: Ledger, monkeypatch: pyte
 
 def test_a_frozen_population_is_neither_charged_nor_read(ledger: Ledger) -> None:
     held = ledger.reserve(asked(ID, "flow-1"))
+    with pytest.raises(LedgerRefused, match="not registered"):
+        ledger.freeze("US-cps", True, "a name that was mistaken")
     ledger.freeze("us-cps", True, "a complaint")
     for change in (
         lambda: ledger.reserve(asked("a/1/2030-01-02")),

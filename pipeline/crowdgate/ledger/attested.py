@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Select, Table, func, select
 
 from crowdgate.ledger.journal import KEYS, digest_of, line_at, parsed, rows_of
 from crowdgate.ledger.schema import entries, journal, totals
-from crowdgate.ledger.values import State
+from crowdgate.ledger.values import State, amount
 
 _COLUMNS = {table.name: tuple(column.name for column in table.columns) for table in KEYS}
 _VALUES = {name: itemgetter(*columns) for name, columns in _COLUMNS.items()}
@@ -137,11 +137,11 @@ def sums(connection: Connection) -> Sums:
     found: Sums = {}
     for population, epsilon, delta, times in connection.execute(charged).tuples():
         one, other = found.get(population, (Fraction(0), Fraction(0)))
-        found[population] = one + times * Fraction(epsilon), other + times * Fraction(delta)
+        found[population] = one + times * amount(epsilon), other + times * amount(delta)
     return {population: lost for population, lost in found.items() if any(lost)}
 
 
 def _stated(connection: Connection) -> Sums:
     """The same as the running totals state it, but for populations of which all was given back."""
-    found = {row.population: (Fraction(row.epsilon), Fraction(row.delta)) for row in connection.execute(select(totals))}
+    found = {row.population: (amount(row.epsilon), amount(row.delta)) for row in connection.execute(select(totals))}
     return {population: lost for population, lost in found.items() if any(lost)}

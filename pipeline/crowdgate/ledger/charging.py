@@ -78,7 +78,7 @@ class Reservation:
 
 def charge(pen: Pen, asked: Asked) -> Reservation:
     """Charges a release, or takes up the lease of the same run. Raises LedgerRefused; then nothing is charged."""
-    _look(pen, asked.budget.population, asked.contract)
+    look(pen, asked.budget.population, asked.contract)
     lease = _lease(pen, asked)
     refuse_frozen(pen, asked.budget.population)
     before = schema.total(pen.connection, asked.budget.population)
@@ -126,8 +126,8 @@ def refuse_frozen(pen: Pen, population: str) -> None:
         raise LedgerRefused(f"{said}; `crowdgate ledger thaw {population} --reason WHY` ends that", "frozen")
 
 
-def _look(pen: Pen, population: str, contract: str) -> None:
-    """The rows that decide are those of the journal."""
+def look(pen: Pen, population: str, contract: str) -> None:
+    """The rows that decide are those of the journal. Raises Changed."""
     for table, key in ((populations, population), (totals, population), (contracts, contract)):
         pen.seen.row(pen.connection, table, key)
 
@@ -182,7 +182,8 @@ def refuse_changed(pen: Pen, version: str, policy_digest: str) -> None:
     other = pen.seen.other_digest(version, policy_digest)
     if other is not None:
         said = f"version {version} was charged for {other} with other files (policy, contract, levels, margins, budget)"
-        raise LedgerRefused(f"{said}; a changed policy needs a new version")
+        free = f"a run of it that never began to read is freed by `crowdgate ledger free {other}`"
+        raise LedgerRefused(f"{said}; a changed policy needs a new version; {free}")
 
 
 def _refuse_more(asked: Asked, cap: Spend, before: Spend) -> None:

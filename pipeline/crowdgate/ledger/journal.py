@@ -72,11 +72,16 @@ def rows_of(said: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def append(
-    connection: Connection, event: str, subject: str, commitment: str | None, rows: Sequence[Row], **said: object
+    connection: Connection,
+    after: tuple[int, str],
+    event: str,
+    subject: str,
+    commitment: str | None,
+    rows: Sequence[Row],
+    **said: object,
 ) -> Line:
-    """Adds a line; the caller holds the ledger's lock."""
-    last = select(journal.c.number, journal.c.digest).order_by(journal.c.number.desc()).limit(1)
-    number, digest = connection.execute(last).tuples().one_or_none() or (0, "")
+    """Adds a line after the one of this number and digest, which was followed; the caller holds the ledger's lock."""
+    number, digest = after
     held = {"rows": [{"table": table.name, "row": dict(row)} for table, row in rows]} if rows else {}
     line = chained(digest, number + 1, event, subject, commitment, _encoded({**said, **held}))
     connection.execute(insert(journal).values(line._asdict()))

@@ -207,6 +207,7 @@ class Ledger:
         """
         with self._reading() as connection, self._told():
             pen = Pen(connection, self._followed(connection), "", "")
+            charging.look(pen, budget.population, contract_id)
             charging.refuse_frozen(pen, budget.population)
             if version is not None:
                 charging.refuse_changed(pen, version, policy_digest)
@@ -298,11 +299,16 @@ class Ledger:
     def freeze(self, population: str, frozen: bool, reason: str) -> None:
         """Stops a population, or lets it go on: charges and first reads are refused. The journal keeps the reason.
 
-        Raises LedgerRefused where that is so already.
+        Raises LedgerRefused where that is so already, and for a population that is not registered: a name that was
+        mistaken would stop nobody.
         """
         label("reason", reason, 1000)
         with self._writing() as pen:
-            if schema.frozen(pen.connection, label("population", population)) == frozen:
+            if schema.registered(pen.connection, label("population", population)) is None:
+                raise LedgerRefused(
+                    f"the population {population} is not registered; `crowdgate ledger show` lists those that are"
+                )
+            if schema.frozen(pen.connection, population) == frozen:
                 raise LedgerRefused(f"the population {population} is {'' if frozen else 'not '}frozen already")
             values = {"population": population, "frozen": frozen}
             change = update(freezes).where(freezes.c.population == population).values(values)

@@ -25,7 +25,8 @@ class Pen:
         self, event: str, subject: str, commitment: str | None = None, rows: Sequence[Row] = (), **said: object
     ) -> Line:
         """Adds a line to the journal, of rows that were written."""
-        self.last = append(self.connection, event, subject, commitment, rows, at=self.at, by=self.by, **said)
+        after = (self.seen.number, self.seen.digest) if self.last is None else (self.last.number, self.last.digest)
+        self.last = append(self.connection, after, event, subject, commitment, rows, at=self.at, by=self.by, **said)
         return self.last
 
     def added(self, table: Table, values: dict[str, Any]) -> Row:

@@ -4,8 +4,6 @@ Ids, digests, amounts, states, salted commitments, and who wrote a line when. No
 stored. Every row of every table but `journal` and `signatures` stands in a line of the journal as well.
 """
 
-from fractions import Fraction
-
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -23,7 +21,7 @@ from sqlalchemy import (
     select,
 )
 
-from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State
+from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amount
 
 FORMAT = 2
 
@@ -145,7 +143,7 @@ def entry_of(row: RowMapping) -> Entry:
 
 
 def _spend_of(row: RowMapping) -> Spend:
-    return Spend(Fraction(row["epsilon"]), Fraction(row["delta"]))
+    return Spend(amount(row["epsilon"]), amount(row["delta"]))
 
 
 def registered(connection: Connection, population: str) -> Budget | None:

@@ -3,6 +3,7 @@
 Amounts are exact text "p/q", never binary floats.
 """
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -12,6 +13,7 @@ from crowdgate.limits import MOST_PEOPLE
 
 RELATIONS = ("add-remove",)
 MOST_DIGITS = 300
+_AMOUNT = re.compile(rf"[0-9]{{1,{MOST_DIGITS}}}/[0-9]{{1,{MOST_DIGITS}}}")
 
 
 class State(StrEnum):
@@ -149,6 +151,13 @@ def amounts(spend: Spend) -> dict[str, str]:
         if max(value.numerator, value.denominator) >= 10**MOST_DIGITS:
             raise ValueError(f"{name} must have at most {MOST_DIGITS} digits above and below the fraction line")
     return {name: f"{value.numerator}/{value.denominator}" for name, value in values.items()}
+
+
+def amount(text: str) -> Fraction:
+    """What `amounts` kept. Raises ValueError for any other text, ZeroDivisionError for one over nothing."""
+    if not _AMOUNT.fullmatch(text):
+        raise ValueError(f"an amount must be p/q, of at most {MOST_DIGITS} digits each")
+    return Fraction(text)
 
 
 def budget_row(budget: Budget) -> dict[str, Any]:
