@@ -6,34 +6,25 @@ Whole numbers have no key; those that another of the same hash could stand for a
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from fractions import Fraction
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, Select, Table, func, select
+from sqlalchemy import Connection, Table, func, select
 
-from crowdgate.ledger.journal import KEYS, digest_of, line_at, parsed, rows_of
-from crowdgate.ledger.schema import entries, journal, totals
+from crowdgate.ledger.journal import KEYS, digest_of, line_at, parsed, raw, rows_of, since
+from crowdgate.ledger.schema import entries, totals
 from crowdgate.ledger.values import State, amount
 
 _COLUMNS = {table.name: tuple(column.name for column in table.columns) for table in KEYS}
 _VALUES = {name: itemgetter(*columns) for name, columns in _COLUMNS.items()}
 _ENTRIES = entries.name
-_MANY = 2000
-"""Rows that are fetched at a time."""
 _KEYS = {table.name: key for table, key in KEYS.items()}
 
 
 class Changed(Exception):
     """What a ledger holds that its journal does not say, in words."""
-
-
-def raw(connection: Connection, rows: Select[Any]) -> Iterator[tuple[Any, ...]]:
-    """Rows as the database driver has them: a hundred thousand take half the time so."""
-    cursor = connection.execute(rows).cursor
-    while cursor is not None and (part := cursor.fetchmany(_MANY)):
-        yield from part
 
 
 def _cells(name: str, row: dict[str, Any]) -> tuple[Any, ...]:
@@ -61,9 +52,7 @@ class Attested:
             if last is None or last.digest != self.digest:
                 raise Changed(f"line {self.number} of its journal is not there any more, or was changed")
         try:
-            for line in raw(
-                connection, select(journal).where(journal.c.number > self.number).order_by(journal.c.number)
-            ):
+            for line in raw(connection, since(self.number)):
                 self._add(*line)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise Changed(f"line {self.number} of its journal says what nobody can read") from None

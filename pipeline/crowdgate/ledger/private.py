@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdgate import modes
+from crowdgate.disk import sync
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 
 FOLDER = "private"
@@ -29,7 +30,7 @@ def private_folder(ledger_file: Path) -> Path:
         modes.make_folder(folder, modes.PRIVATE_RECORD)
         if not os.access(folder, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        _sync(ledger_file.parent)  # or a power cut takes the folder with all its records
+        sync(ledger_file.parent)  # or a power cut takes the folder with all its records
     except OSError as error:
         raise EnvironmentFault(f"{folder}: private records can't be kept there: {error.strerror}") from None
     return folder
@@ -62,14 +63,6 @@ def put_private(path: Path, data: bytes) -> None:
         raise
     finally:
         os.close(folder)
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def read_private(path: Path, commitments: Collection[str]) -> tuple[dict[str, Any], bool]:

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from crowdgate import modes
+from crowdgate.disk import sync
 from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused
 from crowdgate.ledger.sharing import refuse_others
 from crowdgate.ledger.sound import acting, unsound
@@ -77,7 +78,7 @@ def new_file(path: Path) -> Iterator[Engine]:
         refuse_others(path)
         with _translated(path):
             yield opened(path, 10, "PRAGMA journal_mode=WAL")
-            _sync_folder(path.parent)
+            sync(path.parent)
     except BaseException:
         for end in ("", "-wal", "-shm"):
             Path(f"{path}{end}").unlink(missing_ok=True)
@@ -188,14 +189,6 @@ def _fault(path: Path, error: BaseException | None) -> CrowdgateError:
         return LedgerRefused(f"no ledger at {path} any more")
     said = _MACHINE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
     return LedgerRefused(f"{path} {DAMAGED}") if said is None else EnvironmentFault(f"the ledger {path} {said}")
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 KIND = StoreKind(EXAMPLE, _placed, _made, _opened, _now)

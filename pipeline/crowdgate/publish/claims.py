@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from crowdgate import modes
+from crowdgate.disk import sync
 from crowdgate.errors import CrowdgateError, EnvironmentFault
-from crowdgate.publish.durable import sync
 from crowdgate.publish.locking import locked
 from crowdgate.publish.publisher import SCRATCH, STAGING
 from crowdgate.signing.files import bounded, plain_file

@@ -6,16 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from crowdgate import modes
+from crowdgate.disk import sync
 from crowdgate.errors import EnvironmentFault
-
-
-def sync(path: Path) -> None:
-    """Put a file or a folder on disk. A file is found again when its folder is on disk as well."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def make_folder(path: Path, access: modes.Access = modes.RELEASE) -> None:

@@ -6,8 +6,9 @@ import shutil
 from pathlib import Path
 
 from crowdgate import modes
+from crowdgate.disk import sync
 from crowdgate.errors import EnvironmentFault
-from crowdgate.publish.durable import faults, make_folder, sync
+from crowdgate.publish.durable import faults, make_folder
 from crowdgate.publish.locking import locked
 from crowdgate.publish.publisher import SCRATCH, STAGING
 

@@ -13,11 +13,12 @@ from pathlib import Path
 from pydantic import ConfigDict
 
 from crowdgate import manifest, modes
+from crowdgate.disk import sync
 from crowdgate.errors import EnvironmentFault, LedgerRefused
 from crowdgate.formats.written import Writer
 from crowdgate.manifest import FileSaid
 from crowdgate.manifest.values import Said
-from crowdgate.publish.durable import faults, make_folder, sync
+from crowdgate.publish.durable import faults, make_folder
 
 STAGING = ".crowdgate-staging"
 SCRATCH = ".crowdgate-"

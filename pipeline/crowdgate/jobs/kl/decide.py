@@ -12,6 +12,7 @@ import yaml
 from crowdgate import modes
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.reading import read_contract
+from crowdgate.disk import sync
 from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem, nearest
 from crowdgate.hierarchy import INVALID_LABEL, Hierarchy
 from crowdgate.jobs.kl.held import DECIDED, contract_problems, hold_decisions
@@ -21,7 +22,6 @@ from crowdgate.ledger.ledger import Ledger
 from crowdgate.policy.decisions import FOLDER, KIND, Decision, in_force, read_decision, read_decisions
 from crowdgate.policy.files import budget_of_contract, working_copy
 from crowdgate.policy.policy import API_VERSION
-from crowdgate.publish.durable import sync
 
 CHOICES = ("collect", "coarsen", "do-not-collect")
 _HEAD = "# yaml-language-server: $schema=../schema/collection-decision.json\n"
