@@ -1,11 +1,14 @@
 """Ledgers for tests: budgets, charges, and edits behind the ledger's back."""
 
+import json
 import sqlite3
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
-from crowdgate.ledger.ledger import Asked, Budget, Spend
+from crowdgate.ledger.journal import KEYS, Line, chained
+from crowdgate.ledger.ledger import Asked, Budget, Ledger, Spend
 
 BUDGET = Budget("us-cps", Spend(Fraction(4), Fraction("1e-8")), 300_000, "row", "add-remove")
 ONE = Spend(Fraction(1), Fraction("1e-9"))
@@ -20,6 +23,28 @@ def edit(path: Path, statement: str, *values: object) -> None:
     """Changes a ledger's file as somebody does who can write it."""
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(statement, values)
+
+
+def append(
+    ledger: Ledger,
+    event: str,
+    subject: str,
+    rows: Sequence[tuple[str, Mapping[str, object]]] = (),
+    commitment: str | None = None,
+    **said: object,
+) -> None:
+    """Adds a line whose digest is right, and writes its rows, as somebody does who knows how a ledger is kept."""
+    with closing(sqlite3.connect(ledger.path)) as connection, connection:
+        last = Line(*connection.execute("SELECT * FROM journal ORDER BY number DESC LIMIT 1").fetchone())
+        held = {"rows": [{"table": table, "row": row} for table, row in rows]} if rows else {}
+        said = {"at": "2030-01-01T00:00:00Z", "by": "mallory@example", **said, **held}
+        line = chained(last.digest, last.number + 1, event, subject, commitment, json.dumps(said))
+        connection.execute("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)", line)
+        for table, row in rows:
+            if table in {known.name for known in KEYS}:
+                holes = ", ".join("?" * len(row))
+                statement = f"INSERT OR REPLACE INTO {table} ({', '.join(row)}) VALUES ({holes})"
+                connection.execute(statement, [*row.values()])
 
 
 def cells(path: Path) -> list[tuple[str, str, int, object]]:

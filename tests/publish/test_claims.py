@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crowdgate.errors import EnvironmentFault
 from crowdgate.publish import claims, durable, probe
-from crowdgate.publish.publisher import STAGING
+from crowdgate.publish.publisher import SCRATCH, STAGING
 
 ID = "clinic/1/2030-01-01"
 MINE, OTHER = "mine-00000001", "other-00000002"
@@ -48,6 +48,12 @@ def test_another_ledgers_claim_is_refused_with_words_and_can_be_removed_by_a_per
     assert all(word in str(refused.value) for word in (OTHER, str(claims.claim_file(root, ID)), "nothing was charged"))
     claims.claim_file(root, ID).unlink()
     claims.claim(root, ID, MINE)
+
+
+def test_a_folder_that_is_in_the_way_of_claims_is_named(root: Path) -> None:
+    (claims.claim_file(root, ID).parent / f"{SCRATCH}claim").mkdir(parents=True)
+    with pytest.raises(EnvironmentFault, match=rf"{SCRATCH}claim is a folder"):
+        claims.claim(root, ID, MINE)
 
 
 @settings(max_examples=60, deadline=None)

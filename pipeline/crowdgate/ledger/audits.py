@@ -55,7 +55,7 @@ class Told:
 
     line: int
     policy: str
-    question: Question
+    question: str
     event: str
 
 
@@ -66,10 +66,10 @@ def audits(written: Iterable[Line]) -> list[Told]:
     return [Told(line.number, line.subject.partition(" ")[0], _question(line), words[line.event]) for line in told]
 
 
-def _question(line: Line) -> Question:
+def _question(line: Line) -> str:
     """Singling out stands without its name."""
-    name, *digest = line.subject.split(" ")[1:]
-    return Question(name) if digest else Question.SINGLING_OUT
+    name, digest, _ = line.subject.partition(" ")[2].rpartition(" ")
+    return name if digest else Question.SINGLING_OUT
 
 
 def _of(written: Iterable[Line], event: str, key: str) -> Iterator[Line]:

@@ -14,6 +14,7 @@ from sqlalchemy import update
 from crowdgate.errors import LedgerRefused
 from crowdgate.ledger import schema
 from crowdgate.ledger.journal import Line, Row, last_of
+from crowdgate.ledger.moves import VOID
 from crowdgate.ledger.pen import Pen
 from crowdgate.ledger.schema import contracts, entries, freezes, populations, totals
 from crowdgate.ledger.values import Budget, Entry, Spend, State, amounts, budget_row, label, optional
@@ -115,7 +116,7 @@ def given_back(pen: Pen, entry: Entry) -> None:
     row = pen.changed(entries, own.values(state=State.VOID.value))
     assert row is not None, "it was read under the lock"
     rest = schema.total(pen.connection, entry.population) - entry.spend
-    pen.line("entry.void", entry.release_id, None, [row, _total(pen, entry.population, rest)])
+    pen.line(VOID, entry.release_id, None, [row, _total(pen, entry.population, rest)])
 
 
 def refuse_frozen(pen: Pen, population: str) -> None:
@@ -179,7 +180,7 @@ def _refuse_used(pen: Pen, asked: Asked) -> None:
 
 def refuse_changed(pen: Pen, version: str, policy_digest: str) -> None:
     """Raises LedgerRefused for a version of a policy that was charged with another digest."""
-    other = pen.seen.other_digest(version, policy_digest)
+    other = pen.seen.held.other_digest(version, policy_digest)
     if other is not None:
         said = f"version {version} was charged for {other} with other files (policy, contract, levels, margins, budget)"
         free = f"a run of it that never began to read is freed by `crowdgate ledger free {other}`"

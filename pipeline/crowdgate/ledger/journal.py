@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, Table, insert, select
+from sqlalchemy import Connection, Select, Table, select
 
 from crowdgate.ledger.schema import contracts, entries, freezes, journal, ledgers, populations, totals
 
@@ -48,7 +48,7 @@ class Line(NamedTuple):
 
     def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """The rows that it wrote, with the names of their tables."""
-        yield from rows_of(self.said)
+        return ((each["table"], each["row"]) for each in held_of(self.said))
 
     def row(self, table: Table) -> dict[str, Any]:
         """The row that it wrote into a table. Raises StopIteration without one."""
@@ -65,27 +65,24 @@ def parsed(detail: str | None) -> dict[str, Any]:
     return said
 
 
-def rows_of(said: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of a detail: a list, or, in lines of a ledger of format 1, one."""
-    for each in said.get("rows", [said] if "table" in said else []):
-        yield each["table"], each["row"]
+def held_of(said: Mapping[str, Any]) -> Sequence[Any]:
+    """The rows of a detail, each with its table: a list, or, in lines of a ledger of format 1, one."""
+    found: Sequence[Any] = said.get("rows", [said] if "table" in said else ())
+    return found
 
 
-def append(
-    connection: Connection,
+def following(
     after: tuple[int, str],
     event: str,
     subject: str,
     commitment: str | None,
     rows: Sequence[Row],
-    **said: object,
+    said: Mapping[str, object],
 ) -> Line:
-    """Adds a line after the one of this number and digest, which was followed; the caller holds the ledger's lock."""
+    """The line after the one of this number and digest."""
     number, digest = after
     held = {"rows": [{"table": table.name, "row": dict(row)} for table, row in rows]} if rows else {}
-    line = chained(digest, number + 1, event, subject, commitment, _encoded({**said, **held}))
-    connection.execute(insert(journal).values(line._asdict()))
-    return line
+    return chained(digest, number + 1, event, subject, commitment, _encoded({**said, **held}))
 
 
 def raw(connection: Connection, rows: Select[Any]) -> Iterator[tuple[Any, ...]]:
@@ -134,5 +131,5 @@ def digest_of(before: str, number: int, event: str, subject: str, commitment: st
     """The digest of a line: the SHA-256 of a JSON list of the digest before it and what it says."""
     noted = "null" if commitment is None else quoted(commitment)
     said = "null" if detail is None else quoted(detail)
-    text = f"[{quoted(before)},{number},{quoted(event)},{quoted(subject)},{noted},{said}]"
+    text = f'["{before}",{number},{quoted(event)},{quoted(subject)},{noted},{said}]'
     return hashlib.sha256(text.encode()).hexdigest()

@@ -9,16 +9,18 @@ a lease (`charging`); from then on it stays charged whatever becomes of its run:
 
 Each change also appends a line to a journal that is chained by SHA-256 and holds the rows as they were left. Before
 anything is changed the whole journal is followed and every row compared with it (`attested`); under the lock that is
-done again with what was written since, and with every row that decides. With a signing key each change ends with a
-signature of its last line, and a ledger whose last line nobody trusted has signed is not used. Without a key, a whole
-chain that was computed anew, or an older copy, is told by anchors alone: a line and its digest that were kept outside.
+done again with what was written since, and with every row that decides. A line may say only what the ledger itself
+would write after those before it (`held`), and a ledger that was edited tells nothing. With a signing key each change
+ends with a signature of its last line, a ledger whose last line nobody trusted has signed is not used, and one that is
+signed is not written without a key. Without a key, a whole chain that was computed anew, or an older copy, is told by
+anchors alone: a line and its digest that were kept outside.
 """
 
 import re
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -29,11 +31,12 @@ from crowdgate.ledger import charging, schema
 from crowdgate.ledger.attested import Attested, Changed
 from crowdgate.ledger.author import author
 from crowdgate.ledger.charging import Asked, Reservation
+from crowdgate.ledger.held import RECORDED
 from crowdgate.ledger.journal import Line, last_line, last_of, line_at, lines
 from crowdgate.ledger.looks import informed
 from crowdgate.ledger.pen import Pen
 from crowdgate.ledger.schema import entries, freezes, ledgers, populations
-from crowdgate.ledger.signed import sign, signed_by
+from crowdgate.ledger.signed import is_signed, sign, signed_by
 from crowdgate.ledger.store import DAMAGED, Store
 from crowdgate.ledger.stores import kind_of
 from crowdgate.ledger.values import (
@@ -137,7 +140,6 @@ class Ledger:
     def entries(self) -> list[Entry]:
         """Every reservation ever made, void ones too, in their order. Raises LedgerRefused as `journal` does."""
         with self._reading() as connection:
-            self._agreed(connection)
             found = connection.execute(select(entries).order_by(entries.c.number)).mappings()
             return [schema.entry_of(row) for row in found]
 
@@ -147,7 +149,6 @@ class Ledger:
         Of a ledger that was edited nothing is told: raises LedgerRefused as `attest` does, but for keys.
         """
         with self._reading() as connection:
-            self._agreed(connection)
             return list(lines(connection))
 
     def head(self) -> Line:
@@ -194,7 +195,7 @@ class Ledger:
         Raises LedgerRefused for a ledger that does not hold what its journal says, or, where keys are trusted, whose
         last line is signed with none of them.
         """
-        with self._reading() as connection:
+        with self._transaction(writing=False) as connection:
             self._followed(connection)
 
     def check(self, contract_id: str, budget: Budget, version: str | None = None, policy_digest: str = "") -> Budget:
@@ -205,7 +206,7 @@ class Ledger:
         unit or relation is not the registered one, if the contract is bound to another population, if the population
         is frozen, or if this `version` of a policy was charged with another digest.
         """
-        with self._reading() as connection, self._told():
+        with self._transaction(writing=False) as connection, self._told():
             pen = Pen(connection, self._followed(connection), "", "")
             charging.look(pen, budget.population, contract_id)
             charging.refuse_frozen(pen, budget.population)
@@ -318,7 +319,7 @@ class Ledger:
 
     def record(self, event: str, subject: str, commitment: str | None = None) -> None:
         """Appends a line to the journal. Names with a dot are the ledger's own, so `event` is of a-z, 0-9 and -."""
-        if not re.fullmatch(r"[a-z0-9-]{1,40}", event):
+        if not RECORDED.fullmatch(event):
             raise ValueError("event must be 1 to 40 of a-z, 0-9 and -")
         label("subject", subject)
         optional("commitment", commitment)
@@ -342,12 +343,13 @@ class Ledger:
         Raises VerificationFailed for an edited ledger, or, where keys are trusted, one whose last line they did not
         sign.
         """
-        with self._reading() as connection:
+        with self._transaction(writing=False) as connection:
             try:
                 seen = Attested()
                 self._refuse_unsound(connection)
                 seen.follow(connection)
                 seen.compare(connection)
+                self._seen.attested = seen
             except Changed as changed:
                 raise VerificationFailed(f"the ledger {self.id}: {changed}") from None
             line = last_line(connection)
@@ -382,23 +384,43 @@ class Ledger:
                 raise LedgerRefused(f"{release_id} {stands}: {event} is refused")
             pen.line(event, release_id, commitment, [row])
 
-    def _reading(self) -> AbstractContextManager[Connection]:
-        return self._transaction(writing=False)
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """A look at what agrees with its journal."""
+        with self._transaction(writing=False) as connection:
+            self._agreed(connection)
+            yield connection
 
     @contextmanager
     def _writing(self) -> Iterator[Pen]:
         """A change. Everything is looked at before the lock is taken, and what was written since under it."""
         if self.trusted and (self._signer is None or self._signer.public not in self.trusted):
-            said = "trusts keys, and no key that it trusts signs here: what it wrote would be refused"
-            raise LedgerRefused(f"the ledger {self.id} {said}; name that key (signing_key)", "unsigned")
+            raise self._unsignable("trusts keys, and no key that it trusts signs here")
         self.attest()
-        with self._transaction(writing=True) as connection:
-            pen = Pen(connection, self._followed(connection), self._store.now(connection), author())
-            with self._told():
-                self._refuse_acting(connection)
-                yield pen
-            if self._signer is not None and pen.last is not None:
-                sign(connection, self.id, pen.last, self._signer)
+        pen = None
+        try:
+            with self._transaction(writing=True) as connection:
+                pen = self._pen(connection)
+                with self._told():
+                    yield pen
+                if self._signer is not None and pen.last is not None:
+                    sign(connection, self.id, pen.last, self._signer)
+        except BaseException:
+            if pen is not None and pen.last is not None:
+                self._seen.attested = None  # what was written is undone
+            raise
+
+    def _pen(self, connection: Connection) -> Pen:
+        seen = self._followed(connection)
+        with self._told():
+            self._refuse_acting(connection)
+        if self._signer is None and is_signed(connection, seen.number):
+            raise self._unsignable("is signed, and no key signs here")
+        return Pen(connection, seen, self._store.now(connection), author())
+
+    def _unsignable(self, why: str) -> LedgerRefused:
+        said = f"the ledger {self.id} {why}: what was written would be refused"
+        return LedgerRefused(f"{said}; name the key (signing_key)", "unsigned")
 
     def _followed(self, connection: Connection) -> Attested:
         """What the journal says by now, of a ledger that may be used."""

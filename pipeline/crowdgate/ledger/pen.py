@@ -7,13 +7,14 @@ from typing import Any
 from sqlalchemy import Connection, Table, Update, insert
 
 from crowdgate.ledger.attested import Attested
-from crowdgate.ledger.journal import Line, Row, append
+from crowdgate.ledger.journal import Line, Row, following
+from crowdgate.ledger.schema import journal
 
 
 @dataclass
 class Pen:
-    """A transaction that holds the ledger's lock, what the journal said when it began, the store's time, and who
-    writes; `last` is the last line that was written in it."""
+    """A transaction that holds the ledger's lock, what the journal says so far, the store's time, and who writes;
+    `last` is the last line that was written in it."""
 
     connection: Connection
     seen: Attested
@@ -24,9 +25,11 @@ class Pen:
     def line(
         self, event: str, subject: str, commitment: str | None = None, rows: Sequence[Row] = (), **said: object
     ) -> Line:
-        """Adds a line to the journal, of rows that were written."""
-        after = (self.seen.number, self.seen.digest) if self.last is None else (self.last.number, self.last.digest)
-        self.last = append(self.connection, after, event, subject, commitment, rows, at=self.at, by=self.by, **said)
+        """Adds a line to the journal, of rows that were written. Raises Changed for one that nobody could follow."""
+        written = {**said, "at": self.at, "by": self.by}
+        self.last = following((self.seen.number, self.seen.digest), event, subject, commitment, rows, written)
+        self.seen.add(*self.last)
+        self.connection.execute(insert(journal).values(self.last._asdict()))
         return self.last
 
     def added(self, table: Table, values: dict[str, Any]) -> Row:

@@ -27,6 +27,11 @@ def signed_by(connection: Connection, ledger_id: str, line: Line, trusted: Seque
     return any(id in keys and keys[id].verify(_bytes(text), said) for id, text in connection.execute(own).tuples())
 
 
+def is_signed(connection: Connection, number: int) -> bool:
+    """Whether anybody signed the line of this number."""
+    return connection.execute(select(signatures.c.number).where(signatures.c.number == number)).first() is not None
+
+
 def _statement(ledger_id: str, line: Line) -> bytes:
     return f"crowdgate ledger line\n{ledger_id}\n{line.number}\n{line.digest}\n".encode()
 

@@ -4,19 +4,16 @@ Nothing that it holds is changed: old lines stay what they are, so that the plac
 too. Its charges that never began to read are leases that have run out.
 """
 
-from fractions import Fraction
-
 from sqlalchemy import Connection, select, text, update
 
 from crowdgate.errors import LedgerRefused
 from crowdgate.ledger import schema
-from crowdgate.ledger.attested import Attested, Changed, sums
+from crowdgate.ledger.attested import Attested, Changed
 from crowdgate.ledger.author import author
 from crowdgate.ledger.pen import Pen
 from crowdgate.ledger.schema import ledgers, totals
 from crowdgate.ledger.store import DAMAGED
 from crowdgate.ledger.stores import kind_of
-from crowdgate.ledger.values import Spend, amounts
 
 
 def upgrade(url: str, busy_seconds: float = 10) -> str:
@@ -34,7 +31,7 @@ def upgrade(url: str, busy_seconds: float = 10) -> str:
         pen = Pen(connection, _followed(connection, found[0].id), store.now(connection), author())
         row = pen.changed(ledgers, update(ledgers).values(format=schema.FORMAT))
         assert row is not None, "it is there"
-        stated = [pen.added(totals, _total(*each)) for each in sorted(sums(connection).items())]
+        stated = [pen.added(totals, each) for each in pen.seen.held.stated()]
         pen.line("ledger.upgraded", found[0].id, None, [row, *stated])
         return str(found[0].id)
 
@@ -50,11 +47,7 @@ def _followed(connection: Connection, ledger_id: str) -> Attested:
     seen = Attested()
     try:
         seen.follow(connection)
-        seen.compare_rows(connection)
+        seen.compare(connection)
     except Changed as changed:
         raise LedgerRefused(f"the ledger {ledger_id} is not upgraded: {changed}") from None
     return seen
-
-
-def _total(population: str, spent: tuple[Fraction, Fraction]) -> dict[str, str]:
-    return {"population": population, **amounts(Spend(*spent))}

@@ -37,6 +37,8 @@ def claim(root: Path, release_id: str, owner: str) -> None:
     path = claim_file(root, release_id)
     with locked(root, release_id) as staging:
         part = staging / _PART
+        if part.is_dir():
+            raise EnvironmentFault(f"{part} is a folder, which no run makes; nothing was charged; remove it")
         part.unlink(missing_ok=True)  # of a run that was killed: who claims holds the lock
         try:
             _write_new(part, f"{owner}\n".encode())
