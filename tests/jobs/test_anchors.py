@@ -13,7 +13,7 @@ from crowdgate.jobs import release as job
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.sampling import SecretKey
-from tests.ledger.books import edit
+from tests.ledger.books import append, edit
 from tests.workshop import Workshop, crowdgate, make_workshop
 
 DAYS = [f"2030-01-{day:02}" for day in range(1, 9)]
@@ -132,7 +132,7 @@ def test_a_line_without_a_signature_is_refused_where_a_key_is_configured(
 ) -> None:
     keyed(workshop, monkeypatch)
     assert release(workshop, 0) == 0
-    open_ledger(workshop.ledger, None).record("note", "of somebody without the key")
+    append(open_ledger(workshop.ledger, None), "note", "of somebody without the key")
     assert crowdgate("ledger", "verify") == 6
     assert release(workshop, 1) == 5
     assert crowdgate("ledger", "sign") == 0
