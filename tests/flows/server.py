@@ -54,9 +54,9 @@ class Server:
         events = "SELECT 1 FROM events WHERE resource_id = 'prefect.flow-run.' || ? AND event LIKE ?"
         logs = "SELECT 1 FROM log WHERE flow_run_id = ? AND message LIKE 'Finished in %'"
         for run in runs:
-            _until(partial(self.query, logs, run.id))
-            _until(partial(self.query, events, str(UUID(run.id)), f"prefect.flow-run.{run.state['name']}"))
-        _until(lambda: not self.query("SELECT 1 FROM task_run WHERE state_type IN ('PENDING', 'RUNNING')"))
+            until(partial(self.query, logs, run.id))
+            until(partial(self.query, events, str(UUID(run.id)), f"prefect.flow-run.{run.state['name']}"))
+        until(lambda: not self.query("SELECT 1 FROM task_run WHERE state_type IN ('PENDING', 'RUNNING')"))
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,9 @@ class Seen:
     artifacts: dict[str, str]
 
 
-def _until(condition: Callable[[], Any], seconds: float = 20) -> None:
+def until(condition: Callable[[], Any], seconds: float = 20) -> None:
+    """Waits for what the server, or what it started, does; AssertionError when it takes longer."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "the server did not store the run in time"
+        assert time.monotonic() < deadline, "it did not come to be in time"
         time.sleep(0.1)
