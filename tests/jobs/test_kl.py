@@ -1,5 +1,6 @@
 """The commands of the KL repository, in a small working copy."""
 
+import errno
 import json
 import re
 from datetime import date
@@ -15,6 +16,7 @@ from crowdgate.jobs.kl import publish as job
 from crowdgate.jobs.kl.publish import Asked
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.ledger.ledger import Ledger, Spend, State, open_ledger
+from crowdgate.publish import probe
 from crowdgate.repository import index
 from crowdgate.repository.entry import digest_of
 from crowdgate.repository.reading import STAGING, Repository, read_repository
@@ -236,6 +238,29 @@ KILLED: list[tuple[str, str, str, int]] = [
     ("shelf", "_write", "after", 0),
     ("ledger", "published", "before", 0),
 ]
+
+
+@pytest.mark.parametrize("to", ["", "policies", "data_contracts/kl", "ledger", "ledger/private"])
+def test_no_repository_is_made_where_something_else_lives(
+    clinic: Workshop, capsys: pytest.CaptureFixture[str], to: str
+) -> None:
+    before = sorted(clinic.root.rglob("*"))
+    assert publish(clinic, "--epsilon", "0.5", to=to) == 2
+    assert "expected a folder of its own" in capsys.readouterr().err
+    assert sorted(clinic.root.rglob("*")) == before
+    assert spent(clinic).epsilon == 0
+
+
+def test_a_destination_that_can_not_be_written_costs_nothing(
+    clinic: Workshop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(probe, "sync", full)
+    assert publish(clinic, "--epsilon", "0.5") == 1
+    assert "No space left" in capsys.readouterr().err
+    assert spent(clinic).epsilon == 0
 
 
 @pytest.mark.parametrize(("holder", "name", "when", "then"), KILLED)

@@ -21,13 +21,17 @@ EXPECTED = "a folder of its own for what is published, such as releases"
 
 def destination_problems(bundle: Bundle) -> Iterator[Problem]:
     """What stands against the folder that a policy names, with the ledger of its working copy, if there is one."""
-    ledger: Path | None = None
-    with suppress(CrowdgateError):
-        ledger = open_ledger(ledger_url(bundle.root, None, placed), None).path
     with suppress(ValueError, OSError, RuntimeError):  # no path at all: the plan says so
-        found = taken(bundle.root, bundle.root / bundle.policy.spec.publish.to, ledger)
+        found = taken(bundle.root, bundle.root / bundle.policy.spec.publish.to, ledger_file(bundle.root, None))
         if found is not None:
             yield bundle.document.problem(("spec", "publish", "to"), found, EXPECTED)
+
+
+def ledger_file(root: Path, option: str | None) -> Path | None:
+    """The ledger that an option or the working copy names, where there is one."""
+    with suppress(CrowdgateError):
+        return open_ledger(ledger_url(root, option, placed), None).path
+    return None
 
 
 def refuse_taken(bundle: Bundle, to: Path | None, ledger: Path) -> None:

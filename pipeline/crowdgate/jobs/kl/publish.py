@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.jobs.destinations import EXPECTED, ledger_file, taken
 from crowdgate.jobs.kl import charged, shelf
 from crowdgate.jobs.kl.figures import of_public_table, of_release
 from crowdgate.jobs.kl.subject import Subject, subject_of
@@ -19,6 +20,7 @@ from crowdgate.noise import CountNoise, discrete_laplace
 from crowdgate.policy.files import budget_of_contract, working_copy
 from crowdgate.policy.policy import PrivacyBudget
 from crowdgate.policy.values import exact_number
+from crowdgate.publish.probe import probe
 from crowdgate.repository.entry import Basis, Ends, Entry, PeopleSaid, PopulationSaid, SourceSaid, digest_of, written
 from crowdgate.risk.kl_sums import Drawn, Interval
 from crowdgate.settings import configured_key
@@ -131,8 +133,18 @@ def _prepared(asked: Asked, today: date) -> _Ready:
     key = configured_key(home)
     trusted = (key.public, *(each for path in asked.keys for each in public_keys(path)))
     template = _template(asked, subject)
-    folder = shelf.folder_of(asked.to if "://" in asked.to else str(home / asked.to))
+    folder = shelf.folder_of(_place(asked, home))
     return _Ready(asked, subject, home, key, trusted, folder, today, template)
+
+
+def _place(asked: Asked, home: Path) -> str:
+    """Where the repository is: a URL, or a folder that is nobody else's."""
+    if "://" in asked.to:
+        return asked.to
+    found = taken(home, home / asked.to, ledger_file(home, asked.ledger)) if asked.to else "no folder"
+    if found is not None:
+        raise _problem("--to", found, EXPECTED)
+    return str(home / asked.to)
 
 
 def _template(asked: Asked, subject: Subject) -> Callable[..., Entry]:
@@ -187,6 +199,7 @@ def _charged(ready: _Ready, epsilon: Fraction, noise: CountNoise, announce: Anno
 
     shelf.check_folder(ready.folder, ready.trusted, ready.today)
     charged.sweep(run)
+    probe(ready.folder, run.staged)
     charge, grid = charged.reserve(run)
     if announce is not None:
         announce(run.id)
