@@ -7,12 +7,15 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
+from itertools import islice
 from typing import Any
 
 from crowdgate.contracts.models import Place, shown
 from crowdgate.errors import nearest
 
 VERSION = "v3.1.0"
+MOST_ERRORS = 1000
+"""Of a document; a tenth of them is shown at most."""
 UNKNOWN_KEYS = ("additionalProperties", "unevaluatedProperties")
 
 
@@ -38,7 +41,7 @@ def _leaves(errors: Any) -> Iterator[Any]:
     """Errors without those that only repeat another one: a part that fails leaves its keys unevaluated."""
     from jsonschema.exceptions import best_match
 
-    flat = [best_match([error]) for error in errors]
+    flat = [best_match([error]) for error in islice(errors, MOST_ERRORS)]
     for error in flat:
         path = tuple(error.absolute_path)
         others = [tuple(other.absolute_path) for other in flat if other.validator not in UNKNOWN_KEYS]
