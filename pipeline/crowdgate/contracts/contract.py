@@ -97,6 +97,13 @@ class JointCounts:
         return split(self.counts, View(self.levels), {"": View(wanted)})[""]
 
 
+class Engine(StrEnum):
+    """Who judges a table rule."""
+
+    CROWDGATE = "crowdgate"
+    GREAT_EXPECTATIONS = "greatExpectations"
+
+
 @dataclass(frozen=True)
 class RowRule:
     """A rule that reads one cell: it must be one of `labels`. Broken cells are invalid, so after cleaning it holds."""
@@ -117,17 +124,19 @@ class Fact(StrEnum):
 
 @dataclass(frozen=True)
 class TableRule:
-    """A rule about the whole table: low <= fact <= high (None: no limit). It advises; it never decides a release."""
+    """A rule about the whole table: low <= fact <= high (None: no limit). It advises; it never decides a release.
+    `engine` judges it: Crowdgate itself, on the facts that it has, or the engine that the contract names."""
 
     name: str
     fact: Fact
     attribute: str | None
     low: float | None
     high: float | None
+    engine: Engine = Engine.CROWDGATE
 
     @property
     def column(self) -> str:
-        """Name of the fact in the frame of facts."""
+        """Name of the fact among the facts."""
         return self.fact if self.attribute is None else f"{self.fact} of {self.attribute}"
 
 
@@ -162,6 +171,11 @@ class Contract:
     table_rules: tuple[TableRule, ...] = ()
     files: tuple[Path, ...] = ()
     joint: tuple[JointCounts, ...] = ()
+
+    @property
+    def engine_rules(self) -> tuple[TableRule, ...]:
+        """Table rules that the contract states for Great Expectations."""
+        return tuple(rule for rule in self.table_rules if rule.engine is Engine.GREAT_EXPECTATIONS)
 
     @cached_property
     def by_name(self) -> dict[str, Attribute]:

@@ -7,10 +7,10 @@ neither kind can hold is refused: a rule that nobody checks is worse than none.
 import math
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from crowdgate.contracts.contract import Fact, RowRule, TableRule
+from crowdgate.contracts.contract import Engine, Fact, RowRule, TableRule
 from crowdgate.contracts.domains import label_of
 from crowdgate.contracts.models import EXPECTATION, NUMBER, VALUES_LIST, Place, parse, shown
 from crowdgate.domain import Domain
@@ -23,7 +23,7 @@ REFUSED_OPERATORS = ("mustNotBe", "mustNotBeBetween")
 SHARES = ("nullValues", "missingValues", "invalidValues")
 SUPPORTED = (
     "invalidValues with validValues or pattern (mustBe: 0); nullValues, missingValues or invalidValues in percent; "
-    "duplicateValues in percent on the person column; rowCount on the table; a greatExpectations mean"
+    "duplicateValues in percent on the person column; rowCount on the table; a mean, of type custom with an engine"
 )
 Limits = tuple[float | None, float | None]
 
@@ -45,7 +45,7 @@ def property_rule(
     """The rule that one quality entry of a property states, or None after its problem was added."""
     kind, metric = place.text("type") or "library", place.text("metric")
     if kind == "custom":
-        return _mean(place, attribute, domain)
+        return _custom(place, attribute, domain)
     if kind != "library" or metric not in (*SHARES, "duplicateValues"):
         near = nearest(metric, [*SHARES, "duplicateValues"]) if metric else None
         place.refuse("a rule that is not supported", SUPPORTED, near)
@@ -105,22 +105,49 @@ def _between(at: Place, scale: Fraction) -> Limits | None:
     return float(ends[0] * scale), float(ends[1] * scale)
 
 
-def _mean(place: Place, attribute: str, domain: Domain | None) -> TableRule | None:
-    if place.text("engine") != "greatExpectations":
-        (place / "engine").refuse(shown((place / "engine").value), "engine: greatExpectations", "greatExpectations")
+def _custom(place: Place, attribute: str, domain: Domain | None) -> TableRule | None:
+    """A mean, judged by the engine that the rule names."""
+    named = place.text("engine") or ""
+    if named not in list(Engine):
+        known = " or ".join(f"engine: {name}" for name in Engine)
+        (place / "engine").refuse(shown((place / "engine").value), known, nearest(named, list(Engine)))
         return None
-    model = parse(EXPECTATION, place / "implementation")
-    if model is None:
+    limits = _MEANS[Engine(named)](place / "implementation")
+    if limits is None:
         return None
     if domain is None or domain.grid is None:
         place.refuse("a mean", "a numeric domain (from, to) beside it")
         return None
+    name = place.text("name") or f"mean of {attribute}"
+    return TableRule(name, Fact.MEAN, attribute, *limits, Engine(named))
+
+
+def _own_mean(at: Place) -> Limits | None:
+    """Of `implementation: {metric: mean, mustBeBetween: [30, 40]}`."""
+    keys = list(at.value) if isinstance(at.value, dict) else []
+    unknown = [key for key in keys if key not in ("metric", *OPERATORS, *REFUSED_OPERATORS)]
+    if at.text("metric") != "mean" or unknown:
+        at.refuse(shown(", ".join(map(str, unknown or keys))), "metric: mean and one of " + ", ".join(OPERATORS))
+        return None
+    return _limits(at, Fraction(1))
+
+
+def _expected_mean(at: Place) -> Limits | None:
+    """Of `implementation: {type: expect_column_mean_to_be_between, kwargs: {min_value: 30, max_value: 40}}`."""
+    model = parse(EXPECTATION, at)
+    if model is None:
+        return None
     low, high = model.kwargs.min_value, model.kwargs.max_value
     if (low is None and high is None) or (low is not None and high is not None and low > high):
-        (place / "implementation").refuse("no interval", "min_value, max_value or both, the smaller one first")
+        at.refuse("no interval", "min_value, max_value or both, the smaller one first")
         return None
-    limits = (None if low is None else float(low), None if high is None else float(high))
-    return TableRule(place.text("name") or f"mean of {attribute}", Fact.MEAN, attribute, *limits)
+    return None if low is None else float(low), None if high is None else float(high)
+
+
+_MEANS: Mapping[Engine, Callable[[Place], Limits | None]] = {
+    Engine.CROWDGATE: _own_mean,
+    Engine.GREAT_EXPECTATIONS: _expected_mean,
+}
 
 
 def _row_rule(place: Place, attribute: str, domain: Domain | None) -> RowRule | None:

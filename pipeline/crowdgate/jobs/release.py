@@ -35,8 +35,9 @@ from crowdgate.sampling import SecretKey
 from crowdgate.settings import signing_key
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import Executor, Task, counted, histograms, serial
-from crowdgate.sources.expectations import row_rules_hold, run_rules
+from crowdgate.sources.engine import engine, refuse_missing_engine
 from crowdgate.sources.ingested import described, units
+from crowdgate.sources.rules import Ask, row_rules_hold, run_rules
 
 Progress = Callable[[int, int], None]
 """(bytes read, bytes in all)."""
@@ -82,6 +83,7 @@ def prepare(request: Request) -> Run | Result:
     bundle = bundle_of(request.policy)
     others = held_here(bundle.root, bundle.contract, bundle.budget, request.ledger).problems
     plan = plan_release(bundle, others)
+    refuse_missing_engine(bundle.contract.engine_rules, str(bundle.contract.files[0]))
     slot = parse_slot(request.slot)
     name = release_id(bundle.policy, slot)
     root = (request.to or bundle.root / bundle.policy.spec.publish.to).resolve()
@@ -140,18 +142,19 @@ def _executor(run: Run, progress: Progress | None) -> Executor:
 
 def read(reserved: Reserved, key: SecretKey, executor: Executor) -> Counted:
     """Begin to read, which the ledger refuses to a run whose lease was given back, and count the table."""
-    reserved.run.ledger.begin_reading(reserved.run.id, reserved.charge.number)
-    return count(reserved, key, executor)
+    with engine(reserved.run.plan.bundle.contract.engine_rules) as ask:
+        reserved.run.ledger.begin_reading(reserved.run.id, reserved.charge.number)
+        return count(reserved, key, executor, ask)
 
 
 @after_reading
-def count(reserved: Reserved, key: SecretKey, executor: Executor) -> Counted:
+def count(reserved: Reserved, key: SecretKey, executor: Executor, ask: Ask) -> Counted:
     """Count the table once in the views of its kind; bad rows are invalid or dropped, never a refusal."""
     run, contract = reserved.run, reserved.run.plan.bundle.contract
     task = Task(contract, run.plan.columns, run.plan.protection.views(), run.plan.watched)
     total = counted(run.source, task, executor)
     values = total.facts.values(contract)
-    rules = run_rules(contract, total.facts.distinct(contract, task.columns), values)
+    rules = run_rules(contract, total.facts.distinct(contract, task.columns), values, ask)
     if task.columns and not row_rules_hold(rules):
         raise AssertionError("a row rule of the contract does not hold after cleaning")
     ingested = staging.guarded(lambda: described(total, task))

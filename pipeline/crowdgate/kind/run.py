@@ -16,7 +16,7 @@ from crowdgate.ledger.ledger import Ledger, Reservation
 from crowdgate.publish.publisher import Staged, staged_folder
 from crowdgate.publish.register import Register
 from crowdgate.sources import Source
-from crowdgate.sources.expectations import RuleOutcome
+from crowdgate.sources.rules import RuleOutcome
 
 
 @dataclass(frozen=True)

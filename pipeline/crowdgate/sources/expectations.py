@@ -1,147 +1,68 @@
-"""Great Expectations as the judge of a contract's rules, on a frame of distinct labels and a frame of facts.
+"""The process that Great Expectations runs in: facts and limits in, yes or no out. `sources/engine.py` starts it.
 
-It sees no rows, and only (rule, passed) comes back: its results, exceptions and logs may quote values. It is imported
-where it is used, because importing it takes longer than most releases.
+It holds what is confidential, as the run does: it leaves no core dump, sends no statistics about its use, and ends with
+the run. What Great Expectations prints may quote values: all of that goes to the standard error, which nobody reads.
 """
 
-import logging
-import math
+import ctypes
+import json
 import os
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from typing import Any
 
-from crowdgate.contracts.contract import Attribute, Contract, TableRule
-from crowdgate.hierarchy import INVALID_LABEL
+from crowdgate.cores import dump_nothing
 
-if TYPE_CHECKING:  # 45 MB, which what needs no engine does without
-    import pandas as pd
-
-Kind = Literal["row", "table"]
+Question = tuple[float, float | None, float | None]
+"""A fact, and the least and the greatest value that it may have; at least one of them is there."""
+_PR_SET_PDEATHSIG = 1
 
 
-@dataclass(frozen=True)
-class RuleOutcome:
-    """Whether a rule holds; None when that could not be found out, which is no pass."""
-
-    name: str
-    kind: Kind
-    passed: bool | None
-
-
-@dataclass(frozen=True)
-class _Check:
-    """One expectation: the column it reads, and the labels or the limits that it allows."""
-
-    name: str
-    kind: Kind
-    column: str
-    labels: tuple[str, ...] = ()
-    low: float | None = None
-    high: float | None = None
+def main() -> None:
+    """Answer the question on standard input."""
+    dump_nothing()
+    _end_with_parent()
+    with redirect_stdout(sys.stderr):
+        import_engine()
+        answers = judged([(fact, low, high) for fact, low, high in json.load(sys.stdin)])
+    json.dump(answers, sys.stdout)
 
 
-def run_rules(contract: Contract, distinct: Mapping[str, Sequence[str]],
-              facts: Mapping[str, float]) -> tuple[RuleOutcome, ...]:  # fmt: skip
-    """Check the labels that remain after cleaning, and the facts about the table, against the contract's rules.
-
-    Row rules of attributes that `distinct` lacks are left out: nothing of those was read. A table rule whose fact is
-    absent or not finite has no outcome.
-    """
-    rows = _row_checks(contract, distinct)
-    tables = [_table_check(rule) for rule in contract.table_rules]
-    known = {column: float(value) for column, value in facts.items() if math.isfinite(value)}
-    answers = {**_judge(_labels_frame(distinct), rows), **_judge(_facts_frame(known), _answerable(tables, known))}
-    return tuple(RuleOutcome(check.name, check.kind, answers.get(check)) for check in (*rows, *tables))
+def _end_with_parent() -> None:
+    """A run that is killed leaves no process behind: on Linux at once, elsewhere when the question does not come."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def row_rules_hold(outcomes: Sequence[RuleOutcome]) -> bool:
-    """Whether there are row rules and every one of them passed."""
-    rows = [outcome for outcome in outcomes if outcome.kind == "row"]
-    return bool(rows) and all(outcome.passed is True for outcome in rows)
-
-
-def _row_checks(contract: Contract, distinct: Mapping[str, Sequence[str]]) -> list[_Check]:
-    read = [attribute for attribute in contract.attributes if attribute.name in distinct and attribute.domain]
-    domains = [
-        _Check(f"{attribute.name} in its domain", "row", attribute.name, _allowed(attribute)) for attribute in read
-    ]
-    by_name = {attribute.name: attribute for attribute in read}
-    rules = [rule for rule in contract.row_rules if rule.attribute in by_name]
-    return domains + [
-        _Check(rule.name, "row", rule.attribute, (*rule.labels, *_invalid(by_name[rule.attribute]))) for rule in rules
-    ]
-
-
-def _allowed(attribute: Attribute) -> tuple[str, ...]:
-    labels = () if attribute.domain is None else attribute.domain.labels
-    return (*labels, *_invalid(attribute))
-
-
-def _invalid(attribute: Attribute) -> tuple[str, ...]:
-    return (INVALID_LABEL,) if attribute.invalid == "level" else ()
-
-
-def _table_check(rule: TableRule) -> _Check:
-    return _Check(rule.name, "table", str(rule.column), low=rule.low, high=rule.high)
-
-
-def _answerable(checks: Sequence[_Check], known: Mapping[str, float]) -> list[_Check]:
-    """Checks whose fact is known and that have a limit: Great Expectations refuses a range without one."""
-    return [check for check in checks if check.column in known and (check.low, check.high) != (None, None)]
-
-
-def _facts_frame(known: Mapping[str, float]) -> "pd.DataFrame":
-    """A row of facts."""
-    import pandas as pd
-
-    return pd.DataFrame([known])
-
-
-def _labels_frame(distinct: Mapping[str, Sequence[str]]) -> "pd.DataFrame":
-    """A column of distinct labels per attribute, padded with None."""
-    import pandas as pd
-
-    height = max(map(len, distinct.values()), default=0)
-    columns = {name: [*labels, *[None] * (height - len(labels))] for name, labels in distinct.items()}
-    return pd.DataFrame(columns, dtype=object)
-
-
-def _judge(frame: "pd.DataFrame", checks: Sequence[_Check]) -> dict[_Check, bool]:
-    """Which checks pass; a check that Great Expectations could not decide is absent."""
-    if not checks:
-        return {}
-    try:
-        with _silence():
-            results = _validate(frame, checks)
-            return {checks[int(place)]: bool(passed) for place, passed in results}
-    except Exception:  # nothing is decided: a row rule without an answer does not hold, and the run ends as a crash
-        return {}
-
-
-def _validate(frame: "pd.DataFrame", checks: Sequence[_Check]) -> list[tuple[int, bool]]:
+def import_engine() -> Any:
+    """Great Expectations, which is told to send nothing before it is imported."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
-    import great_expectations as gx
-    from great_expectations.data_context.types.base import ProgressBarsConfig
+    import great_expectations
 
-    context: Any = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = ProgressBarsConfig(globally=False)
-    asset = context.data_sources.add_pandas("memory").add_dataframe_asset("frame")
+    return great_expectations
+
+
+def judged(questions: Sequence[Question]) -> list[bool | None]:
+    """Whether each fact lies between its limits; None where Great Expectations could not decide it."""
+    if not questions:
+        return []
+    import pandas as pd
+
+    gx = import_engine()
+    frame = pd.DataFrame([{str(at): fact for at, (fact, _, _) in enumerate(questions)}])
+    asset = gx.get_context(mode="ephemeral").data_sources.add_pandas("memory").add_dataframe_asset("frame")
     batch = asset.add_batch_definition_whole_dataframe("whole").get_batch({"dataframe": frame})
-    suite = gx.ExpectationSuite(name="rules", expectations=[_expectation(gx, *item) for item in enumerate(checks)])
+    suite = gx.ExpectationSuite(name="rules", expectations=[_expectation(gx, *each) for each in enumerate(questions)])
     results = batch.validate(suite, result_format="BOOLEAN_ONLY").results
-    return [(result.expectation_config.meta["check"], result.success) for result in results if not _raised(result)]
+    found = {each.expectation_config.kwargs["column"]: bool(each.success) for each in results if not _raised(each)}
+    return [found.get(str(at)) for at in range(len(questions))]
 
 
-def _expectation(gx: Any, place: int, check: _Check) -> Any:
-    meta = {"check": place}
-    if check.kind == "row":
-        return gx.expectations.ExpectColumnValuesToBeInSet(column=check.column, value_set=list(check.labels), meta=meta)
-    return gx.expectations.ExpectColumnValuesToBeBetween(
-        column=check.column, min_value=check.low, max_value=check.high, meta=meta
-    )
+def _expectation(gx: Any, at: int, question: Question) -> Any:
+    _, low, high = question
+    return gx.expectations.ExpectColumnValuesToBeBetween(column=str(at), min_value=low, max_value=high)
 
 
 def _raised(result: Any) -> bool:
@@ -151,18 +72,5 @@ def _raised(result: Any) -> bool:
     return any(entry.get("raised_exception") for entry in entries)
 
 
-@contextmanager
-def _silence() -> Iterator[None]:
-    """No warnings and no logs of Great Expectations: both may quote what it was given.
-
-    Some of its loggers set a level of their own, so all their records are stopped where they would leave the package.
-    """
-    logger = logging.getLogger("great_expectations")
-    handlers, propagate = logger.handlers, logger.propagate
-    logger.handlers, logger.propagate = [logging.NullHandler()], False
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logger.handlers, logger.propagate = handlers, propagate
+if __name__ == "__main__":
+    main()

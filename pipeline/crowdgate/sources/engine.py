@@ -1,0 +1,56 @@
+"""Great Expectations in a process of its own, for rules that a contract states for it.
+
+It takes seconds to import and a quarter of a gigabyte, so it starts before the table is read, and its memory is not
+that of the run. It is told limits and facts through a pipe, no names and no rows, and answers with yes, no or neither;
+whatever else it says goes nowhere. It ends with the run.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
+
+from crowdgate.contracts.contract import TableRule
+from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem
+from crowdgate.sources.rules import Answers, Ask
+
+_COMMAND = (sys.executable, "-P", "-m", "crowdgate.sources.expectations")
+_PATIENCE = 300
+"""Seconds after which a process that does not answer is taken for one that never will."""
+
+
+def refuse_missing_engine(rules: Sequence[TableRule], contract: str) -> None:
+    """Raises ConfigurationError where there are rules for Great Expectations and it is not installed."""
+    if rules and find_spec("great_expectations") is None:
+        found, expected = "Great Expectations is not installed", "pip install 'crowdgate[expectations]'"
+        raise ConfigurationError(Problem(contract, None, rules[0].name, found, expected))
+
+
+@contextmanager
+def engine(rules: Sequence[TableRule]) -> Iterator[Ask]:
+    """Tells once which of the rules hold, from a process that is over when this block is. Without rules none starts."""
+    if not rules:
+        yield lambda _: {}
+        return
+    with Popen(_COMMAND, stdin=PIPE, stdout=PIPE, stderr=DEVNULL) as process:
+        try:
+            yield lambda facts: _asked(process, rules, facts)
+        finally:
+            process.kill()
+
+
+def _asked(process: Popen[bytes], rules: Sequence[TableRule], facts: Mapping[str, float]) -> Answers:
+    """The answers; a rule whose fact is absent has none. Raises EnvironmentFault when there is no answer to all others:
+    what a process that died or hangs would have said is not known, and no fact of the table makes it do so."""
+    asked = [rule for rule in rules if rule.column in facts]
+    question = json.dumps([[facts[rule.column], rule.low, rule.high] for rule in asked])
+    try:
+        told = json.loads(process.communicate(question.encode(), _PATIENCE)[0])
+    except (TimeoutExpired, ValueError, OSError):
+        told = None
+    answered = isinstance(told, list) and all(each is None or isinstance(each, bool) for each in told)
+    if process.returncode != 0 or not answered or len(told) != len(asked):
+        raise EnvironmentFault("Great Expectations did not answer")
+    return dict(zip(asked, told, strict=True))

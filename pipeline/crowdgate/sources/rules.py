@@ -1,0 +1,72 @@
+"""A contract's rules, judged on what was counted: labels that remain after cleaning, and facts about the table.
+
+Those that the contract states for Great Expectations are asked of it (`sources/engine.py`). Only (rule, passed) comes
+out.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from crowdgate.contracts.contract import Attribute, Contract, Engine, TableRule
+from crowdgate.hierarchy import INVALID_LABEL
+
+Answers = Mapping[TableRule, bool | None]
+Ask = Callable[[Mapping[str, float]], Answers]
+"""Told the facts, by `TableRule.column`: which of the rules for Great Expectations hold."""
+
+
+@dataclass(frozen=True)
+class RuleOutcome:
+    """Whether a rule holds; None when that could not be found out, which is no pass."""
+
+    name: str
+    kind: Literal["row", "table"]
+    passed: bool | None
+
+
+def run_rules(contract: Contract, distinct: Mapping[str, Sequence[str]], facts: Mapping[str, float],
+              ask: Ask) -> tuple[RuleOutcome, ...]:  # fmt: skip
+    """Check the labels that remain after cleaning, and the facts about the table, against the contract's rules.
+
+    Row rules of attributes that `distinct` lacks are left out: nothing of those was read. A table rule whose fact is
+    absent or not finite has no outcome.
+    """
+    known = {column: value for column, value in facts.items() if math.isfinite(value)}
+    answers = ask(known)
+    tables = [RuleOutcome(rule.name, "table", _holds(rule, known, answers)) for rule in contract.table_rules]
+    return (*_row_outcomes(contract, distinct), *tables)
+
+
+def row_rules_hold(outcomes: Sequence[RuleOutcome]) -> bool:
+    """Whether there are row rules and every one of them passed."""
+    rows = [outcome for outcome in outcomes if outcome.kind == "row"]
+    return bool(rows) and all(outcome.passed is True for outcome in rows)
+
+
+def _holds(rule: TableRule, known: Mapping[str, float], answers: Answers) -> bool | None:
+    if rule.engine is Engine.GREAT_EXPECTATIONS:
+        return answers.get(rule)
+    return holds(rule, known[rule.column]) if rule.column in known else None
+
+
+def holds(rule: TableRule, fact: float) -> bool:
+    """Whether a fact lies within the limits of a rule."""
+    return (rule.low is None or rule.low <= fact) and (rule.high is None or fact <= rule.high)
+
+
+def _row_outcomes(contract: Contract, distinct: Mapping[str, Sequence[str]]) -> Iterator[RuleOutcome]:
+    read = {name: contract.by_name[name] for name in contract.by_name if name in distinct}
+    for name, attribute in read.items():
+        if attribute.domain is not None:
+            labels = (*attribute.domain.labels, *_invalid(attribute))
+            yield RuleOutcome(f"{name} in its domain", "row", set(distinct[name]).issubset(labels))
+    for rule in contract.row_rules:
+        if rule.attribute in read:
+            labels = (*rule.labels, *_invalid(read[rule.attribute]))
+            yield RuleOutcome(rule.name, "row", set(distinct[rule.attribute]).issubset(labels))
+
+
+def _invalid(attribute: Attribute) -> tuple[str, ...]:
+    return (INVALID_LABEL,) if attribute.invalid == "level" else ()
