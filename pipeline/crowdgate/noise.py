@@ -1,4 +1,7 @@
-"""The only caller of OpenDP: exact samplers for discrete noise. Passed as an argument, so that tests can replace it."""
+"""The only caller of OpenDP: exact samplers for discrete noise. Passed as an argument, so that tests can replace it.
+
+Its parts are imported one by one: its prelude brings scikit-learn, SciPy and pandas along, where they are installed.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -57,16 +60,27 @@ def discrete_laplace(count: int, sensitivity: int, epsilon: Fraction) -> int:
 
 
 def _mechanism(sensitivity: int, epsilon: Fraction) -> Any:
-    import opendp.prelude as dp
+    from opendp.measurements import make_laplace
+    from opendp.metrics import absolute_distance
+    from opendp.typing import i64
 
-    dp.enable_features("contrib")
     limit = nextafter(float(epsilon), 0.0)
     scale = float(sensitivity / epsilon)
     while True:
-        mechanism = dp.m.make_laplace(dp.atom_domain(T=dp.i64), dp.absolute_distance(T=dp.i64), scale=scale)
+        mechanism = make_laplace(_integer(), absolute_distance(T=i64), scale=scale)
         if mechanism.map(sensitivity) <= limit:
             return mechanism
         scale = nextafter(scale, inf)
+
+
+def _integer() -> Any:
+    """The domain of integers of 64 bits. Measurements are contributions to OpenDP that have to be enabled."""
+    from opendp.domains import atom_domain
+    from opendp.mod import enable_features
+    from opendp.typing import i64
+
+    enable_features("contrib")
+    return atom_domain(T=i64)
 
 
 def noisy_max(scores: Sequence[int], sensitivity: int, epsilon: Fraction) -> int:
@@ -83,13 +97,16 @@ def noisy_max(scores: Sequence[int], sensitivity: int, epsilon: Fraction) -> int
 
 
 def _selection(sensitivity: int, epsilon: Fraction) -> Any:
-    import opendp.prelude as dp
+    from opendp.domains import vector_domain
+    from opendp.measurements import make_noisy_max
+    from opendp.measures import max_divergence
+    from opendp.metrics import linf_distance
+    from opendp.typing import i64
 
-    dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.linf_distance(T=dp.i64, monotonic=True)
+    space = vector_domain(_integer()), linf_distance(T=i64, monotonic=True)
     limit, scale = down(epsilon), up(sensitivity / epsilon)
     while True:
-        selection = dp.m.make_noisy_max(*space, dp.max_divergence(), scale=scale)
+        selection = make_noisy_max(*space, max_divergence(), scale=scale)
         if selection.map(sensitivity) <= limit:
             return selection
         scale = nextafter(scale, inf)
@@ -113,13 +130,16 @@ def gumbel_max(scores: Vector, sensitivity: int, rho: Fraction) -> int:
 
 @lru_cache(maxsize=1024)
 def _choice(sensitivity: int, rho: Fraction) -> Any:
-    import opendp.prelude as dp
+    from opendp.measurements import make_noisy_max
+    from opendp.measures import zero_concentrated_divergence
+    from opendp.metrics import linf_distance
+    from opendp.typing import i64
 
     def make(domain: Any, metric: Any, scale: float) -> Any:
-        return dp.m.make_noisy_max(domain, metric, dp.zero_concentrated_divergence(), scale=scale)
+        return make_noisy_max(domain, metric, zero_concentrated_divergence(), scale=scale)
 
     scale = _root_up(Fraction(sensitivity**2) / (2 * rho))
-    return _least_scale(make, dp.linf_distance(T=dp.i64), scale, sensitivity, rho)
+    return _least_scale(make, linf_distance(T=i64), scale, sensitivity, rho)
 
 
 def laplace_quantile(sensitivity: int, epsilon: Fraction, alpha: float) -> int:
@@ -174,17 +194,21 @@ def _noisy(mechanism: Any, values: Vector) -> Vector:
 
 @lru_cache(maxsize=_MECHANISMS)
 def _laplace_on_vectors(sensitivity: int, epsilon: Fraction) -> Any:
-    import opendp.prelude as dp
+    from opendp.measurements import make_laplace
+    from opendp.metrics import l1_distance
+    from opendp.typing import i64
 
-    return _least_scale(dp.m.make_laplace, dp.l1_distance(T=dp.i64), up(sensitivity / epsilon), sensitivity, epsilon)
+    return _least_scale(make_laplace, l1_distance(T=i64), up(sensitivity / epsilon), sensitivity, epsilon)
 
 
 @lru_cache(maxsize=_MECHANISMS)
 def _gaussian_on_vectors(sensitivity: int, rho: Fraction) -> Any:
-    import opendp.prelude as dp
+    from opendp.measurements import make_gaussian
+    from opendp.metrics import l2_distance
+    from opendp.typing import i64
 
     scale = _root_up(Fraction(sensitivity**2) / (2 * rho))
-    return _least_scale(dp.m.make_gaussian, dp.l2_distance(T=dp.i64), scale, sensitivity, rho)
+    return _least_scale(make_gaussian, l2_distance(T=i64), scale, sensitivity, rho)
 
 
 def _root_up(squared: Fraction) -> float:
@@ -197,12 +221,11 @@ def _root_up(squared: Fraction) -> float:
 
 def _least_scale(make: Callable[..., Any], metric: Any, scale: float, sensitivity: int, budget: Fraction) -> Any:
     """The mechanism of the least scale from `scale` on whose own map says that it keeps the budget."""
-    import opendp.prelude as dp
+    from opendp.domains import vector_domain
 
-    dp.enable_features("contrib")
     limit = down(budget)
     for _ in range(_MOST_STEPS):
-        mechanism = make(dp.vector_domain(dp.atom_domain(T=dp.i64)), metric, scale=scale)
+        mechanism = make(vector_domain(_integer()), metric, scale=scale)
         if mechanism.map(sensitivity) <= limit:
             return mechanism
         scale = nextafter(scale, inf)
