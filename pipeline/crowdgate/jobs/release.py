@@ -26,6 +26,7 @@ from crowdgate.jobs.register import counted_register
 from crowdgate.kind.kind import Protected
 from crowdgate.kind.randomness import KeyedRandomness, Randomness
 from crowdgate.kind.run import Counted, Judged, Ready, Request, Reserved, Result, Run
+from crowdgate.lean import arrow_alone
 from crowdgate.ledger.ledger import Asked, Spend, State
 from crowdgate.ledger.private import write_private
 from crowdgate.policy.policy import parse_slot, release_id, version_of
@@ -100,6 +101,7 @@ def prepare(request: Request) -> Run | Result:
     publisher.sweep(root, ledger.id, lambda: committed_folders(ledger, root))
     staging.foretell(plan, name, slot)
     signing_key(bundle.root)  # a wrong one is told before anything is charged
+    arrow_alone()
     source = open_source(bundle.contract, plan.columns, request.input)
     register, known = counted_register(plan), evidence(plan, ledger, slot)
     run = (plan, slot, name, ledger, source, root, root / name, request.holder or secrets.token_hex(8))
