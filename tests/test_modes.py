@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdgate import modes
-from crowdgate.jobs import release as job
 from crowdgate.modes import Access
 from tests.audit.workshop import Town, make_town, only_few_controls
 from tests.workshop import crowdgate
@@ -45,8 +44,6 @@ def town(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Town]:
     """A working copy that was made before."""
     made = make_town(tmp_path / "town", gates="")
     monkeypatch.chdir(made.root)
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
     with only_few_controls():
         yield made
 

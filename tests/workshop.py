@@ -2,13 +2,16 @@
 
 import csv
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
+from crowdgate.jobs import release as job
 from crowdgate.jobs.verify import verify
 from crowdgate.ledger import ledger
 from crowdgate_flows.command import main
@@ -192,6 +195,11 @@ def crowdgate(*arguments: object) -> int:
     finally:
         sys.argv = before
     return 0
+
+
+def without_engine(patch: pytest.MonkeyPatch) -> None:
+    """Rules that a contract states for Great Expectations stay unanswered: it takes four seconds to import."""
+    patch.setattr(job, "engine", lambda _: nullcontext(lambda _: {}))
 
 
 def verified(folder: Path, ledger: str | None = None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.benchmarks.prediction import OTHER, Compared, released
-from tests.conformance.lives import quick_rules
+from tests.workshop import without_engine
 
 FOUR = {name: OTHER[name] for name in ("age", "hispanic_origin", "occupation", "tax_filer")}
 
@@ -26,7 +26,7 @@ def test_joint_figures_are_within_a_quarter_where_independence_is_off_by_2(
     degrees of freedom, far fewer by the Normal law. Power: independence taken for the joint figures, which is what a
     fit that forgets its pairs comes to, has the factor 2.11 in every release, and fails with probability 1.
     """
-    quick_rules(monkeypatch)
+    without_engine(monkeypatch)
     found = released(FOUR, tmp_path_factory.mktemp("pairs")).compared(tuple(FOUR))
     assert found.true == 1092
     assert holds(found), found

@@ -19,16 +19,11 @@ from crowdgate.publish import publisher
 from crowdgate.publish.publisher import STAGING
 from crowdgate.sources import counting
 from tests.conformance.copies import DELTA, EPSILON, SLOT, Case, Copy, axes, shown, working_copy
-from tests.conformance.lives import Said, marked, quick_rules, say, spent
+from tests.conformance.lives import Said, marked, say, spent
 from tests.conformance.pairs import parameters
 from tests.workshop import MARK
 
 ID = f"clinic/1/{SLOT}"
-
-
-@pytest.fixture(autouse=True)
-def without_expectations(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick_rules(monkeypatch)
 
 
 def broken(*_: object, **__: object) -> Any:

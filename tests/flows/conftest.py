@@ -17,7 +17,6 @@ os.environ |= {
     "PREFECT_LOGGING_TO_API_BATCH_INTERVAL": "0.2",
 }
 
-from crowdgate.jobs import release as job  # noqa: E402
 from tests.flows.server import Server  # noqa: E402
 from tests.workshop import Workshop  # noqa: E402
 
@@ -38,14 +37,6 @@ def server() -> Iterator[Server]:
         setup_logging()  # resets the root logger's handlers, once: before a test listens
         database = Path(str(PREFECT_SERVER_DATABASE_CONNECTION_URL.value()).partition("///")[2])
         yield Server(PREFECT_API_URL.value(), database, PREFECT_LOCAL_STORAGE_PATH.value())
-
-
-@pytest.fixture(autouse=True)
-def quick_rules(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Great Expectations takes a second a run; only tests marked so use it."""
-    if "real_rules" not in request.keywords:
-        monkeypatch.setattr(job, "run_rules", lambda *_: ())
-        monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
 
 
 @pytest.fixture

@@ -35,8 +35,6 @@ def run_and_kill(
 
 
 def _run(policy: Path, holder: str, name: str, when: str, slot: str, to: Path | None, nth: int = 1) -> None:
-    setattr(job, "run_rules", lambda *_: ())  # noqa: B010
-    setattr(job, "row_rules_hold", lambda _: True)  # noqa: B010
     _kill_at(holder, name, when, nth)
     job.release(Request(policy, slot, to=to), draw_key)
 

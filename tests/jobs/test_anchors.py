@@ -19,12 +19,6 @@ from tests.workshop import Workshop, crowdgate, make_workshop
 DAYS = [f"2030-01-{day:02}" for day in range(1, 9)]
 
 
-@pytest.fixture(autouse=True)
-def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
-
-
 @pytest.fixture
 def workshop(tmp_path: Path) -> Workshop:
     return make_workshop(tmp_path)

@@ -17,7 +17,7 @@ from crowdgate.jobs.anonymity.job import ENDED, anonymity
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.ledger.looks import ANONYMITY_KEPT, ANONYMITY_MEASURED
 from crowdgate.risk.anonymity_sets import SIZES
-from tests.conformance.lives import Said, quick_rules, say
+from tests.conformance.lives import Said, say
 from tests.jobs.killing import measure_and_kill
 from tests.kinds.registers import TOWN_HEAD
 from tests.workshop import MARK, Row, Workshop, make_workshop, write_parquet
@@ -341,7 +341,6 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
     (workshop.root / "data_contracts" / "town.yaml").write_text(REGISTER)
     (workshop.root / "data_contracts" / "town.csv").write_text("ward\nnorth\n" + "south\n" * 4)
     with pytest.MonkeyPatch.context() as patch:
-        quick_rules(patch)
         patch.chdir(workshop.root)
         assert say("release", workshop.policy, "--as-of", SLOT).code == 0
         yield workshop

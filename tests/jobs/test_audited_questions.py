@@ -43,14 +43,6 @@ ASKED = (Question.INFERENCE, Question.MEMBERSHIP)
 FILES = {question: READINGS[question].file for question in ASKED}
 
 
-@pytest.fixture(autouse=True, scope="module")
-def quick_rules() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(job, "run_rules", lambda *_: ())
-        patched.setattr(job, "row_rules_hold", lambda _: True)
-        yield
-
-
 def make(root: Path) -> Town:
     town = Town(make_workshop(root).root)
     town.edit(

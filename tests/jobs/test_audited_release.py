@@ -27,12 +27,6 @@ TODAY = now().isoformat()
 KEPT = "    - {measure: kept_share_in_audit, at_least: 0.01, with: {max_age: 30}}\n"
 
 
-@pytest.fixture(autouse=True)
-def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
-
-
 @pytest.fixture(scope="module", autouse=True)
 def few_controls() -> Iterator[None]:
     with only_few_controls():

@@ -20,13 +20,6 @@ SLOT = "2030-01-01"
 ID = f"clinic/1/{SLOT}"
 
 
-@pytest.fixture(autouse=True)
-def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Great Expectations takes a second a run."""
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
-
-
 @pytest.fixture
 def rival(tmp_path: Path) -> Workshop:
     """A working copy with another ledger."""

@@ -18,7 +18,6 @@ from crowdgate.kind.run import Request
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.key import draw_key
 from crowdgate.measures import MEASURES
-from crowdgate.sources import expectations
 from tests.workshop import Row, Workshop, good_rows, make_workshop
 
 Json = dict[str, Any]
@@ -145,12 +144,6 @@ def fitting(mechanism: Json) -> st.SearchStrategy[tuple[Json, list[Json]]]:
     known = sorted(name for name, measure in MEASURES.items() if measure.shape in shapes)
     judged = st.lists(st.builds(gate, st.sampled_from(known), limits), max_size=2, unique_by=lambda g: g["measure"])
     return st.tuples(st.just(mechanism), judged)
-
-
-@pytest.fixture(autouse=True)
-def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Great Expectations takes a second a run; which rules there are is still asked."""
-    monkeypatch.setattr(expectations, "_judge", lambda _, checks: dict.fromkeys(checks, True))
 
 
 def working_copy(root: Path, wish: tuple[Json, Sequence[Json]], form: str, person: bool) -> Workshop:

@@ -36,12 +36,6 @@ CALLS = 8
 """Of a function of the system, at most: a release makes fewer of most."""
 
 
-@pytest.fixture(autouse=True)
-def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
-
-
 def run(workshop: Workshop) -> Result | CrowdgateError:
     try:
         return job.release(Request(workshop.policy, SLOT), draw_key)

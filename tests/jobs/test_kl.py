@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from crowdgate.jobs import release as release_job
 from crowdgate.jobs.kl import charged
 from crowdgate.jobs.kl import publish as job
 from crowdgate.jobs.kl.publish import Asked
@@ -443,9 +442,7 @@ TABLES = """    kind: dp_tables
 """
 
 
-def test_entries_of_a_release_are_post_processing(clinic: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(release_job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(release_job, "row_rules_hold", lambda _: True)
+def test_entries_of_a_release_are_post_processing(clinic: Workshop) -> None:
     text = clinic.policy.read_text(encoding="utf-8")
     start = text.index("    kind: safe_k")
     gates = "  gates:\n    - {measure: pso_bound, at_most: 1}\n  publish: {to: releases, formats: [csv]}\n"

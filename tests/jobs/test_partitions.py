@@ -134,8 +134,6 @@ WAYS: list[tuple[Callable[[Path], Path], Callable[[pytest.MonkeyPatch], None]]] 
 def test_the_same_key_gives_the_same_files_however_the_rows_are_read(
     mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
     monkeypatch.setattr(
         job, "KeyedRandomness", lambda key: KeyedRandomness(key, vectors=NoiseSource(recorded, recorded))
     )

@@ -34,13 +34,6 @@ MOST_WHOLE = 8
 """States from which everything is done anew, which takes longest; of the others all are tried."""
 
 
-@pytest.fixture(autouse=True)
-def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Great Expectations takes a second a run."""
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
-
-
 @dataclass(frozen=True)
 class Traced:
     """A working copy as it was before, all that a cut may have left, and the bytes that were published."""

@@ -14,7 +14,7 @@ from crowdgate.jobs.verify import verify
 from crowdgate.kind import randomness
 from crowdgate.ledger.ledger import Ledger, open_ledger
 from crowdgate.ledger.looks import RECORD_OPENED
-from tests.conformance.lives import Said, quick_rules, say
+from tests.conformance.lives import Said, say
 from tests.forging import reseal_with_page
 from tests.workshop import MARK, Row, Workshop, good_rows, make_workshop, write_csv
 
@@ -26,12 +26,6 @@ STATIC = """\
     - {measure: pso_bound, at_most: 1}
     - {measure: suppressed_share, at_most: 0.5, severity: advise}
 """
-
-
-@pytest.fixture(autouse=True)
-def without_expectations(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    if "real_rules" not in request.keywords:
-        quick_rules(monkeypatch)
 
 
 @pytest.fixture
@@ -262,7 +256,6 @@ def _arranged(root: Path, content: str, end: str) -> Workshop:
     return workshop
 
 
-@pytest.mark.real_rules
 def test_the_terminal_says_the_same_of_clean_and_of_dirty_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules that hold, rules that fail, and no rows: byte by byte, but for what public gates say."""
     said: dict[str, set[tuple[object, ...]]] = {end: set() for end in ENDS}
@@ -271,8 +264,6 @@ def test_the_terminal_says_the_same_of_clean_and_of_dirty_data(tmp_path: Path, m
         with pytest.MonkeyPatch.context() as patch:
             if end == "crashed":
                 patch.setattr(randomness, "bernoulli_subsampler", _broken)
-            if end != "published":
-                quick_rules(patch)
             for content in CONTENTS:
                 (tmp_path / "w").mkdir()
                 workshop = _arranged(tmp_path / "w", content, end)

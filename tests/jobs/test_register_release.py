@@ -22,7 +22,6 @@ from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.manifest import canonical
-from tests.conformance.lives import quick_rules
 from tests.jobs.killing import run_and_kill
 from tests.kinds.registers import MATCHES, REGISTER, TOWN, people, register_workshop
 from tests.workshop import Workshop, write_parquet
@@ -32,8 +31,7 @@ CHOSEN = "attributes: {age: {choose: [10 years, 50 years]}, ward: exact}\n    ch
 
 
 @pytest.fixture
-def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
-    quick_rules(monkeypatch)
+def clinic(tmp_path: Path) -> Workshop:
     return register_workshop(tmp_path / "w")
 
 
@@ -297,9 +295,7 @@ FORGED: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    with pytest.MonkeyPatch.context() as patch:
-        quick_rules(patch)
-        return folder_of(register_workshop(tmp_path_factory.mktemp("forged") / "w"))
+    return folder_of(register_workshop(tmp_path_factory.mktemp("forged") / "w"))
 
 
 def resealed(folder: Path) -> None:

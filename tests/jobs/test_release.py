@@ -37,14 +37,6 @@ from tests.workshop import MARK, Row, Workshop, crowdgate, good_rows, make_works
 SLOT = "2030-01-01"
 
 
-@pytest.fixture(autouse=True)
-def quick_rules(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Great Expectations takes a second a run; only tests marked so use it."""
-    if "real_rules" not in request.keywords:
-        monkeypatch.setattr(job, "run_rules", lambda *_: ())
-        monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
-
-
 def run(workshop: Workshop, slot: str = SLOT, **changes: object) -> Result:
     return job.release(Request(workshop.policy, slot, **changes), draw_key)  # type: ignore[arg-type]
 
@@ -59,7 +51,6 @@ def published_files(workshop: Workshop) -> list[str]:
     return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
 
 
-@pytest.mark.real_rules
 def test_a_release_is_published_and_holds_what_its_manifest_claims(workshop: Workshop) -> None:
     result = run(workshop)
     assert result.outcome == "published"
@@ -302,7 +293,6 @@ def test_whatever_a_few_rows_hold_the_run_goes_on(
     assert run(workshop).outcome == "published"
 
 
-@pytest.mark.real_rules
 @pytest.mark.parametrize("rows", [[], good_rows(1), good_rows(5)], ids=["empty", "one row", "all suppressed"])
 def test_a_table_that_leaves_nothing_publishes_an_empty_release(workshop: Workshop, rows: list[Row]) -> None:
     workshop.write(rows)
@@ -380,8 +370,6 @@ from crowdgate.kind.run import Request
 from crowdgate.errors import Crashed
 import signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-job.run_rules = lambda *_: ()
-job.row_rules_hold = lambda _: True
 original = job.publisher.stage
 def full(*args):
     resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.RLIM_INFINITY))
@@ -487,7 +475,6 @@ def test_every_verdict_is_recorded_in_fields_and_the_public_ones_are_told_with_w
         assert verified(workshop.release_dir(SLOT))["verdicts"] == fields
 
 
-@pytest.mark.real_rules
 @pytest.mark.parametrize("end", ["published", "withheld", "refused", "crashed"])
 def test_marked_values_appear_nowhere_but_in_the_private_folder(
     workshop: Workshop,

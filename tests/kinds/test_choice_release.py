@@ -29,13 +29,6 @@ LISTS = "attributes: {age: {choose: [50 years, exact, 10 years]}, ward: {choose:
 FULL, SAMPLE = "choose: {epsilon: 0.25}", "choose: {epsilon: 0.05, on: sample}"
 
 
-@pytest.fixture(autouse=True)
-def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Great Expectations takes a second a run, and is no part of a choice."""
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
-
-
 def choosing(workshop: Workshop, choose: str = FULL, attributes: str = LISTS) -> Workshop:
     workshop.edit(workshop.policy, FIXED, f"{attributes}\n    {choose}" if choose else attributes)
     return workshop

@@ -102,13 +102,6 @@ def staged(root: Path, form: str) -> Path:
     return job.stage(reserved, counted, judged).staged.folder  # type: ignore[arg-type]
 
 
-@pytest.fixture(autouse=True)
-def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Great Expectations takes a second a run."""
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
-
-
 # the rules, as README and manifest state them
 
 Rules = tuple[int, set[str], dict[str, Said]]

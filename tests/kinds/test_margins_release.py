@@ -25,12 +25,6 @@ SLOT = "2030-01-01"
 SAMPLE = "{name: spring, method: bernoulli, beta: 0.5, secret: true, size: unpublished}"
 
 
-@pytest.fixture(autouse=True)
-def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
-
-
 @pytest.fixture
 def bought(tmp_path: Path) -> Workshop:
     return margins_workshop(tmp_path / "w")

@@ -15,12 +15,6 @@ ATTESTED = f"      - {{property: sample, value: {SAMPLE}}}\n      - {{property: 
 CHARGED = "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n"
 
 
-@pytest.fixture(autouse=True)
-def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
-
-
 @pytest.fixture
 def inherited(workshop: Workshop) -> Workshop:
     workshop.edit(workshop.contract, "      - {property: rowsAtMost", ATTESTED)

@@ -55,10 +55,8 @@ def rows(number: int) -> dict[str, pa.Array]:
 
 
 @pytest.fixture
-def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+def workshop(tmp_path: Path) -> Workshop:
     """The clinic with such columns alone."""
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
     return synthetic_workshop(tmp_path / "w")
 
 

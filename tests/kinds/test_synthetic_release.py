@@ -25,13 +25,6 @@ from tests.workshop import MARK, Workshop, crowdgate, good_rows, verified
 SLOT = "2030-01-01"
 
 
-@pytest.fixture(autouse=True)
-def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Great Expectations takes a second a run."""
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
-
-
 @pytest.fixture
 def workshop(tmp_path: Path) -> Workshop:
     return synthetic_workshop(tmp_path / "w")
@@ -40,10 +33,7 @@ def workshop(tmp_path: Path) -> Workshop:
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A published release, for those who read or copy it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(job, "run_rules", lambda *_: ())
-        patch.setattr(job, "row_rules_hold", lambda _: True)
-        return path_of(run(synthetic_workshop(tmp_path_factory.mktemp("synthetic") / "w", RICH)))
+    return path_of(run(synthetic_workshop(tmp_path_factory.mktemp("synthetic") / "w", RICH)))
 
 
 def run(workshop: Workshop, slot: str = SLOT) -> Result:

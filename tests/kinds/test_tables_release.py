@@ -61,13 +61,6 @@ spec:
 """
 
 
-@pytest.fixture(autouse=True)
-def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Great Expectations takes a second a run."""
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
-
-
 def tables_workshop(root: Path, **changes: str) -> Workshop:
     workshop = make_workshop(root)
     text = POLICY
@@ -218,10 +211,7 @@ def test_the_same_key_and_noise_stage_the_same_bytes(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(job, "run_rules", lambda *_: ())
-        patch.setattr(job, "row_rules_hold", lambda _: True)
-        return path_of(run(tables_workshop(tmp_path_factory.mktemp("verify") / "w")))
+    return path_of(run(tables_workshop(tmp_path_factory.mktemp("verify") / "w")))
 
 
 @pytest.fixture

@@ -19,12 +19,6 @@ SENSITIVE = (
 )
 
 
-@pytest.fixture(autouse=True)
-def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
-
-
 def record(workshop: Workshop) -> dict[str, Any]:
     (path,) = (workshop.root / "ledger" / "private").iterdir()
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

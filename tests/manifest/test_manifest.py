@@ -25,12 +25,8 @@ Claims = dict[str, Any]
 @pytest.fixture(scope="module")
 def sealed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The manifest of a release of the small working copy."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(job, "run_rules", lambda *_: ())
-        patch.setattr(job, "row_rules_hold", lambda _: True)
-        path = job.release(
-            Request(make_workshop(tmp_path_factory.mktemp("m") / "w").policy, "2030-01-01"), draw_key
-        ).path
+    workshop = make_workshop(tmp_path_factory.mktemp("m") / "w")
+    path = job.release(Request(workshop.policy, "2030-01-01"), draw_key).path
     assert path is not None
     return (path / NAME).read_bytes()
 

@@ -264,15 +264,6 @@ GATES: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.fixture
-def quick_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    from crowdgate.jobs import release as job
-
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
-
-
-@pytest.mark.usefixtures("quick_rules")
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_a_condition_lets_a_release_through_and_withholds_it(
     workshop: Workshop, name: str, capsys: pytest.CaptureFixture[str]

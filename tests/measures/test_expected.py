@@ -20,7 +20,6 @@ from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.measures import MEASURES, expected
 from crowdgate.risk.joint import fitted
-from tests.conformance.lives import quick_rules
 from tests.kinds.registers import register_workshop
 from tests.measures.test_measures import gate, level, of_static, static
 
@@ -190,10 +189,7 @@ def test_a_share_is_at_most_1_also_at_its_upper_end() -> None:
     assert found == Measurement(1.0, 1 - 1e-9, 1.0)
 
 
-def test_a_release_judged_by_joint_counts_states_them_and_verifies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    quick_rules(monkeypatch)
+def test_a_release_judged_by_joint_counts_states_them_and_verifies(tmp_path: Path) -> None:
     clinic = register_workshop(tmp_path / "w")
     path = job.release(Request(clinic.policy, "2030-01-01"), draw_key).path
     assert path is not None

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from crowdgate.errors import EnvironmentFault, LedgerRefused, VerificationFailed
 from crowdgate.jobs import catalogue
-from crowdgate.jobs import release as job
 from crowdgate.jobs.catalogue import NAME, verify_catalogue, write_catalogue
 from crowdgate.ledger.ledger import Ledger, create, open_ledger
 from crowdgate.publish import locking
@@ -349,8 +348,6 @@ def test_a_run_that_never_ends_is_not_waited_for(desk: Desk, monkeypatch: pytest
 @pytest.fixture
 def published(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
     """A working copy with one release and a key."""
-    monkeypatch.setattr(job, "run_rules", lambda *_: ())
-    monkeypatch.setattr(job, "row_rules_hold", lambda _: True)
     monkeypatch.chdir(workshop.root)
     assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 0
     assert crowdgate("keys", "create", "key") == 0

@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from crowdgate.jobs import release as job
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.signing import keys
 from tests.kinds.test_tables_release import SLOT, path_of, run, tables_workshop
@@ -26,15 +25,6 @@ Forgery = Callable[[Path, Json], None]
 needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 
 
-@pytest.fixture(scope="module")
-def quick_rules() -> Iterator[None]:
-    """Great Expectations takes a second a run."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(job, "run_rules", lambda *_: ())
-        patch.setattr(job, "row_rules_hold", lambda _: True)
-        yield
-
-
 def signed_release(workshop: Workshop) -> Path:
     """A release, signed with k.pem of the working copy."""
     keys.create(workshop.root / "k.pem")
@@ -45,12 +35,12 @@ def signed_release(workshop: Workshop) -> Path:
 
 
 @pytest.fixture(scope="module")
-def rows(quick_rules: None, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: ARG001
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return signed_release(make_workshop(tmp_path_factory.mktemp("rows") / "w"))
 
 
 @pytest.fixture(scope="module")
-def tables(quick_rules: None, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: ARG001
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return signed_release(tables_workshop(tmp_path_factory.mktemp("tables") / "w"))
 
 

@@ -130,11 +130,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
     @cache
     def one(name: str) -> Release:
-        with pytest.MonkeyPatch.context() as patch:  # Great Expectations takes a second a run
-            patch.setattr(job, "run_rules", lambda *_: ())
-            patch.setattr(job, "row_rules_hold", lambda _: True)
-            prepared = workshop(tmp_path_factory.mktemp("second") / "w", name)
-            path = job.release(Request(prepared.policy, "2030-01-01"), draw_key).path
+        prepared = workshop(tmp_path_factory.mktemp("second") / "w", name)
+        path = job.release(Request(prepared.policy, "2030-01-01"), draw_key).path
         assert path is not None
         return Release.of(path)
 

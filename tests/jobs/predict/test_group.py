@@ -20,7 +20,6 @@ from crowdgate.risk.bins import Bins
 from crowdgate.risk.margins_only import singletons_bounds
 from crowdgate.risk.prediction import predicted
 from crowdgate.risk.singletons import expected
-from tests.conformance.lives import quick_rules
 from tests.jobs.test_plan_from import public, released
 from tests.kinds.registers import register_workshop
 from tests.workshop import Workshop, crowdgate
@@ -94,9 +93,8 @@ def test_all_quasi_identifiers_exact_are_the_default_and_the_population_is_the_b
 
 
 def test_a_release_relates_attributes_and_independence_stands_beside_it(
-    workshop: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    workshop: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    quick_rules(monkeypatch)
     folder = released(workshop)
     found = said(capsys, workshop.contract, "--from", folder, "--of", "age=50 years,ward", "--people", "20")
     assert [row["by"] for row in found["alone"]] == [JOINT, INDEPENDENT, f"{JOINT} less {INDEPENDENT}"]
@@ -239,7 +237,6 @@ def test_a_plan_of_which_too_little_is_known_says_nothing(
 def test_the_record_shows_the_prediction_beside_what_was_observed(
     workshop: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    quick_rules(monkeypatch)
     margins(workshop)
     workshop.edit(workshop.policy, "age: 50 years", "age: exact")
     monkeypatch.chdir(workshop.root)

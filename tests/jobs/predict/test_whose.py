@@ -13,7 +13,6 @@ from crowdgate.jobs.predict.form import read_form
 from crowdgate.jobs.predict.group import Wish, predict_group
 from crowdgate.jobs.predict.questionnaire import predict_form
 from crowdgate.jobs.workspace import bundled
-from tests.conformance.lives import quick_rules
 from tests.jobs.predict.forms import text_of
 from tests.jobs.predict.test_group import margins
 from tests.jobs.test_plan_from import public, released
@@ -39,9 +38,8 @@ def of_town(workshop: Workshop) -> None:
 
 
 def test_counts_of_another_population_are_warned_of_everywhere(
-    workshop: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    workshop: Workshop, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    quick_rules(monkeypatch)
     folder, page = released(workshop), tmp_path / "page.md"
     asked = ("predict", workshop.contract, "--from", folder, "--of", "age=50 years,ward", "--page")
     assert crowdgate(*asked, page) == 0
@@ -58,10 +56,7 @@ def test_counts_of_another_population_are_warned_of_everywhere(
     assert any(OTHER in note for note in said["notes"])
 
 
-def test_a_plan_by_counts_of_another_population_says_so(
-    workshop: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    quick_rules(monkeypatch)
+def test_a_plan_by_counts_of_another_population_says_so(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     folder = released(workshop)
     of_town(workshop)
     workshop.edit(workshop.policy, "budget: clinic-patients", "budget: town")

@@ -1,0 +1,334 @@
+"""Great Expectations judges what is stated for it as the facts do, in a process that leaves nothing behind."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crowdgate.contracts.contract import Contract, Engine, Fact, PrivacyUnit, TableRule
+from crowdgate.errors import ConfigurationError, EnvironmentFault
+from crowdgate.hierarchy import hierarchy
+from crowdgate.histogram import View
+from crowdgate.ledger.ledger import State, open_ledger
+from crowdgate.sources import engine as engine_file
+from crowdgate.sources import open_source
+from crowdgate.sources.counting import Task, counted, serial
+from crowdgate.sources.engine import engine, refuse_missing_engine
+from crowdgate.sources.expectations import import_engine, judged
+from crowdgate.sources.rules import holds, run_rules
+from tests.reading import file_server
+from tests.sources.test_rules import AGE, SEX, contract_of
+from tests.workshop import Workshop, crowdgate, write_csv
+
+GX = Engine.GREAT_EXPECTATIONS
+SLOT = "2030-01-01"
+MEAN = TableRule("mean", Fact.MEAN, "age", 10.5, 20, GX)
+ROWS = TableRule("rows", Fact.ROWS, None, 1, None, GX)
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the modules that the engine imports
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent at once")
+
+# --- the same rule, judged by the engine and by facts ---
+
+limit = st.floats(allow_nan=False, allow_infinity=False)
+between = st.one_of(
+    st.tuples(limit, st.none()), st.tuples(st.none(), limit), st.tuples(limit, limit).map(lambda ends: sorted(ends))
+)
+question = st.one_of(
+    st.tuples(limit, between).map(lambda each: (each[0], *each[1])),
+    between.map(lambda ends: (next(end for end in ends if end is not None), *ends)),
+)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(question, min_size=1, max_size=20))
+def test_engine_and_facts_agree_on_every_number_and_its_limits(questions: list[Any]) -> None:
+    rules = [TableRule("r", Fact.ROWS, None, low, high) for _, low, high in questions]
+    assert judged(questions) == [holds(rule, fact) for rule, (fact, *_) in zip(rules, questions, strict=True)]
+
+
+def by_rows(frame: pd.DataFrame, rule: TableRule) -> bool:
+    """The rule as Great Expectations judges it on the rows themselves."""
+    gx: Any = import_engine()
+    ends = {"min_value": rule.low, "max_value": rule.high}
+    expectations = {
+        Fact.ROWS: lambda: gx.expectations.ExpectTableRowCountToBeBetween(**ends),
+        Fact.MEAN: lambda: gx.expectations.ExpectColumnMeanToBeBetween(column="age", **ends),
+        Fact.INVALID_SHARE: lambda: gx.expectations.ExpectColumnValuesToBeInSet(
+            column="sex", value_set=list(SEX.labels), mostly=1 - (rule.high or 0)
+        ),
+        Fact.DUPLICATE_SHARE: lambda: gx.expectations.ExpectColumnProportionOfUniqueValuesToBeBetween(
+            column="name", min_value=1 - (rule.high or 0)
+        ),
+    }
+    asset = gx.get_context(mode="ephemeral").data_sources.add_pandas("memory").add_dataframe_asset("frame")
+    batch = asset.add_batch_definition_whole_dataframe("whole").get_batch({"dataframe": frame})
+    return bool(batch.validate(expectations[rule.fact]()).success)
+
+
+def by_facts(folder: Path, frame: pd.DataFrame, rules: Sequence[TableRule]) -> list[bool | None]:
+    """The rules as a run judges them, which has read the rows from a file."""
+    path = folder / "t.csv"
+    frame.to_csv(path, index=False)
+    of = contract_of(table_rules=rules)
+    contract = Contract("c", "1", "p", PrivacyUnit("name", 9), file_server(path, "csv"), of.attributes,
+                        table_rules=of.table_rules)  # fmt: skip
+    view = View({"sex": hierarchy(SEX, [], invalid_level=False).level("exact"),
+                 "age": hierarchy(AGE, [], invalid_level=False).level("exact")})  # fmt: skip
+    task = Task(contract, ("sex", "age"), {"all": view})
+    facts = counted(open_source(contract, task.columns, None), task, serial()).facts
+    outcomes = run_rules(contract, {}, facts.values(contract), lambda _: {})
+    return [outcome.passed for outcome in outcomes]
+
+
+row = st.tuples(st.sampled_from(["p", "q", "r", "s"]), st.sampled_from([*SEX.labels[:2], "x"]), st.integers(0, 90))
+share = st.sampled_from([0.125, 0.25, 0.5, 0.75])
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(row, min_size=1, max_size=8),
+    count=st.integers(0, 8),
+    mean=st.integers(0, 90),
+    shares=st.tuples(share, share),
+)
+def test_engine_and_facts_agree_on_random_tables(
+    tmp_path: Path, rows: list[Any], count: int, mean: int, shares: tuple[float, float]
+) -> None:
+    """Great Expectations is shown the rows; a run has its facts. Counts, means, sets and uniqueness."""
+    frame = pd.DataFrame(rows, columns=["name", "sex", "age"])
+    rules = [
+        TableRule("rows", Fact.ROWS, None, count, None),
+        TableRule("few", Fact.ROWS, None, None, count),
+        TableRule("mean", Fact.MEAN, "age", mean / 2, mean),
+        TableRule("sex", Fact.INVALID_SHARE, "sex", None, shares[0]),
+        TableRule("name", Fact.DUPLICATE_SHARE, "name", None, shares[1]),
+    ]
+    assert by_facts(tmp_path, frame, rules) == [by_rows(frame, rule) for rule in rules]
+
+
+# --- the process ---
+
+
+def answers(rules: Sequence[TableRule], facts: dict[str, float]) -> list[bool | None]:
+    with engine(rules) as ask:
+        told = ask(facts)
+        return [told.get(rule) for rule in rules]
+
+
+def test_the_process_answers_and_says_and_writes_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A fact that is absent has no answer; all of what Great Expectations could leave would be in this folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    strict = TableRule("strict", Fact.ROWS, None, 739182.5, None, GX)
+    absent = TableRule("absent", Fact.INVALID_SHARE, "sex", None, 1, GX)
+    facts = {"mean of age": 10.5, "rows": 739182.0}
+    assert answers([ROWS, strict, absent, MEAN], facts) == [True, False, None, True]
+    assert "".join(capfd.readouterr()) == ""
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_what_great_expectations_raises_of_one_rule_is_no_answer_to_that_rule_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from crowdgate.sources import expectations
+
+    real = expectations._expectation
+
+    def misplaced(gx: Any, at: int, asked: Any) -> Any:
+        expectation = real(gx, at, asked)
+        return expectation.copy(update={"column": "none"}) if at == 1 else expectation
+
+    monkeypatch.setattr(expectations, "_expectation", misplaced)
+    assert judged([(1.0, 0, 2), (1.0, 0, 2), (3.0, 0, 2)]) == [True, None, False]
+
+
+def test_it_is_told_to_send_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GX_ANALYTICS_ENABLED", "true")
+    import_engine()
+    assert os.environ["GX_ANALYTICS_ENABLED"] == "false"
+
+
+def instead(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    """Another process in place of the engine's."""
+    monkeypatch.setattr(engine_file, "_COMMAND", (sys.executable, "-P", "-c", code))
+
+
+@linux
+def test_it_can_not_be_dumped_when_it_is_told_the_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = """
+import ctypes, resource
+from crowdgate.sources import expectations
+expectations.import_engine = lambda: None
+state = lambda: (resource.getrlimit(resource.RLIMIT_CORE), ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
+expectations.judged = lambda _: [state() == ((0, 0), 0)]
+expectations.main()
+"""
+    instead(monkeypatch, code)
+    assert answers([ROWS], {"rows": 2.0}) == [True]
+
+
+FAULTY = {
+    "dies": "import os; os.kill(os.getpid(), 9)",
+    "dies after its answer": "print('[true]'); raise SystemExit(1)",
+    "says nothing": "",
+    "answers more": "print('[true, true]')",
+    "answers less": "print('[]')",
+    "answers something": "print('[1]')",
+    "answers no list": "print('{\"0\": true}')",
+    "babbles": "print('true or false')",
+    "hangs": "import time; time.sleep(1000)",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTY)
+def test_a_process_that_does_not_answer_decides_nothing_and_is_gone(
+    monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    started = []
+    popen = subprocess.Popen
+
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        started.append(popen(*args, **kwargs))
+        return started[-1]
+
+    monkeypatch.setattr(engine_file, "Popen", noted)
+    monkeypatch.setattr(engine_file, "_PATIENCE", 0.1 if fault == "hangs" else 300)
+    instead(monkeypatch, FAULTY[fault])
+    with pytest.raises(EnvironmentFault, match="did not answer"):
+        answers([ROWS], {"rows": 2.0})
+    (process,) = started
+    assert process.returncode is not None
+    assert not Path(f"/proc/{process.pid}").exists()
+
+
+def test_where_no_rule_is_stated_for_it_no_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_file, "Popen", None)
+    assert answers([], {"rows": 2.0}) == []
+
+
+PARENT = """
+import sys
+from crowdgate.contracts.contract import Engine, Fact, TableRule
+from crowdgate.sources import engine
+engine._COMMAND = (sys.executable, "-P", "-c", sys.argv[1])
+engine.Popen = lambda *args, made=engine.Popen, **kwargs: noted(made(*args, **kwargs))
+def noted(process):
+    print(process.stdout.readline().decode().strip(), process.pid, flush=True)
+    return process
+with engine.engine([TableRule("r", Fact.ROWS, None, 1, 2, Engine.GREAT_EXPECTATIONS)]) as ask:
+    ask({"rows": 1.0})
+"""
+HANGING = """
+from crowdgate.sources import expectations
+expectations.import_engine = lambda: print("ready", file=expectations.sys.__stdout__, flush=True)
+expectations.judged = lambda _: __import__("time").sleep(1000)
+expectations.main()
+"""
+
+
+@linux
+def test_it_ends_with_a_run_that_is_killed_even_if_it_hangs() -> None:
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, HANGING], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    with parent:
+        word, pid = parent.stdout.readline().split()
+        child = os.pidfd_open(int(pid))
+        parent.send_signal(signal.SIGKILL)
+    assert word == "ready"
+    ended, _, _ = select.select([child], [], [], 60)
+    os.close(child)
+    assert ended == [child]
+
+
+# --- a release ---
+
+RULE = (
+    "{name: mean, type: custom, engine: greatExpectations, implementation: "
+    "{type: expect_column_mean_to_be_between, kwargs: {min_value: 20, max_value: 80}}}"
+)
+
+
+@pytest.fixture
+def stated(workshop: Workshop) -> Workshop:
+    """A contract that states a rule for Great Expectations."""
+    workshop.edit(workshop.contract, "      - name: ward\n", f"        quality: [{RULE}]\n      - name: ward\n")
+    return workshop
+
+
+def state_of(workshop: Workshop) -> State | None:
+    entry = open_ledger(workshop.ledger, None).entry(f"clinic/1/{SLOT}")
+    return None if entry is None else entry.state
+
+
+def rules_of(workshop: Workshop) -> list[dict[str, Any]]:
+    (record,) = (workshop.root / "ledger" / "private").glob("*.json")
+    rules = json.loads(record.read_text())["rules"]
+    return [rule for rule in rules if rule["kind"] == "table"]
+
+
+def test_a_release_whose_engine_dies_is_a_crash_that_names_nothing(
+    stated: Workshop, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    instead(monkeypatch, FAULTY["dies"])
+    assert crowdgate("release", stated.policy, "--as-of", SLOT) == 1
+    assert "Expectations" not in "".join(capfd.readouterr())
+    assert not stated.release_dir(SLOT).exists()
+    assert state_of(stated) is State.RESERVED
+
+
+def test_a_missing_engine_is_told_before_anything_is_charged(
+    stated: Workshop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(engine_file, "find_spec", lambda _: None)
+    assert crowdgate("release", stated.policy, "--as-of", SLOT) == 2
+    assert "pip install 'crowdgate[expectations]'" in capsys.readouterr().err
+    assert state_of(stated) is None
+
+
+def test_no_engine_is_missed_where_no_rule_is_stated_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_file, "find_spec", lambda _: None)
+    refuse_missing_engine([], "c.yaml")
+    with pytest.raises(ConfigurationError, match=r"c\.yaml: mean: Great Expectations is not installed"):
+        refuse_missing_engine([MEAN], "c.yaml")
+
+
+def test_a_table_without_the_fact_is_released_and_the_rule_has_no_outcome(stated: Workshop) -> None:
+    """Whether there is a mean at all can depend on one person: it decides nothing."""
+    stated.edit(stated.contract, "path: patients.parquet, format: parquet", "path: patients.csv, format: csv")
+    write_csv(stated.data.with_suffix(".csv"), [])
+    assert crowdgate("release", stated.policy, "--as-of", SLOT) == 0
+    assert {"rule": "mean", "kind": "table", "passed": None} in rules_of(stated)
+
+
+LEAN = """
+import sys
+from crowdgate_flows.command import main
+try:
+    main()
+finally:
+    heavy = {"great_expectations", "pandas", "sklearn"} & set(sys.modules)
+    import pyarrow
+    frame = pyarrow.table({"a": [1]}).to_pandas()
+    print(sorted(heavy), type(frame).__name__, file=sys.stderr)
+"""
+
+
+def test_a_release_without_such_a_rule_imports_neither_the_engine_nor_pandas(workshop: Workshop) -> None:
+    """And whoever asks pyarrow for a data frame afterwards gets one."""
+    command = [sys.executable, "-c", LEAN, "release", str(workshop.policy), "--as-of", SLOT]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (0, "[] DataFrame"), ended.stderr
