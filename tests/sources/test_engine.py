@@ -233,9 +233,12 @@ with engine.engine([TableRule("r", Fact.ROWS, None, 1, 2, Engine.GREAT_EXPECTATI
     ask({"rows": 1.0})
 """
 HANGING = """
+import sys, time
 from crowdgate.sources import expectations
-expectations.import_engine = lambda: print("ready", file=expectations.sys.__stdout__, flush=True)
-expectations.judged = lambda _: __import__("time").sleep(1000)
+def hang():
+    print("ready", file=sys.__stdout__, flush=True)
+    time.sleep(1000)
+expectations.import_engine = hang
 expectations.main()
 """
 
