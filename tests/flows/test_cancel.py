@@ -26,7 +26,6 @@ if "HELD_AT" in os.environ:
     from crowdgate.jobs import release as job
     from crowdgate.ledger.ledger import Ledger
     from crowdgate.publish import publisher
-    job.run_rules, job.row_rules_hold = lambda *_: (), lambda _: True
     holder, name = os.environ["HELD_AT"].split(".")
     place = {"ledger": Ledger, "job": job, "publisher": publisher}[holder]
     original = getattr(place, name)
