@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import betainc
 
 from crowdgate.audit.inference.original import Tuples
 from crowdgate.audit.inference.secret import Floats
@@ -149,6 +148,8 @@ def _with_member(counts: Floats, held: Floats, beta: float, share: float) -> Flo
 
 def _at_most(number: int, rows: Floats, share: float) -> Floats:
     """P(Bin(rows, share) <= number)."""
+    from scipy.special import betainc  # a release reads records of audits, and plays none
+
     if number < 0:
         return np.zeros(len(rows))
     found = betainc(np.maximum(1, rows - number), number + 1, 1 - share)
