@@ -1,6 +1,7 @@
 """The command `crowdgate`: the library's command line, with Prefect as the scheduler when one is asked for."""
 
 from crowdgate import cli
+from crowdgate.extras import PREFECT, need
 from crowdgate.kind.run import Request, Result
 
 
@@ -10,6 +11,7 @@ def main() -> None:
 
 
 def _run_flow(request: Request) -> Result:
+    need(PREFECT, "--prefect")
     from crowdgate_flows.release import run_release  # Prefect takes a second to import
 
     return run_release(request)

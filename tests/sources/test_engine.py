@@ -16,14 +16,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowdgate.contracts.contract import Contract, Engine, Fact, PrivacyUnit, TableRule
-from crowdgate.errors import ConfigurationError, EnvironmentFault
+from crowdgate.errors import EnvironmentFault
 from crowdgate.hierarchy import hierarchy
 from crowdgate.histogram import View
 from crowdgate.ledger.ledger import State, open_ledger
 from crowdgate.sources import engine as engine_file
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import Task, counted, serial
-from crowdgate.sources.engine import engine, refuse_missing_engine
+from crowdgate.sources.engine import engine
 from crowdgate.sources.expectations import import_engine, judged
 from crowdgate.sources.rules import holds, run_rules
 from tests.reading import file_server
@@ -296,17 +296,10 @@ def test_a_release_whose_engine_dies_is_a_crash_that_names_nothing(
 def test_a_missing_engine_is_told_before_anything_is_charged(
     stated: Workshop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(engine_file, "find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "great_expectations", None)
     assert crowdgate("release", stated.policy, "--as-of", SLOT) == 2
     assert "pip install 'crowdgate[expectations]'" in capsys.readouterr().err
     assert state_of(stated) is None
-
-
-def test_no_engine_is_missed_where_no_rule_is_stated_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_file, "find_spec", lambda _: None)
-    refuse_missing_engine([], "c.yaml")
-    with pytest.raises(ConfigurationError, match=r"c\.yaml: mean: Great Expectations is not installed"):
-        refuse_missing_engine([MEAN], "c.yaml")
 
 
 def test_a_table_without_the_fact_is_released_and_the_rule_has_no_outcome(stated: Workshop) -> None:

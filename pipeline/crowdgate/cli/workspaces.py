@@ -8,6 +8,7 @@ import typer
 
 from crowdgate.cli.output import announce, print_json
 from crowdgate.cli.releases import AsJson, LedgerUrl, progress_bar, show, slot
+from crowdgate.extras import EXPECTATIONS, RELEASE, need
 from crowdgate.jobs.release import release as run_release
 from crowdgate.jobs.workspace import DEMO_POLICY, DEMO_TABLES
 from crowdgate.jobs.workspace import init as make_workspace
@@ -32,6 +33,8 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Release the bundled census data once: make a working copy (unless it is there), then publish from it."""
+    need(RELEASE, "demo")
+    need(EXPECTATIONS, "demo")
     root, policy = folder.resolve(), DEMO_TABLES if tables else DEMO_POLICY
     if not (root / DEMO_POLICY).is_file():
         root = make_workspace(folder, "demo")

@@ -16,10 +16,11 @@ from crowdgate.audit.observation import Known
 from crowdgate.audit.population import Population
 from crowdgate.audit.released import Released
 from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.extras import RELEASE, need
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
 
-LIBRARIES = ("cryptography", "numpy", "opendp", "pandas", "pyarrow", "scipy")
+LIBRARIES = ("cryptography", "numpy", "opendp", "pyarrow", "scipy")
 
 
 def stated(plan: Plan, overrides: Mapping[str, Any] | None = None) -> AuditSpec:
@@ -89,5 +90,6 @@ def code() -> str:
 
 
 def libraries() -> dict[str, str]:
-    """The versions of what draws and computes."""
+    """The versions of what draws and computes. Raises ConfigurationError without OpenDP."""
+    need(RELEASE, "audit")
     return {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}

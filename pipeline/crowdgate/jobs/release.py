@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import replace
 
+from crowdgate.extras import EXPECTATIONS, RELEASE, need
 from crowdgate.gate import blocked, verdict
 from crowdgate.jobs import staging
 from crowdgate.jobs.anchors import refuse_unanchored
@@ -36,7 +37,7 @@ from crowdgate.sampling import SecretKey
 from crowdgate.settings import signing_key
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import Executor, Task, counted, histograms, serial
-from crowdgate.sources.engine import engine, refuse_missing_engine
+from crowdgate.sources.engine import engine
 from crowdgate.sources.ingested import described, units
 from crowdgate.sources.rules import Ask, row_rules_hold, run_rules
 
@@ -81,10 +82,12 @@ def conclude(
 
 def prepare(request: Request) -> Run | Result:
     """Check policy, ledger, destination and the input's form; report the recorded end of a release that ran before."""
+    need(RELEASE, "release")
     bundle = bundle_of(request.policy)
     others = held_here(bundle.root, bundle.contract, bundle.budget, request.ledger).problems
     plan = plan_release(bundle, others)
-    refuse_missing_engine(bundle.contract.engine_rules, str(bundle.contract.files[0]))
+    for rule in bundle.contract.engine_rules:
+        need(EXPECTATIONS, rule.name, str(bundle.contract.files[0]))
     slot = parse_slot(request.slot)
     name = release_id(bundle.policy, slot)
     root = (request.to or bundle.root / bundle.policy.spec.publish.to).resolve()

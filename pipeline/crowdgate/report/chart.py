@@ -4,7 +4,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.extras import PAGE, need
 from crowdgate.kind.forecast import Chart, Value, plain
 
 STYLES = ("-", "--", ":")
@@ -173,12 +173,10 @@ def _svg(figure: Any) -> str:
 
 
 def _figure(height: float = 4) -> tuple[Any, Any]:
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError:
-        found, expected = "matplotlib is not installed", "pip install 'crowdgate[page]'"
-        raise ConfigurationError(Problem("command line", None, "--page", found, expected)) from None
+    need(PAGE, "--page")
+    import matplotlib
+    from matplotlib.figure import Figure
+
     matplotlib.rcParams.update({"svg.hashsalt": "crowdgate", "svg.fonttype": "none"})
     figure = Figure(figsize=(7, height), layout="constrained")
     return figure, figure.subplots()

@@ -9,23 +9,15 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 
 from crowdgate.contracts.contract import TableRule
-from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem
+from crowdgate.errors import EnvironmentFault
 from crowdgate.sources.rules import Answers, Ask
 
 _COMMAND = (sys.executable, "-P", "-m", "crowdgate.sources.expectations")
 _PATIENCE = 300
 """Seconds after which a process that does not answer is taken for one that never will."""
-
-
-def refuse_missing_engine(rules: Sequence[TableRule], contract: str) -> None:
-    """Raises ConfigurationError where there are rules for Great Expectations and it is not installed."""
-    if rules and find_spec("great_expectations") is None:
-        found, expected = "Great Expectations is not installed", "pip install 'crowdgate[expectations]'"
-        raise ConfigurationError(Problem(contract, None, rules[0].name, found, expected))
 
 
 @contextmanager

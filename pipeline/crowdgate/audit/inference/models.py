@@ -17,7 +17,7 @@ import numpy as np
 
 from crowdgate.audit.inference.secret import Codes, Floats
 from crowdgate.audit.population import Rng
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.extras import AUDIT, need
 
 MOST_ROWS = 50_000
 """On how many rows a model is fitted at most: more are drawn at random."""
@@ -267,8 +267,5 @@ def as_far_as_it_comes() -> Iterator[None]:
 
 def library(name: str) -> Any:
     """A module of scikit-learn. Raises ConfigurationError where that is not installed."""
-    try:
-        return import_module(f"sklearn.{name}")
-    except ImportError:
-        found, expected = "scikit-learn is not installed", "pip install 'crowdgate[audit]'"
-        raise ConfigurationError(Problem("command line", None, "--of", found, expected)) from None
+    need(AUDIT, "--of")
+    return import_module(f"sklearn.{name}")

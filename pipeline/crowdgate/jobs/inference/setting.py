@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from crowdgate.audit.inference.secret import Floats, Secret
 from crowdgate.audit.population import Population
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.extras import AUDIT, need
 from crowdgate.hierarchy import EXACT
 from crowdgate.histogram import joint
 from crowdgate.jobs.audit_setting import common, libraries
@@ -123,11 +124,8 @@ def units_of(spec: AuditSpec, size: int) -> int:
 
 def libraries_of_models() -> dict[str, str]:
     """The versions of what draws, computes and fits. Raises ConfigurationError without scikit-learn."""
-    try:
-        return {**libraries(), LIBRARY: version(LIBRARY)}
-    except PackageNotFoundError:
-        found, expected = "scikit-learn is not installed", "pip install 'crowdgate[audit]'"
-        raise ConfigurationError(Problem("command line", None, "--of", found, expected)) from None
+    need(AUDIT, "--of")
+    return {**libraries(), LIBRARY: version(LIBRARY)}
 
 
 def refuse(plan: Plan, spec: AuditSpec, population: Population, _: Fraction) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.extras import RELEASE, need
 from crowdgate.jobs.destinations import EXPECTED, ledger_file, taken
 from crowdgate.jobs.kl import charged, shelf
 from crowdgate.jobs.kl.figures import of_public_table, of_release
@@ -91,6 +92,7 @@ def publish(
     """
     ready = _prepared(asked, today)
     if asked.epsilon is not None:
+        need(RELEASE, "--epsilon")
         return _charged(ready, exact_epsilon(asked.epsilon), noise, announce)
     if asked.release is not None:
         budget = budget_of_contract(asked.contract, ready.subject.contract)[0]

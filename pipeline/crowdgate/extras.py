@@ -1,0 +1,29 @@
+"""What only some commands need comes with extras of the package. A command that misses one names it and ends."""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from crowdgate.errors import ConfigurationError, Problem
+
+
+@dataclass(frozen=True)
+class Extra:
+    """An extra by its name in pyproject.toml, and the module that it brings, with its title."""
+
+    name: str
+    module: str
+    title: str
+
+
+RELEASE = Extra("release", "opendp", "OpenDP")
+EXPECTATIONS = Extra("expectations", "great_expectations", "Great Expectations")
+PREFECT = Extra("prefect", "prefect", "Prefect")
+PAGE = Extra("page", "matplotlib", "matplotlib")
+AUDIT = Extra("audit", "sklearn", "scikit-learn")
+
+
+def need(extra: Extra, where: str, file: str = "command line") -> None:
+    """Raises ConfigurationError where the extra, which `where` asks for, is not installed. Imports nothing."""
+    if find_spec(extra.module) is None:
+        install = f"pip install 'crowdgate[{extra.name}]'"
+        raise ConfigurationError(Problem(file, None, where, f"{extra.title} is not installed", install))
