@@ -13,6 +13,7 @@ from crowdgate.audit.run import Scheduled
 from crowdgate.candidate import Question
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError
+from crowdgate.extras import RELEASE, need
 from crowdgate.jobs.audit_keeping import USUAL, How, Table, kept, record_file
 from crowdgate.jobs.audit_setting import stated
 from crowdgate.jobs.ledgers import ledger_at
@@ -106,6 +107,7 @@ def audit(asking: Asking[R, F], asked: Asked, how: How = USUAL) -> Audited[R, F]
     Raises ConfigurationError for wrong files, and for a setting in which nothing can be found; VerificationFailed for a
     record or a partial file that is not what the ledger knows; LedgerRefused and EnvironmentFault as the ledger does.
     """
+    need(RELEASE, "audit")
     plan = plan_policy(asked.policy)
     asking.ready()
     if problems := list(population_problems(plan.bundle)):

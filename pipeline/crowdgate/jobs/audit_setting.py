@@ -5,6 +5,7 @@ import platform
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from crowdgate.audit.observation import Known
 from crowdgate.audit.population import Population
 from crowdgate.audit.released import Released
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.extras import RELEASE, need
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
 
@@ -90,6 +90,6 @@ def code() -> str:
 
 
 def libraries() -> dict[str, str]:
-    """The versions of what draws and computes. Raises ConfigurationError without OpenDP."""
-    need(RELEASE, "audit")
-    return {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
+    """The versions of what draws and computes; OpenDP's only where it is installed, as `check` does without it."""
+    found = {name: version(name) for name in LIBRARIES if find_spec(name) is not None}
+    return {"python": platform.python_version(), **found}
