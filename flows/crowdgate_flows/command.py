@@ -1,7 +1,6 @@
 """The command `crowdgate`: the library's command line, with Prefect as the scheduler when one is asked for."""
 
 from crowdgate import cli
-from crowdgate.extras import PREFECT, need
 from crowdgate.kind.run import Request, Result
 
 
@@ -11,6 +10,8 @@ def main() -> None:
 
 
 def _run_flow(request: Request) -> Result:
+    from crowdgate.extras import PREFECT, need
+
     need(PREFECT, "--prefect")
     from crowdgate_flows.release import run_release  # Prefect takes a second to import
 

@@ -13,13 +13,14 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from crowdgate.contracts.contract import Contract, Fact, Role, RowRule, TableRule
+from crowdgate.contracts.contract import Contract, Engine, Fact, Role, RowRule, TableRule
 from crowdgate.contracts.reading import read_contract
 from crowdgate.domain import Domain
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.hierarchy import Hierarchy
 from crowdgate.jobs.plan import KNOWN
 from tests.contracts.clinic import CONTRACT, write
+from tests.contracts.test_contract_refusals import MEAN
 from tests.strategies import hierarchies
 
 README = Path(__file__).parents[2] / "data_contracts" / "README.md"
@@ -221,11 +222,20 @@ def test_row_rules_are_worked_out_on_the_domain_and_hold_together(contract: Cont
 def test_table_rules_carry_their_limits(contract: Contract) -> None:
     assert set(contract.table_rules) == {
         TableRule("duplicate_share of patient", Fact.DUPLICATE_SHARE, "patient", 0, 0),
-        TableRule("mean", Fact.MEAN, "age", 3.5, 9),
+        TableRule("mean", Fact.MEAN, "age", 3.5, 9, Engine.GREAT_EXPECTATIONS),
         TableRule("share", Fact.INVALID_SHARE, "town", None, nextafter(0.025, -inf)),
         TableRule("rows", Fact.ROWS, None, 10, 5000),
         TableRule("rowsAtMost", Fact.ROWS, None, None, 5000),
     }
+
+
+def test_a_mean_needs_no_engine(tmp_path: Path) -> None:
+    stated = f"engine: greatExpectations, implementation: {MEAN}"
+    own = "engine: crowdgate, implementation: {metric: mean, mustBeGreaterThan: 3.5}"
+    assert stated in CONTRACT
+    contract = read_contract(write(tmp_path, CONTRACT.replace(stated, own)), KNOWN.servers)
+    assert TableRule("mean", Fact.MEAN, "age", nextafter(3.5, inf), None, Engine.CROWDGATE) in contract.table_rules
+    assert contract.engine_rules == ()
 
 
 @pytest.mark.parametrize(
