@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from crowdgate.cli.app import app
+from crowdgate.cli.app import COMMANDS
 from crowdgate.measures import MEASURES
 
 ROOT = Path(__file__).parents[1]
@@ -66,9 +66,8 @@ def test_the_bundled_release_is_as_large_as_promised(demo: tuple[Path, str]) -> 
 
 def test_every_command_is_named_in_a_readme() -> None:
     texts = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("*/README.md")) + README
-    for command in app.registered_commands:
-        assert command.callback is not None
-        assert f"crowdgate {command.callback.__name__}" in texts
+    for command in COMMANDS:
+        assert f"crowdgate {command}" in texts
 
 
 def test_every_measure_is_described_for_policy_owners() -> None:

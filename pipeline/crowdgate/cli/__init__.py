@@ -2,7 +2,8 @@
 
 import sys
 
-from crowdgate.cli.app import Runner, app
+from crowdgate.cli.app import app
+from crowdgate.cli.options import Runner
 from crowdgate.cli.output import report_error, report_fault
 from crowdgate.cores import dump_nothing
 from crowdgate.errors import CrowdgateError

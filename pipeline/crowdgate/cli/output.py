@@ -5,15 +5,15 @@ import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from crowdgate.errors import ConfigurationError, CrowdgateError
-from crowdgate.gate import Verdict
-from crowdgate.jobs.record import record_line
-from crowdgate.kind.forecast import Listing
-from crowdgate.report.numbers import listed
+
+if TYPE_CHECKING:
+    from crowdgate.gate import Verdict
+    from crowdgate.kind.forecast import Listing
 
 WIDE = 200
 """Columns where no terminal says how wide it is."""
@@ -26,11 +26,13 @@ def print_json(value: Any) -> None:
 
 def announce(release_id: str) -> None:
     """Say on standard error where the curator finds more; a terminal that is gone stops no run."""
+    from crowdgate.jobs.record import record_line
+
     with suppress(OSError, ValueError):
         typer.echo(record_line(release_id), err=True)
 
 
-def print_verdicts(verdicts: Iterable[Verdict]) -> None:
+def print_verdicts(verdicts: Iterable["Verdict"]) -> None:
     """One line per public verdict."""
     for found in verdicts:
         if found.public:
@@ -53,8 +55,10 @@ def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]], left: Iter
     Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else WIDE).print(table)
 
 
-def print_listing(listing: Listing) -> None:
+def print_listing(listing: "Listing") -> None:
     """A listing under its title."""
+    from crowdgate.report.numbers import listed
+
     typer.echo(listing.title + (f" ({listing.note})" if listing.note else ""))
     words = [
         at
