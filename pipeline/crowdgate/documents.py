@@ -71,7 +71,7 @@ class _Enough(Exception):
 
 
 class _Reading:
-    """One pass over the parser's events: values, their lines, and problems. The parser is libyaml, which is PyYAML's."""
+    """One pass over the events of libyaml, which is in PyYAML: values, their lines, and problems."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
