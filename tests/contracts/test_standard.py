@@ -13,8 +13,23 @@ from crowdgate.contracts.standard import odcs_schema
 from crowdgate.documents import read_document
 from tests.contracts.clinic import CONTRACT, problems_of, write
 
-
-OTHERS = ("", "text", "row", "integer", "DataContract", None, True, 0, -1, 2.5, 10**300, [], ["a"], {}, {"id": "x"})
+OTHERS: tuple[Any, ...] = (
+    "",
+    "text",
+    "row",
+    "integer",
+    "DataContract",
+    None,
+    True,
+    0,
+    -1,
+    2.5,
+    10**300,
+    [],
+    ["a"],
+    {},
+    {"id": "x"},
+)
 
 
 def damaged(random: Random, node: Any) -> Any:
