@@ -1,14 +1,15 @@
 """The recorded audits that gates of a policy are judged by: found, and either relied on or refused with a reason."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crowdgate.audit.readings import READINGS
-from crowdgate.audit.record import Record
 from crowdgate.candidate import AuditFigures, Audits, NoAudit, Question
 from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.gate import Outcome
@@ -17,11 +18,14 @@ from crowdgate.jobs.audit_keeping import now
 from crowdgate.jobs.audit_setting import code, digest_of_population, libraries, stated
 from crowdgate.jobs.plan import asked
 from crowdgate.jobs.questions import QUESTIONS
-from crowdgate.kind.plan import Plan
 from crowdgate.ledger.audits import is_recorded, key
-from crowdgate.ledger.journal import Line
-from crowdgate.ledger.ledger import Ledger
 from crowdgate.measures.audited import MAX_AGE, command
+
+if TYPE_CHECKING:
+    from crowdgate.audit.record import Record
+    from crowdgate.kind.plan import Plan
+    from crowdgate.ledger.journal import Line
+    from crowdgate.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True)

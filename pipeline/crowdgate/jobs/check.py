@@ -1,8 +1,10 @@
 """What a policy would do and what its gates can decide, before anything runs."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crowdgate import manifest
 from crowdgate.gate import Reach, Verdict, gate_words
@@ -14,9 +16,11 @@ from crowdgate.jobs.informed import informed, refusal
 from crowdgate.jobs.kl.held import held_here
 from crowdgate.jobs.plan import bundle_of, decided, failed, gate_reach, judge_static, plan_release
 from crowdgate.jobs.register import register_here
-from crowdgate.kind.plan import Plan
 from crowdgate.measures import MeasureClass
-from crowdgate.publish.register import Register
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
+    from crowdgate.publish.register import Register
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,22 @@ Whoever publishes a destination publishes all below it, and whoever may write to
 followed on both sides.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crowdgate.errors import ConfigurationError, CrowdgateError, Problem
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.ledger.private import FOLDER
 from crowdgate.ledger.stores import placed
-from crowdgate.policy.files import Bundle
 from crowdgate.publish.publisher import STAGING
 from crowdgate.settings import ledger_url, signing_key_file
+
+if TYPE_CHECKING:
+    from crowdgate.policy.files import Bundle
 
 EXPECTED = "a folder of its own for what is published, such as releases"
 

@@ -1,14 +1,15 @@
 """What a policy will do, from the files alone: guarantee, class size, gates. No data is read."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import decimal, exact_text
 from crowdgate.candidate import Question, Shape, Static
-from crowdgate.contracts.contract import PrivacyUnit
-from crowdgate.documents import Location
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.formats import FORMATS
 from crowdgate.gate import Outcome, Reach, Verdict, part_name, reach, verdict
@@ -26,6 +27,10 @@ from crowdgate.measures.options import is_share, wrong_options
 from crowdgate.policy.files import Bundle, Known, read_bundle
 from crowdgate.policy.policy import AuditSpec, GateRule
 from crowdgate.sources import SOURCES
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import PrivacyUnit
+    from crowdgate.documents import Location
 
 KNOWN = Known(
     mechanisms={name: kind.spec for name, kind in KINDS.items()},

@@ -1,29 +1,34 @@
 """The public register that gates on matches read: whether it fits the policy, and counted at the levels it releases."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.contracts.contract import Contract
-from crowdgate.documents import Location
 from crowdgate.errors import ConfigurationError, FileFault, Problem
 from crowdgate.hierarchy import INVALID_LABEL, Level
 from crowdgate.histogram import Histogram, View, collapse
 from crowdgate.jobs.public import why_private
-from crowdgate.kind.kind import Protection
-from crowdgate.kind.plan import Plan
 from crowdgate.limits import MOST_MATCHED
 from crowdgate.measures import MEASURES
-from crowdgate.policy.files import Bundle, Known
 from crowdgate.publish.register import Register
 from crowdgate.sampling import KEY_BYTES, SecretKey
 from crowdgate.sources import Source, open_source
 from crowdgate.sources.counting import Task, counted, histograms, serial
 from crowdgate.sources.files import FileSource
 from crowdgate.sources.source import changed
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Contract
+    from crowdgate.documents import Location
+    from crowdgate.kind.kind import Protection
+    from crowdgate.kind.plan import Plan
+    from crowdgate.policy.files import Bundle, Known
 
 AT: Location = ("spec", "register", "contract")
 _NO_SECRET = SecretKey(bytes(KEY_BYTES), injected=True)

@@ -1,14 +1,19 @@
 """What the table and the sample show, for the curator's eyes only."""
 
+from __future__ import annotations
+
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdgate.candidate import Candidate, Measurement, Shape
 from crowdgate.measures.base import Measure, MeasureClass
-from crowdgate.policy.policy import GateRule
 from crowdgate.risk.anonymity_sets import quartile
 from crowdgate.risk.population_uniques import population_uniques
+
+if TYPE_CHECKING:
+    from crowdgate.policy.policy import GateRule
 
 
 def _quartile(candidate: Candidate, rule: GateRule) -> Measurement | None:

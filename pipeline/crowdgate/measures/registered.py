@@ -4,13 +4,18 @@ Of released rows and public records only, so whoever has the release and the reg
 be wrong or out of date: that is counted as it stands.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Candidate, Measurement, Shape
 from crowdgate.histogram import project
 from crowdgate.measures.base import Measure, MeasureClass, OfCandidate
-from crowdgate.policy.policy import GateRule
 from crowdgate.risk.linkage import matches, usable
+
+if TYPE_CHECKING:
+    from crowdgate.policy.policy import GateRule
 
 SIZE = "size"
 

@@ -4,14 +4,20 @@ M. Koot, Measuring and predicting anonymity (thesis, 2012), sections 5.2.3 and 6
 but for the variance. The law of their number is `occupancy.law`.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, betaincc
 
 from crowdgate.accounting.numbers import Number, whole
-from crowdgate.risk.bins import Bins, Floats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crowdgate.risk.bins import Bins, Floats
 
 MOST_PAIRED = 4096
 """Distinct probabilities that a variance pairs with each other; more are put into groups, which changes it by about the

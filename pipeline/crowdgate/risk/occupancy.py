@@ -1,14 +1,20 @@
 """Further laws of k people in bins: how many bins hold exactly j, and what grouping bins does to a probability."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from crowdgate.risk.bins import Bins, Floats, Groups
 from crowdgate.risk.saddle import DEAD, ROUNDING, Complex, LogProbability, circle_nodes, log1p, stirling
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crowdgate.risk.bins import Bins, Floats, Groups
 
 MOST_APART = 0.5
 """Of bins that are paired."""

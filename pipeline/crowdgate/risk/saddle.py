@@ -7,18 +7,22 @@ the convolution of the tilted laws, in which all terms are positive. Up to 1e15 
 either takes about a second: nodes where the integrand is surely nothing are not looked at.
 """
 
+from __future__ import annotations
+
 import math
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from crowdgate.risk.bins import Bins, Floats
+if TYPE_CHECKING:
+    from crowdgate.risk.bins import Bins, Floats
 
 Complex = NDArray[np.complex128]
 

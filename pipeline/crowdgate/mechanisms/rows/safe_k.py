@@ -7,9 +7,12 @@ says; when they are chosen on the sample itself, the delta is that of both toget
 the full table may be drawn, as `margins.py` says.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from crowdgate.accounting import safe_k
 from crowdgate.accounting.numbers import decimal
@@ -17,7 +20,6 @@ from crowdgate.accounting.person import per_row
 from crowdgate.contracts.contract import Attribute, Contract, Role
 from crowdgate.errors import Finding, nearest
 from crowdgate.guarantee import Part, group
-from crowdgate.hierarchy import Level
 from crowdgate.histogram import Counts, Histogram, Subsampler, View, at_least, subsample
 from crowdgate.limits import GREATEST_K
 from crowdgate.mechanisms.rows.choice import (
@@ -32,8 +34,11 @@ from crowdgate.mechanisms.rows.choice import (
 )
 from crowdgate.mechanisms.rows.lattice import roll_up
 from crowdgate.mechanisms.rows.margins import Drawn, Margins, margin_findings, plan_margins
-from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 from crowdgate.noise import OPENDP, NoiseSource, Selector, noisy_max
+
+if TYPE_CHECKING:
+    from crowdgate.hierarchy import Level
+    from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,37 @@
+"""Functions of modules that are imported when one of them is called.
+
+A kind of release names many functions, of which a command calls few. Type checkers see the modules themselves, imported
+beside this under TYPE_CHECKING: a name that is missing, or of another type, is found all the same.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function by its place; it can be pickled like any other."""
+
+    module: str
+    name: str
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return getattr(import_module(self.module), self.name)(*arguments, **named)
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module whose functions are imported when they are called."""
+
+    module: str
+
+    def __getattr__(self, name: str) -> Function:
+        if name.startswith("__"):  # what copying and pickling ask for
+            raise AttributeError(name)
+        return Function(self.module, name)
+
+
+def modules(package: str, *names: str) -> tuple[Module, ...]:
+    """Modules of a package."""
+    return tuple(Module(f"{package}.{name}") for name in names)
