@@ -1,4 +1,4 @@
-"""Functions of modules that are imported when one of them is called.
+"""Modules that are imported when they are needed: ours by their functions, others by whatever is asked of them.
 
 A kind of release names many functions, of which a command calls few. Type checkers see the modules themselves, imported
 beside this under TYPE_CHECKING: a name that is missing, or of another type, is found all the same.
@@ -35,3 +35,13 @@ class Module:
 def modules(package: str, *names: str) -> tuple[Module, ...]:
     """Modules of a package."""
     return tuple(Module(f"{package}.{name}") for name in names)
+
+
+class Library:
+    """A module of others that is imported when something of it is asked for."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._module), name)

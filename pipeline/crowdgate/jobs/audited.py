@@ -16,7 +16,7 @@ from crowdgate.gate import Outcome
 from crowdgate.jobs.audit import Asking, folder_of, ledger_of
 from crowdgate.jobs.audit_keeping import now
 from crowdgate.jobs.audit_setting import code, digest_of_population, libraries, stated
-from crowdgate.jobs.plan import asked
+from crowdgate.jobs.plan import asked, asked_of
 from crowdgate.jobs.questions import QUESTIONS
 from crowdgate.ledger.audits import is_recorded, key
 from crowdgate.measures.audited import MAX_AGE, command
@@ -65,11 +65,6 @@ def evidence_here(plan: Plan, slot: str) -> Evidence:
     except CrowdgateError:
         why = NoAudit("its ledger can't be read here, and no record counts that the ledger does not know")
         return Evidence(dict.fromkeys(questions, why))
-
-
-def asked_of(plan: Plan) -> list[Question]:
-    """The questions that gates of a policy ask."""
-    return list(dict.fromkeys(question for rule, _ in plan.gates if (question := asked(rule)) is not None))
 
 
 @dataclass(frozen=True)

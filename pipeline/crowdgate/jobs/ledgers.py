@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crowdgate.errors import VerificationFailed
-from crowdgate.jobs.anchors import parsed
 from crowdgate.ledger.ledger import Ledger, Line, open_ledger
 from crowdgate.ledger.stores import placed
 from crowdgate.settings import ledger_url, signing_key, trusted_keys
@@ -33,6 +32,8 @@ def verified(root: Path, option: str | None, keys: Sequence[Path], anchors: Sequ
 
     Raises VerificationFailed, ConfigurationError, LedgerRefused, EnvironmentFault.
     """
+    from crowdgate.jobs.anchors import parsed
+
     places = [parsed(text) for text in anchors]
     trusted = tuple(key for path in keys for key in public_keys(path)) or trusted_keys(root)
     ledger = open_ledger(ledger_url(root, option, placed), None, trusted=trusted, reading=True)

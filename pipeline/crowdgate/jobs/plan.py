@@ -152,6 +152,11 @@ def asked(rule: GateRule) -> Question | None:
     return MEASURES[rule.measure].asks if rule.measure in MEASURES else None
 
 
+def asked_of(plan: Plan) -> list[Question]:
+    """The questions that gates of a policy ask."""
+    return list(dict.fromkeys(question for rule, _ in plan.gates if (question := asked(rule)) is not None))
+
+
 def population_problems(bundle: Bundle) -> Iterator[Problem]:
     """What stands against an audit on the population that a policy names."""
     contract, spec = bundle.population, bundle.policy.spec.audit

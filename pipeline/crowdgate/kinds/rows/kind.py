@@ -6,20 +6,18 @@ from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Shape
 from crowdgate.kind.kind import Kind
-from crowdgate.kinds.rows import plan
 from crowdgate.kinds.rows.said import RowsManifest
 from crowdgate.later import modules
-from crowdgate.mechanisms.rows.choice import CHOICE_PART, JOINT_PART
-from crowdgate.mechanisms.rows.margins import MARGINS_PART
+from crowdgate.mechanisms.rows.parts import CHOICE_PART, JOINT_PART, MARGINS_PART
 from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 
 if TYPE_CHECKING:
-    from crowdgate.kinds.rows import attacked, files, outlook, page, release, tells, verify
+    from crowdgate.kinds.rows import attacked, files, outlook, page, plan, release, tells, verify
     from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate
     from crowdgate.mechanisms.rows.safe_k import SafeK
 else:
-    attacked, files, outlook, page, release, tells, verify = modules(
-        "crowdgate.kinds.rows", "attacked", "files", "outlook", "page", "release", "tells", "verify"
+    attacked, files, outlook, page, plan, release, tells, verify = modules(
+        "crowdgate.kinds.rows", "attacked", "files", "outlook", "page", "plan", "release", "tells", "verify"
     )
 
 ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate, PublishedRows, RowsManifest] = Kind(

@@ -12,7 +12,7 @@ from crowdgate.guarantee import Guarantee, Part
 from crowdgate.kind.kind import Allowance, Planned, Planning
 from crowdgate.manifest import guarantee_words
 from crowdgate.mechanisms.rows.choice import choice_parts
-from crowdgate.mechanisms.rows.margins import MARGINS_PART
+from crowdgate.mechanisms.rows.parts import MARGINS_PART
 from crowdgate.mechanisms.rows.safe_k import SafeK, plan_safe_k
 
 if TYPE_CHECKING:

@@ -6,19 +6,27 @@ from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Shape
 from crowdgate.kind.kind import Kind
-from crowdgate.kinds.synthetic import plan
 from crowdgate.kinds.synthetic.said import SyntheticManifest
 from crowdgate.later import modules
 from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 
 if TYPE_CHECKING:
-    from crowdgate.kinds.synthetic import attacked, files, outlook, page, refit, release, tells, verify
+    from crowdgate.kinds.synthetic import attacked, files, outlook, page, plan, refit, release, tells, verify
     from crowdgate.kinds.synthetic.plan import SyntheticPlan
     from crowdgate.kinds.synthetic.published import PublishedSynthetic
     from crowdgate.kinds.synthetic.release import SyntheticCandidate
 else:
-    attacked, files, outlook, page, refit, release, tells, verify = modules(
-        "crowdgate.kinds.synthetic", "attacked", "files", "outlook", "page", "refit", "release", "tells", "verify"
+    attacked, files, outlook, page, plan, refit, release, tells, verify = modules(
+        "crowdgate.kinds.synthetic",
+        "attacked",
+        "files",
+        "outlook",
+        "page",
+        "plan",
+        "refit",
+        "release",
+        "tells",
+        "verify",
     )
 
 SYNTHETIC: Kind[DpSyntheticSpec, SyntheticPlan, SyntheticCandidate, PublishedSynthetic, SyntheticManifest] = Kind(

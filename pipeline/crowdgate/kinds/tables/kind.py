@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Shape
 from crowdgate.kind.kind import Kind
-from crowdgate.kinds.tables import plan
 from crowdgate.kinds.tables.said import TablesManifest
 from crowdgate.later import modules
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 
 if TYPE_CHECKING:
-    from crowdgate.kinds.tables import attacked, files, outlook, page, release, tells, verify
+    from crowdgate.kinds.tables import attacked, files, outlook, page, plan, release, tells, verify
     from crowdgate.kinds.tables.plan import TablesPlan
     from crowdgate.kinds.tables.published import PublishedTables
     from crowdgate.kinds.tables.release import AnsweredTables
 else:
-    attacked, files, outlook, page, release, tells, verify = modules(
-        "crowdgate.kinds.tables", "attacked", "files", "outlook", "page", "release", "tells", "verify"
+    attacked, files, outlook, page, plan, release, tells, verify = modules(
+        "crowdgate.kinds.tables", "attacked", "files", "outlook", "page", "plan", "release", "tells", "verify"
     )
 
 TABLES: Kind[DpTablesSpec, TablesPlan, AnsweredTables, PublishedTables, TablesManifest] = Kind(

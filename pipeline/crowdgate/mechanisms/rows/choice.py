@@ -19,6 +19,7 @@ from crowdgate.errors import Finding, nearest
 from crowdgate.guarantee import Part
 from crowdgate.limits import GREATEST_K, MOST_CANDIDATES
 from crowdgate.mechanisms.rows.lattice import Lattice
+from crowdgate.mechanisms.rows.parts import CHOICE_PART, JOINT_PART
 from crowdgate.mechanisms.rows.scores import SCORES, SENSITIVITY, kept_rows
 from crowdgate.mechanisms.rows.spec import Candidates, LevelChoice, SafeKAnonymity
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from crowdgate.noise import Selector
 
 Place = tuple[str | int, ...]
-CHOICE_PART, JOINT_PART = "choice of levels", "mechanism and choice of levels on its sample"
 
 
 @dataclass(frozen=True, eq=False)

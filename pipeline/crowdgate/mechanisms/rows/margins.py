@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 Levels = Mapping[str, Level]
 Vector = npt.NDArray[np.int64]
-MARGINS_PART = "margins"
 
 
 @dataclass(frozen=True, eq=False)
