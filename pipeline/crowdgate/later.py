@@ -1,9 +1,10 @@
-"""Modules that are imported when they are needed: ours by their functions, others by whatever is asked of them.
+"""Modules that are imported when something of them is needed.
 
 A kind of release names many functions, of which a command calls few. Type checkers see the modules themselves, imported
 beside this under TYPE_CHECKING: a name that is missing, or of another type, is found all the same.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -38,10 +39,21 @@ def modules(package: str, *names: str) -> tuple[Module, ...]:
 
 
 class Library:
-    """A module of others that is imported when something of it is asked for."""
+    """A module that is imported when something of it is asked for."""
 
     def __init__(self, module: str) -> None:
         self._module = module
 
     def __getattr__(self, name: str) -> Any:
         return getattr(import_module(self._module), name)
+
+
+def exported(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
+    """The `__getattr__` of a package: a name is imported from its module when it is asked for."""
+
+    def found(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{places[name]}"), name)
+
+    return found

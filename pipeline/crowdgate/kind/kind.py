@@ -116,7 +116,7 @@ class Kind(Generic[S, M, C, P, X]):
     notes: Callable[[M], list[str]]
     outlook: Callable[[M, Prior], Forecast]
     propose: Callable[[Axes], Sequence[S]]
-    said: type[X]
+    says: Callable[[], type[X]]
     claims: Callable[[X], Iterator[str]]
     read: Callable[[Path, X, Formats], P]
     refit: Callable[[X, P], Iterator[str]] | None
@@ -152,6 +152,11 @@ class Kind(Generic[S, M, C, P, X]):
         if not isinstance(manifest, self.said):
             raise TypeError(f"{self.name} has another manifest than {type(manifest).__name__}")
         return manifest
+
+    @property
+    def said(self) -> type[X]:
+        """Its manifests."""
+        return self.says()
 
     @property
     def refits(self) -> bool:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Shape
 from crowdgate.kind.kind import Kind
-from crowdgate.kinds.synthetic.said import SyntheticManifest
-from crowdgate.later import modules
+from crowdgate.later import Library, modules
 from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 
 if TYPE_CHECKING:
-    from crowdgate.kinds.synthetic import attacked, files, outlook, page, plan, refit, release, tells, verify
+    from crowdgate.kinds.synthetic import attacked, files, outlook, page, plan, refit, release, said, tells, verify
     from crowdgate.kinds.synthetic.plan import SyntheticPlan
     from crowdgate.kinds.synthetic.published import PublishedSynthetic
     from crowdgate.kinds.synthetic.release import SyntheticCandidate
+    from crowdgate.kinds.synthetic.said import SyntheticManifest
 else:
     attacked, files, outlook, page, plan, refit, release, tells, verify = modules(
         "crowdgate.kinds.synthetic",
@@ -28,6 +28,7 @@ else:
         "tells",
         "verify",
     )
+    said = Library("crowdgate.kinds.synthetic.said")
 
 SYNTHETIC: Kind[DpSyntheticSpec, SyntheticPlan, SyntheticCandidate, PublishedSynthetic, SyntheticManifest] = Kind(
     name="dp_synthetic",
@@ -54,7 +55,7 @@ SYNTHETIC: Kind[DpSyntheticSpec, SyntheticPlan, SyntheticCandidate, PublishedSyn
     notes=plan.notes,
     outlook=outlook.outlook,
     propose=outlook.propose,
-    said=SyntheticManifest,
+    says=lambda: said.SyntheticManifest,
     claims=verify.claims,
     read=verify.read,
     refit=refit.refit,
