@@ -1,5 +1,7 @@
 """Publishing: stage privately, sync, rename. Nothing half-written is ever published, nothing there is replaced."""
 
+from __future__ import annotations
+
 import fcntl
 import hashlib
 import os
@@ -9,16 +11,19 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import ConfigDict
 
 from crowdgate import manifest, modes
 from crowdgate.disk import sync
 from crowdgate.errors import EnvironmentFault, LedgerRefused
-from crowdgate.formats.written import Writer
 from crowdgate.manifest import FileSaid
 from crowdgate.manifest.values import Said
 from crowdgate.publish.durable import faults, make_folder
+
+if TYPE_CHECKING:
+    from crowdgate.formats.written import Writer
 
 STAGING = ".crowdgate-staging"
 SCRATCH = ".crowdgate-"
@@ -138,7 +143,7 @@ def complete(folder: Path, manifest_digest: str) -> bool:
         return False
 
 
-def _sealed_part(sealed: bytes) -> "_Sealed":
+def _sealed_part(sealed: bytes) -> _Sealed:
     return _Sealed.model_validate_json(sealed)
 
 

@@ -6,6 +6,8 @@ row joins a class of n. Increments are in units of the exact sensitivity / SENSI
 did: scores move together, and the selection pays the sensitivity once, not twice.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,13 +19,14 @@ import numpy.typing as npt
 
 from crowdgate.accounting.numbers import up
 from crowdgate.accounting.sensitivity import expected_kept_rows
-from crowdgate.hierarchy import Level
 from crowdgate.histogram import Counts, Histogram
 from crowdgate.later import Library
 from crowdgate.mechanisms.rows.lattice import Lattice, field_width, totals
 
 if TYPE_CHECKING:
     from scipy import special
+
+    from crowdgate.hierarchy import Level
 else:
     special = Library("scipy.special")
 
