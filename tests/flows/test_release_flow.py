@@ -24,7 +24,7 @@ from crowdgate.errors import ConfigurationError, EnvironmentFault
 from crowdgate.jobs import release as job
 from crowdgate.kind import randomness
 from crowdgate.kind.run import Request
-from crowdgate.publish.publisher import STAGING
+from crowdgate.publish.names import STAGING
 from crowdgate.sampling import SecretKey
 from crowdgate_flows import release as flow_file
 from crowdgate_flows import tasks

@@ -15,7 +15,7 @@ from crowdgate.errors import ConfigurationError, CrowdgateError, Problem
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.ledger.private import FOLDER
 from crowdgate.ledger.stores import placed
-from crowdgate.publish.publisher import STAGING
+from crowdgate.publish.names import STAGING
 from crowdgate.settings import ledger_url, signing_key_file
 
 if TYPE_CHECKING:

@@ -21,15 +21,10 @@ from crowdgate.errors import EnvironmentFault, LedgerRefused
 from crowdgate.manifest import FileSaid
 from crowdgate.manifest.values import Said
 from crowdgate.publish.durable import faults, make_folder
+from crowdgate.publish.names import SCRATCH, SIGNED, STAGING
 
 if TYPE_CHECKING:
     from crowdgate.formats.written import Writer
-
-STAGING = ".crowdgate-staging"
-SCRATCH = ".crowdgate-"
-"""What names begin with of files that are being written; one that a killed run left is nobody's."""
-SIGNED = "release.dsse.json"
-"""The signature, which is made of the manifest, and so is not in it."""
 
 
 @dataclass(frozen=True)
