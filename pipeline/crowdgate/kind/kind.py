@@ -21,7 +21,6 @@ from crowdgate.candidate import Candidate, Figures, Shape, Static
 from crowdgate.errors import Finding
 from crowdgate.formats import Format
 from crowdgate.histogram import Histogram, View
-from crowdgate.manifest import Manifest, MechanismSaid
 from crowdgate.policy.policy import MechanismSpec
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from crowdgate.kind.prior import Prior, Told
     from crowdgate.kind.randomness import Randomness
     from crowdgate.kind.seen import Seen
+    from crowdgate.manifest import Manifest, MechanismSaid
     from crowdgate.manifest.values import Said
 
 Json = dict[str, Any]
@@ -61,7 +61,7 @@ S = TypeVar("S", bound=MechanismSpec)
 M = TypeVar("M")
 C = TypeVar("C", bound=Candidate)
 P = TypeVar("P")
-X = TypeVar("X", bound=Manifest)
+X = TypeVar("X", bound="Manifest")
 
 
 @dataclass(frozen=True)
