@@ -15,7 +15,6 @@ from crowdgate.jobs.compare import Comparison
 from crowdgate.jobs.compare import compare as compare_kinds
 from crowdgate.jobs.informed import informed_words
 from crowdgate.jobs.outlook import Outlook, outlook
-from crowdgate.jobs.plan_page import write_plan_page
 from crowdgate.jobs.wish import Answer, Asked, answered
 from crowdgate.kind.forecast import CellErrors, Chart, Listing, Value, plain
 from crowdgate.report.numbers import range_of, shown
@@ -55,6 +54,8 @@ def plan(
     beside = compare_kinds(found.plan, found.figures.prior, found.forecast) if compare else None
     answers = list(answered(found, asked))
     if page is not None:
+        from crowdgate.jobs.plan_page import write_plan_page
+
         write_plan_page(found, page)
     if as_json:
         compared = {"compared": beside.to_json()} if beside else {}

@@ -20,7 +20,7 @@ from crowdgate.jobs.register import register_problems
 from crowdgate.kind.kind import Allowance, AnyKind, Protection
 from crowdgate.kind.plan import Plan, columns_read
 from crowdgate.kinds import KINDS
-from crowdgate.ledger.ledger import Budget, Spend
+from crowdgate.ledger.values import Budget, Spend
 from crowdgate.limits import MOST_JOINT_FIGURES
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.measures.options import is_share, wrong_options

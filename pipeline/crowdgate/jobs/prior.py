@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crowdgate.attachments import ATTACHMENTS
 from crowdgate.contracts.contract import Attribute, Contract, JointCounts
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.hierarchy import EXACT, Level
@@ -23,13 +22,8 @@ from crowdgate.histogram import Histogram, View, joint, project
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.jobs.public import public_table
 from crowdgate.kind.prior import Prior, Table, Told
-from crowdgate.kinds import KINDS
-from crowdgate.ledger.key import draw_key
 from crowdgate.limits import MOST_CELLS_FITTED
 from crowdgate.policy.files import contracts
-from crowdgate.sources import open_source
-from crowdgate.sources.counting import Task, counted, histograms, serial
-from crowdgate.verify.verify import Verification
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
@@ -118,12 +112,20 @@ def _dense(stated: JointCounts, subject: Subject) -> Table | None:
 
 
 def _released(folder: Path) -> tuple[str, str, list[Told]]:
+    from crowdgate.attachments import ATTACHMENTS
+    from crowdgate.kinds import KINDS
+    from crowdgate.verify.verify import Verification
+
     run = Verification(folder, KINDS, ATTACHMENTS)
     said = run.run()
     return said.contract.population, f"the published counts of release {said.release.id}", list(run.held.tells(said))
 
 
 def _counted(subject: Subject, path: Path, further: Sequence[str]) -> tuple[str, str, list[Told]]:
+    from crowdgate.ledger.key import draw_key
+    from crowdgate.sources import open_source
+    from crowdgate.sources.counting import Task, counted, histograms, serial
+
     contract = _public(subject, path)
     planned = {name: level.name for name, level in subject.levels.items()}
     wanted = {**dict.fromkeys(further, EXACT), **planned}
