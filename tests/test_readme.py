@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8") if (ROOT / "README.md").exists() else ""
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
 SET_UP, TESTS, USE = BLOCKS if len(BLOCKS) == 3 else ("", "", "")
+PYTHON = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 BIN = Path(sys.executable).parent
 
 
@@ -51,6 +52,12 @@ def test_a_second_demo_reports_the_same_release(demo: tuple[Path, str]) -> None:
 def test_every_command_of_the_readme_runs(demo: tuple[Path, str]) -> None:
     for line in USE.strip().splitlines():
         assert run(line, demo[0])
+
+
+def test_the_python_of_the_readme_runs_as_it_stands_and_prints_nothing(tmp_path: Path) -> None:
+    (example,) = PYTHON
+    ended = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
 def test_the_bundled_release_is_as_large_as_promised(demo: tuple[Path, str]) -> None:

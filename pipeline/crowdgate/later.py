@@ -49,11 +49,13 @@ class Library:
 
 
 def exported(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package: a name is imported from its module when it is asked for."""
+    """The `__getattr__` of a package: a name is imported from its module (`module:name` where it is called otherwise
+    there) when it is asked for."""
 
     def found(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{places[name]}"), name)
+        module, _, own = places[name].partition(":")
+        return getattr(import_module(f"{package}.{module}"), own or name)
 
     return found

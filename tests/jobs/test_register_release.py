@@ -319,7 +319,7 @@ def test_a_forged_register_is_refused_from_the_files_alone(
     change, expected = FORGED[forgery]
     folder = Path(shutil.copytree(published, tmp_path / "copy"))
     if forgery == "oversized":
-        monkeypatch.setattr("crowdgate.verify.verify.LARGEST_LISTING", 1000)
+        monkeypatch.setattr("crowdgate.verification.verify.LARGEST_LISTING", 1000)
     change(folder / "register.json")
     resealed(folder)
     with pytest.raises(VerificationFailed, match=expected):

@@ -114,7 +114,7 @@ def _dense(stated: JointCounts, subject: Subject) -> Table | None:
 def _released(folder: Path) -> tuple[str, str, list[Told]]:
     from crowdgate.attachments import ATTACHMENTS
     from crowdgate.kinds import KINDS
-    from crowdgate.verify.verify import Verification
+    from crowdgate.verification.verify import Verification
 
     run = Verification(folder, KINDS, ATTACHMENTS)
     said = run.run()

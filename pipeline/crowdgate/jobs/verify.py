@@ -10,7 +10,7 @@ from crowdgate.kinds import KINDS
 from crowdgate.later import Module
 from crowdgate.manifest import Manifest
 from crowdgate.signing.keys import public_keys
-from crowdgate.verify.verify import Verification
+from crowdgate.verification.verify import Verification
 
 if TYPE_CHECKING:
     from crowdgate.jobs import ledgers

@@ -89,4 +89,5 @@ _PLACES = {
     "plain_words": "words",
 }
 
-__getattr__ = exported(__name__, _PLACES)
+if not TYPE_CHECKING:  # a name that is missing is an error for type checkers
+    __getattr__ = exported(__name__, _PLACES)

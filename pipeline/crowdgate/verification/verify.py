@@ -54,13 +54,13 @@ from crowdgate.limits import LARGEST_LISTING, LARGEST_MANIFEST, MOST_FILES
 from crowdgate.manifest import Manifest
 from crowdgate.publish.register import REGISTER
 from crowdgate.signing.keys import PublicKey
-from crowdgate.verify.gates import gate_problems
+from crowdgate.verification.gates import gate_problems
 
 if TYPE_CHECKING:
     from crowdgate.ledger.ledger import Ledger
-    from crowdgate.verify import ledger as ledgers
+    from crowdgate.verification import ledger as ledgers
 else:
-    ledgers = Module("crowdgate.verify.ledger")
+    ledgers = Module("crowdgate.verification.ledger")
 
 
 @dataclass
