@@ -9,6 +9,8 @@ from typer import _click
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from crowdgate.cli.output import QUIET, VERBOSE
+
 
 @dataclass(frozen=True)
 class Line:
@@ -116,5 +118,13 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Nothing but errors on standard error: no progress, no notes.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Of a fault in crowdgate itself, say which functions it passed.")
+    ] = False,
 ) -> None:
     del version
+    QUIET.set(quiet)
+    VERBOSE.set(verbose)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from crowdgate.cli.output import QUIET
 from crowdgate.errors import ConfigurationError, Problem
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def progress_bar(quiet: bool, doing: str = "reading") -> Iterator[Callable[[int,
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
     console = Console(stderr=True)
-    if quiet or not console.is_terminal:
+    if quiet or QUIET.get() or not console.is_terminal:
         yield None
         return
     columns = (TextColumn(doing), BarColumn(), TaskProgressColumn())

@@ -5,6 +5,7 @@ import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from crowdgate.gate import Verdict
     from crowdgate.kind.forecast import Listing
 
+QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
+"""Whether standard error is for errors alone: no progress, no notes."""
+VERBOSE: ContextVar[bool] = ContextVar("verbose", default=False)
+"""Whether a fault says which functions it passed."""
 WIDE = 200
 """Columns where no terminal says how wide it is."""
 
@@ -26,6 +31,8 @@ def print_json(value: Any) -> None:
 
 def announce(release_id: str) -> None:
     """Say on standard error where the curator finds more; a terminal that is gone stops no run."""
+    if QUIET.get():
+        return
     from crowdgate.jobs.record import record_line
 
     with suppress(OSError, ValueError):
@@ -78,8 +85,8 @@ def report_error(error: CrowdgateError, as_json: bool) -> None:
 
 def report_fault(error: Exception, as_json: bool) -> None:
     """A mistake of ours: its type and place, never its text, which could hold anything."""
-    frames = traceback.extract_tb(sys.exc_info()[2])
-    place = f" at {frames[-1].name}:{frames[-1].lineno}" if frames else ""
+    frames = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(sys.exc_info()[2])]
+    place = " at " + " > ".join(frames if VERBOSE.get() else frames[-1:]) if frames else ""
     message = f"a fault in crowdgate itself: {type(error).__name__}{place}"
     typer.echo(f"crowdgate: {message}", err=True)
     if as_json:
