@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Shape
 from crowdgate.kind.kind import Kind
-from crowdgate.later import Library, modules
+from crowdgate.later import modules
 from crowdgate.mechanisms.rows.parts import CHOICE_PART, JOINT_PART, MARGINS_PART
 from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 
 if TYPE_CHECKING:
-    from crowdgate.kinds.rows import attacked, files, outlook, page, plan, release, said, tells, verify
+    from crowdgate.kinds.rows import attacked, files, outlook, page, plan, release, tells, verify
     from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate
     from crowdgate.kinds.rows.said import RowsManifest
     from crowdgate.mechanisms.rows.safe_k import SafeK
@@ -19,7 +19,13 @@ else:
     attacked, files, outlook, page, plan, release, tells, verify = modules(
         "crowdgate.kinds.rows", "attacked", "files", "outlook", "page", "plan", "release", "tells", "verify"
     )
-    said = Library("crowdgate.kinds.rows.said")
+
+
+def _says() -> type[RowsManifest]:
+    from crowdgate.kinds.rows.said import RowsManifest
+
+    return RowsManifest
+
 
 ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate, PublishedRows, RowsManifest] = Kind(
     name="safe_k_anonymity",
@@ -46,7 +52,7 @@ ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate, PublishedRows, RowsManifest] = 
     notes=plan.notes,
     outlook=outlook.outlook,
     propose=outlook.propose,
-    says=lambda: said.RowsManifest,
+    says=_says,
     claims=verify.claims,
     read=verify.read,
     refit=None,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Shape
 from crowdgate.kind.kind import Kind
-from crowdgate.later import Library, modules
+from crowdgate.later import modules
 from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 
 if TYPE_CHECKING:
-    from crowdgate.kinds.synthetic import attacked, files, outlook, page, plan, refit, release, said, tells, verify
+    from crowdgate.kinds.synthetic import attacked, files, outlook, page, plan, refit, release, tells, verify
     from crowdgate.kinds.synthetic.plan import SyntheticPlan
     from crowdgate.kinds.synthetic.published import PublishedSynthetic
     from crowdgate.kinds.synthetic.release import SyntheticCandidate
@@ -28,7 +28,13 @@ else:
         "tells",
         "verify",
     )
-    said = Library("crowdgate.kinds.synthetic.said")
+
+
+def _says() -> type[SyntheticManifest]:
+    from crowdgate.kinds.synthetic.said import SyntheticManifest
+
+    return SyntheticManifest
+
 
 SYNTHETIC: Kind[DpSyntheticSpec, SyntheticPlan, SyntheticCandidate, PublishedSynthetic, SyntheticManifest] = Kind(
     name="dp_synthetic",
@@ -55,7 +61,7 @@ SYNTHETIC: Kind[DpSyntheticSpec, SyntheticPlan, SyntheticCandidate, PublishedSyn
     notes=plan.notes,
     outlook=outlook.outlook,
     propose=outlook.propose,
-    says=lambda: said.SyntheticManifest,
+    says=_says,
     claims=verify.claims,
     read=verify.read,
     refit=refit.refit,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Shape
 from crowdgate.kind.kind import Kind
-from crowdgate.later import Library, modules
+from crowdgate.later import modules
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 
 if TYPE_CHECKING:
-    from crowdgate.kinds.tables import attacked, files, outlook, page, plan, release, said, tells, verify
+    from crowdgate.kinds.tables import attacked, files, outlook, page, plan, release, tells, verify
     from crowdgate.kinds.tables.plan import TablesPlan
     from crowdgate.kinds.tables.published import PublishedTables
     from crowdgate.kinds.tables.release import AnsweredTables
@@ -19,7 +19,13 @@ else:
     attacked, files, outlook, page, plan, release, tells, verify = modules(
         "crowdgate.kinds.tables", "attacked", "files", "outlook", "page", "plan", "release", "tells", "verify"
     )
-    said = Library("crowdgate.kinds.tables.said")
+
+
+def _says() -> type[TablesManifest]:
+    from crowdgate.kinds.tables.said import TablesManifest
+
+    return TablesManifest
+
 
 TABLES: Kind[DpTablesSpec, TablesPlan, AnsweredTables, PublishedTables, TablesManifest] = Kind(
     name="dp_tables",
@@ -46,7 +52,7 @@ TABLES: Kind[DpTablesSpec, TablesPlan, AnsweredTables, PublishedTables, TablesMa
     notes=plan.notes,
     outlook=outlook.outlook,
     propose=outlook.propose,
-    says=lambda: said.TablesManifest,
+    says=_says,
     claims=verify.claims,
     read=verify.read,
     refit=None,
