@@ -234,7 +234,7 @@ def test_a_missing_register_stops_before_anything_is_charged(clinic: Workshop) -
 def test_too_many_distinct_records_stop_before_anything_is_charged(
     clinic: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crowdgate.jobs.register.MOST_MATCHED", 11)
+    monkeypatch.setattr("crowdgate.jobs.register_counted.MOST_MATCHED", 11)
     with pytest.raises(ConfigurationError, match="4 distinct records on 2 shared attributes"):
         release(clinic)
     assert open_ledger(clinic.ledger, None).entry(f"clinic/1/{SLOT}") is None
