@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer import _click
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from crowdgate.cli.output import QUIET, VERBOSE
+
+if TYPE_CHECKING:
+    from typer import _click
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,8 @@ class Commands(TyperGroup):
         )
 
     def resolve_command(
-        self, ctx: _click.Context, args: list[str]
-    ) -> tuple[str | None, _click.Command | None, list[str]]:
+        self, ctx: "_click.Context", args: list[str]
+    ) -> tuple[str | None, "_click.Command | None", list[str]]:
         """The command that the line names, loaded."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, loaded(name) if name else command, rest
