@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives import ciphers
 from cryptography.hazmat.primitives.ciphers import Cipher
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -220,7 +221,7 @@ class Broken:
 
 def test_a_cipher_with_one_wrong_bit_makes_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     sampling._known_answer_test.cache_clear()
-    monkeypatch.setattr(sampling, "Cipher", Broken)
+    monkeypatch.setattr(ciphers, "Cipher", Broken)
     for _ in range(2):
         with pytest.raises(EnvironmentFault, match="wrong answers"):
             SecretKey(bytes(32), injected=True)

@@ -1,7 +1,11 @@
 """The command `crowdgate`: the library's command line, with Prefect as the scheduler when one is asked for."""
 
+from typing import TYPE_CHECKING
+
 from crowdgate import cli
-from crowdgate.kind.run import Request, Result
+
+if TYPE_CHECKING:
+    from crowdgate.kind.run import Request, Result
 
 
 def main() -> None:
@@ -9,7 +13,7 @@ def main() -> None:
     cli.main(_run_flow)
 
 
-def _run_flow(request: Request) -> Result:
+def _run_flow(request: "Request") -> "Result":
     from crowdgate.extras import PREFECT, need
 
     need(PREFECT, "--prefect")

@@ -13,7 +13,7 @@ from crowdgate.gate import NEAREST, NUMBERS, Outcome, Verdict, Writing, gate_wor
 from crowdgate.kind.attachment import Attachment, Context
 from crowdgate.manifest import INFORMED, NAME, Manifest
 from crowdgate.measures import MEASURES
-from crowdgate.publish.publisher import SIGNED
+from crowdgate.publish.names import SIGNED
 from crowdgate.publish.register import REGISTER, read_register, register_said
 from crowdgate.signing.statement import (
     LedgerPlace,

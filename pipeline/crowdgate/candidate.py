@@ -1,18 +1,23 @@
 """Candidate: all that a measure may look at, each part marked static, output or confidential."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from crowdgate.contracts.contract import Attribute, Role
-from crowdgate.guarantee import Guarantee
-from crowdgate.hierarchy import Level
-from crowdgate.histogram import Histogram
-from crowdgate.noise import CountNoise
+
+if TYPE_CHECKING:
+    from crowdgate.guarantee import Guarantee
+    from crowdgate.hierarchy import Level
+    from crowdgate.histogram import Histogram
+    from crowdgate.noise import CountNoise
 
 Number = Fraction | float | int
 Range = tuple[Number, Number]
@@ -48,7 +53,7 @@ class Measurement:
     upper: Number
 
     @classmethod
-    def exact(cls, value: Number) -> "Measurement":
+    def exact(cls, value: Number) -> Measurement:
         """A number without uncertainty."""
         return cls(value, value, value)
 
@@ -74,7 +79,7 @@ class Fact:
     sensitive: bool = False
 
     @classmethod
-    def of(cls, attribute: Attribute) -> "Fact":
+    def of(cls, attribute: Attribute) -> Fact:
         """The facts of an attribute."""
         domain = attribute.domain
         numeric = domain is not None and (domain.grid is not None or domain.first_day is not None)

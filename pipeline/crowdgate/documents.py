@@ -5,6 +5,7 @@ aliases, tags, several documents, and files over 1 MiB or 50,000 nodes are refus
 """
 
 import re
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,16 +44,11 @@ class Document:
 
 def read_document(path: Path) -> Document:
     """The one document in `path`. Raises ConfigurationError that lists every problem."""
-    text = _text(path)
-    problems = _syntax_problems(path, text)
-    if problems:
-        raise ConfigurationError(problems)
-    node = yaml.compose(text, Loader=yaml.SafeLoader)
-    lines: dict[Location, int] = {}
-    data, typed = _convert(path, node, (), lines, problems)
-    if problems:
-        raise ConfigurationError(problems)
-    return Document(path, data, typed, lines)
+    reading = _Reading(path)
+    data, typed = reading.document(_text(path))
+    if reading.problems:
+        raise ConfigurationError(reading.problems)
+    return Document(path, data, typed, reading.lines)
 
 
 def _text(path: Path) -> str:
@@ -70,73 +66,116 @@ def _text(path: Path) -> str:
         raise fault(error.strerror or "unreadable", "a readable file") from None
 
 
-def _syntax_problems(path: Path, text: str) -> list[Problem]:
-    problems: list[Problem] = []
-
-    def add(mark: Any, found: str, expected: str) -> None:
-        problems.append(Problem(str(path), mark.line + 1, "document", found, expected))
-
-    documents = depth = nodes = 0
-    try:
-        event: Any
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            documents += isinstance(event, yaml.DocumentStartEvent)
-            nodes += isinstance(event, yaml.NodeEvent)
-            if depth > DEEPEST_DOCUMENT:
-                add(event.start_mark, "nested too deeply", f"at most {DEEPEST_DOCUMENT} levels")
-                return problems
-            if nodes > MOST_NODES:
-                add(
-                    event.start_mark,
-                    "too many keys and values",
-                    f"at most {MOST_NODES:,}; lists may be files beside it",
-                )
-                return problems
-            if len(problems) > MOST_PROBLEMS:
-                return problems
-            if isinstance(event, yaml.DocumentStartEvent) and documents == 2:
-                add(event.start_mark, "a second document", "one document a file")
-            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                add(event.start_mark, "an anchor or alias (& or *)", "every value written out")
-            if getattr(event, "tag", None):
-                add(event.start_mark, f"the tag {event.tag}", "plain values without tags")
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        line = None if mark is None else mark.line + 1
-        problems.append(Problem(str(path), line, "document", error.problem or "not YAML", "valid YAML"))
-    except (yaml.YAMLError, ValueError, OverflowError):
-        problems.append(Problem(str(path), None, "document", "a character that YAML does not allow", "valid YAML"))
-    if not documents and not problems:
-        problems.append(Problem(str(path), None, "document", "an empty file", "one document"))
-    return problems
+class _Enough(Exception):
+    """Nothing more is read: a bound is passed, or as many problems are known as anybody reads."""
 
 
-def _convert(
-    path: Path, node: Any, at: Location, lines: dict[Location, int], problems: list[Problem]
-) -> tuple[Any, Any]:
-    """The node twice: with every scalar as text, and with YAML 1.2 core types (for JSON Schema)."""
-    lines.setdefault(at, node.start_mark.line + 1)
-    if isinstance(node, yaml.ScalarNode):
-        if not _is_text(node.value):
-            problems.append(Problem(str(path), lines[at], "text", "half of a surrogate pair", "valid Unicode"))
-        return node.value, (node.value if node.style else _core_type(node.value))
-    if isinstance(node, yaml.SequenceNode):
-        items = [_convert(path, item, (*at, i), lines, problems) for i, item in enumerate(node.value)]
-        return [text for text, _ in items], [typed for _, typed in items]
-    data: dict[str, Any] = {}
-    typed: dict[str, Any] = {}
-    for key, value in node.value:
-        name = key.value if isinstance(key, yaml.ScalarNode) and _is_text(key.value) else "?"
-        where = _where((*at, name))
-        line = key.start_mark.line + 1
-        if not isinstance(key, yaml.ScalarNode) or not _is_text(key.value):
-            problems.append(Problem(str(path), line, where, "a key that is not plain text", "a plain key"))
-        elif name in data:
-            problems.append(Problem(str(path), line, where, "the key is there twice", "each key once"))
-        lines[(*at, name)] = line
-        data[name], typed[name] = _convert(path, value, (*at, name), lines, problems)
-    return data, typed
+class _Reading:
+    """One pass over the events of libyaml, which is in PyYAML: values, their lines, and problems."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problems: list[Problem] = []
+        self.lines: dict[Location, int] = {}
+        self.nodes = 0
+
+    def document(self, text: str) -> tuple[Any, Any]:
+        """The document twice: with every scalar as text, and with YAML 1.2 core types (for JSON Schema)."""
+        try:
+            events = (event for event in yaml.parse(text, Loader=yaml.CSafeLoader) if _is_content(event))
+            if next(events, None) is None:
+                self.problem(None, "document", "an empty file", "one document")
+                return None, None
+            found = self.node(next(events), events, ())
+            for second in events:
+                self.refuse(second, "document", "a second document", "one document a file")
+                break
+            return found
+        except _Enough:
+            pass
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark
+            self.problem(None if mark is None else mark.line + 1, "document", error.problem or "not YAML", "valid YAML")
+        except (yaml.YAMLError, ValueError, OverflowError):
+            self.problem(None, "document", "a character that YAML does not allow", "valid YAML")
+        return None, None
+
+    def node(self, event: Any, events: Iterator[Any], at: Location) -> tuple[Any, Any]:
+        """The node that starts with `event`, twice."""
+        self.count(event, at)
+        self.lines.setdefault(at, event.start_mark.line + 1)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self.mapping(events, at)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self.sequence(events, at)
+        if isinstance(event, yaml.ScalarEvent):
+            return event.value, (event.value if event.style else _core_type(event.value))
+        return None, None  # an alias, which is a problem already
+
+    def sequence(self, events: Iterator[Any], at: Location) -> tuple[list[Any], list[Any]]:
+        """The rest of a list, twice."""
+        data: list[Any] = []
+        typed: list[Any] = []
+        for event in events:
+            if isinstance(event, yaml.SequenceEndEvent):
+                break
+            text, value = self.node(event, events, (*at, len(data)))
+            data.append(text)
+            typed.append(value)
+        return data, typed
+
+    def mapping(self, events: Iterator[Any], at: Location) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The rest of a mapping, twice."""
+        data: dict[str, Any] = {}
+        typed: dict[str, Any] = {}
+        for key in events:
+            if isinstance(key, yaml.MappingEndEvent):
+                break
+            name = self.key(key, events, at, data)
+            self.lines[(*at, name)] = key.start_mark.line + 1
+            data[name], typed[name] = self.node(next(events), events, (*at, name))
+        return data, typed
+
+    def key(self, event: Any, events: Iterator[Any], at: Location, known: Container[str]) -> str:
+        """The name of a key; "?" for what is none."""
+        if isinstance(event, yaml.ScalarEvent):
+            self.count(event, at)
+            if event.value in known:
+                self.refuse(event, _where((*at, event.value)), "the key is there twice", "each key once")
+            return str(event.value)
+        self.refuse(event, _where((*at, "?")), "a key that is not plain text", "a plain key")
+        self.node(event, events, (*at, "?"))
+        return "?"
+
+    def count(self, event: Any, at: Location) -> None:
+        """Refuses one node too many, one that is too deep, and what stands for something else."""
+        self.nodes += 1
+        depth = len(at) + isinstance(event, yaml.CollectionStartEvent)
+        if depth > DEEPEST_DOCUMENT:
+            self.refuse(event, "document", "nested too deeply", f"at most {DEEPEST_DOCUMENT} levels")
+            raise _Enough
+        if self.nodes > MOST_NODES:
+            expected = f"at most {MOST_NODES:,}; lists may be files beside it"
+            self.refuse(event, "document", "too many keys and values", expected)
+            raise _Enough
+        if event.anchor:
+            self.refuse(event, "document", "an anchor or alias (& or *)", "every value written out")
+        if getattr(event, "tag", None):
+            self.refuse(event, "document", f"the tag {event.tag}", "plain values without tags")
+
+    def refuse(self, event: Any, where: str, found: str, expected: str) -> None:
+        """Notes a problem where an event is."""
+        self.problem(event.start_mark.line + 1, where, found, expected)
+
+    def problem(self, line: int | None, where: str, found: str, expected: str) -> None:
+        """Notes a problem. Raises _Enough when there are more than anybody reads."""
+        self.problems.append(Problem(str(self.path), line, where, found, expected))
+        if len(self.problems) > MOST_PROBLEMS:
+            raise _Enough
+
+
+def _is_content(event: Any) -> bool:
+    return isinstance(event, yaml.DocumentStartEvent | yaml.NodeEvent | yaml.CollectionEndEvent)
 
 
 def _where(location: Location) -> str:
@@ -146,11 +185,6 @@ def _where(location: Location) -> str:
 
 def _short(key: str) -> str:
     return key if len(key) <= _LONGEST_SHOWN else f"{key[:_LONGEST_SHOWN]}..."
-
-
-def _is_text(value: str) -> bool:
-    """Whether a text can be written as UTF-8: YAML's escapes can state half of a surrogate pair, which cannot."""
-    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 _INTEGER = re.compile(r"[-+]?[0-9]{1,300}")

@@ -1,16 +1,21 @@
 """Gates: a measure, a limit, and the three outcomes pass, fail and inconclusive. Inconclusive blocks."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN
 from enum import StrEnum
 from fractions import Fraction
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import decimal, exact_text, rounded_text
 from crowdgate.candidate import Measurement, Number, Range, Static
 from crowdgate.measures import MEASURES, Measure, MeasureClass
-from crowdgate.policy.policy import GateRule
+
+if TYPE_CHECKING:
+    from crowdgate.policy.policy import GateRule
 
 DIGITS = 9
 """Of measured numbers that are neither whole nor a ratio."""
@@ -44,7 +49,7 @@ class Shown:
     high: str
 
     @classmethod
-    def of(cls, measured: Measurement) -> "Shown":
+    def of(cls, measured: Measurement) -> Shown:
         """The measurement in text."""
         ends = ((measured.value, ROUND_HALF_EVEN), (measured.lower, ROUND_FLOOR), (measured.upper, ROUND_CEILING))
         return cls(*(_figure(number, rounding) for number, rounding in ends))

@@ -4,17 +4,22 @@ When every released column is part of the class key (it must be for the guarante
 release. Histograms of disjoint groups of rows merge by addition, so a table is counted in one pass and bounded memory.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.domain import Codes
 from crowdgate.hierarchy import Level, above
 from crowdgate.keys import Packing, Word, collapsed
 from crowdgate.limits import DENSE_CELLS
+
+if TYPE_CHECKING:
+    from crowdgate.domain import Codes
 
 Mask = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.integer]
@@ -104,12 +109,12 @@ def scan(batches: Iterable[Records], views: Mapping[str, View]) -> dict[str, His
     return {name: each.histogram() for name, each in tallies.items()}
 
 
-def tally(view: View) -> "Dense | Sparse":
+def tally(view: View) -> Dense | Sparse:
     """An empty counter of a view."""
     return Dense(view) if view.cells <= DENSE_CELLS else Sparse(view)
 
 
-def count_dense(batch: Records, tallies: "Sequence[Dense]") -> None:
+def count_dense(batch: Records, tallies: Sequence[Dense]) -> None:
     """Count the rows of a batch in several counters: the codes of a column at a level are looked up once for all."""
     if len(tallies) == 1:
         tallies[0].add(kept_of(tallies[0].keys(batch), batch.keep))

@@ -5,16 +5,25 @@ after another until they differ: exact for every rational beta, almost always af
 knows who was sampled: it is never logged, stored or used twice.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 
 from crowdgate.errors import EnvironmentFault
+from crowdgate.later import Library
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives import ciphers
+    from cryptography.hazmat.primitives.ciphers import CipherContext
+else:
+    ciphers = Library("cryptography.hazmat.primitives.ciphers")
 
 Integers = npt.NDArray[np.integer]
 Draws = npt.NDArray[np.uint64]
@@ -45,7 +54,7 @@ class SecretKey:
     def stream(self, purpose: int, number: int) -> CipherContext:
         """A keystream of its own for every purpose and number."""
         nonce = purpose.to_bytes(4, "big") + number.to_bytes(4, "big") + bytes(8)
-        return Cipher(algorithms.AES256(self._secret), modes.CTR(nonce)).encryptor()
+        return ciphers.Cipher(ciphers.algorithms.AES256(self._secret), ciphers.modes.CTR(nonce)).encryptor()
 
 
 def bernoulli_subsampler(
@@ -93,7 +102,7 @@ def seed(key: SecretKey, number: int = 0) -> bytes:
 
 
 def _block_cipher(secret: bytes) -> CipherContext:
-    return Cipher(algorithms.AES256(secret), modes.ECB()).encryptor()
+    return ciphers.Cipher(ciphers.algorithms.AES256(secret), ciphers.modes.ECB()).encryptor()
 
 
 class _Coins:
@@ -147,6 +156,6 @@ def _known_answer_test() -> None:
     key = bytes.fromhex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4")
     counter = bytes.fromhex("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff")
     text = bytes.fromhex("6bc1bee22e409f96e93d7e117393172a")
-    cipher = Cipher(algorithms.AES256(key), modes.CTR(counter)).encryptor().update(text)
+    cipher = ciphers.Cipher(ciphers.algorithms.AES256(key), ciphers.modes.CTR(counter)).encryptor().update(text)
     if cipher != bytes.fromhex("601ec313775789a5b7a7f504bbf3d228"):
         raise EnvironmentFault("the AES-256 of this machine gives wrong answers; nothing can be sampled")

@@ -4,17 +4,22 @@ And which key signs: CROWDGATE_SIGNING_KEY, then crowdgate.toml; which others ar
 holds what any of them says of a private key.
 """
 
+from __future__ import annotations
+
 import os
 import stat
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.limits import LARGEST_KEY_FILE
 from crowdgate.signing import keys
 from crowdgate.signing.files import bounded, plain_file
-from crowdgate.signing.keys import PublicKey, SigningKey
+
+if TYPE_CHECKING:
+    from crowdgate.signing.keys import PublicKey, SigningKey
 
 FILE = "crowdgate.toml"
 KEY_VARIABLE = "CROWDGATE_SIGNING_KEY"

@@ -22,7 +22,8 @@ from crowdgate.kinds.rows.candidate import Margin, PublishedRows, RowsCandidate
 from crowdgate.kinds.rows.margins import cells, met
 from crowdgate.kinds.rows.weighting import weighted
 from crowdgate.ledger.key import draw_key
-from crowdgate.mechanisms.rows.margins import MARGINS_PART, Margins
+from crowdgate.mechanisms.rows.margins import Margins
+from crowdgate.mechanisms.rows.parts import MARGINS_PART
 from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.mechanisms.rows.spec import MarginsSpec
 from crowdgate.mechanisms.tables.answers import Answer, consistent_answers

@@ -16,7 +16,7 @@ from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import Ledger, State, open_ledger
 from crowdgate.publish import publisher
-from crowdgate.publish.publisher import STAGING
+from crowdgate.publish.names import STAGING
 from crowdgate.sources import counting
 from tests.conformance.copies import DELTA, EPSILON, SLOT, Case, Copy, axes, shown, working_copy
 from tests.conformance.lives import Said, marked, say, spent

@@ -19,12 +19,12 @@ from prefect.flow_engine import run_flow
 from prefect.states import Scheduled
 from prefect.utilities.collections import visit_collection
 
-from crowdgate.cli import releases
+from crowdgate.cli import release as command
 from crowdgate.errors import ConfigurationError, EnvironmentFault
 from crowdgate.jobs import release as job
 from crowdgate.kind import randomness
 from crowdgate.kind.run import Request
-from crowdgate.publish.publisher import STAGING
+from crowdgate.publish.names import STAGING
 from crowdgate.sampling import SecretKey
 from crowdgate_flows import release as flow_file
 from crowdgate_flows import tasks
@@ -92,7 +92,7 @@ def test_a_release_ends_under_prefect_as_it_does_without(
     prepare, exit_code, state = ENDS[end]
     prepare(workshop, monkeypatch)
     workshop.edit(workshop.policy, CHARGED, "")
-    for place in (tasks, releases):
+    for place in (tasks, command):
         monkeypatch.setattr(place, "draw_key", lambda: SecretKey(bytes(32), injected=False))
     again()
     arguments = ("release", workshop.policy, "--as-of", SLOT, "--json")

@@ -316,6 +316,6 @@ def test_the_ledger_knows_which_record_is_its_own(town: Town, monkeypatch: pytes
     folder = release(town).path
     assert folder is not None
     verify(folder, town.ledger)
-    monkeypatch.setattr("crowdgate.verify.ledger.is_recorded", lambda *_: False)
+    monkeypatch.setattr("crowdgate.verification.ledger.is_recorded", lambda *_: False)
     with pytest.raises(VerificationFailed, match=r"audit\.json: no audit of this policy that the ledger knows"):
         verify(folder, town.ledger)

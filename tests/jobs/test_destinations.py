@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crowdgate.jobs.destinations import taken
 from crowdgate.ledger.ledger import open_ledger
-from crowdgate.publish.publisher import STAGING
+from crowdgate.publish.names import STAGING
 from crowdgate.signing import keys
 from tests.workshop import Workshop, crowdgate
 

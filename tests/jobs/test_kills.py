@@ -16,7 +16,7 @@ from crowdgate.kind.run import Request, Result
 from crowdgate.ledger import charging
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import Entry, State, open_ledger
-from crowdgate.publish.publisher import STAGING
+from crowdgate.publish.names import STAGING
 from tests.jobs.killing import run_until
 from tests.workshop import Workshop, make_workshop
 

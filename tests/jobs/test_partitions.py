@@ -14,7 +14,7 @@ from crowdgate.jobs import release as job
 from crowdgate.kind.randomness import KeyedRandomness
 from crowdgate.kind.run import Request
 from crowdgate.noise import NoiseSource
-from crowdgate.publish.publisher import STAGING
+from crowdgate.publish.names import STAGING
 from crowdgate.sampling import SecretKey
 from crowdgate.sources import files, parquet
 from crowdgate.sources.counting import Counter, Executor, Partial

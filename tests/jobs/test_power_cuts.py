@@ -23,7 +23,7 @@ from crowdgate.ledger import charging
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import Entry, Ledger, State, open_ledger
 from crowdgate.publish import publisher
-from crowdgate.publish.publisher import STAGING
+from crowdgate.publish.names import STAGING
 from tests.jobs.tracing import ATOMIC, Files, Tracer, lay
 from tests.workshop import Workshop, good_rows, make_workshop
 

@@ -232,7 +232,7 @@ def test_a_missing_register_stops_before_anything_is_charged(clinic: Workshop) -
 def test_too_many_distinct_records_stop_before_anything_is_charged(
     clinic: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crowdgate.jobs.register.MOST_MATCHED", 11)
+    monkeypatch.setattr("crowdgate.jobs.register_counted.MOST_MATCHED", 11)
     with pytest.raises(ConfigurationError, match="4 distinct records on 2 shared attributes"):
         release(clinic)
     assert open_ledger(clinic.ledger, None).entry(f"clinic/1/{SLOT}") is None
@@ -315,7 +315,7 @@ def test_a_forged_register_is_refused_from_the_files_alone(
     change, expected = FORGED[forgery]
     folder = Path(shutil.copytree(published, tmp_path / "copy"))
     if forgery == "oversized":
-        monkeypatch.setattr("crowdgate.verify.verify.LARGEST_LISTING", 1000)
+        monkeypatch.setattr("crowdgate.verification.verify.LARGEST_LISTING", 1000)
     change(folder / "register.json")
     resealed(folder)
     with pytest.raises(VerificationFailed, match=expected):

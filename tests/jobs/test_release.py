@@ -28,7 +28,7 @@ from crowdgate.ledger import ledger as ledgers
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import State, open_ledger
 from crowdgate.publish import publisher
-from crowdgate.publish.publisher import STAGING
+from crowdgate.publish.names import STAGING
 from crowdgate.sampling import SecretKey
 from crowdgate.sources import counting
 from tests.jobs.killing import run_and_kill

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crowdgate.errors import EnvironmentFault
 from crowdgate.publish import claims, durable, probe
-from crowdgate.publish.publisher import SCRATCH, STAGING
+from crowdgate.publish.names import SCRATCH, STAGING
 
 ID = "clinic/1/2030-01-01"
 MINE, OTHER = "mine-00000001", "other-00000002"

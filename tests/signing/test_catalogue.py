@@ -21,7 +21,7 @@ from crowdgate.jobs import catalogue
 from crowdgate.jobs.catalogue import NAME, verify_catalogue, write_catalogue
 from crowdgate.ledger.ledger import Ledger, create, open_ledger
 from crowdgate.publish import locking
-from crowdgate.publish.publisher import STAGING
+from crowdgate.publish.names import STAGING
 from crowdgate.signing import keys
 from crowdgate.signing.keys import SigningKey
 from crowdgate.signing.statement import CatalogueStatement

@@ -14,7 +14,7 @@ from crowdgate.jobs.sign import sign
 from crowdgate.jobs.verify import verify
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
-from crowdgate.publish.publisher import SIGNED
+from crowdgate.publish.names import SIGNED
 from crowdgate.signing import keys
 from crowdgate.signing.statement import ReleaseStatement, verified
 from tests.forging import reseal_with_page

@@ -27,7 +27,8 @@ from crowdgate.kind.run import Request
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.key import draw_key
 from crowdgate.manifest import NAME, FileSaid, dumped
-from crowdgate.publish.publisher import SIGNED, described
+from crowdgate.publish.names import SIGNED
+from crowdgate.publish.publisher import described
 from crowdgate.signing import keys
 from tests.forgery.bombs import BLOCK, GIGA, ZSTD, parquet, zstd_zeros
 from tests.forging import (

@@ -1,10 +1,12 @@
 """How the record of an audit is read, question by question: one table for gates, releases and those who verify them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from crowdgate.audit import findings as singling_out
 from crowdgate.audit.controls import CONTROLS
@@ -18,7 +20,9 @@ from crowdgate.audit.record import AuditRecord, Record, weights_of
 from crowdgate.audit.written import parsed
 from crowdgate.candidate import AuditFigures, Measurement, Question
 from crowdgate.errors import VerificationFailed
-from crowdgate.gate import Outcome
+
+if TYPE_CHECKING:
+    from crowdgate.gate import Outcome
 
 Options = Mapping[str, Fraction]
 

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
+from crowdgate.cli.options import AsJson, LedgerUrl
 from crowdgate.cli.output import print_json, print_table
 from crowdgate.cli.paths import named
-from crowdgate.cli.releases import AsJson, LedgerUrl
 from crowdgate.jobs.anonymity.asked import Asked
 from crowdgate.jobs.anonymity.found import Found
 from crowdgate.jobs.anonymity.job import anonymity as run

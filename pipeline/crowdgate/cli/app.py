@@ -1,54 +1,110 @@
-"""All commands together."""
+"""All commands together. A command's module is imported when the command is run; until then it is a line of a table."""
 
-from typing import Annotated
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
-from crowdgate.cli import (
-    anonymity,
-    audits,
-    catalogues,
-    contracts,
-    keys,
-    kl,
-    ledgers,
-    membership,
-    policies,
-    predict,
-    records,
-    releases,
-    workspaces,
-)
-from crowdgate.cli.releases import Runner
+from crowdgate.cli.output import QUIET, VERBOSE
 
-__all__ = ["Runner", "app"]
+if TYPE_CHECKING:
+    from typer import _click
+
+
+@dataclass(frozen=True)
+class Line:
+    """A command or a group of commands: the module of this package that holds it, and its first sentences."""
+
+    module: str
+    help: str
+
+
+COMMANDS = {
+    "demo": Line(
+        "workspaces",
+        "Release the bundled census data once: make a working copy (unless it is there), then publish from it.",
+    ),
+    "init": Line("workspaces", "Make a working copy: the bundled policies and contracts, and a new ledger."),
+    "release": Line(
+        "release",
+        "Make one release of a table, if all rules of its policy allow it: published (exit 0) or withheld (exit 3).",
+    ),
+    "check": Line(
+        "check",
+        "Find out whether policies are right and can be let through, reading no data but those of a public register.",
+    ),
+    "plan": Line(
+        "plan", "Show what a policy promises and costs, and its alternatives; nothing is read but what is public."
+    ),
+    "predict": Line(
+        "predict",
+        "Predict how many people would be alone with what they are asked for; nothing is read but what is public.",
+    ),
+    "audit": Line(
+        "audits",
+        "Let attackers play against a policy's mechanism on a public population: how often do they single somebody out,"
+        " infer what is secret, or tell who is in the table?",
+    ),
+    "anonymity": Line(
+        "anonymity",
+        "Count who shares a combination of values with how many: anonymity sets for every few attributes at every"
+        " level.",
+    ),
+    "membership": Line(
+        "membership",
+        "Say how often a published membership attack is right where members are rare: precision and recall at a skew.",
+    ),
+    "verify": Line(
+        "verify",
+        "Find out from its files alone whether a release is what it says it is (exit 6 for anything that is not).",
+    ),
+    "contract": Line("contracts", "Show what a contract makes of its columns."),
+    "ledger": Line("ledgers", "Create, show and verify the ledger; raise a budget, stop a population."),
+    "record": Line("records", "Open the private record of a release; every opening is recorded."),
+    "keys": Line("keys", "Create and show the keys that sign releases."),
+    "catalogue": Line("catalogues", "Write and verify the signed list of a destination's releases."),
+    "kl": Line("kl", "Publish and query KL distances; record what is collected."),
+}
+
+
+def loaded(name: str) -> Any:
+    """The command of this name, whose module is imported: a group is the module's `app`, a command a function of it."""
+    module = import_module(f"crowdgate.cli.{COMMANDS[name].module}")
+    if isinstance(getattr(module, "app", None), typer.Typer):
+        command = get_command(module.app)
+        command.name = name
+        return command
+    alone = typer.Typer(add_completion=False)
+    alone.command(name)(getattr(module, name))
+    return get_command(alone)
+
+
+class Commands(TyperGroup):
+    """Commands that are listed by the table, and loaded when one of them is asked for."""
+
+    def __init__(self, **rest: Any) -> None:
+        super().__init__(
+            **{**rest, "commands": {name: TyperCommand(name, help=COMMANDS[name].help) for name in COMMANDS}}
+        )
+
+    def resolve_command(
+        self, ctx: "_click.Context", args: list[str]
+    ) -> tuple[str | None, "_click.Command | None", list[str]]:
+        """The command that the line names, loaded."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, loaded(name) if name else command, rest
+
 
 app = typer.Typer(
     name="crowdgate",
+    cls=Commands,
     help="Release data about people with exact privacy guarantees, and refuse to when it must.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (
-    workspaces.demo,
-    workspaces.init,
-    releases.release,
-    policies.check,
-    policies.plan,
-    predict.predict,
-    audits.audit,
-    anonymity.anonymity,
-    membership.membership,
-    releases.verify,
-):
-    app.command()(command)
-app.add_typer(contracts.app, name="contract")
-app.add_typer(ledgers.app, name="ledger")
-app.add_typer(records.app, name="record")
-app.add_typer(keys.app, name="keys")
-app.add_typer(catalogues.app, name="catalogue")
-app.add_typer(kl.app, name="kl")
 
 
 def _version(asked: bool) -> None:
@@ -64,5 +120,13 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Nothing but errors on standard error: no progress, no notes.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Of a fault in crowdgate itself, say which functions it passed.")
+    ] = False,
 ) -> None:
     del version
+    QUIET.set(quiet)
+    VERBOSE.set(verbose)

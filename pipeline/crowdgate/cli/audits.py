@@ -8,8 +8,8 @@ import typer
 
 from crowdgate.audit.run import processes
 from crowdgate.candidate import Question
+from crowdgate.cli.options import WITHHELD, AsJson, LedgerUrl, progress_bar
 from crowdgate.cli.output import print_json, print_table
-from crowdgate.cli.releases import WITHHELD, AsJson, LedgerUrl, progress_bar
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.gate import Outcome
 from crowdgate.jobs.audit import Asked

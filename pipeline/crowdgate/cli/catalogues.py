@@ -5,15 +5,17 @@ from typing import Annotated
 
 import typer
 
+from crowdgate.cli.options import AsJson, LedgerUrl
 from crowdgate.cli.output import print_json
-from crowdgate.cli.releases import AsJson, LedgerUrl
 from crowdgate.jobs.catalogue import NAME, verify_catalogue, write_catalogue
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.settings import configured_key
 from crowdgate.signing.keys import public_keys
 from crowdgate.signing.statement import CatalogueStatement
 
-app = typer.Typer(help="Write and verify the signed list of a destination's releases.", no_args_is_help=True)
+app = typer.Typer(
+    help="Write and verify the signed list of a destination's releases.", no_args_is_help=True, add_completion=False
+)
 Destination = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that releases are published to.")]
 Trusted = Annotated[list[Path], typer.Option("--key", metavar="PUB", help="A file of public keys that are trusted.")]
 

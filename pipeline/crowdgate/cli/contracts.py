@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
+from crowdgate.cli.options import AsJson
 from crowdgate.cli.output import print_json
-from crowdgate.cli.releases import AsJson
 from crowdgate.jobs.contracts import contract_json, lines, show_contract
 
-app = typer.Typer(help="Show what a contract makes of its columns.", no_args_is_help=True)
+app = typer.Typer(help="Show what a contract makes of its columns.", no_args_is_help=True, add_completion=False)
 
 
 @app.callback()

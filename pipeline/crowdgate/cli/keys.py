@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
+from crowdgate.cli.options import AsJson, LedgerUrl
 from crowdgate.cli.output import print_json
-from crowdgate.cli.releases import AsJson, LedgerUrl
 from crowdgate.jobs.sign import sign as sign_release
 from crowdgate.signing import keys
 
-app = typer.Typer(help="Create and show the keys that sign releases.", no_args_is_help=True)
+app = typer.Typer(help="Create and show the keys that sign releases.", no_args_is_help=True, add_completion=False)
 
 
 @app.command()

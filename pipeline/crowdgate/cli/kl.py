@@ -1,14 +1,13 @@
 """Commands on the KL repository: what is known of how far people's attributes are from uniform."""
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from crowdgate.cli.options import WITHHELD, AsJson, LedgerUrl, slot, today
 from crowdgate.cli.output import announce, print_json, print_table
-from crowdgate.cli.releases import WITHHELD, AsJson, LedgerUrl, slot
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.kl.charged import WITHHELD as WITHHELD_WORDS
 from crowdgate.jobs.kl.decide import Choice
@@ -23,7 +22,9 @@ from crowdgate.jobs.kl.query import query as query_entries
 from crowdgate.repository.reading import Signed
 from crowdgate.risk.kl import groups_needed
 
-app = typer.Typer(help="Publish and query KL distances; record what is collected.", no_args_is_help=True)
+app = typer.Typer(
+    help="Publish and query KL distances; record what is collected.", no_args_is_help=True, add_completion=False
+)
 Contract = Annotated[Path, typer.Argument(metavar="CONTRACT", help="The contract's file.")]
 Of = Annotated[list[str], typer.Option("--of", metavar="A[=LEVEL],...", help="Attributes, each at a level (exact).")]
 From = Annotated[str, typer.Option("--from", metavar="REPO", help="A folder, or an http(s) URL.")]
@@ -115,11 +116,6 @@ def list_entries(repository: From, key: Trusted, as_json: AsJson = False) -> Non
     typer.echo(f"{found.place}, as of {found.date}:")
     _show("", found.entries)
     typer.echo(MEANING)
-
-
-def today() -> date:
-    """The day (UTC): the one clock reading of these commands."""
-    return datetime.now(UTC).date()
 
 
 def _say(said: Mapping[str, object], as_json: bool, plain: str) -> None:

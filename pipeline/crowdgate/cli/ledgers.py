@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from crowdgate.cli.options import Anchors, AsJson, LedgerUrl
 from crowdgate.cli.output import print_json
-from crowdgate.cli.releases import Anchors, AsJson, LedgerUrl
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.budgets import budgets_json, left_words, raise_budget
 from crowdgate.jobs.ledger_shown import shown, words
@@ -19,7 +19,11 @@ from crowdgate.ledger.stores import placed
 from crowdgate.ledger.upgrade import upgrade as upgraded
 from crowdgate.settings import configured_key, ledger_url, signing_key
 
-app = typer.Typer(help="Create, show and verify the ledger; raise a budget, stop a population.", no_args_is_help=True)
+app = typer.Typer(
+    help="Create, show and verify the ledger; raise a budget, stop a population.",
+    no_args_is_help=True,
+    add_completion=False,
+)
 Population = Annotated[str, typer.Argument(help="The population, as its budget file names it.")]
 Reason = Annotated[str, typer.Option(help="Why; kept in the journal.")]
 

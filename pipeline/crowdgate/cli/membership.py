@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from crowdgate.cli.options import AsJson
 from crowdgate.cli.predict import show
-from crowdgate.cli.releases import AsJson
 from crowdgate.jobs.membership.asked import asked_of
 from crowdgate.jobs.membership.job import convert
 from crowdgate.jobs.plan_page import check_name

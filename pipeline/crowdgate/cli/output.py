@@ -5,16 +5,21 @@ import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from crowdgate.errors import ConfigurationError, CrowdgateError
-from crowdgate.gate import Verdict
-from crowdgate.jobs.record import record_line
-from crowdgate.kind.forecast import Listing
-from crowdgate.report.numbers import listed
 
+if TYPE_CHECKING:
+    from crowdgate.gate import Verdict
+    from crowdgate.kind.forecast import Listing
+
+QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
+"""Whether standard error is for errors alone: no progress, no notes."""
+VERBOSE: ContextVar[bool] = ContextVar("verbose", default=False)
+"""Whether a fault says which functions it passed."""
 WIDE = 200
 """Columns where no terminal says how wide it is."""
 
@@ -26,11 +31,15 @@ def print_json(value: Any) -> None:
 
 def announce(release_id: str) -> None:
     """Say on standard error where the curator finds more; a terminal that is gone stops no run."""
+    if QUIET.get():
+        return
+    from crowdgate.jobs.record import record_line
+
     with suppress(OSError, ValueError):
         typer.echo(record_line(release_id), err=True)
 
 
-def print_verdicts(verdicts: Iterable[Verdict]) -> None:
+def print_verdicts(verdicts: Iterable["Verdict"]) -> None:
     """One line per public verdict."""
     for found in verdicts:
         if found.public:
@@ -53,8 +62,10 @@ def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]], left: Iter
     Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else WIDE).print(table)
 
 
-def print_listing(listing: Listing) -> None:
+def print_listing(listing: "Listing") -> None:
     """A listing under its title."""
+    from crowdgate.report.numbers import listed
+
     typer.echo(listing.title + (f" ({listing.note})" if listing.note else ""))
     words = [
         at
@@ -74,8 +85,8 @@ def report_error(error: CrowdgateError, as_json: bool) -> None:
 
 def report_fault(error: Exception, as_json: bool) -> None:
     """A mistake of ours: its type and place, never its text, which could hold anything."""
-    frames = traceback.extract_tb(sys.exc_info()[2])
-    place = f" at {frames[-1].name}:{frames[-1].lineno}" if frames else ""
+    frames = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(sys.exc_info()[2])]
+    place = " at " + " > ".join(frames if VERBOSE.get() else frames[-1:]) if frames else ""
     message = f"a fault in crowdgate itself: {type(error).__name__}{place}"
     typer.echo(f"crowdgate: {message}", err=True)
     if as_json:

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from crowdgate.cli.kl import today
+from crowdgate.cli.options import AsJson, today
 from crowdgate.cli.output import print_json, print_listing, print_table
-from crowdgate.cli.releases import AsJson
 from crowdgate.errors import ConfigurationError
 from crowdgate.jobs.plan_page import check_name
 from crowdgate.jobs.predict.answering import count_answers

@@ -5,14 +5,16 @@ from typing import Annotated
 
 import typer
 
+from crowdgate.cli.options import AsJson, LedgerUrl
 from crowdgate.cli.output import print_json
-from crowdgate.cli.releases import AsJson, LedgerUrl
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.plan_page import check_name
 from crowdgate.jobs.record import open_record
 from crowdgate.jobs.record_page import record_markdown, write_record_page
 
-app = typer.Typer(help="Open the private record of a release; every opening is recorded.", no_args_is_help=True)
+app = typer.Typer(
+    help="Open the private record of a release; every opening is recorded.", no_args_is_help=True, add_completion=False
+)
 
 
 @app.callback()

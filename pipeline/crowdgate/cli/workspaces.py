@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from crowdgate.cli.options import AsJson, LedgerUrl, progress_bar, slot
 from crowdgate.cli.output import announce, print_json
-from crowdgate.cli.releases import AsJson, LedgerUrl, progress_bar, show, slot
+from crowdgate.cli.release import show
 from crowdgate.extras import EXPECTATIONS, RELEASE, need
 from crowdgate.jobs.release import release as run_release
 from crowdgate.jobs.workspace import DEMO_POLICY, DEMO_TABLES

@@ -1,19 +1,23 @@
 """The contract: what a table holds, whose rows it holds, and which facts about it are public."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-import numpy.typing as npt
-
-from crowdgate.domain import Domain
-from crowdgate.hierarchy import Hierarchy, Level
 from crowdgate.histogram import Histogram, View, split
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from crowdgate.domain import Domain
+    from crowdgate.hierarchy import Hierarchy, Level
 
 
 @dataclass(frozen=True)

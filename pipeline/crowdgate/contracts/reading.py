@@ -4,9 +4,11 @@ The file is checked twice, first against the standard's JSON Schema and then str
 problem of both is in one ConfigurationError.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,10 +31,12 @@ from crowdgate.contracts.rules import accepts_all, property_rule, refuse_repeate
 from crowdgate.contracts.servers import ServerRule, read_server
 from crowdgate.contracts.standard import check_standard
 from crowdgate.documents import read_document
-from crowdgate.domain import Domain
 from crowdgate.errors import ConfigurationError, nearest
-from crowdgate.hierarchy import Hierarchy
 from crowdgate.limits import MOST_ROWS_EACH
+
+if TYPE_CHECKING:
+    from crowdgate.domain import Domain
+    from crowdgate.hierarchy import Hierarchy
 
 Rules = list[tuple[Place, RowRule | TableRule]]
 

@@ -4,17 +4,22 @@ A row rule is evaluated on the public labels of a domain, once, before any data 
 neither kind can hold is refused: a rule that nobody checks is worse than none.
 """
 
+from __future__ import annotations
+
 import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from crowdgate.contracts.contract import Engine, Fact, RowRule, TableRule
 from crowdgate.contracts.domains import label_of
 from crowdgate.contracts.models import EXPECTATION, NUMBER, VALUES_LIST, Place, parse, shown
-from crowdgate.domain import Domain
 from crowdgate.errors import nearest
+
+if TYPE_CHECKING:
+    from crowdgate.domain import Domain
 
 LOW = ("mustBe", "mustBeGreaterThan", "mustBeGreaterOrEqualTo")
 HIGH = ("mustBe", "mustBeLessThan", "mustBeLessOrEqualTo")

@@ -1,6 +1,7 @@
 """The JSON Schema of the Open Data Contract Standard v3.1, and its errors as short problems.
 
-The schema travels in the package open_data_contract_standard. A message never shows the instance, only its keys.
+The schema travels in the package open_data_contract_standard. A compiled validator judges; one that
+tells more, and takes ten times as long, finds what is wrong. A message never shows the instance, only its keys.
 """
 
 import json
@@ -20,7 +21,8 @@ UNKNOWN_KEYS = ("additionalProperties", "unevaluatedProperties")
 
 
 @cache
-def _schema() -> dict[str, Any]:
+def odcs_schema() -> dict[str, Any]:
+    """The JSON Schema of the standard."""
     text = resources.files("open_data_contract_standard").joinpath("schema.json").read_text("utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
@@ -28,13 +30,20 @@ def _schema() -> dict[str, Any]:
 
 def check_standard(root: Place) -> None:
     """Adds a problem for everything in the document that the standard does not allow."""
-    from jsonschema import Draft201909Validator
+    import jsonschema_rs
 
     version = root.text("apiVersion")
     if version != VERSION:
         (root / "apiVersion").refuse(shown(version), f"apiVersion: {VERSION}", VERSION)
-    for error in _leaves(Draft201909Validator(_schema()).iter_errors(root.document.typed)):
+    if jsonschema_rs.Draft201909Validator(odcs_schema()).is_valid(root.document.typed):
+        return
+    from jsonschema import Draft201909Validator
+
+    errors = list(_leaves(Draft201909Validator(odcs_schema()).iter_errors(root.document.typed)))
+    for error in errors:
         _refuse(root, error)
+    if not errors:
+        root.refuse("a document of another form", "what ODCS allows")
 
 
 def _leaves(errors: Any) -> Iterator[Any]:
@@ -108,7 +117,7 @@ def _known(schema: Any, seen: set[str]) -> set[str]:
 
 
 def _referred(reference: str) -> Any:
-    part: Any = _schema()
+    part: Any = odcs_schema()
     for key in reference.removeprefix("#/").split("/"):
         part = part[key]
     return part

@@ -3,12 +3,20 @@
 The name of a format is the ending of its files.
 """
 
-from crowdgate.formats import csv, parquet
+from typing import TYPE_CHECKING
+
 from crowdgate.formats.format import Format, as_read
+from crowdgate.later import Module
+
+if TYPE_CHECKING:
+    from crowdgate.formats import csv as _csv
+    from crowdgate.formats import parquet as _parquet
+else:
+    _csv, _parquet = Module("crowdgate.formats.csv"), Module("crowdgate.formats.parquet")
 
 FORMATS: dict[str, Format] = {
-    "parquet": parquet.FORMAT,
-    "csv": csv.FORMAT,
+    "parquet": Format(_parquet.write, _parquet.read, _parquet.same_anew),
+    "csv": Format(_csv.write, _csv.read),
 }
 
 __all__ = ["FORMATS", "Format", "as_read"]

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from crowdgate.errors import VerificationFailed
-from crowdgate.formats.format import Format, as_read
+from crowdgate.formats.format import as_read
 
 PORTION = 1 << 16
 """Bytes written at once."""
@@ -24,7 +24,7 @@ BLOCK = 4 << 20
 """Bytes read at once: no line of a release is longer."""
 
 
-def _write(into: BinaryIO, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None:
+def write(into: BinaryIO, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None:
     if _is_labels(schema):
         _write_labels(into, schema, pieces)
     else:
@@ -76,7 +76,7 @@ def _is_labels(schema: pa.Schema) -> bool:
     return all(pa.types.is_dictionary(field.type) for field in schema)
 
 
-def _read(path: Path, schema: pa.Schema, most: int) -> Iterator[pa.Table]:
+def read(path: Path, schema: pa.Schema, most: int) -> Iterator[pa.Table]:
     expected = as_read(schema)
     text = pa.dictionary(pa.int32(), pa.string())
     types = {field.name: text if pa.types.is_string(field.type) else field.type for field in expected}
@@ -98,6 +98,3 @@ def _read(path: Path, schema: pa.Schema, most: int) -> Iterator[pa.Table]:
             if rows > most:
                 raise VerificationFailed(f"{path.name}: it has more rows than the manifest states")
             yield pa.Table.from_batches([batch])
-
-
-FORMAT = Format(_write, _read)

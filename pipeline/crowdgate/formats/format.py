@@ -1,13 +1,16 @@
 """What an output format is: how tables of labels and numbers are written, and read again to be verified."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, BinaryIO
 
 from crowdgate.formats.written import Writer, same
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,13 @@ class Format:
 
 def as_read(schema: pa.Schema) -> pa.Schema:
     """The schema of a table that was read: labels are text."""
+    import pyarrow as pa
+
     return pa.schema([(f.name, pa.string() if pa.types.is_dictionary(f.type) else f.type) for f in schema])
 
 
 def labels_in(schema: pa.Schema) -> Sequence[str]:
     """The columns of labels."""
+    import pyarrow as pa
+
     return [field.name for field in schema if pa.types.is_dictionary(field.type) or pa.types.is_string(field.type)]

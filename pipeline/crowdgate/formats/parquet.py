@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from crowdgate.errors import VerificationFailed
-from crowdgate.formats.format import Format, as_read, labels_in
+from crowdgate.formats.format import as_read, labels_in
 from crowdgate.formats.written import Writer, same
 
 ROW_GROUP = 1 << 20
@@ -33,13 +33,13 @@ LARGEST_ANEW = 1 << 28
 _WRITER = re.compile(r"parquet-cpp-arrow version [0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}")
 
 
-def _write(into: BinaryIO, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None:
+def write(into: BinaryIO, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None:
     with pq.ParquetWriter(into, schema, compression="none", store_schema=False) as out:
         for piece in pieces:
             out.write_table(piece, ROW_GROUP)
 
 
-def _read(path: Path, schema: pa.Schema, most: int) -> Iterator[pa.Table]:
+def read(path: Path, schema: pa.Schema, most: int) -> Iterator[pa.Table]:
     """Columns come as dictionaries, which a forged file can't blow up; the footer is looked at first."""
     if not _TRIAL.survives(path, most):
         raise VerificationFailed(f"{path.name}: unreadable")
@@ -126,7 +126,7 @@ def _is_text(held: pa.Schema, field: pa.Field) -> bool:
     return bool(pa.types.is_dictionary(found) and pa.types.is_string(found.value_type))
 
 
-def _same(path: Path, write: Writer) -> bool:
+def same_anew(path: Path, write: Writer) -> bool:
     """Byte by byte. The name of the version that wrote it may be another: then all but that name is compared."""
     return same(path, write) or (path.stat().st_size <= LARGEST_ANEW and _same_but_writer(path, write))
 
@@ -149,6 +149,3 @@ def _same_but_writer(path: Path, write: Writer) -> bool:
 def _text(name: str) -> bytes:
     """As a footer holds a text of less than 128 bytes: its length, then the text."""
     return bytes([len(name)]) + name.encode()
-
-
-FORMAT = Format(_write, _read, _same)

@@ -15,7 +15,7 @@ from crowdgate.errors import ConfigurationError, CrowdgateError, LedgerRefused, 
 from crowdgate.jobs.catalogue import NAME as CATALOGUE
 from crowdgate.ledger.ledger import Ledger
 from crowdgate.limits import LARGEST_ENVELOPE, LARGEST_MANIFEST
-from crowdgate.publish.publisher import SIGNED
+from crowdgate.publish.names import SIGNED
 from crowdgate.signing.files import bounded, plain_file
 from crowdgate.signing.keys import PublicKey
 from crowdgate.signing.statement import CatalogueStatement, LedgerPlace, ReleaseStatement, verified

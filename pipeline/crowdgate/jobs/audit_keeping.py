@@ -5,6 +5,8 @@ counts when its digest is a line as well. So no attempt can be forgotten, and no
 finished record is reported, a killed run goes on where it stopped.
 """
 
+from __future__ import annotations
+
 import hashlib
 import secrets
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from crowdgate import modes
 from crowdgate.audit.findings import level
@@ -22,8 +24,10 @@ from crowdgate.audit.run import Executor, Progress, Scheduled, run, serial
 from crowdgate.audit.written import digest_of, parsed, sealed
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from crowdgate.ledger.audits import BEGUN, RECORDED, attempt, attempt_commitment, attempts, is_recorded
-from crowdgate.ledger.ledger import Ledger
 from crowdgate.publish import publisher
+
+if TYPE_CHECKING:
+    from crowdgate.ledger.ledger import Ledger
 
 
 def new_seed() -> str:

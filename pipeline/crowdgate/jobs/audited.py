@@ -1,27 +1,31 @@
 """The recorded audits that gates of a policy are judged by: found, and either relied on or refused with a reason."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crowdgate.audit.readings import READINGS
-from crowdgate.audit.record import Record
 from crowdgate.candidate import AuditFigures, Audits, NoAudit, Question
 from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.gate import Outcome
 from crowdgate.jobs.audit import Asking, folder_of, ledger_of
 from crowdgate.jobs.audit_keeping import now
 from crowdgate.jobs.audit_setting import code, digest_of_population, libraries, stated
-from crowdgate.jobs.plan import asked
+from crowdgate.jobs.plan import asked, asked_of
 from crowdgate.jobs.questions import QUESTIONS
-from crowdgate.kind.plan import Plan
 from crowdgate.ledger.audits import is_recorded, key
-from crowdgate.ledger.journal import Line
-from crowdgate.ledger.ledger import Ledger
 from crowdgate.measures.audited import MAX_AGE, command
+
+if TYPE_CHECKING:
+    from crowdgate.audit.record import Record
+    from crowdgate.kind.plan import Plan
+    from crowdgate.ledger.journal import Line
+    from crowdgate.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True)
@@ -61,11 +65,6 @@ def evidence_here(plan: Plan, slot: str) -> Evidence:
     except CrowdgateError:
         why = NoAudit("its ledger can't be read here, and no record counts that the ledger does not know")
         return Evidence(dict.fromkeys(questions, why))
-
-
-def asked_of(plan: Plan) -> list[Question]:
-    """The questions that gates of a policy ask."""
-    return list(dict.fromkeys(question for rule, _ in plan.gates if (question := asked(rule)) is not None))
 
 
 @dataclass(frozen=True)

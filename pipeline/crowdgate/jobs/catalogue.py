@@ -18,7 +18,7 @@ from crowdgate.ledger.ledger import Entry, Ledger, State
 from crowdgate.limits import LARGEST_ENVELOPE
 from crowdgate.publish import publisher
 from crowdgate.publish.locking import locked
-from crowdgate.publish.publisher import STAGING
+from crowdgate.publish.names import STAGING
 from crowdgate.settings import signing_key
 from crowdgate.signing.files import bounded, plain_file
 from crowdgate.signing.keys import PublicKey, SigningKey

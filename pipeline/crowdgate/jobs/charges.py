@@ -1,12 +1,17 @@
 """What charged gates cost, and what their noise leaves of what they can tell. No data is read."""
 
+from __future__ import annotations
+
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Shape
 from crowdgate.gate import bound_number, gate_words, stated_number
-from crowdgate.kind.plan import Plan
-from crowdgate.measures import Measure
-from crowdgate.policy.policy import GateRule
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
+    from crowdgate.measures import Measure
+    from crowdgate.policy.policy import GateRule
 
 
 def charges(plan: Plan) -> tuple[str, ...]:

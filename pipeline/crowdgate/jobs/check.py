@@ -1,22 +1,28 @@
 """What a policy would do and what its gates can decide, before anything runs."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crowdgate import manifest
 from crowdgate.gate import Reach, Verdict, gate_words
-from crowdgate.jobs.audit_keeping import now
-from crowdgate.jobs.audited import evidence_here
 from crowdgate.jobs.charges import charge_words, unlikely
 from crowdgate.jobs.destinations import destination_problems
 from crowdgate.jobs.informed import informed, refusal
 from crowdgate.jobs.kl.held import held_here
-from crowdgate.jobs.plan import bundle_of, decided, failed, gate_reach, judge_static, plan_release
-from crowdgate.jobs.register import register_here
-from crowdgate.kind.plan import Plan
+from crowdgate.jobs.plan import asked_of, bundle_of, decided, failed, gate_reach, judge_static, plan_release
+from crowdgate.later import Module
 from crowdgate.measures import MeasureClass
-from crowdgate.publish.register import Register
+
+if TYPE_CHECKING:
+    from crowdgate.candidate import Audits
+    from crowdgate.jobs import register_counted
+    from crowdgate.kind.plan import Plan
+    from crowdgate.publish.register import Register
+else:
+    register_counted = Module("crowdgate.jobs.register_counted")
 
 
 @dataclass(frozen=True)
@@ -74,9 +80,8 @@ def check(policy: Path) -> Checked:
     bundle = bundle_of(policy)
     held = held_here(bundle.root, bundle.contract, bundle.budget)
     plan = plan_release(bundle, [*held.problems, *destination_problems(bundle)])
-    known = evidence_here(plan, now().isoformat())
-    verdicts = judge_static(plan, replace(plan.alone(), audits=known.audits))
-    register = register_here(plan)
+    verdicts = judge_static(plan, replace(plan.alone(), audits=_audits(plan)))
+    register = None if bundle.register is None else register_counted.register_here(plan)
     reaches = [
         Reach.CANNOT_PASS if measure.register and register and not register.usable else gate_reach(plan, rule, measure)
         for rule, measure in plan.gates
@@ -96,6 +101,15 @@ def check(policy: Path) -> Checked:
     refused = refusal(plan)
     allowed = not failed(verdicts) and not hopeless and refused is None
     return Checked(policy, plan, tuple(verdicts), tuple(notes), allowed, informed(plan), held.why_not, refused)
+
+
+def _audits(plan: Plan) -> Audits:
+    if not asked_of(plan):
+        return {}
+    from crowdgate.jobs.audit_keeping import now
+    from crowdgate.jobs.audited import evidence_here
+
+    return evidence_here(plan, now().isoformat()).audits
 
 
 def _of_register(register: Register | None) -> str:

@@ -4,17 +4,25 @@ Whoever publishes a destination publishes all below it, and whoever may write to
 followed on both sides.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crowdgate.errors import ConfigurationError, CrowdgateError, Problem
-from crowdgate.ledger.ledger import open_ledger
+from crowdgate.later import Module
 from crowdgate.ledger.private import FOLDER
-from crowdgate.ledger.stores import placed
-from crowdgate.policy.files import Bundle
-from crowdgate.publish.publisher import STAGING
+from crowdgate.publish.names import STAGING
 from crowdgate.settings import ledger_url, signing_key_file
+
+if TYPE_CHECKING:
+    from crowdgate.ledger import ledger as opening
+    from crowdgate.ledger import stores
+    from crowdgate.policy.files import Bundle
+else:
+    opening, stores = Module("crowdgate.ledger.ledger"), Module("crowdgate.ledger.stores")
 
 EXPECTED = "a folder of its own for what is published, such as releases"
 
@@ -30,7 +38,7 @@ def destination_problems(bundle: Bundle) -> Iterator[Problem]:
 def ledger_file(root: Path, option: str | None) -> Path | None:
     """The ledger that an option or the working copy names, where there is one."""
     with suppress(CrowdgateError):
-        return open_ledger(ledger_url(root, option, placed), None).path
+        return opening.open_ledger(ledger_url(root, option, stores.placed), None).path
     return None
 
 

@@ -1,12 +1,18 @@
 """What its ledger says of a policy, as far as that is at hand: whether it is informed by confidential data, and whether
 it would be refused."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from crowdgate.errors import CrowdgateError, LedgerRefused
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.plan import budget_of
-from crowdgate.kind.plan import Plan
 from crowdgate.manifest import INFORMED
 from crowdgate.policy.policy import version_of
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
 
 UNKNOWN = "Whether it is informed by confidential data is not known: its ledger can't be read here."
 

@@ -1,14 +1,22 @@
 """The ledger that a working copy names, with the keys that it trusts."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crowdgate.errors import VerificationFailed
-from crowdgate.jobs.anchors import parsed
-from crowdgate.ledger.ledger import Ledger, Line, open_ledger
-from crowdgate.ledger.stores import placed
+from crowdgate.later import Module
 from crowdgate.settings import ledger_url, signing_key, trusted_keys
 from crowdgate.signing.keys import public_keys
+
+if TYPE_CHECKING:
+    from crowdgate.ledger import ledger as opening
+    from crowdgate.ledger import stores
+    from crowdgate.ledger.ledger import Ledger, Line
+else:
+    opening, stores = Module("crowdgate.ledger.ledger"), Module("crowdgate.ledger.stores")
 
 
 def ledger_at(root: Path, option: str | None, ledger_id: str | None = None) -> Ledger:
@@ -17,14 +25,14 @@ def ledger_at(root: Path, option: str | None, ledger_id: str | None = None) -> L
     What is written is signed with the working copy's key, and its last line must be signed with a trusted one, where
     there are any. Raises ConfigurationError, LedgerRefused, EnvironmentFault.
     """
-    return open_ledger(
-        ledger_url(root, option, placed), ledger_id, signer=signing_key(root), trusted=trusted_keys(root)
+    return opening.open_ledger(
+        ledger_url(root, option, stores.placed), ledger_id, signer=signing_key(root), trusted=trusted_keys(root)
     )
 
 
 def ledger_read(root: Path, option: str | None) -> Ledger:
     """The same, whichever it is, for who may only read it."""
-    return open_ledger(ledger_url(root, option, placed), None, trusted=trusted_keys(root), reading=True)
+    return opening.open_ledger(ledger_url(root, option, stores.placed), None, trusted=trusted_keys(root), reading=True)
 
 
 def verified(root: Path, option: str | None, keys: Sequence[Path], anchors: Sequence[str]) -> tuple[Line, Ledger]:
@@ -33,9 +41,11 @@ def verified(root: Path, option: str | None, keys: Sequence[Path], anchors: Sequ
 
     Raises VerificationFailed, ConfigurationError, LedgerRefused, EnvironmentFault.
     """
+    from crowdgate.jobs.anchors import parsed
+
     places = [parsed(text) for text in anchors]
     trusted = tuple(key for path in keys for key in public_keys(path)) or trusted_keys(root)
-    ledger = open_ledger(ledger_url(root, option, placed), None, trusted=trusted, reading=True)
+    ledger = opening.open_ledger(ledger_url(root, option, stores.placed), None, trusted=trusted, reading=True)
     line = ledger.verify()
     for number, digest in places:
         if not ledger.holds(number, digest):

@@ -1,11 +1,13 @@
 """What a policy promises and costs, and what is expected of it, from what is public."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crowdgate import manifest
 from crowdgate.accounting import pso
@@ -18,9 +20,11 @@ from crowdgate.jobs.predict.planned import prediction
 from crowdgate.jobs.predict.whose import doubts
 from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.kind.forecast import BOUND, Chart, Column, Forecast, Listing, Value, plain
-from crowdgate.kind.plan import Plan
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 from crowdgate.report.chart import draw
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
 
 MOST_BOUNDS = 12
 

@@ -1,14 +1,15 @@
 """What a policy will do, from the files alone: guarantee, class size, gates. No data is read."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import decimal, exact_text
 from crowdgate.candidate import Question, Shape, Static
-from crowdgate.contracts.contract import PrivacyUnit
-from crowdgate.documents import Location
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.formats import FORMATS
 from crowdgate.gate import Outcome, Reach, Verdict, part_name, reach, verdict
@@ -19,13 +20,17 @@ from crowdgate.jobs.register import register_problems
 from crowdgate.kind.kind import Allowance, AnyKind, Protection
 from crowdgate.kind.plan import Plan, columns_read
 from crowdgate.kinds import KINDS
-from crowdgate.ledger.ledger import Budget, Spend
+from crowdgate.ledger.values import Budget, Spend
 from crowdgate.limits import MOST_JOINT_FIGURES
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.measures.options import is_share, wrong_options
 from crowdgate.policy.files import Bundle, Known, read_bundle
 from crowdgate.policy.policy import AuditSpec, GateRule
 from crowdgate.sources import SOURCES
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import PrivacyUnit
+    from crowdgate.documents import Location
 
 KNOWN = Known(
     mechanisms={name: kind.spec for name, kind in KINDS.items()},
@@ -145,6 +150,11 @@ def _budget_problems(bundle: Bundle) -> Iterator[Problem]:
 def asked(rule: GateRule) -> Question | None:
     """The question of the recorded audit that a gate is judged by; None for other gates."""
     return MEASURES[rule.measure].asks if rule.measure in MEASURES else None
+
+
+def asked_of(plan: Plan) -> list[Question]:
+    """The questions that gates of a policy ask."""
+    return list(dict.fromkeys(question for rule, _ in plan.gates if (question := asked(rule)) is not None))
 
 
 def population_problems(bundle: Bundle) -> Iterator[Problem]:

@@ -4,31 +4,29 @@ Rows without margins tell nothing of the people whose rows are missing, so they 
 as it is only if a contract says that it is public.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crowdgate.attachments import ATTACHMENTS
 from crowdgate.contracts.contract import Attribute, Contract, JointCounts
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.hierarchy import EXACT, Level
 from crowdgate.histogram import Histogram, View, joint, project
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.jobs.public import public_table
-from crowdgate.kind.plan import Plan
 from crowdgate.kind.prior import Prior, Table, Told
-from crowdgate.kinds import KINDS
-from crowdgate.ledger.key import draw_key
 from crowdgate.limits import MOST_CELLS_FITTED
 from crowdgate.policy.files import contracts
-from crowdgate.sources import open_source
-from crowdgate.sources.counting import Task, counted, histograms, serial
-from crowdgate.verify.verify import Verification
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +56,7 @@ class Subject:
     levels: Mapping[str, Level]
 
     @classmethod
-    def of_plan(cls, plan: Plan) -> "Subject":
+    def of_plan(cls, plan: Plan) -> Subject:
         """Every attribute of the plan, at the finest level that it counts."""
         levels = joint(plan.protection.views().values()).levels
         return cls(plan.bundle.contract, plan.bundle.root, plan.bundle.budget.spec.people, levels)
@@ -114,12 +112,20 @@ def _dense(stated: JointCounts, subject: Subject) -> Table | None:
 
 
 def _released(folder: Path) -> tuple[str, str, list[Told]]:
+    from crowdgate.attachments import ATTACHMENTS
+    from crowdgate.kinds import KINDS
+    from crowdgate.verification.verify import Verification
+
     run = Verification(folder, KINDS, ATTACHMENTS)
     said = run.run()
     return said.contract.population, f"the published counts of release {said.release.id}", list(run.held.tells(said))
 
 
 def _counted(subject: Subject, path: Path, further: Sequence[str]) -> tuple[str, str, list[Told]]:
+    from crowdgate.ledger.key import draw_key
+    from crowdgate.sources import open_source
+    from crowdgate.sources.counting import Task, counted, histograms, serial
+
     contract = _public(subject, path)
     planned = {name: level.name for name, level in subject.levels.items()}
     wanted = {**dict.fromkeys(further, EXACT), **planned}

@@ -1,13 +1,14 @@
 """The questions that audits ask: how each is asked of a policy, and how what was found is told."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crowdgate.candidate import Question
 from crowdgate.jobs.audit import Asking, Audited
-from crowdgate.jobs.audit_words import Listing
 from crowdgate.jobs.inference import page as inference_page
 from crowdgate.jobs.inference import words as inference
 from crowdgate.jobs.inference.job import INFERENCE
@@ -17,6 +18,9 @@ from crowdgate.jobs.member.job import MEMBERSHIP
 from crowdgate.jobs.singling_out import page as singling_out_page
 from crowdgate.jobs.singling_out import words as singling_out
 from crowdgate.jobs.singling_out.job import SINGLING_OUT
+
+if TYPE_CHECKING:
+    from crowdgate.jobs.audit_words import Listing
 
 Found = Audited[Any, Any]
 

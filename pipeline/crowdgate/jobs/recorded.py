@@ -8,6 +8,7 @@ from crowdgate.kind.plan import Plan
 from crowdgate.kind.run import Result
 from crowdgate.ledger.ledger import Entry, Ledger, State
 from crowdgate.publish import claims, publisher
+from crowdgate.publish.names import STAGING
 
 
 def recorded(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Result:
@@ -29,7 +30,7 @@ def recorded(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Result:
             raise LedgerRefused(f"{entry.release_id} was published and its files are lost or changed", "lost")
         _publish_staged(root, ledger.id, entry.release_id, entry.manifest_digest)
     if entry.state is State.COMMITTED:
-        publisher.moved(destination, root / publisher.STAGING)
+        publisher.moved(destination, root / STAGING)
         ledger.published(entry.release_id, entry.number)
     claims.give_back(root, entry.release_id, ledger.id)
     catalogue_signed(root, plan.bundle.root, ledger)

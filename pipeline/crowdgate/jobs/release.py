@@ -23,7 +23,7 @@ from crowdgate.jobs.kl.held import held_here, hold_decisions
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.plan import budget_of, bundle_of, failed, judge_static, plan_release
 from crowdgate.jobs.recorded import committed_folders, recorded
-from crowdgate.jobs.register import counted_register
+from crowdgate.jobs.register_counted import counted_register
 from crowdgate.kind.kind import Protected
 from crowdgate.kind.randomness import KeyedRandomness, Randomness
 from crowdgate.kind.run import Counted, Judged, Ready, Request, Reserved, Result, Run

@@ -9,7 +9,8 @@ from crowdgate.jobs.verify import verify
 from crowdgate.kind.attachment import Context
 from crowdgate.ledger.stores import placed
 from crowdgate.manifest import NAME
-from crowdgate.publish.publisher import SIGNED, replace
+from crowdgate.publish.names import SIGNED
+from crowdgate.publish.publisher import replace
 from crowdgate.settings import configured_key, ledger_url
 from crowdgate.signing.dsse import added
 from crowdgate.signing.keys import PublicKey, SigningKey, public_keys

@@ -3,13 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crowdgate.attachments import ATTACHMENTS
-from crowdgate.jobs.ledgers import ledger_read
 from crowdgate.kinds import KINDS
+from crowdgate.later import Module
 from crowdgate.manifest import Manifest
 from crowdgate.signing.keys import public_keys
-from crowdgate.verify.verify import Verification
+from crowdgate.verification.verify import Verification
+
+if TYPE_CHECKING:
+    from crowdgate.jobs import ledgers
+else:
+    ledgers = Module("crowdgate.jobs.ledgers")
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,6 @@ def verify(folder: Path, ledger: str | None = None, keys: Sequence[Path] = (), r
     where there is nothing to make again.
     """
     trusted = tuple(key for path in keys for key in public_keys(path))
-    opened = None if ledger is None else ledger_read(Path.cwd(), ledger)
+    opened = None if ledger is None else ledgers.ledger_read(Path.cwd(), ledger)
     run = Verification(folder, KINDS, ATTACHMENTS, trusted, opened, refit)
     return Verified(run.run(), run.signed, bool(trusted), None if opened is None else opened.id)

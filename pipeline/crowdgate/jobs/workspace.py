@@ -5,7 +5,6 @@ import shutil
 import tempfile
 from pathlib import Path
 
-import crowdgate
 from crowdgate import modes
 from crowdgate.errors import EnvironmentFault
 from crowdgate.ledger import ledger
@@ -40,7 +39,7 @@ def init(folder: Path, name: str, url: str | None = None) -> Path:
 
 def bundled(folder: str) -> Path:
     """A bundled folder of a working copy: a copy in the wheel, or the one of the checkout."""
-    package = Path(crowdgate.__file__).parent
+    package = Path(__file__).parents[1]
     copies = package / "bundled"
     return copies / folder if copies.is_dir() else package.parents[1] / FOLDERS[folder]
 

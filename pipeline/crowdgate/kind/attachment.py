@@ -1,12 +1,16 @@
 """Files that releases of every kind have, or may have, beside those of their kind."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from crowdgate.candidate import Candidate, Question
-from crowdgate.kind.kind import Page
-from crowdgate.manifest import Manifest
-from crowdgate.signing.keys import PublicKey, SigningKey
+if TYPE_CHECKING:
+    from crowdgate.candidate import Candidate, Question
+    from crowdgate.kind.kind import Page
+    from crowdgate.manifest import Manifest
+    from crowdgate.signing.keys import PublicKey, SigningKey
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,27 +8,31 @@ Files, pages and numbers of a release are functions of P and X alone. Who verifi
 and asks for all of them again.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from crowdgate.candidate import Candidate, Figures, Shape, Static
-from crowdgate.contracts.contract import Contract
 from crowdgate.errors import Finding
 from crowdgate.formats import Format
-from crowdgate.formats.written import Writer
-from crowdgate.guarantee import Guarantee, Part
 from crowdgate.histogram import Histogram, View
-from crowdgate.kind.forecast import Axes, Forecast
-from crowdgate.kind.prior import Prior, Told
-from crowdgate.kind.randomness import Randomness
-from crowdgate.kind.seen import Seen
-from crowdgate.manifest import Manifest, MechanismSaid
-from crowdgate.manifest.values import Said
 from crowdgate.policy.policy import MechanismSpec
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Contract
+    from crowdgate.formats.written import Writer
+    from crowdgate.guarantee import Guarantee, Part
+    from crowdgate.kind.forecast import Axes, Forecast
+    from crowdgate.kind.prior import Prior, Told
+    from crowdgate.kind.randomness import Randomness
+    from crowdgate.kind.seen import Seen
+    from crowdgate.manifest import Manifest, MechanismSaid
+    from crowdgate.manifest.values import Said
 
 Json = dict[str, Any]
 Sections = Mapping[str, Callable[[], Json]]
@@ -57,7 +61,7 @@ S = TypeVar("S", bound=MechanismSpec)
 M = TypeVar("M")
 C = TypeVar("C", bound=Candidate)
 P = TypeVar("P")
-X = TypeVar("X", bound=Manifest)
+X = TypeVar("X", bound="Manifest")
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,8 @@ class Kind(Generic[S, M, C, P, X]):
     - `plan` gives the mechanism its numbers; `figures` are what it says of its classes; `views` what is counted in one
       pass; `protect` makes the candidate. `attacked` draws the same and stops there: all that an attacker can see.
     - `publish` makes of a candidate what the files hold; `files` writes these, `data` and `page` say what is in them,
-      and `measured` is the candidate that output measures read. `mechanism` is what the manifest `said` of it
-      (`parameters` before there is a candidate); `private` figures for the curator.
+      and `measured` is the candidate that output measures read. `says` gives the class of manifests, `mechanism` what
+      one says of it (`parameters` before there is a candidate); `private` figures for the curator.
     - `promise` and `notes` say what is guaranteed, and what else a person should know; `outlook` what is expected;
       `propose` gives specifications of this kind that would tell tables at these levels.
     - `claims` yields what does not hold of a manifest by itself; `read` recounts the files of a folder, and raises
@@ -116,7 +120,7 @@ class Kind(Generic[S, M, C, P, X]):
     notes: Callable[[M], list[str]]
     outlook: Callable[[M, Prior], Forecast]
     propose: Callable[[Axes], Sequence[S]]
-    said: type[X]
+    says: Callable[[], type[X]]
     claims: Callable[[X], Iterator[str]]
     read: Callable[[Path, X, Formats], P]
     refit: Callable[[X, P], Iterator[str]] | None
@@ -138,7 +142,7 @@ class Kind(Generic[S, M, C, P, X]):
 
     def protection(
         self, spec: MechanismSpec, contract: Contract, allowance: Allowance
-    ) -> tuple["Protection | None", Sequence[Finding]]:
+    ) -> tuple[Protection | None, Sequence[Finding]]:
         """The planned mechanism, or what stands against it."""
         planned, findings = self.plan(self.of(spec), contract, allowance)
         return (None if planned is None or findings else _Protection(self, planned)), findings
@@ -154,6 +158,11 @@ class Kind(Generic[S, M, C, P, X]):
         return manifest
 
     @property
+    def said(self) -> type[X]:
+        """Its manifests."""
+        return self.says()
+
+    @property
     def refits(self) -> bool:
         """Whether some of its data follow from other files."""
         return self.refit is not None
@@ -162,7 +171,7 @@ class Kind(Generic[S, M, C, P, X]):
         """What does not hold of a manifest by itself."""
         return self.claims(self.stated(manifest))
 
-    def opened(self, folder: Path, manifest: Manifest, formats: Formats) -> "Published":
+    def opened(self, folder: Path, manifest: Manifest, formats: Formats) -> Published:
         """What the files of a folder hold, recounted. Raises VerificationFailed."""
         return _Published(self, self.read(folder, self.stated(manifest), formats))
 
@@ -191,7 +200,7 @@ class AnyKind(Protocol):
 
     def protection(
         self, spec: MechanismSpec, contract: Contract, allowance: Allowance
-    ) -> tuple["Protection | None", Sequence[Finding]]: ...
+    ) -> tuple[Protection | None, Sequence[Finding]]: ...
 
     def rivals(self, levels: Axes) -> Sequence[MechanismSpec]: ...
 
@@ -203,7 +212,7 @@ class AnyKind(Protocol):
 
     def problems(self, manifest: Manifest) -> Iterator[str]: ...
 
-    def opened(self, folder: Path, manifest: Manifest, formats: Formats) -> "Published": ...
+    def opened(self, folder: Path, manifest: Manifest, formats: Formats) -> Published: ...
 
 
 Kinds = Mapping[str, AnyKind]

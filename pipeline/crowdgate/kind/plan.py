@@ -1,16 +1,21 @@
 """A policy that can run: its protection, its guarantee, its gates with their measures."""
 
+from __future__ import annotations
+
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Cost, Fact, Shape, Static
-from crowdgate.contracts.contract import Contract
-from crowdgate.guarantee import Guarantee
-from crowdgate.kind.kind import Protection
 from crowdgate.manifest import plain_words
-from crowdgate.measures import Measure
-from crowdgate.policy.files import Bundle
-from crowdgate.policy.policy import GateRule
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Contract
+    from crowdgate.guarantee import Guarantee
+    from crowdgate.kind.kind import Protection
+    from crowdgate.measures import Measure
+    from crowdgate.policy.files import Bundle
+    from crowdgate.policy.policy import GateRule
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,19 +6,24 @@ range of every expectation: a share of how far it is from independence, and how 
 of the same law once more.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.contracts.contract import Attribute
 from crowdgate.hierarchy import Level, above
 from crowdgate.kind.forecast import Axes, Basis, Floats
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_CLASSES
 from crowdgate.risk.joint import Known, fitted
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Attribute
 
 UNTOLD = {Basis.RELATED: 0.25, Basis.COARSER: 1.0}
 """What a range holds of the distance to independence: more where counts are at coarser levels than is asked."""
@@ -88,7 +93,7 @@ class Joint:
         half = WIDER[self.basis] * slack(found) + UNTOLD[self.basis] * independent + AGAIN * max(noisy, default=0.0)
         return Range(found, max(0.0, found - half), min(max(most, found), found + half))
 
-    def summed(self, axes: Axes) -> "Joint":
+    def summed(self, axes: Axes) -> Joint:
         """The same for a table of some of the axes, at these levels or coarser ones."""
         people = coarsened(self.people, self.axes, axes)
         return Joint(axes, people, self.basis, lambda: tuple(coarsened(o, self.axes, axes) for o in self.others))

@@ -1,11 +1,12 @@
 """The sealed sources of randomness of one release. A kind draws from these alone, so tests can replace every draw."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import count
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from crowdgate.histogram import Subsampler
 from crowdgate.noise import (
     OPENDP,
     Chooser,
@@ -17,6 +18,9 @@ from crowdgate.noise import (
     noisy_max,
 )
 from crowdgate.sampling import SecretKey, bernoulli_subsampler, seed
+
+if TYPE_CHECKING:
+    from crowdgate.histogram import Subsampler
 
 
 class Randomness(Protocol):
@@ -55,7 +59,7 @@ class KeyedRandomness:
     select: Selector = noisy_max
     choose: Chooser = gumbel_max
     vectors: NoiseSource = OPENDP
-    _numbers: "count[int]" = field(default_factory=count)
+    _numbers: count[int] = field(default_factory=count)
 
     def coins(self, beta: Fraction) -> Subsampler:
         """Coins that no earlier call has given."""

@@ -1,22 +1,26 @@
 """The values that a release passes from step to step."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from crowdgate import manifest
-from crowdgate.candidate import Audits, Input, Question, Static
-from crowdgate.gate import Verdict
-from crowdgate.guarantee import Guarantee
-from crowdgate.histogram import Histogram
-from crowdgate.kind.kind import Protected
-from crowdgate.kind.plan import Plan
-from crowdgate.ledger.ledger import Ledger, Reservation
 from crowdgate.publish.publisher import Staged, staged_folder
-from crowdgate.publish.register import Register
-from crowdgate.sources import Source
-from crowdgate.sources.rules import RuleOutcome
+
+if TYPE_CHECKING:
+    from crowdgate.candidate import Audits, Input, Question, Static
+    from crowdgate.gate import Verdict
+    from crowdgate.guarantee import Guarantee
+    from crowdgate.histogram import Histogram
+    from crowdgate.kind.kind import Protected
+    from crowdgate.kind.plan import Plan
+    from crowdgate.ledger.ledger import Ledger, Reservation
+    from crowdgate.publish.register import Register
+    from crowdgate.sources import Source
+    from crowdgate.sources.rules import RuleOutcome
 
 
 @dataclass(frozen=True)

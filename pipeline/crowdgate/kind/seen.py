@@ -3,13 +3,17 @@
 Everything that is published is a function of it and of public files, so that whoever attacks it loses nothing.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from crowdgate.hierarchy import Level
-from crowdgate.histogram import Histogram
-from crowdgate.noisy.drawn import NoisyCounts
+if TYPE_CHECKING:
+    from crowdgate.hierarchy import Level
+    from crowdgate.histogram import Histogram
+    from crowdgate.noisy.drawn import NoisyCounts
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,20 @@
 """The guarantee in words: first plainly, then in numbers."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from fractions import Fraction
 from math import ceil, floor
+from typing import TYPE_CHECKING
 
 from crowdgate.accounting import pso
 from crowdgate.accounting.numbers import decimal
-from crowdgate.candidate import Cost
-from crowdgate.guarantee import Guarantee
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT, PSO_BOUND
-from crowdgate.policy.policy import GateRule
+
+if TYPE_CHECKING:
+    from crowdgate.candidate import Cost
+    from crowdgate.guarantee import Guarantee
+    from crowdgate.policy.policy import GateRule
 
 _MOST = 10**15
 """Greater numbers are said as this one where less is promised, and as powers of ten where more would be."""

@@ -5,12 +5,17 @@ An audit refutes or does not refute; it never certifies (Cohen, Nissim 2020, "Po
 judged at the unfavourable ends of exact intervals, and without an audit that can be relied on they are inconclusive.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from math import inf
+from typing import TYPE_CHECKING
 
 from crowdgate.candidate import AuditFigures, Candidate, Measurement, NoAudit, Question, Shape, Static
 from crowdgate.measures.base import Measure, MeasureClass, OfCandidate
-from crowdgate.policy.policy import GateRule
+
+if TYPE_CHECKING:
+    from crowdgate.policy.policy import GateRule
 
 FARTHEST = Fraction(1, 10)
 """How far the share of rows that a release kept may be from that of the audit's tables."""

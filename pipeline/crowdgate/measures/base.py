@@ -1,13 +1,18 @@
 """What a measure is, and which data it may read."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Candidate, Measurement, PublishedCells, Question, Range, Shape, Static
-from crowdgate.histogram import Histogram
 from crowdgate.policy.policy import GateRule
+
+if TYPE_CHECKING:
+    from crowdgate.histogram import Histogram
 
 
 class MeasureClass(StrEnum):

@@ -1,10 +1,15 @@
 """Numbers of the input that are told through noise, paid from the policy's epsilon."""
 
+from __future__ import annotations
+
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Candidate, Measurement, Number
 from crowdgate.noise import laplace_quantile
-from crowdgate.policy.policy import Charge, GateRule
+
+if TYPE_CHECKING:
+    from crowdgate.policy.policy import Charge, GateRule
 
 ALPHA = 0.05
 _MOST = 1 << 62

@@ -9,11 +9,13 @@ None of these conditions prevents singling out: that k-anonymity does not holds 
 (Cohen, Nissim 2020, "Policy implications"). The guarantee of the mechanism does; these are for harm by inference.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, inf, log2, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +23,9 @@ import numpy.typing as npt
 from crowdgate.candidate import Measurement, Range, Shape, Static
 from crowdgate.histogram import Counts, Histogram, Integers, project
 from crowdgate.measures.base import Measure, MeasureClass, of_rows
-from crowdgate.policy.policy import GateRule
+
+if TYPE_CHECKING:
+    from crowdgate.policy.policy import GateRule
 
 ROUNDING = 1e-11
 """Relative error that float64 logarithms, their sums and exponentials stay below."""

@@ -9,19 +9,25 @@ independent. Where several tables contradict each other there is no such law, an
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import expm1, inf, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from crowdgate.candidate import Measurement, Range, Shape, Static
 from crowdgate.histogram import Histogram, project
+from crowdgate.later import Module
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_CLASSES, MOST_PLACED, MOST_SIZED
 from crowdgate.measures.base import Measure, MeasureClass
 from crowdgate.policy.policy import GateRule
-from crowdgate.risk.groups import share_in_groups_up_to
 from crowdgate.risk.joint import Known
 from crowdgate.risk.nearest import DISTANCE, nearest
 from crowdgate.risk.singletons import MOST_DISTINCT, Bins, expected, none_within
+
+if TYPE_CHECKING:
+    from crowdgate.risk import groups
+else:
+    groups = Module("crowdgate.risk.groups")
 
 ROUNDING = 1e-9
 """Float64 products and sums of positive terms stay far below this relative error (measured: 1e-12)."""
@@ -158,7 +164,7 @@ def _share(bins: Bins, people: int, rule: GateRule) -> Measurement | None:
     size = rule.options.get("size")
     if size is None or len(bins.probabilities) > MOST_SIZED:
         return None
-    found = _rounded(share_in_groups_up_to(bins, people, int(size)))
+    found = _rounded(groups.share_in_groups_up_to(bins, people, int(size)))
     return Measurement(found.value, found.lower, min(1.0, float(found.upper)))
 
 

@@ -1,14 +1,19 @@
 """What the guarantee itself says: epsilon, delta, and the success of predicate singling out it allows."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from crowdgate.accounting import pso
 from crowdgate.accounting.membership import greatest_precision
 from crowdgate.candidate import Cost, Measurement, Range, Shape, Static
 from crowdgate.guarantee import Guarantee, Part, known_number
 from crowdgate.measures.base import Measure, MeasureClass
-from crowdgate.policy.policy import GateRule
+
+if TYPE_CHECKING:
+    from crowdgate.policy.policy import GateRule
 
 DEFAULT_WEIGHT = Fraction(1, 10**9)
 DEFAULT_SKEW, DEFAULT_RECALL = Fraction(30), Fraction(1, 100)

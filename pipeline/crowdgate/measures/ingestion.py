@@ -4,14 +4,19 @@ Everything is counted in privacy units, before invalid rows are dropped, so one 
 most 1, however many rows it has.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from fractions import Fraction
 from math import inf
+from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Candidate, Input, Measurement, Shape, Static
 from crowdgate.measures.base import Measure, MeasureClass
 from crowdgate.measures.charged import drawn, told
-from crowdgate.policy.policy import GateRule
+
+if TYPE_CHECKING:
+    from crowdgate.policy.policy import GateRule
 
 SENSITIVITY = 1
 

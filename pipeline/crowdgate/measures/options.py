@@ -1,13 +1,18 @@
 """Options of gates: what each may be, for those who check a policy and for those who verify a release."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from crowdgate.limits import GREATEST_K, MOST_PEOPLE, MOST_SKEW
-from crowdgate.measures.base import Measure
-from crowdgate.policy.policy import GateRule
 from crowdgate.risk.inference import COVERAGES
+
+if TYPE_CHECKING:
+    from crowdgate.measures.base import Measure
+    from crowdgate.policy.policy import GateRule
 
 FINEST_SHARE = 10**6
 """Shares are stated in at most six decimals."""

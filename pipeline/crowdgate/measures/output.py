@@ -1,9 +1,15 @@
 """What the released rows themselves show."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from crowdgate.candidate import Measurement, Range, Shape, Static
-from crowdgate.histogram import Histogram
 from crowdgate.measures.base import Measure, MeasureClass, of_rows
-from crowdgate.policy.policy import GateRule
+
+if TYPE_CHECKING:
+    from crowdgate.histogram import Histogram
+    from crowdgate.policy.policy import GateRule
 
 
 def _rows(rows: Histogram, *_: object) -> Measurement:

@@ -4,22 +4,30 @@ Of released rows and public records only, so whoever has the release and the reg
 be wrong or out of date: that is counted as it stands.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Candidate, Measurement, Shape
 from crowdgate.histogram import project
+from crowdgate.later import Module
 from crowdgate.measures.base import Measure, MeasureClass, OfCandidate
-from crowdgate.policy.policy import GateRule
-from crowdgate.risk.linkage import matches, usable
+
+if TYPE_CHECKING:
+    from crowdgate.policy.policy import GateRule
+    from crowdgate.risk import linkage
+else:
+    linkage = Module("crowdgate.risk.linkage")
 
 SIZE = "size"
 
 
 def _matched(candidate: Candidate, rule: GateRule) -> int | None:
     rows, register = candidate.rows, candidate.register
-    if rows is None or register is None or not usable(register, candidate.static.levels):
+    if rows is None or register is None or not linkage.usable(register, candidate.static.levels):
         return None  # nothing matches where nothing can be compared: that is no pass
-    return matches(project(rows, register.names), register, int(rule.options.get(SIZE, 1))).rows
+    return linkage.matches(project(rows, register.names), register, int(rule.options.get(SIZE, 1))).rows
 
 
 def _rows(candidate: Candidate, rule: GateRule) -> Measurement | None:

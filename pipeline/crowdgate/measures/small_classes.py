@@ -5,15 +5,20 @@ other, changes by at most 1, the number of rows in classes of at most s rows by 
 them), and count - share x rows by at most s + share. A person with m rows changes each by at most m times that.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from fractions import Fraction
 from math import inf
+from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Candidate, Measurement, Shape, Static
-from crowdgate.histogram import Counts, Histogram
 from crowdgate.measures.base import Measure, MeasureClass
 from crowdgate.measures.charged import drawn, told
-from crowdgate.policy.policy import GateRule
+
+if TYPE_CHECKING:
+    from crowdgate.histogram import Counts, Histogram
+    from crowdgate.policy.policy import GateRule
 
 SENSITIVITY = 1
 """Of a number of classes, for one row."""

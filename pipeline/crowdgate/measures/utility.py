@@ -4,16 +4,21 @@ These functions read the whole table beside the release, so they are no measures
 by one would tell about the data. They take histograms, and serve the private record and benchmarks alike.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.hierarchy import Level
 from crowdgate.histogram import Counts, Histogram, project
+
+if TYPE_CHECKING:
+    from crowdgate.hierarchy import Level
 
 Shares = npt.NDArray[np.float64]
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -1,19 +1,23 @@
 """Policy and budget files: found in a working copy, read strictly, with a place for every problem."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.reading import read_contract
-from crowdgate.contracts.servers import ServerRule
 from crowdgate.documents import Document, Location, read_document
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.policy import MechanismSpec, PrivacyBudget, ReleasePolicy, policy_model
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Contract
+    from crowdgate.contracts.servers import ServerRule
 
 
 @dataclass(frozen=True, eq=False)

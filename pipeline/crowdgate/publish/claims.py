@@ -16,7 +16,7 @@ from crowdgate import modes
 from crowdgate.disk import sync
 from crowdgate.errors import CrowdgateError, EnvironmentFault
 from crowdgate.publish.locking import locked
-from crowdgate.publish.publisher import SCRATCH, STAGING
+from crowdgate.publish.names import SCRATCH, STAGING
 from crowdgate.signing.files import bounded, plain_file
 
 _PART = f"{SCRATCH}claim"

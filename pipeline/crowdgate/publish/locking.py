@@ -9,7 +9,7 @@ from pathlib import Path
 
 from crowdgate import modes
 from crowdgate.errors import EnvironmentFault
-from crowdgate.publish.publisher import STAGING
+from crowdgate.publish.names import STAGING
 
 BUSY_SECONDS = 30
 """How long a run waits for others that write the same thing, which takes each of them milliseconds."""

@@ -10,7 +10,7 @@ from crowdgate.disk import sync
 from crowdgate.errors import EnvironmentFault
 from crowdgate.publish.durable import faults, make_folder
 from crowdgate.publish.locking import locked
-from crowdgate.publish.publisher import SCRATCH, STAGING
+from crowdgate.publish.names import SCRATCH, STAGING
 
 PROBE = f"{SCRATCH}probe"
 _BYTES = 4096

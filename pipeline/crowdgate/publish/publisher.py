@@ -1,5 +1,7 @@
 """Publishing: stage privately, sync, rename. Nothing half-written is ever published, nothing there is replaced."""
 
+from __future__ import annotations
+
 import fcntl
 import hashlib
 import os
@@ -9,22 +11,20 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import ConfigDict
 
 from crowdgate import manifest, modes
 from crowdgate.disk import sync
 from crowdgate.errors import EnvironmentFault, LedgerRefused
-from crowdgate.formats.written import Writer
 from crowdgate.manifest import FileSaid
 from crowdgate.manifest.values import Said
 from crowdgate.publish.durable import faults, make_folder
+from crowdgate.publish.names import SCRATCH, SIGNED, STAGING
 
-STAGING = ".crowdgate-staging"
-SCRATCH = ".crowdgate-"
-"""What names begin with of files that are being written; one that a killed run left is nobody's."""
-SIGNED = "release.dsse.json"
-"""The signature, which is made of the manifest, and so is not in it."""
+if TYPE_CHECKING:
+    from crowdgate.formats.written import Writer
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def complete(folder: Path, manifest_digest: str) -> bool:
         return False
 
 
-def _sealed_part(sealed: bytes) -> "_Sealed":
+def _sealed_part(sealed: bytes) -> _Sealed:
     return _Sealed.model_validate_json(sealed)
 
 

@@ -4,8 +4,10 @@ none."""
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import jinja2
+if TYPE_CHECKING:
+    import jinja2
 
 ROOT = Path(__file__).parent.parent
 """Templates are named by their path below the package: a kind's own lie in its folder."""
@@ -17,7 +19,9 @@ def markdown(template: str, values: Mapping[str, object]) -> str:
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def _environment() -> "jinja2.Environment":
+    import jinja2
+
     loader = jinja2.FileSystemLoader(ROOT)
     settings = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     made = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False, **settings)  # type: ignore[arg-type]

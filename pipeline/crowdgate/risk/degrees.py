@@ -4,12 +4,17 @@ M. Koot, Measuring and predicting anonymity (thesis, 2012), sections 2.1-2.2. Bi
 probabilities that the adversary gives them; those of probability 0 are candidates that he rules out.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdgate.accounting.numbers import Number, exact, probability
-from crowdgate.risk.bins import Bins
+
+if TYPE_CHECKING:
+    from crowdgate.risk.bins import Bins
 
 SCALE = ("beyond suspicion", "probable innocence", "possible innocence", "exposed")
 """Reiter and Rubin's degrees (1998) that follow from probabilities, from best to worst.

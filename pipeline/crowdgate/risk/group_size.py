@@ -4,11 +4,16 @@ M. Koot, Measuring and predicting anonymity (thesis, 2012), Example 5.6, for any
 the share of people alone in a group of k, here it is exact.
 """
 
+from __future__ import annotations
+
 import heapq
+from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import Number, exact, probability, whole
-from crowdgate.risk.bins import Bins
 from crowdgate.risk.singletons import expected
+
+if TYPE_CHECKING:
+    from crowdgate.risk.bins import Bins
 
 
 def share_alone(bins: Bins, k: Number) -> float:

@@ -6,13 +6,17 @@ chi = (sum f alpha^2 - 1) / 2, half the excess of the probability that two peopl
 to second order in alpha - 1. An empty bin adds 1 / N to the first and 1 / (2N) to the second.
 """
 
+from __future__ import annotations
+
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from crowdgate.accounting.numbers import Number, exact
-from crowdgate.risk.bins import Bins, Floats
+
+if TYPE_CHECKING:
+    from crowdgate.risk.bins import Bins, Floats
 
 
 def kl_to_uniform(bins: Bins) -> float:

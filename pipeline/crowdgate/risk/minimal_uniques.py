@@ -5,16 +5,20 @@ A. M. Manning, D. J. Haglin, J. A. Keane, A recursive search algorithm for stati
 Scores are those of `suda2` of sdcMicro, which differ between its versions: see `Scores`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import comb, prod
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.histogram import Counts, Histogram, Integers, Mask
 from crowdgate.limits import DENSE_CELLS, MOST_SUBSETS
+
+if TYPE_CHECKING:
+    from crowdgate.histogram import Counts, Histogram, Integers, Mask
 
 Scores = Literal["elliot", "ihsn"]
 """What a minimal unique of i of M attributes, looked for up to size m, adds to its record's score. `elliot`: the

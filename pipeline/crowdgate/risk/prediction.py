@@ -1,14 +1,19 @@
 """What a law on bins foretells of a group of people, before anybody is asked."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, expm1, inf, nextafter, sqrt
+from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import Number, whole
-from crowdgate.risk.bins import Bins
 from crowdgate.risk.groups import share_in_groups_up_to
-from crowdgate.risk.saddle import LogProbability
 from crowdgate.risk.singletons import all_unique_within, expected, none_within, variance
+
+if TYPE_CHECKING:
+    from crowdgate.risk.bins import Bins
+    from crowdgate.risk.saddle import LogProbability
 
 SIZES = (1, 5, 10, 50, 100)
 """Of small groups, as in Koot's Table 3.3."""

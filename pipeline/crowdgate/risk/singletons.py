@@ -4,12 +4,21 @@ M. Koot, Measuring and predicting anonymity (thesis, 2012), chapters 4 and 5. Wh
 exact: what the law of the numbers of people needs is a coefficient of a power series (`saddle`, `occupancy`).
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import Number, whole
-from crowdgate.risk import groups, occupancy
+from crowdgate.later import Library
+from crowdgate.risk import groups
 from crowdgate.risk.bins import Bins, Floats
-from crowdgate.risk.saddle import AtMostOne, LogProbability, NotOne, log_probability
+
+if TYPE_CHECKING:
+    from crowdgate.risk import occupancy, saddle
+    from crowdgate.risk.saddle import LogProbability
+else:
+    occupancy, saddle = Library("crowdgate.risk.occupancy"), Library("crowdgate.risk.saddle")
 
 __all__ = [
     "Bins",
@@ -65,14 +74,14 @@ def none_within(bins: Bins, k: Number) -> LogProbability:
     changes, and what was grouped before (`Bins.lost`)."""
     people = whole("k", k, 0)
     if people == 0:
-        return LogProbability(0.0, 0.0)
+        return saddle.LogProbability(0.0, 0.0)
     if people == 1:
-        return LogProbability(-math.inf, 0.0)
+        return saddle.LogProbability(-math.inf, 0.0)
     if math.fsum(bins.counts) == 1:
-        return LogProbability(0.0, 0.0)
+        return saddle.LogProbability(0.0, 0.0)
     fewer = bins.compressed(MOST_DISTINCT)
-    found = log_probability(fewer, people, NotOne())
-    return LogProbability(min(found.value, 0.0), found.error + occupancy.none_lost(fewer.lost, people))
+    found = saddle.log_probability(fewer, people, saddle.NotOne())
+    return saddle.LogProbability(min(found.value, 0.0), found.error + occupancy.none_lost(fewer.lost, people))
 
 
 def probability_all_unique(bins: Bins, k: Number) -> float:
@@ -90,9 +99,13 @@ def all_unique_within(bins: Bins, k: Number) -> LogProbability:
     changes, and what was grouped before (`Bins.lost`)."""
     people, used = whole("k", k, 0), math.fsum(bins.counts)
     if people <= 1:
-        return LogProbability(0.0, 0.0)
+        return saddle.LogProbability(0.0, 0.0)
     if people > used:
-        return LogProbability(-math.inf, 0.0)
+        return saddle.LogProbability(-math.inf, 0.0)
     fewer = bins.compressed(MOST_DISTINCT) if people < used else bins
-    found = log_probability(fewer, people, AtMostOne()) if people < used else occupancy.each_bin_one(bins, people)
-    return LogProbability(min(found.value, 0.0), found.error + occupancy.unique_lost(fewer.lost, people))
+    found = (
+        saddle.log_probability(fewer, people, saddle.AtMostOne())
+        if people < used
+        else occupancy.each_bin_one(bins, people)
+    )
+    return saddle.LogProbability(min(found.value, 0.0), found.error + occupancy.unique_lost(fewer.lost, people))

@@ -5,15 +5,20 @@ mean, variance, groups. A smaller width never makes fewer singletons where it di
 of probabilities p and q takes k p (1-p)^(k-1) + k q (1-q)^(k-1) to k (p+q) (1-p-q)^(k-1), which is not more.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from crowdgate.accounting.numbers import Number, exact, whole
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.singletons import expected
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
 
 MOST_INTERVALS = 2 * 10**6
 _NOTHING = 1e-33

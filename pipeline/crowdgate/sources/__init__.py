@@ -3,16 +3,26 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crowdgate.contracts.contract import Contract
-from crowdgate.sources import csv, parquet
+from crowdgate.contracts.servers import PATH, Setting
+from crowdgate.later import Module
+from crowdgate.sources.files import file_reader
 from crowdgate.sources.source import Reader, Source
 
+if TYPE_CHECKING:
+    from crowdgate.sources import csv as _csv
+    from crowdgate.sources import parquet as _parquet
+else:
+    _csv, _parquet = Module("crowdgate.sources.csv"), Module("crowdgate.sources.parquet")
+
+DELIMITER = Setting(r"[\t ,;:|^~]", "one character that separates cells", ",")
 SOURCES: dict[str, Reader] = {
     reader.name: reader
     for reader in (
-        parquet.READER,
-        csv.READER,
+        file_reader("parquet", (".parquet",), _parquet.files, {"path": PATH}),
+        file_reader("csv", (".csv",), _csv.files, {"path": PATH}, {"delimiter": DELIMITER}),
     )
 }
 

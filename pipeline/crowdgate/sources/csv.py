@@ -15,10 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from crowdgate.contracts.servers import PATH, Setting
 from crowdgate.errors import FileFault
 from crowdgate.limits import LONGEST_HEADER, LONGEST_LINE
-from crowdgate.sources.files import Slice, Stamp, file_reader
+from crowdgate.sources.files import Slice, Stamp
 from crowdgate.sources.source import Batch
 
 BLOCK_BYTES = 16 << 20
@@ -214,9 +213,6 @@ class CsvFiles:
             yield Batch(parsed.rows, parsed.ragged, cells, done)
 
 
-def _format(settings: Mapping[str, str]) -> CsvFiles:
+def files(settings: Mapping[str, str]) -> CsvFiles:
+    """The format as a contract states it of its server."""
     return CsvFiles(settings["delimiter"])
-
-
-_DELIMITER = Setting(r"[\t ,;:|^~]", "one character that separates cells", ",")
-READER = file_reader("csv", (".csv",), _format, {"path": PATH}, {"delimiter": _DELIMITER})

@@ -17,7 +17,8 @@ from crowdgate.domain import categories
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import hierarchy
 from crowdgate.histogram import Histogram
-from crowdgate.mechanisms.rows.margins import MARGINS_PART, Margins, margin_findings
+from crowdgate.mechanisms.rows.margins import Margins, margin_findings
+from crowdgate.mechanisms.rows.parts import MARGINS_PART
 from crowdgate.mechanisms.rows.safe_k import Anonymised, SafeK
 from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 from crowdgate.noise import NoiseSource

@@ -13,7 +13,6 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from crowdgate.audit.inference.secret import Codes, Secret
 from crowdgate.audit.population import Drawn, Population, Rng
@@ -91,6 +90,8 @@ class Original:
         if of is None:
             return np.asarray(np.bincount(tuples.of_cell, units, len(tuples)), dtype=np.int64)
         cells = np.arange(len(tuples.of_cell))
+        from scipy.sparse import csr_array
+
         into = csr_array((np.ones_like(cells), (cells, tuples.of_cell)), (len(cells), len(tuples)))
         return np.asarray((of @ into > 0).T @ units, dtype=np.int64)
 

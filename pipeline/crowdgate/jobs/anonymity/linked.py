@@ -20,7 +20,7 @@ from crowdgate.kinds import KINDS
 from crowdgate.risk.linkage import Linkage, linkage
 from crowdgate.sources import open_source
 from crowdgate.sources.source import Source
-from crowdgate.verify.verify import Verification
+from crowdgate.verification.verify import Verification
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,17 +1,22 @@
 """Contracts are held to what was decided about collecting their attributes, and decisions to the ledger's journal."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.documents import read_document
 from crowdgate.errors import ConfigurationError, CrowdgateError, Problem
 from crowdgate.jobs.ledgers import ledger_at
-from crowdgate.ledger.ledger import Ledger
 from crowdgate.policy.decisions import FOLDER, Decision, concerning, in_force, read_decisions, readable
-from crowdgate.policy.files import Bundle
-from crowdgate.policy.policy import PrivacyBudget
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Attribute, Contract
+    from crowdgate.ledger.ledger import Ledger
+    from crowdgate.policy.files import Bundle
+    from crowdgate.policy.policy import PrivacyBudget
 
 DECIDED = "collection-decided"
 """Of the population that is the line's subject; the commitment is the SHA-256 of the decision's file."""

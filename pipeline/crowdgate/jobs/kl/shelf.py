@@ -9,7 +9,8 @@ from crowdgate import modes
 from crowdgate.errors import EnvironmentFault, FileFault, VerificationFailed
 from crowdgate.limits import LARGEST_ENTRY, LARGEST_ENVELOPE
 from crowdgate.publish.locking import locked
-from crowdgate.publish.publisher import SCRATCH, replace
+from crowdgate.publish.names import SCRATCH
+from crowdgate.publish.publisher import replace
 from crowdgate.repository import index, web
 from crowdgate.repository.entry import digest_of
 from crowdgate.repository.reading import STAGING, read_repository

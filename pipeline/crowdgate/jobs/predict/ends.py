@@ -1,14 +1,19 @@
 """The ends of what independence says: whatever relates the attributes, the truth lies between them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.kind.forecast import Floats
-from crowdgate.kind.prior import Range
 from crowdgate.limits import MOST_VALUES
-from crowdgate.risk.bins import Bins
 from crowdgate.risk.margins_only import share_bounds, singletons_bounds
+
+if TYPE_CHECKING:
+    from crowdgate.kind.forecast import Floats
+    from crowdgate.kind.prior import Range
+    from crowdgate.risk.bins import Bins
 
 SMALL = 5
 """Beside those who are alone, the ends are told of people in groups of at most so many."""

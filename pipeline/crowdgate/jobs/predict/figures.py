@@ -1,15 +1,20 @@
 """The figures of a prediction as rows of listings."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite, log2
+from typing import TYPE_CHECKING
 
 from crowdgate.jobs.predict.ends import ENDS, SMALL
 from crowdgate.jobs.predict.laws import INDEPENDENT, JOINT
 from crowdgate.kind.forecast import PEOPLE, PROBABILITY, SHARE, Column, Listing, Value
 from crowdgate.risk import degrees
-from crowdgate.risk.bins import Bins
 from crowdgate.risk.prediction import SIZES, Prediction, predicted
-from crowdgate.risk.saddle import LogProbability
+
+if TYPE_CHECKING:
+    from crowdgate.risk.bins import Bins
+    from crowdgate.risk.saddle import LogProbability
 
 Row = Mapping[str, Value]
 _NUMBERS = ("singletons", "share_alone", *(f"up_to_{size}" for size in SIZES))

@@ -1,22 +1,27 @@
 """How people fall into classes: by the figures that relate attributes, and as if these were independent."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod, sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.predict.ends import of_margins, of_range
 from crowdgate.jobs.predict.subject import wrong
-from crowdgate.jobs.prior import Figures, Subject
 from crowdgate.kind.forecast import Axes, Basis, Floats
 from crowdgate.kind.prior import Joint, Prior, Range, coarsened
 from crowdgate.limits import MOST_CELLS_FITTED
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.products import product
 from crowdgate.risk.singletons import expected, variance
+
+if TYPE_CHECKING:
+    from crowdgate.jobs.prior import Figures, Subject
 
 JOINT, INDEPENDENT = "joint figures", "independence"
 LEAST_SPREAD = 2.0
@@ -60,7 +65,7 @@ class Laws:
         both = {JOINT: self.related, INDEPENDENT: self.independent}
         return {name: each for name, each in both.items() if each is not None}
 
-    def at(self, axes: Axes) -> "Laws":
+    def at(self, axes: Axes) -> Laws:
         """The same at coarser levels, or of fewer attributes."""
         joint = None if self.joint is None else self.joint.summed(axes)
         shares = {name: coarsened(self.shares[name], {name: self.axes[name]}, {name: axes[name]}) for name in axes}

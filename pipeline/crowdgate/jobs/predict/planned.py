@@ -1,17 +1,21 @@
 """What a plan foretells of its people at the levels that it counts, and a record beside what was observed."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from __future__ import annotations
 
-from crowdgate.candidate import Candidate
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
 from crowdgate.errors import ConfigurationError
-from crowdgate.histogram import Histogram
 from crowdgate.jobs.predict.figures import Row, rows_of, told, what_ends_are
 from crowdgate.jobs.predict.laws import laws
 from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.kind.forecast import PEOPLE, PROBABILITY, SHARE, Axes, Column, Listing
-from crowdgate.kind.plan import Plan
 from crowdgate.risk.prediction import SIZES, predicted
+
+if TYPE_CHECKING:
+    from crowdgate.candidate import Candidate
+    from crowdgate.histogram import Histogram
+    from crowdgate.kind.plan import Plan
 
 COLUMNS = (
     Column("by", "by"),

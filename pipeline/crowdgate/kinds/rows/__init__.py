@@ -1,43 +1,5 @@
 """Kind `safe_k_anonymity`: rows at levels, sampled, with the classes of fewer than k rows left out."""
 
-from crowdgate.candidate import Shape
-from crowdgate.kind.kind import Kind
-from crowdgate.kinds.rows import attacked, files, outlook, page, plan, release, tells, verify
-from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate
-from crowdgate.kinds.rows.said import RowsManifest
-from crowdgate.mechanisms.rows.choice import CHOICE_PART, JOINT_PART
-from crowdgate.mechanisms.rows.margins import MARGINS_PART
-from crowdgate.mechanisms.rows.safe_k import SafeK
-from crowdgate.mechanisms.rows.spec import SafeKAnonymity
+from crowdgate.kinds.rows.kind import ROWS
 
-ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate, PublishedRows, RowsManifest] = Kind(
-    name="safe_k_anonymity",
-    serves="rows of real people at coarse levels, where no combination may be invented",
-    spec=SafeKAnonymity,
-    shapes=frozenset((Shape.STATIC, Shape.INPUT, Shape.ROWS, Shape.TABLE, Shape.SAMPLE)),
-    spends=frozenset(("mechanism", CHOICE_PART, JOINT_PART, MARGINS_PART)),
-    attributes=plan.attributes,
-    beside=plan.beside,
-    plan=plan.plan,
-    figures=plan.figures,
-    views=plan.views,
-    protect=release.protect,
-    attacked=attacked.attacked,
-    publish=release.publish,
-    files=files.files,
-    parameters=release.parameters,
-    mechanism=release.mechanism,
-    data=release.data,
-    page=page.page,
-    measured=verify.measured,
-    private=release.private,
-    promise=plan.promise,
-    notes=plan.notes,
-    outlook=outlook.outlook,
-    propose=outlook.propose,
-    said=RowsManifest,
-    claims=verify.claims,
-    read=verify.read,
-    refit=None,
-    tells=tells.tells,
-)
+__all__ = ["ROWS"]

@@ -18,7 +18,7 @@ from crowdgate.kinds.rows.margins import NUMBERS, margins_schema
 from crowdgate.kinds.rows.said import MarginsSaid, RowsManifest
 from crowdgate.kinds.rows.weights import bounds, weights_problems
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
-from crowdgate.mechanisms.rows.margins import MARGINS_PART
+from crowdgate.mechanisms.rows.parts import MARGINS_PART
 from crowdgate.mechanisms.tables.workload import Table
 from crowdgate.noisy.claims import budget_problems, spend_problems, width_problems
 from crowdgate.noisy.counts import CountCells, CountsPlan

@@ -1,14 +1,16 @@
 """What a policy of rows promises and costs, from public figures alone, and its alternatives."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from math import log, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdgate.accounting import safe_k
-from crowdgate.hierarchy import Level
 from crowdgate.kind.forecast import (
     BOUND,
     SHARE,
@@ -22,13 +24,16 @@ from crowdgate.kind.forecast import (
     Listing,
     Value,
 )
-from crowdgate.kind.prior import Joint, Prior, Range
 from crowdgate.kinds.rows.expected import ERROR_FACTOR, Kept, errors, share_of
 from crowdgate.kinds.rows.splits import splits
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_FORECASTS
-from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.mechanisms.rows.spec import Candidates, SafeKAnonymity, SampleSource
 from crowdgate.report.numbers import percent, shown
+
+if TYPE_CHECKING:
+    from crowdgate.hierarchy import Level
+    from crowdgate.kind.prior import Joint, Prior, Range
+    from crowdgate.mechanisms.rows.safe_k import SafeK
 
 EPSILONS = tuple(Fraction(text) for text in ("0.25", "0.5", "1", "2"))
 BETAS = tuple(Fraction(text) for text in ("0.05", "0.1", "0.2", "0.3", "0.5", "0.7"))

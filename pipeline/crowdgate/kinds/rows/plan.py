@@ -1,19 +1,24 @@
 """What a policy of rows will do: parts of the guarantee, class size, what is counted, and its words."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import Figures
-from crowdgate.contracts.contract import Contract
 from crowdgate.guarantee import Guarantee, Part
-from crowdgate.histogram import View
 from crowdgate.kind.kind import Allowance, Planned, Planning
 from crowdgate.manifest import guarantee_words
 from crowdgate.mechanisms.rows.choice import choice_parts
-from crowdgate.mechanisms.rows.margins import MARGINS_PART
+from crowdgate.mechanisms.rows.parts import MARGINS_PART
 from crowdgate.mechanisms.rows.safe_k import SafeK, plan_safe_k
-from crowdgate.mechanisms.rows.spec import SafeKAnonymity
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Contract
+    from crowdgate.histogram import View
+    from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 
 VIEW = "release"
 

@@ -5,10 +5,13 @@ if none is. So of every cell of two attributes the expected squared error is at 
 margin of variance v, and the probability q that no class of the cell stays.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import prod, sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,8 +22,10 @@ from crowdgate.guarantee import Part
 from crowdgate.kind.forecast import Axes, Column, Floats, Listing, Value
 from crowdgate.kind.prior import Joint, coarsened
 from crowdgate.kinds.rows.expected import Kept, stays
-from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.mechanisms.tables.consistency import variances_after
+
+if TYPE_CHECKING:
+    from crowdgate.mechanisms.rows.safe_k import SafeK
 
 PARTS = tuple(Fraction(tenths, 10) for tenths in range(1, 6))
 BETAS = tuple(Fraction(text) for text in ("0.1", "0.2", "0.3", "0.5", "0.7"))

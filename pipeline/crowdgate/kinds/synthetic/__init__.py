@@ -1,42 +1,5 @@
 """Kind `dp_synthetic`: rows that are nobody's, drawn from a model of noisy tables, with a certificate of every pair."""
 
-from crowdgate.candidate import Shape
-from crowdgate.kind.kind import Kind
-from crowdgate.kinds.synthetic import attacked, files, outlook, page, plan, refit, release, tells, verify
-from crowdgate.kinds.synthetic.plan import SyntheticPlan
-from crowdgate.kinds.synthetic.published import PublishedSynthetic
-from crowdgate.kinds.synthetic.release import SyntheticCandidate
-from crowdgate.kinds.synthetic.said import SyntheticManifest
-from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
+from crowdgate.kinds.synthetic.kind import SYNTHETIC
 
-SYNTHETIC: Kind[DpSyntheticSpec, SyntheticPlan, SyntheticCandidate, PublishedSynthetic, SyntheticManifest] = Kind(
-    name="dp_synthetic",
-    serves="rows of many columns to explore and to train on, which are nobody's and invent combinations",
-    spec=DpSyntheticSpec,
-    shapes=frozenset((Shape.STATIC, Shape.INPUT, Shape.PAIRS)),
-    spends=frozenset(("mechanism",)),
-    attributes=plan.attributes,
-    beside=plan.beside,
-    plan=plan.plan,
-    figures=plan.figures,
-    views=plan.views,
-    protect=release.protect,
-    attacked=attacked.attacked,
-    publish=release.publish,
-    files=files.files,
-    parameters=release.parameters,
-    mechanism=release.stated,
-    data=release.data,
-    page=page.page,
-    measured=verify.measured,
-    private=release.private,
-    promise=plan.promise,
-    notes=plan.notes,
-    outlook=outlook.outlook,
-    propose=outlook.propose,
-    said=SyntheticManifest,
-    claims=verify.claims,
-    read=verify.read,
-    refit=refit.refit,
-    tells=tells.tells,
-)
+__all__ = ["SYNTHETIC"]

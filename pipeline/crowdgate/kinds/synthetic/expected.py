@@ -5,15 +5,20 @@ not measured, by what its attributes have to do with each other: by whichever is
 and as if measured where nothing is known of it. The price of a measurement is taken as the first rounds have it.
 """
 
+from __future__ import annotations
+
 from math import pi, sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdgate.hierarchy import Level, above
 from crowdgate.kind.forecast import Axes, Basis, CellErrors, Errors, Floats
-from crowdgate.kind.prior import Joint, Prior
-from crowdgate.mechanisms.synthetic.plan import DpSynthetic
 from crowdgate.mechanisms.synthetic.rounds import SELECTING
+
+if TYPE_CHECKING:
+    from crowdgate.kind.prior import Joint, Prior
+    from crowdgate.mechanisms.synthetic.plan import DpSynthetic
 
 FACTOR = 2.0
 """How many times as large the error of a cell can well be: a model of many tables is no measurement of each."""

@@ -1,7 +1,10 @@
 """What is expected of synthetic rows before any data are read, and whether there are enough people for them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from math import sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,10 +18,12 @@ from crowdgate.kind.forecast import (
     Listing,
     Value,
 )
-from crowdgate.kind.prior import Prior
 from crowdgate.kinds.synthetic.expected import table_errors
-from crowdgate.kinds.synthetic.plan import SyntheticPlan
 from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
+
+if TYPE_CHECKING:
+    from crowdgate.kind.prior import Prior
+    from crowdgate.kinds.synthetic.plan import SyntheticPlan
 
 SMALL = 0.1
 """Mean distance of the tables of one attribute from which on a table is called too small."""

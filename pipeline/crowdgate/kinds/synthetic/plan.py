@@ -1,19 +1,24 @@
 """What a policy of synthetic rows will do: its mechanism with numbers, what is counted, and its words."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import Figures
-from crowdgate.contracts.contract import Contract
-from crowdgate.errors import Finding
 from crowdgate.guarantee import Guarantee, Part
-from crowdgate.histogram import View
 from crowdgate.kind.kind import Allowance, Planned, Planning
 from crowdgate.manifest import guarantee_words
 from crowdgate.mechanisms.synthetic.plan import DpSynthetic, plan_synthetic
-from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Contract
+    from crowdgate.errors import Finding
+    from crowdgate.histogram import View
+    from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 
 VIEW = "release"
 

@@ -1,42 +1,5 @@
 """Kind `dp_tables`: counts, sums, means and quantiles with discrete noise, made consistent."""
 
-from crowdgate.candidate import Shape
-from crowdgate.kind.kind import Kind
-from crowdgate.kinds.tables import attacked, files, outlook, page, plan, release, tells, verify
-from crowdgate.kinds.tables.plan import TablesPlan
-from crowdgate.kinds.tables.published import PublishedTables
-from crowdgate.kinds.tables.release import AnsweredTables
-from crowdgate.kinds.tables.said import TablesManifest
-from crowdgate.mechanisms.tables.spec import DpTablesSpec
+from crowdgate.kinds.tables.kind import TABLES
 
-TABLES: Kind[DpTablesSpec, TablesPlan, AnsweredTables, PublishedTables, TablesManifest] = Kind(
-    name="dp_tables",
-    serves="figures that must be right, each with its error",
-    spec=DpTablesSpec,
-    shapes=frozenset((Shape.STATIC, Shape.INPUT, Shape.CELLS)),
-    spends=frozenset(("mechanism",)),
-    attributes=plan.attributes,
-    beside=plan.beside,
-    plan=plan.plan,
-    figures=plan.figures,
-    views=plan.views,
-    protect=release.protect,
-    attacked=attacked.attacked,
-    publish=release.publish,
-    files=files.files,
-    parameters=release.parameters,
-    mechanism=release.stated,
-    data=release.data,
-    page=page.page,
-    measured=verify.measured,
-    private=release.private,
-    promise=plan.promise,
-    notes=plan.notes,
-    outlook=outlook.outlook,
-    propose=outlook.propose,
-    said=TablesManifest,
-    claims=verify.claims,
-    read=verify.read,
-    refit=None,
-    tells=tells.tells,
-)
+__all__ = ["TABLES"]

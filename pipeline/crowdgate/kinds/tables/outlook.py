@@ -1,12 +1,14 @@
 """What a policy of tables promises and costs, and how far noise and coins move every number: from public figures
 alone."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.hierarchy import Level
 from crowdgate.kind.forecast import (
     LEAST,
     Axes,
@@ -20,13 +22,16 @@ from crowdgate.kind.forecast import (
     Listing,
     Value,
 )
-from crowdgate.kind.prior import Joint, Prior, Range
-from crowdgate.kinds.tables.plan import TablesPlan
 from crowdgate.mechanisms.tables.accuracy import Z95, Expected
 from crowdgate.mechanisms.tables.consistency import refines
 from crowdgate.mechanisms.tables.dp_tables import DpTables, expected
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 from crowdgate.mechanisms.tables.workload import Table
+
+if TYPE_CHECKING:
+    from crowdgate.hierarchy import Level
+    from crowdgate.kind.prior import Joint, Prior, Range
+    from crowdgate.kinds.tables.plan import TablesPlan
 
 COLUMNS = (
     Column("query", "table"),

@@ -1,22 +1,27 @@
 """What a policy of tables will do: its mechanism with numbers, what is counted, and its words."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import decimal
-from crowdgate.accounting.tables_plan import NoiseKind
 from crowdgate.candidate import Figures
-from crowdgate.contracts.contract import Contract
-from crowdgate.errors import Finding
 from crowdgate.guarantee import Guarantee, Part
-from crowdgate.histogram import View
 from crowdgate.kind.kind import Allowance, Planned, Planning
 from crowdgate.kinds.tables.files import RESERVED
 from crowdgate.manifest import guarantee_words
-from crowdgate.mechanisms.tables.dp_tables import DpTables
 from crowdgate.mechanisms.tables.lines import plan_tables
 from crowdgate.mechanisms.tables.spec import DpTablesSpec, stated_names
+
+if TYPE_CHECKING:
+    from crowdgate.accounting.tables_plan import NoiseKind
+    from crowdgate.contracts.contract import Contract
+    from crowdgate.errors import Finding
+    from crowdgate.histogram import View
+    from crowdgate.mechanisms.tables.dp_tables import DpTables
 
 
 @dataclass(frozen=True, eq=False)

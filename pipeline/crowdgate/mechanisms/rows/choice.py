@@ -5,27 +5,31 @@ at levels that do not depend on its sample: the two compose (epsilons add). On t
 since the choice can follow the classes that were sampled too often; then `same_sample_delta` prices both together.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from crowdgate.accounting import safe_k
 from crowdgate.accounting.numbers import decimal
-from crowdgate.contracts.contract import Contract
 from crowdgate.errors import Finding, nearest
 from crowdgate.guarantee import Part
-from crowdgate.hierarchy import Hierarchy, Level
-from crowdgate.histogram import Histogram
 from crowdgate.limits import GREATEST_K, MOST_CANDIDATES
 from crowdgate.mechanisms.rows.lattice import Lattice
+from crowdgate.mechanisms.rows.parts import CHOICE_PART, JOINT_PART
 from crowdgate.mechanisms.rows.scores import SCORES, SENSITIVITY, kept_rows
 from crowdgate.mechanisms.rows.spec import Candidates, LevelChoice, SafeKAnonymity
-from crowdgate.noise import Selector
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Contract
+    from crowdgate.hierarchy import Hierarchy, Level
+    from crowdgate.histogram import Histogram
+    from crowdgate.noise import Selector
 
 Place = tuple[str | int, ...]
-CHOICE_PART, JOINT_PART = "choice of levels", "mechanism and choice of levels on its sample"
 
 
 @dataclass(frozen=True, eq=False)

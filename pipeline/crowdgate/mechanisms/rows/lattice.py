@@ -8,18 +8,23 @@ neighbours of the sorted order are in different classes exactly if the exclusive
 Classes can only merge on the way up, but no scheme is left out for that: a private selection needs every candidate.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.domain import Codes
 from crowdgate.hierarchy import Level, above
 from crowdgate.histogram import Counts, Histogram, collapse, generalise, project
+
+if TYPE_CHECKING:
+    from crowdgate.domain import Codes
 
 KEY_BITS = 62
 _SIGN_FREE = 62

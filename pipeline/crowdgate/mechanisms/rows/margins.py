@@ -5,27 +5,30 @@ their own. So the two parts compose: epsilons and deltas add up, whatever the ma
 suppressed. What is computed from margins and released rows together costs nothing more.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.contracts.contract import Contract
 from crowdgate.errors import Finding, nearest
-from crowdgate.guarantee import Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, View, split
-from crowdgate.mechanisms.rows.spec import Candidates, MarginLine, MarginsSpec, SafeKAnonymity
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
 from crowdgate.mechanisms.tables.workload import Table
-from crowdgate.noise import NoiseSource
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Contract
+    from crowdgate.guarantee import Part
+    from crowdgate.mechanisms.rows.spec import Candidates, MarginLine, MarginsSpec, SafeKAnonymity
+    from crowdgate.noise import NoiseSource
 
 Levels = Mapping[str, Level]
 Vector = npt.NDArray[np.int64]
-MARGINS_PART = "margins"
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +50,7 @@ class Margins:
             self._made[at] = planned
         return self._made[at]
 
-    def draw(self, full: Histogram, released: Levels, source: NoiseSource) -> "Drawn":
+    def draw(self, full: Histogram, released: Levels, source: NoiseSource) -> Drawn:
         """Noisy counts of the full table, which is counted at the released levels."""
         mechanism = self.tables(released)
         counted = split(full, View(released), mechanism.views)

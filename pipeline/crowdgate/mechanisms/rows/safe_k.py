@@ -7,9 +7,12 @@ says; when they are chosen on the sample itself, the delta is that of both toget
 the full table may be drawn, as `margins.py` says.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from crowdgate.accounting import safe_k
 from crowdgate.accounting.numbers import decimal
@@ -17,8 +20,8 @@ from crowdgate.accounting.person import per_row
 from crowdgate.contracts.contract import Attribute, Contract, Role
 from crowdgate.errors import Finding, nearest
 from crowdgate.guarantee import Part, group
-from crowdgate.hierarchy import Level
 from crowdgate.histogram import Counts, Histogram, Subsampler, View, at_least, subsample
+from crowdgate.later import Module
 from crowdgate.limits import GREATEST_K
 from crowdgate.mechanisms.rows.choice import (
     Choice,
@@ -31,9 +34,15 @@ from crowdgate.mechanisms.rows.choice import (
     plan_choice,
 )
 from crowdgate.mechanisms.rows.lattice import roll_up
-from crowdgate.mechanisms.rows.margins import Drawn, Margins, margin_findings, plan_margins
-from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 from crowdgate.noise import OPENDP, NoiseSource, Selector, noisy_max
+
+if TYPE_CHECKING:
+    from crowdgate.hierarchy import Level
+    from crowdgate.mechanisms.rows import margins as buying
+    from crowdgate.mechanisms.rows.margins import Drawn, Margins
+    from crowdgate.mechanisms.rows.spec import SafeKAnonymity
+else:
+    buying = Module("crowdgate.mechanisms.rows.margins")
 
 
 @dataclass(frozen=True)
@@ -132,10 +141,10 @@ def plan_safe_k(
     k, finding = (None, None) if beta is None else _class_size(spec, beta, contract.unit.rows, part)
     findings += [finding] if finding else []
     levels = {} if wrong else _finest(spec, contract)
-    findings += [] if wrong else margin_findings(spec, contract, margins, levels)
+    findings += [] if wrong else buying.margin_findings(spec, contract, margins, levels)
     if findings or k is None or beta is None:
         return None, findings
-    choice, bought = plan_choice(spec, contract), plan_margins(spec, contract, margins)
+    choice, bought = plan_choice(spec, contract), buying.plan_margins(spec, contract, margins)
     return SafeK(beta, k, levels, part, choice, contract.unit.rows, spec.sampling.inherited, bought), []
 
 

@@ -6,20 +6,29 @@ row joins a class of n. Increments are in units of the exact sensitivity / SENSI
 did: scores move together, and the selection pays the sensitivity once, not twice.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betainc, gammaln
 
 from crowdgate.accounting.numbers import up
 from crowdgate.accounting.sensitivity import expected_kept_rows
-from crowdgate.hierarchy import Level
 from crowdgate.histogram import Counts, Histogram
+from crowdgate.later import Library
 from crowdgate.mechanisms.rows.lattice import Lattice, field_width, totals
+
+if TYPE_CHECKING:
+    from scipy import special
+
+    from crowdgate.hierarchy import Level
+else:
+    special = Library("scipy.special")
 
 SENSITIVITY = 1 << 30
 """Of every score here, add or remove one row. Sums fit into 64 bits up to 2^33 rows."""
@@ -82,8 +91,9 @@ def _gain(sizes: Counts, k: int, b: float) -> Floats:
     if b >= 1:
         gain[able] = np.where(rest > 0, 1.0, float(k))
         return gain
-    at_least = np.where(rest > 0, betainc(k, np.maximum(rest, 1), b), 0.0)
-    log_mass = gammaln(n + 1) - gammaln(k) - gammaln(rest + 1) + (k - 1) * log(b) + rest * np.log1p(-b)
+    at_least = np.where(rest > 0, special.betainc(k, np.maximum(rest, 1), b), 0.0)
+    ways = special.gammaln(n + 1) - special.gammaln(k) - special.gammaln(rest + 1)
+    log_mass = ways + (k - 1) * log(b) + rest * np.log1p(-b)
     gain[able] = b * (at_least + k * np.exp(np.minimum(log_mass, 0.0)))
     return gain
 

@@ -4,17 +4,22 @@ The L1 distance of two tables of counts changes by at most 1 with a row, whateve
 made of noisy numbers, and fixed when the distances are measured.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.domain import Codes
-from crowdgate.histogram import Histogram
 from crowdgate.mechanisms.synthetic.counting import Counts, count
-from crowdgate.mechanisms.synthetic.domain import Domain, Table
-from crowdgate.noise import ZcdpSource
+
+if TYPE_CHECKING:
+    from crowdgate.domain import Codes
+    from crowdgate.histogram import Histogram
+    from crowdgate.mechanisms.synthetic.domain import Domain, Table
+    from crowdgate.noise import ZcdpSource
 
 
 def pairs(domain: Domain) -> tuple[Table, ...]:

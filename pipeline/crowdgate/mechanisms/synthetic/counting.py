@@ -1,12 +1,17 @@
 """Exact counts of tables at any levels, from one count of all attributes at their finest levels. Confidential."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.histogram import Histogram
 from crowdgate.mechanisms.synthetic.domain import Domain, Projection, Table
+
+if TYPE_CHECKING:
+    from crowdgate.histogram import Histogram
 
 Counts = npt.NDArray[np.int64]
 

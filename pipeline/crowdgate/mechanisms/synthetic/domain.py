@@ -4,18 +4,22 @@ Every released attribute is a variable at its finest released level and one more
 function of it. A table is a tuple of the numbers of variables of different attributes; its array has one axis for each.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from string import ascii_letters
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.domain import Codes
 from crowdgate.hierarchy import Level, above
+
+if TYPE_CHECKING:
+    from crowdgate.domain import Codes
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[Any]
@@ -43,7 +47,7 @@ class Domain:
     variables: tuple[Variable, ...]
 
     @classmethod
-    def of(cls, levels: Mapping[str, Sequence[Level]]) -> "Domain":
+    def of(cls, levels: Mapping[str, Sequence[Level]]) -> Domain:
         """The variables of attributes with these levels, finest first. A coarser level that has one value, or as many
         as the one before it, says nothing new and is left out."""
         variables: list[Variable] = []
@@ -92,7 +96,7 @@ class Domain:
         return tuple(out.values())
 
     @cached_property
-    def cells_of_set(self) -> "_CellsOfSet":
+    def cells_of_set(self) -> _CellsOfSet:
         """Number of combinations of values of a set of variables (bits) that can occur together."""
         return _CellsOfSet(self)
 
@@ -131,7 +135,7 @@ class _Merge:
     starts: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, axis: int, codes: Codes) -> "_Merge":
+    def of(cls, axis: int, codes: Codes) -> _Merge:
         order = None if np.all(codes[1:] >= codes[:-1]) else np.argsort(codes, kind="stable").astype(np.int32)
         ordered = codes if order is None else codes[order]
         return cls(axis, codes, order, np.flatnonzero(np.diff(ordered, prepend=-1)))
@@ -151,7 +155,7 @@ class Projection:
     wide: tuple[int, ...]
 
     @classmethod
-    def of(cls, domain: Domain, source: Table, target: Table) -> "Projection":
+    def of(cls, domain: Domain, source: Table, target: Table) -> Projection:
         """Raises KeyError where an attribute of `target` is not in `source`."""
         wanted = {domain.attribute_of[variable]: variable for variable in target}
         kept = [variable for variable in source if domain.attribute_of[variable] in wanted]

@@ -5,12 +5,16 @@ makes parts in a hundred: nobody else could make the same rows again. These cons
 divisions, square roots and shifts alone, which IEEE 754 defines to the last bit.
 """
 
+from __future__ import annotations
+
 from math import sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.mechanisms.synthetic.domain import Floats
+if TYPE_CHECKING:
+    from crowdgate.mechanisms.synthetic.domain import Floats
 
 Integers = npt.NDArray[np.int64]
 

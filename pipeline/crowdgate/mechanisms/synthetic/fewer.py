@@ -1,10 +1,14 @@
 """Fewer levels where tables at all of them would be too many to choose among."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import prod
+from typing import TYPE_CHECKING
 
-from crowdgate.hierarchy import Level
+if TYPE_CHECKING:
+    from crowdgate.hierarchy import Level
 
 
 def fewer_levels(

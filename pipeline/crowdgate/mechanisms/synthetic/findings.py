@@ -1,8 +1,10 @@
 """What stands against a policy of synthetic rows in its contract, before any data are read."""
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
 
-from crowdgate.contracts.contract import Contract
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
 from crowdgate.errors import Finding, nearest
 from crowdgate.limits import (
     MOST_CANDIDATE_CELLS,
@@ -11,12 +13,15 @@ from crowdgate.limits import (
     MOST_SYNTHETIC_ROWS,
     MOST_SYNTHETIC_VALUES,
 )
-from crowdgate.mechanisms.synthetic.domain import Domain, Table
 from crowdgate.mechanisms.synthetic.junction_tree import cells
 from crowdgate.mechanisms.synthetic.rounds import AT_FIRST
-from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 from crowdgate.mechanisms.tables.workload import Table as Count
 from crowdgate.mechanisms.tables.workload import resolve
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Contract
+    from crowdgate.mechanisms.synthetic.domain import Domain, Table
+    from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 
 
 def policy_findings(spec: DpSyntheticSpec, contract: Contract) -> list[Finding]:

@@ -1,7 +1,10 @@
 """What a policy says can't occur, as tables; and whether that leaves every value something to go with."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -9,11 +12,13 @@ import numpy.typing as npt
 from crowdgate.errors import Finding, nearest
 from crowdgate.hierarchy import Level
 from crowdgate.limits import MOST_MODEL_CELLS
-from crowdgate.mechanisms.synthetic.domain import Domain, Table
 from crowdgate.mechanisms.synthetic.junction_tree import cells
 from crowdgate.mechanisms.synthetic.model import Impossible, Model, Objective
 from crowdgate.mechanisms.synthetic.rounds import AT_FIRST
-from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
+
+if TYPE_CHECKING:
+    from crowdgate.mechanisms.synthetic.domain import Domain, Table
+    from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 
 Bools = npt.NDArray[np.bool_]
 Levels = Mapping[str, tuple[Level, ...]]

@@ -4,20 +4,25 @@ All of it is made of what was drawn, of what is public, and of a seed that is pu
 again, in the same steps.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.domain import Codes
 from crowdgate.limits import MOST_SYNTHETIC_ROWS
-from crowdgate.mechanisms.synthetic.counting import Counts
-from crowdgate.mechanisms.synthetic.domain import Domain, Table
 from crowdgate.mechanisms.synthetic.model import Impossible, Measurement, Model, fit
 from crowdgate.mechanisms.synthetic.rows import rows
+
+if TYPE_CHECKING:
+    from crowdgate.domain import Codes
+    from crowdgate.mechanisms.synthetic.counting import Counts
+    from crowdgate.mechanisms.synthetic.domain import Domain, Table
 
 STEPS, LAST_STEPS = 40, 120
 """Of a fit after a round, and of the last one."""
@@ -45,7 +50,7 @@ class Learned:
     model: Model | None = None
 
     @classmethod
-    def of(cls, domain: Domain, impossible: Impossible, measured: Iterable[Measured]) -> "Learned":
+    def of(cls, domain: Domain, impossible: Impossible, measured: Iterable[Measured]) -> Learned:
         """From all measurements, in their order: a model after each round, from where the one before it stands."""
         out = cls(domain, impossible)
         for _, together in groupby(measured, key=lambda each: each.round):
@@ -62,7 +67,7 @@ class Learned:
         """Of rows that are made: none where nobody, or too many, seem to be there."""
         return self.total if 0 < self.total <= MOST_SYNTHETIC_ROWS else 0
 
-    def after(self, together: tuple[Measured, ...]) -> "Learned":
+    def after(self, together: tuple[Measured, ...]) -> Learned:
         """What is known after one more round."""
         known = replace(self, measured=(*self.measured, *together))
         return replace(known, model=known.fitted(STEPS))

@@ -5,10 +5,16 @@ of P(cell) times, for each branch, P(its variables | its separator). The latter 
 and are kept for single variables, which many tables share.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from crowdgate.mechanisms.synthetic.beliefs import Beliefs, Network
 from crowdgate.mechanisms.synthetic.domain import Floats, Projection, Table, bits
+
+if TYPE_CHECKING:
+    from crowdgate.mechanisms.synthetic.beliefs import Beliefs, Network
 
 
 class Marginals:

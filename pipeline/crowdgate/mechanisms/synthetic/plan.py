@@ -4,20 +4,17 @@ Gaussian noise of rho-zCDP is converted to (epsilon, delta), and amplified once 
 Bernoulli sample, as that of tables. Every part of rho is an exact fraction.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 from math import pi, sqrt
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from crowdgate.accounting.tables_plan import tables_budget
 from crowdgate.accounting.zcdp import squared_sigma
-from crowdgate.contracts.contract import Contract
-from crowdgate.errors import Finding
-from crowdgate.guarantee import Part
-from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, Subsampler, View, subsample
 from crowdgate.limits import MOST_CANDIDATE_TABLES, MOST_SYNTHETIC_ROWS
 from crowdgate.mechanisms.synthetic.certificate import pairs
@@ -26,8 +23,16 @@ from crowdgate.mechanisms.synthetic.fewer import fewer_levels
 from crowdgate.mechanisms.synthetic.findings import policy_findings, size_findings
 from crowdgate.mechanisms.synthetic.impossible import Levels, impossible_tables, named_levels
 from crowdgate.mechanisms.synthetic.rounds import SELECTING, Budget, Drawing, Synthesized, synthesize
-from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
-from crowdgate.noise import ZcdpSource
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from crowdgate.contracts.contract import Contract
+    from crowdgate.errors import Finding
+    from crowdgate.guarantee import Part
+    from crowdgate.hierarchy import Level
+    from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
+    from crowdgate.noise import ZcdpSource
 
 VIEW = "release"
 ONE_WAY_POWER = 2 / 3

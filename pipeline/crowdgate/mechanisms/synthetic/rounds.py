@@ -8,24 +8,29 @@ a sum of rho that is never above a bound fixed beforehand is paid by that bound 
 privacy accounting via a Renyi filter", for every order at once).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import pi, sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.domain import Codes
-from crowdgate.histogram import Histogram
 from crowdgate.limits import MOST_NUMBERS
 from crowdgate.mechanisms.synthetic.certificate import distances
 from crowdgate.mechanisms.synthetic.counting import Counts, Finest, count
-from crowdgate.mechanisms.synthetic.domain import Domain, Table
 from crowdgate.mechanisms.synthetic.junction_tree import Extensions
 from crowdgate.mechanisms.synthetic.learned import Learned, Measured
-from crowdgate.mechanisms.synthetic.model import Impossible, Model
-from crowdgate.noise import ZcdpSource
+
+if TYPE_CHECKING:
+    from crowdgate.domain import Codes
+    from crowdgate.histogram import Histogram
+    from crowdgate.mechanisms.synthetic.domain import Domain, Table
+    from crowdgate.mechanisms.synthetic.model import Impossible, Model
+    from crowdgate.noise import ZcdpSource
 
 PICKS = 6
 """Tables of a round at most; fewer of few attributes, so that no attribute need be in two of them."""

@@ -7,15 +7,19 @@ row gets which cell is as even as it can be: rows that are alike elsewhere stand
 spread over the whole line, so that tables across cliques are nearer to the model's than those of independent draws.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.domain import Codes
-from crowdgate.mechanisms.synthetic.domain import Domain, Floats
-from crowdgate.mechanisms.synthetic.junction_tree import Clique
-from crowdgate.mechanisms.synthetic.model import Model
+if TYPE_CHECKING:
+    from crowdgate.domain import Codes
+    from crowdgate.mechanisms.synthetic.domain import Domain, Floats
+    from crowdgate.mechanisms.synthetic.junction_tree import Clique
+    from crowdgate.mechanisms.synthetic.model import Model
 
 _GOLDEN = (5**0.5 - 1) / 2
 

@@ -12,15 +12,19 @@ v, and n people, the sampled and noisy y has mean beta n and variance v + beta (
 beta n = y + c/2 +- sqrt(c^2/4 + width^2 (v + (1 - beta) y)). Below 0 y is taken as 0 under the root, which widens it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.accounting.discrete_laws import Law
-from crowdgate.mechanisms.tables.means import Estimates
+if TYPE_CHECKING:
+    from crowdgate.accounting.discrete_laws import Law
+    from crowdgate.mechanisms.tables.means import Estimates
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -41,7 +45,7 @@ class Cells:
     trustworthy: Mask
     unbiased: Floats
 
-    def suppressed(self) -> "Cells":
+    def suppressed(self) -> Cells:
         """The same with NaN in place of every number that is not trustworthy."""
         value, error, lower, upper, unbiased = (
             np.where(self.trustworthy, part, np.nan)

@@ -3,10 +3,12 @@
 Post-processing: it sees noisy numbers and the plan, nothing else, so it costs no budget.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +17,13 @@ from crowdgate.hierarchy import INVALID_LABEL, Level
 from crowdgate.mechanisms.tables.accuracy import Cells, consistent_cells, estimated_cells, exact_cells
 from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
 from crowdgate.mechanisms.tables.consistency import agree
-from crowdgate.mechanisms.tables.dp_tables import DpTables
 from crowdgate.mechanisms.tables.means import means
 from crowdgate.mechanisms.tables.quantiles import quantile_bins, quantile_limits
-from crowdgate.mechanisms.tables.sums import Taken
 from crowdgate.mechanisms.tables.workload import Item, Mean, Quantiles
+
+if TYPE_CHECKING:
+    from crowdgate.mechanisms.tables.dp_tables import DpTables
+    from crowdgate.mechanisms.tables.sums import Taken
 
 Vector = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -39,7 +43,7 @@ class Answer:
     taken: Taken | None = None
     parts: Mapping[str, Floats] = field(default_factory=dict)
 
-    def suppressed(self) -> "Answer":
+    def suppressed(self) -> Answer:
         """The same without the numbers that are not trustworthy."""
         parts = {name: np.where(self.cells.trustworthy, part, np.nan) for name, part in self.parts.items()}
         return replace(self, cells=self.cells.suppressed(), parts=parts)

@@ -15,15 +15,20 @@ shares with others agrees exactly where the levels allow, as in all tables of on
 where more than two finest margins cross it is nearly the same.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.mechanisms.tables.consistency import Axes
 from crowdgate.mechanisms.tables.lattice import Lattice, Ranks
 from crowdgate.mechanisms.tables.orthogonal import Orthogonal
 from crowdgate.mechanisms.tables.rounding import Margin, nearest, whole
+
+if TYPE_CHECKING:
+    from crowdgate.mechanisms.tables.consistency import Axes
 
 Floats = npt.NDArray[np.float64]
 Vector = npt.NDArray[np.int64]

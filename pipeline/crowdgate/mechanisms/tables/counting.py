@@ -4,16 +4,21 @@ An answer is exact whatever its size, and then limited to 64 bits, in which nois
 exact one, the limited one moves by no more; limits on parts of it would depend on how it is cut.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.domain import Codes
 from crowdgate.hierarchy import Level, above
 from crowdgate.histogram import Histogram, View
-from crowdgate.mechanisms.tables.workload import LinearQuery
+
+if TYPE_CHECKING:
+    from crowdgate.domain import Codes
+    from crowdgate.mechanisms.tables.workload import LinearQuery
 
 Vector = npt.NDArray[np.int64]
 VIEW_CELLS = 1 << 20

@@ -5,21 +5,19 @@ privacy unit can change is m rows, each in one cell of every query; the budgets 
 mechanism exactly. Sampling first, if any, amplifies once for everything that is computed from the one sample.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.accounting.discrete_laws import Law
 from crowdgate.accounting.noise_sums import width
 from crowdgate.accounting.tables_plan import NoiseKind, Query, Split, TablesBudget, law_of, split_budget, tables_budget
-from crowdgate.contracts.contract import Contract
-from crowdgate.errors import Finding
-from crowdgate.guarantee import Part
 from crowdgate.histogram import Histogram, Subsampler, View, joint, split, subsample
 from crowdgate.limits import MOST_NUMBERS
 from crowdgate.mechanisms.tables.accuracy import CONFIDENCE, Expected
@@ -27,6 +25,12 @@ from crowdgate.mechanisms.tables.consistency import variances_after
 from crowdgate.mechanisms.tables.counting import answer, cover
 from crowdgate.mechanisms.tables.workload import Item, LinearQuery, Resolved, resolve
 from crowdgate.noise import OPENDP, NoiseSource
+
+if TYPE_CHECKING:
+    from crowdgate.accounting.discrete_laws import Law
+    from crowdgate.contracts.contract import Contract
+    from crowdgate.errors import Finding
+    from crowdgate.guarantee import Part
 
 Vector = npt.NDArray[np.int64]
 JOINT = "joint"

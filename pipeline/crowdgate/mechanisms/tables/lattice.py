@@ -1,17 +1,22 @@
 """Which tables are margins of which, and what two tables have in common: levels that nest, as a lattice."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.hierarchy import Level
 from crowdgate.mechanisms.tables.consistency import Axes, cells_of
 from crowdgate.mechanisms.tables.nesting import Nesting, nestings_of
+
+if TYPE_CHECKING:
+    from crowdgate.hierarchy import Level
 
 Floats = npt.NDArray[np.float64]
 Vector = npt.NDArray[np.int64]
@@ -34,7 +39,7 @@ class Lattice:
     whole: bool
 
     @classmethod
-    def of(cls, axes: Sequence[Axes]) -> "Lattice":
+    def of(cls, axes: Sequence[Axes]) -> Lattice:
         """Of tables whose levels nest."""
         nestings = nestings_of(axes)
         tables = tuple(dict.fromkeys(_ranks(nestings, levels) for levels in axes))

@@ -1,13 +1,13 @@
 """From a policy's words to a workload: the items that its lines stand for, and findings at the place of the line."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from crowdgate.contracts.contract import Contract
 from crowdgate.errors import Finding, nearest
-from crowdgate.guarantee import Part
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
 from crowdgate.mechanisms.tables.spec import (
     AllTables,
@@ -20,6 +20,10 @@ from crowdgate.mechanisms.tables.spec import (
     TotalTable,
 )
 from crowdgate.mechanisms.tables.workload import AtEnd, Item, Mean, Quantiles, Sum, Table, all_ways, resolve
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Contract
+    from crowdgate.guarantee import Part
 
 ENDS: tuple[Literal["low", "high"], ...] = ("low", "high")
 COLUMN = {"by": "by", "level": "level", "probabilities": "at", "low": "low", "share": "share"}

@@ -5,14 +5,17 @@ half-width of the law of X - t Y, the noise of both (Fieller 1954). Each noise i
 (see `continuous_half_width`), so that half-width is at most the root of the squares of both, and 1 + |t|.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.accounting.discrete_laws import Law
+if TYPE_CHECKING:
+    from crowdgate.accounting.discrete_laws import Law
 
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float64]

@@ -9,16 +9,21 @@ quadratic form, at least the diagonal one for groups that are all as large as th
 preconditioner of conjugate gradients, and bounds their error.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.hierarchy import Level
 from crowdgate.mechanisms.tables.nesting import Nesting, nestings_of
+
+if TYPE_CHECKING:
+    from crowdgate.hierarchy import Level
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -41,7 +46,7 @@ class Orthogonal:
     weights: tuple[float, ...]
 
     @classmethod
-    def of(cls, tables: Sequence[Mapping[str, Level]], variances: Sequence[float]) -> "Orthogonal":
+    def of(cls, tables: Sequence[Mapping[str, Level]], variances: Sequence[float]) -> Orthogonal:
         """Tables of these levels, which nest, with noise of that variance in each of their cells."""
         nestings = nestings_of(tables)
         kept = [{name: level for name, level in levels.items() if len(level) > 1} for levels in tables]

@@ -7,12 +7,16 @@ noisy balance is not refuted to be below 0. Each misses only where the noise of 
 97.5 % quantile. They are taken from the noisy counts as drawn, whose noise is independent and not cut off at 0.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.accounting.discrete_laws import Law
+if TYPE_CHECKING:
+    from crowdgate.accounting.discrete_laws import Law
 
 Floats = npt.NDArray[np.float64]
 Bins = npt.NDArray[np.int64]

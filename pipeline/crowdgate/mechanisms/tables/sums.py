@@ -5,17 +5,20 @@ step). Sums are taken over these integers, so they are exact and their sensitivi
 float in a release before the noise is in it. Cells outside the domain (level `(invalid)`) add nothing.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.domain import Grid
-from crowdgate.hierarchy import Level
+if TYPE_CHECKING:
+    from crowdgate.domain import Grid
+    from crowdgate.hierarchy import Level
 
 Vector = npt.NDArray[np.int64]
 MOST_ADDED = 1 << 62

@@ -4,20 +4,20 @@ A policy's wish (Table, Sum, Mean, Quantiles) becomes linear queries on integers
 public integer grid. Domains are public, so every cell is known before any data is read.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
 from math import prod
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from crowdgate.accounting.tables_plan import Query, share_faults
 from crowdgate.contracts.contract import Contract, Role
-from crowdgate.domain import Grid
 from crowdgate.errors import Finding, nearest
-from crowdgate.hierarchy import Level
 from crowdgate.limits import MOST_NUMBERS, MOST_TABLES
 from crowdgate.mechanisms.tables.sums import (
     MOST_ADDED,
@@ -28,6 +28,10 @@ from crowdgate.mechanisms.tables.sums import (
     integer_grid,
     most_units,
 )
+
+if TYPE_CHECKING:
+    from crowdgate.domain import Grid
+    from crowdgate.hierarchy import Level
 
 Names = Mapping[str, str]
 """Level names by attribute; an attribute that is not listed is summed over."""

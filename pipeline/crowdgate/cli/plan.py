@@ -1,4 +1,4 @@
-"""Commands that read policies and no data."""
+"""The command that shows what a policy promises and costs."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,63 +9,15 @@ from typing import Annotated
 import typer
 
 from crowdgate.accounting.numbers import decimal
-from crowdgate.cli.output import print_json, print_listing, print_table, print_verdicts
-from crowdgate.cli.releases import WITHHELD, AsJson
-from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.jobs.check import Checked
-from crowdgate.jobs.check import check as check_policy
+from crowdgate.cli.options import AsJson
+from crowdgate.cli.output import print_json, print_listing, print_table
 from crowdgate.jobs.compare import Comparison
 from crowdgate.jobs.compare import compare as compare_kinds
 from crowdgate.jobs.informed import informed_words
-from crowdgate.jobs.kl.held import unheld_words
 from crowdgate.jobs.outlook import Outlook, outlook
-from crowdgate.jobs.plan_page import write_plan_page
 from crowdgate.jobs.wish import Answer, Asked, answered
 from crowdgate.kind.forecast import CellErrors, Chart, Listing, Value, plain
 from crowdgate.report.numbers import range_of, shown
-
-
-def check(
-    policies: Annotated[list[Path], typer.Argument(help="Policy files.")],
-    as_json: AsJson = False,
-) -> None:
-    """Find out whether policies are right and can be let through, reading no data but those of a public register.
-
-    Exit 2 for wrong files, 3 when a static gate fails, a gate can't pass or the ledger would refuse it, otherwise 0.
-    """
-    checked: list[Checked] = []
-    problems: list[Problem] = []
-    for policy in policies:
-        try:
-            checked.append(check_policy(policy))
-        except ConfigurationError as error:
-            problems += error.problems
-    if not as_json:
-        for found in checked:
-            _show_check(found)
-    elif not problems:
-        print_json({"policies": [found.to_json() for found in checked]})
-    if problems:
-        raise ConfigurationError(problems)
-    if not all(found.allowed for found in checked):
-        raise typer.Exit(WITHHELD)
-
-
-def _show_check(found: Checked) -> None:
-    typer.echo(f"{found.policy}: {'allowed' if found.allowed else 'would be withheld'}")
-    if found.refused is not None:
-        typer.echo(f"  its ledger refuses it: {found.refused}")
-    told = (*found.plan.told(), *found.plan.protection.notes())
-    for line in (*told, *informed_words(found.informed), *unheld_words(found.unheld)):
-        typer.echo(f"  {line}")
-    for gate in found.gates:
-        role = "blocks" if gate.blocks else "advises"
-        typer.echo(f"  gate {gate.gate}: {gate.reads}, {role}, {gate.decided}")
-        if gate.cost:
-            typer.echo(f"    {gate.cost}")
-        if gate.warning:
-            typer.echo(f"    note: {gate.warning}")
-    print_verdicts(found.verdicts)
 
 
 def plan(
@@ -102,6 +54,8 @@ def plan(
     beside = compare_kinds(found.plan, found.figures.prior, found.forecast) if compare else None
     answers = list(answered(found, asked))
     if page is not None:
+        from crowdgate.jobs.plan_page import write_plan_page
+
         write_plan_page(found, page)
     if as_json:
         compared = {"compared": beside.to_json()} if beside else {}

@@ -31,6 +31,8 @@ Time grows with the bytes and rows that are stated. The folder must not change m
 write it.
 """
 
+from __future__ import annotations
+
 import hashlib
 import os
 import stat
@@ -38,6 +40,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crowdgate import manifest
 from crowdgate.errors import ConfigurationError, CrowdgateError, Problem, VerificationFailed
@@ -46,13 +49,18 @@ from crowdgate.formats.written import Writer, same
 from crowdgate.gate import part_name
 from crowdgate.kind.attachment import Attachments, Context
 from crowdgate.kind.kind import AnyKind, Formats, Kinds, Published
-from crowdgate.ledger.ledger import Ledger
+from crowdgate.later import Module
 from crowdgate.limits import LARGEST_LISTING, LARGEST_MANIFEST, MOST_FILES
 from crowdgate.manifest import Manifest
 from crowdgate.publish.register import REGISTER
 from crowdgate.signing.keys import PublicKey
-from crowdgate.verify.gates import gate_problems
-from crowdgate.verify.ledger import audit_problems, ledger_problems
+from crowdgate.verification.gates import gate_problems
+
+if TYPE_CHECKING:
+    from crowdgate.ledger.ledger import Ledger
+    from crowdgate.verification import ledger as ledgers
+else:
+    ledgers = Module("crowdgate.verification.ledger")
 
 
 @dataclass
@@ -107,7 +115,7 @@ class Verification:
         return self.said
 
 
-def _attempted(step: "Step", of: Verification) -> list[str]:
+def _attempted(step: Step, of: Verification) -> list[str]:
     problems: list[str] = []
     try:
         for problem in step(of):
@@ -255,10 +263,10 @@ def _pages(of: Verification) -> Iterator[str]:
 
 def _ledger(of: Verification) -> Iterator[str]:
     if of.ledger is not None:
-        yield from ledger_problems(of.said, hashlib.sha256(of.sealed).hexdigest(), of.ledger)
+        yield from ledgers.ledger_problems(of.said, hashlib.sha256(of.sealed).hexdigest(), of.ledger)
         for name, each in of.attachments.items():
             if each.recorded is not None and name in of.sizes:
-                yield from audit_problems(of.said, name, each.recorded, of.ledger)
+                yield from ledgers.audit_problems(of.said, name, each.recorded, of.ledger)
 
 
 def _refit(of: Verification) -> Iterator[str]:

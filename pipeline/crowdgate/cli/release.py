@@ -1,0 +1,58 @@
+"""The command that makes releases."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crowdgate.cli.options import WITHHELD, Anchors, AsJson, LedgerUrl, Runner, progress_bar, slot
+from crowdgate.cli.output import announce, print_json, print_verdicts
+from crowdgate.cli.paths import named
+from crowdgate.jobs.release import release as run_release
+from crowdgate.kind.run import Request, Result
+from crowdgate.ledger.key import draw_key
+
+
+def release(
+    context: typer.Context,
+    policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="SLOT", help="YYYY-MM-DD or YYYY-MM-DDTHHMMZ.")
+    ] = None,
+    input_path: Annotated[
+        Path | None,
+        typer.Option("--input", parser=named("--input"), metavar="PATH", help="Instead of the contract's path."),
+    ] = None,
+    to: Annotated[
+        Path | None, typer.Option("--to", parser=named("--to"), metavar="PATH", help="Instead of the policy's folder.")
+    ] = None,
+    ledger: LedgerUrl = None,
+    anchor: Anchors = None,
+    prefect: Annotated[bool, typer.Option("--prefect", help="Run as a Prefect flow.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make one release of a table, if all rules of its policy allow it: published (exit 0) or withheld (exit 3)."""
+    request = Request(policy, slot(as_of), input_path, to, ledger, anchors=tuple(anchor or ()))
+    if prefect or os.environ.get("PREFECT_API_URL"):
+        scheduler: Runner = context.obj
+        show(scheduler(request), as_json)
+    else:
+        with progress_bar(as_json) as progress:
+            result = run_release(request, draw_key, progress, announce)
+        show(result, as_json)
+
+
+def show(result: Result, as_json: bool) -> None:
+    """Print how a release ended; a withheld one exits with 3. The last line of a published one is its path."""
+    if as_json:
+        print_json(result.to_json())
+    else:
+        typer.echo(f"{result.outcome} {result.release_id}")
+        typer.echo(result.plain)
+        typer.echo(result.guarantee.words())
+        print_verdicts(result.verdicts)
+        if result.path is not None:
+            typer.echo(str(result.path))
+    if result.outcome == "withheld":
+        raise typer.Exit(WITHHELD)

@@ -1,0 +1,37 @@
+"""A data frame as the table of a contract."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from crowdgate.contracts.contract import Contract
+
+FORMAT = "parquet"
+
+
+def write(frame: pd.DataFrame, contract: Contract) -> Path:
+    """Writes the contract's file, whole or not at all; who may read the folder may not read it. Returns its path.
+
+    Raises ConfigurationError for another format, EnvironmentFault where it can't be written.
+    """
+    if contract.server.reader != FORMAT:
+        found = f"a server of format {contract.server.reader}"
+        raise ConfigurationError(Problem(str(contract.files[0]), None, "servers", found, f"format: {FORMAT}"))
+    path = contract.server.path
+    try:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".crowdgate-") as scratch:
+            made = Path(scratch) / path.name  # the folder is its owner's alone
+            frame.to_parquet(made, index=False)
+            made.chmod(0o600)
+            os.replace(made, path)
+    except OSError as error:
+        raise EnvironmentFault(f"{path} can't be written: {error.strerror}") from None
+    return path

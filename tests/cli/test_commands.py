@@ -1,0 +1,53 @@
+"""The table of commands says what the commands say, so that listing them imports none; and the options of all."""
+
+import inspect
+
+import pytest
+from typer.testing import CliRunner
+
+from crowdgate.cli import check as command
+from crowdgate.cli.app import COMMANDS, app, loaded
+from tests.workshop import Workshop, crowdgate
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_line_of_a_command_is_its_own_first_paragraph(name: str) -> None:
+    command = loaded(name)
+    first = inspect.cleandoc(command.help).split("\n\n")[0]
+    assert COMMANDS[name].help == " ".join(first.split())
+    assert command.name == name
+
+
+@pytest.mark.parametrize(("options", "told"), [((), True), (("-q",), False), (("--quiet",), False)])
+def test_a_quiet_release_says_nothing_on_standard_error(
+    workshop: Workshop, options: tuple[str, ...], told: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert crowdgate(*options, "release", workshop.policy, "--as-of", "2030-01-01") == 0
+    said = capfd.readouterr()
+    assert ("record show" in said.err) == told
+    assert said.out.splitlines()[-1] == str(workshop.release_dir("2030-01-01"))
+    assert crowdgate("-q", "check", workshop.root / "missing.yaml") == 2
+    assert "missing.yaml" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(("options", "told"), [((), False), (("-v",), True)])
+def test_a_verbose_fault_says_where_it_passed_and_never_what_it_held(
+    options: tuple[str, ...], told: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def failing(_: object) -> None:
+        raise ZeroDivisionError("a value")
+
+    monkeypatch.setattr(command, "check_policy", failing)
+    assert crowdgate(*options, "check", "policy.yaml") == 1
+    said = capfd.readouterr().err
+    assert "ZeroDivisionError at " in said
+    assert "failing:" in said
+    assert "a value" not in said
+    assert ("check:" in said) == told
+
+
+def test_shells_complete_the_commands_and_the_options_of_one() -> None:
+    ask = {"_CROWDGATE_COMPLETE": "complete_bash", "COMP_WORDS": "crowdgate ", "COMP_CWORD": "1"}
+    assert {*CliRunner().invoke(app, prog_name="crowdgate", env=ask).output.split()} >= {*COMMANDS}
+    ask |= {"COMP_WORDS": "crowdgate plan --", "COMP_CWORD": "2"}
+    assert "--compare" in CliRunner().invoke(app, prog_name="crowdgate", env=ask).output

@@ -1,0 +1,60 @@
+"""Commands that are run often import nothing that they can do without."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.workshop import Workshop
+
+HEAVY = (
+    "cryptography", "great_expectations", "jinja2", "matplotlib", "opendp", "pandas", "prefect", "pyarrow", "scipy",
+    "sklearn", "sqlalchemy",
+)  # fmt: skip
+NEEDED = {
+    "--version": (),
+    "--help": (),
+    "check {policy}": ("sqlalchemy",),  # of the ledger
+    "plan {policy}": ("sqlalchemy", "scipy"),  # and of forecasts
+    "verify {missing}": (),
+}
+"""What a command may import of them."""
+RUN = """
+import sys
+from crowdgate_flows.command import main
+try:
+    main()
+except SystemExit as end:
+    print(end.code, *sorted(sys.modules), file=sys.stderr)
+"""
+
+
+def imported(command: str, folder: Path) -> tuple[str, set[str]]:
+    ended = subprocess.run(
+        [sys.executable, "-c", RUN, *command.split()], cwd=folder, capture_output=True, text=True, check=True
+    )
+    code, *modules = ended.stderr.splitlines()[-1].split()
+    return code, set(modules)
+
+
+@pytest.mark.parametrize("command", NEEDED)
+def test_a_light_command_imports_no_heavy_library_that_it_has_no_use_for(command: str, workshop: Workshop) -> None:
+    line = command.format(policy=workshop.policy, missing=workshop.root / "missing")
+    code, modules = imported(line, workshop.root)
+    assert code == {"verify {missing}": "6"}.get(command, "0")
+    assert {name for name in HEAVY if name in modules} <= {*NEEDED[command]}
+
+
+@pytest.mark.parametrize("command", ["check", "plan"])
+def test_a_working_copy_without_a_ledger_needs_no_database(command: str, workshop: Workshop) -> None:
+    (workshop.root / "crowdgate.toml").unlink()
+    code, modules = imported(f"{command} {workshop.policy}", workshop.root)
+    assert (code, "sqlalchemy" in modules) == ("0", False)
+
+
+def test_listing_commands_imports_no_command() -> None:
+    _, modules = imported("--help", Path.cwd())
+    names = {name for name in modules if name.startswith("crowdgate.")}
+    own = ("cli", "cli.app", "cli.options", "cli.output", "cores", "errors", "later")
+    assert names == {f"crowdgate.{name}" for name in own}

@@ -1,0 +1,132 @@
+"""The names that `import crowdgate` gives: typed, described, lazily bound, and silent."""
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import crowdgate
+from crowdgate.errors import ConfigurationError, EnvironmentFault, VerificationFailed
+from tests.workshop import Workshop
+
+CALLER = """
+from fractions import Fraction
+
+import pandas as pd
+
+import crowdgate
+
+
+def published(frame: pd.DataFrame) -> pd.DataFrame | None:
+    contract: crowdgate.Contract = crowdgate.read_contract("clinic.yaml")
+    policy: crowdgate.Policy = crowdgate.read_policy("policy.yaml")
+    ledger: crowdgate.Ledger = crowdgate.open_ledger()
+    guarantee: crowdgate.Guarantee = crowdgate.plan("policy.yaml").plan.guarantee
+    epsilon: Fraction = guarantee.epsilon
+    crowdgate.write_table(frame, "clinic.yaml")
+    names: list[str] = [contract.id, policy.metadata.name, ledger.id]
+    if not crowdgate.check("policy.yaml").allowed or epsilon > 1 or not names:
+        return None
+    made = crowdgate.release("policy.yaml", as_of="2030-01-01", to="elsewhere")
+    return None if made.path is None else crowdgate.read_release(made.path).frames["data"]
+
+
+delta: float = crowdgate.exact_delta(crowdgate.least_k(1, 1e-9, 0.3), 0.3, 1)
+"""
+SILENT = """follow_imports = silent
+[mypy-cryptography.*,jinja2.*,numpy.*,pyarrow.*,pydantic.*,scipy.*,sqlalchemy.*]
+follow_imports = skip
+ignore_missing_imports = true
+"""
+"""Libraries that no signature speaks of take long."""
+WRONG = """
+import crowdgate
+
+crowdgate.release(1)
+crowdgate.verify("folder").origin.nothing
+crowdgate.least("k")
+"""
+
+
+@pytest.mark.parametrize("name", crowdgate.__all__)
+def test_every_name_is_there_and_described(name: str) -> None:
+    found = getattr(crowdgate, name)
+    assert (inspect.getdoc(found) or "").strip()
+    if inspect.isfunction(found):
+        signature = inspect.signature(found)
+        assert signature.return_annotation is not inspect.Signature.empty
+        assert all(each.annotation is not inspect.Parameter.empty for each in signature.parameters.values())
+
+
+def test_no_name_hides_a_module_and_none_is_missing_in_the_table() -> None:
+    folder = Path(inspect.getfile(crowdgate)).parent
+    modules = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    assert not modules & {*crowdgate.__all__}
+    assert {*crowdgate.__all__} <= {*dir(crowdgate)}
+    with pytest.raises(AttributeError, match="relase"):
+        _ = crowdgate.relase  # type: ignore[attr-defined]
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    code = "import sys, crowdgate; print(*(name for name in sys.modules if name.startswith('crowdgate.')))"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["crowdgate.later"]
+
+
+def test_type_checkers_see_what_callers_do_right_and_wrong(tmp_path: Path) -> None:
+    (tmp_path / "right.py").write_text(CALLER)
+    (tmp_path / "wrong.py").write_text(WRONG)
+    root = Path(__file__).parents[1]
+    (tmp_path / "mypy.ini").write_text(f"[mypy]\nstrict = true\nmypy_path = {root / 'pipeline'}\n{SILENT}")
+    line = [sys.executable, "-m", "mypy", "right.py", "wrong.py"]
+    ended = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    found = [line.split(": ")[0] for line in ended.stdout.splitlines() if ": error:" in line]
+    assert found == ["wrong.py:4", "wrong.py:5", "wrong.py:6"], ended.stdout
+
+
+def test_a_data_frame_becomes_the_contracts_table_and_a_release_becomes_data_frames(
+    workshop: Workshop, capfd: pytest.CaptureFixture[str]
+) -> None:
+    frame = pd.read_parquet(workshop.data)
+    workshop.data.unlink()
+    assert crowdgate.write_table(frame, workshop.contract) == workshop.data
+    assert workshop.data.stat().st_mode & 0o077 == 0
+    pd.testing.assert_frame_equal(pd.read_parquet(workshop.data), frame)
+    made = crowdgate.release(str(workshop.policy), "2030-01-01")
+    assert made.path is not None
+    found = crowdgate.read_release(made.path)
+    said = found.verified.manifest
+    assert len(found.frames["data"]) == said.data.model_dump()["rows"]
+    assert list(found.dictionary.columns) == ["column", "level", "code", "label", "description"]
+    assert {*found.frames["data"].columns} == {*found.dictionary["column"]}
+    assert found.weights is None
+    assert crowdgate.open_ledger(workshop.root).id == said.ledger.id
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_table_goes_nowhere_but_into_a_parquet_file_that_can_be_written(workshop: Workshop) -> None:
+    frame = pd.DataFrame({"age": [1]})
+    workshop.edit(workshop.contract, "path: patients.parquet", "path: missing/patients.parquet")
+    with pytest.raises(EnvironmentFault):
+        crowdgate.write_table(frame, workshop.contract)
+    workshop.edit(workshop.contract, "format: parquet", "format: csv")
+    with pytest.raises(ConfigurationError, match="format: parquet"):
+        crowdgate.write_table(frame, workshop.contract)
+
+
+def test_a_release_that_was_changed_is_not_read(workshop: Workshop) -> None:
+    made = crowdgate.release(workshop.policy, "2030-01-01")
+    assert made.path is not None
+    path = made.path / "dictionary.csv"
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes().replace(b"age", b"ago"))
+    with pytest.raises(VerificationFailed):
+        crowdgate.read_release(made.path)
+
+
+def test_a_slot_that_is_none_is_refused_as_a_file_would_be(workshop: Workshop) -> None:
+    with pytest.raises(ConfigurationError, match="as_of"):
+        crowdgate.release(workshop.policy, "yesterday")
