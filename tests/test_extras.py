@@ -17,6 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from crowdgate import extras
+from crowdgate.errors import ConfigurationError
 from crowdgate.jobs.workspace import DEMO_POLICY
 from tests.workshop import Workshop, crowdgate
 
@@ -113,6 +114,20 @@ def test_a_command_that_misses_an_extra_names_it_in_one_line(
     assert said.err.endswith(f"{extra.title} is not installed; expected pip install 'crowdgate[{extra.name}]'\n")
     assert list((workshop.root / "new").iterdir()) == []
     assert not (workshop.root / "releases").exists()
+
+
+def test_who_reads_a_release_without_pandas_is_told_what_brings_it(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from crowdgate import read_release
+
+    slot = "2030-01-01"
+    assert crowdgate("release", workshop.policy, "--as-of", slot) == 0
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(
+        ConfigurationError, match=r"pandas is not installed; .*'crowdgate\[frames\]'"
+    ):
+        read_release(workshop.release_dir(slot))
 
 
 def test_every_extra_is_one_of_the_package_and_brings_its_module() -> None:

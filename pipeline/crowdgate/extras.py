@@ -18,6 +18,7 @@ class Extra:
 RELEASE = Extra("release", "opendp", "OpenDP")
 EXPECTATIONS = Extra("expectations", "great_expectations", "Great Expectations")
 PREFECT = Extra("prefect", "prefect", "Prefect")
+FRAMES = Extra("frames", "pandas", "pandas")
 PAGE = Extra("page", "matplotlib", "matplotlib")
 AUDIT = Extra("audit", "sklearn", "scikit-learn")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crowdgate.extras import FRAMES, need
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -19,8 +21,9 @@ TEXT = ("column", "level", "label", "description")
 def read(folder: Path, manifest: Manifest) -> tuple[Mapping[str, pd.DataFrame], pd.DataFrame]:
     """Its tables by the names of their files, without the ending, and its dictionary.
 
-    Of a table in several formats Parquet is read, which keeps types.
+    Of a table in several formats Parquet is read, which keeps types. Raises ConfigurationError without pandas.
     """
+    need(FRAMES, "read_release", "python")
     import pandas as pd
 
     dictionary = _csv(folder / DICTIONARY, TEXT)
