@@ -124,9 +124,7 @@ def test_who_reads_a_release_without_pandas_is_told_what_brings_it(
     slot = "2030-01-01"
     assert crowdgate("release", workshop.policy, "--as-of", slot) == 0
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(
-        ConfigurationError, match=r"pandas is not installed; .*'crowdgate\[frames\]'"
-    ):
+    with pytest.raises(ConfigurationError, match=r"pandas is not installed; .*'crowdgate\[frames\]'"):
         read_release(workshop.release_dir(slot))
 
 
