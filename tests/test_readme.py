@@ -35,7 +35,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def test_the_two_set_up_commands_differ_only_in_their_lock_and_in_what_they_run_at_the_end() -> None:
     first, second = (block.strip().split(" && ") for block in (SET_UP, TESTS))
     assert [part.replace("requirements.lock", "requirements-dev.lock") for part in first[:-1]] == second[:-1]
-    assert (first[-1], second[-1]) == (".venv/bin/crowdgate demo", ".venv/bin/pytest")
+    assert (first[-1], second[-1]) == (".venv/bin/crowdgate demo", ".venv/bin/pytest -n 2")
 
 
 def test_the_demo_ends_with_the_path_of_a_published_release(demo: tuple[Path, str]) -> None:
