@@ -10,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.numbers import Number, decimal
+from crowdgate.accounting.person import per_row
 from crowdgate.accounting.safe_k import exact_delta
 from crowdgate.guarantee import Guarantee, Part, compose, group, known_number, replace_one
 from tests.accounting.enumeration import binomial, divergence, suppressed, together
+from tests.accounting.tiny import MECHANISMS, Laws, least_delta, on_a_sample
+from tests.accounting.truth import real
 from tests.accounting.vectors import Entry, is_rounded_up, of
 
 numbers = st.fractions(min_value=0, max_value=5)
@@ -56,6 +59,18 @@ def test_no_replaced_row_exceeds_the_replace_one_form(k: int, beta: float, epsil
         assert divergence(before, after, stretched) <= kept
 
 
+@settings(deadline=None, derandomize=True)
+@given(MECHANISMS, st.fractions(0, "0.98", max_denominator=50), st.fractions(1, 4, max_denominator=20))
+def test_no_mechanism_on_a_sample_exceeds_the_replace_one_form(laws: Laws, beta: Fraction, growth: Fraction) -> None:
+    """Of three outcomes on three rows, in whole fractions."""
+    sampled = on_a_sample(laws, beta)
+    delta = least_delta(sampled, growth)
+    assert least_delta(sampled, growth / (1 - beta), replaced=True) <= delta
+    epsilon, kept = replace_one(math.log(growth), delta, beta)
+    assert epsilon == pytest.approx(math.log(growth / (1 - beta)), abs=1e-12)
+    assert kept == pytest.approx(float(delta))
+
+
 @pytest.mark.parametrize("m", [1, 2, 3, 5])
 @pytest.mark.parametrize(("k", "beta", "epsilon"), [(2, 0.3, 0.5), (3, 0.5, 0.2), (4, 0.1, 1)])
 def test_no_group_of_rows_in_one_class_exceeds_the_group_form(k: int, beta: float, epsilon: float, m: int) -> None:
@@ -75,6 +90,71 @@ def test_a_group_grows_by_one_row_at_a_time(epsilon: float, delta: float, m: int
     step = min(1, some * math.exp(epsilon) + delta)
     assert more == pytest.approx(step, rel=1e-9)
     assert group(epsilon, delta, 1) == (epsilon, delta)
+
+
+LEAST = st.integers(1, 99).map(lambda part: Fraction(part, 10**324))
+DELTAS = st.one_of(st.fractions(0, 1), LEAST)
+BETAS = st.one_of(st.fractions(0, "0.999"), LEAST, st.integers(10**6, 10**15).map(lambda left: 1 - Fraction(1, left)))
+EPSILONS = st.one_of(st.fractions(Fraction(1, 1000), 30), st.floats(1e-6, 120), LEAST)
+M = st.integers(1, 12)
+
+
+def few_digits(*numbers: Number) -> bool:
+    """Whether a float is far from one of them, relatively, or from what it leaves of 1."""
+    return any(0 < Fraction(each) < Fraction(1, 10**300) or Fraction("0.999") < Fraction(each) < 1 for each in numbers)
+
+
+def lies_just_above(found: Number, true: mp.mpf, *given: Number) -> bool:
+    """Above the truth, without slack but for the last of fifty digits; and not by more than floats need, unless an
+    argument that it was `given` has few of them."""
+    held = real(found)
+    close = few_digits(*given) or held <= true * (1 + mp.mpf("1e-11"))
+    return bool(close and held >= true * (1 - mp.mpf(10) ** -45))
+
+
+def grouped(epsilon: mp.mpf, delta: mp.mpf, m: int) -> mp.mpf:
+    return delta * mp.fsum(mp.exp(at * epsilon) for at in range(m))
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(EPSILONS, DELTAS, BETAS, M)
+def test_what_several_rows_or_a_replaced_row_cost_is_never_rounded_down(
+    epsilon: Number, delta: Fraction, beta: Fraction, m: int
+) -> None:
+    """Several rows one after the other: delta e^(j epsilon) of the j-th one; replacing: the head of guarantee.py."""
+    together, lost = group(epsilon, delta, m)
+    stretched, kept = replace_one(epsilon, delta, beta)
+    with mp.workdps(60):
+        assert lies_just_above(together, m * real(epsilon), epsilon)
+        assert lies_just_above(lost, min(mp.mpf(1), grouped(real(epsilon), real(delta), m)), epsilon, delta)
+        assert lies_just_above(stretched, real(epsilon) - mp.log1p(-real(beta)), epsilon, beta)
+        assert lies_just_above(kept, real(delta), delta)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(EPSILONS.map(lambda each: Fraction(each)), DELTAS, BETAS, M)
+def test_a_person_of_several_rows_is_replaced_row_by_row(
+    epsilon: Fraction, delta: Fraction, beta: Fraction, m: int
+) -> None:
+    """Each row has what `per_row` grants it, costs one more coin, and the rows follow each other."""
+    form = Guarantee.of((Part("mechanism", epsilon, delta),), unit="person").replace_one_form(beta, rows=m)
+    known = known_number(Guarantee.of((Part("mechanism", epsilon, delta),), unit="person"), beta, m)
+    row = per_row(epsilon, delta, m)
+    assert form.unit == known.unit == "person"
+    with mp.workdps(60):
+        step = -mp.log1p(-real(beta))
+        assert lies_just_above(form.epsilon, real(epsilon) + m * step, epsilon, beta)
+        assert lies_just_above(form.delta, min(mp.mpf(1), grouped(real(row[0]) + step, real(row[1]), m)), *row, beta)
+        assert lies_just_above(known.epsilon, min(2 * real(epsilon), real(epsilon) + m * step), epsilon, beta)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(EPSILONS.map(lambda each: Fraction(each)), DELTAS)
+def test_what_is_computed_beside_a_sample_is_removed_and_then_added(epsilon: Fraction, delta: Fraction) -> None:
+    form = Guarantee.of((Part("gates", epsilon, delta),)).replace_one_form(None)
+    assert form.epsilon == 2 * epsilon
+    with mp.workdps(60):
+        assert lies_just_above(form.delta, min(mp.mpf(1), grouped(real(epsilon), real(delta), 2)), epsilon, delta)
 
 
 def test_the_ends_of_group_and_replace_one_are_exact() -> None:

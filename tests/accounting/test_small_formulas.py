@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+import mpmath as mp
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from crowdgate.accounting.amplification import amplify
 from crowdgate.accounting.membership import greatest_precision, greatest_true_positive_rate
 from crowdgate.accounting.numbers import Number
 from crowdgate.accounting.sensitivity import expected_kept_rows
+from tests.accounting.tiny import MECHANISMS, Laws, least_delta, on_a_sample
 from tests.accounting.vectors import Entry, is_rounded_up, of
 
 
@@ -32,6 +34,37 @@ def test_amplification_holds_for_every_two_point_mechanism(masses: list[float], 
     amplified, delta = amplify(epsilon * (1 + 1e-12) + 1e-12, 0, beta)
     assert delta == 0
     assert max(abs(math.log(mixed / p)), abs(math.log((1 - mixed) / (1 - p)))) <= amplified + 1e-14
+
+
+POWERS = st.one_of(st.floats(-320, -300), st.floats(-30, 0)).map(lambda power: 10.0**power)
+RATES = st.one_of(POWERS, st.integers(1, 99).map(lambda part: Fraction(part, 10**324)), st.fractions(0, 1))
+EPSILONS = st.one_of(POWERS, st.fractions(0, 40), st.floats(40, 10**6), st.floats(699, 760))
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(epsilon=EPSILONS, delta=RATES, beta=RATES)
+def test_what_sampling_leaves_is_never_rounded_down(
+    epsilon: float | Fraction, delta: float | Fraction, beta: float | Fraction
+) -> None:
+    """Not by half a last bit: beside forty digits, without slack. Where floats are sparse, not to 0 either."""
+    found, spent = amplify(epsilon, delta, beta)
+    with mp.workdps(700):  # e^epsilon - 1 and ln(1 + x) down to 1e-640
+        e, b = (mp.mpf(Fraction(each).numerator) / Fraction(each).denominator for each in (epsilon, beta))
+        assert mp.mpf(found) >= mp.log(1 + b * (mp.exp(e) - 1)) * (1 - mp.mpf(10) ** -40)
+    assert Fraction(spent) >= Fraction(delta) * Fraction(beta)
+
+
+@settings(deadline=None, derandomize=True)
+@given(MECHANISMS, st.fractions(0, 1, max_denominator=50), st.fractions(1, 4, max_denominator=20))
+def test_amplification_holds_for_every_mechanism_of_three_outcomes_on_three_rows(
+    laws: Laws, beta: Fraction, growth: Fraction
+) -> None:
+    """Both directions of all pairs of tables, in whole fractions."""
+    delta, more = least_delta(laws, growth), 1 + beta * (growth - 1)
+    assert least_delta(on_a_sample(laws, beta), more) <= beta * delta
+    epsilon, spent = amplify(math.log(growth), delta, beta)
+    assert epsilon == pytest.approx(math.log(more), abs=1e-12)
+    assert spent == pytest.approx(float(beta * delta))
 
 
 def test_amplification_by_keeping_everything_or_nothing_is_exact() -> None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -36,6 +37,53 @@ def enumerated(threshold: int, epsilon: Fraction, rows: int, strictly: bool = Tr
 def test_delta_is_the_worst_way_to_spread_the_rows(rows: int, above: int, epsilon: Fraction) -> None:
     exact = enumerated(rows + above, epsilon, rows)
     assert exact * (1 - 1e-9) - 1e-15 <= threshold_delta(rows + above, epsilon, rows) <= exact * (1 + 1e-9) + 1e-15
+
+
+Counts = tuple[int, int]
+"""Of two keys; a key that nobody holds can't appear."""
+
+
+def released(count: int, threshold: int, a: Fraction, far: int) -> dict[int, Fraction]:
+    """What is released of a key: 0 is nothing, else the noisy count, those from `far` on as one."""
+    if count == 0:
+        return {0: Fraction(1)}
+
+    def mass(z: int) -> Fraction:
+        return (1 - a) / (1 + a) * a ** abs(z)
+
+    law = {value: mass(value - count) for value in range(threshold + 1, far)}
+    law[far] = a ** (far - count) / (1 + a)
+    return {**law, 0: 1 - sum(law.values(), Fraction(0))}
+
+
+def beyond(of: Counts, other: Counts, threshold: int, a: Fraction, growth: Fraction) -> Fraction:
+    """The least delta at e^epsilon = `growth`, over all pairs of outcomes of two keys."""
+    far = threshold + 6
+    law, than = ([released(count, threshold, a, far) for count in counts] for counts in (of, other))
+    return sum(
+        (
+            max(Fraction(0), law[0][x] * law[1][y] - growth * than[0].get(x, 0) * than[1].get(y, 0))
+            for x, y in product(law[0], law[1])
+        ),
+        Fraction(0),
+    )
+
+
+@pytest.mark.parametrize("a", ["1/2", "4/5", "1/9"])
+@pytest.mark.parametrize(("rows", "threshold"), [(1, 1), (1, 3), (2, 2), (2, 4), (3, 4)])
+def test_no_person_exceeds_delta_in_either_direction_and_one_reaches_it(rows: int, threshold: int, a: str) -> None:
+    """In whole fractions: tables of up to two rows of each of two keys, a person of up to `rows` rows."""
+    ratio = Fraction(a)
+    delta = threshold_delta(threshold, Fraction(-rows * math.log(ratio)), rows)
+    found = []
+    for table, more in product(product(range(3), repeat=2), product(range(rows + 1), repeat=2)):
+        if sum(more) <= rows:
+            with_person = (table[0] + more[0], table[1] + more[1])
+            pair = ((table[0], table[1]), with_person)
+            found += [beyond(*ends, threshold, ratio, ratio**-rows) for ends in (pair, pair[::-1])]
+    assert float(max(found)) <= delta * (1 + 1e-9)
+    if rows < 3:  # three keys of one row each are more than two
+        assert float(max(found)) == pytest.approx(delta, rel=1e-9)
 
 
 def test_keys_of_one_row_each_give_the_formula_where_epsilon_is_small() -> None:

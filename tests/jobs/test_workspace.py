@@ -37,6 +37,14 @@ def test_nothing_that_is_there_is_replaced(tmp_path: Path, name: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+def test_an_empty_folder_that_is_there_is_used_and_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy").chmod(0o750)
+    assert crowdgate("init", tmp_path / "copy") == 0
+    assert {path.name for path in (tmp_path / "copy").iterdir()} == FILES
+    assert stat.S_IMODE((tmp_path / "copy").stat().st_mode) == 0o750
+
+
 def test_a_folder_that_can_not_be_written_is_a_fault_of_the_machine(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert crowdgate("init", tmp_path / "file" / "copy") == 1

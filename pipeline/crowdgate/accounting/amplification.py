@@ -1,11 +1,18 @@
 """What sampling by secret coins does to a guarantee (Li, Qardaji, Su 2012; add or remove one row).
 
-With b = beta, M0 the law of the output when the row is not sampled and M1 when it is, e = epsilon, d = delta: the law
-with the row is M = (1 - b) M0 + b M1, and without it M0.
+A is (e, d)-differentially private, b = beta, t a row, and S any set of outputs. Write s for the sample of all other
+rows, M0 = E P(A(s) in S) for the probability of S when t is not sampled, M1 = E P(A(s + t) in S) for when it is; the
+others' coins do not depend on t's. With t in the table S has probability M = (1 - b) M0 + b M1, without it M0. For
+every s, P(A(s + t) in S) <= e^e P(A(s) in S) + d and the other way round; averaged over s, the same holds for M1 and
+M0.
 
-* M1 <= e^e M0 + d, so M <= (1 + b (e^e - 1)) M0 + b d.
-* M1 >= e^-e (M0 - d), so M0 <= (M + b e^-e d) / (1 - b + b e^-e). As (1 - b + b e^-e) (1 - b + b e^e) >= 1, this is at
-  most (1 + b (e^e - 1)) M + b d.
+1. From without to with. M1 <= e^e M0 + d, so M <= (1 + b (e^e - 1)) M0 + b d.
+2. From with to without. M1 >= e^-e (M0 - d), so M >= q M0 - b e^-e d with q = 1 - b + b e^-e, and M0 <= M / q +
+   b e^-e d / q. Here 1 / q <= 1 + b (e^e - 1), because q (1 - b + b e^e) = 1 + b (1 - b) (e^e + e^-e - 2) >= 1; and
+   e^-e / q <= 1, because q - e^-e = (1 - b) (1 - e^-e) >= 0. So M0 <= (1 + b (e^e - 1)) M + b d.
+
+Both are the guarantee of `amplify`. Enumerated for any mechanism of three outcomes on tables of three rows in
+tests/accounting/test_small_formulas.py.
 """
 
 import math

@@ -1,11 +1,30 @@
 """Unknown keys: counts of keys that no public domain names, released only strictly above a threshold.
 
-A key that only one person holds would betray that person by appearing at all. With discrete Laplace noise of scale
-m / epsilon (m rows of a person at most) on the count of every key that occurs, and release where the noisy count is
-strictly above the threshold, keys that others hold too cost epsilon, and delta is the greatest probability that any key
-of a single person's rows appears. m keys of one row each give 1 - (1 - p(1))^m, p(c) = P(c + noise > threshold); c rows
-in one key give p(c), which is more than c keys of one row where e^(epsilon / m) is large: the maximum over all ways to
-spread m rows over keys is taken.
+A key that only one person holds would betray that person by appearing at all. With discrete Laplace noise of scale m
+/ epsilon (m rows of a person at most) on the count of every key that occurs, and release where the noisy count is
+strictly above the threshold T, keys that others hold too cost epsilon, and delta is the greatest probability that any
+key of a single person's rows appears.
+
+What is shown. Write a = e^(-epsilon / m): the noise is z with probability (1 - a) / (1 + a) a^|z|, and a count of c
+<= T appears with p(c) = P(z > T - c) = a^(T - c + 1) / (1 + a). D' is D and a person more, who has c(x) rows with key
+x, m at most together. `Own` keys are those that D lacks, u rows; the others are shared, v rows, u + v <= m. Let E be
+that no own key appears in the release of D': P(not E) = 1 - product over own keys of (1 - p(c)). Shared keys have
+noise of their own, so what they show does not depend on E; call its law R for D, R' for D'. For a set S of releases
+in which no own key appears, D gives P(S) = R(S), and D' P'(S) = P(E) R'(S).
+
+1. Counts of shared keys differ by v in all, so R'(S) <= a^-v R(S) and R(S) <= a^-v R'(S): what is thresholded is noisy
+   already.
+2. From D to D': any set of releases has at most P'(S) + P(not E), S being its part without own keys, and P'(S) <= R'(S)
+   <= e^epsilon R(S). So delta = P(not E) is enough.
+3. From D' to D: R(S) - e^epsilon P'(S) = R(S) - a^-m P(E) R'(S) <= R(S) (1 - a^(v - m) P(E)) <= 1 - P(E), since a^(v
+   - m) >= 1. P(not E) is enough again.
+4. P(not E) grows with every row of an own key, so the worst person has m rows in own keys. m keys of one row give
+   1 - (1 - p(1))^m, one key of m rows p(m), which is more where e^(epsilon / m) is large: the maximum over all ways to
+   spread m rows over keys is taken, by the sums of -ln(1 - p(c)).
+5. No smaller delta is enough: where D is empty, "some key appears" has probability 0 without and P(not E) with the
+   person.
+
+Enumerated, tables, outcomes and both directions, in tests/accounting/test_threshold.py.
 """
 
 import math
