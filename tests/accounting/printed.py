@@ -1,0 +1,165 @@
+"""Every number that commands and releases tell, by its place: of the bundled policies, and of a small clinic's table.
+
+The clinic's working copies are those of other tests: they tell what the bundled policies make no use of (a public table,
+a register, recorded audits, synthetic rows, entries of a KL repository).
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crowdgate.jobs.ledgers import ledger_at
+from crowdgate.jobs.workspace import init
+from crowdgate.signing import keys
+from tests.audit.workshop import GATES, five_blocks, only_few_controls
+from tests.conformance.lives import quick_rules, say
+from tests.jobs.test_anonymity import PUBLIC, REGISTER
+from tests.jobs.test_audited_questions import SECTION
+from tests.jobs.test_audited_questions import make as audited_clinic
+from tests.kinds.synthetic import RICH, synthetic_workshop
+from tests.workshop import Workshop, good_rows, make_workshop
+
+Field = tuple[str, ...]
+"""The keys down to a number; a list adds none."""
+Fields = Mapping[str, set[Field]]
+"""The fields of every document."""
+
+SLOT = "2020-01-01"
+BUNDLED = ("census_income", "census_income_tables", "census_income_synthetic")
+WISHES = dict(zip(BUNDLED, [("--compare",), ("--within", "0.05", "--rows", "sex,income"), ()], strict=True))
+NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?(/\d+)?|nan|[-+]?inf(inity)?", re.IGNORECASE)
+SINGLED_OUT = "    units: 300\n    trials: 60\n    weight: 1e-3\n    limit: 0.3\n"
+ROC = "fpr,tpr\n0.001,0.01\n0.01,0.08\n0.1,0.4\n0.5,0.9\n"
+
+
+def leaves(said: Any, above: Field = ()) -> Iterator[Field]:
+    """Where numbers stand, also those that are text."""
+    if isinstance(said, dict):
+        for name, inside in said.items():
+            yield from leaves(inside, (*above, name))
+    elif isinstance(said, list):
+        for inside in said:
+            yield from leaves(inside, above)
+    elif is_number(said):
+        yield above
+
+
+def is_number(said: Any) -> bool:
+    """A number, or a text that is nothing else."""
+    if isinstance(said, str):
+        return NUMBER.fullmatch(said) is not None
+    return isinstance(said, int | float) and not isinstance(said, bool)
+
+
+def printed_fields(root: Path) -> Fields:
+    """The fields of everything that the commands print, in working copies below a folder."""
+    found: dict[str, set[Field]] = defaultdict(set)
+    with pytest.MonkeyPatch.context() as patch:
+        quick_rules(patch)
+        for name, tell in COPIES.items():
+            (root / name).mkdir()
+            patch.chdir(root / name)
+            for document, said in tell(root / name):
+                found[document] |= set(leaves(said))
+    return found
+
+
+Told = Iterator[tuple[str, Any]]
+"""Documents and what they hold."""
+
+
+def told(*arguments: object, code: int = 0) -> Any:
+    """What a command prints."""
+    said = say(*arguments, "--json")
+    assert said.code == code, said.err
+    return said.json()
+
+
+def of_release(workshop: Workshop, slot: str = SLOT) -> Told:
+    """What a release publishes beside its data."""
+    told("release", workshop.policy, "--as-of", slot)
+    return of_folder(workshop.release_dir(slot))
+
+
+def of_folder(folder: Path) -> Told:
+    for path in folder.glob("*.json"):
+        if path.stem != "statement":
+            yield path.stem, json.loads(path.read_text(encoding="utf-8"))
+
+
+def bundled(root: Path) -> Told:
+    copy = init(root / "copy", "traced")
+    for name in BUNDLED:
+        policy = copy / "policies" / f"{name}.yaml"
+        yield "check", told("check", policy)["policies"][0]
+        yield "plan", told("plan", policy, *WISHES[name])
+    for name in BUNDLED[:2]:
+        told("release", copy / "policies" / f"{name}.yaml", "--as-of", SLOT)
+        yield from of_folder(copy / "releases" / name.replace("_", "-") / "1" / SLOT)
+    contract = copy / "data_contracts" / "census_income.yaml"
+    yield "predict", told("predict", contract, "--of", "age,sex,income", "--at-most", "0.01", "--cost", "2")
+    yield "predict", told("predict", copy / "policies" / "questionnaires" / "concertgebouw.yaml")
+
+
+def synthetic(root: Path) -> Told:
+    return of_release(synthetic_workshop(root / "copy", RICH))
+
+
+def public(root: Path) -> Told:
+    """A table that the clinic says is public: its anonymity sets, beside a register, and an entry of its KL distance."""
+    workshop = make_workshop(root / "copy")
+    workshop.edit(workshop.contract, PUBLIC, f"{PUBLIC}\n      - {{property: public, value: true}}")
+    workshop.edit(workshop.budget, "people: 1000", "people: 5000")
+    (workshop.root / "data_contracts" / "town.yaml").write_text(REGISTER)
+    (workshop.root / "data_contracts" / "town.csv").write_text("ward\nnorth\n" + "south\n" * 4)
+    workshop.write(good_rows(2400))
+    return [*of_release(workshop), *of_public(workshop), *of_entries(workshop)]
+
+
+def of_public(workshop: Workshop) -> Told:
+    yield "anonymity", told("anonymity", workshop.contract, "--up-to", 2, "--by", "ward", "--sample", "0.1")
+    register = ("--register", workshop.root / "data_contracts" / "town.yaml", "--wrong", "ward=0.1", "--coverage", "0.5")
+    yield "anonymity", told("anonymity", workshop.contract, "--release", workshop.release_dir(SLOT), *register)
+
+
+def of_entries(workshop: Workshop) -> Told:
+    keys.create(workshop.root / "holder.key")
+    settings = workshop.root / "crowdgate.toml"
+    settings.write_text(f'{settings.read_text(encoding="utf-8")}signing_key = "holder.key"\n', encoding="utf-8")
+    ledger_at(workshop.root, None).sign()
+    named = ("--words", "Patients", "--coverage", "0.9", "--error", "0.01", "--to", "kl", "--of", "age=10 years,ward")
+    for basis in (("--public",), ("--epsilon", "0.5")):
+        told("kl", "publish", workshop.contract, *named, "--as-of", SLOT, *basis)
+    key = workshop.root / "holder.key.pub"
+    yield "kl entry", told("kl", "list", "--from", workshop.root / "kl", "--key", key)
+
+
+def audited(root: Path) -> Told:
+    """Three recorded audits, and a release whose gates read them."""
+    with only_few_controls(), five_blocks():
+        town = audited_clinic(root / "copy")
+        town.edit(town.policy, "    population: towns\n", f"    population: towns\n{SINGLED_OUT}")
+        for question in ("singling-out", "inference", "membership"):
+            yield f"audit --of {question}", told("audit", town.policy, "--of", question, "--jobs", 1)
+        yield from of_release(town)
+
+
+def attack(root: Path) -> Told:
+    """Of somebody else's attack, as it was published."""
+    path = root / "roc.csv"
+    path.write_text(ROC, encoding="utf-8")
+    yield "membership", told("membership", "--roc", path, "--members", 1000, "--non-members", 5000)
+
+
+COPIES: Mapping[str, Callable[[Path], Told]] = {
+    "bundled": bundled,
+    "synthetic": synthetic,
+    "public": public,
+    "audited": audited,
+    "attack": attack,
+}
