@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
+from crowdgate.jobs.audit_keeping import now
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.workspace import init
 from crowdgate.signing import keys
-from tests.audit.workshop import GATES, five_blocks, only_few_controls
+from tests.audit.workshop import five_blocks, only_few_controls
 from tests.conformance.lives import quick_rules, say
 from tests.jobs.test_anonymity import PUBLIC, REGISTER
-from tests.jobs.test_audited_questions import SECTION
 from tests.jobs.test_audited_questions import make as audited_clinic
 from tests.kinds.synthetic import RICH, synthetic_workshop
 from tests.workshop import Workshop, good_rows, make_workshop
@@ -34,6 +34,7 @@ BUNDLED = ("census_income", "census_income_tables", "census_income_synthetic")
 WISHES = dict(zip(BUNDLED, [("--compare",), ("--within", "0.05", "--rows", "sex,income"), ()], strict=True))
 NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?(/\d+)?|nan|[-+]?inf(inity)?", re.IGNORECASE)
 SINGLED_OUT = "    units: 300\n    trials: 60\n    weight: 1e-3\n    limit: 0.3\n"
+EXCESS = "    - {measure: pso_excess, at_most: 0.3, with: {max_age: 30}}\n"
 ROC = "fpr,tpr\n0.001,0.01\n0.01,0.08\n0.1,0.4\n0.5,0.9\n"
 
 
@@ -76,7 +77,7 @@ Told = Iterator[tuple[str, Any]]
 def told(*arguments: object, code: int = 0) -> Any:
     """What a command prints."""
     said = say(*arguments, "--json")
-    assert said.code == code, said.err
+    assert said.code == code, said.out + said.err
     return said.json()
 
 
@@ -87,9 +88,9 @@ def of_release(workshop: Workshop, slot: str = SLOT) -> Told:
 
 
 def of_folder(folder: Path) -> Told:
+    """The manifest, and the records of audits."""
     for path in folder.glob("*.json"):
-        if path.stem != "statement":
-            yield path.stem, json.loads(path.read_text(encoding="utf-8"))
+        yield path.name, json.loads(path.read_text(encoding="utf-8"))
 
 
 def bundled(root: Path) -> Told:
@@ -136,17 +137,24 @@ def of_entries(workshop: Workshop) -> Told:
     for basis in (("--public",), ("--epsilon", "0.5")):
         told("kl", "publish", workshop.contract, *named, "--as-of", SLOT, *basis)
     key = workshop.root / "holder.key.pub"
-    yield "kl entry", told("kl", "list", "--from", workshop.root / "kl", "--key", key)
+    for entry in told("kl", "list", "--from", workshop.root / "kl", "--key", key)["entries"]:
+        yield "kl entry", entry
 
 
 def audited(root: Path) -> Told:
-    """Three recorded audits, and a release whose gates read them."""
+    """Three recorded audits, and a release whose gates read them: it holds what they print as their `record`."""
     with only_few_controls(), five_blocks():
         town = audited_clinic(root / "copy")
         town.edit(town.policy, "    population: towns\n", f"    population: towns\n{SINGLED_OUT}")
+        town.edit(town.policy, "  gates:\n", f"  gates:\n{EXCESS}")
+        records = []
         for question in ("singling-out", "inference", "membership"):
-            yield f"audit --of {question}", told("audit", town.policy, "--of", question, "--jobs", 1)
-        yield from of_release(town)
+            said = told("audit", town.policy, "--of", question, "--jobs", 1)
+            records.append(said.pop("record"))
+            yield f"audit --of {question}", said
+        released = list(of_release(town, now().isoformat()))
+        assert all(record in [each for _, each in released] for record in records)
+        yield from released
 
 
 def attack(root: Path) -> Told:
