@@ -35,7 +35,7 @@ MORE = dict(zip(BUNDLED, (["--compare"], [], ["--within", "0.5", "--rows", "sex,
 NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?(/\d+)?|nan|[-+]?inf(inity)?", re.IGNORECASE)
 SINGLED_OUT = "    units: 300\n    trials: 60\n    weight: 1e-3\n    limit: 0.3\n"
 EXCESS = "    - {measure: pso_excess, at_most: 0.3, with: {max_age: 30}}\n"
-ROC = "fpr,tpr\n0.001,0.01\n0.01,0.08\n0.1,0.4\n0.5,0.9\n"
+ROC = "fpr,tpr\n0,0.002\n0.001,0.01\n0.01,0.08\n0.1,0.4\n0.5,0.9\n"
 
 
 def leaves(said: Any, above: Field = ()) -> Iterator[Field]:

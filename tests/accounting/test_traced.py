@@ -10,9 +10,15 @@ from pathlib import Path
 import pytest
 
 from tests.accounting.printed import Field, Fields, printed_fields
+from tests.accounting.test_directions import rooms
 
-ROOM = Path(__file__).parents[2] / "pipeline" / "crowdgate" / "accounting"
+ROOT = Path(__file__).parents[2]
+ROOM = ROOT / "pipeline" / "crowdgate" / "accounting"
 FIELDS = (ROOM / "FIELDS.md").read_text(encoding="utf-8")
+README = (ROOM / "README.md").read_text(encoding="utf-8")
+PROOFS = sorted({*ROOM.glob("*.py"), ROOM / "README.md", ROOM.parent / "guarantee.py"})
+"""What names tests."""
+TEST = re.compile(r"(tests/(?:[\w/]*/)?)?((?:test_)\w+\.py)(?:::(\w+))?")
 NAMED = re.compile(r"`([^`]+)`")
 
 
@@ -61,9 +67,9 @@ def named(cell: str) -> Iterator[tuple[str, str]]:
     """Files and functions: names that follow a file are its."""
     file = ""
     for each in NAMED.findall(cell):
-        if "/" in each or each.endswith(".py"):
+        if each.endswith(".py"):
             file = each
-        else:
+        elif file and each.replace(".", "").isidentifier():
             yield file, each
 
 
@@ -73,13 +79,55 @@ def is_there(file: str, name: str) -> bool:
     try:
         module = importlib.import_module(path)
         reduce(getattr, name.split("."), module)
-        return vars(module)[name.partition(".")[0]].__module__ == path
+        return bool(vars(module)[name.partition(".")[0]].__module__ == path)
     except (ImportError, AttributeError, KeyError):
         return False
 
 
-@pytest.mark.parametrize("cell", sorted({row.functions for row in ROWS}))
-def test_the_functions_of_a_row_are_there(cell: str) -> None:
-    functions = list(named(cell))
-    assert functions
-    assert not [each for each in functions if not is_there(*each)]
+def functions_in(text: str) -> set[tuple[str, str]]:
+    rows = (line.split(" | ") for line in text.splitlines() if line.startswith("|"))
+    return {each for cells in rows for cell in cells for each in named(cell)}
+
+
+def test_every_function_of_the_tables_is_there() -> None:
+    assert all(list(named(row.functions)) for row in ROWS)
+    assert not [each for each in functions_in(FIELDS) | functions_in(README) if not is_there(*each)]
+
+
+def test_a_function_that_is_not_there_is_seen() -> None:
+    """No function, no file, of another file."""
+    for file, name in (("pso.py", "bounds"), ("psos.py", "bound"), ("safe_k.py", "theorem5_delta"), ("pso_curve.py", "Point.most")):
+        assert list(named(f"`accounting/{file}` `{name}`")) == [(f"accounting/{file}", name)]
+        assert not is_there(f"accounting/{file}", name)
+
+
+def test_every_public_function_of_the_room_stands_in_its_readme() -> None:
+    known = {(f"{file}.py", name) for file, name in map(placed, rooms()) if not file.startswith("risk/")}
+    assert not known - functions_in(README)
+
+
+def placed(function: str) -> tuple[str, str]:
+    """The file of a public function, and its name there."""
+    first, second, *rest = function.split(".")
+    return (first, ".".join([second, *rest])) if first == "guarantee" else (f"{first}/{second}", ".".join(rest))
+
+
+def named_tests(text: str) -> Iterator[tuple[str, str]]:
+    """Files of tests, and functions in them: a name without a folder is of the one before."""
+    folder = ""
+    for found in TEST.finditer(text):
+        folder = found[1] or folder
+        yield f"{folder}{found[2]}", found[3] or ""
+
+
+@pytest.mark.parametrize("path", PROOFS, ids=lambda path: path.name)
+def test_every_test_that_a_proof_names_is_there(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    missing = [(file, name) for file, name in named_tests(text) if not exists(file, name)]
+    missing += [(folder, "") for folder in re.findall(r"tests/[\w/]+\b(?!\.py|/)", text) if not (ROOT / folder).exists()]
+    assert not missing
+
+
+def exists(file: str, name: str) -> bool:
+    path = ROOT / file
+    return path.is_file() and (not name or f"def {name}(" in path.read_text(encoding="utf-8"))
