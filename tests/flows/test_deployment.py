@@ -1,6 +1,7 @@
 """Deployments of a working copy: Prefect takes them and a worker runs them, whatever else lies in the folder."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,6 @@ from typing import Any
 import pytest
 import yaml
 from prefect.client.orchestration import get_client
-from prefect.client.schemas.actions import WorkPoolCreate
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.flows import Flow, load_flow_from_entrypoint
 
@@ -17,7 +17,11 @@ from crowdgate.jobs.workspace import DEMO_POLICY, bundled, init
 from crowdgate_flows import audit as audit_flow
 from crowdgate_flows import release as flow_file
 from tests.flows.server import Server
+from tests.workshop import Workshop, crowdgate
 
+README = (bundled("schedules").parent / "README.md").read_text(encoding="utf-8")
+RELEASE, DEPLOY = (block.strip().splitlines() for block in re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL))
+"""The commands of flows/README.md."""
 FILE = bundled("schedules") / "prefect.yaml"
 DEPLOYMENTS: list[dict[str, Any]] = yaml.safe_load(FILE.read_text(encoding="utf-8"))["deployments"]
 OTHERS = ("flows/__init__.py", "pipeline/__init__.py", "tasks/__init__.py", "crowdgate.py", "crowdgate_flows.py")
@@ -72,11 +76,36 @@ def test_every_command_works_in_a_working_copy_full_of_other_modules(copy: Path,
     assert (copy / release / "manifest.json").is_file()
 
 
+def said(line: str) -> list[str]:
+    """A command of the README, of the interpreter that runs the tests."""
+    prefect, *words = line.split()
+    assert prefect == "prefect"
+    return [sys.executable, "-m", "prefect", "--no-prompt", *words]
+
+
+def test_a_release_of_the_readme_is_a_flow_of_the_server(
+    server: Server, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a small table, under the bundled policy's name."""
+    (line,) = RELEASE
+    setting, program, *words = line.split()
+    assert (program, words) == ("crowdgate", ["release", DEMO_POLICY])
+    workshop.policy.rename(workshop.root / DEMO_POLICY)
+    monkeypatch.setenv(setting.partition("=")[0], server.url)
+    monkeypatch.chdir(workshop.root)
+    before = server.query("SELECT id FROM flow_run")
+    assert crowdgate(*words) == 0
+    assert len(server.query("SELECT id FROM flow_run")) == len(before) + 1
+    assert server.last_run().state["name"] == "Completed"
+    assert list(workshop.root.glob("releases/clinic/1/*/manifest.json"))
+
+
 def test_prefect_deploys_them_and_a_worker_runs_them(server: Server, copy: Path) -> None:
-    prefect, here = (sys.executable, "-m", "prefect"), copy / "schedules"
-    with get_client(sync_client=True) as client:
-        client.create_work_pool(WorkPoolCreate(name="releases", type="process"))
-    run(here, *prefect, "--no-prompt", "deploy", "--all", PREFECT_API_URL=server.url)
+    """By the README's commands; the worker ends after one run."""
+    folder, pool, deploy, worker = DEPLOY
+    here = copy / folder.removeprefix("cd ")
+    run(here, *said(pool), PREFECT_API_URL=server.url)
+    run(here, *said(deploy), PREFECT_API_URL=server.url)
     with get_client(sync_client=True) as client:
         for expected in DEPLOYMENTS:
             name = expected["entrypoint"].rpartition(".")[2]
@@ -94,6 +123,6 @@ def test_prefect_deploys_them_and_a_worker_runs_them(server: Server, copy: Path)
     with get_client(sync_client=True) as client:
         found = client.read_deployment_by_name(f"release/{DEPLOYMENTS[0]['name']}")
         client.create_flow_run_from_deployment(found.id, parameters={**found.parameters, "as_of": "2030-02-01"})
-    run(here, *prefect, "worker", "start", "--pool", "releases", "--run-once", PREFECT_API_URL=server.url)
+    run(here, *said(worker), "--run-once", PREFECT_API_URL=server.url)
     assert server.last_run().state["name"] == "Completed"
     assert (copy / "releases/census-income/1/2030-02-01/manifest.json").is_file()
