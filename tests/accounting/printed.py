@@ -1,6 +1,6 @@
-"""Every number that commands and releases tell, by its place: of the bundled policies, and of a small clinic's table.
+"""Every number that commands and releases tell, by its place: of the bundled policies and a small clinic's table.
 
-The clinic's working copies are those of other tests: they tell what the bundled policies make no use of (a public table,
+The clinic's working copies are those of other tests: they tell what the bundled policies do not (a public table,
 a register, recorded audits, synthetic rows, entries of a KL repository).
 """
 
@@ -8,6 +8,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -112,19 +113,26 @@ def synthetic(root: Path) -> Told:
 
 
 def public(root: Path) -> Told:
-    """A table that the clinic says is public: its anonymity sets, beside a register, and an entry of its KL distance."""
+    """A table that the clinic says is public: its anonymity sets, beside a register, and KL entries."""
     workshop = make_workshop(root / "copy")
     workshop.edit(workshop.contract, PUBLIC, f"{PUBLIC}\n      - {{property: public, value: true}}")
     workshop.edit(workshop.budget, "people: 1000", "people: 5000")
     (workshop.root / "data_contracts" / "town.yaml").write_text(REGISTER)
     (workshop.root / "data_contracts" / "town.csv").write_text("ward\nnorth\n" + "south\n" * 4)
     workshop.write(good_rows(2400))
-    return [*of_release(workshop), *of_public(workshop), *of_entries(workshop)]
+    return chain(of_release(workshop), of_public(workshop), of_entries(workshop))
 
 
 def of_public(workshop: Workshop) -> Told:
     yield "anonymity", told("anonymity", workshop.contract, "--up-to", 2, "--by", "ward", "--sample", "0.1")
-    register = ("--register", workshop.root / "data_contracts" / "town.yaml", "--wrong", "ward=0.1", "--coverage", "0.5")
+    register = (
+        "--register",
+        workshop.root / "data_contracts" / "town.yaml",
+        "--wrong",
+        "ward=0.1",
+        "--coverage",
+        "0.5",
+    )
     yield "anonymity", told("anonymity", workshop.contract, "--release", workshop.release_dir(SLOT), *register)
 
 

@@ -54,7 +54,9 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Fields:
 
 
 def test_every_printed_number_has_one_row(printed: Fields) -> None:
-    found = {(name, field): [row for row in ROWS if row.tells(name, field)] for name in printed for field in printed[name]}
+    found = {
+        (name, field): [row for row in ROWS if row.tells(name, field)] for name in printed for field in printed[name]
+    }
     assert not [f"{name}: {'.'.join(field)}: {len(rows)}" for (name, field), rows in found.items() if len(rows) != 1]
 
 
@@ -96,7 +98,12 @@ def test_every_function_of_the_tables_is_there() -> None:
 
 def test_a_function_that_is_not_there_is_seen() -> None:
     """No function, no file, of another file."""
-    for file, name in (("pso.py", "bounds"), ("psos.py", "bound"), ("safe_k.py", "theorem5_delta"), ("pso_curve.py", "Point.most")):
+    for file, name in (
+        ("pso.py", "bounds"),
+        ("psos.py", "bound"),
+        ("safe_k.py", "theorem5_delta"),
+        ("pso_curve.py", "Point.most"),
+    ):
         assert list(named(f"`accounting/{file}` `{name}`")) == [(f"accounting/{file}", name)]
         assert not is_there(f"accounting/{file}", name)
 
@@ -124,7 +131,9 @@ def named_tests(text: str) -> Iterator[tuple[str, str]]:
 def test_every_test_that_a_proof_names_is_there(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     missing = [(file, name) for file, name in named_tests(text) if not exists(file, name)]
-    missing += [(folder, "") for folder in re.findall(r"tests/[\w/]+\b(?!\.py|/)", text) if not (ROOT / folder).exists()]
+    missing += [
+        (folder, "") for folder in re.findall(r"tests/[\w/]+\b(?!\.py|/)", text) if not (ROOT / folder).exists()
+    ]
     assert not missing
 
 

@@ -11,7 +11,8 @@ M0.
    b e^-e d / q. Here 1 / q <= 1 + b (e^e - 1), because q (1 - b + b e^e) = 1 + b (1 - b) (e^e + e^-e - 2) >= 1; and
    e^-e / q <= 1, because q - e^-e = (1 - b) (1 - e^-e) >= 0. So M0 <= (1 + b (e^e - 1)) M + b d.
 
-Both are the guarantee of `amplify`. Enumerated for any mechanism of three outcomes on tables of three rows in
+Both are the guarantee of `amplify`, which rises with epsilon and with beta: these are rounded upwards, then the result
+by more than its own error. Enumerated for any mechanism of three outcomes on tables of three rows in
 tests/accounting/test_small_formulas.py.
 """
 

@@ -4,27 +4,39 @@ Li, Qardaji and Su (2012) add the epsilon of the choice to that of a fixed schem
 does not hold: both use the same coins, and the choice can follow the classes that were sampled too often. Enumerated in
 tests/accounting/test_safe_k_same_sample.py, and through the released choice in tests/mechanisms/rows/test_choice.py.
 
-What holds. S0 is the sample of all rows but one, t; S is S0, with t in it with probability beta. G is a choice of
-scheme with randomness of its own, e1-DP (delta 0) for every two samples of which one has a row more. The output is
-the scheme g with the sizes of all its classes of at least k rows in S. Under g the class of t has n rows with t, and
-J of the other n - 1 are in S0; r is the sizes of g's other classes. P is the law without t, P( | t) the law with t in
-the table.
+What holds, of two tables of which one has t and the other has not, in both directions and for every set of outputs. S0
+is the sample of all rows but one, t; S is S0, with t in it with probability beta. G is a choice of scheme with
+randomness of its own, e1-DP (delta 0) for every two samples of which one has a row more. The output is the scheme g
+with the sizes of all its classes of at least k rows in S, by name, so that it tells whether the class of t is among
+them. Under g the class of t has n rows with t, and J of the other n - 1 are in S0; r is what is published of g's other
+classes, in which t's coin changes nothing. P is the law without t, P( | t) the law with t in the table. There are
+countably many outputs, so that what holds of each with a factor holds of all sets with it.
 
-1. From without t to with t. P(any output | t) >= (1 - beta) P(that output), because t may stay out. So epsilon >=
-   -ln(1 - beta) is enough, with delta 0.
+1. From without t to with t. P(any output | t) >= (1 - beta) P(that output), because t may stay out: its coin is
+   independent of S0, and then S is S0. So epsilon >= -ln(1 - beta) is enough, with delta 0.
 2. With t, its class not published. P(g, below k, r | t) is at most (1 - beta) P(G(S0) = g, J < k, r) + beta e^e1
-   P(G(S0) = g, J < k - 1, r), and that (1 + beta (e^e1 - 1)) times the probability without t. So epsilon >= ln(1 +
-   beta (e^e1 - 1)) is enough, with delta 0.
-3. With t, size j >= k. From a sample s with j rows of the class, take one of these rows away: s'. Then P(s') = P(s)
-   (1 - beta) / beta; every s has j such s', every s' comes from n - j such s. s' with t differs from s by one row
-   removed and one added, so it has G = g with at most e^(2 e1) times the probability of s. Summed, beta P(G(S0 with
-   t) = g, J = j - 1, r) <= (1 - beta) e^(2 e1) j / (n - j) P(G(S0) = g, J = j, r), and P(g, j, r | t) <= (1 - beta)
-   (1 + e^(2 e1) j / (n - j)) P(g, j, r), which is at most e^epsilon P(g, j, r) unless j / (n - j) > x = (e^epsilon /
-   (1 - beta) - 1) e^(-2 e1), that is unless j > n x / (1 + x). j = n, which cannot happen without t, is among these.
-4. So P(A | t) <= e^epsilon P(A) + P(E | t) for every set A of outputs, E being those that step 3 leaves. In E, under
-   some scheme, the class of t has a size in the sample, t included, of at least k and above n x / (1 + x). t has at
-   most as many classes as `schemes` says, each with its own n, and each size is Bin(n, beta): delta is at most
+   P(G(S0) = g, J < k - 1, r), and that (1 + beta (e^e1 - 1)) times the probability without t. So epsilon >= ln(1 + beta
+   (e^e1 - 1)) is enough, with delta 0.
+3. With t, size j >= k, j < n: P(g, j, r | t) is (1 - beta) P(G(S0) = g, J = j, r) and, with t in the sample, beta
+   P(G(S0 with t) = g, J = j - 1, r). From a sample s with j rows of the class, take one of these rows away: s'. Then
+   P(s') = P(s) (1 - beta) / beta, and r is the same; every s has j such s', every s' comes from n - j such s. s' with t
+   differs from s by one row removed and one added, so it has G = g with at most e^(2 e1) times the probability of s.
+   Summed, beta P(G(S0 with t) = g, J = j - 1, r) <= (1 - beta) e^(2 e1) j / (n - j) P(G(S0) = g, J = j, r), and P(g, j,
+   r | t) <= (1 - beta) (1 + e^(2 e1) j / (n - j)) P(g, j, r), which is at most e^epsilon P(g, j, r) unless j / (n - j)
+   > x = (e^epsilon / (1 - beta) - 1) e^(-2 e1), that is unless j > n x / (1 + x). j = n, which cannot happen without t,
+   is among these.
+4. So P(A | t) <= e^epsilon P(A without E) + P(E | t) for every set A of outputs, E being those that step 3 leaves. In
+   E, under some scheme, the class of t has a size in the sample, t included, of at least k and above n x / (1 + x). t
+   has at most as many classes as `schemes` says, each with its own n, and each size is Bin(n, beta): delta is at most
    `schemes` times the supremum over n of that tail.
+
+Rounded. P(Bin(n, beta) >= l) rises with beta: beta is rounded upwards. The threshold rises with the share x / (1 + x):
+it is rounded downwards by what its own operations err, from epsilon downwards and e1 upwards. Only the rounded beta
+raises it. Where the share is above beta (below, delta is 1) that is by less than a relative 3e-16, and the supremum is
+taken over n up to a relative 1e-12 beyond the end of every block of one threshold (`log_greatest_tail`).
+
+Every step enumerated, for all choices between two schemes on small tables:
+tests/accounting/test_same_sample_steps.py::test_no_choice_exceeds_the_four_steps
 """
 
 import math

@@ -24,7 +24,8 @@ in which no own key appears, D gives P(S) = R(S), and D' P'(S) = P(E) R'(S).
 5. No smaller delta is enough: where D is empty, "some key appears" has probability 0 without and P(not E) with the
    person.
 
-Enumerated, tables, outcomes and both directions, in tests/accounting/test_threshold.py.
+p(c) is rounded upwards, with epsilon / m rounded to the side that makes each of its two factors larger; then delta by a
+relative 1e-12 m. Enumerated, tables, outcomes and both directions, in tests/accounting/test_threshold.py.
 """
 
 import math
