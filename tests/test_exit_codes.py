@@ -8,7 +8,7 @@ import pytest
 
 from crowdgate import errors
 from crowdgate.cli.options import WITHHELD
-from tests.conformance.lives import Said, quick_rules, say
+from tests.conformance.lives import Said, say
 from tests.workshop import Workshop
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
@@ -22,7 +22,6 @@ SLOT = "2030-01-01"
 @pytest.fixture
 def there(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
     """A working copy in which commands are given."""
-    quick_rules(monkeypatch)
     monkeypatch.chdir(workshop.root)
     return workshop
 

@@ -19,7 +19,7 @@ from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.workspace import init
 from crowdgate.signing import keys
 from tests.audit.workshop import five_blocks, only_few_controls
-from tests.conformance.lives import quick_rules, say
+from tests.conformance.lives import say
 from tests.jobs.test_anonymity import PUBLIC, REGISTER
 from tests.jobs.test_audited_questions import make as audited_clinic
 from tests.kinds.synthetic import RICH, synthetic_workshop
@@ -62,7 +62,6 @@ def printed_fields(root: Path) -> Fields:
     """The fields of everything that the commands print, in working copies below a folder."""
     found: dict[str, set[Field]] = defaultdict(set)
     with pytest.MonkeyPatch.context() as patch:
-        quick_rules(patch)
         for name, tell in COPIES.items():
             (root / name).mkdir()
             patch.chdir(root / name)
