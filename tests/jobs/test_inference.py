@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from crowdgate import extras
 from crowdgate.audit.inference import models
 from crowdgate.audit.partial import Batch
 from crowdgate.audit.run import Executor, Schedule, serial
@@ -225,10 +226,7 @@ def test_the_ends_of_a_single_point_are_drawn() -> None:
 
 
 def test_without_scikit_learn_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> object:
-        raise ImportError(name)
-
-    monkeypatch.setattr(models, "import_module", missing)
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
     with pytest.raises(ConfigurationError, match="crowdgate\\[audit\\]"):
         models.library("ensemble")
 
