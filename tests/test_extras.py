@@ -161,6 +161,7 @@ def test_the_locks_agree_and_only_the_second_has_what_developers_need() -> None:
     wanted += chain.from_iterable(PROJECT["project"]["optional-dependencies"].values())
     assert {canonicalize_name(Requirement(each).name) for each in wanted} <= names
     assert tools <= {name for name, _ in develop.values()}
+    assert all(hashes for _, hashes in locked(".ci/sbom.lock").values())
 
 
 def test_the_bundled_demo_needs_what_it_asks_for() -> None:
