@@ -1,4 +1,4 @@
-"""Which tests are near a module: those of its folder that import it; then others that import it, and the folder's rest."""
+"""Which tests are near a module: those of its folder that import it; then the folder's rest, and others."""
 
 import ast
 from functools import cache
@@ -11,7 +11,7 @@ MOST = 15
 
 
 def nearest(root: Path, path: str) -> tuple[list[str], list[str]]:
-    """Files of tests that are tried first, and the other ones. Of a module that no test imports: its importers' tests."""
+    """Files of tests that are tried first, and further ones. Of a module that no test imports: its importers' tests."""
     module = _name(path)
     direct = _testing(root, {module})
     asked = {module}
