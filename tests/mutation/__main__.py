@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 from random import Random
 
+from tests.mutation import trial
 from tests.mutation.calls import Calls
 from tests.mutation.nearest import LIBRARY, nearest
 from tests.mutation.operators import Mutant, at, lines
@@ -33,7 +34,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="crowdgate-mutation-") as folder:
         root = Path(folder).resolve() / "house"
         shutil.copytree(HOUSE, root, ignore=LEFT)
-        os.environ["PYTHONPATH"] = os.pathsep.join(str(root / part) for part in (LIBRARY, "flows", ""))
+        os.environ["PYTHONPATH"] = os.pathsep.join(str(root / part) for part in trial.HOUSE)
         chosen = drawn(root, options.seed, options.lines)
         return _run(root, sorted(chosen, key=lambda one: ("audit" in one[0], one[0])), options.out)
 

@@ -43,11 +43,6 @@ class Mutant:
     source: str
 
 
-def mutants(source: str) -> list[Mutant]:
-    """All mutants of a source; what annotations, messages and docstrings say is left alone."""
-    return [_mutant(source, number) for number in range(len(list(_faults(ast.parse(source)))))]
-
-
 def lines(source: str) -> set[int]:
     """The lines that have a mutant."""
     return {place.node.lineno for place, _ in _faults(ast.parse(source))}

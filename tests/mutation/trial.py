@@ -7,7 +7,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -47,6 +47,8 @@ PRELOADED = [
 ]
 CPU_SECONDS, SECONDS = 300, 1200
 """What tests may take. Seconds of the processor do not depend on what else runs; the others end what waits."""
+HOUSE = ("pipeline", "flows", "")
+"""Folders of the tree that are searched for modules."""
 GRACE = 10.0
 """Seconds in which tests of which one has failed may end by themselves."""
 EXAMPLES = 30
@@ -99,7 +101,7 @@ class Watch:
         if report.failed:
             self.out.send(Ran(f"{report.nodeid} (not collected)", 0.0, False, []))
 
-    def _calls(self, seen: Sequence[CodeType]) -> Iterator[tuple[str, int]]:
+    def _calls(self, seen: Iterable[CodeType]) -> Iterator[tuple[str, int]]:
         for code in seen:
             if code.co_filename.startswith(f"{self.root}/pipeline/"):
                 yield str(Path(code.co_filename).relative_to(self.root)), code.co_firstlineno
@@ -154,6 +156,7 @@ def _play(root: Path, tests: Sequence[str], out: Connection, recording: bool) ->
     os.setsid()
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     os.chdir(root)
+    sys.path[:0] = [str(root / part) for part in HOUSE]
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
     os.dup2(silent, 2)
