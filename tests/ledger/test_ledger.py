@@ -857,3 +857,20 @@ def test_an_inherited_sample_serves_one_release_for_life(tmp_path: Path) -> None
         ledger.reserve(Asked("a/1/2030-01-03", "d", "c", budget, once, sample="spring"))
     ledger.reserve(Asked("a/1/2030-01-04", "d", "c", budget, once, sample="autumn"))
     assert ledger.spent("p").epsilon == 2
+
+
+MAY_LACK = {
+    "entries": {"manifest_digest", "destination", "private_commitment", "sample", "holder", "since"},
+    "journal": {"commitment", "detail"},
+}
+
+
+def test_the_database_itself_refuses_a_row_that_lacks_something(ledger: Ledger) -> None:
+    """But what a charge or a line has only later, or never."""
+    with closing(sqlite3.connect(ledger.path)) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        assert MAY_LACK.keys() < {*tables}
+        for table in tables:
+            columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+            free = {name for _, name, _, always, _, key in columns if not always and not key}
+            assert free == MAY_LACK.get(table, set()), table

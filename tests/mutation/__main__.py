@@ -67,7 +67,8 @@ def _run(root: Path, chosen: list[tuple[str, Mutant]], out: Path) -> int:
 
 
 def _tried(root: Path, path: str, mutant: Mutant, calls: Calls) -> str | None:
-    for files in nearest(root, path):
+    near, far = nearest(root, path)
+    for files in (near, *([file] for file in far)):
         tests = calls.tests(files, path, mutant.line)
         if tests and (found := _planted(root, path, mutant, tests)):
             return found
