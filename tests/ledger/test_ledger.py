@@ -17,8 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from sqlalchemy import Engine
 
 from crowdgate.errors import EnvironmentFault, LedgerRefused, VerificationFailed
+from crowdgate.ledger import sqlite
 from crowdgate.ledger import values as ledger_values
 from crowdgate.ledger.ledger import Asked, Budget, Entry, Ledger, Spend, State, create, open_ledger
 from crowdgate.ledger.sqlite import path_of
@@ -420,6 +422,24 @@ def test_a_read_only_ledger_is_a_fault_of_the_environment(url: str, ledger: Ledg
     ledger.path.chmod(0o400)
     with pytest.raises(EnvironmentFault, match="read-only"):
         open_ledger(url, ledger.id)
+
+
+@pytest.mark.parametrize("writable", [(), ("ledger.db",), ("",), ("ledger.db", "")], ids=str)
+def test_who_may_not_write_file_and_folder_opens_a_ledger_that_nothing_changes(
+    url: str, ledger: Ledger, writable: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, original = list[str](), sqlite.opened
+
+    def opened(path: Path, busy_seconds: float, mode: str) -> Engine:
+        asked.append(mode)
+        return original(path, busy_seconds, mode=mode)
+
+    monkeypatch.setattr(sqlite, "opened", opened)
+    monkeypatch.setattr(
+        "crowdgate.ledger.sqlite.os.access", lambda path, _: Path(path) in [ledger.path.parent / w for w in writable]
+    )
+    assert open_ledger(url, None, reading=True).id == ledger.id
+    assert asked == ["mode=rw" if len(writable) == 2 else "mode=ro&immutable=1"]
 
 
 def test_a_locked_ledger_is_a_fault_of_the_environment_and_not_for_long(url: str, ledger: Ledger) -> None:
