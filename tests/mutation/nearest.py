@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 LIBRARY = "pipeline"
-APART = ("tests/benchmarks", "tests/mutation")
+APART = ("tests/benchmarks", "tests/flows", "tests/mutation")
 MOST = 15
 """Files of tests that are tried of those further away: a module that is everywhere is imported by seventy."""
 
