@@ -36,7 +36,7 @@ def main() -> int:
         shutil.copytree(HOUSE, root, ignore=LEFT)
         os.environ["PYTHONPATH"] = os.pathsep.join(str(root / part) for part in trial.HOUSE)
         chosen = drawn(root, options.seed, options.lines)
-        return _run(root, sorted(chosen, key=lambda one: ("audit" in one[0], one[0])), options.out)
+        return _run(root, sorted(chosen, key=lambda one: one[0]), options.out)
 
 
 def drawn(root: Path, seed: int, number: int) -> list[tuple[str, Mutant]]:
