@@ -78,16 +78,15 @@ class Watch:
         """Around a test with its fixtures."""
         seen: dict[int, CodeType] = {}
 
-        def noted(frame: FrameType, event: str, _: object) -> None:
-            if event == "call":
-                seen[id(frame.f_code)] = frame.f_code
+        def noted(frame: FrameType, _: str, __: object) -> None:
+            seen[id(frame.f_code)] = frame.f_code
 
         start = time.process_time()
-        sys.setprofile(noted if self.recording else None)
+        sys.settrace(noted if self.recording else None)  # told of calls alone
         try:
             return (yield)
         finally:
-            sys.setprofile(None)
+            sys.settrace(None)
             seconds, passed = time.process_time() - start, item.nodeid not in self.failed
             self.out.send(Ran(item.nodeid, seconds, passed, list(self._calls(seen.values()))))
 
