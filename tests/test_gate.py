@@ -166,6 +166,13 @@ def test_a_bound_is_never_said_smaller_than_it_is() -> None:
     )
 
 
+def test_of_what_a_file_states_a_figure_without_end_is_not_taken_for_its_end() -> None:
+    shown = Shown("infinite", "0", "5")
+    stated = Verdict(rule("at_most", "10"), MeasureClass.OUTPUT, Outcome.PASS, shown)
+    assert stated.reason == "infinite (unfavourable end 5), must be at most 10"
+    assert replace(stated, shown=Shown("5", "0", "5")).reason == "5, must be at most 10"
+
+
 # --- a measurement as it is written ---
 
 floats = st.floats(allow_nan=False, allow_subnormal=False)

@@ -247,6 +247,18 @@ def test_the_replace_one_form_of_one_part_needs_no_name() -> None:
     assert "e^1.69315 = 5.44, but for 1e-9 of probability" in form.words()
 
 
+@given(
+    part=parts.map(lambda each: each[0]).filter(lambda part: part.epsilon > 0),
+    beta=st.fractions(Fraction(1, 100), "0.9"),
+    rows=st.integers(2, 9),
+)
+def test_a_unit_of_several_rows_pays_the_coin_of_every_row(part: Part, beta: Fraction, rows: int) -> None:
+    one = Guarantee.of((part,))
+    coin = one.replace_one_form(beta).epsilon - part.epsilon
+    assert coin >= Fraction(-math.log1p(-beta))
+    assert one.replace_one_form(beta, rows=rows).epsilon == part.epsilon + rows * coin
+
+
 def test_the_replace_one_form_is_refused_where_it_is_not_clear() -> None:
     with pytest.raises(ValueError, match="sampled must be"):
         Guarantee.of(BUNDLED).replace_one_form(0.5, sampled="release")

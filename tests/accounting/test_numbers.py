@@ -64,6 +64,16 @@ def test_a_message_stays_short() -> None:
         assert len(str(refusal.value)) < 200
 
 
+@pytest.mark.parametrize("length", [0, 57, 58, 59, 200])
+def test_what_is_refused_is_quoted_in_at_most_60_characters(length: int) -> None:
+    wrong = "x" * length
+    with pytest.raises(ValueError, match=r"^k must be") as refusal:
+        whole("k", wrong, 1)
+    quoted = str(refusal.value).rpartition("not ")[2]
+    assert len(quoted) == min(length + 2, 60)
+    assert quoted == repr(wrong) or quoted.endswith("x...")
+
+
 @given(st.floats(0, 1e300))
 def test_raised_is_hardly_above(value: float) -> None:
     assert value <= raised(value) <= value * (1 + 1e-14) + 1e-323

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import mpmath as mp
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.amplification import amplify
@@ -14,6 +14,7 @@ from crowdgate.accounting.membership import greatest_precision, greatest_true_po
 from crowdgate.accounting.numbers import Number
 from crowdgate.accounting.sensitivity import expected_kept_rows
 from tests.accounting.tiny import MECHANISMS, Laws, least_delta, on_a_sample
+from tests.accounting.truth import real
 from tests.accounting.vectors import Entry, is_rounded_up, of
 
 
@@ -71,6 +72,19 @@ def test_amplification_by_keeping_everything_or_nothing_is_exact() -> None:
     assert amplify(2, Fraction(1, 3), 1)[0] == pytest.approx(2, rel=1e-14)
     assert amplify(10**6, 1, 0) == (0, 0)
     assert amplify(10**6, 0, 0.5)[0] == pytest.approx(10**6 - math.log(2), rel=1e-12)
+
+
+@given(epsilon=st.floats(30, 690), share=st.fractions(0, 1), tenfold=st.integers(0, 2), bits=st.fractions("0.1", 8))
+@example(epsilon=650.3, share=Fraction(1, 3), tenfold=2, bits=Fraction(1))
+@example(epsilon=690.0, share=Fraction(0), tenfold=0, bits=Fraction(7, 5))
+def test_amplification_is_never_rounded_down(epsilon: float, share: Fraction, tenfold: int, bits: Fraction) -> None:
+    """Part of the last bit counts of epsilon where beta e^epsilon is about 1, and of beta where floats have few."""
+    exact = Fraction(epsilon) + share * Fraction(math.ulp(epsilon)) / 2
+    for beta in (Fraction(math.exp(-epsilon)) / 10**tenfold, bits * Fraction(math.ulp(0.0))):
+        found, delta = amplify(exact, share, beta)
+        with mp.workdps(60):
+            assert found >= mp.log1p(real(beta) * mp.expm1(real(exact)))
+        assert Fraction(delta) >= share * beta
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

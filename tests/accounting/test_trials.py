@@ -132,3 +132,11 @@ def test_an_argument_out_of_range_is_refused_by_name(
 ) -> None:
     with pytest.raises(ValueError, match=f"^{name} must"):
         call(*arguments)
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.05])
+def test_a_rate_on_the_wrong_side_of_the_limit_is_not_called_too_close(rate: float) -> None:
+    with pytest.raises(ValueError, match=r"^true_rate must be a number in \(limit, 1\] = \(0\.1, 1\], not "):
+        trials_to_refute(0.1, rate, 0.05, 0.9)
+    with pytest.raises(ValueError, match=r"^true_rate must be a number in \[0, limit\) = \[0, 0\.05\), not "):
+        trials_to_pass(0.05, rate, 0.05, 0.9)

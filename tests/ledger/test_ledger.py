@@ -17,8 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from sqlalchemy import Engine
 
 from crowdgate.errors import EnvironmentFault, LedgerRefused, VerificationFailed
+from crowdgate.ledger import sqlite
 from crowdgate.ledger import values as ledger_values
 from crowdgate.ledger.ledger import Asked, Budget, Entry, Ledger, Spend, State, create, open_ledger
 from crowdgate.ledger.sqlite import path_of
@@ -420,6 +422,24 @@ def test_a_read_only_ledger_is_a_fault_of_the_environment(url: str, ledger: Ledg
     ledger.path.chmod(0o400)
     with pytest.raises(EnvironmentFault, match="read-only"):
         open_ledger(url, ledger.id)
+
+
+@pytest.mark.parametrize("writable", [(), ("ledger.db",), ("",), ("ledger.db", "")], ids=str)
+def test_who_may_not_write_file_and_folder_opens_a_ledger_that_nothing_changes(
+    url: str, ledger: Ledger, writable: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, original = list[str](), sqlite.opened
+
+    def opened(path: Path, busy_seconds: float, mode: str) -> Engine:
+        asked.append(mode)
+        return original(path, busy_seconds, mode=mode)
+
+    monkeypatch.setattr(sqlite, "opened", opened)
+    monkeypatch.setattr(
+        "crowdgate.ledger.sqlite.os.access", lambda path, _: Path(path) in [ledger.path.parent / w for w in writable]
+    )
+    assert open_ledger(url, None, reading=True).id == ledger.id
+    assert asked == ["mode=rw" if len(writable) == 2 else "mode=ro&immutable=1"]
 
 
 def test_a_locked_ledger_is_a_fault_of_the_environment_and_not_for_long(url: str, ledger: Ledger) -> None:
@@ -857,3 +877,20 @@ def test_an_inherited_sample_serves_one_release_for_life(tmp_path: Path) -> None
         ledger.reserve(Asked("a/1/2030-01-03", "d", "c", budget, once, sample="spring"))
     ledger.reserve(Asked("a/1/2030-01-04", "d", "c", budget, once, sample="autumn"))
     assert ledger.spent("p").epsilon == 2
+
+
+MAY_LACK = {
+    "entries": {"manifest_digest", "destination", "private_commitment", "sample", "holder", "since"},
+    "journal": {"commitment", "detail"},
+}
+
+
+def test_the_database_itself_refuses_a_row_that_lacks_something(ledger: Ledger) -> None:
+    """But what a charge or a line has only later, or never."""
+    with closing(sqlite3.connect(ledger.path)) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        assert MAY_LACK.keys() < {*tables}
+        for table in tables:
+            columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+            free = {name for _, name, _, always, _, key in columns if not always and not key}
+            assert free == MAY_LACK.get(table, set()), table

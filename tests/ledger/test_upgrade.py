@@ -1,5 +1,7 @@
 """A ledger of format 1, as that version wrote it, becomes one of format 2 and keeps what it holds."""
 
+import copy
+import json
 import sqlite3
 from contextlib import closing
 from fractions import Fraction
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from crowdgate.errors import LedgerRefused
+from crowdgate.ledger.held import Held, Unwritten
 from crowdgate.ledger.ledger import Spend, State, open_ledger
 from crowdgate.ledger.upgrade import upgrade
 from tests.ledger.books import asked, edit
@@ -44,6 +47,19 @@ def test_it_is_refused_until_it_is_upgraded_and_then_goes_on(url: str) -> None:
     assert states == [State.PUBLISHED, State.VOID, State.VOID, State.RESERVED, State.RESERVED]
     with pytest.raises(LedgerRefused, match="no ledger of format 1"):
         upgrade(url)
+
+
+def test_no_line_upgrades_another_ledger(url: str) -> None:
+    upgrade(url)
+    *before, line = open_ledger(url, None).journal()
+    held = Held()
+    for each in before:
+        held.add(each.event, each.subject, each.commitment, each.said)
+    said = json.loads(json.dumps(line.said).replace(line.subject, "another-0123abcd"))
+    assert said != line.said
+    with pytest.raises(Unwritten):
+        copy.deepcopy(held).add(line.event, "another-0123abcd", line.commitment, said)
+    held.add(line.event, line.subject, line.commitment, line.said)
 
 
 def test_one_that_was_edited_is_not_upgraded(url: str) -> None:

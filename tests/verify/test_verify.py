@@ -434,3 +434,23 @@ def test_an_edited_ledger_vouches_for_nothing(published: tuple[Workshop, Path], 
         verify(copy, published[0].ledger)
     with pytest.raises(VerificationFailed, match=r"step 9, ledger: .*differ from its journal"):
         verify(copy, f"sqlite:///{edited}")
+
+
+def test_a_gate_on_the_input_speaks_of_a_column_that_was_read(tmp_path: Path) -> None:
+    workshop = make_workshop(tmp_path / "w")
+    gate = "{measure: invalid_share, of: ward, at_most: 0.5, charge: {epsilon: 0.1}}"
+    workshop.edit(workshop.policy, "    - {measure: released_rows", f"    - {gate}\n    - {{measure: released_rows")
+    path = job.release(Request(workshop.policy, "2030-01-01"), draw_key).path
+    assert path is not None
+    verify(path)
+
+    def elsewhere(claims: Claims) -> None:
+        (stated,) = [gate for gate in claims["verdicts"] if gate["measure"] == "invalid_share"]
+        stated["of"] = "note"
+        for part in claims["guarantee"]["parts"]:
+            part["name"] = part["name"].replace("of ward", "of note")
+        reword(claims, Fraction(1, 2))
+
+    reseal_with_page(path, elsewhere)
+    with pytest.raises(VerificationFailed, match="invalid_share: it is stated as no such gate can be"):
+        verify(path)

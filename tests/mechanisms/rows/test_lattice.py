@@ -80,6 +80,16 @@ def test_every_scheme_is_scored_as_if_its_rows_were_grouped_one_by_one(
         assert found == sum(size**2 for size in by_hand(lattice.scheme(i), rows).values())
 
 
+def test_attributes_that_do_not_fit_into_one_number_keep_their_classes_apart() -> None:
+    """Eight of 512 values; the rows differ in one attribute each."""
+    wide = (level("exact", range(512)), level("any", [0] * 512))
+    lattice = Lattice({f"c{i}": wide for i in range(8)})
+    rows = [tuple(value if i == at else 0 for i in range(8)) for at in range(8) for value in (1, 255, 256, 511)]
+    squares = totals(lattice, counted(lattice, rows), lambda sizes, _: int((sizes**2).sum()))
+    for i, found in enumerate(squares):
+        assert found == sum(size**2 for size in by_hand(lattice.scheme(i), rows).values())
+
+
 @settings(max_examples=100, deadline=None)
 @given(case=tables(), bits=st.sampled_from([0, 3, 62]), k=st.integers(1, 4))
 def test_scores_are_what_they_say_for_every_scheme(case: tuple[Lattice, list[Row]], bits: int, k: int) -> None:

@@ -234,6 +234,33 @@ def test_margins_of_another_shape_are_refused(stated: dict[str, object]) -> None
         spec(**stated)
 
 
+@pytest.mark.parametrize(
+    ("stated", "part"),
+    [({"noise": "laplace"}, "0"), ({"noise": "gaussian"}, "1/10"), ({"noise": "gaussian", "delta": "1/4"}, "1/4")],
+)
+def test_gaussian_margins_take_a_tenth_of_delta_unless_stated_and_laplace_none(
+    stated: dict[str, object], part: str
+) -> None:
+    delta = Fraction(1, 1000)
+    number = {"delta": "0.00025"} if "delta" in stated else {}
+    margins = spec(**{**stated, **number}).margins
+    assert margins is not None
+    assert margins.cost(delta) == (Fraction(1), delta * Fraction(part))
+
+
+@pytest.mark.parametrize(
+    ("key", "word", "reason"),
+    [
+        ("suppression", "cell", "class: leaving out single cells depends on the sample"),
+        ("recoding", "local", "global: levels that differ from class to class depend on the sample"),
+    ],
+)
+def test_what_would_look_at_the_sample_is_refused_with_its_reason(key: str, word: str, reason: str) -> None:
+    stated = spec().model_dump(include={"kind"}) | {"sampling": {"beta": "0.5"}, "attributes": {"c0": "exact"}}
+    with pytest.raises(ValueError, match=reason):
+        SafeKAnonymity.model_validate(stated | {key: word})
+
+
 def test_an_empty_table_has_margins_too() -> None:
     safe = mechanism(2, ("c0", "c1"))
     empty = Histogram(("c0", "c1"), (3, 3), (np.zeros(0, np.int32),) * 2, np.zeros(0, np.int64))

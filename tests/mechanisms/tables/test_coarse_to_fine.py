@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -142,6 +143,27 @@ def test_real_tables_are_the_nearest_ones_with_their_margins(seed: int) -> None:
         heavy = np.vstack([np.eye(12), *(1e4 * part for part in parts)])
         target = np.concatenate([values, *(1e4 * each.sums for each in own)])
         assert nearest(values, own) == pytest.approx(nnls(heavy, target)[0], abs=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_estimates_below_zero_become_tables_that_agree_before_they_are_rounded(seed: int) -> None:
+    """Cut at zero alone, they do not."""
+    tables, spread = estimates(PAIRS, seed)
+    assert min(table.min() for table in tables) < -1
+    found = coarse_to_fine._together(PAIRS, tables, spread, [])
+    assert all((table >= 0).all() for table in found)
+    assert disagreement(PAIRS, found) < 0.1
+    assert disagreement(PAIRS, [np.maximum(table, 0.0) for table in tables]) > 0.5
+
+
+@given(values=st.lists(st.floats(0, 9), min_size=1, max_size=12), share=st.fractions(0, 1))
+def test_no_smaller_remainder_is_rounded_up_before_a_larger_one(values: list[float], share: Fraction) -> None:
+    down = np.floor(values).astype(np.int64)
+    target = int(down.sum()) + round(share * len(values))
+    up = largest_remainder(np.array(values), np.zeros(len(values), dtype=np.int64), np.array([target])) - down
+    assert set(up.tolist()) <= {0, 1}
+    parts = np.array(values) - down
+    assert parts[up == 1].min(initial=1.0) >= parts[up == 0].max(initial=0.0)
 
 
 @settings(max_examples=80, deadline=None, derandomize=True)

@@ -16,8 +16,10 @@ from crowdgate.histogram import scan
 from crowdgate.kinds.tables.plan import TablesPlan
 from crowdgate.kinds.tables.release import parameters
 from crowdgate.mechanisms.tables import counting as dp_counting
+from crowdgate.mechanisms.tables import workload
 from crowdgate.mechanisms.tables.counting import answer, cover
 from crowdgate.mechanisms.tables.dp_tables import DpTables, expected, plan_dp_tables
+from crowdgate.mechanisms.tables.lines import plan_tables
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 from crowdgate.mechanisms.tables.workload import Item, LinearQuery, Mean, Quantiles, Sum, Table, all_ways
 from crowdgate.noise import OPENDP, NoiseSource, Vector, gaussian_vector, laplace_vector
@@ -322,6 +324,26 @@ def test_a_bad_workload_is_refused(item: Item, words: str) -> None:
     found, findings = plan_dp_tables([GOOD, item], contract(), plan([GOOD]).part, noise="laplace")
     assert found is None
     assert any(words in finding[1] for finding in findings), findings
+
+
+@pytest.mark.parametrize(("rows", "fits"), [(1, True), (3, True), (4, False)])
+def test_all_rows_of_a_person_together_add_no_more_than_62_bits_hold(
+    rows: int, fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person's row adds at most 8 units of a half."""
+    monkeypatch.setattr(workload, "MOST_ADDED", 3 * 8)
+    found, findings = plan_dp_tables([Sum("hours")], contract(rows), plan([GOOD]).part, noise="laplace")
+    assert (found is not None) == fits
+    assert fits or [told for _, told, *_ in findings] == ["numbers of too many steps"]
+
+
+def test_where_no_table_can_be_made_the_reasons_are_told() -> None:
+    spec = DpTablesSpec.model_validate(
+        {"kind": "dp_tables", "levels": {"sex": "exact"}, "tables": [{"attributes": ["sexx"]}]}
+    )
+    found, findings = plan_tables(spec, contract(), plan([GOOD]).part)
+    assert found is None
+    assert [place for place, *_ in findings] == [("tables", 0, "attributes", 0)]
 
 
 def test_all_faults_of_a_workload_are_told_together() -> None:

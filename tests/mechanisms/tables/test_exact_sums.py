@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -85,3 +86,15 @@ def test_parts_do_not_matter_and_one_row_moves_an_answer_by_no_more_than_its_num
     for query, before, after in zip(wanted, whole, more, strict=True):
         moved = [abs(a - b) for a, b in zip(before.reshape(-1).tolist(), after.reshape(-1).tolist(), strict=True)]
         assert sum(moved) <= query.query.sensitivity(1)
+
+
+@pytest.mark.parametrize(
+    ("step", "whole", "precision", "rounding"),
+    [("1", True, None, "none"), ("1/2", False, None, "down"), ("1", False, "1/4", "nearest")],
+)
+def test_how_cells_were_rounded_is_said_as_it_was(step: str, whole: bool, precision: str | None, rounding: str) -> None:
+    finer = None if precision is None else Fraction(precision)
+    domain = numbers(Fraction(0), Fraction(4), Fraction(step), "a form", whole=whole, precision=finer)
+    assert domain.grid is not None
+    level = hierarchy(domain, [], invalid_level=False).finest
+    assert integer_grid("height", domain.grid, level, None, None).taken.rounding == rounding

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace, Law
 from crowdgate.accounting.intervals import clopper_pearson
@@ -18,6 +20,7 @@ from crowdgate.guarantee import Part
 from crowdgate.hierarchy import by_width, hierarchy
 from crowdgate.mechanisms.tables.answers import Answer, raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
+from crowdgate.mechanisms.tables.means import means
 from crowdgate.mechanisms.tables.workload import AtEnd, Item, LinearQuery, Mean, Quantiles, Sum
 from tests.reading import file_server
 
@@ -53,6 +56,28 @@ def test_the_noise_of_a_balance_passes_its_limit_with_at_most_a_fortieth(law: La
                 half = law.continuous_half_width() * weights + 1
                 assert masses[values < -half].sum() <= 0.025
                 assert masses.sum() == pytest.approx(1)
+
+
+@dataclass(frozen=True)
+class Wide:
+    """Bounds that clamp nothing."""
+
+    unit: Fraction = Fraction(1)
+    offset: Fraction = Fraction(0)
+    low: int = -(10**9)
+    high: int = 10**9
+
+
+@given(total=st.integers(-5000, 5000), count=st.integers(50, 2000), law=st.sampled_from(LAWS))
+def test_the_ends_of_a_mean_are_the_last_ratios_that_the_noise_does_not_refute(
+    total: int, count: int, law: Law
+) -> None:
+    """n t - s is at most sqrt(a^2 + t^2 b^2) + 1 + |t| up to the upper end, and there equal; likewise below."""
+    found = means(Wide(), np.array([total]), np.array([count]), (law, LAWS[2]), Fraction(1))
+    a, b = law.continuous_half_width(), LAWS[2].continuous_half_width()
+    for end, side in ((float(found.upper[0]), 1), (float(found.lower[0]), -1)):
+        allowed = math.hypot(a, end * b) + 1 + abs(end)
+        assert side * (count * end - total) == pytest.approx(allowed, rel=1e-6)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
