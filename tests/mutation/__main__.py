@@ -20,7 +20,7 @@ from tests.mutation.operators import Mutant, at, lines
 from tests.mutation.trial import killer, plant
 
 HOUSE = Path(__file__).parents[2]
-ROOMS = ("accounting", "mechanisms", "verify", "ledger", "audit", "guarantee.py", "gate.py")
+ROOMS = ("accounting", "mechanisms", "verification", "ledger", "audit", "guarantee.py", "gate.py")
 LEFT = shutil.ignore_patterns(".git", ".venv", "*cache*", ".hypothesis", "dist", "releases", "crowdgate-demo")
 
 

@@ -34,7 +34,8 @@ def _testing(root: Path, modules: set[str]) -> list[str]:
 
 def _mirrors(test: str, path: str) -> bool:
     folders, room = Path(test).parts[1:-1], Path(path).parts[2:]
-    return folders == room[: len(folders)] if folders else Path(test).stem == f"test_{Path(path).stem}"
+    same = len(folders) <= len(room) and all(map(str.startswith, room, folders))  # `verify` of `verification`
+    return same if folders else Path(test).stem == f"test_{Path(path).stem}"
 
 
 def _is_test(path: str) -> bool:
