@@ -105,6 +105,15 @@ def test_holm_rejects_what_the_step_down_rejects(p_values: list[float], alpha: f
     assert sum(p <= alpha for p in holm(p_values)) == rejected
 
 
+def test_adjusted_values_are_floats_on_the_upper_side() -> None:
+    found = holm(["0.1", Fraction(1, 30), 0.5])
+    assert [type(each) for each in found] == [float] * 3
+    assert all(
+        Fraction(each) >= exact
+        for each, exact in zip(found, (Fraction(1, 5), Fraction(1, 10), Fraction(1, 2)), strict=True)
+    )
+
+
 def test_holm_keeps_the_level_when_all_hypotheses_are_true() -> None:
     """Three independent tests of 20 fair coins each, all outcomes: some rejection has probability at most alpha."""
     law = [Fraction(math.comb(20, s), 2**20) for s in range(21)]
