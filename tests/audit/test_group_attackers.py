@@ -12,7 +12,7 @@ from crowdgate.audit.attackers.groups import BitPredicate, Downcoding, EndPoint,
 from crowdgate.audit.attackers.single import chance
 from crowdgate.audit.observation import Known, Observation
 from crowdgate.audit.parts import Groups
-from crowdgate.audit.predicates import GRID, Between, Bits, OnTags
+from crowdgate.audit.predicates import GRID, Between, Bits, OnTags, Predicate
 from tests.audit.people import rows
 
 TOWN = rows(np.arange(1, 13).reshape(3, 4))
@@ -36,7 +36,7 @@ def test_of_bits_the_group_that_agrees_in_most_is_chosen() -> None:
     for groups in ((few, many), (many, few)):
         found = BitPredicate().answer(told([4, 4], *groups), KNOWN, [HEAVY, LIGHT], RNG)
         assert found is not None
-        assert [each and each.tags for each in found] == [
+        assert [isinstance(each, Predicate) and each.tags for each in found] == [
             Bits(many.mask, many.value, (GRID >> 3) // 4), Bits(many.mask, many.value, int(LIGHT * GRID)),
         ]  # fmt: skip
 
@@ -45,7 +45,7 @@ def test_downcoding_takes_half_of_the_smallest_class_and_of_equals_of_the_lighte
     wide, narrow, large = Between(0, 999), Between(1000, 1099), Between(2000, 2009)
     found = Downcoding().answer(told([4, 4, 9], wide, narrow, large), KNOWN, [HEAVY], RNG)
     assert found is not None
-    assert [each and each.tags for each in found] == [Between(1000, 1049)]
+    assert [isinstance(each, Predicate) and each.tags for each in found] == [Between(1000, 1049)]
 
 
 def test_the_weight_of_a_group_is_that_of_its_attributes_and_tags_together() -> None:
