@@ -149,6 +149,9 @@ REFUSED: dict[str, tuple[str, str, str]] = {
         MECHANISM, f"{MECHANISM}    triples: [[age, ward, nose]]\n", "'nose' is not released.*'note'",
     ),
     "a triple of two": (MECHANISM, f"{MECHANISM}    triples: [[age, ward, ward]]\n", "each triple once"),
+    "a triple twice": (
+        MECHANISM, f"{MECHANISM}    triples: [[age, ward, note], [note, age, ward]]\n", "each triple once",
+    ),
     "an impossible value of no domain": (
         MECHANISM, f"{MECHANISM}    impossible: [{{age: [0 to 9], ward: [nroth]}}]\n", "'nroth' is no value.*'north'",
     ),
