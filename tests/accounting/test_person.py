@@ -28,7 +28,7 @@ def test_group_privacy_of_what_a_row_is_granted_is_within_the_promise(
 @given(delta=st.fractions(Fraction(1, 10**12), Fraction(1, 50)), rows=st.integers(1, 50))
 def test_without_epsilon_delta_is_shared_alike(delta: Fraction, rows: int) -> None:
     """So a part that costs delta alone has a form for replacing rows, too."""
-    assert per_row(0, delta, rows) == (0, delta / rows)
+    assert per_row(0, delta, rows) == (Fraction(0), delta / rows)
     assert group(0, delta / rows, rows)[1] <= float(delta) * (1 + 1e-12)  # a few units in the last place up
     part = Guarantee.of((Part("choice", Fraction(0), delta),))
     assert part.replace_one_form(Fraction(1, 2), rows=rows).delta >= delta
