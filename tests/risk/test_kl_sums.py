@@ -115,6 +115,7 @@ def test_whatever_the_noise_is_figures_are_possible_and_ends_in_order(
     found = drawn(grid, cells, noisy, epsilon)
     assert 0 <= found.kl.low <= found.kl.value <= found.kl.high <= math.log(cells)
     assert 0 <= found.collision.low <= found.collision.value <= found.collision.high <= (cells - 1) / 2
+    assert cells == 1 or (found.kl.low < found.kl.high and found.collision.low < found.collision.high)
     assert all(isinstance(each, float) for ends in (found.kl, found.collision) for each in vars(ends).values())
     for end in ("low", "value", "high"):
         kl, collision = getattr(found.kl, end), getattr(found.collision, end)
@@ -129,6 +130,16 @@ def test_without_noise_the_figures_are_those_of_the_table() -> None:
     assert found.kl.value == pytest.approx(kl_to_uniform(bins), abs=1e-5)
     assert found.collision.value == pytest.approx(collision_excess(bins), abs=1e-5)
     assert found.kl.low <= kl_to_uniform(bins) <= found.kl.high
+
+
+@pytest.mark.parametrize(
+    "noisy", [Sums(5000, -(10**12), 0), Sums(5000, 10**16, 0), Sums(5000, 10**9, -(10**17)), Sums(10**9, 0, 0)]
+)
+def test_a_draw_that_contradicts_itself_tells_nothing_but_the_rows(noisy: Sums) -> None:
+    """No table has such sums: a point would pass for an exact figure."""
+    found = drawn(SumGrid(300_000), 64, noisy, Fraction(1))
+    assert (found.kl.low, found.kl.high) == (0, math.log(64))
+    assert (found.collision.low, found.collision.high) == (0, 31.5)
 
 
 def test_one_bin_leaves_nothing_to_know() -> None:

@@ -30,6 +30,9 @@ KL >= ln M - ln n), B >= n, and the curves between which KL lies for a collision
 end is raised by the lower end of the other alone, and an upper one lowered by the upper one, so each pair stays on its
 event.
 
+Noise that is far off can leave no table between the ends; that has probability 2 alpha at most, since then one of the
+two events failed. Nobody can say which, so such a draw's ends are all that a table of so many rows can have.
+
 That is of all draws. An entry is withheld where the lower end of the number of rows is below 1,000 people, by the noise
 that its ends are made of. Of what is published the ends hold less often near that limit: of a table of fewer rows it is
 published with probability alpha/3 at most, and then that end is always too high. A table whose rows exceed the limit by
@@ -175,8 +178,16 @@ def drawn(grid: SumGrid, cells: int, noisy: Sums, epsilon: Fraction) -> Drawn:
         raise ValueError("the lower end of the noisy number of rows must be at least 1")
     occupied = min(cells, rows.high)  # each of them was rounded down by less than a step
     logs, squares = _ends(grid, noisy, epsilon, occupied)
-    kl = _kl_interval(cells, rows, logs)
-    return Drawn(rows, *consistent(cells, kl, _collision_interval(cells, rows, squares)))
+    kl, collision = consistent(cells, _kl_interval(cells, rows, logs), _collision_interval(cells, rows, squares))
+    if rows.low < rows.high and kl.low < kl.high and collision.low < collision.high:
+        return Drawn(rows, kl, collision)
+    return Drawn(rows, *_any_table(cells, rows, kl.value, collision.value))
+
+
+def _any_table(cells: int, rows: Interval, kl: float, collision: float) -> tuple[Interval, Interval]:
+    """Both figures with the ends that every table of so many rows keeps: what a draw tells that contradicts itself."""
+    first = Interval(kl, _least_kl_of(cells, rows), log(cells))
+    return consistent(cells, first, Interval(collision, _least_collision_of(cells, rows), greatest_collision(cells)))
 
 
 def _ends(grid: SumGrid, noisy: Sums, epsilon: Fraction, occupied: float) -> tuple[Interval, Interval]:
@@ -195,8 +206,7 @@ def _kl_interval(cells: int, rows: Interval, logs: Interval) -> Interval:
         return top - log(count) + sum_of_logs / count
 
     wide = _OUTWARDS * (1 + top)
-    least = max(0.0, top - log(rows.high) - wide)
-    low = _within(at(rows.high, max(logs.low, 0.0)) - wide, least, top)
+    low = _within(at(rows.high, max(logs.low, 0.0)) - wide, _least_kl_of(cells, rows), top)
     high = _within(at(rows.low, max(logs.high, 0.0)) + wide, low, top)
     return Interval(_within(at(max(rows.value, 1), logs.value), low, high), low, high)
 
@@ -208,10 +218,18 @@ def _collision_interval(cells: int, rows: Interval, squares: Interval) -> Interv
         return (cells * (sum_of_squares / count / count) - 1) / 2
 
     wide = _OUTWARDS * (1 + top)
-    least = max(0.0, (cells / rows.high - 1) / 2 - wide)
-    low = _within(at(rows.high, squares.low) - wide, least, top)
+    low = _within(at(rows.high, squares.low) - wide, _least_collision_of(cells, rows), top)
     high = _within(at(rows.low, squares.high) + wide, low, top)
     return Interval(_within(at(max(rows.value, 1), squares.value), low, high), low, high)
+
+
+def _least_kl_of(cells: int, rows: Interval) -> float:
+    top = log(cells)
+    return max(0.0, top - log(rows.high) - _OUTWARDS * (1 + top))
+
+
+def _least_collision_of(cells: int, rows: Interval) -> float:
+    return max(0.0, (cells / rows.high - 1) / 2 - _OUTWARDS * (1 + greatest_collision(cells)))
 
 
 def consistent(cells: int, kl: Interval, collision: Interval) -> tuple[Interval, Interval]:

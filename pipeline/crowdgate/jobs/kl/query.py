@@ -14,7 +14,7 @@ from crowdgate.hierarchy import EXACT
 from crowdgate.jobs.kl.subject import split
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.policy.files import contracts
-from crowdgate.repository.entry import Ends, Entry
+from crowdgate.repository.entry import Basis, Ends, Entry, PublicTable
 from crowdgate.repository.matching import Found, Question, answers
 from crowdgate.repository.reading import Repository, Signed, read_repository
 from crowdgate.signing.keys import public_keys
@@ -154,8 +154,8 @@ def row(each: Signed) -> list[str]:
         f"{entry.vocabulary.contract} {entry.vocabulary.version}",
         attributes(entry),
         people(entry),
-        *_figure(entry.kl),
-        *_figure(entry.collision),
+        *_figure(entry.kl, entry.basis),
+        *_figure(entry.collision, entry.basis),
         f"{log(entry.bins):.4g}",
         f"{entry.source.coverage:.4g}",
         f"{entry.source.error:.4g}",
@@ -164,10 +164,11 @@ def row(each: Signed) -> list[str]:
     ]
 
 
-def _figure(ends: Ends) -> tuple[str, str]:
-    """A figure, and its range, rounded outwards; no range of one that is exact."""
+def _figure(ends: Ends, basis: Basis) -> tuple[str, str]:
+    """A figure, and its range, rounded outwards; no range of one that is exact, which those of public tables alone
+    are."""
     low, high = decimal(ends.low, 4, least=True), decimal(ends.high, 4)
-    return f"{ends.value:.4g}", "" if ends.low == ends.high else f"{low} to {high}"
+    return f"{ends.value:.4g}", "" if isinstance(basis, PublicTable) else f"{low} to {high}"
 
 
 def attributes(entry: Entry) -> str:
