@@ -13,17 +13,12 @@ from crowdgate.hierarchy import Level
 from crowdgate.kind.kind import Formats
 from crowdgate.kinds.tables.published import PublishedTables
 from crowdgate.kinds.tables.said import TableSaid, TablesManifest
-from crowdgate.mechanisms.tables.answers import MEAN_PARTS, Answer, QuantileAnswer
+from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer
+from crowdgate.mechanisms.tables.columns import COUNT_NUMBERS, NUMBERS
 from crowdgate.mechanisms.tables.workload import AtEnd, Item, Mean, Quantiles, Sum, Table
 from crowdgate.publish.dictionary import DICTIONARY, write_dictionary, write_lines
 from crowdgate.publish.levels import COARSER, COARSER_COLUMNS
 
-NUMBERS = ("value", "standard_error", "lower", "upper", "trustworthy")
-QUANTILE_COLUMNS = ("probability", "bin", "lower", "upper")
-COUNT_NUMBERS = ("value", "unbiased", "standard_error", "lower", "upper", "trustworthy")
-"""Of counts that were made consistent."""
-RESERVED = frozenset((*COUNT_NUMBERS, *MEAN_PARTS, *QUANTILE_COLUMNS))
-"""Names that a released attribute can't have: they are columns of the tables."""
 LISTING = "tables.csv"
 LISTING_COLUMNS = ("file", "table", "kind", "column", "level", "cells", "noise_error")
 RAW = "-raw"

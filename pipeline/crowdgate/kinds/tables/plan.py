@@ -11,8 +11,8 @@ from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import Figures
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.kind.kind import Allowance, Planned, Planning
-from crowdgate.kinds.tables.files import RESERVED
 from crowdgate.manifest import guarantee_words
+from crowdgate.mechanisms.tables.columns import RESERVED
 from crowdgate.mechanisms.tables.lines import plan_tables
 from crowdgate.mechanisms.tables.spec import DpTablesSpec, stated_names
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from crowdgate.accounting.discrete_laws import Law
 from crowdgate.kinds.tables.said import TableSaid, TablesMechanism
-from crowdgate.mechanisms.tables.answers import MEAN_PARTS
+from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.means import means
 from crowdgate.noisy.counts import CountCells
 from crowdgate.noisy.said import GridSaid

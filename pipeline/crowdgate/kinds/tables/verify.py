@@ -12,7 +12,7 @@ from crowdgate.errors import VerificationFailed
 from crowdgate.formats import Format
 from crowdgate.kind.facts import static_of
 from crowdgate.kind.kind import Formats
-from crowdgate.kinds.tables.files import COUNT_NUMBERS, NUMBERS, QUANTILE_COLUMNS, RAW
+from crowdgate.kinds.tables.files import RAW
 from crowdgate.kinds.tables.published import PublishedTables
 from crowdgate.kinds.tables.recount import (
     Noise,
@@ -28,7 +28,7 @@ from crowdgate.kinds.tables.said import TableSaid, TablesManifest
 from crowdgate.kinds.tables.spread import Spread, counted, counts_plan, spread_after
 from crowdgate.limits import LARGEST_LISTING
 from crowdgate.manifest import guarantee_words
-from crowdgate.mechanisms.tables.answers import MEAN_PARTS
+from crowdgate.mechanisms.tables.columns import COUNT_NUMBERS, MEAN_PARTS, NUMBERS, QUANTILE_COLUMNS
 from crowdgate.noisy.claims import budget_problems, spend_problems, width_problems
 from crowdgate.noisy.said import GridSaid, QuerySaid
 from crowdgate.publish.dictionary import DICTIONARY, read_dictionary

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from crowdgate.hierarchy import INVALID_LABEL, Level
 from crowdgate.mechanisms.tables.accuracy import Cells, consistent_cells, estimated_cells, exact_cells
 from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
+from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.consistency import agree
 from crowdgate.mechanisms.tables.means import means
 from crowdgate.mechanisms.tables.quantiles import quantile_bins, quantile_limits
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 Vector = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-MEAN_PARTS = ("noisy_sum", "noisy_rows")
 
 
 @dataclass(frozen=True, eq=False)
