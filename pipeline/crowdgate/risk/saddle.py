@@ -41,6 +41,8 @@ DEAD = -60.0
 GREATEST = 1e250
 """Of a probability times the radius; floats end at 1e308."""
 CHUNK = 1 << 18
+BLOCK = 1 << 14
+"""Factors that are worked out at once: few enough to stay in a processor's own memory."""
 PAIRED = 100
 """Numbers of people of a bin that bound how its factor falls; a likelier bin has a bound of its own."""
 ROUNDING = 2.0**-50
@@ -274,8 +276,8 @@ def _alive(nodes: int, falls: Callable[[float, float], Floats], counts: Floats) 
 def _integrand(
     m: NDArray[np.int64], nodes: int, y: Floats, counts: Floats, k: int, rule: Rule
 ) -> tuple[NDArray[np.int64], Complex]:
-    """Its logarithm at the nodes where it is not as good as 0. No bin's factor is above 1 in size, so they come one by
-    one, those with most people first, and a node that is small stays so."""
+    """Its logarithm at the nodes where it is not as good as 0. No bin's factor is above 1 in size, so they come in
+    blocks, those with most people first, and a node that is small stays so."""
     linear = rule.linear(y)
     x = math.fsum((counts * y)[linear])
     theta = 2 * math.pi * m / nodes
@@ -283,14 +285,21 @@ def _integrand(
     sine = np.sin(theta)
     phase = np.where(theta < 0.5, k * (sine - theta) + (x - k) * sine, x * sine - turned)
     logs = np.asarray(1j * phase, dtype=np.complex128)
-    for at in np.argsort(-counts * y, kind="stable"):
+    order, first = np.argsort(-counts * y, kind="stable"), 0
+    while first < len(order):
         alive = logs.real > DEAD
         m, theta, logs = m[alive], theta[alive], logs[alive]
-        here = np.full(len(m), y[at])
-        factor = rule.log_at(here * np.exp(1j * theta), here) - rule.log(y[at : at + 1])
-        straight = 2 * y[at] * np.sin(theta / 2) ** 2 if linear[at] else 0.0
-        logs = logs + _times(counts[at], factor - straight)
+        block = order[first : first + max(1, BLOCK // max(1, len(m)))]
+        logs = logs + _factors(theta, y[block, None], counts[block, None], rule).sum(axis=0)
+        first += len(block)
     return m, logs
+
+
+def _factors(theta: Floats, y: Floats, counts: Floats, rule: Rule) -> Complex:
+    """The logarithms of some bins' factors, one row each, at these nodes."""
+    here = np.broadcast_to(y, (len(y), len(theta)))
+    straight = np.where(rule.linear(y), 2 * y * np.sin(theta / 2) ** 2, 0.0)
+    return _times(counts, rule.log_at(here * np.exp(1j * theta), here) - rule.log(y) - straight)
 
 
 def _convolved(y: Floats, counts: Floats, k: int, rule: Rule) -> tuple[float, float]:
@@ -341,7 +350,7 @@ def _near_log1p(z: Complex) -> Complex:
     return out
 
 
-def _times(many: float, z: Complex) -> Complex:
+def _times(many: Floats, z: Complex) -> Complex:
     """Real times complex, part by part: 0 times an infinite part is none of it."""
     out = np.empty_like(z)
     out.real, out.imag = many * z.real, many * z.imag
