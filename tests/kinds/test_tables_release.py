@@ -19,9 +19,9 @@ from crowdgate.jobs.verify import verify
 from crowdgate.kind.randomness import KeyedRandomness
 from crowdgate.kind.run import Request, Result
 from crowdgate.kinds.tables import release as tables_job
-from crowdgate.mechanisms.tables.columns import COUNT_NUMBERS
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import State, open_ledger
+from crowdgate.mechanisms.tables.columns import COUNT_NUMBERS
 from crowdgate.noise import NoiseSource
 from crowdgate.sampling import SecretKey
 from crowdgate.sources.counting import serial
