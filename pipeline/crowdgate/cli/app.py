@@ -39,6 +39,9 @@ COMMANDS = {
     "plan": Line(
         "plan", "Show what a policy promises and costs, and its alternatives; nothing is read but what is public."
     ),
+    "rehearse": Line(
+        "rehearse", "Run a whole release on rows that nobody has, drawn from what is public; no ledger is touched."
+    ),
     "predict": Line(
         "predict",
         "Predict how many people would be alone with what they are asked for; nothing is read but what is public.",

@@ -39,10 +39,10 @@ def announce(release_id: str) -> None:
         typer.echo(record_line(release_id), err=True)
 
 
-def print_verdicts(verdicts: Iterable["Verdict"]) -> None:
-    """One line per public verdict."""
+def print_verdicts(verdicts: Iterable["Verdict"], *, every: bool = False) -> None:
+    """One line per public verdict, or per every verdict, where the rows are of nobody."""
     for found in verdicts:
-        if found.public:
+        if found.public or every:
             role = "" if found.blocks else " (advice)"
             typer.echo(f"  {found.outcome:<12} {found.gate}{role}: {found.reason}")
 

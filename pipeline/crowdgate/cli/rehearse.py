@@ -1,0 +1,46 @@
+"""The command that rehearses a policy."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crowdgate.cli.options import WITHHELD, AsJson
+from crowdgate.cli.output import print_json, print_verdicts
+from crowdgate.cli.paths import named
+from crowdgate.jobs.rehearsal.rehearse import Asked, Rehearsed
+from crowdgate.jobs.rehearsal.rehearse import rehearse as run
+
+
+def rehearse(
+    policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    people: Annotated[
+        int | None, typer.Option("--people", metavar="N", help="Rows of so many (the budget's bound).", min=1)
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option("--from", metavar="PATH", help="Counts to draw from: a release, or a public table.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Another seed: other rows.", min=0)] = 0,
+    to: Annotated[Path | None, typer.Option("--to", parser=named("--to"), metavar="PATH", help="A new folder.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a whole release on rows that nobody has, drawn from what is public; no ledger is touched."""
+    found = run(Asked(policy, people, source, seed, to))
+    if as_json:
+        print_json(found.to_json())
+    else:
+        _show(found)
+    if found.result.outcome == "withheld":
+        raise typer.Exit(WITHHELD)
+
+
+def _show(found: Rehearsed) -> None:
+    typer.echo(f"rehearsed: {found.result.outcome} {found.result.release_id}")
+    typer.echo(f"rows of {found.people} people who do not exist; nothing was read, charged or signed")
+    for words in dict.fromkeys(found.drawn_from.values()):
+        columns = ", ".join(name for name, own in found.drawn_from.items() if own == words)
+        typer.echo(f"  {columns}: drawn from {words}")
+    print_verdicts(found.verdicts, every=True)
+    typer.echo(f"{found.seconds:.1f} s, {found.cpu_seconds:.1f} CPU s, at most {found.mebibytes:.0f} MiB")
+    if found.result.path is not None:
+        typer.echo(str(found.result.path))

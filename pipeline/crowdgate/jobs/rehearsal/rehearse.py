@@ -1,0 +1,152 @@
+"""Rehearse a policy: the whole run on rows of nobody, with a ledger of its own, and what it would take."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem
+from crowdgate.extras import RELEASE, need
+from crowdgate.jobs.plan import plan_policy
+from crowdgate.jobs.prior import Subject, figures
+from crowdgate.jobs.rehearsal.copied import copied, unsigned
+from crowdgate.kind.run import Request, Result
+from crowdgate.later import Module
+
+if TYPE_CHECKING:
+    from crowdgate.gate import Verdict
+    from crowdgate.jobs import release as running
+    from crowdgate.jobs.rehearsal import rows
+    from crowdgate.jobs.rehearsal.rows import Drawn
+    from crowdgate.kind.plan import Plan
+else:
+    running, rows = Module("crowdgate.jobs.release"), Module("crowdgate.jobs.rehearsal.rows")
+
+MOST_PEOPLE = 1_000_000
+"""People of a rehearsal unless more are asked for."""
+FOLDER = "rehearsals"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is rehearsed: a policy on rows of `people` (None: as many as its budget allows, at most a million), drawn
+    from a seed and perhaps from the counts of a release or public table; written to a new folder."""
+
+    policy: Path
+    people: int | None = None
+    source: Path | None = None
+    seed: int = 0
+    to: Path | None = None
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """How a rehearsal ended. `drawn_from` tells by column what its rows are drawn from; `seconds` and `cpu_seconds` are
+    those of the run alone, `mebibytes` the most memory that the process had."""
+
+    result: Result
+    verdicts: tuple[Verdict, ...]
+    folder: Path
+    people: int
+    drawn_from: Mapping[str, str]
+    seconds: float
+    cpu_seconds: float
+    mebibytes: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        from crowdgate import manifest
+
+        return {
+            **self.result.to_json(),
+            "outcome": f"rehearsed: {self.result.outcome}",
+            "verdicts": [manifest.verdict_json(found) for found in self.verdicts],
+            "people": self.people,
+            "drawn_from": dict(self.drawn_from),
+            "seconds": round(self.seconds, 3),
+            "cpu_seconds": round(self.cpu_seconds, 3),
+            "mebibytes": round(self.mebibytes, 1),
+        }
+
+
+def rehearse(asked: Asked) -> Rehearsed:
+    """Run a policy from its file to its end on rows that nobody has. No table of people and no ledger is touched.
+
+    All gates are measured, also those whose figures of a real run nobody sees: the rows are public. Raises a
+    CrowdgateError where a release would, but for what the real ledger alone knows.
+    """
+    need(RELEASE, "rehearse")
+    plan = plan_policy(asked.policy)
+    people = _people(plan, asked.people)
+    folder = _folder(plan, asked.to)
+    made: Drawn = rows.drawn(plan.bundle.contract, _prior(plan, people, asked.source), people, asked.seed)
+    with tempfile.TemporaryDirectory(prefix="crowdgate-rehearsal-") as scratch, unsigned():
+        root = Path(scratch).resolve()
+        policy, table = copied(plan.bundle, root), root / "rows.parquet"
+        _write(made, table)
+        return _run(Request(policy, _slot(), table, folder), people, made)
+
+
+def _run(request: Request, people: int, made: Drawn) -> Rehearsed:
+    from crowdgate.ledger.key import draw_key
+
+    before, cpu = perf_counter(), _cpu()
+    result: Result = running.release(request, draw_key)
+    spent = perf_counter() - before, _cpu() - cpu
+    assert request.to is not None, "it is always given"
+    return Rehearsed(result, result.verdicts, request.to, people, made.drawn_from, *spent, _most_memory())
+
+
+def _write(made: Drawn, path: Path) -> None:
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(made.table, path, row_group_size=1 << 17)
+
+
+def _prior(plan: Plan, people: int, source: Path | None) -> Any:
+    """What is known of every attribute that rows need, for so many people."""
+    contract = plan.bundle.contract
+    levels = {
+        each.name: each.hierarchy.levels[0]
+        for each in contract.attributes
+        if each.domain is not None and each.hierarchy is not None
+    }
+    return figures(replace(Subject.of_plan(plan), levels=levels, people=people), source).prior
+
+
+def _people(plan: Plan, stated: int | None) -> int:
+    bound = plan.bundle.budget.spec.people
+    if stated is not None and not 1 <= stated <= bound:
+        expected = f"from 1 to {bound}, the budget's bound on people"
+        raise ConfigurationError(Problem("command line", None, "--people", str(stated), expected, str(bound)))
+    return min(bound, MOST_PEOPLE) if stated is None else stated
+
+
+def _folder(plan: Plan, to: Path | None) -> Path:
+    if to is None:
+        own = plan.bundle.root / FOLDER / plan.bundle.policy.metadata.name
+        return next(folder for at in range(1, sys.maxsize) if not (folder := own / str(at)).exists())
+    if to.exists():
+        raise EnvironmentFault(f"{to} exists; a rehearsal is written to a new folder")
+    return to.resolve()
+
+
+def _slot() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def _cpu() -> float:
+    """Of this process and of those that it waited for."""
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+def _most_memory() -> float:
+    """In MiB; macOS counts in bytes, Linux in KiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
