@@ -179,3 +179,16 @@ def test_classes_are_equal_where_rows_are(values: list[tuple[int, int]]) -> None
     found = classes([np.array(column, dtype=np.uint64) for column in zip(*values, strict=True)])
     pairs = zip(values, found.tolist(), strict=True)
     assert len(set(pairs)) == len(set(values)) == len(set(found.tolist()))
+
+
+def test_the_success_that_is_claimed_of_a_control_is_a_chance() -> None:
+    assert all(each.rate is None or 0 < each.rate <= 1 for each in CONTROLS)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_bit_suppression_tells_of_every_whole_group(k: int) -> None:
+    control = next(each for each in CONTROLS if each.name == f"bit suppression, k = {k}")
+    known, rng = Known(crowd(), 50), np.random.default_rng(1)
+    groups = control.tell(known.population.draw(50, rng), known, rng).groups
+    assert groups is not None
+    assert groups.sizes.tolist() == [k] * (50 // k)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crowdgate.accounting import pso
 from crowdgate.accounting.intervals import clopper_pearson
-from crowdgate.audit.findings import Findings, found, level
+from crowdgate.audit.findings import ALPHA, Findings, Line, Point, found, level, rate, refutations
 from crowdgate.audit.record import Attacked, AuditRecord, Played, Setting
 from crowdgate.gate import Outcome
 
@@ -130,3 +130,32 @@ def test_what_could_have_been_seen() -> None:
 def replace_limit(limit: Fraction) -> AuditRecord:
     one = record(attacked("likeliest classes", (13, 920)))
     return one.model_copy(update={"setting": one.setting.model_copy(update={"limit": limit})})
+
+
+def identity(trials: int, one: Attacked) -> Played:
+    return Played(
+        mechanism="identity", must="be caught", note="", rate=1.0, n=N, trials=trials, weights=WEIGHTS, attacked=(one,)
+    )
+
+
+def test_more_isolations_than_trials_are_no_counts() -> None:
+    """Of all trials, and of the tenth part of them."""
+    tenth = Attacked(attacker="raw row", light=(9, 9), any=(9, 9), idle=0, tenth_light=(7, 7), tenth_any=(7, 7))
+    for trials, one in ((59, attacked("raw row", (60, 60))), (600, attacked("raw row", (610, 610))), (60, tenth)):
+        with pytest.raises(ValueError, match="more isolations than trials"):
+            identity(trials, one)
+
+
+def test_a_control_that_is_not_played_is_named_once() -> None:
+    made = record()
+    setting = SETTING.model_copy(update={"attackers": made.setting.attackers, "not_played": ("noise off",)})
+    said = made.model_dump()
+    assert AuditRecord.model_validate({**said, "setting": setting.model_dump()}).setting.not_played == ("noise off",)
+    twice = setting.model_copy(update={"not_played": ("identity",)})
+    with pytest.raises(ValueError, match="a control is played once, or not"):
+        AuditRecord.model_validate({**said, "setting": twice.model_dump()})
+
+
+def test_nobody_is_above_a_baseline_that_rounding_took_over_1() -> None:
+    point = Point(WEIGHTS[0], TRIALS, rate(TRIALS, TRIALS, ALPHA), 1 + 2**-52)
+    assert refutations([Line("trivial hash", (point,), False)], TRIALS, ALPHA) == ()

@@ -11,16 +11,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.audit.inference import models, play
-from crowdgate.audit.inference.attacks import ATTACKS, BLIND, Sight, class_homogeneity, joint_model, likeliest_label
+from crowdgate.audit.inference.attacks import (
+    ATTACKS,
+    BLIND,
+    Sight,
+    _shares,
+    class_homogeneity,
+    joint_model,
+    likeliest_label,
+)
 from crowdgate.audit.inference.baselines import BASELINES, Baseline, baselines
 from crowdgate.audit.inference.case import COVERAGES, GROUPS, Case, case_of, predicted, surest
 from crowdgate.audit.inference.controls import GROUP, MONDRIAN, controls, with_added, with_coin
 from crowdgate.audit.inference.findings import Estimate, estimates, judge
-from crowdgate.audit.inference.models import Known
+from crowdgate.audit.inference.models import Known, smoothed
 from crowdgate.audit.inference.original import PARTS, Original, original
 from crowdgate.audit.inference.play import Game, Tally, chosen
 from crowdgate.audit.inference.secret import Secret, best_guesses
-from crowdgate.audit.inference.seen import asked
+from crowdgate.audit.inference.seen import Rows, Target, asked
 from crowdgate.audit.observation import Known as Public
 from crowdgate.audit.observation import Mechanism, Observation
 from crowdgate.audit.population import Drawn, Rng
@@ -557,3 +565,15 @@ def test_a_release_without_rows_is_one_in_which_nobody_is_guessed() -> None:
     assert 0.2 < guessed < 0.8
     assert played.secrets[0].precision["best row match"][0] == (precision, guessed)
     assert played.secrets[0].precision["class and model"][0][1] == 1
+
+
+@given(st.floats(1, 1000), st.lists(st.floats(0, 1000), min_size=2, max_size=2).filter(lambda held: sum(held) > 1))
+def test_what_a_noisy_table_tells_lies_between_its_counts_and_what_was_known(noise: float, held: list[float]) -> None:
+    weights, prior = np.array([held]), np.array([0.5, 0.5])
+    sight = Sight(Seen(), Secret("s", rows(np.array([1, 1])).levels["a"]), TARGET, prior, np.random.default_rng(0))
+    (found,) = _shares(sight, Rows({}, {}, weights, noise))
+    (counted,) = smoothed(weights, prior)
+    assert all(min(0.5, own) - 1e-9 <= share <= max(0.5, own) + 1e-9 for share, own in zip(found, counted, strict=True))
+
+
+TARGET = Target({}, {}, 1)

@@ -88,10 +88,11 @@ def test_who_claims_more_finds_more_and_claims_more_of_the_others(case: tuple[Dr
 # --- attacks ---
 
 
-def test_a_likelihood_ratio_is_that_of_two_binomial_laws() -> None:
+@pytest.mark.parametrize("least", [2, 3, 5])
+def test_a_likelihood_ratio_is_that_of_two_binomial_laws(least: int) -> None:
     """f is the law of how many others of a class are sampled; a member is sampled with probability beta."""
     population = rows(np.array([[30, 8], [5, 40]]))
-    beta, n, least = Fraction(1, 4), 40, 3
+    beta, n = Fraction(1, 4), 40
     crowd = Crowd(population, n)
     names, sizes = population.view.names, population.view.sizes
     codes = tuple(np.array(each, dtype=np.int32) for each in ([0, 1], [0, 1]))

@@ -15,12 +15,12 @@ from crowdgate.audit.attackers.aim import Beliefs
 from crowdgate.audit.attackers.base import Attacker
 from crowdgate.audit.attackers.knowing import OthersKnown, digest
 from crowdgate.audit.attackers.noisy import NoisyCells, NoisySingletons, shrunk, singleton_chance
-from crowdgate.audit.attackers.release import GroupAndHash, LikeliestClasses
+from crowdgate.audit.attackers.release import GroupAndHash, LikeliestClasses, rows_in
 from crowdgate.audit.game import Game, play
 from crowdgate.audit.observation import Known, Observation
 from crowdgate.audit.population import Drawn, Population, Rng
 from crowdgate.audit.released import Released
-from crowdgate.histogram import at_least, split, subsample
+from crowdgate.histogram import Histogram, at_least, split, subsample
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.population import population as read_population
 from crowdgate.kind.randomness import KeyedRandomness
@@ -202,3 +202,15 @@ def test_a_population_of_persons_has_their_rows(tmp_path: Path) -> None:
     assert found.rows is not None
     assert found.cells.counts.sum() == 5
     assert sorted(found.rows.sum(axis=1).tolist()) == [1, 2]
+
+
+def test_a_class_has_the_rows_that_were_released_and_those_that_coins_left_out() -> None:
+    """Of 100 rows of which a quarter are in each of two released classes, at beta .2: 5 and 9, and .8 of 25. Of those
+    below 4, which are not released, what is left out and 3 more, or all that D expects."""
+    population = rows(np.array([[25, 3], [47, 25]]))
+    codes = tuple(np.array(each, dtype=np.int32) for each in ([0, 1], [0, 1]))
+    released = Histogram(population.view.names, population.view.sizes, codes, np.array([5, 9]))
+    seen = Seen((), released, population.levels, 4, Fraction(1, 5))
+    sure, others = rows_in(seen, released, np.array([0.25, 0.03, 0.47, 0.25]), 100)
+    assert sure.tolist() == [5, 0, 0, 9]
+    assert others.tolist() == pytest.approx([20, 3, 0.8 * 47 + 3, 20])
