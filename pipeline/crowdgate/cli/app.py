@@ -42,6 +42,7 @@ COMMANDS = {
     "rehearse": Line(
         "rehearse", "Run a whole release on rows that nobody has, drawn from what is public; no ledger is touched."
     ),
+    "test": Line("cases", "Try the cases of policies: does each end as its file says? No table of people is read."),
     "predict": Line(
         "predict",
         "Predict how many people would be alone with what they are asked for; nothing is read but what is public.",

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.kinds import KINDS
+from crowdgate.policy.cases import PolicyCases
 from crowdgate.policy.decisions import CollectionDecision
 from crowdgate.policy.policy import PrivacyBudget
 from crowdgate.policy.questionnaire import Questionnaire
@@ -21,6 +22,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _MODELS: dict[str, Any] = {
     "release-policy.json": KNOWN.policy,
     "privacy-budget.json": PrivacyBudget,
+    "policy-cases.json": PolicyCases,
     "collection-decision.json": CollectionDecision,
     "questionnaire.json": Questionnaire,
     "release-manifest.json": Union[tuple(kind.said for kind in KINDS.values())],  # noqa: UP007

@@ -1,0 +1,71 @@
+"""The command that tries the cases of policies."""
+
+from pathlib import Path
+from typing import Annotated
+from xml.etree import ElementTree
+
+import typer
+
+from crowdgate.cli.options import AsJson
+from crowdgate.cli.output import print_json
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.jobs.cases import Tried, files_of, tried
+
+FAILED = 3
+
+
+def cases(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Files of cases, or folders of them (policies/cases).")
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="Write a report for a build server as well.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Try the cases of policies: does each end as its file says? No table of people is read.
+
+    Exit 2 for wrong files, 3 when a case does not hold, otherwise 0.
+    """
+    found: list[Tried] = []
+    problems: list[Problem] = []
+    for file in files_of(paths or [Path("policies/cases")]):
+        try:
+            found += tried(file)
+        except ConfigurationError as error:
+            problems += error.problems
+    if problems:
+        raise ConfigurationError(problems)
+    if junit is not None:
+        junit.write_bytes(_junit(found))
+    if as_json:
+        print_json({"cases": [each.to_json() for each in found]})
+    else:
+        _show(found)
+    if not all(each.holds for each in found):
+        raise typer.Exit(FAILED)
+
+
+test = cases
+"""The command's name; nothing is collected by pytest here."""
+
+
+def _show(found: list[Tried]) -> None:
+    for each in found:
+        typer.echo(f"{'holds ' if each.holds else 'FAILED'} {each.policy}: {each.name} ({each.outcome})")
+        for words in each.differences:
+            typer.echo(f"       {each.file}:{each.line}: {words}")
+    failed = sum(not each.holds for each in found)
+    typer.echo(f"{len(found)} cases, {failed} failed")
+
+
+def _junit(found: list[Tried]) -> bytes:
+    failed = sum(not each.holds for each in found)
+    suite = ElementTree.Element("testsuite", name="crowdgate", tests=str(len(found)), failures=str(failed))
+    for each in found:
+        case = ElementTree.SubElement(suite, "testcase", classname=each.policy, name=each.name, file=str(each.file))
+        if not each.holds:
+            said = "; ".join(each.differences)
+            ElementTree.SubElement(case, "failure", message=said).text = f"{each.file}:{each.line}: {said}"
+    written: bytes = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
+    return written

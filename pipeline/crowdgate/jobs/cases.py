@@ -1,0 +1,147 @@
+"""Try the cases of a policy: does each end as its file says?"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.candidate import Measurement
+from crowdgate.documents import read_document
+from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem, nearest
+from crowdgate.gate import Outcome, Verdict, blocked, gate_words, verdict
+from crowdgate.jobs.plan import plan_policy
+from crowdgate.later import Module
+from crowdgate.policy.cases import Case, PolicyCases
+from crowdgate.policy.files import working_copy
+from crowdgate.policy.parsing import parse
+
+if TYPE_CHECKING:
+    from crowdgate.documents import Document, Location
+    from crowdgate.jobs.rehearsal import rehearse as rehearsing
+    from crowdgate.kind.plan import Plan
+else:
+    rehearsing = Module("crowdgate.jobs.rehearsal.rehearse")
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A case as it ended: `differences` says in words what is not as expected (none: the case holds)."""
+
+    file: Path
+    line: int | None
+    policy: str
+    name: str
+    outcome: str
+    verdicts: tuple[Verdict, ...]
+    differences: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether all is as expected."""
+        return not self.differences
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        gates = {found.gate: str(found.outcome) for found in self.verdicts}
+        return {
+            "file": str(self.file),
+            "line": self.line,
+            "policy": self.policy,
+            "case": self.name,
+            "holds": self.holds,
+            "outcome": self.outcome,
+            "gates": gates,
+            "differences": list(self.differences),
+        }
+
+
+def files_of(paths: list[Path]) -> list[Path]:
+    """The files of cases that are named, and those in the folders that are. Raises EnvironmentFault for none."""
+    found = [file for path in paths for file in (sorted(path.glob("*.yaml")) if path.is_dir() else [path])]
+    if not found:
+        raise EnvironmentFault(f"no file of cases (*.yaml) in {', '.join(map(str, paths))}")
+    return found
+
+
+def tried(file: Path) -> Iterator[Tried]:
+    """Every case of a file. Raises ConfigurationError for a wrong file, and for a policy that is wrong."""
+    document = read_document(file)
+    cases = parse(PolicyCases, document)
+    policy = working_copy(file) / "policies" / cases.spec.policy
+    plan = plan_policy(policy)
+    names = _names(plan)
+    problems = [*_unknown(document, cases, names), *_repeated(document, cases)]
+    if problems:
+        raise ConfigurationError(problems)
+    for at, case in enumerate(cases.spec.cases):
+        outcome, verdicts = _ended(plan, policy, case, names)
+        differences = tuple(_differences(case, outcome, verdicts, names))
+        line = document.lines.get(("spec", "cases", at))
+        yield Tried(file, line, cases.spec.policy, case.name, outcome, verdicts, differences)
+
+
+def _names(plan: Plan) -> Mapping[str, str]:
+    """By what a case may call a gate its words: these, and the measure where one gate alone has it."""
+    count = Counter(rule.measure for rule, _ in plan.gates)
+    words = {gate_words(rule): gate_words(rule) for rule, _ in plan.gates}
+    return words | {rule.measure: gate_words(rule) for rule, _ in plan.gates if count[rule.measure] == 1}
+
+
+def _unknown(document: Document, cases: PolicyCases, names: Mapping[str, str]) -> Iterator[Problem]:
+    for at, case in enumerate(cases.spec.cases):
+        here: Location = ("spec", "cases", at)
+        asked: list[tuple[Location, str]] = [
+            *(((*here, "measured", i, "gate"), each.gate) for i, each in enumerate(case.measured)),
+            *(((*here, "expect", "gates", name), name) for name in case.expect.gates),
+        ]
+        for place, name in asked:
+            if name not in names:
+                expected = f"a gate of {cases.spec.policy}: {', '.join(names)}"
+                yield document.problem(place, f"{name!r} is none of its gates", expected, nearest(name, list(names)))
+
+
+def _repeated(document: Document, cases: PolicyCases) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for at, case in enumerate(cases.spec.cases):
+        if case.name in seen:
+            yield document.problem(("spec", "cases", at, "name"), f"a second case {case.name!r}", "each name once")
+        seen.add(case.name)
+
+
+def _ended(plan: Plan, policy: Path, case: Case, names: Mapping[str, str]) -> tuple[str, tuple[Verdict, ...]]:
+    if case.rows is None:
+        verdicts = tuple(_judged(plan, case, names))
+        return ("withheld" if blocked(verdicts) else "published"), verdicts
+    with tempfile.TemporaryDirectory(prefix="crowdgate-case-") as scratch:
+        asked = rehearsing.Asked(policy, case.rows.people, None, case.rows.seed, Path(scratch) / "out")
+        found = rehearsing.rehearse(asked)
+        return found.result.outcome, found.verdicts
+
+
+def _judged(plan: Plan, case: Case, names: Mapping[str, str]) -> Iterator[Verdict]:
+    given = {names[each.gate]: Measurement(each.value, *each.ends) for each in case.measured}
+    alone = plan.alone()
+    for rule, measure in plan.gates:
+        number = given.get(gate_words(rule))
+        if number is None and measure.of_static is not None:
+            yield verdict(rule, measure, measure.of_static(alone, rule), alone)
+        elif number is None:
+            yield Verdict(rule, measure.reads, Outcome.PASS, None)
+        else:
+            yield verdict(rule, measure, number)
+
+
+def _differences(case: Case, outcome: str, verdicts: tuple[Verdict, ...], names: Mapping[str, str]) -> Iterator[str]:
+    if outcome != case.expect.outcome:
+        yield f"expected {case.expect.outcome}, would be {outcome}"
+    said = {found.gate: found for found in verdicts}
+    for name, expected in case.expect.gates.items():
+        found = said.get(names[name])
+        if found is None:
+            yield f"{name}: expected {expected}, was not judged"
+        elif str(found.outcome) != expected:
+            yield f"{name}: expected {expected}, is {found.outcome}: {found.reason}"
