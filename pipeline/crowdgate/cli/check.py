@@ -10,8 +10,8 @@ from crowdgate.cli.output import print_json, print_verdicts
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.check import Checked
 from crowdgate.jobs.check import check as check_policy
-from crowdgate.jobs.informed import informed_words
 from crowdgate.jobs.kl.held import unheld_words
+from crowdgate.jobs.standing import informed_words
 
 
 def check(
@@ -45,7 +45,7 @@ def _show_check(found: Checked) -> None:
     if found.refused is not None:
         typer.echo(f"  its ledger refuses it: {found.refused}")
     told = (*found.plan.told(), *found.plan.protection.notes())
-    for line in (*told, *informed_words(found.informed), *unheld_words(found.unheld)):
+    for line in (*told, *informed_words(found.informed), *unheld_words(found.unheld), *found.left.words()):
         typer.echo(f"  {line}")
     for gate in found.gates:
         role = "blocks" if gate.blocks else "advises"

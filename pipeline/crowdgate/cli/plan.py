@@ -13,8 +13,8 @@ from crowdgate.cli.options import AsJson
 from crowdgate.cli.output import print_json, print_listing, print_table
 from crowdgate.jobs.compare import Comparison
 from crowdgate.jobs.compare import compare as compare_kinds
-from crowdgate.jobs.informed import informed_words
 from crowdgate.jobs.outlook import Outlook, outlook
+from crowdgate.jobs.standing import informed_words
 from crowdgate.jobs.wish import Answer, Asked, answered
 from crowdgate.kind.forecast import CellErrors, Chart, Listing, Value, plain
 from crowdgate.report.numbers import range_of, shown
@@ -77,6 +77,8 @@ def _show_plan(found: Outlook) -> None:
         around = f" ({range_of(figure)}; {figure.basis})" if range_of(figure) else ""
         typer.echo(f"{figure.label}: {shown(figure.value, figure.format)}{around}")
     typer.echo(f"budget {found.plan.bundle.budget.metadata.name}: {found.releases} such releases for life")
+    for line in found.standing.left.words():
+        typer.echo(f"  {line}")
     for count, bound in enumerate(found.pso_bounds, start=1):
         success = f"predicate singling out succeeds with probability at most {decimal(bound, 4)} (weight 1e-9)"
         typer.echo(f"  after {count}: {success}")

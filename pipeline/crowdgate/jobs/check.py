@@ -10,9 +10,9 @@ from crowdgate import manifest
 from crowdgate.gate import Reach, Verdict, gate_words
 from crowdgate.jobs.charges import charge_words, unlikely
 from crowdgate.jobs.destinations import destination_problems
-from crowdgate.jobs.informed import informed, refusal
 from crowdgate.jobs.kl.held import held_here
 from crowdgate.jobs.plan import asked_of, bundle_of, decided, failed, gate_reach, judge_static, plan_release
+from crowdgate.jobs.standing import Left, standing
 from crowdgate.later import Module
 from crowdgate.measures import MeasureClass
 
@@ -46,7 +46,8 @@ class GateNote:
 @dataclass(frozen=True)
 class Checked:
     """A policy whose files are right. `allowed` is False when a static gate fails, a blocking gate can't pass, or its
-    ledger, where that is at hand, would refuse it now whatever is left (`refused` says why). `unheld` is why the
+    ledger, where that is at hand, would refuse the next release, or leads to a gate that withholds it (`refused` says
+    why). `left` is what is left, and for how many releases. `unheld` is why the
     decisions on what is collected could not be held to the ledger (None: they were).
     """
 
@@ -58,6 +59,7 @@ class Checked:
     informed: bool | None
     unheld: str | None
     refused: str | None
+    left: Left
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -72,6 +74,7 @@ class Checked:
             "informed": self.informed,
             "decisions_not_held": self.unheld,
             "ledger_refuses": self.refused,
+            "left": self.left.to_json(),
         }
 
 
@@ -98,9 +101,10 @@ def check(policy: Path) -> Checked:
         for (rule, measure), found in zip(plan.gates, reaches, strict=True)
     ]
     hopeless = any(note.blocks and found is Reach.CANNOT_PASS for note, found in zip(notes, reaches, strict=True))
-    refused = refusal(plan)
-    allowed = not failed(verdicts) and not hopeless and refused is None
-    return Checked(policy, plan, tuple(verdicts), tuple(notes), allowed, informed(plan), held.why_not, refused)
+    found = standing(plan)
+    allowed = not failed(verdicts) and not hopeless and found.refused is None
+    said = (allowed, found.informed, held.why_not, found.refused, found.left)
+    return Checked(policy, plan, tuple(verdicts), tuple(notes), *said)
 
 
 def _audits(plan: Plan) -> Audits:

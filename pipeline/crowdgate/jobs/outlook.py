@@ -14,12 +14,13 @@ from crowdgate.accounting import pso
 from crowdgate.accounting.numbers import up
 from crowdgate.accounting.pso_curve import curve
 from crowdgate.jobs.charges import charges
-from crowdgate.jobs.informed import informed
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.predict.planned import prediction
 from crowdgate.jobs.predict.whose import doubts
 from crowdgate.jobs.prior import Figures, Subject, figures
+from crowdgate.jobs.standing import Standing, releases_in, standing
 from crowdgate.kind.forecast import BOUND, Chart, Column, Forecast, Listing, Value, plain
+from crowdgate.ledger.values import Spend
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 from crowdgate.report.chart import draw
 
@@ -52,7 +53,7 @@ class Outlook:
     figures: Figures
     forecast: Forecast
     releases: int
-    informed: bool | None
+    standing: Standing
     pso_bounds: tuple[float, ...]
 
     def rests_on(self) -> list[str]:
@@ -63,6 +64,11 @@ class Outlook:
         untold = ", ".join(self.figures.untold)
         stand_in = f"{said} No count tells {untold}: public margins stand in, as if independent."
         return [*doubts(self.figures, Subject.of_plan(self.plan)), stand_in if untold else said]
+
+    @property
+    def informed(self) -> bool | None:
+        """Whether the policy is informed by confidential data; None where its ledger can't be read."""
+        return self.standing.informed
 
     @property
     def charges(self) -> tuple[str, ...]:
@@ -100,6 +106,7 @@ class Outlook:
             "people_times_delta": up(self.people_times_delta),
             "releases_in_budget": self.releases,
             "informed": self.informed,
+            "left": self.standing.left.to_json(),
             "charges": list(self.charges),
             "pso_bound_after_release": list(self.pso_bounds),
             "pso_curve": [{key: plain(value) for key, value in row.items()} for row in self.pso_curve.rows],
@@ -120,14 +127,13 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
     releases = releases_in_budget(plan)
     bounds = tuple(pso_bound(plan, count) for count in range(1, min(releases, MOST_BOUNDS) + 1))
     expected = plan.protection.outlook(known.prior)
-    return Outlook(plan, known, expected, releases, informed(plan), bounds)
+    return Outlook(plan, known, expected, releases, standing(plan), bounds)
 
 
 def releases_in_budget(plan: Plan) -> int:
     """How many such releases the population's budget allows, for life."""
     budget, once = plan.bundle.budget.spec, plan.guarantee
-    by_epsilon = int(budget.epsilon / once.epsilon)
-    return min(by_epsilon, int(budget.delta / once.delta)) if once.delta else by_epsilon
+    return releases_in(Spend(budget.epsilon, budget.delta), Spend(once.epsilon, once.delta))
 
 
 def _curve(plan: Plan, count: int) -> Iterator[Mapping[str, Value]]:

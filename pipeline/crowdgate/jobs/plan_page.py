@@ -6,8 +6,8 @@ from pathlib import Path
 from crowdgate import modes, report
 from crowdgate.accounting.numbers import decimal
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.jobs.informed import informed_words
 from crowdgate.jobs.outlook import Outlook
+from crowdgate.jobs.standing import informed_words
 from crowdgate.kind.forecast import Listing
 from crowdgate.publish.pages import write_page
 from crowdgate.report.html import PICTURES, as_html

@@ -1,0 +1,151 @@
+"""What its ledger says of a policy, as far as that is at hand: whether it is informed by confidential data, whether it
+would be refused, and how many more such releases there can be, by the budget and by the policy's own gates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.accounting.numbers import decimal, exact_text
+from crowdgate.errors import CrowdgateError, LedgerRefused
+from crowdgate.gate import Outcome, Verdict, verdict
+from crowdgate.jobs.ledgers import ledger_at
+from crowdgate.jobs.plan import budget_of
+from crowdgate.ledger.values import ZERO, Budget, Spend
+from crowdgate.manifest import INFORMED
+from crowdgate.policy.policy import version_of
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
+    from crowdgate.ledger.ledger import Ledger
+
+UNKNOWN = "Whether it is informed by confidential data is not known: its ledger can't be read here."
+UNREAD = "its ledger can't be read here, so this is for a population that has lost nothing"
+MOST_RELEASES = 1000
+"""Releases one after another that gates are asked about."""
+
+
+@dataclass(frozen=True)
+class Left:
+    """How many more such releases there can be. `spent` and `cap` are those of the ledger where it was `read`, or those
+    of a population that has lost nothing. `releases` fit into the budget; the gates that read no data let `passing` of
+    them through (at most MOST_RELEASES are looked at), one after the other; `stops` is the verdict that withholds the
+    next one (None: none does)."""
+
+    spent: Spend
+    cap: Spend
+    read: bool
+    releases: int
+    passing: int
+    stops: Verdict | None
+
+    @property
+    def next_refused(self) -> str | None:
+        """Why the very next release can't be, where the ledger was read."""
+        if not self.read or self.passing:
+            return None
+        return self._budget_words() if self.stops is None else f"{self.stops.gate}: {self.stops.reason}"
+
+    def words(self) -> list[str]:
+        """The same in sentences."""
+        said = [self._budget_words() if self.read else f"{self._budget_words()} ({UNREAD})"]
+        if self.stops is not None:
+            which = "the next one" if not self.passing else f"all but the first {self.passing}"
+            said.append(f"Of these its own gates would withhold {which}: {self.stops.gate}: {self.stops.reason}.")
+        elif self.releases > self.passing:
+            said.append(f"Its own gates were asked about the first {self.passing} of these, and let them through.")
+        return said
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        gone = self.spent.left_of(self.cap)
+        return {
+            "ledger_read": self.read,
+            "epsilon": exact_text(gone.epsilon),
+            "delta": exact_text(gone.delta),
+            "releases_in_budget": self.releases,
+            "releases_past_gates": self.passing,
+            "stopped_by": None if self.stops is None else self.stops.gate,
+        }
+
+    def _budget_words(self) -> str:
+        left = self.spent.left_of(self.cap)
+        amounts = (f"{decimal(getattr(left, name), least=True)} of {name}" for name in ("epsilon", "delta"))
+        return f"Left of its budget: {' and '.join(amounts)}, which suffices for {self.releases} more such releases"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What the ledger says: `informed` is None where it can't be read; `refused` says why it would refuse."""
+
+    informed: bool | None
+    refused: str | None
+    left: Left
+
+
+def standing(plan: Plan) -> Standing:
+    """How a policy stands with the ledger of its budget."""
+    bundle, alone = plan.bundle, budget_of(plan.bundle)
+    try:
+        ledger = ledger_at(bundle.root, None, bundle.budget.spec.ledger)
+    except CrowdgateError:
+        return Standing(None, None, _left(plan, alone, ZERO, read=False))
+    try:
+        budget = ledger.check(bundle.contract.id, alone, version_of(bundle.policy), bundle.digest)
+        left = _left(plan, budget, ledger.spent(budget.population), read=True)
+        return Standing(_informed(plan, ledger), left.next_refused, left)
+    except LedgerRefused as refused:
+        return Standing(_informed(plan, ledger), str(refused), _left(plan, alone, ZERO, read=False))
+    except CrowdgateError:
+        return Standing(None, None, _left(plan, alone, ZERO, read=False))
+
+
+def _informed(plan: Plan, ledger: Ledger) -> bool | None:
+    """Whether a release of the policy would be marked so now."""
+    try:
+        return ledger.informed(plan.bundle.contract.population, plan.bundle.digest)
+    except CrowdgateError:
+        return None
+
+
+def _left(plan: Plan, budget: Budget, spent: Spend, *, read: bool) -> Left:
+    once = Spend(plan.guarantee.epsilon, plan.guarantee.delta)
+    releases = releases_in(spent.left_of(budget.cap), once)
+    passing, stops = _passing(plan, budget, spent, once, min(releases, MOST_RELEASES))
+    return Left(spent, budget.cap, read, releases, passing, stops)
+
+
+def releases_in(amount: Spend, once: Spend) -> int:
+    """How many releases of this cost an amount suffices for."""
+    by_epsilon = int(amount.epsilon / once.epsilon)
+    return min(by_epsilon, int(amount.delta / once.delta)) if once.delta else by_epsilon
+
+
+def _passing(plan: Plan, budget: Budget, spent: Spend, once: Spend, most: int) -> tuple[int, Verdict | None]:
+    """How many releases, one after the other, no gate withholds that blocks and reads no data; and what stops the
+    next."""
+    for done in count():
+        if done == most:
+            return done, None
+        spent = spent + once
+        stops = next(_stopping(plan, budget, spent), None)
+        if stops is not None:
+            return done, stops
+    raise AssertionError("counting ends")
+
+
+def _stopping(plan: Plan, budget: Budget, spent: Spend) -> Iterator[Verdict]:
+    cap = (budget.cap.epsilon, budget.cap.delta)
+    static = plan.static(budget.people, cap, (spent.epsilon, spent.delta))
+    for rule, measure in plan.gates:
+        if measure.of_static is not None and measure.asks is None and rule.severity == "block":
+            found = verdict(rule, measure, measure.of_static(static, rule), static)
+            if found.outcome is not Outcome.PASS:
+                yield found
+
+
+def informed_words(found: bool | None) -> list[str]:
+    """What is said of it; nothing of a policy that is not informed."""
+    return [UNKNOWN] if found is None else [INFORMED] if found else []

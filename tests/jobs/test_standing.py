@@ -1,0 +1,99 @@
+"""How many more releases there can be: by the budget, and by the policy's own gates, release by release."""
+
+import json
+from fractions import Fraction
+from math import exp
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowdgate.jobs.plan import plan_policy
+from crowdgate.jobs.standing import releases_in, standing
+from crowdgate.ledger.ledger import Spend
+from tests.workshop import Workshop, crowdgate
+
+POSITIVE = st.fractions(Fraction(1, 1000), 5, max_denominator=1000)
+
+
+@pytest.fixture
+def clinic(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    """Three releases of epsilon 2 fit into 6, and of delta .01 into .03."""
+    monkeypatch.chdir(workshop.root)
+    workshop.edit(workshop.policy, "pso_bound, at_most: 1}", "pso_bound, at_most: 1, severity: advise}")
+    return workshop
+
+
+def release(clinic: Workshop, slot: str) -> int:
+    return crowdgate("release", clinic.policy, "--as-of", slot)
+
+
+@given(POSITIVE, POSITIVE, POSITIVE, st.just(Fraction(0)) | POSITIVE)
+def test_as_many_as_fit_and_no_more(epsilon: Fraction, delta: Fraction, each: Fraction, other: Fraction) -> None:
+    fit = releases_in(Spend(epsilon, delta), Spend(each, other))
+    assert fit * each <= epsilon
+    assert fit * other <= delta
+    assert (fit + 1) * each > epsilon or (fit + 1) * other > delta
+
+
+def test_each_release_leaves_one_less_and_check_refuses_what_the_ledger_would(
+    clinic: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for done in range(3):
+        left = standing(plan_policy(clinic.policy)).left
+        assert (left.read, left.releases, left.passing, left.stops) == (True, 3 - done, 3 - done, None)
+        assert crowdgate("check", clinic.policy) == 0
+        assert f"which suffices for {3 - done} more such releases" in capsys.readouterr().out
+        assert release(clinic, f"2030-01-0{done + 1}") == 0
+    capsys.readouterr()
+    assert crowdgate("check", clinic.policy, "--json") == 3
+    (found,) = json.loads(capsys.readouterr().out)["policies"]
+    assert not found["allowed"]
+    assert found["left"]["releases_in_budget"] == 0
+    assert "which suffices for 0 more" in found["ledger_refuses"]
+    assert release(clinic, "2030-01-04") == 5
+
+
+@pytest.mark.parametrize(("limit", "through"), [("0.5", 0), ("1.1", 1), ("2.1", 2), ("3.1", 3)])
+def test_a_gate_that_stops_before_the_budget_does_is_foretold(
+    clinic: Workshop, capsys: pytest.CaptureFixture[str], limit: str, through: int
+) -> None:
+    """The foretold number of releases is published, and the next is withheld before anything is read."""
+    clinic.edit(clinic.budget, "delta: 0.03", "delta: 3e-6")
+    clinic.edit(clinic.policy, "delta: 0.01", "delta: 1e-6")
+    clinic.edit(clinic.policy, "pso_bound, at_most: 1, severity: advise}", f"pso_bound, at_most: {bound(limit)}}}")
+    left = standing(plan_policy(clinic.policy)).left
+    assert left.passing == through
+    done = sum(release(clinic, f"2030-01-0{at}") == 0 for at in range(1, 4))
+    assert done == through
+    capsys.readouterr()
+    assert crowdgate("check", clinic.policy, "--json") == 3
+    (found,) = json.loads(capsys.readouterr().out)["policies"]
+    assert (found["left"]["stopped_by"] is None) == (through == 3)
+    assert found["left"]["releases_past_gates"] == 0
+
+
+def bound(releases: str) -> str:
+    """A limit on the bound of singling out at weight 1e-9 that so many releases of delta 1e-6 for 1,000 people keep:
+    1000 (e^(2 n) 1e-9 + n 1e-6)."""
+    n = float(releases)
+    return f"{1000 * (exp(2 * n) * 1e-9 + n * 1e-6):.9f}"
+
+
+def test_without_a_ledger_it_says_so(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    assert release(clinic, "2030-01-01") == 0
+    (clinic.root / "crowdgate.toml").unlink()
+    found = standing(plan_policy(clinic.policy))
+    assert (found.informed, found.refused, found.left.read, found.left.releases) == (None, None, False, 3)
+    capsys.readouterr()
+    assert crowdgate("check", clinic.policy) == 0
+    assert "its ledger can't be read here, so this is for a population that has lost nothing" in capsys.readouterr().out
+
+
+def test_the_registered_budget_counts_where_it_is_smaller(clinic: Workshop) -> None:
+    assert release(clinic, "2030-01-01") == 0
+    clinic.edit(clinic.budget, "epsilon: 6, delta: 0.03", "epsilon: 60, delta: 0.3")
+    clinic.edit(clinic.policy, "version: 1", "version: 2")
+    assert standing(plan_policy(clinic.policy)).left.releases == 2
+    clinic.edit(clinic.budget, "epsilon: 60", "epsilon: 4")
+    assert standing(plan_policy(clinic.policy)).left.releases == 1
