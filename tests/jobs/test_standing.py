@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crowdgate.candidate import Cost, Static
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.standing import releases_in, standing
 from crowdgate.ledger.ledger import Spend
+from crowdgate.measures import MEASURES
+from crowdgate.policy.policy import GateRule
 from tests.workshop import Workshop, crowdgate
 
 POSITIVE = st.fractions(Fraction(1, 1000), 5, max_denominator=1000)
@@ -97,3 +100,34 @@ def test_the_registered_budget_counts_where_it_is_smaller(clinic: Workshop) -> N
     assert standing(plan_policy(clinic.policy)).left.releases == 2
     clinic.edit(clinic.budget, "epsilon: 60", "epsilon: 4")
     assert standing(plan_policy(clinic.policy)).left.releases == 1
+
+
+class Spending(Exception):
+    """What was spent before was read."""
+
+
+def test_measures_that_read_what_was_spent_say_so(clinic: Workshop) -> None:
+    plan = plan_policy(clinic.policy)
+
+    class Watched(Static):
+        @property
+        def spent(self) -> Cost:
+            raise Spending
+
+    watched = object.__new__(Watched)
+    watched.__dict__.update({name: value for name, value in vars(plan.alone()).items() if name != "spent"})
+    rule = GateRule.model_validate({"measure": "any", "at_most": "1", "over": ["ward"], "of": "ward"})
+    seen = set[str]()
+    for name, measure in MEASURES.items():
+        if measure.of_static is None:
+            continue
+        read = False
+        try:
+            measure.of_static(watched, rule)
+        except Spending:
+            read = True
+        except (ValueError, KeyError, ZeroDivisionError):
+            continue
+        assert read == measure.accumulates, name
+        seen.add(name)
+    assert seen >= {"pso_bound", "pso_bound_in_sample", "membership_precision_bound", "expected_singletons"}

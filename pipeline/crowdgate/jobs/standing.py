@@ -4,8 +4,8 @@ would be refused, and how many more such releases there can be, by the budget an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import count
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.accounting.numbers import decimal, exact_text
@@ -18,6 +18,7 @@ from crowdgate.manifest import INFORMED
 from crowdgate.policy.policy import version_of
 
 if TYPE_CHECKING:
+    from crowdgate.candidate import Static
     from crowdgate.kind.plan import Plan
     from crowdgate.ledger.ledger import Ledger
 
@@ -126,21 +127,21 @@ def releases_in(amount: Spend, once: Spend) -> int:
 def _passing(plan: Plan, budget: Budget, spent: Spend, once: Spend, most: int) -> tuple[int, Verdict | None]:
     """How many releases, one after the other, no gate withholds that blocks and reads no data; and what stops the
     next."""
-    for done in count():
-        if done == most:
-            return done, None
+    static = plan.static(budget.people, (budget.cap.epsilon, budget.cap.delta), (Fraction(0), Fraction(0)))
+    for done in range(most):
         spent = spent + once
-        stops = next(_stopping(plan, budget, spent), None)
+        now = replace(static, spent=(spent.epsilon, spent.delta))
+        stops = next(_stopping(plan, now, every=done == 0), None)
         if stops is not None:
             return done, stops
-    raise AssertionError("counting ends")
+    return most, None
 
 
-def _stopping(plan: Plan, budget: Budget, spent: Spend) -> Iterator[Verdict]:
-    cap = (budget.cap.epsilon, budget.cap.delta)
-    static = plan.static(budget.people, cap, (spent.epsilon, spent.delta))
+def _stopping(plan: Plan, static: Static, *, every: bool) -> Iterator[Verdict]:
+    """Gates that block and don't pass: of all that read no data, or of those that read what was spent before."""
     for rule, measure in plan.gates:
-        if measure.of_static is not None and measure.asks is None and rule.severity == "block":
+        asked = rule.severity == "block" and measure.asks is None and (every or measure.accumulates)
+        if asked and measure.of_static is not None:
             found = verdict(rule, measure, measure.of_static(static, rule), static)
             if found.outcome is not Outcome.PASS:
                 yield found

@@ -46,7 +46,7 @@ class Measure:
 
     One that `asks` a question reads the recorded audit of it, and one that asks for the `register` reads the public
     one that the policy names. `effort` is what an expectation over
-    so many classes takes, in classes of the quickest one.
+    so many classes takes, in classes of the quickest one. One that `accumulates` reads what was spent before, too.
 
     `shape` is what it reads of a candidate: a gate on it suits the kinds of release whose candidates have that shape.
     """
@@ -69,6 +69,7 @@ class Measure:
     register: bool = False
     asks: Question | None = None
     effort: Callable[[int], int] = int
+    accumulates: bool = False
 
     def __post_init__(self) -> None:
         """A gate whose measure could not be asked would never be judged, so such a measure is not made."""

@@ -67,6 +67,7 @@ def _pso(name: str, whose: str, bound: Callable[[Static, GateRule, Cost], float]
         reach=lambda static, rule: _from_alone_to_whole(static, lambda spent: bound(static, rule, spent)),
         of_static=lambda static, rule: Measurement.exact(bound(static, rule, static.spent)),
         options=("weight",),
+        accumulates=True,
     )
 
 
@@ -103,4 +104,5 @@ MEMBERSHIP_PRECISION_BOUND = Measure(
     reach=lambda static, rule: _from_alone_to_whole(static, lambda spent: _precision(static, rule, spent)),
     of_static=lambda static, rule: Measurement.exact(_precision(static, rule, static.spent)),
     options=("skew", "recall"),
+    accumulates=True,
 )
