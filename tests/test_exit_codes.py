@@ -64,6 +64,20 @@ def would_be_withheld(workshop: Workshop) -> Said:
     return say("check", workshop.policy)
 
 
+def looser(workshop: Workshop) -> Said:
+    old = workshop.policy.with_name("old.yaml")
+    old.write_text(workshop.policy.read_text(encoding="utf-8"), encoding="utf-8")
+    workshop.edit(workshop.policy, "beta: 0.5", "beta: 0.6")
+    return say("diff", old, workshop.policy)
+
+
+def tighter(workshop: Workshop) -> Said:
+    old = workshop.policy.with_name("old.yaml")
+    old.write_text(workshop.policy.read_text(encoding="utf-8"), encoding="utf-8")
+    workshop.edit(workshop.policy, "at_most: 500", "at_most: 400")
+    return say("diff", old, workshop.policy)
+
+
 def no_input(workshop: Workshop) -> Said:
     workshop.data.unlink()
     return release(workshop)
@@ -85,6 +99,11 @@ def changed_without_a_new_version(workshop: Workshop) -> Said:
     return say("release", workshop.policy, "--as-of", "2030-01-02")
 
 
+def edited_and_replayed(workshop: Workshop) -> Said:
+    edited_release(workshop)
+    return say("replay", workshop.policy)
+
+
 def edited_release(workshop: Workshop) -> Said:
     assert release(workshop).code == 0
     workshop.edit(workshop.release_dir(SLOT) / "data.csv", "north", "south")
@@ -92,9 +111,10 @@ def edited_release(workshop: Workshop) -> Said:
 
 
 WAYS: list[tuple[int, Callable[[Workshop], Said]]] = [
-    (0, release), (0, verified), (1, made_twice), (1, other_files_there), (2, wrong_policy), (2, wrong_option),
-    (3, withheld), (3, would_be_withheld), (4, no_input), (4, input_of_another_form), (5, budget_spent),
-    (5, changed_without_a_new_version), (6, edited_release),
+    (0, release), (0, verified), (0, tighter), (1, made_twice), (1, other_files_there), (2, wrong_policy),
+    (2, wrong_option),
+    (3, withheld), (3, would_be_withheld), (3, looser), (4, no_input), (4, input_of_another_form), (5, budget_spent),
+    (5, changed_without_a_new_version), (6, edited_release), (6, edited_and_replayed),
 ]  # fmt: skip
 
 

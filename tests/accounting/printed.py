@@ -111,6 +111,17 @@ def synthetic(root: Path) -> Told:
     return of_release(synthetic_workshop(root / "copy", RICH))
 
 
+def changed(root: Path) -> Told:
+    """A policy with other numbers than the one that was released."""
+    workshop = make_workshop(root / "copy")
+    told("release", workshop.policy, "--as-of", SLOT)
+    old = root / "copy" / "policies" / "old.yaml"
+    old.write_text(workshop.policy.read_text(encoding="utf-8"), encoding="utf-8")
+    workshop.edit(workshop.policy, "epsilon: 2", "epsilon: 3")
+    yield "diff", told("diff", old, workshop.policy, code=3)
+    yield "replay", told("replay", workshop.policy)
+
+
 def public(root: Path) -> Told:
     """A table that the clinic says is public: its anonymity sets, beside a register, and KL entries."""
     workshop = make_workshop(root / "copy")
@@ -174,6 +185,7 @@ def attack(root: Path) -> Told:
 COPIES: Mapping[str, Callable[[Path], Told]] = {
     "bundled": bundled,
     "synthetic": synthetic,
+    "changed": changed,
     "public": public,
     "audited": audited,
     "attack": attack,

@@ -65,6 +65,15 @@ COMMANDS = {
         "verify",
         "Find out from its files alone whether a release is what it says it is (exit 6 for anything that is not).",
     ),
+    "diff": Line(
+        "diff",
+        "Say of every field that changed between two policies whether it is tighter, looser, or neither, and what it"
+        " does.",
+    ),
+    "replay": Line(
+        "replay",
+        "Judge a policy's gates again on what its past releases recorded: which would be withheld now?",
+    ),
     "contract": Line("contracts", "Show what a contract makes of its columns."),
     "ledger": Line("ledgers", "Create, show and verify the ledger; raise a budget, stop a population."),
     "record": Line("records", "Open the private record of a release; every opening is recorded."),

@@ -18,7 +18,7 @@ from crowdgate.policy.policy import GateRule
 
 def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterator[str]:
     """What does not hold of the verdicts: a gate that blocks and did not pass, or one that is not as measured."""
-    static = replace(static_at_first(said), audits=candidate.static.audits)
+    static = known_first(said, candidate)
     if not any(gate.severity == "block" for gate in said.verdicts):
         yield "there is no gate that blocks"
     if sum(_classes(gate, static) for gate in said.verdicts) > MOST_MEASURED_AGAIN:
@@ -30,6 +30,11 @@ def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterat
             yield f"{gate.measure}: {problem}"
         if gate.severity == "block" and gate.verdict.outcome is not Outcome.PASS:
             yield f"{gate_words(rule)}: it blocks and did not pass"
+
+
+def known_first(said: Manifest, candidate: Candidate) -> Static:
+    """What static gates were judged by, with the recorded audits."""
+    return replace(static_at_first(said), audits=candidate.static.audits)
 
 
 def _classes(gate: GateSaid, static: Static) -> int:
@@ -51,10 +56,10 @@ def _problems(
     if measure.shape not in kind.shapes or not _stated(rule, measure) or not _of_input(rule, measure, said):
         yield "it is stated as no such gate can be"
         return
-    measured, shown = _measured(gate, rule, measure, static, candidate), gate.verdict.shown
-    if (measured is None) != (shown is None) or (measured is not None and shown and not shown.tells(measured)):
+    again, shown = measured(gate.value, rule, measure, static, candidate), gate.verdict.shown
+    if (again is None) != (shown is None) or (again is not None and shown and not shown.tells(again)):
         yield "what was measured is not what the release shows"
-    if judge(rule, measured) is not gate.verdict.outcome:
+    if judge(rule, again) is not gate.verdict.outcome:
         yield "its outcome does not follow from what was measured"
 
 
@@ -80,11 +85,13 @@ def _of_input(rule: GateRule, measure: Measure, said: Manifest) -> bool:
     return truncates and (rule.of is None or rule.of in read)
 
 
-def _measured(
-    gate: GateSaid, rule: GateRule, measure: Measure, static: Static, candidate: Candidate
+def measured(
+    noisy: str | None, rule: GateRule, measure: Measure, static: Static, candidate: Candidate
 ) -> Measurement | None:
+    """What the measure of a gate gives of a published release; of a charged one it is what the `noisy` number tells
+    that the release shows."""
     if measure.of_static is not None:
         return measure.of_static(static, rule)
     if measure.of_noisy is not None:
-        return None if gate.value is None else measure.of_noisy(candidate.static, rule, Fraction(gate.value))
+        return None if noisy is None else measure.of_noisy(candidate.static, rule, Fraction(noisy))
     return None if measure.of_candidate is None else measure.of_candidate(candidate, rule)

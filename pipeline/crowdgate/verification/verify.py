@@ -57,6 +57,7 @@ from crowdgate.signing.keys import PublicKey
 from crowdgate.verification.gates import gate_problems
 
 if TYPE_CHECKING:
+    from crowdgate.candidate import Candidate
     from crowdgate.ledger.ledger import Ledger
     from crowdgate.verification import ledger as ledgers
 else:
@@ -89,6 +90,18 @@ class Verification:
         """What the files hold, from step 6 on."""
         assert self._held is not None, "step 6 comes first"
         return self._held
+
+    @property
+    def candidate(self) -> Candidate:
+        """What measures read, with the recorded audits and the register, from step 6 on. Raises VerificationFailed."""
+        candidate = self.held.candidate(self.said)
+        for name, each in self.attachments.items():
+            if each.evidence is not None and name in self.sizes:
+                try:
+                    candidate = each.evidence(self.said, candidate, _bytes(self, name))
+                except VerificationFailed as fault:
+                    raise VerificationFailed(f"{name}: {fault}") from None
+        return candidate
 
     @property
     def kind(self) -> AnyKind:
@@ -242,14 +255,7 @@ def _other_version(of: Verification) -> str:
 
 
 def _gates(of: Verification) -> Iterator[str]:
-    candidate = of.held.candidate(of.said)
-    for name, each in of.attachments.items():
-        if each.evidence is not None and name in of.sizes:
-            try:
-                candidate = each.evidence(of.said, candidate, _bytes(of, name))
-            except VerificationFailed as fault:
-                raise VerificationFailed(f"{name}: {fault}") from None
-    yield from gate_problems(of.said, of.kind, candidate)
+    yield from gate_problems(of.said, of.kind, of.candidate)
 
 
 def _pages(of: Verification) -> Iterator[str]:

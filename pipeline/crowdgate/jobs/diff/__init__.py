@@ -1,0 +1,1 @@
+"""What changed between two policies: tighter, looser, not comparable, or another meaning."""

@@ -1,0 +1,112 @@
+"""What a policy comes to before and after a change: its guarantee, and how many releases its budget still allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from os.path import relpath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.accounting.numbers import decimal
+from crowdgate.documents import read_document
+from crowdgate.errors import CrowdgateError
+from crowdgate.jobs.diff.compare import NOTHING, Change
+from crowdgate.jobs.diff.order import Direction
+from crowdgate.jobs.ledgers import ledger_at
+from crowdgate.jobs.plan import budget_of, bundle_of, plan_release
+from crowdgate.ledger.values import ZERO
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Contract
+    from crowdgate.jobs.diff.sides import Stated
+    from crowdgate.kind.plan import Plan
+    from crowdgate.ledger.values import Spend
+
+
+@dataclass(frozen=True)
+class Comes:
+    """What a policy comes to: lines by their names, each a bound rounded to the safe side, and the plain sentence.
+    `known`: the ledger was read, so that what is left is what is left now."""
+
+    lines: Mapping[str, str]
+    plain: str
+    known: bool
+
+
+def planned(stated: Stated) -> Plan | None:
+    """The plan of a policy in its working copy; None of a file outside one. Raises ConfigurationError."""
+    return None if stated.home is None else plan_release(bundle_of(stated.path))
+
+
+def comes_to(plan: Plan, home: Path) -> Comes:
+    """What a plan comes to, with the ledger that the working copy `home` names, if it can be read here."""
+    figures, guarantee = plan.protection.figures(), plan.guarantee
+    now = _in_force(plan, home)
+    cap, spent = now or (budget_of(plan.bundle).cap, ZERO)
+    lines = {
+        "epsilon of a release": decimal(guarantee.epsilon),
+        "delta of a release": decimal(guarantee.delta),
+        **{f"epsilon of {part.name}": decimal(part.epsilon) for part in guarantee.parts if len(guarantee.parts) > 1},
+        "k, the least class": str(figures.least_class) if figures.levels else NOTHING,
+        "beta, the share of rows kept": decimal(figures.beta),
+        "releases left": str(releases(spent.left_of(cap), guarantee.epsilon, guarantee.delta)),
+    }
+    return Comes(lines, plan.plain(plan.alone(), first=True)[0], now is not None)
+
+
+def releases(left: Spend, epsilon: Fraction, delta: Fraction) -> int:
+    """How many releases at that price what is left pays for."""
+    shares = ((left.epsilon, epsilon), (left.delta, delta))
+    return min(have // each for have, each in shares if each > 0)
+
+
+def _in_force(plan: Plan, home: Path) -> tuple[Spend, Spend] | None:
+    """The budget in force and what is spent of it; None where the ledger can't be read here, or does not know them."""
+    bundle = plan.bundle
+    try:
+        ledger = ledger_at(home, None, bundle.budget.spec.ledger)
+        stated = budget_of(bundle)
+        return ledger.check(bundle.contract.id, stated).cap, ledger.spent(stated.population)
+    except CrowdgateError:
+        return None
+
+
+def contract_changes(old: Plan, new: Plan) -> Iterator[Change]:
+    """The contracts that a policy names, which decide what its fields mean."""
+    was, now = _contracts(old), _contracts(new)
+    for place in dict.fromkeys([*was, *now]):
+        if _read(was.get(place)) != _read(now.get(place)):
+            means = "what the contract says of the table: what a level, a row or a person is may be another"
+            yield Change(f"{place} (its files)", Direction.CHANGED_MEANING, "as it was", "edited", means)
+
+
+def _contracts(plan: Plan) -> dict[str, Contract | None]:
+    """By what they are to the policy; the population of audits where it has a contract of its own."""
+    bundle = plan.bundle
+    found = {"contract": bundle.contract, "register": bundle.register}
+    return found if bundle.population is bundle.contract else {**found, "population": bundle.population}
+
+
+def _read(contract: Contract | None) -> list[tuple[str, Any]] | None:
+    """What its files say, without comments and the order of keys."""
+    if contract is None:
+        return None
+    folder = contract.files[0].parent
+    return [
+        (relpath(path, folder), read_document(path).data if path.suffix == ".yaml" else path.read_bytes())
+        for path in contract.files
+    ]
+
+
+def level_codes(old: Plan, new: Plan) -> dict[str, dict[str, Any]]:
+    """The codes of all levels of the contract, if both sides have the same."""
+    was, now = old.bundle.contract, new.bundle.contract
+    if _read(was) != _read(now):
+        return {}
+    return {
+        attribute.name: {level.name: level.codes for level in attribute.hierarchy.levels}
+        for attribute in now.attributes
+        if attribute.hierarchy is not None
+    }

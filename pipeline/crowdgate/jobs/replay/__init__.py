@@ -1,0 +1,1 @@
+"""The gates of a policy judged again on what its past releases recorded."""

@@ -1,0 +1,173 @@
+"""`crowdgate diff`: files, folders and revisions of git, what they come to, and how it ends."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.lives import Said, say
+from tests.workshop import MARK, Workshop
+
+
+@pytest.fixture
+def there(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    """A working copy under git, its table with it, in which commands are given."""
+    monkeypatch.chdir(workshop.root)
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    git("init", "-q")
+    git("add", "policies", "data_contracts")
+    git("-c", "user.name=board", "-c", "user.email=board@example.org", "commit", "-q", "-m", "first")
+    return workshop
+
+
+def git(*arguments: str) -> None:
+    subprocess.run(["git", *arguments], check=True, capture_output=True)
+
+
+def compared(workshop: Workshop, *options: str) -> Said:
+    return say("diff", "HEAD:policies/clinic.yaml", workshop.policy, *options)
+
+
+def test_the_same_is_equal_and_ends_well(there: Workshop) -> None:
+    there.edit(there.policy, "spec:\n", "# a comment\nspec:\n")
+    said = compared(there)
+    assert said.code == 0
+    assert said.out.startswith("clinic: equal")
+
+
+def test_what_is_only_tighter_ends_well(there: Workshop) -> None:
+    there.edit(there.policy, "version: 1", "version: 2")
+    there.edit(there.policy, "at_most: 500", "at_most: 400")
+    said = compared(there)
+    assert said.code == 0
+    assert "tighter         spec.gates[singletons].at_most: 500 -> 400" in said.out
+    assert "raise it" not in said.out
+
+
+def test_what_is_looser_ends_otherwise_with_what_it_comes_to(there: Workshop) -> None:
+    there.edit(there.policy, "epsilon: 2", "epsilon: 3")
+    said = compared(there)
+    assert said.code == 3
+    for line in ("epsilon of a release: 2 -> 3", "releases left: 3 -> 2", "k, the least class: ", "raise it"):
+        assert line in said.out
+    assert "now, by the ledger" in said.out
+
+
+def test_releases_left_are_those_that_the_ledger_still_pays_for(there: Workshop) -> None:
+    assert say("release", there.policy, "--as-of", "2030-01-01").code == 0
+    there.edit(there.policy, "epsilon: 2", "epsilon: 3")
+    assert "releases left: 2 -> 1" in compared(there).out
+
+
+def test_json_and_markdown_say_the_same(there: Workshop) -> None:
+    there.edit(there.policy, "beta: 0.5", "beta: 0.25")
+    there.edit(there.policy, "board", "a|b `c` <script>")
+    found = compared(there, "--json").json()
+    (policy,) = found["policies"]
+    assert {each["field"]: each["direction"] for each in policy["changes"]} == {
+        "metadata.owner": "changed meaning", "spec.mechanism.sampling.beta": "tighter",
+    }  # fmt: skip
+    assert found["direction"] == policy["direction"] == "changed meaning"
+    text = compared(there, "--markdown").out
+    assert "| **tighter** | `spec.mechanism.sampling.beta` | `0.5` | `0.25` |" in text
+    assert "| `` a\\|b `c` <script> `` |" in text
+
+
+def test_a_contract_that_was_edited_changes_what_the_policy_means(there: Workshop) -> None:
+    there.edit(there.contract, "width: 50", "width: 30")
+    said = compared(there)
+    assert said.code == 3
+    assert "changed meaning contract (its files)" in said.out
+
+
+def test_public_counts_that_a_contract_names_are_part_of_it(there: Workshop) -> None:
+    there.edit(there.root / "data_contracts" / "ward.csv", "south,3", "south,4")
+    assert "changed meaning contract (its files)" in compared(there).out
+
+
+def test_a_comment_in_a_contract_changes_nothing(there: Workshop) -> None:
+    there.edit(there.contract, "status: active", "status: active  # since May")
+    assert compared(there).code == 0
+
+
+def test_a_larger_budget_is_looser(there: Workshop) -> None:
+    there.edit(there.budget, "epsilon: 6", "epsilon: 8")
+    said = compared(there)
+    assert said.code == 3
+    assert "looser          budget.spec.epsilon: 6 -> 8" in said.out
+
+
+def test_folders_pair_policies_by_name(there: Workshop) -> None:
+    other = there.policy.with_name("other.yaml")
+    other.write_text(there.policy.read_text().replace("name: clinic,", "name: other,"))
+    come = say("diff", "HEAD:policies", "policies")
+    assert (come.code, "other: 1 looser" in come.out, "clinic: equal" in come.out) == (3, True, True)
+    assert say("diff", "policies", "HEAD:policies").code == 0
+
+
+def test_a_revision_is_read_from_a_folder_inside_the_repository(
+    there: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(there.root / "policies")
+    assert say("diff", "HEAD:./clinic.yaml", "clinic.yaml").code == 0
+    assert say("diff", "HEAD:policies/clinic.yaml", "HEAD:policies/clinic.yaml").code == 0
+
+
+def test_nothing_is_checked_out_and_no_table_leaves_git(there: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[bytes] = []
+    monkeypatch.setattr(Path, "write_bytes", lambda path, data: _write(written, path, data))
+    there.edit(there.policy, "epsilon: 2", "epsilon: 3")
+    edited = there.policy.read_text()
+    assert compared(there).code == 3
+    assert there.policy.read_text() == edited
+    assert written
+    assert not any(MARK.encode() in data for data in written)
+
+
+def _write(written: list[bytes], path: Path, data: bytes) -> int:
+    written.append(data)
+    with path.open("wb") as file:
+        return file.write(data)
+
+
+def test_without_a_working_copy_the_fields_are_compared_and_the_rest_is_told(there: Workshop, tmp_path: Path) -> None:
+    alone = tmp_path / "alone.yaml"
+    alone.write_text(there.policy.read_text())
+    said = say("diff", alone, there.policy)
+    assert said.code == 0
+    assert "Contract and budget were not compared" in said.out
+
+
+@pytest.mark.parametrize(
+    ("old", "found"),
+    [
+        ("HEAD:policies/none.yaml", "no such file at that revision"),
+        ("HEAD:../clinic.yaml", "a path outside"),
+        ("nowhere:policies/clinic.yaml", "no revision that git knows"),
+        ("--output=x:policies", "No such option"),
+        ("none.yaml", "No such file"),
+        ("policies", "a folder beside a file"),
+    ],
+)
+def test_what_can_not_be_read_is_refused(there: Workshop, old: str, found: str) -> None:
+    said = say("diff", old, there.policy)
+    assert (said.code, said.out) == (2, "")
+    assert found in said.err
+
+
+def test_links_in_git_are_not_followed(there: Workshop) -> None:
+    there.policy.with_name("link.yaml").symlink_to("/etc/hostname")
+    git("add", "policies")
+    git("-c", "user.name=board", "-c", "user.email=board@example.org", "commit", "-q", "-m", "second")
+    assert "no plain file" in say("diff", "HEAD:policies", "policies").err
+
+
+def test_a_policy_that_is_wrong_is_refused_with_its_line(there: Workshop) -> None:
+    there.edit(there.policy, "beta: 0.5", "beta: 5")
+    assert f"{there.policy}:10: " in compared(there).err
+    git("add", "policies")
+    git("-c", "user.name=board", "-c", "user.email=board@example.org", "commit", "-q", "-m", "second")
+    there.edit(there.policy, "beta: 5", "beta: 0.5")
+    said = compared(there)
+    assert (said.code, "HEAD:policies/clinic.yaml:10: " in said.err) == (2, True)
