@@ -137,7 +137,29 @@ POOLS: dict[str, list[Any]] = {
     "spec/contract": ["clinic", "hospital"],
     "metadata/owner": ["board", "bored"],
 }  # fmt: skip
-"""Values of single fields, of which all triples are few."""
+"""Values of single fields of releases of rows, of which all triples are few."""
+AGES = ["exact", "10 years", "50 years", "odd", "any"]
+FLAGS = ["true", "false"]
+RATES = [{"beta": "0.1"}, {"beta": "0.5"}, {"beta": "1"}]
+OTHER_POOLS: list[tuple[str, str, list[Any]]] = [
+    (TABLES, "spec/mechanism/sampling", RATES),
+    (TABLES, "spec/mechanism/levels/age", AGES),
+    (TABLES, "spec/mechanism/tables", [[{"all": "1"}], [{"all": "1"}, {"total": "true"}], [{"total": "true"}]]),
+    (TABLES, "spec/mechanism/tables/3/clamps", FLAGS),
+    (TABLES, "spec/mechanism/tables/5/at", [["0.5"], ["0.25", "0.5"], ["0.75"], ["0.25", "0.5", "0.75"]]),
+    (TABLES, "spec/mechanism/suppress", FLAGS),
+    (TABLES, "spec/mechanism/raw", FLAGS),
+    (TABLES, "spec/mechanism/noise", ["laplace", "gaussian"]),
+    (SYNTHETIC, "spec/mechanism/sampling", RATES),
+    (SYNTHETIC, "spec/mechanism/attributes/age", AGES),
+    (
+        SYNTHETIC,
+        "spec/mechanism/triples",
+        [[], [["age", "ward", "sex"]], [["age", "ward", "sex"], ["sex", "age", "race"]]],
+    ),
+    (SYNTHETIC, "spec/mechanism/pair_error", ["0.05", "0.1", "0.2"]),
+]
+"""The same of other kinds of release."""
 MOVES: dict[str, st.SearchStrategy[Any]] = {
     **{path: st.sampled_from(values) for path, values in POOLS.items() if not path.startswith("spec/gates")},
     "spec/gates": gates(),

@@ -20,6 +20,7 @@ from crowdgate.policy.values import Strict
 from tests.jobs.diff.drawn import (
     BUDGET,
     COARSER,
+    OTHER_POOLS,
     POOLS,
     ROWS,
     SYNTHETIC,
@@ -243,9 +244,11 @@ def test_the_order_is_transitive(data: st.DataObject) -> None:
     assert transitive(policy(one), policy(two), policy(data.draw(moved(two))))
 
 
-@pytest.mark.parametrize("path", POOLS)
-def test_every_pair_and_triple_of_values_of_a_field_is_in_order(path: str) -> None:
-    those = [policy(edited(data_of(ROWS), path, value)) for value in POOLS[path]]
+@pytest.mark.parametrize(
+    ("mechanism", "path", "values"), [*((ROWS, path, values) for path, values in POOLS.items()), *OTHER_POOLS]
+)
+def test_every_pair_and_triple_of_values_of_a_field_is_in_order(mechanism: str, path: str, values: list[Any]) -> None:
+    those = [policy(edited(data_of(mechanism), path, value)) for value in values]
     assert all(antisymmetric(one, other) for one in those for other in those)
     assert all(transitive(*three) for three in product(those, repeat=3))
 
