@@ -156,6 +156,13 @@ def test_what_can_not_be_read_is_refused(there: Workshop, old: str, found: str) 
     assert found in said.err
 
 
+def test_a_broken_contract_of_others_stands_in_no_way(there: Workshop) -> None:
+    there.contract.with_name("others.yaml").write_text("a: [")
+    git("add", "data_contracts/others.yaml")
+    git("-c", "user.name=board", "-c", "user.email=board@example.org", "commit", "-q", "-m", "second")
+    assert compared(there).code == 0
+
+
 def test_links_in_git_are_not_followed(there: Workshop) -> None:
     there.policy.with_name("link.yaml").symlink_to("/etc/hostname")
     git("add", "policies")

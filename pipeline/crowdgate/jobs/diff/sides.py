@@ -99,6 +99,15 @@ def wrong(named: str, found: str, expected: str) -> ConfigurationError:
     return ConfigurationError(Problem("command line", None, named, found, expected))
 
 
+def _schema(contract: Path) -> Any:
+    """What a contract says of its columns; a broken one, which may be nobody's, says nothing."""
+    try:
+        stated = read_document(contract).data
+    except ConfigurationError:
+        return None
+    return stated.get("schema") if isinstance(stated, dict) else None
+
+
 class _Exported:
     """What git holds at a revision of the working copy around a path, in a folder."""
 
@@ -137,9 +146,7 @@ class _Exported:
                     yield name
                     if room == "data_contracts":
                         self._write([name])
-                        stated = read_document(self.scratch / name).data
-                        schema = stated.get("schema") if isinstance(stated, dict) else None
-                        yield from self._lists(PurePosixPath(name).parent, schema)
+                        yield from self._lists(PurePosixPath(name).parent, _schema(self.scratch / name))
 
     def _lists(self, folder: PurePosixPath, stated: Any) -> Iterator[str]:
         if isinstance(stated, str):
