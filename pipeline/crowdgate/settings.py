@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FILE = "crowdgate.toml"
 KEY_VARIABLE = "CROWDGATE_SIGNING_KEY"
+LEDGER_VARIABLE = "CROWDGATE_LEDGER"
 LONGEST_NAME = 20
 NAMES = ("ledger", "signing_key", "trusted_keys")
 Placed = Callable[[str, Path], str]
@@ -34,7 +35,7 @@ def ledger_url(root: Path, option: str | None, placed: Placed) -> str:
 
     Raises ConfigurationError when no place names a ledger, or the file is wrong.
     """
-    named = option or os.environ.get("CROWDGATE_LEDGER")
+    named = option or os.environ.get(LEDGER_VARIABLE)
     if named:
         return _placed("--ledger or CROWDGATE_LEDGER", named, Path.cwd(), placed)
     path = root / FILE

@@ -17,7 +17,7 @@ from crowdgate.jobs.rehearsal.rehearse import Asked, rehearse
 from crowdgate.jobs.rehearsal.rows import EVENLY, MARGINS, drawn
 from crowdgate.jobs.verify import verify
 from crowdgate.ledger.ledger import open_ledger
-from crowdgate.settings import KEY_VARIABLE
+from crowdgate.settings import KEY_VARIABLE, LEDGER_VARIABLE
 from crowdgate.signing import keys
 from tests.workshop import MARK, Workshop, crowdgate, make_workshop
 
@@ -62,8 +62,9 @@ def test_what_is_written_says_that_it_is_of_nobody_and_no_key_has_signed_it(
 ) -> None:
     keys.create(tmp_path / "board.key")
     monkeypatch.setenv(KEY_VARIABLE, (tmp_path / "board.key").read_text(encoding="utf-8"))
+    monkeypatch.setenv(LEDGER_VARIABLE, f"sqlite:///{tmp_path / 'nowhere.db'}")
     found = rehearse(Asked(clinic.policy, to=tmp_path / "out"))
-    assert KEY_VARIABLE in os.environ
+    assert {KEY_VARIABLE, LEDGER_VARIABLE} <= {*os.environ}
     folder = found.result.path
     assert folder is not None
     readme = (folder / "README.md").read_text(encoding="utf-8")
@@ -142,6 +143,19 @@ def test_values_come_as_often_as_the_margins_say_and_rules_hold(clinic: Workshop
     for name, share in (("north", 0.5), ("south", 0.3), ("east", 0.2)):
         assert abs((wards == name).mean() - share) < 6 * 0.0016
     assert set(table["age"].to_pylist()) == {"18", "19", "20"}
+
+
+def test_an_inherited_sample_holds_a_part_of_the_people(clinic: Workshop) -> None:
+    """Each of 1,000 with probability .2: six standard deviations of 12.7 around 200 (1e-8); the seed is fixed."""
+    sample = "{name: s, beta: 0.2, method: bernoulli, secret: true, size: unpublished}"
+    rows = "      - {property: rowsAtMost, value: 1000}\n"
+    clinic.edit(clinic.contract, rows, f"{rows}      - {{property: sample, value: {sample}}}\n")
+    clinic.edit(clinic.policy, "{beta: 0.5}", "{inherited: s}")
+    clinic.edit(clinic.policy, "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n", "")
+    plan = plan_policy(clinic.policy)
+    made = drawn(plan.bundle.contract, rehearsing._prior(plan, 1000, None), 1000, 0)
+    assert abs(made.table.num_rows - 200) < 76
+    assert rehearse(Asked(clinic.policy)).people == 1000
 
 
 def test_counts_of_a_release_are_drawn_together(clinic: Workshop) -> None:

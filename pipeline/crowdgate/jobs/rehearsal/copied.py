@@ -13,7 +13,7 @@ import yaml
 
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.later import Module
-from crowdgate.settings import FILE, KEY_VARIABLE
+from crowdgate.settings import FILE, KEY_VARIABLE, LEDGER_VARIABLE
 
 if TYPE_CHECKING:
     from crowdgate.ledger import ledger as making
@@ -76,11 +76,10 @@ def _copy(file: Path, root: Path, folder: Path) -> None:
 
 
 @contextmanager
-def unsigned() -> Iterator[None]:
-    """No key signs what is rehearsed: nobody can take it for a release."""
-    key = os.environ.pop(KEY_VARIABLE, None)
+def alone() -> Iterator[None]:
+    """The environment names no ledger and no key: none but the rehearsal's own is written, and nothing is signed."""
+    kept = {name: os.environ.pop(name) for name in (KEY_VARIABLE, LEDGER_VARIABLE) if name in os.environ}
     try:
         yield
     finally:
-        if key is not None:
-            os.environ[KEY_VARIABLE] = key
+        os.environ.update(kept)

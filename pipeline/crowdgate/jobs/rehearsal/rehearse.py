@@ -16,7 +16,7 @@ from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem
 from crowdgate.extras import RELEASE, need
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.prior import Subject, figures
-from crowdgate.jobs.rehearsal.copied import copied, unsigned
+from crowdgate.jobs.rehearsal.copied import alone, copied
 from crowdgate.kind.run import Request, Result
 from crowdgate.later import Module
 
@@ -87,7 +87,7 @@ def rehearse(asked: Asked) -> Rehearsed:
     people = _people(plan, asked.people)
     folder = _folder(plan, asked.to)
     made: Drawn = rows.drawn(plan.bundle.contract, _prior(plan, people, asked.source), people, asked.seed)
-    with tempfile.TemporaryDirectory(prefix="crowdgate-rehearsal-") as scratch, unsigned():
+    with tempfile.TemporaryDirectory(prefix="crowdgate-rehearsal-") as scratch, alone():
         root = Path(scratch).resolve()
         policy, table = copied(plan.bundle, root), root / "rows.parquet"
         _write(made, table)

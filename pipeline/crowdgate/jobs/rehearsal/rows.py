@@ -38,7 +38,8 @@ class Drawn:
 
 
 def drawn(contract: Contract, prior: Prior, people: int, seed: int) -> Drawn:
-    """Rows of so many people: one each, or, where a contract allows several, from one to as many at random."""
+    """Rows of so many people: one each, or, where a contract allows several, from one to as many at random. Of
+    those who are in an inherited sample, which coins decide."""
     import pyarrow as pa
 
     random = np.random.default_rng(seed)
@@ -60,6 +61,8 @@ def _persons(contract: Contract, people: int, random: np.random.Generator) -> Co
     each = np.ones(people, dtype=np.int64)
     if contract.unit.person is not None:
         each = random.integers(1, contract.unit.rows, people, endpoint=True)
+    if contract.sample is not None:
+        each[random.random(people) >= float(contract.sample.beta)] = 0
     return np.repeat(np.arange(people, dtype=np.int32), each)
 
 
