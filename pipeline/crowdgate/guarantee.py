@@ -72,13 +72,18 @@ class Guarantee:
         parts = (_replaced(p, beta if p.name == sampled or len(names) == 1 else None, rows) for p in self.parts)
         return Guarantee.of(tuple(parts), "replace-one", self.unit)
 
+    @property
+    def factor(self) -> Fraction | None:
+        """e^epsilon, rounded up; None above epsilon 300."""
+        return None if self.epsilon > 300 else Fraction(raised(math.exp(up(self.epsilon))))
+
     def words(self) -> str:
         """One or two plain sentences with the numbers; what is not a short decimal is rounded up."""
         if self.delta >= 1:
             return f"No guarantee: delta is {decimal(self.delta)}, and a probability is at most 1 anyway."
         what = f"any one {self.unit}" if self.unit == "row" else "all rows of any one person"
         how = f"Adding or removing {what}" if self.relation == "add-remove" else f"Replacing {what} by other data"
-        factor = "" if self.epsilon > 300 else f" = {decimal(Fraction(raised(math.exp(up(self.epsilon)))), 3)}"
+        factor = "" if self.factor is None else f" = {decimal(self.factor, 3)}"
         but = f", but for {decimal(self.delta)} of probability" if self.delta else ""
         limit = f"by a factor of at most e^{decimal(self.epsilon)}{factor}{but}"
         return f"{how} changes the probability of any set of possible releases {limit}.{self._parts_in_words()}"

@@ -16,6 +16,7 @@ NEEDED = {
     "--version": (),
     "--help": (),
     "check {policy}": ("sqlalchemy",),  # of the ledger
+    "explain {policy}": ("sqlalchemy", "jinja2"),  # and of templates
     "plan {policy}": ("sqlalchemy", "scipy"),  # and of forecasts
     "verify {missing}": (),
 }

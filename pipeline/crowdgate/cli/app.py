@@ -36,6 +36,11 @@ COMMANDS = {
         "check",
         "Find out whether policies are right and can be let through, reading no data but those of a public register.",
     ),
+    "explain": Line(
+        "explain",
+        "Say in plain sentences what a policy promises, what each of its rules does, what is assumed and what is not"
+        " protected; no data is read.",
+    ),
     "plan": Line(
         "plan", "Show what a policy promises and costs, and its alternatives; nothing is read but what is public."
     ),

@@ -27,13 +27,14 @@ else:
 
 @dataclass(frozen=True)
 class GateNote:
-    """One gate: when it is decided, whether it blocks, a warning when it can't fail, can't pass or hardly passes, and
-    what it costs if it is charged."""
+    """One gate: when it is decided, whether it blocks, whether it can decide anything, a warning when it can't fail,
+    can't pass or hardly passes, and what it costs if it is charged."""
 
     gate: str
     reads: str
     decided: str
     blocks: bool
+    reach: Reach
     warning: str | None
     cost: str | None
 
@@ -95,6 +96,7 @@ def check(policy: Path) -> Checked:
             measure.reads,
             decided(measure) + (f". {_of_register(register)}" if measure.register else ""),
             rule.severity == "block",
+            found,
             _warning(measure.reads, found) or unlikely(plan, rule, measure),
             charge_words(plan, rule, measure),
         )

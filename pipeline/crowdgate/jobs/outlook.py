@@ -78,7 +78,7 @@ class Outlook:
     @property
     def people_times_delta(self) -> Fraction:
         """Where it is near 1, the bound on singling out says nothing."""
-        return self.plan.bundle.budget.spec.people * self.plan.guarantee.delta
+        return people_times_delta(self.plan)
 
     @cached_property
     def pso_curve(self) -> Listing:
@@ -128,6 +128,11 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
     bounds = tuple(pso_bound(plan, count) for count in range(1, min(releases, MOST_BOUNDS) + 1))
     expected = plan.protection.outlook(known.prior)
     return Outlook(plan, known, expected, releases, standing(plan), bounds)
+
+
+def people_times_delta(plan: Plan) -> Fraction:
+    """The bound on the people of the population, times delta of one release."""
+    return plan.bundle.budget.spec.people * plan.guarantee.delta
 
 
 def releases_in_budget(plan: Plan) -> int:

@@ -51,7 +51,7 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Page:
-    """A README: the name of its template (a path below the package) and the values of the kind's own words."""
+    """A README or an explanation: its template (a path below the package) and the values of the kind's own words."""
 
     template: str
     values: Mapping[str, object]
@@ -88,7 +88,8 @@ class Kind(Generic[S, M, C, P, X]):
     - `publish` makes of a candidate what the files hold; `files` writes these, `data` and `page` say what is in them,
       and `measured` is the candidate that output measures read. `says` gives the class of manifests, `mechanism` what
       one says of it (`parameters` before there is a candidate); `private` figures for the curator.
-    - `promise` and `notes` say what is guaranteed, and what else a person should know; `outlook` what is expected;
+    - `promise` and `notes` say what is guaranteed, and what else a person should know; `explained` how the data are
+      protected, for somebody who is no programmer; `outlook` what is expected;
       `propose` gives specifications of this kind that would tell tables at these levels.
     - `claims` yields what does not hold of a manifest by itself; `read` recounts the files of a folder, and raises
       VerificationFailed for anything that is not as the manifest says. `refit` makes data again that follow from other
@@ -118,6 +119,7 @@ class Kind(Generic[S, M, C, P, X]):
     private: Callable[[M, C, Histograms], Sections]
     promise: Callable[[M, Guarantee], list[str]]
     notes: Callable[[M], list[str]]
+    explained: Callable[[M], Page]
     outlook: Callable[[M, Prior], Forecast]
     propose: Callable[[Axes], Sequence[S]]
     says: Callable[[], type[X]]
@@ -301,6 +303,10 @@ class Protection(ABC):
         """What else a person should know of it, in words."""
 
     @abstractmethod
+    def explained(self) -> Page:
+        """How it protects, for somebody who is no programmer."""
+
+    @abstractmethod
     def outlook(self, prior: Prior) -> Forecast:
         """What is expected."""
 
@@ -340,6 +346,9 @@ class _Protection(Protection, Generic[S, M, C, P, X]):
 
     def notes(self) -> list[str]:
         return self.of.notes(self.planned.mechanism)
+
+    def explained(self) -> Page:
+        return self.of.explained(self.planned.mechanism)
 
     def outlook(self, prior: Prior) -> Forecast:
         return self.of.outlook(self.planned.mechanism, prior)

@@ -1,6 +1,7 @@
 """Pages that a person reads: Markdown from templates, and HTML from the same Markdown. Handed a kind's page, it knows
 none."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -25,13 +26,18 @@ def _environment() -> "jinja2.Environment":
     loader = jinja2.FileSystemLoader(ROOT)
     settings = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     made = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False, **settings)  # type: ignore[arg-type]
-    made.filters |= {"cell": cell, "text": line}
+    made.filters |= {"cell": cell, "text": line, "words": words}
     return made
 
 
 def line(value: object) -> str:
     """Text on one line."""
     return " ".join(str(value).split())
+
+
+def words(value: object) -> str:
+    """Text on one line in a Markdown paragraph, of which nothing is markup."""
+    return re.sub(r"([\\`*_\[\]<>#|~!])", r"\\\1", line(value))
 
 
 def cell(value: object) -> str:

@@ -11,13 +11,22 @@ from crowdgate.mechanisms.rows.parts import CHOICE_PART, JOINT_PART, MARGINS_PAR
 from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 
 if TYPE_CHECKING:
-    from crowdgate.kinds.rows import attacked, files, outlook, page, plan, release, tells, verify
+    from crowdgate.kinds.rows import attacked, explained, files, outlook, page, plan, release, tells, verify
     from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate
     from crowdgate.kinds.rows.said import RowsManifest
     from crowdgate.mechanisms.rows.safe_k import SafeK
 else:
-    attacked, files, outlook, page, plan, release, tells, verify = modules(
-        "crowdgate.kinds.rows", "attacked", "files", "outlook", "page", "plan", "release", "tells", "verify"
+    attacked, explained, files, outlook, page, plan, release, tells, verify = modules(
+        "crowdgate.kinds.rows",
+        "attacked",
+        "explained",
+        "files",
+        "outlook",
+        "page",
+        "plan",
+        "release",
+        "tells",
+        "verify",
     )
 
 
@@ -50,6 +59,7 @@ ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate, PublishedRows, RowsManifest] = 
     private=release.private,
     promise=plan.promise,
     notes=plan.notes,
+    explained=explained.explained,
     outlook=outlook.outlook,
     propose=outlook.propose,
     says=_says,

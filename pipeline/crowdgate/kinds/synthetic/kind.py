@@ -10,15 +10,16 @@ from crowdgate.later import modules
 from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 
 if TYPE_CHECKING:
-    from crowdgate.kinds.synthetic import attacked, files, outlook, page, plan, refit, release, tells, verify
+    from crowdgate.kinds.synthetic import attacked, explained, files, outlook, page, plan, refit, release, tells, verify
     from crowdgate.kinds.synthetic.plan import SyntheticPlan
     from crowdgate.kinds.synthetic.published import PublishedSynthetic
     from crowdgate.kinds.synthetic.release import SyntheticCandidate
     from crowdgate.kinds.synthetic.said import SyntheticManifest
 else:
-    attacked, files, outlook, page, plan, refit, release, tells, verify = modules(
+    attacked, explained, files, outlook, page, plan, refit, release, tells, verify = modules(
         "crowdgate.kinds.synthetic",
         "attacked",
+        "explained",
         "files",
         "outlook",
         "page",
@@ -59,6 +60,7 @@ SYNTHETIC: Kind[DpSyntheticSpec, SyntheticPlan, SyntheticCandidate, PublishedSyn
     private=release.private,
     promise=plan.promise,
     notes=plan.notes,
+    explained=explained.explained,
     outlook=outlook.outlook,
     propose=outlook.propose,
     says=_says,

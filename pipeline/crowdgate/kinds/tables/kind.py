@@ -10,14 +10,23 @@ from crowdgate.later import modules
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 
 if TYPE_CHECKING:
-    from crowdgate.kinds.tables import attacked, files, outlook, page, plan, release, tells, verify
+    from crowdgate.kinds.tables import attacked, explained, files, outlook, page, plan, release, tells, verify
     from crowdgate.kinds.tables.plan import TablesPlan
     from crowdgate.kinds.tables.published import PublishedTables
     from crowdgate.kinds.tables.release import AnsweredTables
     from crowdgate.kinds.tables.said import TablesManifest
 else:
-    attacked, files, outlook, page, plan, release, tells, verify = modules(
-        "crowdgate.kinds.tables", "attacked", "files", "outlook", "page", "plan", "release", "tells", "verify"
+    attacked, explained, files, outlook, page, plan, release, tells, verify = modules(
+        "crowdgate.kinds.tables",
+        "attacked",
+        "explained",
+        "files",
+        "outlook",
+        "page",
+        "plan",
+        "release",
+        "tells",
+        "verify",
     )
 
 
@@ -50,6 +59,7 @@ TABLES: Kind[DpTablesSpec, TablesPlan, AnsweredTables, PublishedTables, TablesMa
     private=release.private,
     promise=plan.promise,
     notes=plan.notes,
+    explained=explained.explained,
     outlook=outlook.outlook,
     propose=outlook.propose,
     says=_says,

@@ -1,0 +1,143 @@
+"""A policy in plain words, for whoever answers for it: Markdown from templates, of the numbers that `check` and `plan`
+tell. No data is read."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowdgate import report
+from crowdgate.accounting.numbers import decimal
+from crowdgate.gate import gate_words, limit_words, stated_number
+from crowdgate.guarantee import group
+from crowdgate.jobs.check import check
+from crowdgate.jobs.informed import informed_words
+from crowdgate.jobs.outlook import MOST_BOUNDS, people_times_delta, pso_bound, releases_in_budget
+from crowdgate.measures.guarantees import DEFAULT_RECALL, DEFAULT_SKEW, DEFAULT_WEIGHT
+
+if TYPE_CHECKING:
+    from crowdgate.gate import Verdict
+    from crowdgate.guarantee import Guarantee
+    from crowdgate.jobs.check import Checked, GateNote
+    from crowdgate.kind.plan import Plan
+    from crowdgate.measures import Measure
+    from crowdgate.policy.policy import GateRule
+
+HOUSEHOLD = 4
+"""Privacy units in the example of people who stand or fall together."""
+SMALL, EMPTY = Fraction(1, 100), Fraction(1)
+"""People times delta up to which it is small, and from which the promise is empty."""
+UNHELD = "Decisions on what is collected are not held to the ledger, which can't be read here."
+_DEFAULTS = {"weight": DEFAULT_WEIGHT, "skew": DEFAULT_SKEW, "recall": DEFAULT_RECALL, "size": Fraction(1)}
+
+
+def explained(policy: Path) -> str:
+    """The policy as Markdown. Raises ConfigurationError for wrong files."""
+    found = check(policy)
+    page = found.plan.protection.explained()
+    return report.markdown(page.template, {**_values(found), **page.values})
+
+
+def _values(found: Checked) -> dict[str, object]:
+    plan = found.plan
+    return {
+        **_head(plan),
+        **_promise(plan),
+        **_for_life(plan),
+        "allowed": found.allowed,
+        "refused": found.refused,
+        "remarks": [*informed_words(found.informed), *([] if found.unheld is None else [UNHELD])],
+        "gates": _gates(found),
+    }
+
+
+def _head(plan: Plan) -> dict[str, object]:
+    policy, contract, kind = plan.bundle.policy, plan.bundle.contract, plan.protection.kind
+    return {
+        "title": policy.metadata.name,
+        "version": policy.metadata.version,
+        "description": policy.metadata.description,
+        "owner": policy.metadata.owner,
+        "serves": kind.serves,
+        "contract": contract.id,
+        "population": contract.population,
+        "people": f"{plan.bundle.budget.spec.people:,}",
+        "person": contract.unit.person,
+        "rows": contract.unit.rows,
+        "to": policy.spec.publish.to,
+        "formats": policy.spec.publish.formats,
+    }
+
+
+def _promise(plan: Plan) -> dict[str, object]:
+    once, promised = plan.guarantee, plan.promise()
+    factor = once.factor
+    return {
+        "plain": plan.plain(plan.alone(), first=True),
+        "promised": promised[0],
+        "replaced": promised[1],
+        "unit": once.unit,
+        **_spent(once),
+        "factor": None if factor is None else decimal(factor, 3),
+        "factor_of_100": factor is not None and factor < 100,
+        "people_times_delta": decimal(people_times_delta(plan), 4),
+        "harm": _harm(people_times_delta(plan)),
+        "parts": [{"name": part.name, **_spent(part)} for part in once.parts],
+        "group": _group(once),
+    }
+
+
+def _spent(of: Any) -> dict[str, str]:
+    return {"epsilon": decimal(of.epsilon), "delta": decimal(of.delta)}
+
+
+def _harm(expected: Fraction) -> str:
+    return "small" if expected <= SMALL else "large" if expected < EMPTY else "empty"
+
+
+def _group(once: Guarantee) -> dict[str, object]:
+    epsilon, delta = group(once.epsilon, min(once.delta, Fraction(1)), HOUSEHOLD)
+    return {"size": HOUSEHOLD, "epsilon": decimal(epsilon), "delta": decimal(delta)}
+
+
+def _for_life(plan: Plan) -> dict[str, object]:
+    releases = releases_in_budget(plan)
+    counts = range(1, min(releases, MOST_BOUNDS) + 1)
+    return {
+        "budget": _spent(plan.bundle.budget.spec),
+        "releases": releases,
+        "weight": decimal(DEFAULT_WEIGHT),
+        "bounds": [decimal(pso_bound(plan, count), 4) for count in counts],
+    }
+
+
+def _gates(found: Checked) -> list[dict[str, object]]:
+    verdicts = {id(verdict.rule): verdict for verdict in found.verdicts}
+    return [
+        _gate(found.plan, rule, measure, note, verdicts.get(id(rule)))
+        for (rule, measure), note in zip(found.plan.gates, found.gates, strict=True)
+    ]
+
+
+def _gate(plan: Plan, rule: GateRule, measure: Measure, note: GateNote, now: Verdict | None) -> dict[str, object]:
+    over = rule.over or tuple(plan.protection.figures().levels)
+    stated = {"people": Fraction(plan.bundle.budget.spec.people), **_DEFAULTS, **rule.options}
+    return {
+        **{name: f"{int(value):,}" if name == "people" else stated_number(value) for name, value in stated.items()},
+        "measure": rule.measure,
+        "gate": gate_words(rule),
+        "limit": stated_number(rule.at_most or Fraction(0)) if measure.excess else limit_words(rule),
+        "of": None if rule.of is None else report.words(rule.of),
+        "over": report.words(", ".join(over)),
+        "reads": str(measure.reads),
+        "excess": measure.excess,
+        "register": measure.register,
+        "audited": measure.asks is not None,
+        "blocks": note.blocks,
+        "cost": note.cost,
+        "reach": str(note.reach),
+        "warning": note.warning,
+        "outcome": None if now is None else str(now.outcome),
+        "now": None if now is None else now.reason,
+    }
