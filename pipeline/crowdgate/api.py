@@ -146,16 +146,23 @@ def release(
     return run(Request(*places, anchors=tuple(anchors)), draw_key)
 
 
-def verify(folder: Where, keys: Sequence[Where] = (), *, ledger: str | None = None, refit: bool = False) -> Verified:
+def verify(
+    folder: Where,
+    keys: Sequence[Where] = (),
+    *,
+    ledger: str | None = None,
+    refit: bool = False,
+    policy: Where | None = None,
+) -> Verified:
     """Finds out from its files alone that a release is what it says it is, as `crowdgate verify`.
 
     `keys` are files of public keys, of which one must have signed it; the `ledger` (a URL) must have committed to it;
-    with `refit` synthetic rows are made again. Raises VerificationFailed that lists what does not hold, and
-    ConfigurationError for a wrong key or ledger.
+    with `refit` synthetic rows are made again; with a `policy` gates and waivers must be those of that file. Raises
+    VerificationFailed that lists what does not hold, and ConfigurationError for a wrong key, ledger or policy.
     """
     from crowdgate.jobs.verify import verify as run
 
-    return run(Path(folder), ledger, [Path(key) for key in keys], refit)
+    return run(Path(folder), ledger, [Path(key) for key in keys], refit, None if policy is None else Path(policy))
 
 
 def read_release(folder: Where, keys: Sequence[Where] = ()) -> ReleasedData:

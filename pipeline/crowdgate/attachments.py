@@ -9,7 +9,7 @@ from typing import Any
 from crowdgate import report
 from crowdgate.audit.readings import READINGS, Reading
 from crowdgate.candidate import Candidate
-from crowdgate.gate import NEAREST, NUMBERS, Outcome, Verdict, Writing, gate_words
+from crowdgate.gate import NEAREST, NUMBERS, Outcome, Verdict, Writing, gate_notes, gate_words
 from crowdgate.kind.attachment import Attachment, Context
 from crowdgate.manifest import INFORMED, NAME, Manifest
 from crowdgate.measures import MEASURES
@@ -41,12 +41,13 @@ def _readme(context: Context) -> bytes:
         "informed": INFORMED if said.facts.informed else None,
         "register": None if context.register is None else register_said(context.register).words,
         "verdicts": [_judged(gate.verdict, NEAREST if said.format == 1 else NUMBERS) for gate in said.verdicts],
+        "noted": [(gate.verdict.gate, notes) for gate in said.verdicts if (notes := gate_notes(gate.rule))],
     }
     return report.markdown(page.template, {**values, **page.values}).encode()
 
 
 def _judged(verdict: Verdict, write: Writing) -> dict[str, str]:
-    return {"gate": gate_words(verdict.rule, write), "outcome": verdict.outcome, "reason": verdict.told(write)}
+    return {"gate": gate_words(verdict.rule, write), "outcome": verdict.ended, "reason": verdict.told(write)}
 
 
 def _readme_problems(context: Context, found: bytes | None) -> Iterator[str]:

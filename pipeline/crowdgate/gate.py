@@ -15,7 +15,7 @@ from crowdgate.candidate import Measurement, Number, Range, Static
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 
 if TYPE_CHECKING:
-    from crowdgate.policy.policy import GateRule
+    from crowdgate.policy.policy import GateRule, Waiver
 
 DIGITS = 9
 """Of measured numbers that are neither whole nor a ratio."""
@@ -118,7 +118,8 @@ NEAREST = Writing(_nearest, _nearest_figure)
 @dataclass(frozen=True)
 class Verdict:
     """The outcome of one gate: the rule, what its measure reads, and what was measured (None: it could not be).
-    `public` verdicts may be shown to anybody; the others stay in the private record."""
+    `public` verdicts may be shown to anybody; the others stay in the private record. A failure that is `waived` does
+    not withhold."""
 
     rule: GateRule
     reads: MeasureClass
@@ -126,6 +127,7 @@ class Verdict:
     shown: Shown | None
     why: str | None = None
     """What is missing where it could not be measured, for whoever runs it."""
+    waived: bool = False
 
     @property
     def gate(self) -> str:
@@ -141,6 +143,17 @@ class Verdict:
     def blocks(self) -> bool:
         """Whether anything but a pass withholds the release."""
         return self.rule.severity == "block"
+
+    @property
+    def withholds(self) -> bool:
+        """Whether it withholds the release."""
+        return self.blocks and self.outcome is not Outcome.PASS and not self.waived
+
+    @property
+    def ended(self) -> str:
+        """The outcome in words, and by whom a failure was waived."""
+        waiver = self.rule.waiver
+        return f"{self.outcome}, {waiver_words(waiver)}" if self.waived and waiver is not None else str(self.outcome)
 
     @property
     def public(self) -> bool:
@@ -200,11 +213,33 @@ def gate_words(rule: GateRule, write: Writing = NUMBERS) -> str:
     return f"{rule.measure}{of}{over}{_option_words(rule, write)} {limit_words(rule, write)}"
 
 
-def verdict(rule: GateRule, measure: Measure, measured: Measurement | None, static: Static | None = None) -> Verdict:
-    """The verdict of one gate on what was measured; of what could not be, public facts say why."""
+def gate_notes(rule: GateRule) -> list[str]:
+    """Why there is the gate, where that was decided, and its waiver, each in a phrase."""
+    waiver = None if rule.waiver is None else waiver_words(rule.waiver)
+    told = (("reason", rule.reason), ("reference", rule.reference))
+    return [*(f"{name}: {said}" for name, said in told if said is not None), *([] if waiver is None else [waiver])]
+
+
+def waiver_words(waiver: Waiver) -> str:
+    """By whom, until when and why a failure is put up with."""
+    return f"waived by {waiver.approved_by} until {waiver.expires}: {waiver.reason}"
+
+
+def waived(rule: GateRule, measure: Measure, outcome: Outcome, day: str) -> bool:
+    """Whether a gate ended in a failure that is waived on that day. What could not be measured is never."""
+    holds = rule.waiver is not None and day <= rule.waiver.expires
+    return holds and outcome is Outcome.FAIL and rule.severity == "block" and measure.waivable
+
+
+def verdict(
+    rule: GateRule, measure: Measure, measured: Measurement | None, static: Static | None = None, day: str | None = None
+) -> Verdict:
+    """The verdict of one gate on what was measured; of what could not be, public facts say why. Waivers hold if they do
+    on that day (YYYY-MM-DD), and without one none does."""
     shown = None if measured is None else Shown.of(measured)
     why = None if measured or measure.why is None or static is None else measure.why(static, rule)
-    return Verdict(rule, measure.reads, judge(rule, measured), shown, why)
+    outcome = judge(rule, measured)
+    return Verdict(rule, measure.reads, outcome, shown, why, day is not None and waived(rule, measure, outcome, day))
 
 
 def judge(rule: GateRule, measurement: Measurement | None) -> Outcome:
@@ -241,6 +276,7 @@ def _holds(rule: GateRule, value: Number) -> bool:
 
 
 def blocked(verdicts: Sequence[Verdict]) -> bool:
-    """Whether the release is withheld: some blocking gate did not pass, or there is none."""
-    blocking = [verdict for verdict in verdicts if verdict.blocks]
-    return not blocking or any(verdict.outcome is not Outcome.PASS for verdict in blocking)
+    """Whether the release is withheld: some blocking gate did not pass and is not waived, or all that block have a
+    waiver."""
+    firm = any(verdict.blocks and verdict.rule.waiver is None for verdict in verdicts)
+    return not firm or any(verdict.withholds for verdict in verdicts)

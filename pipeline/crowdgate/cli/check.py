@@ -52,6 +52,8 @@ def _show_check(found: Checked) -> None:
         typer.echo(f"  gate {gate.gate}: {gate.reads}, {role}, {gate.decided}")
         if gate.cost:
             typer.echo(f"    {gate.cost}")
+        for note in gate.notes:
+            typer.echo(f"    {note}")
         if gate.warning:
             typer.echo(f"    note: {gate.warning}")
     print_verdicts(found.verdicts)

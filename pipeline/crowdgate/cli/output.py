@@ -44,7 +44,7 @@ def print_verdicts(verdicts: Iterable["Verdict"], *, every: bool = False) -> Non
     for found in verdicts:
         if found.public or every:
             role = "" if found.blocks else " (advice)"
-            typer.echo(f"  {found.outcome:<12} {found.gate}{role}: {found.reason}")
+            typer.echo(f"  {found.ended:<12} {found.gate}{role}: {found.reason}")
 
 
 def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]], left: Iterable[int] = ()) -> None:

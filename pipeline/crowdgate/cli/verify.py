@@ -1,7 +1,7 @@
 """The command that verifies releases."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,19 +20,27 @@ def verify(
     refit: Annotated[
         bool, typer.Option("--refit", help="Also make synthetic rows again of the noisy tables and the seed.")
     ] = False,
+    policy: Annotated[
+        Path | None,
+        typer.Option("--policy", metavar="FILE", help="Its gates and waivers must be those of this policy."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find out from its files alone whether a release is what it says it is (exit 6 for anything that is not)."""
-    found = verify_release(folder, ledger, key or (), refit)
+    found = verify_release(folder, ledger, key or (), refit, policy)
     said = found.manifest
     if as_json:
         origin = {"signed": found.signed, "key_checked": found.keys, "ledger": found.ledger, "refitted": refit}
-        stated = {"release_id": said.release.id, "guarantee": dumped(said.guarantee)}
+        stated: dict[str, Any] = {"release_id": said.release.id, "guarantee": dumped(said.guarantee)}
+        stated["waived"] = [dumped(gate) for gate in said.verdicts if gate.verdict.waived]
         print_json({"outcome": "verified", **stated, **origin})
     else:
         typer.echo(f"{folder} holds what it claims: {said.release.id}")
         for words in filter(None, (said.guarantee.plain, said.guarantee.words)):
             typer.echo(" ".join(words))
+        for gate in said.verdicts:
+            if gate.verdict.waived:
+                typer.echo(f"Not kept: {gate.verdict.gate}: {gate.verdict.ended}.")
         if refit:
             typer.echo("The rows are those that the noisy tables and the seed give.")
         typer.echo(f"Origin: {found.origin}.")

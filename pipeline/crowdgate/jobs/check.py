@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdgate import manifest
-from crowdgate.gate import Reach, Verdict, gate_words
+from crowdgate.gate import Outcome, Reach, Verdict, gate_notes, gate_words, waived
 from crowdgate.jobs.charges import charge_words, unlikely
 from crowdgate.jobs.destinations import destination_problems
 from crowdgate.jobs.kl.held import held_here
 from crowdgate.jobs.plan import asked_of, bundle_of, decided, failed, gate_reach, judge_static, plan_release
 from crowdgate.jobs.standing import Left, standing
 from crowdgate.later import Module
-from crowdgate.measures import MeasureClass
+from crowdgate.measures import Measure, MeasureClass
 
 if TYPE_CHECKING:
     from crowdgate.candidate import Audits
     from crowdgate.jobs import register_counted
     from crowdgate.kind.plan import Plan
+    from crowdgate.policy.policy import GateRule
     from crowdgate.publish.register import Register
 else:
     register_counted = Module("crowdgate.jobs.register_counted")
@@ -28,7 +30,8 @@ else:
 @dataclass(frozen=True)
 class GateNote:
     """One gate: when it is decided, whether it blocks, whether it can decide anything, a warning when it can't fail,
-    can't pass or hardly passes, and what it costs if it is charged."""
+    can't pass or hardly passes, or its waiver has expired, what it costs if it is charged, why there is it,
+    and whether a failure of it is waived."""
 
     gate: str
     reads: str
@@ -37,10 +40,13 @@ class GateNote:
     reach: Reach
     warning: str | None
     cost: str | None
+    notes: tuple[str, ...]
+    waived: bool
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints; `kind` is the class of the gate's measure."""
         rest = {"decided": self.decided, "blocks": self.blocks, "warning": self.warning, "cost": self.cost}
+        rest |= {"notes": list(self.notes), "waived": self.waived}
         return {"gate": self.gate, "kind": self.reads, **rest}
 
 
@@ -79,12 +85,14 @@ class Checked:
         }
 
 
-def check(policy: Path) -> Checked:
-    """Check one policy as if it were the first release of its population. Raises ConfigurationError for wrong files."""
+def check(policy: Path, day: str | None = None) -> Checked:
+    """Check one policy as if it were the first release of its population, on a day (YYYY-MM-DD, by default today), up
+    to which waivers must hold. Raises ConfigurationError for wrong files."""
+    day = datetime.now(UTC).date().isoformat() if day is None else day
     bundle = bundle_of(policy)
     held = held_here(bundle.root, bundle.contract, bundle.budget)
     plan = plan_release(bundle, [*held.problems, *destination_problems(bundle)])
-    verdicts = judge_static(plan, replace(plan.alone(), audits=_audits(plan)))
+    verdicts = judge_static(plan, replace(plan.alone(), audits=_audits(plan)), day)
     register = None if bundle.register is None else register_counted.register_here(plan)
     reaches = [
         Reach.CANNOT_PASS if measure.register and register and not register.usable else gate_reach(plan, rule, measure)
@@ -97,12 +105,17 @@ def check(policy: Path) -> Checked:
             decided(measure) + (f". {_of_register(register)}" if measure.register else ""),
             rule.severity == "block",
             found,
-            _warning(measure.reads, found) or unlikely(plan, rule, measure),
+            _warnings(_warning(measure.reads, found) or unlikely(plan, rule, measure), _expired(rule, day)),
             charge_words(plan, rule, measure),
+            tuple(gate_notes(rule)),
+            waived(rule, measure, Outcome.FAIL, day),
         )
         for (rule, measure), found in zip(plan.gates, reaches, strict=True)
     ]
-    hopeless = any(note.blocks and found is Reach.CANNOT_PASS for note, found in zip(notes, reaches, strict=True))
+    hopeless = any(
+        rule.severity == "block" and found is Reach.CANNOT_PASS and not _put_up_with(rule, measure, day)
+        for (rule, measure), found in zip(plan.gates, reaches, strict=True)
+    )
     found = standing(plan)
     allowed = not failed(verdicts) and not hopeless and found.refused is None
     said = (allowed, found.informed, held.why_not, found.refused, found.left)
@@ -116,6 +129,21 @@ def _audits(plan: Plan) -> Audits:
     from crowdgate.jobs.audited import evidence_here
 
     return evidence_here(plan, now().isoformat()).audits
+
+
+def _put_up_with(rule: GateRule, measure: Measure, day: str) -> bool:
+    """Whether a failure is waived. What reads a register that is not usable is not measured, and that never is."""
+    return not measure.register and waived(rule, measure, Outcome.FAIL, day)
+
+
+def _expired(rule: GateRule, day: str) -> str | None:
+    if rule.waiver is None or day <= rule.waiver.expires:
+        return None
+    return f"its waiver expired on {rule.waiver.expires}: a failure withholds again"
+
+
+def _warnings(*found: str | None) -> str | None:
+    return "; ".join(each for each in found if each is not None) or None
 
 
 def _of_register(register: Register | None) -> str:

@@ -138,6 +138,8 @@ def _gate(plan: Plan, rule: GateRule, measure: Measure, note: GateNote, now: Ver
         "cost": note.cost,
         "reach": str(note.reach),
         "warning": note.warning,
-        "outcome": None if now is None else str(now.outcome),
+        "notes": note.notes,
+        "waived": note.waived,
+        "outcome": None if now is None else now.ended,
         "now": None if now is None else now.reason,
     }

@@ -12,7 +12,7 @@ from crowdgate.accounting.numbers import decimal, exact_text
 from crowdgate.candidate import Question, Shape, Static
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.formats import FORMATS
-from crowdgate.gate import Outcome, Reach, Verdict, part_name, reach, verdict
+from crowdgate.gate import Reach, Verdict, part_name, reach, verdict
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.jobs.kl.held import decision_problems
 from crowdgate.jobs.public import why_private
@@ -88,10 +88,10 @@ def _guarantee(bundle: Bundle, parts: tuple[Part, ...]) -> Guarantee:
     return Guarantee.of((*parts, *charged), "add-remove", "row" if bundle.contract.unit.person is None else "person")
 
 
-def judge_static(plan: Plan, static: Static) -> list[Verdict]:
-    """The verdicts of the gates that read no data."""
+def judge_static(plan: Plan, static: Static, day: str) -> list[Verdict]:
+    """The verdicts of the gates that read no data, with the waivers that hold on that day."""
     return [
-        verdict(rule, measure, measure.of_static(static, rule), static)
+        verdict(rule, measure, measure.of_static(static, rule), static, day)
         for rule, measure in plan.gates
         if measure.of_static is not None
     ]
@@ -115,8 +115,8 @@ def decided(measure: Measure) -> str:
 
 
 def failed(verdicts: list[Verdict]) -> bool:
-    """Whether some blocking gate did not pass."""
-    return any(found.blocks and found.outcome is not Outcome.PASS for found in verdicts)
+    """Whether some of them withholds."""
+    return any(found.withholds for found in verdicts)
 
 
 def budget_of(bundle: Bundle) -> Budget:
@@ -197,8 +197,9 @@ def _is_below(root: Path, to: str) -> bool:
 
 def _gate_problems(bundle: Bundle) -> Iterator[Problem]:
     gates = bundle.policy.spec.gates
-    if not any(rule.severity == "block" for rule in gates):
-        yield _at(bundle, ("spec", "gates"), "no gate blocks", "at least one gate that can withhold the release")
+    if not any(rule.severity == "block" and rule.waiver is None for rule in gates):
+        found = "no gate blocks" if all(rule.waiver is None for rule in gates) else "no gate blocks without a waiver"
+        yield _at(bundle, ("spec", "gates"), found, "at least one gate that can withhold the release")
     seen: Counter[tuple[object, ...]] = Counter()
     for i, rule in enumerate(gates):
         at: Location = ("spec", "gates", i)
@@ -245,10 +246,19 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
             yield _at(bundle, at, f"{rule.measure} without {option}", f"with: {{{option}: ...}}")
     for option, expected in wrong_options(rule, measure):
         yield _at(bundle, (*at, "with", option), "out of range", expected)
+    yield from _waiver_problems(bundle, at, rule, measure)
     yield from _claim_problems(bundle, at, rule, measure)
     yield from _input_problems(bundle, at, rule, measure)
     yield from _over_problems(bundle, at, rule, measure)
     yield from _of_problems(bundle, at, rule, measure)
+
+
+def _waiver_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
+    if rule.waiver is not None and rule.severity != "block":
+        yield _at(bundle, (*at, "waiver"), "a gate that advises withholds nothing", "no waiver")
+    elif rule.waiver is not None and not measure.waivable:
+        found = f"{rule.measure} says whether the guarantee holds, which nobody can waive"
+        yield _at(bundle, (*at, "waiver"), found, "no waiver")
 
 
 def _claim_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:

@@ -14,8 +14,9 @@ from crowdgate.verification.verify import Verification
 
 if TYPE_CHECKING:
     from crowdgate.jobs import ledgers
+    from crowdgate.jobs import plan as plans
 else:
-    ledgers = Module("crowdgate.jobs.ledgers")
+    ledgers, plans = Module("crowdgate.jobs.ledgers"), Module("crowdgate.jobs.plan")
 
 
 @dataclass(frozen=True)
@@ -40,14 +41,22 @@ class Verified:
         return f"nobody vouches for its origin: {unread}"
 
 
-def verify(folder: Path, ledger: str | None = None, keys: Sequence[Path] = (), refit: bool = False) -> Verified:
+def verify(
+    folder: Path,
+    ledger: str | None = None,
+    keys: Sequence[Path] = (),
+    refit: bool = False,
+    policy: Path | None = None,
+) -> Verified:
     """A release that holds all it claims; with `keys` (files of public keys) one of them must have signed it.
-    With `refit` data that follow from other files are made again.
+    With `refit` data that follow from other files are made again. With a `policy` its gates, limits and waivers are
+    those of that file.
 
-    Raises VerificationFailed that lists what does not hold, ConfigurationError for a wrong ledger's URL or key, or
-    where there is nothing to make again.
+    Raises VerificationFailed that lists what does not hold, ConfigurationError for a wrong ledger's URL, key or policy,
+    or where there is nothing to make again.
     """
     trusted = tuple(key for path in keys for key in public_keys(path))
     opened = None if ledger is None else ledgers.ledger_read(Path.cwd(), ledger)
-    run = Verification(folder, KINDS, ATTACHMENTS, trusted, opened, refit)
+    stated = None if policy is None else plans.plan_policy(policy)
+    run = Verification(folder, KINDS, ATTACHMENTS, trusted, opened, refit, stated)
     return Verified(run.run(), run.signed, bool(trusted), None if opened is None else opened.id)

@@ -2,12 +2,21 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from crowdgate.gate import Outcome, Shown, Verdict
 from crowdgate.manifest.values import Exact, Figure, Label, Said
 from crowdgate.measures import MeasureClass
-from crowdgate.policy.policy import Charge, GateRule
+from crowdgate.policy.policy import Charge, GateRule, Waiver
+from crowdgate.policy.values import day
+
+
+class WaiverSaid(Said):
+    """Why and by whose approval a failure was put up with, and the last day on which it was."""
+
+    reason: Annotated[Label, Field(min_length=1, max_length=1000)]
+    approved_by: Annotated[Label, Field(min_length=1, max_length=1000)]
+    expires: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValidator(day)]
 
 
 class GateSaid(Said):
@@ -18,6 +27,9 @@ class GateSaid(Said):
     `over` are the columns that it speaks of (without it all), `of` the sensitive one, `with` further parameters.
     `low` and `high` are the ends of one-sided 95 % intervals, rounded outwards (the value itself when it is exact);
     without them nothing could be measured.
+
+    `stated_reason` and `reference` say why there is the gate, `waiver` by whose approval a failure does not withhold
+    up to which day; it failed, and on the day of the slot that held, if it was `waived`. (From format 2 on.)
     """
 
     measure: Label
@@ -33,6 +45,10 @@ class GateSaid(Said):
     low: Figure | None = None
     high: Figure | None = None
     outcome: Literal["pass", "fail", "inconclusive"]
+    stated_reason: Annotated[Label, Field(min_length=1, max_length=1000)] | None = None
+    reference: Annotated[Label, Field(min_length=1, max_length=1000)] | None = None
+    waiver: WaiverSaid | None = None
+    waived: Literal[True] | None = None
 
     @classmethod
     def of_verdict(cls, verdict: Verdict) -> "GateSaid":
@@ -43,6 +59,8 @@ class GateSaid(Said):
             "with": dict(rule.options) or None, "at_most": rule.at_most, "at_least": rule.at_least,
             "charge": None if rule.charge is None else rule.charge.epsilon, "severity": rule.severity,
             "class": str(verdict.reads), "outcome": str(verdict.outcome),
+            "stated_reason": rule.reason, "reference": rule.reference, "waived": verdict.waived or None,
+            "waiver": None if rule.waiver is None else rule.waiver.model_dump(),
         }  # fmt: skip
         measured = {} if shown is None else {"value": shown.value, "low": shown.low, "high": shown.high}
         return cls.model_validate({**stated, **measured})
@@ -54,7 +72,8 @@ class GateSaid(Said):
             measure=self.measure, over=None if self.over is None else list(self.over), of=self.of,
             options=dict(self.options or {}), at_most=self.at_most, at_least=self.at_least,
             charge=None if self.charge is None else Charge.model_construct(epsilon=self.charge),
-            severity=self.severity,
+            severity=self.severity, reason=self.stated_reason, reference=self.reference,
+            waiver=None if self.waiver is None else Waiver.model_construct(**self.waiver.model_dump()),
         )  # fmt: skip
 
     @property
@@ -62,4 +81,10 @@ class GateSaid(Said):
         """The verdict that is written here."""
         known = self.value is not None and self.low is not None and self.high is not None
         shown = Shown(self.value or "", self.low or "", self.high or "") if known else None
-        return Verdict(self.rule, MeasureClass(self.reads), Outcome(self.outcome), shown)
+        reads, outcome = MeasureClass(self.reads), Outcome(self.outcome)
+        return Verdict(self.rule, reads, outcome, shown, waived=self.waived is not None)
+
+    @property
+    def since_format_2(self) -> bool:
+        """Whether it says what a manifest of format 1 does not."""
+        return any(each is not None for each in (self.stated_reason, self.reference, self.waiver, self.waived))

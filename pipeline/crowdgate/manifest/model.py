@@ -227,6 +227,8 @@ class Manifest(Said):
     def _formed(self) -> "Manifest":
         if self.format == 1 and (self.facts.informed or self.facts.joint):
             raise ValueError("informed or joint counts, from format 2 on")
+        if self.format == 1 and any(gate.since_format_2 for gate in self.verdicts):
+            raise ValueError("reasons, references or waivers of gates, from format 2 on")
         if (self.estimand is None) != (self.format == 1) or (self.guarantee.plain is None) != (self.format == 1):
             raise ValueError("an estimand and a plain guarantee, from format 2 on")
         return self

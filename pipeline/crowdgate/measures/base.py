@@ -71,6 +71,12 @@ class Measure:
     effort: Callable[[int], int] = int
     accumulates: bool = False
 
+    @property
+    def waivable(self) -> bool:
+        """Whether a failure may be put up with. Not that of the guarantee and what it comes to, nor that of a recorded
+        audit, which would say that the guarantee does not hold; and what only advises withholds nothing."""
+        return self.shape is not Shape.STATIC and self.asks is None and self.reads is not MeasureClass.CONFIDENTIAL
+
     def __post_init__(self) -> None:
         """A gate whose measure could not be asked would never be judged, so such a measure is not made."""
         static = self.reads is MeasureClass.STATIC

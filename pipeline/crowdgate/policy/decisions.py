@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.documents import Document, read_document
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.limits import MOST_VALUES
 from crowdgate.policy.parsing import parse
-from crowdgate.policy.values import Day, Strict, schema_of, whole_number
+from crowdgate.policy.values import Day, Line, Strict, schema_of, whole_number
 
 FOLDER = Path("policies") / "decisions"
 """Below the working copy."""
@@ -29,13 +29,6 @@ def _values(text: Any) -> int:
     return number
 
 
-def _line(text: str) -> str:
-    if not text.isprintable() or not text.strip():
-        raise ValueError("one line of printable characters")
-    return text
-
-
-Line = Annotated[str, Field(max_length=1000), AfterValidator(_line)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 

@@ -14,9 +14,11 @@ from pydantic import BeforeValidator, ConfigDict, Field, create_model, model_val
 from crowdgate.limits import MOST_PEOPLE, MOST_SKEW, MOST_TRIALS
 from crowdgate.policy.values import (
     NUMBER,
+    Day,
     Epsilon,
     Exact,
     Flag,
+    Line,
     Probability,
     Rate,
     Strict,
@@ -84,19 +86,42 @@ class Charge(Strict):
     epsilon: Epsilon
 
 
+class Waiver(Strict):
+    """A failure of this gate does not withhold a release, up to a day. What could not be measured still does."""
+
+    reason: Annotated[Line, Field(description="Why a failure is put up with.")]
+    approved_by: Annotated[Line, Field(description="Who decided that, and answers for it.")]
+    expires: Annotated[
+        Day, Field(description="The last day on which it holds, YYYY-MM-DD: of the slot and of the run.")
+    ]
+
+
 class GateRule(Strict):
     """One line of `gates`: a measure and the limit it must keep."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["at_most"]}, {"required": ["at_least"]}]})
 
-    measure: str
-    at_most: Exact | None = None
-    at_least: Exact | None = None
-    over: Annotated[list[str], Field(min_length=1)] | None = None
-    of: str | None = None
-    options: Annotated[dict[str, Exact], Field(alias="with", default_factory=dict)]
-    charge: Charge | None = None
-    severity: Literal["block", "advise"] = "block"
+    measure: Annotated[str, Field(description="What is measured.")]
+    at_most: Annotated[Exact | None, Field(description="The greatest number that passes.")] = None
+    at_least: Annotated[Exact | None, Field(description="The least number that passes.")] = None
+    over: Annotated[
+        Annotated[list[str], Field(min_length=1)] | None,
+        Field(description="The attributes that the measure looks at; all unless stated."),
+    ] = None
+    of: Annotated[str | None, Field(description="The attribute that the measure speaks of.")] = None
+    options: Annotated[
+        dict[str, Exact], Field(alias="with", default_factory=dict, description="Options of the measure.")
+    ]
+    charge: Annotated[Charge | None, Field(description="What it costs, where it reads the table through noise.")] = None
+    severity: Annotated[
+        Literal["block", "advise"], Field(description="Whether anything but a pass withholds the release.")
+    ] = "block"
+    reason: Annotated[Line | None, Field(description="Why there is this gate, and why at this limit.")] = None
+    reference: Annotated[Line | None, Field(description="Where that was decided, or what it follows.")] = None
+    waiver: Annotated[
+        Waiver | None,
+        Field(description="By whose approval, and until when, a failure does not withhold. Never on the guarantee."),
+    ] = None
 
     @model_validator(mode="after")
     def _one_limit(self) -> "GateRule":

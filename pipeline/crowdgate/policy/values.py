@@ -7,7 +7,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema
 
 from crowdgate.accounting.numbers import GREATEST_EPSILON
 from crowdgate.domain import parse_number
@@ -84,7 +84,8 @@ def _flag(text: Any) -> bool:
 Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"})]
 
 
-def _day(text: str) -> str:
+def day(text: str) -> str:
+    """A day as it is written, YYYY-MM-DD. Raises ValueError for anything else."""
     try:
         if date.fromisoformat(text).isoformat() == text:
             return text
@@ -93,7 +94,17 @@ def _day(text: str) -> str:
     raise ValueError("a day as YYYY-MM-DD")
 
 
-Day = Annotated[str, AfterValidator(_day)]
+Day = Annotated[str, AfterValidator(day)]
+
+
+def _line(text: str) -> str:
+    if not text.isprintable() or not text.strip():
+        raise ValueError("one line of printable characters")
+    return text
+
+
+Line = Annotated[str, Field(max_length=1000), AfterValidator(_line)]
+"""Words of people, on one line. They may be printed as they are."""
 
 
 class Strict(BaseModel):

@@ -1,26 +1,36 @@
 """Every verdict of a manifest, measured and judged again through the measures that made it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
+from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Candidate, Measurement, Shape, Static
-from crowdgate.gate import Outcome, gate_words, judge
+from crowdgate.gate import gate_words, judge, verdict, waived
 from crowdgate.kind.facts import static_at_first
 from crowdgate.kind.kind import AnyKind
 from crowdgate.limits import MOST_CLASSES, MOST_MEASURED_AGAIN
 from crowdgate.manifest import GateSaid, Manifest
-from crowdgate.measures import MEASURES, Measure
+from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.measures.options import is_share, wrong_options
 from crowdgate.policy.policy import GateRule
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
+
+
+UNJUDGED = {"value": None, "low": None, "high": None, "outcome": "inconclusive", "waived": None}
+"""Of a gate: nothing but what a policy states."""
 
 
 def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterator[str]:
     """What does not hold of the verdicts: a gate that blocks and did not pass, or one that is not as measured."""
     static = known_first(said, candidate)
-    if not any(gate.severity == "block" for gate in said.verdicts):
-        yield "there is no gate that blocks"
+    if not any(gate.severity == "block" and gate.waiver is None for gate in said.verdicts):
+        yield "there is no gate that blocks, and can't be waived"
     if sum(_classes(gate, static) for gate in said.verdicts) > MOST_MEASURED_AGAIN:
         yield f"gates over more than {MOST_MEASURED_AGAIN} classes together are not measured again"
         return
@@ -28,13 +38,29 @@ def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterat
         rule = gate.rule
         for problem in _problems(gate, rule, kind, static, candidate, said):
             yield f"{gate.measure}: {problem}"
-        if gate.severity == "block" and gate.verdict.outcome is not Outcome.PASS:
+        if gate.verdict.withholds:
             yield f"{gate_words(rule)}: it blocks and did not pass"
 
 
 def known_first(said: Manifest, candidate: Candidate) -> Static:
     """What static gates were judged by, with the recorded audits."""
     return replace(static_at_first(said), audits=candidate.static.audits)
+
+
+def policy_problems(said: Manifest, plan: Plan) -> Iterator[str]:
+    """What does not hold of a release if this is its policy: other files, gates, limits or waivers."""
+    if said.policy_digest != plan.bundle.digest:
+        yield "its policy, contract, levels, margins or budget are not the files that are given"
+    rules = ((rule, measure) for rule, measure in plan.gates if measure.reads is not MeasureClass.CONFIDENTIAL)
+    stated = [GateSaid.of_verdict(verdict(rule, measure, None)) for rule, measure in rules]
+    for gate in said.verdicts:
+        unjudged = gate.model_copy(update=UNJUDGED)
+        if unjudged in stated:
+            stated.remove(unjudged)
+        else:
+            yield f"{gate_words(gate.rule)}: the policy states no such gate, or not with this waiver and these reasons"
+    for gate in stated:
+        yield f"{gate_words(gate.rule)}: the policy states it, and the release does not"
 
 
 def _classes(gate: GateSaid, static: Static) -> int:
@@ -61,10 +87,12 @@ def _problems(
         yield "what was measured is not what the release shows"
     if judge(rule, again) is not gate.verdict.outcome:
         yield "its outcome does not follow from what was measured"
+    if waived(rule, measure, gate.verdict.outcome, said.release.slot[:10]) is not gate.verdict.waived:
+        yield "whether it was waived does not follow from its waiver"
 
 
 def _stated(rule: GateRule, measure: Measure) -> bool:
-    """One limit; options, `over`, `of` and a charge only where the measure has them."""
+    """One limit; options, `over`, `of`, a charge and a waiver only where the measure has them."""
     return (
         (rule.at_most is None) != (rule.at_least is None)
         and set(measure.needs) <= set(rule.options) <= set(measure.options)
@@ -73,6 +101,7 @@ def _stated(rule: GateRule, measure: Measure) -> bool:
         and (rule.of is not None) == measure.of
         and (rule.charge is not None) == (measure.of_noisy is not None)
         and (not measure.excess or is_share(rule.at_most))
+        and (rule.waiver is None or (rule.severity == "block" and measure.waivable))
     )
 
 

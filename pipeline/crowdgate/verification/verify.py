@@ -10,7 +10,8 @@ unread or unmeasured is a problem, and so is whatever a step dies of.
 4. signature: made by a trusted key, of these very bytes (asked for, where keys are given)
 5. guarantee: epsilon and delta follow from the mechanism's parameters and are paid by its parts
 6. contents: data recounted; every file of the kind written again from what was counted, and equal byte by byte
-7. gates: every verdict measured again on public facts and on the released data, and judged again
+7. gates: every verdict measured again on public facts and on the released data, and judged again, a failure is put up
+   with only where the gate is waived; with a policy the gates are those that it states (asked for, where one is given)
 8. pages: README and other pages written again, and equal byte by byte
 9. ledger: it committed to these bytes at this price (asked for, where a ledger is given)
 10. refit: data that follow from other files, made again, are the same (asked for; only of kinds that have such data)
@@ -21,11 +22,11 @@ without them. Recounting itself (classes as runs of equal rows, tables against t
 
 Only a signature or the ledger can tell: where a release comes from (its id, policy, contract, place in the ledger,
 software), and the record of an audit that its gates are judged by; that a register whose counts it was compared with is
-the public one, and of how many rows (whoever has that can count it again); which gates its policy has, and parameters
-that fit as well (a rate, a k, an inherited sample); whether a row or a person is protected; the people, budget and past
-spending that it states; noisy numbers, and the errors and intervals of means and quantiles; what the contract says of
-columns (labels, descriptions, order, public counts); free words; and data that were replaced as a whole by other data
-that fit.
+the public one, and of how many rows (whoever has that can count it again); which gates its policy has and by whom they
+are waived (whoever has the policy can compare it), and parameters that fit as well (a rate, a k, an inherited sample);
+whether a row or a person is protected; the people, budget and past spending that it states; noisy numbers, and the
+errors and intervals of means and quantiles; what the contract says of columns (labels, descriptions, order, public
+counts); free words; and data that were replaced as a whole by other data that fit.
 
 Time grows with the bytes and rows that are stated. The folder must not change meanwhile: copy it first if others can
 write it.
@@ -54,10 +55,11 @@ from crowdgate.limits import LARGEST_LISTING, LARGEST_MANIFEST, MOST_FILES
 from crowdgate.manifest import Manifest
 from crowdgate.publish.register import REGISTER
 from crowdgate.signing.keys import PublicKey
-from crowdgate.verification.gates import gate_problems
+from crowdgate.verification.gates import gate_problems, policy_problems
 
 if TYPE_CHECKING:
     from crowdgate.candidate import Candidate
+    from crowdgate.kind.plan import Plan
     from crowdgate.ledger.ledger import Ledger
     from crowdgate.verification import ledger as ledgers
 else:
@@ -74,6 +76,7 @@ class Verification:
     trusted: Sequence[PublicKey] = ()
     ledger: Ledger | None = None
     refit: bool = False
+    policy: Plan | None = None
     sizes: dict[str, int] = field(default_factory=dict)
     sealed: bytes = b""
     _said: Manifest | None = None
@@ -256,6 +259,8 @@ def _other_version(of: Verification) -> str:
 
 def _gates(of: Verification) -> Iterator[str]:
     yield from gate_problems(of.said, of.kind, of.candidate)
+    if of.policy is not None:
+        yield from policy_problems(of.said, of.policy)
 
 
 def _pages(of: Verification) -> Iterator[str]:
