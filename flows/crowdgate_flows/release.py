@@ -17,6 +17,7 @@ from crowdgate.cores import dump_nothing
 from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, EnvironmentFault, Problem
 from crowdgate.kind.run import Request, Result
 from crowdgate.policy.policy import parse_slot
+from crowdgate.report import cell
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import refuse_locked
 from crowdgate_flows.paths import FilePath
@@ -117,7 +118,8 @@ def _state(end: End) -> State[None]:
 
 def _artifact(result: Result) -> None:
     """The public verdicts as a table on the run's page."""
-    rows = [f"| {found.gate} | {found.outcome} | {found.reason} |" for found in result.verdicts if found.public]
+    told = [(found.gate, found.ended, found.reason) for found in result.verdicts if found.public]
+    rows = [f"| {' | '.join(map(cell, each))} |" for each in told]
     table = ["| gate | outcome | measured |", "|---|---|---|", *rows]
     text = "\n".join(
         [f"# {result.release_id}: {result.outcome}", "", result.plain, "", result.guarantee.words(), "", *table]

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from crowdgate.candidate import Question
 from crowdgate.ledger.audits import is_recorded, key
+from crowdgate.ledger.journal import Line
 from crowdgate.ledger.ledger import Ledger, State
-from crowdgate.manifest import Manifest
+from crowdgate.manifest import GateSaid, Manifest
 
 
 def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str]:
@@ -23,8 +24,15 @@ def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str
     place = ledger.place(said.release.id)
     if bool(said.facts.informed) != ledger.informed(entry.population, entry.policy_digest, place.number):
         yield "manifest.json: whether confidential data informed its policy is not what the ledger knows"
+    expired = [gate.measure for gate in said.verdicts if gate.verdict.waived and _expired(gate, place)]
+    if expired:
+        yield f"{', '.join(expired)}: waived, but by the ledger's clock the waiver had expired"
     if (said.ledger.id, said.ledger.line, said.ledger.digest) != (ledger.id, place.number, place.digest):
         yield "manifest.json: its place in the ledger is another one"
+
+
+def _expired(gate: GateSaid, charged: Line) -> bool:
+    return gate.waiver is None or str(charged.said["at"])[:10] > gate.waiver.expires
 
 
 def audit_problems(said: Manifest, name: str, question: Question, ledger: Ledger) -> Iterator[str]:
