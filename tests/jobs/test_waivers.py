@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from crowdgate.candidate import Measurement
 from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.gate import Outcome, blocked, judge, verdict
 from crowdgate.jobs import release as job
@@ -162,9 +163,12 @@ def test_what_could_not_be_measured_is_not_waived() -> None:
     assert (judge(rule, None), found.waived, found.withholds) == (Outcome.INCONCLUSIVE, False, True)
 
 
-def test_without_a_day_no_waiver_holds_and_no_gate_but_waived_ones_is_no_gate() -> None:
-    from crowdgate.candidate import Measurement
+def test_a_failure_of_the_guarantee_withholds_whatever_a_rule_says() -> None:
+    failed = verdict(rule_of("pso_bound"), MEASURES["pso_bound"], Measurement.exact(2), day="2030-01-01")
+    assert (failed.outcome, failed.withholds) == (Outcome.FAIL, True)
 
+
+def test_without_a_day_no_waiver_holds_and_no_gate_but_waived_ones_is_no_gate() -> None:
     rule, measure = rule_of("released_rows"), MEASURES["released_rows"]
     failed = Measurement.exact(2)
     firm = verdict(rule_of("released_classes", waiver=None), measure, Measurement.exact(Fraction(1)), day="2030-01-01")
