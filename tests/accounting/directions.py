@@ -696,6 +696,9 @@ LINES: dict[str, Line | Solver] = {
         lambda e, d: (2 * (e + mp.mpf(1) / 3), 2 * d), (EPSILON, DELTA), 1e-15),
     "guarantee.Guarantee.of": Line(
         lambda e, d: _numbers(_part(e, d)), ("up", "up"), lambda e, d: (e + mp.mpf(1) / 3, d), (EPSILON, DELTA), 1e-15),
+    "guarantee.Guarantee.factor": Line(
+        lambda e: float(_part(e, 0).factor or 0), ("up",), lambda e: mp.exp(e + mp.mpf(1) / 3), (EPSILON,), 1e-12,
+        lambda e: e < 299),
     "guarantee.Guarantee.replace_one_form": Line(
         replaced, ("up", "up"), replaced_truth, (EPSILON, DELTA, BETA, M), None, lambda e, d, b, m: e < 700),
     # estimates: no bound is printed of them, they stay near
