@@ -136,6 +136,42 @@ def test_levels_that_are_chosen_and_persons_of_several_rows_are_told(workshop: W
     assert "plus or minus one person" in text
 
 
+def of_kind(workshop: Workshop, mechanism: str) -> str:
+    """The clinic's policy with another mechanism and one gate."""
+    head, rest = workshop.policy.read_text(encoding="utf-8").split("  mechanism:\n")
+    gates = "  gates:\n    - {measure: pso_bound, at_most: 1}\n  publish:" + rest.split("  publish:")[1]
+    workshop.policy.write_text(f"{head}  mechanism:\n{mechanism}{gates}", encoding="utf-8")
+    return explained(workshop.policy)
+
+
+def test_tables_and_synthetic_rows_of_a_sample_say_that_it_stays_secret(workshop: Workshop) -> None:
+    tables = "    kind: dp_tables\n    noise: laplace\n    sampling: {beta: 0.5}\n    tables: [{total: true}]\n"
+    text = of_kind(workshop, tables)
+    assert "discrete Laplace noise" in text
+    assert "on the sample, which is no more than the promised epsilon" in text
+    assert "Each person is kept with probability 0.5" in text
+    assert "The sample stays secret" in text
+    synthetic = "    kind: dp_synthetic\n    sampling: {beta: 0.5}\n    attributes: {age: 50 years, ward: exact}\n"
+    assert "The sample stays secret" in of_kind(workshop, synthetic)
+    whole = of_kind(workshop, tables.replace("    sampling: {beta: 0.5}\n", ""))
+    assert "The noise costs epsilon 2 in all." in whole
+    assert "sample stays secret" not in whole
+
+
+def test_an_inherited_sample_is_told_as_such(workshop: Workshop) -> None:
+    sample = "{name: spring, method: bernoulli, beta: 0.5, secret: true, size: unpublished}"
+    workshop.edit(
+        workshop.contract,
+        "      - {property: rowsAtMost",
+        f"      - {{property: sample, value: {sample}}}\n      - {{property: rowsAtMost",
+    )
+    workshop.edit(workshop.policy, "sampling: {beta: 0.5}", "sampling: {inherited: spring}")
+    workshop.edit(workshop.policy, "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n", "")
+    text = explained(workshop.policy)
+    assert "a sample already, spring, which holds each person with probability 0.5. Nothing is sampled again." in text
+    assert "as whoever drew it does" in text
+
+
 @pytest.mark.parametrize(
     ("delta", "said"),
     [("1e-9", "That is small beside 1"), ("1e-4", "not small beside 1"), ("0.01", "That is 1 or more")],
@@ -161,7 +197,7 @@ def test_a_rule_that_decides_nothing_or_fails_says_so(workshop: Workshop) -> Non
     assert "can't pass under this mechanism" in text
     assert "nothing would be published.** A rule below says why." in text
     workshop.edit(workshop.policy, "pso_bound, at_most: 1}", "pso_bound, at_most: 0.5}")
-    assert "Today: fail (1, must be at most 0.5)" in explained(workshop.policy)
+    assert "As a first release of these people: fail (1, must be at most 0.5)" in explained(workshop.policy)
 
 
 @pytest.mark.parametrize("policy", DEMOS)
