@@ -40,11 +40,13 @@ def announce(release_id: str) -> None:
 
 
 def print_verdicts(verdicts: Iterable["Verdict"], *, every: bool = False) -> None:
-    """One line per public verdict, or per every verdict, where the rows are of nobody."""
+    """One line per public verdict, or per every verdict, where the rows are of nobody; and one more for a failure that
+    is waived."""
     for found in verdicts:
         if found.public or every:
             role = "" if found.blocks else " (advice)"
-            typer.echo(f"  {found.ended:<12} {found.gate}{role}: {found.reason}")
+            between = f"\n{' ' * 14}" if found.waived else ""
+            typer.echo(f"  {found.ended:<12}{between} {found.gate}{role}: {found.reason}")
 
 
 def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]], left: Iterable[int] = ()) -> None:
