@@ -66,7 +66,7 @@ def test_a_waived_failure_is_published_and_shows_wherever_the_gate_does(
 
 def test_the_command_says_by_whom_a_failure_was_waived(waived: Workshop, capfd: pytest.CaptureFixture[str]) -> None:
     assert released(waived) == 0
-    assert f"  {SAID}\n               released_rows at least 900: 300, must be" in capfd.readouterr().out
+    assert f"  {SAID}\n               released_rows at least 900: " in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("slot", ["2030-06-30", "2030-06-30T2359Z"])
