@@ -21,6 +21,7 @@ from crowdgate.jobs.verify import verify
 from crowdgate.measures import MEASURES, MeasureClass
 from crowdgate.policy.policy import GateRule
 from tests.forging import reseal_with_page, stated
+from tests.verify import outsider
 from tests.workshop import Workshop, crowdgate
 
 ROOT = Path(__file__).parents[2]
@@ -258,6 +259,14 @@ def test_a_forged_waiver_that_contradicts_itself_is_found(change: Change, said: 
     folder = waived.release_dir(SLOT)
     with pytest.raises(VerificationFailed, match=re.escape(said)):
         resealed_and_verified(folder, change)
+
+
+def test_a_stranger_s_program_reads_waivers_by_the_readme_alone(waived: Workshop) -> None:
+    assert released(waived) == 0
+    folder = waived.release_dir(SLOT)
+    assert outsider.examine(folder).problems == []
+    reseal_with_page(folder, forged("released_rows", waiver={**FORGED, "expires": "2029-12-31"}))
+    assert outsider.examine(folder).problems == ["gates: released_rows is waived and its waiver has expired"]
 
 
 @pytest.mark.parametrize(
