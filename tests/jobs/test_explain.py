@@ -253,6 +253,13 @@ def test_no_data_are_needed(workshop: Workshop) -> None:
     assert explained(workshop.policy) == before
 
 
+def test_what_is_left_by_the_ledger_is_told_where_it_is_at_hand(workshop: Workshop) -> None:
+    for left in ("suffices for 3 more such releases", "suffices for 2 more such releases"):
+        assert left in explained(workshop.policy)
+        assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 0
+    assert "Left of its budget" not in explained(ROOT / DEMO_POLICY)
+
+
 def test_a_wrong_policy_is_told_as_check_tells_it(workshop: Workshop, capfd: pytest.CaptureFixture[str]) -> None:
     workshop.edit(workshop.policy, "measure: released_rows", "measure: released_row")
     assert crowdgate("explain", workshop.policy) == 2

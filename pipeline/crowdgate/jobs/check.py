@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from crowdgate.jobs.charges import charge_words, unlikely
 from crowdgate.jobs.destinations import destination_problems
 from crowdgate.jobs.kl.held import held_here
 from crowdgate.jobs.plan import asked_of, bundle_of, decided, failed, gate_reach, judge_static, plan_release
-from crowdgate.jobs.standing import Left, standing
+from crowdgate.jobs.standing import Left, standing, today
 from crowdgate.later import Module
 from crowdgate.measures import Measure, MeasureClass
 
@@ -88,7 +87,7 @@ class Checked:
 def check(policy: Path, day: str | None = None) -> Checked:
     """Check one policy as if it were the first release of its population, on a day (YYYY-MM-DD, by default today), up
     to which waivers must hold. Raises ConfigurationError for wrong files."""
-    day = datetime.now(UTC).date().isoformat() if day is None else day
+    day = today() if day is None else day
     bundle = bundle_of(policy)
     held = held_here(bundle.root, bundle.contract, bundle.budget)
     plan = plan_release(bundle, [*held.problems, *destination_problems(bundle)])
@@ -116,7 +115,7 @@ def check(policy: Path, day: str | None = None) -> Checked:
         rule.severity == "block" and found is Reach.CANNOT_PASS and not _put_up_with(rule, measure, day)
         for (rule, measure), found in zip(plan.gates, reaches, strict=True)
     )
-    found = standing(plan)
+    found = standing(plan, day)
     allowed = not failed(verdicts) and not hopeless and found.refused is None
     said = (allowed, found.informed, held.why_not, found.refused, found.left)
     return Checked(policy, plan, tuple(verdicts), tuple(notes), *said)

@@ -12,8 +12,8 @@ from crowdgate.accounting.numbers import decimal
 from crowdgate.gate import gate_words, limit_words, stated_number
 from crowdgate.guarantee import group
 from crowdgate.jobs.check import check
-from crowdgate.jobs.informed import informed_words
 from crowdgate.jobs.outlook import MOST_BOUNDS, people_times_delta, pso_bound, releases_in_budget
+from crowdgate.jobs.standing import informed_words
 from crowdgate.measures.guarantees import DEFAULT_RECALL, DEFAULT_SKEW, DEFAULT_WEIGHT
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def _values(found: Checked) -> dict[str, object]:
         "allowed": found.allowed,
         "refused": found.refused,
         "remarks": [*informed_words(found.informed), *([] if found.unheld is None else [UNHELD])],
+        "left": found.left.words() if found.left.read else [],
         "gates": _gates(found),
     }
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.accounting.numbers import decimal, exact_text
 from crowdgate.errors import CrowdgateError, LedgerRefused
-from crowdgate.gate import Outcome, Verdict, verdict
+from crowdgate.gate import Verdict, verdict
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.plan import budget_of
 from crowdgate.ledger.values import ZERO, Budget, Spend
@@ -86,21 +87,28 @@ class Standing:
     left: Left
 
 
-def standing(plan: Plan) -> Standing:
-    """How a policy stands with the ledger of its budget."""
+def today() -> str:
+    """The day (UTC), YYYY-MM-DD."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def standing(plan: Plan, day: str | None = None) -> Standing:
+    """How a policy stands with the ledger of its budget, on a day (YYYY-MM-DD, by default today), up to which waivers
+    must hold."""
+    day = today() if day is None else day
     bundle, alone = plan.bundle, budget_of(plan.bundle)
     try:
         ledger = ledger_at(bundle.root, None, bundle.budget.spec.ledger)
     except CrowdgateError:
-        return Standing(None, None, _left(plan, alone, ZERO, read=False))
+        return Standing(None, None, _left(plan, alone, ZERO, day, read=False))
     try:
         budget = ledger.check(bundle.contract.id, alone, version_of(bundle.policy), bundle.digest)
-        left = _left(plan, budget, ledger.spent(budget.population), read=True)
+        left = _left(plan, budget, ledger.spent(budget.population), day, read=True)
         return Standing(_informed(plan, ledger), left.next_refused, left)
     except LedgerRefused as refused:
-        return Standing(_informed(plan, ledger), str(refused), _left(plan, alone, ZERO, read=False))
+        return Standing(_informed(plan, ledger), str(refused), _left(plan, alone, ZERO, day, read=False))
     except CrowdgateError:
-        return Standing(None, None, _left(plan, alone, ZERO, read=False))
+        return Standing(None, None, _left(plan, alone, ZERO, day, read=False))
 
 
 def _informed(plan: Plan, ledger: Ledger) -> bool | None:
@@ -111,10 +119,10 @@ def _informed(plan: Plan, ledger: Ledger) -> bool | None:
         return None
 
 
-def _left(plan: Plan, budget: Budget, spent: Spend, *, read: bool) -> Left:
+def _left(plan: Plan, budget: Budget, spent: Spend, day: str, *, read: bool) -> Left:
     once = Spend(plan.guarantee.epsilon, plan.guarantee.delta)
     releases = releases_in(spent.left_of(budget.cap), once)
-    passing, stops = _passing(plan, budget, spent, once, min(releases, MOST_RELEASES))
+    passing, stops = _passing(plan, budget, spent, once, min(releases, MOST_RELEASES), day)
     return Left(spent, budget.cap, read, releases, passing, stops)
 
 
@@ -124,26 +132,26 @@ def releases_in(amount: Spend, once: Spend) -> int:
     return min(by_epsilon, int(amount.delta / once.delta)) if once.delta else by_epsilon
 
 
-def _passing(plan: Plan, budget: Budget, spent: Spend, once: Spend, most: int) -> tuple[int, Verdict | None]:
+def _passing(plan: Plan, budget: Budget, spent: Spend, once: Spend, most: int, day: str) -> tuple[int, Verdict | None]:
     """How many releases, one after the other, no gate withholds that blocks and reads no data; and what stops the
     next."""
     static = plan.static(budget.people, (budget.cap.epsilon, budget.cap.delta), (Fraction(0), Fraction(0)))
     for done in range(most):
         spent = spent + once
         now = replace(static, spent=(spent.epsilon, spent.delta))
-        stops = next(_stopping(plan, now, every=done == 0), None)
+        stops = next(_stopping(plan, now, day, every=done == 0), None)
         if stops is not None:
             return done, stops
     return most, None
 
 
-def _stopping(plan: Plan, static: Static, *, every: bool) -> Iterator[Verdict]:
-    """Gates that block and don't pass: of all that read no data, or of those that read what was spent before."""
+def _stopping(plan: Plan, static: Static, day: str, *, every: bool) -> Iterator[Verdict]:
+    """Gates that withhold: of all that read no data, or of those that read what was spent before."""
     for rule, measure in plan.gates:
         asked = rule.severity == "block" and measure.asks is None and (every or measure.accumulates)
         if asked and measure.of_static is not None:
-            found = verdict(rule, measure, measure.of_static(static, rule), static)
-            if found.outcome is not Outcome.PASS:
+            found = verdict(rule, measure, measure.of_static(static, rule), static, day)
+            if found.withholds:
                 yield found
 
 
