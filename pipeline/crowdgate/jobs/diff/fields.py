@@ -19,6 +19,7 @@ from crowdgate.jobs.diff.order import (
     Order,
     changed,
     class_size,
+    later_is_looser,
     more_is_looser,
     more_is_tighter,
     more_of_them_is_looser,
@@ -133,6 +134,15 @@ FIELDS: dict[str, Field] = {
     "GateRule.severity": Value(
         rising("advise", "block"), "whether a gate withholds",
         "the gate only advises: what fails it is published", "the gate withholds what fails it",
+    ),
+    "GateRule.reason": Name("why there is a gate"),
+    "GateRule.reference": Name("where a gate was decided"),
+    "GateRule.waiver": Inside("a failure of the gate does not withhold", added=Direction.LOOSER),
+    "Waiver.reason": Name("why a failure is put up with"),
+    "Waiver.approved_by": Name("who answers for a waiver"),
+    "Waiver.expires": Value(
+        later_is_looser, "up to when a failure does not withhold",
+        "what fails the gate is published for longer", "the gate withholds what fails it from an earlier day on",
     ),
     "Publish.to": Value(changed, "where releases go"),
     "Publish.formats": Value(unordered, "the formats of the same data"),

@@ -55,6 +55,11 @@ def more_is_tighter(old: Any, new: Any) -> Direction:
     return more_is_looser(old, new).back
 
 
+def later_is_looser(old: str, new: str) -> Direction:
+    """Of days (YYYY-MM-DD) the later is looser."""
+    return Direction.LOOSER if new > old else Direction.TIGHTER
+
+
 def class_size(old: Any, new: Any) -> Direction:
     """Of class sizes the greater is tighter: `least` asks for what the guarantee needs, a number for at least that."""
     return more_is_tighter(*(0 if size == "least" else size for size in (old, new)))

@@ -35,8 +35,9 @@ class Replayed:
 
     @property
     def withholds(self) -> bool | None:
-        """Whether it would have withheld, or advised against, the release; None where nobody can tell."""
-        return None if self.verdict is None else self.verdict.outcome is not Outcome.PASS
+        """Whether it would have withheld, or advised against, the release; None where nobody can tell. A failure that
+        is waived up to the day of its slot would not."""
+        return None if self.verdict is None else self.verdict.outcome is not Outcome.PASS and not self.verdict.waived
 
     @property
     def words(self) -> str:
@@ -88,7 +89,8 @@ def on_published(rule: GateRule, measure: Measure, shown: Evidence, private: Seq
         return Replayed(rule, measure.reads, None, why)
     noisy = None if own is None else own.value
     found = measured(noisy, _as_charged(rule, own), measure, shown.static, shown.candidate)
-    return Replayed(rule, measure.reads, verdict(rule, measure, found, shown.static))
+    day = shown.said.release.slot[:10]
+    return Replayed(rule, measure.reads, verdict(rule, measure, found, shown.static, day))
 
 
 def on_recorded(rule: GateRule, measure: Measure, private: Sequence[GateSaid] | None) -> Replayed:
