@@ -14,6 +14,7 @@ from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.gate import Outcome, blocked, judge, verdict
 from crowdgate.jobs import release as job
 from crowdgate.jobs.check import check
+from crowdgate.jobs.diff.job import diff
 from crowdgate.jobs.explain import explained
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.schemas import schemas
@@ -333,3 +334,32 @@ def test_editors_are_told_what_every_key_of_a_gate_is() -> None:
     for model in ("GateRule", "Waiver"):
         for name, schema in models[model]["properties"].items():
             assert schema.get("description"), f"{model}.{name}"
+
+
+# --- what other commands make of it ---
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "direction"),
+    [
+        (FAILING, FAILING.replace("2030-06-30", "2031-06-30"), "looser"),
+        (FAILING, FAILING.replace("2030-06-30", "2030-05-30"), "tighter"),
+        (FAILING.replace(f", waiver: {WAIVER}", ""), FAILING, "looser"),
+        (FAILING, FAILING.replace(f", waiver: {WAIVER}", ""), "tighter"),
+        (FAILING, FAILING.replace("R-7", "R-8"), "equal"),
+    ],
+)
+def test_a_longer_waiver_is_a_looser_policy(old: str, new: str, direction: str, workshop: Workshop) -> None:
+    other = workshop.policy.with_name("other.yaml")
+    text = workshop.policy.read_text(encoding="utf-8")
+    workshop.policy.write_text(text.replace(GATE, old), encoding="utf-8")
+    other.write_text(text.replace(GATE, new), encoding="utf-8")
+    assert diff(str(workshop.policy), str(other)).to_json()["direction"] == direction
+
+
+def test_a_replay_publishes_again_what_was_waived(waived: Workshop, capfd: pytest.CaptureFixture[str]) -> None:
+    assert released(waived) == 0
+    capfd.readouterr()
+    assert crowdgate("replay", waived.policy, "--json") == 0
+    (past,) = json.loads(capfd.readouterr().out)["releases"]
+    assert (past["ended"], past["now"]) == ("published", "published")
