@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdgate import manifest
+from crowdgate.errors import CrowdgateError
 from crowdgate.gate import Reach, Verdict, gate_words
 from crowdgate.jobs.charges import charge_words, unlikely
 from crowdgate.jobs.destinations import destination_problems
@@ -17,6 +18,8 @@ from crowdgate.later import Module
 from crowdgate.measures import MeasureClass
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from crowdgate.candidate import Audits
     from crowdgate.jobs import register_counted
     from crowdgate.kind.plan import Plan
@@ -28,7 +31,7 @@ else:
 @dataclass(frozen=True)
 class GateNote:
     """One gate: when it is decided, whether it blocks, a warning when it can't fail, can't pass or hardly passes, and
-    what it costs if it is charged."""
+    what it costs if it is charged, and, where it would have withheld any of the last published releases, how many."""
 
     gate: str
     reads: str
@@ -36,10 +39,12 @@ class GateNote:
     blocks: bool
     warning: str | None
     cost: str | None
+    history: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints; `kind` is the class of the gate's measure."""
         rest = {"decided": self.decided, "blocks": self.blocks, "warning": self.warning, "cost": self.cost}
+        rest["history"] = self.history
         return {"gate": self.gate, "kind": self.reads, **rest}
 
 
@@ -47,7 +52,8 @@ class GateNote:
 class Checked:
     """A policy whose files are right. `allowed` is False when a static gate fails, a blocking gate can't pass, or its
     ledger, where that is at hand, would refuse the next release, or leads to a gate that withholds it (`refused` says
-    why). `left` is what is left, and for how many releases. `unheld` is why the
+    why). `left` is what is left, and for how many releases. `unreplayed` is why gates were not judged on
+    all of the last published releases (None: they were, or there are none). `unheld` is why the
     decisions on what is collected could not be held to the ledger (None: they were).
     """
 
@@ -60,6 +66,7 @@ class Checked:
     unheld: str | None
     refused: str | None
     left: Left
+    unreplayed: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -75,6 +82,7 @@ class Checked:
             "decisions_not_held": self.unheld,
             "ledger_refuses": self.refused,
             "left": self.left.to_json(),
+            "releases_not_replayed": self.unreplayed,
         }
 
 
@@ -102,8 +110,10 @@ def check(policy: Path) -> Checked:
     ]
     hopeless = any(note.blocks and found is Reach.CANNOT_PASS for note, found in zip(notes, reaches, strict=True))
     found = standing(plan)
+    told, unreplayed = _history(plan, found.published)
+    notes = [replace(note, history=told.get(note.gate)) for note in notes]
     allowed = not failed(verdicts) and not hopeless and found.refused is None
-    said = (allowed, found.informed, held.why_not, found.refused, found.left)
+    said = (allowed, found.informed, held.why_not, found.refused, found.left, unreplayed)
     return Checked(policy, plan, tuple(verdicts), tuple(notes), *said)
 
 
@@ -114,6 +124,22 @@ def _audits(plan: Plan) -> Audits:
     from crowdgate.jobs.audited import evidence_here
 
     return evidence_here(plan, now().isoformat()).audits
+
+
+def _history(plan: Plan, published: Sequence[str]) -> tuple[dict[str, str], str | None]:
+    """By gate what it would have done to the last published releases, where it would not have let all of them through;
+    and why not all of them could be read."""
+    if not published:
+        return {}, None
+    from crowdgate.jobs.replay.job import recent
+
+    try:
+        found = recent(plan, published)
+    except CrowdgateError as error:
+        return {}, str(error)
+    refused = [f"{each.release_id}: {each.refused[0]}" for each in found.past if each.refused]
+    told = {gate_words(each.rule): each.words_alone for each in found.tallies if each.against}
+    return told, "; ".join(refused) or None
 
 
 def _of_register(register: Register | None) -> str:
