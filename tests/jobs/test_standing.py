@@ -131,3 +131,28 @@ def test_measures_that_read_what_was_spent_say_so(clinic: Workshop) -> None:
         assert read == measure.accumulates, name
         seen.add(name)
     assert seen >= {"pso_bound", "pso_bound_in_sample", "membership_precision_bound", "expected_singletons"}
+
+
+def test_a_gate_that_would_have_withheld_the_last_release_is_told(
+    clinic: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of 600 rows half are sampled: at least 900 released rows, and a changed file."""
+    assert release(clinic, "2030-01-01") == 0
+    assert crowdgate("check", clinic.policy) == 0
+    assert "this gate would have" not in capsys.readouterr().out
+    clinic.edit(clinic.policy, "released_rows, at_least: 0", "released_rows, at_least: 900")
+    clinic.edit(clinic.policy, "version: 1", "version: 2")
+    assert crowdgate("check", clinic.policy) == 0
+    told = capsys.readouterr().out
+    gate = told.index("gate released_rows at least 900")
+    assert (
+        told[gate:]
+        .splitlines()[1]
+        .startswith("    note: this gate would have withheld 1 of the last 1 (`crowdgate replay")
+    )
+    data = clinic.release_dir("2030-01-01") / "data.csv"
+    data.write_bytes(data.read_bytes() + b"\n")
+    assert crowdgate("check", clinic.policy) == 0
+    told = capsys.readouterr().out
+    assert "not all of the last releases can be read: clinic/1/2030-01-01: " in told
+    assert "this gate would have" not in told

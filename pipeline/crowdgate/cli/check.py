@@ -56,4 +56,8 @@ def _show_check(found: Checked) -> None:
             typer.echo(f"    {note}")
         if gate.warning:
             typer.echo(f"    note: {gate.warning}")
+        if gate.history:
+            typer.echo(f"    note: {gate.history} (`crowdgate replay {found.policy}`)")
+    if found.unreplayed:
+        typer.echo(f"  not all of the last releases can be read: {found.unreplayed}")
     print_verdicts(found.verdicts)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdgate import manifest
+from crowdgate.errors import CrowdgateError
 from crowdgate.gate import Outcome, Reach, Verdict, gate_notes, gate_words, waived
 from crowdgate.jobs.charges import charge_words, unlikely
 from crowdgate.jobs.destinations import destination_problems
@@ -17,6 +18,8 @@ from crowdgate.later import Module
 from crowdgate.measures import Measure, MeasureClass
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from crowdgate.candidate import Audits
     from crowdgate.jobs import register_counted
     from crowdgate.kind.plan import Plan
@@ -29,8 +32,8 @@ else:
 @dataclass(frozen=True)
 class GateNote:
     """One gate: when it is decided, whether it blocks, whether it can decide anything, a warning when it can't fail,
-    can't pass or hardly passes, or its waiver has expired, what it costs if it is charged, why there is it,
-    and whether a failure of it is waived."""
+    can't pass or hardly passes, or its waiver has expired, what it costs if it is charged, why there is it, whether a
+    failure of it is waived, and, where it would have withheld any of the last published releases, how many."""
 
     gate: str
     reads: str
@@ -41,11 +44,12 @@ class GateNote:
     cost: str | None
     notes: tuple[str, ...]
     waived: bool
+    history: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints; `kind` is the class of the gate's measure."""
         rest = {"decided": self.decided, "blocks": self.blocks, "warning": self.warning, "cost": self.cost}
-        rest |= {"notes": list(self.notes), "waived": self.waived}
+        rest |= {"notes": list(self.notes), "waived": self.waived, "history": self.history}
         return {"gate": self.gate, "kind": self.reads, **rest}
 
 
@@ -53,7 +57,8 @@ class GateNote:
 class Checked:
     """A policy whose files are right. `allowed` is False when a static gate fails, a blocking gate can't pass, or its
     ledger, where that is at hand, would refuse the next release, or leads to a gate that withholds it (`refused` says
-    why). `left` is what is left, and for how many releases. `unheld` is why the
+    why). `left` is what is left, and for how many releases. `unreplayed` is why gates were not judged on
+    all of the last published releases (None: they were, or there are none). `unheld` is why the
     decisions on what is collected could not be held to the ledger (None: they were).
     """
 
@@ -66,6 +71,7 @@ class Checked:
     unheld: str | None
     refused: str | None
     left: Left
+    unreplayed: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -81,6 +87,7 @@ class Checked:
             "decisions_not_held": self.unheld,
             "ledger_refuses": self.refused,
             "left": self.left.to_json(),
+            "releases_not_replayed": self.unreplayed,
         }
 
 
@@ -116,8 +123,10 @@ def check(policy: Path, day: str | None = None) -> Checked:
         for (rule, measure), found in zip(plan.gates, reaches, strict=True)
     )
     found = standing(plan, day)
+    told, unreplayed = _history(plan, found.published)
+    notes = [replace(note, history=told.get(note.gate)) for note in notes]
     allowed = not failed(verdicts) and not hopeless and found.refused is None
-    said = (allowed, found.informed, held.why_not, found.refused, found.left)
+    said = (allowed, found.informed, held.why_not, found.refused, found.left, unreplayed)
     return Checked(policy, plan, tuple(verdicts), tuple(notes), *said)
 
 
@@ -143,6 +152,22 @@ def _expired(rule: GateRule, day: str) -> str | None:
 
 def _warnings(*found: str | None) -> str | None:
     return "; ".join(each for each in found if each is not None) or None
+
+
+def _history(plan: Plan, published: Sequence[str]) -> tuple[dict[str, str], str | None]:
+    """By gate what it would have done to the last published releases, where it would not have let all of them through;
+    and why not all of them could be read."""
+    if not published:
+        return {}, None
+    from crowdgate.jobs.replay.job import recent
+
+    try:
+        found = recent(plan, published)
+    except CrowdgateError as error:
+        return {}, str(error)
+    refused = [f"{each.release_id}: {each.refused[0]}" for each in found.past if each.refused]
+    told = {gate_words(each.rule): each.words_alone for each in found.tallies if each.against}
+    return told, "; ".join(refused) or None
 
 
 def _of_register(register: Register | None) -> str:

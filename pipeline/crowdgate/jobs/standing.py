@@ -14,7 +14,7 @@ from crowdgate.errors import CrowdgateError, LedgerRefused
 from crowdgate.gate import Verdict, verdict
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.plan import budget_of
-from crowdgate.ledger.values import ZERO, Budget, Spend
+from crowdgate.ledger.values import ZERO, Budget, Spend, State
 from crowdgate.manifest import INFORMED
 from crowdgate.policy.policy import version_of
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = "Whether it is informed by confidential data is not known: its ledger can't be read here."
 UNREAD = "its ledger can't be read here, so this is for a population that has lost nothing"
+RECENT = 3
 MOST_RELEASES = 1000
 """Releases one after another that gates are asked about."""
 
@@ -80,11 +81,13 @@ class Left:
 
 @dataclass(frozen=True)
 class Standing:
-    """What the ledger says: `informed` is None where it can't be read; `refused` says why it would refuse."""
+    """What the ledger says: `informed` is None where it can't be read; `refused` says why it would refuse; `published`
+    are the ids of the last releases of this policy's name, at most RECENT."""
 
     informed: bool | None
     refused: str | None
     left: Left
+    published: tuple[str, ...] = ()
 
 
 def today() -> str:
@@ -104,7 +107,7 @@ def standing(plan: Plan, day: str | None = None) -> Standing:
     try:
         budget = ledger.check(bundle.contract.id, alone, version_of(bundle.policy), bundle.digest)
         left = _left(plan, budget, ledger.spent(budget.population), day, read=True)
-        return Standing(_informed(plan, ledger), left.next_refused, left)
+        return Standing(_informed(plan, ledger), left.next_refused, left, _published(plan, ledger))
     except LedgerRefused as refused:
         return Standing(_informed(plan, ledger), str(refused), _left(plan, alone, ZERO, day, read=False))
     except CrowdgateError:
@@ -117,6 +120,12 @@ def _informed(plan: Plan, ledger: Ledger) -> bool | None:
         return ledger.informed(plan.bundle.contract.population, plan.bundle.digest)
     except CrowdgateError:
         return None
+
+
+def _published(plan: Plan, ledger: Ledger) -> tuple[str, ...]:
+    name = plan.bundle.policy.metadata.name
+    own = [each for each in ledger.entries() if each.release_id.partition("/")[0] == name]
+    return tuple(each.release_id for each in own if each.state is State.PUBLISHED)[-RECENT:]
 
 
 def _left(plan: Plan, budget: Budget, spent: Spend, day: str, *, read: bool) -> Left:

@@ -68,11 +68,16 @@ class Tally:
     @property
     def words(self) -> str:
         """The tally in a sentence."""
+        return f"{gate_words(self.rule)}: {self.words_alone}"
+
+    @property
+    def words_alone(self) -> str:
+        """The same without the gate's words."""
         verb = "withheld" if self.rule.severity == "block" else "advised against"
         rest = f"; of {self.unknown} it can't be told" if self.unknown else ""
         if not self.judged:
-            return f"{gate_words(self.rule)}: of no past release it can be told what this gate would have done"
-        return f"{gate_words(self.rule)}: this gate would have {verb} {self.against} of the last {self.judged}{rest}"
+            return "of no past release it can be told what this gate would have done"
+        return f"this gate would have {verb} {self.against} of the last {self.judged}{rest}"
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -113,6 +118,17 @@ def replay(policy: Path, ledger_url: str | None = None, private: bool = False) -
     own = [each for each in ledger.entries() if each.release_id.partition("/")[0] == name]
     past = tuple(_replayed(plan, ledger, each, private) for each in own if each.state is not State.VOID)
     return History(name, ledger.id, past, tuple(_tallies(plan, past)))
+
+
+def recent(plan: Plan, ids: Sequence[str]) -> History:
+    """The same of some published releases, of which nothing private is looked at.
+
+    Raises what the ledger raises. A release that does not verify is refused.
+    """
+    ledger = ledger_at(plan.bundle.root, None, plan.bundle.budget.spec.ledger)
+    found = (ledger.entry(each) for each in ids)
+    past = tuple(_replayed(plan, ledger, each, private=False) for each in found if each is not None)
+    return History(plan.bundle.policy.metadata.name, ledger.id, past, tuple(_tallies(plan, past)))
 
 
 def _replayed(plan: Plan, ledger: Ledger, entry: Entry, private: bool) -> Past:
