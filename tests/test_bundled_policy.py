@@ -128,7 +128,7 @@ SYNTHETIC = "policies/census_income_synthetic.yaml"
 TIGHTER_SYNTHETIC = {
     "guarantee_epsilon": ("guarantee_epsilon, at_most: 1}", "guarantee_epsilon, at_most: 0.99}", 0),
     "pso_bound": ("pso_bound, at_most: 0.02", "pso_bound, at_most: 0.0011", 0),
-    "synthetic_pair_error": ("synthetic_pair_error, at_most: 0.05", "synthetic_pair_error, at_most: 0.00001", 1),
+    "synthetic_pair_error": ("synthetic_pair_error, at_most: 0.1", "synthetic_pair_error, at_most: 0.00001", 1),
     "synthetic_mean_error": ("synthetic_mean_error, at_most: 0.01", "synthetic_mean_error, at_most: 0.00001", 1),
     "trusted_pairs": ("trusted_pairs, at_least: 0.95", "trusted_pairs, at_least: 1", 1),
 }
