@@ -23,18 +23,27 @@ Location = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Document:
-    """One YAML document: `data` with every scalar as text, `typed` with YAML 1.2 core types, `lines` by location."""
+    """One YAML document: `data` with every scalar as text, `typed` with YAML 1.2 core types, `lines` and `columns` (from
+    1) by location."""
 
     path: Path
     data: Any
     typed: Any
     lines: dict[Location, int]
+    columns: dict[Location, int]
 
     def line(self, location: Location) -> int | None:
         """Line (from 1) of the item at `location`, or of the nearest item around it."""
+        return self.lines.get(self._nearest(location))
+
+    def column(self, location: Location) -> int | None:
+        """Column (from 1) of the item at `location` (of its key, if it has one), or of the nearest item around it."""
+        return self.columns.get(self._nearest(location))
+
+    def _nearest(self, location: Location) -> Location:
         while location and location not in self.lines:
             location = location[:-1]
-        return self.lines.get(location)
+        return location
 
     def problem(self, location: Location, found: str, expected: str, instead: str | None = None) -> Problem:
         """A problem at `location` of this file."""
@@ -48,7 +57,7 @@ def read_document(path: Path) -> Document:
     data, typed = reading.document(_text(path))
     if reading.problems:
         raise ConfigurationError(reading.problems)
-    return Document(path, data, typed, reading.lines)
+    return Document(path, data, typed, reading.lines, reading.columns)
 
 
 def _text(path: Path) -> str:
@@ -77,6 +86,7 @@ class _Reading:
         self.path = path
         self.problems: list[Problem] = []
         self.lines: dict[Location, int] = {}
+        self.columns: dict[Location, int] = {}
         self.nodes = 0
 
     def document(self, text: str) -> tuple[Any, Any]:
@@ -103,7 +113,7 @@ class _Reading:
     def node(self, event: Any, events: Iterator[Any], at: Location) -> tuple[Any, Any]:
         """The node that starts with `event`, twice."""
         self.count(event, at)
-        self.lines.setdefault(at, event.start_mark.line + 1)
+        self.place(at, event)
         if isinstance(event, yaml.MappingStartEvent):
             return self.mapping(events, at)
         if isinstance(event, yaml.SequenceStartEvent):
@@ -132,9 +142,14 @@ class _Reading:
             if isinstance(key, yaml.MappingEndEvent):
                 break
             name = self.key(key, events, at, data)
-            self.lines[(*at, name)] = key.start_mark.line + 1
+            self.place((*at, name), key)
             data[name], typed[name] = self.node(next(events), events, (*at, name))
         return data, typed
+
+    def place(self, at: Location, event: Any) -> None:
+        """Notes where an item is: at its key, which is met first, if it has one."""
+        self.lines.setdefault(at, event.start_mark.line + 1)
+        self.columns.setdefault(at, event.start_mark.column + 1)
 
     def key(self, event: Any, events: Iterator[Any], at: Location, known: Container[str]) -> str:
         """The name of a key; "?" for what is none."""

@@ -17,8 +17,13 @@ from crowdgate.jobs.standing import informed_words
 def check(
     policies: Annotated[list[Path], typer.Argument(help="Policy files.")],
     as_json: AsJson = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit 3 for a policy that is allowed with warnings.")
+    ] = False,
 ) -> None:
     """Find out whether policies are right and can be let through, reading no data but those of a public register.
+
+    Warnings judge what is allowed: policies/CODES.md explains each by its code.
 
     Exit 2 for wrong files, 3 when a static gate fails, a gate can't pass or the ledger would refuse it, otherwise 0.
     """
@@ -36,7 +41,7 @@ def check(
         print_json({"policies": [found.to_json() for found in checked]})
     if problems:
         raise ConfigurationError(problems)
-    if not all(found.allowed for found in checked):
+    if not all(found.allowed and not (strict and found.warnings) for found in checked):
         raise typer.Exit(WITHHELD)
 
 
@@ -61,3 +66,5 @@ def _show_check(found: Checked) -> None:
     if found.unreplayed:
         typer.echo(f"  not all of the last releases can be read: {found.unreplayed}")
     print_verdicts(found.verdicts)
+    for warning in found.warnings:
+        typer.echo(f"  warning {warning}")

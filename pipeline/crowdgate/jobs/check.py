@@ -11,6 +11,7 @@ from crowdgate.errors import CrowdgateError
 from crowdgate.gate import Outcome, Reach, Verdict, gate_notes, gate_words, waived
 from crowdgate.jobs.charges import charge_words, unlikely
 from crowdgate.jobs.destinations import destination_problems
+from crowdgate.jobs.judging import Caution, cautions
 from crowdgate.jobs.kl.held import held_here
 from crowdgate.jobs.plan import asked_of, bundle_of, decided, failed, gate_reach, judge_static, plan_release
 from crowdgate.jobs.standing import Left, standing, today
@@ -59,7 +60,8 @@ class Checked:
     ledger, where that is at hand, would refuse the next release, or leads to a gate that withholds it (`refused` says
     why). `left` is what is left, and for how many releases. `unreplayed` is why gates were not judged on
     all of the last published releases (None: they were, or there are none). `unheld` is why the
-    decisions on what is collected could not be held to the ledger (None: they were).
+    decisions on what is collected could not be held to the ledger (None: they were). `warnings` judge what is allowed:
+    they change no outcome.
     """
 
     policy: Path
@@ -72,6 +74,7 @@ class Checked:
     refused: str | None
     left: Left
     unreplayed: str | None = None
+    warnings: tuple[Caution, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -88,6 +91,7 @@ class Checked:
             "ledger_refuses": self.refused,
             "left": self.left.to_json(),
             "releases_not_replayed": self.unreplayed,
+            "warnings": [warning.to_json() for warning in self.warnings],
         }
 
 
@@ -127,7 +131,7 @@ def check(policy: Path, day: str | None = None) -> Checked:
     notes = [replace(note, history=told.get(note.gate)) for note in notes]
     allowed = not failed(verdicts) and not hopeless and found.refused is None
     said = (allowed, found.informed, held.why_not, found.refused, found.left, unreplayed)
-    return Checked(policy, plan, tuple(verdicts), tuple(notes), *said)
+    return Checked(policy, plan, tuple(verdicts), tuple(notes), *said, warnings=tuple(cautions(plan, reaches)))
 
 
 def _audits(plan: Plan) -> Audits:

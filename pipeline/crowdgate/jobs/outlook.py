@@ -18,9 +18,8 @@ from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.predict.planned import prediction
 from crowdgate.jobs.predict.whose import doubts
 from crowdgate.jobs.prior import Figures, Subject, figures
-from crowdgate.jobs.standing import Standing, releases_in, standing
+from crowdgate.jobs.standing import Standing, releases_in_budget, standing
 from crowdgate.kind.forecast import BOUND, Chart, Column, Forecast, Listing, Value, plain
-from crowdgate.ledger.values import Spend
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 from crowdgate.report.chart import draw
 
@@ -133,12 +132,6 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
 def people_times_delta(plan: Plan) -> Fraction:
     """The bound on the people of the population, times delta of one release."""
     return plan.bundle.budget.spec.people * plan.guarantee.delta
-
-
-def releases_in_budget(plan: Plan) -> int:
-    """How many such releases the population's budget allows, for life."""
-    budget, once = plan.bundle.budget.spec, plan.guarantee
-    return releases_in(Spend(budget.epsilon, budget.delta), Spend(once.epsilon, once.delta))
 
 
 def _curve(plan: Plan, count: int) -> Iterator[Mapping[str, Value]]:

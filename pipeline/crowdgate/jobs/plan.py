@@ -25,7 +25,7 @@ from crowdgate.limits import MOST_JOINT_FIGURES
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.measures.options import is_share, wrong_options
 from crowdgate.policy.files import Bundle, Known, read_bundle
-from crowdgate.policy.policy import AuditSpec, GateRule
+from crowdgate.policy.policy import AuditSpec, GateRule, ReleaseSpec
 from crowdgate.sources import SOURCES
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:
         problems += population_problems(bundle)
     spec, kind = bundle.policy.spec, kind_of(bundle)
     taken = kind.taken(spec.mechanism)
-    charges = sum((rule.charge.epsilon for rule in spec.gates if rule.charge), Fraction(0))
+    charges = charged(spec)
     left = spec.privacy.epsilon - charges
     if left <= sum(taken.values()):
         problems.append(_overcharged(bundle, charges, taken))
@@ -75,6 +75,11 @@ def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:
         raise ConfigurationError(problems)
     gates = tuple((rule, MEASURES[rule.measure]) for rule in spec.gates)
     return Plan(bundle, protection, _guarantee(bundle, protection.parts), gates)
+
+
+def charged(spec: ReleaseSpec) -> Fraction:
+    """What charged gates take of epsilon."""
+    return sum((rule.charge.epsilon for rule in spec.gates if rule.charge), Fraction(0))
 
 
 def kind_of(bundle: Bundle) -> AnyKind:

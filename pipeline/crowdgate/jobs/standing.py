@@ -135,6 +135,12 @@ def _left(plan: Plan, budget: Budget, spent: Spend, day: str, *, read: bool) -> 
     return Left(spent, budget.cap, read, releases, passing, stops)
 
 
+def releases_in_budget(plan: Plan) -> int:
+    """How many such releases the population's budget allows, for life."""
+    budget, once = plan.bundle.budget.spec, plan.guarantee
+    return releases_in(Spend(budget.epsilon, budget.delta), Spend(once.epsilon, once.delta))
+
+
 def releases_in(amount: Spend, once: Spend) -> int:
     """How many releases of this cost an amount suffices for."""
     by_epsilon = int(amount.epsilon / once.epsilon)

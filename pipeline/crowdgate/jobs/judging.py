@@ -1,0 +1,192 @@
+"""What a careful reader would object to in a policy that is allowed: warnings, which change no outcome.
+
+Each rule is a line of RULES under its code; policies/CODES.md explains them. All numbers are worked out exactly and
+rounded to the side on which they say no less than the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.accounting.numbers import exp_up, up
+from crowdgate.documents import Document, Location
+from crowdgate.gate import Reach, bound_number, gate_words, stated_number
+from crowdgate.jobs.charges import unlikely
+from crowdgate.jobs.plan import charged, kind_of
+from crowdgate.jobs.standing import releases_in_budget
+from crowdgate.kind.kind import Allowance
+from crowdgate.measures import MeasureClass
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
+
+MOST_EXPECTED = Fraction(1, 100)
+"""People x delta: how many people a mechanism with this delta may betray, on average."""
+MOST_EPSILON = 3
+HALF = Fraction(1, 2)
+SINGLING_OUT = frozenset({
+    "pso_bound", "pso_bound_in_sample", "pso_success", "pso_excess", "isolation_rate", "expected_singletons",
+    "singleton_probability", "expected_share_in_sets_up_to", "singletons", "singleton_share", "j_tons", "classes_below",
+    "share_in_classes_below", "register_matches", "register_match_share",
+})  # fmt: skip
+"""Measures that speak of people who are alone, or nearly. That every published class has k rows is none: k-anonymity
+alone prevents no singling out (Cohen, Nissim 2020, Section 4)."""
+
+
+@dataclass(frozen=True)
+class Caution:
+    """One warning: its code, where the rule stands that it speaks of (from 1), and a sentence."""
+
+    code: str
+    file: str
+    line: int | None
+    column: int | None
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.file}:{self.line}:{self.column}: {self.words}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A policy that can run, and what each of its gates can decide."""
+
+    plan: Plan
+    reaches: Sequence[Reach]
+
+
+Objection = tuple[Document, Location, str]
+"""The file, the place in it, and the sentence."""
+Rule = Callable[[Judged], Iterator[Objection]]
+
+
+def cautions(plan: Plan, reaches: Sequence[Reach]) -> Iterator[Caution]:
+    """All warnings about a policy, `reaches` being those of its gates in their order."""
+    for code, rule in RULES.items():
+        for document, at, words in rule(Judged(plan, reaches)):
+            yield Caution(code, str(document.path), document.line(at), document.column(at), words)
+
+
+def _policy(judged: Judged, *at: str | int) -> tuple[Document, Location]:
+    return judged.plan.bundle.document, ("spec", *at)
+
+
+def _betrayed(judged: Judged) -> tuple[Fraction, Fraction, int]:
+    """Delta, people x delta, people."""
+    delta, people = judged.plan.guarantee.delta, judged.plan.bundle.budget.spec.people
+    return delta, people * delta, people
+
+
+def _delta_adds_up(judged: Judged) -> Iterator[Objection]:
+    delta, expected, people = _betrayed(judged)
+    if MOST_EXPECTED < expected <= 1:
+        words = f"delta {stated_number(delta)} for {people} people is {bound_number(expected)} in all: a mechanism that"
+        words += " publishes somebody's record as it is with that chance would keep it; at most 0.01 is usual"
+        yield *_policy(judged, "privacy", "delta"), words
+
+
+def _delta_above_one_person(judged: Judged) -> Iterator[Objection]:
+    delta, expected, people = _betrayed(judged)
+    if expected > 1:
+        words = f"delta {stated_number(delta)} is above 1/{people}, one person's share: a mechanism that publishes"
+        words += f" the records of {bound_number(expected)} of {people} people as they are, on average, would keep it"
+        yield *_policy(judged, "privacy", "delta"), words
+
+
+def _large_epsilon(judged: Judged) -> Iterator[Objection]:
+    epsilon = judged.plan.guarantee.epsilon
+    if epsilon > MOST_EPSILON:
+        factor = exp_up(up(epsilon))
+        times = bound_number(Fraction(factor)) if factor < float("inf") else "more than 10^300"
+        words = f"epsilon {stated_number(epsilon)} is above {MOST_EPSILON}: with one person's data a release may be"
+        yield *_policy(judged, "privacy", "epsilon"), f"{words} {times} times likelier, or less likely, than without"
+
+
+def _limit_says_nothing(judged: Judged) -> Iterator[Objection]:
+    for i, (rule, _) in enumerate(judged.plan.gates):
+        limit = rule.at_most
+        if rule.measure in ("pso_bound", "pso_bound_in_sample") and limit is not None and limit >= HALF:
+            words = (
+                f"{rule.measure} at most {stated_number(limit)} says next to nothing: it lets through what may point"
+            )
+            yield *_policy(judged, "gates", i, "at_most"), f"{words} at exactly one person in half of all attempts"
+
+
+def _nothing_on_singling_out(judged: Judged) -> Iterator[Objection]:
+    blocking = {rule.measure for rule, _ in judged.plan.gates if rule.severity == "block"}
+    if not blocking & SINGLING_OUT:
+        words = "no gate that blocks speaks of singling out: pso_bound does for every kind of release"
+        yield *_policy(judged, "gates"), words
+
+
+def _cannot_pass(judged: Judged) -> Iterator[Objection]:
+    for i, ((rule, _), found) in enumerate(zip(judged.plan.gates, judged.reaches, strict=True)):
+        if found is Reach.CANNOT_PASS:
+            ends = "every release would be withheld" if rule.severity == "block" else "its advice is always the same"
+            yield *_policy(judged, "gates", i), f"{gate_words(rule)} can't pass: {ends}"
+
+
+def _cannot_fail(judged: Judged) -> Iterator[Objection]:
+    """Static gates hold against later changes of the files, so only those that read more are of no use."""
+    for i, ((rule, measure), found) in enumerate(zip(judged.plan.gates, judged.reaches, strict=True)):
+        if found is Reach.CANNOT_FAIL and measure.reads is not MeasureClass.STATIC:
+            yield *_policy(judged, "gates", i), f"{gate_words(rule)} can't fail under this mechanism: it checks nothing"
+
+
+def _hardly_passes(judged: Judged) -> Iterator[Objection]:
+    for i, ((rule, measure), found) in enumerate(zip(judged.plan.gates, judged.reaches, strict=True)):
+        why = unlikely(judged.plan, rule, measure) if found is Reach.OPEN else None
+        if why is not None:
+            yield *_policy(judged, "gates", i), f"{gate_words(rule)} hardly passes: {why}"
+
+
+def _large_k(judged: Judged) -> Iterator[Objection]:
+    stated, least = judged.plan.protection.figures().least_class, _least_class(judged.plan)
+    if least is not None and stated > 2 * least:
+        words = f"k {stated} is more than twice {least}, the least that keeps the guarantee: classes of {least} to"
+        yield *_policy(judged, "mechanism", "k"), f"{words} {stated - 1} rows are suppressed without need"
+
+
+def _least_class(plan: Plan) -> int | None:
+    """The least k that keeps the guarantee, where a policy states another."""
+    spec = plan.bundle.policy.spec
+    if not isinstance(getattr(spec.mechanism, "k", None), int):
+        return None
+    freed = spec.mechanism.model_copy(update={"k": "least"})
+    left = Allowance(spec.privacy.epsilon - charged(spec), spec.privacy.delta)
+    protection, _ = kind_of(plan.bundle).protection(freed, plan.bundle.contract, left)
+    return None if protection is None else protection.figures().least_class
+
+
+def _short_budget(judged: Judged) -> Iterator[Objection]:
+    """A sample that was drawn before serves one release anyway."""
+    plan, releases = judged.plan, releases_in_budget(judged.plan)
+    if releases >= 2 or plan.bundle.contract.sample is not None:
+        return
+    once, budget = plan.guarantee, plan.bundle.budget.spec
+    part = "delta" if 2 * once.epsilon <= budget.epsilon else "epsilon"
+    cost, whole = stated_number(getattr(once, part)), stated_number(getattr(budget, part))
+    pays = "pays one such release and no second" if releases else "pays no such release"
+    words = f"{part} {whole} for life {pays}: {plan.bundle.policy.metadata.name} costs {cost} each time"
+    yield plan.bundle.budget_document, ("spec", part), words
+
+
+RULES: dict[str, Rule] = {
+    "CG201": _delta_adds_up,
+    "CG202": _delta_above_one_person,
+    "CG203": _large_epsilon,
+    "CG204": _limit_says_nothing,
+    "CG205": _nothing_on_singling_out,
+    "CG206": _cannot_pass,
+    "CG207": _cannot_fail,
+    "CG208": _hardly_passes,
+    "CG209": _large_k,
+    "CG210": _short_budget,
+}
