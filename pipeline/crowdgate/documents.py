@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from crowdgate.errors import MOST_PROBLEMS, ConfigurationError, Problem
+from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem
 from crowdgate.limits import DEEPEST_DOCUMENT, LARGEST_DOCUMENT, MOST_NODES
 
 _LONGEST_SHOWN = 80
@@ -23,8 +23,8 @@ Location = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Document:
-    """One YAML document: `data` with every scalar as text, `typed` with YAML 1.2 core types, `lines` and `columns` (from
-    1) by location."""
+    """One YAML document: `data` with every scalar as text, `typed` with YAML 1.2 core types; `lines` and `columns` by
+    location, from 1."""
 
     path: Path
     data: Any
@@ -45,10 +45,12 @@ class Document:
             location = location[:-1]
         return location
 
-    def problem(self, location: Location, found: str, expected: str, instead: str | None = None) -> Problem:
+    def problem(
+        self, location: Location, found: str, expected: str, instead: str | None = None, code: Code = Code.VALUE
+    ) -> Problem:
         """A problem at `location` of this file."""
         where = _where(location) or "document"
-        return Problem(str(self.path), self.line(location), where, found, expected, instead)
+        return Problem(str(self.path), self.line(location), where, found, expected, instead, code)
 
 
 def read_document(path: Path) -> Document:
@@ -62,7 +64,7 @@ def read_document(path: Path) -> Document:
 
 def _text(path: Path) -> str:
     def fault(found: str, expected: str) -> ConfigurationError:
-        return ConfigurationError(Problem(str(path), None, "file", found, expected))
+        return ConfigurationError(Problem(str(path), None, "file", found, expected, code=Code.UNREADABLE))
 
     try:
         raw = path.read_bytes()
@@ -156,7 +158,7 @@ class _Reading:
         if isinstance(event, yaml.ScalarEvent):
             self.count(event, at)
             if event.value in known:
-                self.refuse(event, _where((*at, event.value)), "the key is there twice", "each key once")
+                self.refuse(event, _where((*at, event.value)), "the key is there twice", "each key once", Code.TWICE)
             return str(event.value)
         self.refuse(event, _where((*at, "?")), "a key that is not plain text", "a plain key")
         self.node(event, events, (*at, "?"))
@@ -178,13 +180,13 @@ class _Reading:
         if getattr(event, "tag", None):
             self.refuse(event, "document", f"the tag {event.tag}", "plain values without tags")
 
-    def refuse(self, event: Any, where: str, found: str, expected: str) -> None:
+    def refuse(self, event: Any, where: str, found: str, expected: str, code: Code = Code.NO_YAML) -> None:
         """Notes a problem where an event is."""
-        self.problem(event.start_mark.line + 1, where, found, expected)
+        self.problem(event.start_mark.line + 1, where, found, expected, code)
 
-    def problem(self, line: int | None, where: str, found: str, expected: str) -> None:
+    def problem(self, line: int | None, where: str, found: str, expected: str, code: Code = Code.NO_YAML) -> None:
         """Notes a problem. Raises _Enough when there are more than anybody reads."""
-        self.problems.append(Problem(str(self.path), line, where, found, expected))
+        self.problems.append(Problem(str(self.path), line, where, found, expected, code=code))
         if len(self.problems) > MOST_PROBLEMS:
             raise _Enough
 

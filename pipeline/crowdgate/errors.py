@@ -15,15 +15,39 @@ value or an exact count of the input: messages reach logs, schedulers and people
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from enum import StrEnum
 from typing import ClassVar
 
 MOST_PROBLEMS = 100
 """Problems that one error lists: more than anybody mends at once."""
 
 
+class Code(StrEnum):
+    """What kind of mistake a problem is. Codes never change their meaning; policies/CODES.md explains each."""
+
+    ASKED = "CG100"
+    """No file: what was asked for, on the command line or by a program."""
+    UNKNOWN_KEY = "CG101"
+    MISSING_KEY = "CG102"
+    VALUE = "CG103"
+    UNKNOWN_NAME = "CG104"
+    TWICE = "CG105"
+    UNREADABLE = "CG106"
+    NO_YAML = "CG107"
+    CONTRADICTION = "CG108"
+    MECHANISM = "CG109"
+    GATE = "CG110"
+    CONTRACT = "CG111"
+    TABLE = "CG112"
+    DESTINATION = "CG113"
+    NOT_PUBLIC = "CG114"
+    DECISION = "CG115"
+    SETTING = "CG116"
+
+
 @dataclass(frozen=True)
 class Problem:
-    """One mistake in one file: where it stands, what is there, what was expected."""
+    """One mistake in one file: where it stands, what is there, what was expected, and its kind."""
 
     file: str
     line: int | None
@@ -31,11 +55,13 @@ class Problem:
     found: str
     expected: str
     instead: str | None = None
+    code: Code = Code.ASKED
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         hint = "" if self.instead is None else f"; write {self.instead!r}"
-        return f"{place}: {self.where}: {self.found}; expected {self.expected}{hint}"
+        code = "" if self.code is Code.ASKED else f" [{self.code}]"
+        return f"{place}: {self.where}: {self.found}; expected {self.expected}{hint}{code}"
 
 
 Finding = tuple[tuple[str | int, ...], str, str, str | None]

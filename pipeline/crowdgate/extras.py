@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import Code, ConfigurationError, Problem
 
 
 @dataclass(frozen=True)
@@ -27,4 +27,6 @@ def need(extra: Extra, where: str, file: str = "command line") -> None:
     """Raises ConfigurationError where the extra, which `where` asks for, is not installed. Imports nothing."""
     if find_spec(extra.module) is None:
         install = f"pip install 'crowdgate[{extra.name}]'"
-        raise ConfigurationError(Problem(file, None, where, f"{extra.title} is not installed", install))
+        raise ConfigurationError(
+            Problem(file, None, where, f"{extra.title} is not installed", install, code=Code.ASKED)
+        )

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.limits import LARGEST_KEY_FILE
 from crowdgate.signing import keys
 from crowdgate.signing.files import bounded, plain_file
@@ -42,7 +42,7 @@ def ledger_url(root: Path, option: str | None, placed: Placed) -> str:
     url = _settings(path).get("ledger") if path.is_file() else None
     if not isinstance(url, str) or not url:
         expected = 'ledger = "sqlite:///FILE", the option --ledger or CROWDGATE_LEDGER'
-        raise ConfigurationError(Problem(str(path), None, "ledger", "no ledger is named", expected))
+        raise ConfigurationError(Problem(str(path), None, "ledger", "no ledger is named", expected, code=Code.SETTING))
     return _placed(str(path), url, root, placed)
 
 
@@ -77,7 +77,9 @@ def configured_key(root: Path) -> SigningKey:
     key = signing_key(root)
     if key is None:
         expected = f'signing_key = "FILE", or {KEY_VARIABLE} with the key itself'
-        raise ConfigurationError(Problem(str(root / FILE), None, "signing_key", "no key is named", expected))
+        raise ConfigurationError(
+            Problem(str(root / FILE), None, "signing_key", "no key is named", expected, code=Code.SETTING)
+        )
     return key
 
 
@@ -88,7 +90,9 @@ def trusted_keys(root: Path) -> tuple[PublicKey, ...]:
     named = _settings(path).get("trusted_keys", []) if path.is_file() else []
     if not isinstance(named, list) or not all(isinstance(name, str) and name and "\0" not in name for name in named):
         expected = 'trusted_keys = ["FILE.pub", ...]'
-        raise ConfigurationError(Problem(str(path), None, "trusted_keys", "no list of files", expected))
+        raise ConfigurationError(
+            Problem(str(path), None, "trusted_keys", "no list of files", expected, code=Code.SETTING)
+        )
     listed = [key for name in named for key in keys.public_keys(root / name)]
     return tuple({key.id: key for key in [*([own.public] if own else []), *listed]}.values())
 
@@ -106,7 +110,7 @@ def _secret(path: Path, place: str) -> bytes:
 
 def _unusable(place: str, found: str) -> ConfigurationError:
     expected = 'signing_key = "FILE", a private key that only its owner may read'
-    return ConfigurationError(Problem(place, None, "key", found, expected))
+    return ConfigurationError(Problem(place, None, "key", found, expected, code=Code.SETTING))
 
 
 def _placed(place: str, url: str, folder: Path, placed: Placed) -> str:
@@ -114,18 +118,24 @@ def _placed(place: str, url: str, folder: Path, placed: Placed) -> str:
     try:
         return placed(url, folder)
     except ValueError as error:
-        raise ConfigurationError(Problem(place, None, "ledger", "not the URL of a ledger", str(error))) from None
+        raise ConfigurationError(
+            Problem(place, None, "ledger", "not the URL of a ledger", str(error), code=Code.SETTING)
+        ) from None
 
 
 def _settings(path: Path) -> dict[str, object]:
     try:
         settings = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ConfigurationError(Problem(str(path), None, "file", str(error), "valid TOML")) from None
+        raise ConfigurationError(
+            Problem(str(path), None, "file", str(error), "valid TOML", code=Code.SETTING)
+        ) from None
     unknown = [name for name in settings if name not in NAMES]
     if unknown:
         hint = nearest(unknown[0], NAMES)
         # a name may be a key that was put in the wrong place
         shown = unknown[0] if hint or len(unknown[0]) <= LONGEST_NAME else "a name"
-        raise ConfigurationError(Problem(str(path), None, shown, "unknown setting", " or ".join(NAMES), hint))
+        raise ConfigurationError(
+            Problem(str(path), None, shown, "unknown setting", " or ".join(NAMES), hint, Code.SETTING)
+        )
     return settings

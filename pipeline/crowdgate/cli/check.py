@@ -14,9 +14,23 @@ from crowdgate.jobs.kl.held import unheld_words
 from crowdgate.jobs.standing import informed_words
 
 
+def _explain(code: str | None) -> None:
+    if code is not None:
+        from crowdgate.jobs.codes import explanation
+
+        typer.echo(explanation(code))
+        raise typer.Exit()
+
+
 def check(
     policies: Annotated[list[Path], typer.Argument(help="Policy files.")],
     as_json: AsJson = False,
+    explain: Annotated[
+        str | None,
+        typer.Option(
+            "--explain", metavar="CODE", callback=_explain, is_eager=True, help="Say what a code means, and end."
+        ),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 3 for a policy that is allowed with warnings.")
     ] = False,
@@ -27,6 +41,7 @@ def check(
 
     Exit 2 for wrong files, 3 when a static gate fails, a gate can't pass or the ledger would refuse it, otherwise 0.
     """
+    del explain
     checked: list[Checked] = []
     problems: list[Problem] = []
     for policy in policies:
@@ -40,7 +55,7 @@ def check(
     elif not problems:
         print_json({"policies": [found.to_json() for found in checked]})
     if problems:
-        raise ConfigurationError(problems)
+        raise ConfigurationError([*dict.fromkeys(problems)])  # of a contract that several policies name, once
     if not all(found.allowed and not (strict and found.warnings) for found in checked):
         raise typer.Exit(WITHHELD)
 

@@ -5,7 +5,7 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import Code, ConfigurationError, Problem
 
 MOST_BYTES = 1 << 26
 MOST_FAULTS = 10
@@ -24,7 +24,7 @@ class CsvFile:
         self, line: int | None, found: str, expected: str, instead: str | None = None, column: str = "row"
     ) -> Problem:
         """A problem in this file."""
-        return Problem(str(self.path), line, column, found, expected, instead)
+        return Problem(str(self.path), line, column, found, expected, instead, Code.TABLE)
 
 
 def read_file(path: Path) -> CsvFile:

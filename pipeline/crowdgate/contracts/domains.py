@@ -21,7 +21,7 @@ from crowdgate.contracts.models import (
     shown,
 )
 from crowdgate.domain import Domain, categories, dates, numbers, parse_date, parse_number
-from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import ANY, ANY_LABEL, EXACT, INVALID_LABEL, Hierarchy
 from crowdgate.limits import LONGEST_CELL
 
@@ -33,12 +33,15 @@ def read_csv(place: Place, name: str) -> CsvFile | None:
         file = read_file(path)
     except OSError as error:
         place.refuse(
-            f"{shown(name)}: {error.strerror or 'unreadable'}", "a readable CSV file, relative to the contract"
+            f"{shown(name)}: {error.strerror or 'unreadable'}",
+            "a readable CSV file, relative to the contract",
+            None,
+            Code.UNREADABLE,
         )
         return None
     except (ValueError, csv.Error) as error:
         expected = "UTF-8 text" if isinstance(error, UnicodeError) else str(error)
-        place.refuse(f"{shown(name)} is no CSV file", expected)
+        place.refuse(f"{shown(name)} is no CSV file", expected, None, Code.TABLE)
         return None
     except ConfigurationError as error:
         place.problems.extend(error.problems)
@@ -107,7 +110,7 @@ def _categories(place: Place, model: DomainModel) -> Domain | None:
         return None
     twice = _repeated(values)
     if twice is not None:
-        at.refuse(f"{shown(twice)} is there twice", "each value once")
+        at.refuse(f"{shown(twice)} is there twice", "each value once", None, Code.TWICE)
         return None
     return categories(values, model.source)
 
@@ -122,7 +125,12 @@ def _values_in_file(at: Place) -> list[str] | None:
 def _column(at: Place, file: CsvFile, name: str) -> int | None:
     if name in file.header:
         return file.header.index(name)
-    at.refuse(f"no column {shown(name)} in {file.path.name}", "a column of that file", nearest(name, file.header))
+    at.refuse(
+        f"no column {shown(name)} in {file.path.name}",
+        "a column of that file",
+        nearest(name, file.header),
+        Code.UNKNOWN_NAME,
+    )
     return None
 
 
@@ -168,7 +176,7 @@ def build_hierarchy(place: Place, models: Sequence[LevelModel], domain: Domain, 
 
 def _name_is_good(at: Place, name: str, names: set[str]) -> bool:
     if name in names:
-        at.refuse(f"a second level {shown(name)}", "each level name once")
+        at.refuse(f"a second level {shown(name)}", "each level name once", None, Code.TWICE)
     elif name in (EXACT, ANY, INVALID_LABEL):
         at.refuse(f"the level name {shown(name)}", "another name: exact, any and (invalid) are there already")
     elif check_labels(at, [name]):
@@ -249,7 +257,7 @@ def _labels_in_file(at: Place, name: str, column: str, domain: Domain) -> Sequen
         return None
     twice = _repeated(row[0] for _, row in file.rows)
     if twice is not None:
-        at.refuse(f"{shown(twice)} is in {file.path.name} twice", "each value in one row")
+        at.refuse(f"{shown(twice)} is in {file.path.name} twice", "each value in one row", None, Code.TWICE)
         return None
     rows = {label_of(domain, row[0]) or row[0]: row[chosen] for _, row in file.rows}
     return levels_of.by_file(domain, rows)

@@ -26,7 +26,7 @@ from pydantic import (
 from crowdgate.contracts.contract import Role
 from crowdgate.documents import Document, Location
 from crowdgate.domain import parse_date, parse_number
-from crowdgate.errors import Problem, nearest
+from crowdgate.errors import Code, Problem, nearest
 from crowdgate.hierarchy import DATE_PARTS
 
 T = TypeVar("T")
@@ -68,11 +68,11 @@ class Place:
         """The same place under the names that a reader knows it by, e.g. `age.levels`."""
         return replace(self, names=names)
 
-    def refuse(self, found: str, expected: str, instead: str | None = None) -> None:
+    def refuse(self, found: str, expected: str, instead: str | None = None, code: Code = Code.CONTRACT) -> None:
         """Adds a problem at this place."""
         where = "".join(c if c.isprintable() else repr(c)[1:-1] for c in ".".join(self.names)) or "document"
         line = self.document.line(self.location)
-        self.problems.append(Problem(str(self.document.path), line, where, found, expected, instead))
+        self.problems.append(Problem(str(self.document.path), line, where, found, expected, instead, code))
 
 
 def shown(value: object) -> str:
@@ -92,9 +92,9 @@ def facts(place: Place, known: Mapping[str, object]) -> dict[str, Place]:
         value = (item / "value").called(*place.names, name)
         if name not in known:
             expected = "one of " + ", ".join(known) if known else "no custom property here (or one with a vendor)"
-            value.refuse("an unknown custom property", expected, nearest(name, list(known)))
+            value.refuse("an unknown custom property", expected, nearest(name, list(known)), Code.UNKNOWN_KEY)
         elif name in found:
-            value.refuse("the custom property is there twice", "each one once")
+            value.refuse("the custom property is there twice", "each one once", None, Code.TWICE)
         else:
             found[name] = value
     return found
@@ -116,20 +116,21 @@ def _refuse_slip(place: Place, slip: Any) -> None:
         around, at = at, at / part
     match slip["type"]:
         case "missing":
-            at.refuse("nothing", f"the key {slip['loc'][-1]}")
+            at.refuse("nothing", f"the key {slip['loc'][-1]}", None, Code.MISSING_KEY)
         case "extra_forbidden":
             known = _keys_at(slip["loc"], around)
-            at.refuse("an unknown key", "one of " + ", ".join(known), nearest(str(slip["loc"][-1]), known))
+            meant = nearest(str(slip["loc"][-1]), known)
+            at.refuse("an unknown key", "one of " + ", ".join(known), meant, Code.UNKNOWN_KEY)
         case "value_error":
-            at.refuse(shown(at.value), str(slip["ctx"]["error"]))
+            at.refuse(shown(at.value), str(slip["ctx"]["error"]), None, Code.VALUE)
         case "string_type":
-            at.refuse(shown(at.value), "text")
+            at.refuse(shown(at.value), "text", None, Code.VALUE)
         case "model_type" | "dict_type" | "model_attributes_type":
-            at.refuse(shown(at.value), "a mapping")
+            at.refuse(shown(at.value), "a mapping", None, Code.VALUE)
         case "list_type":
-            at.refuse(shown(at.value), "a list")
+            at.refuse(shown(at.value), "a list", None, Code.VALUE)
         case _:
-            at.refuse(shown(at.value), slip["msg"].removeprefix("Input should be "))
+            at.refuse(shown(at.value), slip["msg"].removeprefix("Input should be "), None, Code.VALUE)
 
 
 def _keys_at(location: tuple[str | int, ...], around: Place) -> list[str]:

@@ -31,7 +31,7 @@ from crowdgate.contracts.rules import accepts_all, property_rule, refuse_repeate
 from crowdgate.contracts.servers import ServerRule, read_server
 from crowdgate.contracts.standard import check_standard
 from crowdgate.documents import read_document
-from crowdgate.errors import ConfigurationError, nearest
+from crowdgate.errors import Code, ConfigurationError, nearest
 from crowdgate.limits import MOST_ROWS_EACH
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None
     stated = {name: parse(TABLE_FACTS[name], place) for name, place in places.items()}
     for name in ("privacyUnit", "population"):
         if name not in places:
-            table.refuse(f"no {name}", f"the custom property {name} on the table")
+            table.refuse(f"no {name}", f"the custom property {name} on the table", None, Code.MISSING_KEY)
     unit = _unit(places, stated.get("privacyUnit"))
     population = _name(places["population"]) if stated.get("population") else None
     attributes, rules = _attributes(table, unit)
@@ -144,7 +144,7 @@ def _attributes(table: Place, unit: PrivacyUnit | None) -> tuple[dict[str, Attri
             continue
         at = place.called(name if label_fault(name) is None else shown(name))
         if name in attributes:
-            at.refuse("a second property of this name", "each property once")
+            at.refuse("a second property of this name", "each property once", None, Code.TWICE)
             continue
         attributes[name] = _attribute(at, name, person, rules)
     if not attributes:
@@ -157,7 +157,12 @@ def _check_person(places: dict[str, Place], unit: PrivacyUnit | None, attributes
         return
     at = places["privacyUnit"] / "person"
     if unit.person not in attributes:
-        at.refuse(f"no property {shown(unit.person)}", "the name of a property", nearest(unit.person, list(attributes)))
+        at.refuse(
+            f"no property {shown(unit.person)}",
+            "the name of a property",
+            nearest(unit.person, list(attributes)),
+            Code.UNKNOWN_NAME,
+        )
     elif attributes[unit.person].role is not Role.DIRECT_IDENTIFIER:
         at.refuse(f"{shown(unit.person)} of another role", f"a person column of role {Role.DIRECT_IDENTIFIER}")
 
@@ -166,7 +171,7 @@ def _attribute(at: Place, name: str, person: str | None, rules: Rules) -> Attrib
     places = facts(at, PROPERTY_FACTS)
     stated = {key: parse(PROPERTY_FACTS[key], place) for key, place in places.items()}
     if "privacyRole" not in places:
-        at.refuse("no privacyRole", "the custom property privacyRole: " + ", ".join(Role))
+        at.refuse("no privacyRole", "the custom property privacyRole: " + ", ".join(Role), None, Code.MISSING_KEY)
     _check_flat(at, name)
     role = stated.get("privacyRole") or Role.OTHER
     model = stated.get("domain")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from crowdgate.contracts.contract import Engine, Fact, RowRule, TableRule
 from crowdgate.contracts.domains import label_of
 from crowdgate.contracts.models import EXPECTATION, NUMBER, VALUES_LIST, Place, parse, shown
-from crowdgate.errors import nearest
+from crowdgate.errors import Code, nearest
 
 if TYPE_CHECKING:
     from crowdgate.domain import Domain
@@ -210,7 +210,9 @@ def refuse_repeated_names(rules: Iterable[tuple[Place, RowRule | TableRule]]) ->
     seen: set[str] = set()
     for place, rule in rules:
         if rule.name in seen:
-            place.refuse(f"a second rule called {shown(rule.name)}", "a name of its own for each rule")
+            place.refuse(
+                f"a second rule called {shown(rule.name)}", "a name of its own for each rule", None, Code.TWICE
+            )
         seen.add(rule.name)
 
 

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from crowdgate.contracts.models import Place, shown
-from crowdgate.errors import nearest
+from crowdgate.errors import Code, nearest
 
 VERSION = "v3.1.0"
 MOST_ERRORS = 1000
@@ -34,7 +34,7 @@ def check_standard(root: Place) -> None:
 
     version = root.text("apiVersion")
     if version != VERSION:
-        (root / "apiVersion").refuse(shown(version), f"apiVersion: {VERSION}", VERSION)
+        (root / "apiVersion").refuse(shown(version), f"apiVersion: {VERSION}", VERSION, Code.VALUE)
     if jsonschema_rs.Draft201909Validator(odcs_schema()).is_valid(root.document.typed):
         return
     from jsonschema import Draft201909Validator
@@ -43,7 +43,7 @@ def check_standard(root: Place) -> None:
     for error in errors:
         _refuse(root, error)
     if not errors:
-        root.refuse("a document of another form", "what ODCS allows")
+        root.refuse("a document of another form", "what ODCS allows", None, Code.VALUE)
 
 
 def _leaves(errors: Any) -> Iterator[Any]:
@@ -68,14 +68,15 @@ def _refuse(root: Place, error: Any) -> None:
         known = sorted(_known(error.schema, set()))
         for key in _unknown(error) or ["a key"]:
             item = at / key if key in error.instance else at
-            item.refuse("a key that ODCS does not know here", "a key of the standard", nearest(key, known))
+            meant = nearest(key, known)
+            item.refuse("a key that ODCS does not know here", "a key of the standard", meant, Code.UNKNOWN_KEY)
     elif error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
         # without a logicalType every condition on it holds, the one that asks for `map` among them
         missing = ["logicalType"] if missing == ["map"] and "logicalType" not in error.instance else missing
-        at.refuse("nothing at " + ", ".join(missing), "the key that ODCS requires")
+        at.refuse("nothing at " + ", ".join(missing), "the key that ODCS requires", None, Code.MISSING_KEY)
     else:
-        at.refuse(shown(at.value), _expected(error))
+        at.refuse(shown(at.value), _expected(error), None, Code.VALUE)
 
 
 def _expected(error: Any) -> str:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowdgate.errors import ConfigurationError, CrowdgateError, Problem
+from crowdgate.errors import Code, ConfigurationError, CrowdgateError, Problem
 from crowdgate.later import Module
 from crowdgate.ledger.private import FOLDER
 from crowdgate.publish.names import STAGING
@@ -32,7 +32,7 @@ def destination_problems(bundle: Bundle) -> Iterator[Problem]:
     with suppress(ValueError, OSError, RuntimeError):  # no path at all: the plan says so
         found = taken(bundle.root, bundle.root / bundle.policy.spec.publish.to, ledger_file(bundle.root, None))
         if found is not None:
-            yield bundle.document.problem(("spec", "publish", "to"), found, EXPECTED)
+            yield bundle.document.problem(("spec", "publish", "to"), found, EXPECTED, None, Code.DESTINATION)
 
 
 def ledger_file(root: Path, option: str | None) -> Path | None:
@@ -48,7 +48,9 @@ def refuse_taken(bundle: Bundle, to: Path | None, ledger: Path) -> None:
     if found is not None and to is not None:
         raise ConfigurationError(Problem("command line", None, "--to", found, EXPECTED))
     if found is not None:
-        raise ConfigurationError(bundle.document.problem(("spec", "publish", "to"), found, EXPECTED))
+        raise ConfigurationError(
+            bundle.document.problem(("spec", "publish", "to"), found, EXPECTED, None, Code.DESTINATION)
+        )
 
 
 def taken(home: Path, to: Path, ledger: Path | None) -> str | None:

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem
+from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, Problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,9 @@ def write(frame: pd.DataFrame, contract: Contract) -> Path:
     """
     if contract.server.reader != FORMAT:
         found = f"a server of format {contract.server.reader}"
-        raise ConfigurationError(Problem(str(contract.files[0]), None, "servers", found, f"format: {FORMAT}"))
+        raise ConfigurationError(
+            Problem(str(contract.files[0]), None, "servers", found, f"format: {FORMAT}", code=Code.CONTRACT)
+        )
     path = contract.server.path
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".crowdgate-") as scratch:

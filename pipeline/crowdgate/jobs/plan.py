@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import decimal, exact_text
 from crowdgate.candidate import Question, Shape, Static
-from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.formats import FORMATS
 from crowdgate.gate import Reach, Verdict, part_name, reach, verdict
 from crowdgate.guarantee import Guarantee, Part
@@ -66,7 +66,7 @@ def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:
         left = spec.privacy.epsilon + sum(taken.values())  # the mechanism's own problems belong in the same error
     protection, findings = kind.protection(spec.mechanism, bundle.contract, Allowance(left, spec.privacy.delta))
     for at, found, expected, instead in findings:
-        problems.append(_at(bundle, ("spec", "mechanism", *at), found, expected, instead))
+        problems.append(_at(bundle, ("spec", "mechanism", *at), found, expected, instead, _code(found)))
     problems += register_problems(bundle, protection, KNOWN)
     if protection is not None:
         problems += _unread_problems(bundle, protection)
@@ -131,14 +131,23 @@ def budget_of(bundle: Bundle) -> Budget:
     return Budget(bundle.budget.metadata.name, cap, stated.people, stated.unit, stated.relation)
 
 
-def _at(bundle: Bundle, at: Location, found: str, expected: str, instead: str | None = None) -> Problem:
-    return bundle.document.problem(at, found, expected, instead)
+def _at(
+    bundle: Bundle, at: Location, found: str, expected: str, instead: str | None = None, code: Code = Code.GATE
+) -> Problem:
+    return bundle.document.problem(at, found, expected, instead, code)
+
+
+def _code(found: str) -> Code:
+    """Of what stands against a mechanism: kinds say of a name that nothing has that it is unknown."""
+    return Code.UNKNOWN_NAME if found.startswith("unknown ") else Code.MECHANISM
 
 
 def _overcharged(bundle: Bundle, charges: Fraction, taken: Mapping[str, Fraction]) -> Problem:
     by = " and ".join([*taken, "the charged gates"])
     found = f"{by} take {decimal(charges + sum(taken.values()))} of it"
-    return _at(bundle, ("spec", "privacy", "epsilon"), found, "a total above the sum of all charges")
+    return _at(
+        bundle, ("spec", "privacy", "epsilon"), found, "a total above the sum of all charges", None, Code.MECHANISM
+    )
 
 
 def _budget_problems(bundle: Bundle) -> Iterator[Problem]:
@@ -146,10 +155,11 @@ def _budget_problems(bundle: Bundle) -> Iterator[Problem]:
     named, unit = budget.metadata.name, _unit_words(contract.unit)
     if named != contract.population:
         found = f"{named!r}, but contract {contract.id} is of population {contract.population!r}"
-        yield _at(bundle, ("spec", "budget"), found, "the budget of the contract's population", contract.population)
+        expected = "the budget of the contract's population"
+        yield _at(bundle, ("spec", "budget"), found, expected, contract.population, Code.CONTRADICTION)
     if budget.spec.unit != unit:
         found, expected = f"{budget.spec.unit!r}", f"the contract's privacy unit {unit!r}"
-        yield bundle.budget_document.problem(("spec", "unit"), found, expected, unit)
+        yield bundle.budget_document.problem(("spec", "unit"), found, expected, unit, Code.CONTRADICTION)
 
 
 def asked(rule: GateRule) -> Question | None:
@@ -171,7 +181,7 @@ def population_problems(bundle: Bundle) -> Iterator[Problem]:
     if why is not None:
         found = f"the table of contract {contract.id} is not public ({why}), and an audit's population is"
         expected = "audit: {population: ...}, the id of a contract with {property: public, value: true}"
-        yield _at(bundle, at, found, expected)
+        yield _at(bundle, at, found, expected, None, Code.NOT_PUBLIC)
 
 
 def _named(bundle: Bundle) -> list[str]:
@@ -186,10 +196,17 @@ def _unit_words(unit: PrivacyUnit) -> str:
 def _publish_problems(bundle: Bundle) -> Iterator[Problem]:
     at, to = ("spec", "publish", "to"), bundle.policy.spec.publish.to
     if not to or not _is_below(bundle.root, to):
-        yield _at(bundle, at, f"{to!r} is not inside the working copy", "a folder below it, such as releases")
+        yield _at(
+            bundle,
+            at,
+            f"{to!r} is not inside the working copy",
+            "a folder below it, such as releases",
+            None,
+            Code.DESTINATION,
+        )
     formats = bundle.policy.spec.publish.formats
     if len(set(formats)) != len(formats):
-        yield _at(bundle, ("spec", "publish", "formats"), "a format twice", "each format once")
+        yield _at(bundle, ("spec", "publish", "formats"), "a format twice", "each format once", None, Code.TWICE)
 
 
 def _is_below(root: Path, to: str) -> bool:
@@ -214,12 +231,12 @@ def _gate_problems(bundle: Bundle) -> Iterator[Problem]:
         seen[key] += 1
         if seen[key] == 2:
             what = "" if rule.charge else " with the same kind of limit"
-            yield _at(bundle, at, f"a second gate on {rule.measure}{what}", "one gate each")
+            yield _at(bundle, at, f"a second gate on {rule.measure}{what}", "one gate each", None, Code.TWICE)
         measure = MEASURES.get(rule.measure)
         if measure is None:
             expected = f"one of {', '.join(MEASURES)}"
             meant = nearest(rule.measure, list(MEASURES))
-            yield _at(bundle, (*at, "measure"), f"unknown measure {rule.measure!r}", expected, meant)
+            yield _at(bundle, (*at, "measure"), f"unknown measure {rule.measure!r}", expected, meant, Code.UNKNOWN_NAME)
         else:
             yield from _rule_problems(bundle, at, rule, measure)
 
@@ -245,12 +262,15 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
     for option in rule.options:
         if option not in measure.options:
             expected = f"one of {', '.join(measure.options)}" if measure.options else "no options"
-            yield _at(bundle, (*at, "with", option), "unknown option", expected, nearest(option, measure.options))
+            meant = nearest(option, measure.options)
+            yield _at(bundle, (*at, "with", option), "unknown option", expected, meant, Code.UNKNOWN_KEY)
     for option in measure.needs:
         if option not in rule.options:
-            yield _at(bundle, at, f"{rule.measure} without {option}", f"with: {{{option}: ...}}")
+            yield _at(
+                bundle, at, f"{rule.measure} without {option}", f"with: {{{option}: ...}}", None, Code.MISSING_KEY
+            )
     for option, expected in wrong_options(rule, measure):
-        yield _at(bundle, (*at, "with", option), "out of range", expected)
+        yield _at(bundle, (*at, "with", option), "out of range", expected, None, Code.VALUE)
     yield from _waiver_problems(bundle, at, rule, measure)
     yield from _claim_problems(bundle, at, rule, measure)
     yield from _input_problems(bundle, at, rule, measure)
@@ -300,7 +320,7 @@ def _unread_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem
         known = rule.measure in MEASURES and MEASURES[rule.measure].shape is Shape.INPUT
         if known and rule.of is not None and MEASURES[rule.measure].of and rule.of not in read:
             at, found = ("spec", "gates", i, "of"), f"{rule.of!r} is not read by this release"
-            yield _at(bundle, at, found, f"one of {', '.join(read)}", nearest(rule.of, read))
+            yield _at(bundle, at, found, f"one of {', '.join(read)}", nearest(rule.of, read), Code.UNKNOWN_NAME)
 
 
 def _joint_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem]:
@@ -334,10 +354,10 @@ def _of_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure)
         yield _at(bundle, (*at, "of"), f"{rule.measure} speaks of all released attributes", "no `of`")
     elif measure.of and rule.of is None:
         which = "a column that is read" if measure.shape is Shape.INPUT else "a released attribute, the sensitive one"
-        yield _at(bundle, at, f"{rule.measure} needs `of`", f"of: {which}")
+        yield _at(bundle, at, f"{rule.measure} needs `of`", f"of: {which}", None, Code.MISSING_KEY)
     elif rule.of is not None and rule.of not in released:
         found, expected = f"{rule.of!r} is not released", "a released attribute"
-        yield _at(bundle, (*at, "of"), found, expected, nearest(rule.of, released))
+        yield _at(bundle, (*at, "of"), found, expected, nearest(rule.of, released), Code.UNKNOWN_NAME)
 
 
 def _over_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
@@ -347,11 +367,10 @@ def _over_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
         return
     for i, name in enumerate(rule.over or ()):
         if name not in released:
-            yield _at(
-                bundle, (*at, "over", i), f"{name!r} is not released", "a released attribute", nearest(name, released)
-            )
+            found, meant = f"{name!r} is not released", nearest(name, released)
+            yield _at(bundle, (*at, "over", i), found, "a released attribute", meant, Code.UNKNOWN_NAME)
     if len(set(rule.over or ())) != len(rule.over or ()):
-        yield _at(bundle, (*at, "over"), "an attribute twice", "each attribute once")
+        yield _at(bundle, (*at, "over"), "an attribute twice", "each attribute once", None, Code.TWICE)
     if measure.over:
         contract, joint = bundle.contract.by_name, {name for each in bundle.contract.joint for name in each.levels}
         for name in rule.over or released:

@@ -6,7 +6,7 @@ import numpy as np
 
 from crowdgate.audit.population import Population
 from crowdgate.contracts.contract import Contract
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.hierarchy import EXACT, Level
 from crowdgate.histogram import Counts, Histogram, Integers, View, collapse, joint
 from crowdgate.kind.plan import Plan
@@ -68,7 +68,7 @@ def _exact(plan: Plan, contract: Contract, name: str) -> Level:
 
 def _problem(plan: Plan, contract: Contract, found: str, expected: str) -> Problem:
     where = f"audit population {contract.id}"
-    return Problem(str(plan.bundle.document.path), None, where, found, expected)
+    return Problem(str(plan.bundle.document.path), None, where, found, expected, code=Code.CONTRACT)
 
 
 def _persons(contract: Contract, view: View, people: People) -> Population:

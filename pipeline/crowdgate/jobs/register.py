@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.errors import Problem
+from crowdgate.errors import Code, Problem
 from crowdgate.hierarchy import INVALID_LABEL, Level
 from crowdgate.jobs.public import why_private
 from crowdgate.measures import MEASURES
@@ -40,13 +40,26 @@ def register_problems(bundle: Bundle, protection: Protection | None, known: Know
     if bundle.register is None:
         for i in asking:
             found = f"{bundle.policy.spec.gates[i].measure} without a register"
-            yield at(("spec", "gates", i), found, "register: {contract: ...} below spec, the id of a public contract")
+            yield at(
+                ("spec", "gates", i),
+                found,
+                "register: {contract: ...} below spec, the id of a public contract",
+                None,
+                Code.GATE,
+            )
         return
     if not asking:
-        yield at(("spec", "register"), "no gate reads the register", "a gate on register_matches, or no register")
+        yield at(
+            ("spec", "register"),
+            "no gate reads the register",
+            "a gate on register_matches, or no register",
+            None,
+            Code.GATE,
+        )
     if why := why_private(bundle.register, known):
         found = f"the table of contract {bundle.register.id} is not public, {why}: the gate and the release would tell"
-        yield at(AT, found, "the id of a contract with {property: public, value: true}, as all that speak of its table")
+        expected = "the id of a contract with {property: public, value: true}, as all that speak of its table"
+        yield at(AT, found, expected, None, Code.NOT_PUBLIC)
     elif protection is not None:
         yield from _level_problems(bundle, bundle.register, protection.figures().levels)
 
@@ -61,10 +74,11 @@ def _level_problems(bundle: Bundle, register: Contract, levels: Mapping[str, Lev
     for name, level in shared.items():
         if comparable(register, name, level) is None:
             found = f"{name!r} is another attribute in contract {register.id}: no level of it has the values of ours"
-            yield bundle.document.problem(AT, found, f"a register with {name!r} at the values of {level.name!r}")
+            expected = f"a register with {name!r} at the values of {level.name!r}"
+            yield bundle.document.problem(AT, found, expected, None, Code.CONTRADICTION)
     if levels and not shared:
         found, names = f"contract {register.id} has none of the released attributes", ", ".join(levels)
-        yield bundle.document.problem(AT, found, f"a register with some of {names}")
+        yield bundle.document.problem(AT, found, f"a register with some of {names}", None, Code.CONTRADICTION)
 
 
 def is_shared(register: Contract, name: str, level: Level) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.errors import ConfigurationError, FileFault
+from crowdgate.errors import Code, ConfigurationError, FileFault
 from crowdgate.histogram import Histogram, View, collapse
 from crowdgate.jobs.register import AT, Shared, comparable, is_shared
 from crowdgate.limits import MOST_MATCHED
@@ -50,7 +50,9 @@ def counted_register(plan: Plan) -> Register | None:
     most = MOST_MATCHED // (len(found) + 1)
     if len(counts) > most:
         problem = f"{len(counts)} distinct records on {len(found)} shared attributes"
-        raise ConfigurationError(plan.bundle.document.problem(AT, problem, f"at most {most}: coarser levels"))
+        raise ConfigurationError(
+            plan.bundle.document.problem(AT, problem, f"at most {most}: coarser levels", None, Code.CONTRACT)
+        )
     view = View({name: each.level for name, each in found.items()})
     return Register(contract.id, contract.version, files, total.facts.rows, view, counts)
 

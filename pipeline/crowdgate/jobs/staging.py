@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from crowdgate import manifest
 from crowdgate.attachments import ATTACHMENTS
 from crowdgate.candidate import Cost, Static
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.formats import FORMATS
 from crowdgate.formats.written import Writer
 from crowdgate.gate import verdict
@@ -88,7 +88,9 @@ def foretell(plan: Plan, release_id: str, slot: str) -> None:
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)[0]
         place, file = ".".join(map(str, found["loc"])), str(plan.bundle.document.path)
-        raise ConfigurationError(Problem(file, None, place, "what no manifest can hold", found["msg"])) from None
+        raise ConfigurationError(
+            Problem(file, None, place, "what no manifest can hold", found["msg"], code=Code.VALUE)
+        ) from None
 
 
 def _named(plan: Plan, release_id: str, slot: str) -> dict[str, Said]:

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.documents import Document, read_document
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.limits import MOST_VALUES
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.values import Day, Line, Strict, schema_of, whole_number
@@ -108,7 +108,14 @@ def readable(root: Path, problems: list[Problem]) -> list[Decision]:
         try:
             if path.suffix != ".yaml":
                 raise ConfigurationError(
-                    Problem(str(path), None, "file", "no decision", "*.yaml, as `crowdgate kl decide` writes")
+                    Problem(
+                        str(path),
+                        None,
+                        "file",
+                        "no decision",
+                        "*.yaml, as `crowdgate kl decide` writes",
+                        code=Code.DECISION,
+                    )
                 )
             found.append(read_decision(path))
         except ConfigurationError as error:
@@ -153,10 +160,13 @@ def _broken(found: Sequence[Decision]) -> Iterator[Problem]:
         other = seen.setdefault((each.spec.contract, attribute, before), each)
         if other is not each:
             what = f"a second decision on {attribute!r} beside {other.path.name}"
-            yield each.document.problem(("spec", "replaces"), what, "each later one replaces the one before it")
+            yield each.document.problem(
+                ("spec", "replaces"), what, "each later one replaces the one before it", None, Code.DECISION
+            )
         if before is not None and (before not in by_digest or _about(by_digest[before]) != _about(each)):
             what = f"no decision on {attribute!r} has the digest {before}"
-            yield each.document.problem(("spec", "replaces"), what, "all earlier decisions, unchanged, in this folder")
+            expected = "all earlier decisions, unchanged, in this folder"
+            yield each.document.problem(("spec", "replaces"), what, expected, None, Code.DECISION)
 
 
 def _about(decision: Decision) -> tuple[str, str]:

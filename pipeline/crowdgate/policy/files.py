@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from crowdgate.contracts.reading import read_contract
 from crowdgate.documents import Document, Location, read_document
-from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.policy import MechanismSpec, PrivacyBudget, ReleasePolicy, policy_model
 
@@ -98,13 +98,14 @@ def budget_of_contract(path: Path, contract: Contract) -> tuple[PrivacyBudget, D
         expected = "one file of policies/budgets whose metadata.name is the contract's population"
         problems = list[Problem]()
         names = _readable(known, problems)
-        where = read_document(path).problem(("schema", 0), found, expected, nearest(contract.population, names))
+        meant = nearest(contract.population, names)
+        where = read_document(path).problem(("schema", 0), found, expected, meant, Code.UNKNOWN_NAME)
         raise ConfigurationError([*problems, where])
     document = read_document(own[0])
     budget, unit = parse(PrivacyBudget, document), str(contract.unit)
     if budget.spec.unit != unit:
         found, expected = f"{budget.spec.unit!r}", f"the privacy unit {unit!r} of contract {contract.id}"
-        raise ConfigurationError(document.problem(("spec", "unit"), found, expected, unit))
+        raise ConfigurationError(document.problem(("spec", "unit"), found, expected, unit, Code.CONTRADICTION))
     return budget, document
 
 
@@ -125,7 +126,7 @@ def working_copy(path: Path) -> Path:
         if (folder / "policies").is_dir() and (folder / "data_contracts").is_dir():
             return folder
     found, expected = "no policies/ and data_contracts/ above it", "a working copy, as `crowdgate init DIR` makes it"
-    raise ConfigurationError(Problem(str(path), None, "file", found, expected))
+    raise ConfigurationError(Problem(str(path), None, "file", found, expected, code=Code.UNREADABLE))
 
 
 def _collect(problems: list[Problem], read: Any, argument: Any) -> Any:
@@ -167,7 +168,8 @@ def _named_file(
         return found[0]
     names = [] if found else _readable(known, problems)
     what = f"no file has the id {name!r}" if not found else f"{len(found)} files have the id {name!r}"
-    problems.append(document.problem(at, what, "the id of exactly one file", None if found else nearest(name, names)))
+    meant, code = (None, Code.TWICE) if found else (nearest(name, names), Code.UNKNOWN_NAME)
+    problems.append(document.problem(at, what, "the id of exactly one file", meant, code))
     return None
 
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from crowdgate.documents import Document, Location
-from crowdgate.errors import MOST_PROBLEMS, ConfigurationError, Problem, nearest
+from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem, nearest
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -27,12 +27,13 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
     if detail["type"].startswith("union_tag"):
         at = (*at, "kind")
         if detail["type"] == "union_tag_not_found":
-            return document.problem(at, "the key is missing", "a value for kind")
+            return document.problem(at, "the key is missing", "a value for kind", None, Code.MISSING_KEY)
     if detail["type"] == "extra_forbidden":
         known = _keys(model, at[:-1], document.data)
-        return document.problem(at, "unknown key", f"one of {', '.join(known)}", nearest(str(at[-1]), known))
+        meant = nearest(str(at[-1]), known)
+        return document.problem(at, "unknown key", f"one of {', '.join(known)}", meant, Code.UNKNOWN_KEY)
     if detail["type"] == "missing":
-        return document.problem(at, "the key is missing", f"a value for {at[-1]}")
+        return document.problem(at, "the key is missing", f"a value for {at[-1]}", None, Code.MISSING_KEY)
     expected = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     context = detail.get("ctx", {})
     tags = str(context.get("expected_tags", "")).replace(", ", " or ")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate import modes
-from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem
+from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, Problem
 from crowdgate.later import Library
 from crowdgate.limits import LARGEST_KEY_FILE
 from crowdgate.signing.files import bounded, plain_file
@@ -143,7 +143,7 @@ def _named(name: str) -> str:
 
 
 def _wrong(place: str, found: str, expected: str, instead: str | None = None) -> ConfigurationError:
-    return ConfigurationError(Problem(place, None, "key", found, expected, instead))
+    return ConfigurationError(Problem(place, None, "key", found, expected, instead, Code.SETTING))
 
 
 def _write_new(path: Path, data: bytes, access: modes.Access) -> None:

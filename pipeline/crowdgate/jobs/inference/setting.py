@@ -16,7 +16,7 @@ from crowdgate.audit.inference.record import Setting
 from crowdgate.audit.inference.secret import Floats, Secret
 from crowdgate.audit.population import Population
 from crowdgate.contracts.contract import Attribute, Contract
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.extras import AUDIT, need
 from crowdgate.hierarchy import EXACT
 from crowdgate.histogram import joint
@@ -56,22 +56,41 @@ def _problems(plan: Plan, contract: Contract, untold: list[Attribute], found: li
     at = str(contract.files[0])
     for attribute in untold:
         expected = "a secret that the policy releases, or secret: false"
-        yield Problem(at, None, f"attribute {attribute.name!r}", "a secret that is released at no level", expected)
+        yield Problem(
+            at,
+            None,
+            f"attribute {attribute.name!r}",
+            "a secret that is released at no level",
+            expected,
+            code=Code.CONTRACT,
+        )
     for secret in found:
         if len(secret) < 2:
             expected = "a level with two values at least: of one value nothing is secret"
-            yield Problem(at, None, f"attribute {secret.name!r}", f"one value at level {secret.level.name!r}", expected)
+            yield Problem(
+                at,
+                None,
+                f"attribute {secret.name!r}",
+                f"one value at level {secret.level.name!r}",
+                expected,
+                code=Code.CONTRACT,
+            )
     if not found and not untold:
         released = ", ".join(joint(plan.protection.views().values()).levels)
         expected = f"{{property: secret, value: true}}, or privacyRole: sensitive, at one of {released}"
-        yield Problem(at, None, "attributes", "none that is secret is released", expected)
+        yield Problem(at, None, "attributes", "none that is secret is released", expected, code=Code.CONTRACT)
     if len(found) > MOST_SECRETS:
         yield Problem(
-            at, None, "attributes", f"{len(found):,} secrets", f"{MOST_SECRETS} at most, others secret: false"
+            at,
+            None,
+            "attributes",
+            f"{len(found):,} secrets",
+            f"{MOST_SECRETS} at most, others secret: false",
+            code=Code.CONTRACT,
         )
     if not known_of(contract):
         expected = "{property: knownToAttackers, value: true}, or privacyRole: quasi-identifier"
-        yield Problem(at, None, "attributes", "none is known to attackers", expected)
+        yield Problem(at, None, "attributes", "none is known to attackers", expected, code=Code.CONTRACT)
 
 
 def numbers_of(attribute: Attribute, level: str) -> Floats | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate.documents import read_document
-from crowdgate.errors import ConfigurationError, CrowdgateError, Problem
+from crowdgate.errors import Code, ConfigurationError, CrowdgateError, Problem
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.policy.decisions import FOLDER, Decision, concerning, in_force, read_decisions, readable
 
@@ -69,7 +69,7 @@ def _problem(contract: Contract, decision: Decision, found: str, expected: str) 
     line = document.line(at)
     why = f"{decision.path.name}: {decision.words_for(contract)}"
     said = f"{expected}, or a later decision by `crowdgate kl decide` ({why})"
-    return Problem(str(path), line, f"attribute {name!r}", found, said)
+    return Problem(str(path), line, f"attribute {name!r}", found, said, code=Code.DECISION)
 
 
 def _name(data: object, location: tuple[str | int, ...]) -> object:
@@ -102,13 +102,14 @@ def _unknown(found: Sequence[Decision], known: set[tuple[str, str]], ledger: Led
     for each in found:
         if (each.spec.population, each.digest) not in known:
             what = f"the ledger {ledger.id} knows no such decision: edited, or made without `crowdgate kl decide`"
-            yield Problem(str(each.path), None, "file", what, "the file as it was decided")
+            yield Problem(str(each.path), None, "file", what, "the file as it was decided", code=Code.DECISION)
 
 
 def _gone(root: Path, missing: Sequence[str], ledger: Ledger) -> Iterator[Problem]:
     for digest in missing:
         found = f"the decision {digest} is missing, which the ledger {ledger.id} knows"
-        yield Problem(str(root / FOLDER), None, "folder", found, "all decisions, also those that were replaced")
+        expected = "all decisions, also those that were replaced"
+        yield Problem(str(root / FOLDER), None, "folder", found, expected, code=Code.DECISION)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from crowdgate.contracts.contract import Contract, Role
 from crowdgate.documents import Document, read_document
-from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import EXACT
 from crowdgate.jobs.kl.held import Held, held_here
 from crowdgate.jobs.plan import KNOWN
@@ -83,7 +83,9 @@ def inventory(home: Path, entries: Sequence[Signed]) -> list[Holder]:
     known = {contract.id: contract for contract in contracts(home, KNOWN)}
     if not known:
         found, expected = "no contract that can be read", "a working copy, as `crowdgate init DIR` makes it"
-        raise ConfigurationError(Problem(str(home / "data_contracts"), None, "folder", found, expected))
+        raise ConfigurationError(
+            Problem(str(home / "data_contracts"), None, "folder", found, expected, code=Code.UNREADABLE)
+        )
     unheld = _unheld(home, list(known.values()))
     held = [_of_contract(home, contract, entries, unheld) for contract in known.values()]
     documents = [read_document(path) for path in sorted((home / FOLDER).glob("*.yaml"))]

@@ -10,7 +10,7 @@ from pathlib import Path
 from crowdgate.contracts.csv_file import MOST_FAULTS, CsvFile, read_file
 from crowdgate.contracts.models import shown
 from crowdgate.domain import parse_number
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.limits import MOST_POINTS
 from crowdgate.risk.roc import RocPoint, from_balanced_accuracy, from_balanced_precision
 
@@ -94,7 +94,7 @@ def _read(path: Path) -> CsvFile:
         found, expected = f"no CSV file: {error}", "lines of cells with a comma between them"
     except ValueError as error:
         found, expected = "no CSV file", str(error)
-    raise ConfigurationError(Problem(str(path), None, "file", found, expected))
+    raise ConfigurationError(Problem(str(path), None, "file", found, expected, code=Code.UNREADABLE))
 
 
 def _form(file: CsvFile) -> Form:

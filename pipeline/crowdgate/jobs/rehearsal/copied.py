@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.later import Module
 from crowdgate.settings import FILE, KEY_VARIABLE, LEDGER_VARIABLE
 
@@ -66,7 +66,9 @@ def _scalar(text: str) -> yaml.ScalarNode:
 
 def _copy(file: Path, root: Path, folder: Path) -> None:
     if not file.is_relative_to(root):
-        raise ConfigurationError(Problem(str(file), None, "file", "outside the working copy", f"a file below {root}"))
+        raise ConfigurationError(
+            Problem(str(file), None, "file", "outside the working copy", f"a file below {root}", code=Code.UNREADABLE)
+        )
     into = folder / file.relative_to(root)
     into.parent.mkdir(parents=True, exist_ok=True)
     if file.is_dir():
