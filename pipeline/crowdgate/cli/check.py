@@ -23,7 +23,7 @@ def _explain(code: str | None) -> None:
 
 
 def check(
-    policies: Annotated[list[Path], typer.Argument(help="Policy files.")],
+    policies: Annotated[list[Path], typer.Argument(help="Policy files, or folders of them.")],
     as_json: AsJson = False,
     explain: Annotated[
         str | None,
@@ -44,7 +44,7 @@ def check(
     del explain
     checked: list[Checked] = []
     problems: list[Problem] = []
-    for policy in policies:
+    for policy in _files(policies):
         try:
             checked.append(check_policy(policy))
         except ConfigurationError as error:
@@ -58,6 +58,15 @@ def check(
         raise ConfigurationError([*dict.fromkeys(problems)])  # of a contract that several policies name, once
     if not all(found.allowed and not (strict and found.warnings) for found in checked):
         raise typer.Exit(WITHHELD)
+
+
+def _files(stated: list[Path]) -> list[Path]:
+    """The files that are meant: of a folder all policies, which are those directly in it."""
+    found = []
+    for path in stated:
+        inside = sorted(path.glob("*.yaml")) if path.is_dir() else []
+        found += inside or [path]
+    return found
 
 
 def _show_check(found: Checked) -> None:

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from crowdgate.documents import read_document
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.limits import LARGEST_LISTING
 from crowdgate.policy.files import working_copy
@@ -74,7 +74,8 @@ def _side(named: str, path: Path, home: Path | None) -> Side:
         each = _stated(file, home)
         name = each.policy.metadata.name
         if name in found:
-            problem = Problem(str(file), None, "metadata.name", f"{name!r} a second time", "each name once in a folder")
+            what, expected = f"{name!r} a second time", "each name once in a folder"
+            problem = Problem(str(file), None, "metadata.name", what, expected, code=Code.TWICE)
             raise ConfigurationError(problem)
         found[name] = each
     if not found:

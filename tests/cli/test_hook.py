@@ -1,0 +1,42 @@
+"""The pre-commit hook refuses a change of any file after which some policy is wrong."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.workshop import Workshop, crowdgate
+
+(HOOK,) = yaml.safe_load((Path(__file__).parents[2] / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+CHANGES = [
+    ("policies/clinic.yaml", "beta: 0.5", "beta: 5"),
+    ("policies/budgets/clinic.yaml", "unit: row", "unit: person"),
+    ("data_contracts/clinic.yaml", "width: 50", "width: 15"),
+    ("data_contracts/ward.csv", "north,5", "north,five"),
+]
+
+
+def run() -> int:
+    """What pre-commit runs: the entry, and no file names."""
+    assert not HOOK["pass_filenames"]
+    return crowdgate(*HOOK["entry"].split()[1:])
+
+
+@pytest.mark.parametrize(("file", "old", "new"), CHANGES)
+def test_a_change_that_makes_a_policy_wrong_is_refused(
+    file: str, old: str, new: str, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workshop.root)
+    assert re.search(HOOK["files"], file)
+    assert run() == 0
+    workshop.edit(workshop.root / file, old, new)
+    assert run() == 2
+
+
+def test_other_files_are_no_reason_to_check() -> None:
+    assert not any(re.search(HOOK["files"], file) for file in ("README.md", "docs/policies/x.yaml", "crowdgate.toml"))
+
+
+def test_a_folder_without_policies_is_refused(tmp_path: Path) -> None:
+    assert crowdgate("check", tmp_path) == 2
