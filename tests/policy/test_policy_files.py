@@ -437,7 +437,22 @@ def test_all_problems_of_a_policy_come_in_one_error(copy: Copy) -> None:
     assert sorted(problem.line or 0 for problem in copy.problems()) == sorted(line_of(text, part) for part in expected)
     for old, new in [("epsilon: 1,", "epsilon: x,"), ("delta: 1e-9}", "delta: 2}"), ("beta: 0.5", "beta: 0")]:
         copy.edit(POLICY, old, new)
-    assert len(copy.problems()) == 3
+    # of meaning stay those that can't follow from these: not the k, and not the charge
+    assert len(copy.problems()) == 3 + len(expected) - 2
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(WRONG_POLICIES), st.sampled_from(WRONG_POLICIES))
+def test_two_slips_are_at_most_their_two_problems(fuzzed: Path, one: tuple[str, ...], other: tuple[str, ...]) -> None:
+    """Nothing is told that only follows from how the first was mended."""
+    text = TEXT.replace("spec:\n", "spec:\n  enforcement: enforce\n")
+    if other[0] not in text.replace(one[0], one[1], 1) or one[0] == other[0]:
+        return
+    (fuzzed / POLICY).write_text(text.replace(one[0], one[1], 1).replace(other[0], other[1], 1), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        with_contract_read_once(patch)
+        found = problems_of(fuzzed / POLICY)
+    assert {problem.where for problem in found or ()} <= {one[3], other[3]}
 
 
 PIECES = ["", "0", "-1", "1e99", "1e-99", "0.9999999999", "nan", "~", "least", "any", "x" * 200, '"\\0"', "\n", "]"]

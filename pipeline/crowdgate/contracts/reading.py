@@ -31,12 +31,21 @@ from crowdgate.contracts.rules import accepts_all, property_rule, refuse_repeate
 from crowdgate.contracts.servers import ServerRule, read_server
 from crowdgate.contracts.standard import check_standard
 from crowdgate.documents import read_document
-from crowdgate.errors import Code, ConfigurationError, nearest
+from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.limits import MOST_ROWS_EACH
 
 if TYPE_CHECKING:
     from crowdgate.domain import Domain
     from crowdgate.hierarchy import Hierarchy
+
+
+class BrokenContract(ConfigurationError):
+    """A contract with problems, and what there is of it without them (None: too little)."""
+
+    def __init__(self, problems: Sequence[Problem] | Problem, rest: Contract | None = None) -> None:
+        super().__init__(problems)
+        self.rest = rest
+
 
 Rules = list[tuple[Place, RowRule | TableRule]]
 
@@ -53,7 +62,8 @@ def read_contract(path: Path, servers: Mapping[str, ServerRule]) -> Contract:
     if contract is None or root.problems:
         own = str(path)
         problems = dict.fromkeys(root.problems)
-        raise ConfigurationError(sorted(problems, key=lambda problem: (problem.file != own, problem.line or 0)))
+        told = sorted(problems, key=lambda problem: (problem.file != own, problem.line or 0))
+        raise BrokenContract(told, contract)
     return contract
 
 

@@ -24,7 +24,7 @@ from crowdgate.ledger.values import Budget, Spend
 from crowdgate.limits import MOST_JOINT_FIGURES
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.measures.options import is_share, wrong_options
-from crowdgate.policy.files import Bundle, Known, read_bundle
+from crowdgate.policy.files import Bundle, Draft, Known, read_draft
 from crowdgate.policy.policy import AuditSpec, GateRule, ReleaseSpec
 from crowdgate.sources import SOURCES
 
@@ -46,8 +46,22 @@ def plan_policy(policy: Path) -> Plan:
 
 
 def bundle_of(policy: Path) -> Bundle:
-    """A policy with all files it names, of the kinds, formats and sources that there are. Raises ConfigurationError."""
-    return read_bundle(policy, KNOWN)
+    """A policy with all files it names, of the kinds, formats and sources that there are. Raises ConfigurationError,
+    which lists what is wrong with their shape and, of the rest, with what they mean."""
+    draft = read_draft(policy, KNOWN)
+    if draft.problems or draft.bundle is None:
+        raise ConfigurationError([*dict.fromkeys([*draft.problems, *_of_the_rest(draft)])])
+    return draft.bundle
+
+
+def _of_the_rest(draft: Draft) -> list[Problem]:
+    """Problems of meaning that do not follow from those of shape."""
+    try:
+        if draft.bundle is not None:
+            plan_release(draft.bundle)
+    except ConfigurationError as error:
+        return [problem for problem in error.problems if not draft.follows(problem)]
+    return []
 
 
 def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:

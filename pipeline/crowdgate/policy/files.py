@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crowdgate.contracts.reading import read_contract
+from crowdgate.contracts.reading import BrokenContract, read_contract
 from crowdgate.documents import Document, Location, read_document
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
+from crowdgate.policy.mending import follows, mended
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.policy import MechanismSpec, PrivacyBudget, ReleasePolicy, policy_model
 
@@ -51,33 +52,112 @@ class Bundle:
     register: Contract | None = None
 
 
-def read_bundle(path: Path, known: Known) -> Bundle:
-    """The policy at `path` and all it names. Raises ConfigurationError that lists every problem."""
-    document = read_document(path)
-    policy = parse(known.policy, document)
-    root = working_copy(path)
-    problems: list[Problem] = []
-    contract_file = _named_file(document, ("spec", "contract"), policy.spec.contract, _contracts(root), problems)
-    budget_file = _named_file(document, ("spec", "budget"), policy.spec.budget, _budgets(root), problems)
-    contract = _collect(problems, lambda found: read_contract(found, known.servers), contract_file)
-    population = contract
-    if policy.spec.audit is not None and policy.spec.audit.population not in (None, policy.spec.contract):
-        at = ("spec", "audit", "population")
-        file = _named_file(document, at, policy.spec.audit.population, _contracts(root), problems)
-        population = _collect(problems, lambda found: read_contract(found, known.servers), file)
-    register, compares = None, policy.spec.against
-    if compares is not None:
-        file = _named_file(document, ("spec", "register", "contract"), compares.contract, _contracts(root), problems)
-        register = _collect(problems, lambda found: read_contract(found, known.servers), file)
-    budget_document = _collect(problems, read_document, budget_file)
-    budget = _collect(problems, lambda found: parse(PrivacyBudget, found), budget_document)
-    unread = compares is not None and register is None
-    if contract is None or population is None or unread or budget is None or budget_document is None:
-        raise ConfigurationError(problems)
-    further = () if register is None else register.files
-    read = (path, budget_document.path, *contract.files, *population.files, *further)
-    files = sorted({file.resolve() for file in read})
-    return Bundle(root, policy, contract, population, budget, document, budget_document, _digest(root, files), register)
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """All that can be said of a policy's files: their problems, and a bundle of what is left of them (None: too
+    little), which serves to find further problems alone. `places` were changed in policy and budget, `doubtful` are
+    attributes of which a contract may not say what it means."""
+
+    problems: tuple[Problem, ...]
+    bundle: Bundle | None
+    places: frozenset[Location] = frozenset()
+    doubtful: frozenset[str] = frozenset()
+
+    def follows(self, problem: Problem) -> bool:
+        """Whether a problem of the bundle may be there only because of those of the files."""
+        named = {name for name in self.doubtful if name in problem.where.split(".") or repr(name) in problem.found}
+        unsure = problem.code in (Code.MECHANISM, Code.NOT_PUBLIC) or problem.where.startswith("spec.register")
+        return (bool(self.doubtful) and unsure) or bool(named) or follows(problem, self.places)
+
+
+def read_draft(path: Path, known: Known) -> Draft:
+    """The policy at `path` and all it names, right or wrong. Raises ConfigurationError for a policy that is no YAML, or
+    is in no working copy."""
+    document, root = read_document(path), working_copy(path)
+    read = mended(known.policy, document)
+    reading = _Reading(document, root, known, [*read.problems])
+    if read.value is None:
+        for key, files in (("contract", _contracts(root)), ("budget", _budgets(root))):
+            reading.stated(key, files)
+        return Draft(tuple(reading.problems), None)
+    return reading.draft(read.value, read.places)
+
+
+@dataclass(eq=False)
+class _Reading:
+    """The files that a policy names, one after the other, with all their problems."""
+
+    document: Document
+    root: Path
+    known: Known
+    problems: list[Problem]
+    doubtful: set[str] = field(default_factory=set)
+
+    def draft(self, policy: ReleasePolicy, places: frozenset[Location]) -> Draft:
+        """The files of a policy, in which these places were changed."""
+        spec = policy.spec
+        missing = {place[1] for place in places if place in (("spec", "contract"), ("spec", "budget"))}
+        contract = None if "contract" in missing else self.contract(("spec", "contract"), spec.contract)
+        population, register = contract, None
+        if spec.audit is not None and spec.audit.population not in (None, spec.contract):
+            population = self.contract(("spec", "audit", "population"), spec.audit.population)
+        if spec.against is not None:
+            register = self.contract(("spec", "register", "contract"), spec.against.contract)
+        budget = None if "budget" in missing else self.budget(spec.budget)
+        unread = spec.against is not None and register is None
+        if contract is None or population is None or unread or budget is None:
+            return Draft(tuple(self.problems), None)
+        stated, budget_document, changed = budget
+        further = () if register is None else register.files
+        read = (self.document.path, budget_document.path, *contract.files, *population.files, *further)
+        digest = _digest(self.root, sorted({file.resolve() for file in read}))
+        bundle = Bundle(
+            self.root, policy, contract, population, stated, self.document, budget_document, digest, register
+        )
+        return Draft(tuple(self.problems), bundle, places | changed, frozenset(self.doubtful))
+
+    def contract(self, at: Location, name: str) -> Contract | None:
+        """The contract of that id, or what is left of it."""
+        file = _named_file(self.document, at, name, _contracts(self.root), self.problems)
+        if file is None:
+            return None
+        try:
+            return read_contract(file, self.known.servers)
+        except BrokenContract as error:
+            self.problems.extend(error.problems)
+            self.doubtful |= _doubtful(error)
+            return error.rest
+        except ConfigurationError as error:
+            self.problems.extend(error.problems)
+            return None
+
+    def budget(self, name: str) -> tuple[PrivacyBudget, Document, frozenset[Location]] | None:
+        """The budget of that name, with the places that were changed in it."""
+        file = _named_file(self.document, ("spec", "budget"), name, _budgets(self.root), self.problems)
+        document: Document | None = _collect(self.problems, read_document, file)
+        if document is None:
+            return None
+        read = mended(PrivacyBudget, document)
+        self.problems.extend(read.problems)
+        return None if read.value is None else (read.value, document, read.places)
+
+    def stated(self, key: str, files: Iterator[tuple[Path, str]]) -> None:
+        """The problems of a file that a policy names which can't be read itself."""
+        data = self.document.data
+        spec = data.get("spec") if isinstance(data, dict) else None
+        name = spec.get(key) if isinstance(spec, dict) else None
+        found = [path for path, stated in files if stated == name]
+        if len(found) == 1 and key == "contract":
+            _collect(self.problems, lambda file: read_contract(file, self.known.servers), found[0])
+        elif len(found) == 1:
+            _collect(self.problems, lambda file: parse(PrivacyBudget, read_document(file)), found[0])
+
+
+def _doubtful(error: BrokenContract) -> set[str]:
+    """The attributes that a contract's problems speak of; all, where one speaks of something else."""
+    named = {problem.where.split(".")[0] for problem in error.problems}
+    known = set() if error.rest is None else set(error.rest.by_name)
+    return named if named <= known else named | known
 
 
 def contracts(root: Path, known: Known) -> Iterator[Contract]:

@@ -16,14 +16,21 @@ def parse(model: type[Model], document: Document) -> Model:
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
-        details = error.errors(include_url=False, include_input=False, include_context=True)
-        raise ConfigurationError(
-            [_problem(model, document, detail) for detail in details[: MOST_PROBLEMS + 1]]
-        ) from None
+        raise ConfigurationError(problems_of(model, document, error)) from None
+
+
+def problems_of(model: type[BaseModel], document: Document, error: ValidationError) -> list[Problem]:
+    """What is wrong with a document, by what the model says of it."""
+    return [_problem(model, document, detail) for detail in details_of(error)]
+
+
+def details_of(error: ValidationError) -> list[Any]:
+    """What the model says, of as many mistakes as anybody reads."""
+    return [*error.errors(include_url=False, include_input=False, include_context=True)[: MOST_PROBLEMS + 1]]
 
 
 def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem:
-    at = _location(document, detail["loc"])
+    at = location(document, detail["loc"])
     if detail["type"].startswith("union_tag"):
         at = (*at, "kind")
         if detail["type"] == "union_tag_not_found":
@@ -44,7 +51,7 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
     return document.problem(at, found, expected, nearest(found.strip("'"), options))
 
 
-def _location(document: Document, loc: tuple[str | int, ...]) -> Location:
+def location(document: Document, loc: tuple[str | int, ...]) -> Location:
     """Pydantic's location without the names of union members, which are no keys of the file."""
     at: Location = ()
     for i, part in enumerate(loc):
