@@ -2,8 +2,9 @@
 
 import pytest
 
-from crowdgate.errors import ConfigurationError
+from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.jobs.check import check
+from crowdgate.policy.mending import follows
 from tests.workshop import Workshop
 
 POLICY = [
@@ -82,3 +83,17 @@ def test_a_policy_that_can_not_be_mended_still_tells_of_its_contract_and_budget(
     found = told(workshop)
     for words in ("spec.gates: 'none'", "age.domain.tpo: an unknown key", "spec.people: 'many'"):
         assert sum(words in line for line in found) == 1, words
+
+
+def test_a_k_waits_for_the_epsilon_that_it_is_for(workshop: Workshop) -> None:
+    workshop.edit(workshop.policy, "{beta: 0.5}", "{beta: 0.5}\n    k: 20")
+    assert check(workshop.policy).allowed
+    workshop.edit(workshop.policy, "epsilon: 2,", "epsilon: two,")
+    (line,) = told(workshop)
+    assert "spec.privacy.epsilon" in line
+
+
+def test_a_gate_waits_for_the_kind_of_release_that_it_is_for() -> None:
+    gate = Problem("x.yaml", 1, "spec.gates.3.measure", "does not speak of it", "another", code=Code.GATE)
+    assert follows(gate, {("spec", "mechanism", "kind")})
+    assert not follows(gate, {("metadata", "owner"), ("spec", "publish", "to")})
