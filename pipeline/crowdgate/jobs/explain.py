@@ -13,8 +13,7 @@ from crowdgate.gate import gate_words, limit_words, stated_number
 from crowdgate.guarantee import group
 from crowdgate.jobs.check import check
 from crowdgate.jobs.outlook import MOST_BOUNDS, people_times_delta, pso_bound
-from crowdgate.jobs.standing import releases_in_budget
-from crowdgate.jobs.standing import informed_words
+from crowdgate.jobs.standing import informed_words, releases_in_budget
 from crowdgate.measures.guarantees import DEFAULT_RECALL, DEFAULT_SKEW, DEFAULT_WEIGHT
 
 if TYPE_CHECKING:

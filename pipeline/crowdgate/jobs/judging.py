@@ -120,7 +120,7 @@ def _limit_says_nothing(judged: Judged) -> Iterator[Objection]:
 
 
 def _nothing_on_singling_out(judged: Judged) -> Iterator[Objection]:
-    blocking = {rule.measure for rule, _ in judged.plan.gates if rule.severity == "block"}
+    blocking = {rule.measure for rule, _ in judged.plan.gates if rule.severity == "block" and not rule.waiver}
     if not blocking & SINGLING_OUT:
         words = "no gate that blocks speaks of singling out: pso_bound does for every kind of release"
         yield *_policy(judged, "gates"), words
