@@ -84,7 +84,7 @@ def test_a_case_that_does_not_hold_is_told_with_file_line_and_reason(
     file = write(clinic, text)
     assert crowdgate("test", "--junit", tmp_path / "report.xml") == 3
     told = capsys.readouterr().out
-    assert "FAILED clinic.yaml: enough (withheld)" in told
+    assert "FAILED clinic.yaml: enough (withheld, if" in told
     assert "policies/cases/clinic.yaml:8: expected published, would be withheld" in told
     assert "smallest_class: expected pass, is fail: 0, must be at least 1" in told
     assert told.splitlines()[-1] == "2 cases, 1 failed"
@@ -93,6 +93,19 @@ def test_a_case_that_does_not_hold_is_told_with_file_line_and_reason(
     assert crowdgate("test", file, "--json") == 3
     said = json.loads(capsys.readouterr().out)["cases"]
     assert [(each["case"], each["holds"]) for each in said] == [("few", True), ("enough", False)]
+
+
+def test_a_gate_that_got_no_number_has_no_verdict(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is taken to pass, which is said; what a case expects of it does not hold."""
+    file = write(clinic, HOLDS.replace("{outcome: withheld}", "{outcome: withheld, gates: {singletons: pass}}"))
+    (found,) = tried(file)
+    assert "singletons at most 500" in found.assumed
+    assert "singletons at most 500" not in [each.gate for each in found.verdicts]
+    assert not found.holds
+    assert crowdgate("test", "--json") == 3
+    (said,) = json.loads(capsys.readouterr().out)["cases"]
+    assert said["taken_to_pass"] == list(found.assumed)
+    assert "was not judged" in said["differences"][0]
 
 
 @pytest.mark.parametrize(

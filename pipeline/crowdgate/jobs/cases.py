@@ -29,7 +29,8 @@ else:
 
 @dataclass(frozen=True)
 class Tried:
-    """A case as it ended: `differences` says in words what is not as expected (none: the case holds)."""
+    """A case as it ended: `differences` says in words what is not as expected (none: the case holds). `verdicts` are
+    those of the gates that were judged, `assumed` the gates that were taken to pass, since the case gives no number."""
 
     file: Path
     line: int | None
@@ -38,6 +39,7 @@ class Tried:
     outcome: str
     verdicts: tuple[Verdict, ...]
     differences: tuple[str, ...]
+    assumed: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -55,6 +57,7 @@ class Tried:
             "holds": self.holds,
             "outcome": self.outcome,
             "gates": gates,
+            "taken_to_pass": list(self.assumed),
             "differences": list(self.differences),
         }
 
@@ -78,10 +81,10 @@ def tried(file: Path) -> Iterator[Tried]:
     if problems:
         raise ConfigurationError(problems)
     for at, case in enumerate(cases.spec.cases):
-        outcome, verdicts = _ended(plan, policy, case, names)
+        outcome, verdicts, assumed = _ended(plan, policy, case, names)
         differences = tuple(_differences(case, outcome, verdicts, names))
         line = document.lines.get(("spec", "cases", at))
-        yield Tried(file, line, cases.spec.policy, case.name, outcome, verdicts, differences)
+        yield Tried(file, line, cases.spec.policy, case.name, outcome, verdicts, differences, assumed)
 
 
 def _names(plan: Plan) -> Mapping[str, str]:
@@ -112,14 +115,22 @@ def _repeated(document: Document, cases: PolicyCases) -> Iterator[Problem]:
         seen.add(case.name)
 
 
-def _ended(plan: Plan, policy: Path, case: Case, names: Mapping[str, str]) -> tuple[str, tuple[Verdict, ...]]:
+def _ended(
+    plan: Plan, policy: Path, case: Case, names: Mapping[str, str]
+) -> tuple[str, tuple[Verdict, ...], tuple[str, ...]]:
+    """The outcome, the verdicts, and the gates that were taken to pass."""
     if case.rows is None:
         verdicts = tuple(_judged(plan, case, names))
-        return ("withheld" if blocked(verdicts) else "published"), verdicts
+        judged = {found.gate for found in verdicts}
+        rest = [
+            Verdict(rule, of.reads, Outcome.PASS, None) for rule, of in plan.gates if gate_words(rule) not in judged
+        ]
+        outcome = "withheld" if blocked([*verdicts, *rest]) else "published"
+        return outcome, verdicts, tuple(found.gate for found in rest)
     with tempfile.TemporaryDirectory(prefix="crowdgate-case-") as scratch:
         asked = rehearsing.Asked(policy, case.rows.people, None, case.rows.seed, Path(scratch) / "out")
         found = rehearsing.rehearse(asked)
-        return found.result.outcome, found.verdicts
+        return found.result.outcome, found.verdicts, ()
 
 
 def _judged(plan: Plan, case: Case, names: Mapping[str, str]) -> Iterator[Verdict]:
@@ -129,9 +140,7 @@ def _judged(plan: Plan, case: Case, names: Mapping[str, str]) -> Iterator[Verdic
         number = given.get(gate_words(rule))
         if number is None and measure.of_static is not None:
             yield verdict(rule, measure, measure.of_static(alone, rule), alone)
-        elif number is None:
-            yield Verdict(rule, measure.reads, Outcome.PASS, None)
-        else:
+        elif number is not None:
             yield verdict(rule, measure, number)
 
 
