@@ -7,7 +7,6 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from crowdgate.extras import RELEASE, need
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.prior import Subject, figures
 from crowdgate.jobs.rehearsal.copied import alone, copied
+from crowdgate.jobs.standing import today
 from crowdgate.kind.run import Request, Result
 from crowdgate.later import Module
 
@@ -91,7 +91,7 @@ def rehearse(asked: Asked) -> Rehearsed:
         root = Path(scratch).resolve()
         policy, table = copied(plan.bundle, root), root / "rows.parquet"
         _write(made, table)
-        return _run(Request(policy, _slot(), table, folder), people, made)
+        return _run(Request(policy, today(), table, folder), people, made)
 
 
 def _run(request: Request, people: int, made: Drawn) -> Rehearsed:
@@ -136,10 +136,6 @@ def _folder(plan: Plan, to: Path | None) -> Path:
     if to.exists():
         raise EnvironmentFault(f"{to} exists; a rehearsal is written to a new folder")
     return to.resolve()
-
-
-def _slot() -> str:
-    return datetime.now(UTC).date().isoformat()
 
 
 def _cpu() -> float:
