@@ -22,7 +22,7 @@ import numpy as np
 
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.audit.inference import models
-from crowdgate.report.html import PICTURES, as_html
+from crowdgate.report.html import as_html
 from tests.benchmarks.adult import BESIDE
 from tests.benchmarks.bankchurners_printed import FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_8
 from tests.benchmarks.bankchurners_synthetic import DELTA, made
@@ -43,7 +43,7 @@ from tests.benchmarks.bankchurners_table import (
     split,
     with_copies,
 )  # fmt: skip
-from tests.benchmarks.koot_figures import Drawn, canvas, label, part, svg
+from tests.benchmarks.koot_figures import Drawn, canvas, label, part, pictures, svg
 
 NUMBERS = tuple(name for name in FIGURE_4 if name not in NAMES)
 ORDER = (*NAMES, *NUMBERS)
@@ -344,9 +344,9 @@ def page(found: Setting, seed: int, figures: Sequence[Drawn]) -> str:
         f"{found.people.size:,} people in {len(found.every)} attributes; {len(found.draws)} splits into "
         f"{found.people.size - targets:,} members and {targets:,} non-members, seed {seed}.",
         "",
-        PICTURES,
+        *map(part, figures),
     ]
-    return as_html(TITLE, "\n".join(text), [part(each) for each in figures])
+    return as_html(TITLE, "\n".join(text), pictures(figures))
 
 
 def drawn(found: Setting, only: int | None = None) -> Iterator[Drawn]:

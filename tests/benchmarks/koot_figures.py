@@ -7,12 +7,12 @@ thesis's own data are not public: municipalities are replaced by areas (PUMAs) a
 """
 
 import argparse
-import html
 import io
 import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,9 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 from numpy.typing import NDArray
 
-from crowdgate.report.html import PICTURES, as_html
+from crowdgate.report import cell, words
+from crowdgate.report.html import Drawn as Picture
+from crowdgate.report.html import as_html, mark
 from crowdgate.risk import approximations as ours
 from crowdgate.risk import widths
 from crowdgate.risk.bins import Bins
@@ -615,18 +617,25 @@ def page(sources: Sequence[Source], seed: int, figures: Sequence[Drawn]) -> str:
             for source in sources
         ),
         "",
-        PICTURES,
+        *map(part, figures),
     ]
-    return as_html("The figures of Koot's thesis on public data", "\n".join(text), [part(each) for each in figures])
+    return as_html("The figures of Koot's thesis on public data", "\n".join(text), pictures(figures))
 
 
 def part(drawn: Drawn) -> str:
-    """A figure with its words and numbers, as HTML."""
-    rows = [[html.escape(cell) for cell in row] for row in drawn.numbers]
-    head = "".join(f"<th>{cell}</th>" for cell in rows[0])
-    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows[1:])
-    words = f"<figcaption>{html.escape(drawn.words)}</figcaption>"
-    return f"<h2>{html.escape(drawn.title)}</h2>{drawn.picture}{words}<table><tr>{head}</tr>{body}</table>"
+    """A figure with its words and numbers, as Markdown."""
+    head, *rows = ([cell(each) for each in row] for row in drawn.numbers)
+    table = "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
+    return f"## {words(drawn.title)}\n\n{mark(_named(drawn))}\n\n{words(drawn.words)}\n\n{table}\n"
+
+
+def pictures(figures: Sequence[Drawn]) -> list[Picture]:
+    """Their pictures, each at its place."""
+    return [Picture(each.picture, each.title, mark(_named(each))) for each in figures if each.picture]
+
+
+def _named(drawn: Drawn) -> str:
+    return f"figure {sha256(drawn.title.encode()).hexdigest()[:12]}"
 
 
 def main() -> None:

@@ -215,14 +215,17 @@ def test_a_setting_in_which_nothing_could_be_found_is_refused(tmp_path: Path, se
 def test_what_is_near_one_can_be_told_apart_in_a_picture() -> None:
     """The axis reaches as far as points and ends do."""
     line = Line("a", ((0.1, 0.99), (1, 0.97)), ((0.98, 0.995), (0.96, 0.975)))
-    near, whole = (draw_lines([line], "x", "y", scale) for scale in ("near", "linear"))
-    assert [(">0.2<" in picture, ">0.970<" in picture) for picture in (near, whole)] == [(False, True), (True, False)]
+    near, whole = (draw_lines([line], "x", "y", scale).svg for scale in ("near", "linear"))
+    assert [(">0.2<" in picture, ">0.970<" in picture) for picture in (near, whole)] == [
+        (False, True),
+        (True, False),
+    ]
 
 
 def test_the_ends_of_a_single_point_are_drawn() -> None:
     one = draw_lines([Line("a", ((1, 0.97),), ((0.96, 0.975),))], "x", "y", "near")
     two = draw_lines([Line("a", ((0.1, 0.97), (1, 0.97)), ((0.96, 0.975),) * 2)], "x", "y", "near")
-    assert ["LineCollection" in picture for picture in (one, two)] == [True, False]
+    assert ["LineCollection" in picture.svg for picture in (one, two)] == [True, False]
 
 
 def test_without_scikit_learn_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

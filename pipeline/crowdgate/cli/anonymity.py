@@ -12,7 +12,7 @@ from crowdgate.jobs.anonymity.asked import Asked
 from crowdgate.jobs.anonymity.found import Found
 from crowdgate.jobs.anonymity.job import anonymity as run
 from crowdgate.jobs.anonymity.words import sentences, tables
-from crowdgate.jobs.plan_page import check_name
+from crowdgate.report.written import check_name
 
 SHOWN = 15
 """Groupings in a table of the terminal."""

@@ -16,8 +16,8 @@ from crowdgate.jobs.audit import Asked
 from crowdgate.jobs.audit import audit as run_audit
 from crowdgate.jobs.audit_confidential import audit_table
 from crowdgate.jobs.audit_keeping import How
-from crowdgate.jobs.plan_page import check_name
 from crowdgate.jobs.questions import QUESTIONS, Found, Told
+from crowdgate.report.written import check_name
 
 
 def audit(

@@ -9,7 +9,7 @@ from crowdgate.cli.options import AsJson
 from crowdgate.cli.predict import show
 from crowdgate.jobs.membership.asked import asked_of
 from crowdgate.jobs.membership.job import convert
-from crowdgate.jobs.plan_page import check_name
+from crowdgate.report.written import check_name
 
 
 def membership(

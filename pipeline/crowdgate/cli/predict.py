@@ -10,7 +10,6 @@ import typer
 from crowdgate.cli.options import AsJson, today
 from crowdgate.cli.output import print_json, print_listing, print_table
 from crowdgate.errors import ConfigurationError
-from crowdgate.jobs.plan_page import check_name
 from crowdgate.jobs.predict.answering import count_answers
 from crowdgate.jobs.predict.entry import Trust
 from crowdgate.jobs.predict.foretold import Foretold
@@ -20,6 +19,7 @@ from crowdgate.jobs.predict.predict import predict as predict_file
 from crowdgate.jobs.predict.subject import wrong
 from crowdgate.kind.forecast import PEOPLE
 from crowdgate.report.numbers import shown
+from crowdgate.report.written import check_name
 
 
 def predict(

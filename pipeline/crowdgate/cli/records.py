@@ -8,9 +8,9 @@ import typer
 from crowdgate.cli.options import AsJson, LedgerUrl
 from crowdgate.cli.output import print_json
 from crowdgate.jobs.ledgers import ledger_at
-from crowdgate.jobs.plan_page import check_name
 from crowdgate.jobs.record import open_record
 from crowdgate.jobs.record_page import record_markdown, write_record_page
+from crowdgate.report.written import check_name
 
 app = typer.Typer(
     help="Open the private record of a release; every opening is recorded.", no_args_is_help=True, add_completion=False

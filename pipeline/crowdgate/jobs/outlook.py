@@ -25,6 +25,7 @@ from crowdgate.report.chart import draw
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
+    from crowdgate.report.html import Drawn
 
 MOST_BOUNDS = 12
 
@@ -92,7 +93,7 @@ class Outlook:
         """The people who would be alone with all that is counted."""
         return prediction(self.plan, self.figures)
 
-    def pictures(self) -> list[str]:
+    def pictures(self) -> list[Drawn]:
         """The charts of the page. Raises ConfigurationError when the extra that draws is not installed."""
         chart, curve = self.forecast.chart, draw(CURVE_CHART, self.pso_curve.rows)
         return [curve] if chart is None else [curve, draw(chart, self.forecast.rows(chart.listing))]

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from crowdgate import modes, report
-from crowdgate.jobs.plan_page import write_as
 from crowdgate.jobs.record import Opened
 from crowdgate.manifest import GateSaid
+from crowdgate.report.written import write_as
 
 TEMPLATE = "report/record.md.j2"
 _FORMED = ("outcome", "ingestion", "verdicts", "rules", "release")

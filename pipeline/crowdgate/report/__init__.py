@@ -16,7 +16,12 @@ ROOT = Path(__file__).parent.parent
 
 def markdown(template: str, values: Mapping[str, object]) -> str:
     """The page as Markdown. Raises an error of jinja2's for a value that the template needs and is not given."""
-    return _environment().get_template(template).render(values).rstrip() + "\n"
+    return rendered(template, values).rstrip() + "\n"
+
+
+def rendered(template: str, values: Mapping[str, object]) -> str:
+    """What a template makes of the values, which it takes as they are."""
+    return _environment().get_template(template).render(values)
 
 
 @cache

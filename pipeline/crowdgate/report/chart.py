@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 
 from crowdgate.extras import PAGE, need
 from crowdgate.kind.forecast import Chart, Value, plain
+from crowdgate.report.html import PICTURES, Drawn
 
 STYLES = ("-", "--", ":")
 
 
-def draw(chart: Chart, rows: Sequence[Mapping[str, Value]]) -> str:
+def draw(chart: Chart, rows: Sequence[Mapping[str, Value]]) -> Drawn:
     """The picture of a listing's rows. Raises ConfigurationError when the extra that draws is not installed."""
-    figure, axes = _figure()
+    figure, axes = figure_of()
     for number, group in enumerate(sorted({plain(row[chart.by]) for row in rows})):
         own = [row for row in rows if plain(row[chart.by]) == group]
         for name, style in zip(chart.lines, STYLES, strict=False):
@@ -24,7 +25,7 @@ def draw(chart: Chart, rows: Sequence[Mapping[str, Value]]) -> str:
     axes.set_xlabel(chart.x_label)
     axes.set_ylabel(chart.y_label)
     axes.legend(title=chart.by)
-    return _svg(figure)
+    return drawn(figure, f"{chart.y_label} against {chart.x_label}, a line for each of {chart.by}.")
 
 
 class Mark(NamedTuple):
@@ -49,13 +50,13 @@ def draw_curves(
     limit: tuple[float, float],
     x_label: str,
     y_label: str,
-) -> str:
+) -> Drawn:
     """Measured curves with their intervals beside a baseline and a limit (at one place), both axes logarithmic: a
     share of nothing stands at the floor.
 
     Raises ConfigurationError when the extra that draws is not installed.
     """
-    figure, axes = _figure()
+    figure, axes = figure_of()
     floor = min(y for _, y in base) / 2
     axes.plot(*zip(*base, strict=True), color="black", label="baseline")
     axes.plot(*limit, color="red", marker="v", linestyle="none", label="limit")
@@ -71,7 +72,8 @@ def draw_curves(
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     axes.legend(fontsize="small")
-    return _svg(figure)
+    names = ", ".join(curve.name for curve in curves)
+    return drawn(figure, f"{y_label} against {x_label}, beside the baseline and the limit: {names}.")
 
 
 class Box(NamedTuple):
@@ -85,13 +87,13 @@ class Box(NamedTuple):
     most: float
 
 
-def draw_boxes(title: str, boxes: Sequence[Box], label: str) -> str:
+def draw_boxes(title: str, boxes: Sequence[Box], label: str) -> Drawn:
     """Boxes from the lower to the upper quartile with a line at the median, whiskers at the least and the greatest
     value (all above 0), one below the other on a logarithmic axis.
 
     Raises ConfigurationError when the extra that draws is not installed.
     """
-    figure, axes = _figure(height=1.2 + 0.28 * len(boxes))
+    figure, axes = figure_of(height=1.2 + 0.28 * len(boxes))
     from matplotlib.ticker import LogFormatter
 
     figures = [
@@ -106,7 +108,7 @@ def draw_boxes(title: str, boxes: Sequence[Box], label: str) -> str:
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
     axes.xaxis.set_minor_formatter(LogFormatter())  # less than a decade has ticks between powers of ten
     axes.set_xlabel(label)
-    return _svg(figure)
+    return drawn(figure, f"{title}, {label}: {len(boxes)} boxes, one a line.")
 
 
 class Line(NamedTuple):
@@ -119,14 +121,14 @@ class Line(NamedTuple):
 
 def draw_lines(
     lines: Sequence[Line], x_label: str, y_label: str, y_scale: str = "linear", *, pairs: bool = False
-) -> str:
+) -> Drawn:
     """Shares over sizes or shares, which stand on a logarithmic axis; `y_scale` is linear (from 0 to 1), near (as far
     as there is something to see) or log. Of `pairs` the second has the colour of the first, and their names stand
     beside the picture.
 
     Raises ConfigurationError when the extra that draws is not installed.
     """
-    figure, axes = _figure()
+    figure, axes = figure_of()
     for number, line in enumerate(lines):
         color = f"C{number // 2 if pairs else number}"
         axes.plot(*zip(*line.points, strict=True), STYLES[number % 2], color=color, marker=".", label=line.name)
@@ -146,15 +148,15 @@ def draw_lines(
         figure.legend(fontsize="small", loc="outside right upper")
     else:
         axes.legend(fontsize="small")
-    return _svg(figure)
+    return drawn(figure, f"{y_label} against {x_label}: {', '.join(line.name for line in lines)}.")
 
 
-def draw_steps(lines: Sequence[Line], names: Sequence[str], y_label: str) -> str:
+def draw_steps(lines: Sequence[Line], names: Sequence[str], y_label: str) -> Drawn:
     """Numbers of people on a logarithmic axis, after each named step; a line marks one person.
 
     Raises ConfigurationError when the extra that draws is not installed.
     """
-    figure, axes = _figure()
+    figure, axes = figure_of()
     for number, line in enumerate(lines):
         style = STYLES[number // 3 % 2]
         axes.plot(*zip(*line.points, strict=True), style, color=f"C{number % 3}", marker="o", label=line.name)
@@ -163,16 +165,18 @@ def draw_steps(lines: Sequence[Line], names: Sequence[str], y_label: str) -> str
     axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
     axes.set_ylabel(y_label)
     axes.legend(fontsize="small")
-    return _svg(figure)
+    return drawn(figure, f"{y_label} after {', '.join(names)}: {', '.join(line.name for line in lines)}.")
 
 
-def _svg(figure: Any) -> str:
+def drawn(figure: Any, alt: str, at: str = PICTURES) -> Drawn:
+    """A figure as SVG, which is the same each time."""
     picture = io.StringIO()
     figure.savefig(picture, format="svg", metadata={"Date": None, "Creator": None})
-    return picture.getvalue()[picture.getvalue().index("<svg") :]
+    return Drawn(picture.getvalue()[picture.getvalue().index("<svg") :], alt, at)
 
 
-def _figure(height: float = 4) -> tuple[Any, Any]:
+def figure_of(height: float = 4) -> tuple[Any, Any]:
+    """An empty figure (in inches) and its axes. Raises ConfigurationError when the extra that draws is missing."""
     need(PAGE, "--page")
     import matplotlib
     from matplotlib.figure import Figure

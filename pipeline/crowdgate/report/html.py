@@ -2,31 +2,66 @@
 
 import html
 import logging
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-_PAGE = """\
-<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 54rem; margin: 2rem auto; padding: 0 1rem; color: #222 }}
-table {{ border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto }}
-td, th {{ padding: .2rem .8rem; border-bottom: 1px solid #ccc }} svg {{ max-width: 100%; height: auto }}
-</style></head><body>
-{body}
-</body></html>
-"""
+from crowdgate import report
+
+TEMPLATE = "report/page.html.j2"
 PICTURES = "<!-- pictures -->"
-_PLACE = "PICTURES-STAND-HERE"
+NUMBERS = "<!-- numbers -->"
+"""Before a table that stands behind a picture: HTML folds it."""
+_MARK = re.compile(r"^<!-- ([a-z0-9_ -]+) -->$", re.MULTILINE)
+_TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+_FOLDED = re.compile(r"<p>\ue000numbers\ue001</p>\s*(<div class=\"table\" tabindex=\"0\">.*?</div>)", re.DOTALL)
+_PLACE = re.compile(r"<p>\ue000([a-z0-9_ -]+)\ue001</p>\n?")
+_OUTCOME = re.compile(r"<td>((pass|fail|inconclusive)\b)")
 
 
-def as_html(title: str, page: str, pictures: Sequence[str] = ()) -> str:
-    """The page; SVG `pictures` stand where it says PICTURES."""
+@dataclass(frozen=True)
+class Drawn:
+    """A picture as SVG, what it shows in words for whoever can't see it, and the mark of the page where it stands."""
+
+    svg: str
+    alt: str
+    mark: str = PICTURES
+
+    @property
+    def figure(self) -> str:
+        """The picture in HTML."""
+        told = f'<svg role="img" aria-label="{html.escape(self.alt)}"'
+        return f"<figure>{self.svg.replace('<svg', told, 1)}</figure>"
+
+
+def mark(name: str) -> str:
+    """The mark of a picture's place on a page."""
+    return f"<!-- {name} -->"
+
+
+def unmarked(page: str) -> str:
+    """The page as Markdown for people, without marks."""
+    return re.sub(r"\n{3,}", "\n\n", _MARK.sub("", page))
+
+
+def as_html(title: str, page: str, pictures: Sequence[Drawn] = ()) -> str:
+    """The page; pictures stand at their marks."""
     from markdown_it import MarkdownIt
 
     logging.getLogger("markdown_it").setLevel(logging.INFO)  # below, it tells where on the page it is
     reader = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
     reader.disable(["link", "image", "autolink"])
-    body = reader.render(page.replace(PICTURES, _PLACE))
-    body = body.replace(f"<p>{_PLACE}</p>", "".join(f"<figure>{picture}</figure>" for picture in pictures))
-    return _PAGE.format(title=html.escape(title), body=body)
+    body = _tables(reader.render(_MARK.sub("\ue000\\1\ue001", page)))
+    figures = {each.mark: "".join(one.figure for one in pictures if one.mark == each.mark) for each in pictures}
+    return report.rendered(TEMPLATE, {"title": html.escape(title), "body": _placed(body, figures)})
+
+
+def _tables(body: str) -> str:
+    """Tables that can be scrolled with keys where they are too wide, outcomes coloured."""
+    wrapped = _TABLE.sub(lambda found: f'<div class="table" tabindex="0">{found[0]}</div>', body)
+    return _OUTCOME.sub(r'<td class="\2">\1', wrapped)
+
+
+def _placed(body: str, figures: Mapping[str, str]) -> str:
+    folded = _FOLDED.sub(r"<details><summary>The same in numbers</summary>\n\1</details>", body)
+    return _PLACE.sub(lambda found: figures.get(mark(found[1]), ""), folded)

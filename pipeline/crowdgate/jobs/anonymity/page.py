@@ -6,9 +6,9 @@ from pathlib import Path
 from crowdgate import report
 from crowdgate.jobs.anonymity.found import Found
 from crowdgate.jobs.anonymity.words import most_identifying, named, sentences, tables
-from crowdgate.jobs.plan_page import write_as
 from crowdgate.report.chart import Box, draw_boxes
-from crowdgate.report.html import PICTURES, as_html
+from crowdgate.report.html import PICTURES, Drawn, as_html
+from crowdgate.report.written import write_as
 from crowdgate.risk.anonymity_sets import Summary
 
 TEMPLATE = "report/anonymity.md.j2"
@@ -46,7 +46,7 @@ def anonymity_markdown(found: Found) -> str:
     return report.markdown(TEMPLATE, values)
 
 
-def _pictures(found: Found) -> Sequence[str]:
+def _pictures(found: Found) -> Sequence[Drawn]:
     several = [_box(named(each.levels), each.summary) for each in most_identifying(found, DRAWN) if each.summary.sets]
     drawn = [draw_boxes("Sizes of the sets that identify most", several, LABEL)] if several else []
     if found.chosen.by is not None and found.measured.by:

@@ -9,9 +9,9 @@ from crowdgate.audit.inference.findings import Estimate
 from crowdgate.jobs.audit_words import facts_of
 from crowdgate.jobs.inference.job import Inferred
 from crowdgate.jobs.inference.words import QUESTIONS, STARRED, described, inferred_listings, inferred_words
-from crowdgate.jobs.plan_page import write_as
 from crowdgate.report.chart import Line, draw_lines
-from crowdgate.report.html import PICTURES
+from crowdgate.report.html import PICTURES, Drawn
+from crowdgate.report.written import write_as
 
 TEMPLATE = "report/inference.md.j2"
 
@@ -39,7 +39,7 @@ def inference_markdown(found: Inferred) -> str:
     return report.markdown(TEMPLATE, values)
 
 
-def _pictures(found: Inferred) -> list[str]:
+def _pictures(found: Inferred) -> list[Drawn]:
     """Precision against coverage beside the baselines, for every secret and group of targets."""
     pictures = []
     for name, _ in found.record.setting.secrets:

@@ -14,9 +14,9 @@ from crowdgate.jobs.member.words import (
     point_listing,
     precision_listing,
 )
-from crowdgate.jobs.plan_page import write_as
 from crowdgate.report.chart import Line, draw_lines
-from crowdgate.report.html import PICTURES
+from crowdgate.report.html import PICTURES, Drawn
+from crowdgate.report.written import write_as
 
 TEMPLATE = "report/membership.md.j2"
 DRAWN = (1, 30, 240, 2400)
@@ -43,7 +43,7 @@ def membership_markdown(found: Claimed) -> str:
     return report.markdown(TEMPLATE, values)
 
 
-def _pictures(found: Claimed) -> list[str]:
+def _pictures(found: Claimed) -> list[Drawn]:
     """Precision over recall, both axes logarithmic, beside what the guarantee allows."""
     setting, every = found.record.setting, [each for each in found.findings.estimates if each.tpr.value]
     lines = []

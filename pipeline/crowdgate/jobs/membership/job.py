@@ -20,6 +20,7 @@ from crowdgate.jobs.membership.curve import Curve, read_curve
 from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.kind.forecast import PEOPLE, Column, Listing
 from crowdgate.report.chart import Line, draw_lines
+from crowdgate.report.html import Drawn
 from crowdgate.report.numbers import shown
 from crowdgate.risk.membership import base_rate
 from crowdgate.risk.roc import at_skew
@@ -110,7 +111,7 @@ def _notes(curve: Curve, asked: Asked, rows: Sequence[Row]) -> Iterator[str]:
         yield TOO_FEW
 
 
-def _picture(claims: Claims) -> list[str]:
+def _picture(claims: Claims) -> list[Drawn]:
     """Precision against recall, a curve a skew."""
     lines = [Line(named(skew), tuple(claims.drawn(skew))) for skew in claims.asked.skews]
     lines = [line for line in lines if line.points]

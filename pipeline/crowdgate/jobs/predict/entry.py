@@ -23,6 +23,7 @@ from crowdgate.jobs.predict.subject import groups_of, wrong
 from crowdgate.kind.forecast import PEOPLE, PROBABILITY, SHARE, Column, Listing
 from crowdgate.limits import LARGEST_ENTRY, MOST_PEOPLE
 from crowdgate.report.chart import Line, draw_lines
+from crowdgate.report.html import Drawn
 from crowdgate.report.numbers import shown
 from crowdgate.repository.entry import Ends, Entry, digest_of, read_entry
 from crowdgate.risk import approximations
@@ -258,7 +259,7 @@ def _of_expansions(entry: Entry, refused: bool) -> Iterator[str]:
         yield CHANCE.format(chance=chance, rows=entry.people.rows, bins=entry.bins)
 
 
-def _picture(entry: Entry, sizes: Sequence[int]) -> list[str]:
+def _picture(entry: Entry, sizes: Sequence[int]) -> list[Drawn]:
     """The share of people alone in groups of every size for which it is told; nothing where it is for none."""
     every = sorted({*sizes, *(round(float(size)) for size in np.geomspace(1, _population(entry), 60))})
     points: dict[str, list[tuple[float, float]]] = {}

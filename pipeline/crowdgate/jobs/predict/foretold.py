@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from crowdgate import report
-from crowdgate.jobs.plan_page import write_as
 from crowdgate.kind.forecast import Listing, plain
-from crowdgate.report.html import PICTURES
+from crowdgate.report.html import PICTURES, Drawn
 from crowdgate.report.numbers import listed, sides
+from crowdgate.report.written import write_as
 
 TEMPLATE = "report/predict.md.j2"
 
@@ -23,7 +23,7 @@ class Foretold:
     notes: tuple[str, ...]
     listings: tuple[Listing, ...]
     about: dict[str, Any]
-    pictures: Callable[[], Sequence[str]] = tuple
+    pictures: Callable[[], Sequence[Drawn]] = tuple
     outcome: str = "predicted"
 
     def to_json(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from crowdgate.jobs.predict.whose import most_people, whose
 from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.kind.forecast import PEOPLE, SHARE, Column, Listing, Value
 from crowdgate.report.chart import Line, draw_lines
+from crowdgate.report.html import Drawn
 from crowdgate.report.numbers import percent, shown
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import best_group_size, least_group, share_alone
@@ -171,7 +172,7 @@ def _about(subject: Subject, known: Figures) -> dict[str, Any]:
     }
 
 
-def pictures(found: Laws, population: int, rows: Sequence[Row]) -> list[str]:
+def pictures(found: Laws, population: int, rows: Sequence[Row]) -> list[Drawn]:
     """The share of people in small groups, and of people alone in groups of every size. Raises ConfigurationError when
     the extra that draws is not installed."""
     both = (JOINT, INDEPENDENT)

@@ -19,6 +19,7 @@ from crowdgate.jobs.predict.subject import groups_of, wrong
 from crowdgate.kind.forecast import PEOPLE, SHARE, Column, Listing, Value
 from crowdgate.policy.questionnaire import Numeric, Question
 from crowdgate.report.chart import Line, draw_steps
+from crowdgate.report.html import Drawn
 from crowdgate.report.numbers import percent
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import share_alone
@@ -187,7 +188,7 @@ def _assumed(question: Question) -> Iterator[str]:
         yield f"Question {question.name}: who would rather not say is a class of its own."
 
 
-def _picture(form: Form, rows: Sequence[Row]) -> str:
+def _picture(form: Form, rows: Sequence[Row]) -> Drawn:
     lines = []
     for basis in form.bases:
         own = [row for row in rows if row["by"] == basis]

@@ -6,11 +6,11 @@ from pathlib import Path
 from crowdgate import report
 from crowdgate.audit.findings import Point, baseline_of
 from crowdgate.jobs.audit_words import facts_of
-from crowdgate.jobs.plan_page import write_as
 from crowdgate.jobs.singling_out.job import SingledOut
 from crowdgate.jobs.singling_out.words import CONTROL_TITLES, TITLES, attacker_rows, control_rows, words
 from crowdgate.report.chart import Curve, Mark, draw_curves
-from crowdgate.report.html import PICTURES
+from crowdgate.report.html import PICTURES, Drawn
+from crowdgate.report.written import write_as
 
 TEMPLATE = "report/audit.md.j2"
 DRAWN = 6
@@ -42,7 +42,7 @@ def audit_markdown(found: SingledOut) -> str:
     return report.markdown(TEMPLATE, values)
 
 
-def _picture(found: SingledOut) -> str:
+def _picture(found: SingledOut) -> Drawn:
     """Success against weight: the baseline, the limit, and the best attackers with their intervals."""
     setting, looking = found.record.setting, [line for line in found.findings.lines if not line.idle]
     best = sorted(looking, key=lambda line: -max(point.excess.value for point in line.points))[:DRAWN]

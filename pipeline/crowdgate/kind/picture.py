@@ -1,0 +1,69 @@
+"""Pictures as values: numbers with their ranges, and the limits that they are held to. Whoever draws them knows nothing
+else, and what is drawn stands beside it as a table."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Place = float | str
+"""Where a number stands: on an axis, or under a name."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A number at its place, and the ends of its range (None: it has none)."""
+
+    at: Place
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """Numbers under one name: `joined` by lines, as `steps` that hold until the next, or `marked` one by one."""
+
+    name: str
+    points: tuple[Point, ...]
+    style: Literal["marked", "joined", "steps"] = "marked"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A line that numbers are held to; with `of` "place" one across the places."""
+
+    name: str
+    value: float
+    of: Literal["value", "place"] = "value"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture by its name, with a title and a remark in words. `format` is how its numbers are written (see
+    `kind.forecast.Column`). Places are numbers in all of its series, or names in all."""
+
+    name: str
+    title: str
+    place: str
+    value: str
+    series: tuple[Series, ...]
+    limits: tuple[Limit, ...] = ()
+    place_scale: Literal["linear", "log"] = "linear"
+    value_scale: Literal["linear", "log"] = "linear"
+    note: str = ""
+    format: str = ".4g"
+
+    @property
+    def points(self) -> Iterator[Point]:
+        """All numbers."""
+        return (point for each in self.series for point in each.points)
+
+    @property
+    def named(self) -> bool:
+        """Whether numbers stand under names."""
+        return any(isinstance(point.at, str) for point in self.points)
+
+    @property
+    def ranged(self) -> bool:
+        """Whether some number has a range."""
+        return any(point.low is not None for point in self.points)

@@ -1,0 +1,109 @@
+"""Pictures of numbers with their ranges and limits, as SVG, and the same as tables."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from crowdgate.kind.picture import Picture, Place, Point, Series
+from crowdgate.report.chart import drawn, figure_of
+from crowdgate.report.html import Drawn, mark
+from crowdgate.report.numbers import shown
+
+COLOURS = ("#1a4a7a", "#b85c00", "#2d6a2d", "#7a3b8f", "#555555", "#8f1414")
+LIMIT = "#a01818"
+MARKS = ("o", "s", "^", "D", "v", "P")
+LINE = 0.32
+"""Inches of a name."""
+
+
+def pictured(picture: Picture) -> dict[str, object]:
+    """What a page says of a picture beside its SVG: its mark, title, remark, and its numbers as a table."""
+    titles = [picture.place, *(["of"] if len(picture.series) > 1 else []), picture.value]
+    titles += ["low end", "high end"] if picture.ranged else []
+    rows = [list(_row(picture, each, point)) for each in picture.series for point in each.points]
+    limits = [f"{each.name}: {shown(each.value, picture.format)}" for each in picture.limits]
+    return {
+        "mark": mark(f"picture {picture.name}"), "title": picture.title, "note": picture.note, "titles": titles,
+        "rows": rows, "limits": limits,
+    }  # fmt: skip
+
+
+def draw_all(pictures: Sequence[Picture]) -> list[Drawn]:
+    """The pictures as SVG, each at its mark. Raises ConfigurationError when the extra that draws is not installed."""
+    return [draw_picture(each) for each in pictures]
+
+
+def draw_picture(picture: Picture) -> Drawn:
+    """One picture as SVG."""
+    names = list(dict.fromkeys(point.at for point in picture.points)) if picture.named else []
+    figure, axes = figure_of(height=1.3 + LINE * len(names) if names else 3.4)
+    (_draw_named if picture.named else _draw_placed)(axes, picture, names)
+    _draw_limits(axes, picture)
+    if len(picture.series) + len(picture.limits) > 1:
+        axes.legend(fontsize="small")
+    return drawn(figure, alt(picture), mark(f"picture {picture.name}"))
+
+
+def alt(picture: Picture) -> str:
+    """What a picture shows, in words."""
+    said = [f"{picture.title}: {picture.value} by {picture.place}."]
+    said += [_range_words(each, picture) for each in picture.series if each.points]
+    said += [f"{each.name}: {shown(each.value, picture.format)}." for each in picture.limits]
+    return " ".join(said)
+
+
+def _range_words(series: Series, picture: Picture) -> str:
+    values = [point.value for point in series.points]
+    least, most = (shown(end, picture.format) for end in (min(values), max(values)))
+    return f"{series.name}: {len(values)} numbers, {least} to {most}." if least != most else f"{series.name}: {least}."
+
+
+def _row(picture: Picture, series: Series, point: Point) -> Iterator[str]:
+    yield point.at if isinstance(point.at, str) else shown(point.at)
+    if len(picture.series) > 1:
+        yield series.name
+    yield shown(point.value, picture.format)
+    if picture.ranged:
+        yield from ("" if end is None else shown(end, picture.format) for end in (point.low, point.high))
+
+
+def _draw_placed(axes: Any, picture: Picture, _: Sequence[Place]) -> None:
+    """Numbers over an axis."""
+    for number, series in enumerate(picture.series):
+        x, y = [point.at for point in series.points], [point.value for point in series.points]
+        style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKS[number % len(MARKS)], "markersize": 5}
+        line = {"marked": "none", "joined": "-", "steps": "-"}[series.style]
+        steps = {"drawstyle": "steps-post"} if series.style == "steps" else {}
+        axes.errorbar(x, y, yerr=_bars(series), linestyle=line, capsize=3, label=series.name, **style, **steps)
+    axes.set_xscale(picture.place_scale)
+    axes.set_yscale(picture.value_scale)
+    axes.set_xlabel(picture.place)
+    axes.set_ylabel(picture.value)
+
+
+def _draw_named(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
+    """Numbers under names, one name below the other."""
+    for number, series in enumerate(picture.series):
+        shift = (number - (len(picture.series) - 1) / 2) * 0.22
+        y, x = [names.index(point.at) + shift for point in series.points], [point.value for point in series.points]
+        style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKS[number % len(MARKS)], "markersize": 5}
+        axes.errorbar(x, y, xerr=_bars(series), linestyle="none", capsize=3, label=series.name, **style)
+    axes.set_yticks(range(len(names)), list(names))
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xscale(picture.value_scale)
+    axes.set_xlabel(picture.value)
+
+
+def _bars(series: Series) -> list[list[float]] | None:
+    """How far the ends are from the numbers; none without ends."""
+    if all(point.low is None and point.high is None for point in series.points):
+        return None
+    low = [max(0.0, point.value - (point.value if point.low is None else point.low)) for point in series.points]
+    high = [max(0.0, (point.value if point.high is None else point.high) - point.value) for point in series.points]
+    return [low, high]
+
+
+def _draw_limits(axes: Any, picture: Picture) -> None:
+    for limit in picture.limits:
+        upright = (limit.of == "place") != picture.named
+        line = axes.axvline if upright else axes.axhline
+        line(limit.value, color=LIMIT, linestyle="--", linewidth=1.2, label=limit.name)
