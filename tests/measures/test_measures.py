@@ -20,7 +20,7 @@ from crowdgate.guarantee import Guarantee, Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, at_least, collapse
 from crowdgate.jobs.plan import plan_policy
-from crowdgate.measures import MEASURES, Measure, MeasureClass
+from crowdgate.measures import MEASURES, Aspect, Measure, MeasureClass
 from crowdgate.measures.charged import ALPHA
 from crowdgate.measures.options import wrong_options
 from crowdgate.measures.small_classes import SENSITIVITY
@@ -111,7 +111,7 @@ def test_a_measure_that_could_not_be_asked_is_not_made(reads: MeasureClass) -> N
     given: dict[str, Any] = {"of_static" if reads is not MeasureClass.STATIC else "of_candidate": NONE}
     for functions in ({}, {**given, **dict.fromkeys(given, lambda *_: None)}):
         with pytest.raises(TypeError, match="measure new"):
-            Measure("new", reads, Shape.ROWS, "", reach=lambda *_: (0, 1), **functions)
+            Measure("new", reads, Shape.ROWS, "", lambda *_: (0, 1), Aspect.USE, **functions)
 
 
 @pytest.mark.parametrize(

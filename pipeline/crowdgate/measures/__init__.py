@@ -13,7 +13,7 @@ from crowdgate.measures import (
     small_classes,
     tables,
 )
-from crowdgate.measures.base import Measure, MeasureClass
+from crowdgate.measures.base import Aspect, Measure, MeasureClass
 
 MEASURES: dict[str, Measure] = {
     measure.name: measure
@@ -64,4 +64,4 @@ MEASURES: dict[str, Measure] = {
     )
 }
 
-__all__ = ["MEASURES", "Measure", "MeasureClass"]
+__all__ = ["MEASURES", "Aspect", "Measure", "MeasureClass"]

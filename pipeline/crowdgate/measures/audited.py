@@ -12,7 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from crowdgate.candidate import AuditFigures, Candidate, Measurement, NoAudit, Question, Shape, Static
-from crowdgate.measures.base import Measure, MeasureClass, OfCandidate
+from crowdgate.measures.base import Aspect, Measure, MeasureClass, OfCandidate
 
 if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
@@ -61,6 +61,13 @@ def _kept(candidate: Candidate, rule: GateRule) -> Measurement | None:
     return kept if abs(here - Fraction(kept.value)) <= FARTHEST else None
 
 
+_ASPECTS = {
+    Question.SINGLING_OUT: Aspect.SINGLING_OUT,
+    Question.INFERENCE: Aspect.INFERENCE,
+    Question.MEMBERSHIP: Aspect.INFERENCE,
+}
+
+
 def _measure(
     question: Question, name: str, summary: str, *options: str, of_candidate: OfCandidate | None = None
 ) -> Measure:
@@ -72,6 +79,7 @@ def _measure(
         Shape.STATIC if static else Shape.ROWS,
         summary,
         reach=lambda *_: (-inf, inf),
+        aspect=_ASPECTS[question] if static else Aspect.USE,
         of_static=(lambda static, rule: _measured(static, rule, question)) if static else None,
         of_candidate=of_candidate,
         options=(*options, MAX_AGE),

@@ -28,6 +28,17 @@ class MeasureClass(StrEnum):
     """The input or the sample: advises only, and stays in the private record."""
 
 
+class Aspect(StrEnum):
+    """What a measure tells of a release. The middle three are the criteria of Opinion 05/2014 of the Article 29 Working
+    Party (WP216), by which it asks whether data are anonymous."""
+
+    PROMISE = "the promise itself"
+    SINGLING_OUT = "singling out"
+    LINKABILITY = "linkability"
+    INFERENCE = "inference"
+    USE = "usefulness, and what came in"
+
+
 OfStatic = Callable[[Static, GateRule], Measurement | None]
 OfCandidate = Callable[[Candidate, GateRule], Measurement | None]
 OfNoisy = Callable[[Static, GateRule, Fraction], Measurement | None]
@@ -48,7 +59,8 @@ class Measure:
     one that the policy names. `effort` is what an expectation over
     so many classes takes, in classes of the quickest one. One that `accumulates` reads what was spent before, too.
 
-    `shape` is what it reads of a candidate: a gate on it suits the kinds of release whose candidates have that shape.
+    `aspect` is what it tells of a release. `shape` is what it reads of a candidate: a gate on it suits the kinds of
+    release whose candidates have that shape.
     """
 
     name: str
@@ -56,6 +68,7 @@ class Measure:
     shape: Shape
     summary: str
     reach: Callable[[Static, GateRule], Range]
+    aspect: Aspect
     of_static: OfStatic | None = None
     of_candidate: OfCandidate | None = None
     of_noisy: OfNoisy | None = None

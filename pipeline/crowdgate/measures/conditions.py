@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from crowdgate.candidate import Measurement, Range, Shape, Static
 from crowdgate.histogram import Counts, Histogram, Integers, project
-from crowdgate.measures.base import Measure, MeasureClass, of_rows
+from crowdgate.measures.base import Aspect, Measure, MeasureClass, of_rows
 
 if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
@@ -178,7 +178,16 @@ def _measure(
     def reached(static: Static, rule: GateRule) -> Range:
         return (-inf, inf) if rule.of is None or rule.of not in static.levels else reach(static, rule.of)
 
-    return Measure(name, MeasureClass.OUTPUT, Shape.ROWS, summary, reached, of_candidate=of_rows(measured), of=True)
+    return Measure(
+        name,
+        MeasureClass.OUTPUT,
+        Shape.ROWS,
+        summary,
+        reached,
+        Aspect.INFERENCE,
+        of_candidate=of_rows(measured),
+        of=True,
+    )
 
 
 def _closeness(found: Classes, static: Static, sensitive: str) -> Measurement:

@@ -9,7 +9,7 @@ import numpy as np
 
 from crowdgate.candidate import Candidate, Measurement, Shape
 from crowdgate.later import Module
-from crowdgate.measures.base import Measure, MeasureClass
+from crowdgate.measures.base import Aspect, Measure, MeasureClass
 
 if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
@@ -54,6 +54,7 @@ ANONYMITY_SET_QUARTILE = Measure(
     "number of rows in a class of the whole table, at the released levels: the quartile over the classes, each of which"
     " counts once (Koot 2012, Tables 3.2 to 3.5)",
     reach=lambda *_: (-inf, inf),
+    aspect=Aspect.SINGLING_OUT,
     of_candidate=_quartile,
     options=("quartile",),
     needs=("quartile",),
@@ -65,6 +66,7 @@ SUPPRESSED_SHARE = Measure(
     Shape.SAMPLE,
     "share of the sampled rows that suppression removes",
     reach=lambda *_: (0, 1),
+    aspect=Aspect.USE,
     of_candidate=_suppressed_share,
 )
 SAMPLE_UNIQUES = Measure(
@@ -73,6 +75,7 @@ SAMPLE_UNIQUES = Measure(
     Shape.SAMPLE,
     "share of the sampled rows that are alone in their class",
     reach=lambda *_: (0, 1),
+    aspect=Aspect.SINGLING_OUT,
     of_candidate=_sample_uniques,
 )
 POPULATION_UNIQUES = Measure(
@@ -82,6 +85,7 @@ POPULATION_UNIQUES = Measure(
     "number of rows that are alone in their class in the population of which the sample is a part, as the model"
     " estimates that the rule of Dankar and others (2012) takes: Pitman, Zayatz or SNB",
     reach=lambda *_: (-inf, inf),
+    aspect=Aspect.SINGLING_OUT,
     of_candidate=_population_uniques,
     why=lambda *_: "no model fits the sample, or nobody is in it",
 )

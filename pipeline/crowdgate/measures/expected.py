@@ -18,7 +18,7 @@ from crowdgate.candidate import Measurement, Range, Shape, Static
 from crowdgate.histogram import Histogram, project
 from crowdgate.later import Module
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_CLASSES, MOST_PLACED, MOST_SIZED
-from crowdgate.measures.base import Measure, MeasureClass
+from crowdgate.measures.base import Aspect, Measure, MeasureClass
 from crowdgate.policy.policy import GateRule
 from crowdgate.risk.joint import Known
 from crowdgate.risk.nearest import DISTANCE, nearest
@@ -215,6 +215,7 @@ def _measure(
         Shape.ROWS,
         f"{summary}, by the contract's public margins as if attributes were independent, or by its joint counts",
         reach=reach,
+        aspect=Aspect.SINGLING_OUT,
         of_static=of_static,
         options=("people", *needs),
         needs=needs,

@@ -10,7 +10,7 @@ from crowdgate.accounting import pso
 from crowdgate.accounting.membership import greatest_precision
 from crowdgate.candidate import Cost, Measurement, Range, Shape, Static
 from crowdgate.guarantee import Guarantee, Part, known_number
-from crowdgate.measures.base import Measure, MeasureClass
+from crowdgate.measures.base import Aspect, Measure, MeasureClass
 
 if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
@@ -65,6 +65,7 @@ def _pso(name: str, whose: str, bound: Callable[[Static, GateRule, Cost], float]
         " spent, including this release (predicate singling out: Cohen, Nissim 2020, Theorem 6.2; add/remove"
         " suffices)",
         reach=lambda static, rule: _from_alone_to_whole(static, lambda spent: bound(static, rule, spent)),
+        aspect=Aspect.SINGLING_OUT,
         of_static=lambda static, rule: Measurement.exact(bound(static, rule, static.spent)),
         options=("weight",),
         accumulates=True,
@@ -80,6 +81,7 @@ def _fixed(measure: str) -> Measure:
         f"how much a person can change what is released: {measure.removeprefix('guarantee_')} of mechanism and charged"
         " gates",
         reach=lambda static, rule: (of_static(static, rule).value, of_static(static, rule).value),
+        aspect=Aspect.PROMISE,
         of_static=of_static,
     )
 
@@ -102,6 +104,7 @@ MEMBERSHIP_PRECISION_BOUND = Measure(
     " e^-epsilon), with all that the population has spent, including this release, for who knows how many people"
     " there are",
     reach=lambda static, rule: _from_alone_to_whole(static, lambda spent: _precision(static, rule, spent)),
+    aspect=Aspect.INFERENCE,
     of_static=lambda static, rule: Measurement.exact(_precision(static, rule, static.spent)),
     options=("skew", "recall"),
     accumulates=True,

@@ -12,7 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Candidate, Input, Measurement, Shape, Static
-from crowdgate.measures.base import Measure, MeasureClass
+from crowdgate.measures.base import Aspect, Measure, MeasureClass
 from crowdgate.measures.charged import drawn, told
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ INVALID_SHARE = Measure(
     "by how many more persons (rows, where each is a person) have an invalid cell in the column than the share allows, "
     "with discrete Laplace noise",
     reach=lambda *_: (-inf, inf),
+    aspect=Aspect.USE,
     of_candidate=_invalid_share,
     of_noisy=_of_noisy_excess,
     of=True,
@@ -73,6 +74,7 @@ INVALID_PEOPLE = Measure(
     "number of persons (rows, where each is a person) with an invalid cell in any column that is read, with discrete "
     "Laplace noise",
     reach=lambda *_: (-inf, inf),
+    aspect=Aspect.USE,
     of_candidate=_count(lambda found: found.invalid),
     of_noisy=_of_noisy_count,
 )
@@ -82,6 +84,7 @@ TRUNCATED_PEOPLE = Measure(
     Shape.INPUT,
     "number of persons with more rows than may stay, with discrete Laplace noise",
     reach=lambda *_: (-inf, inf),
+    aspect=Aspect.USE,
     of_candidate=_count(lambda found: found.truncated),
     of_noisy=_of_noisy_count,
 )

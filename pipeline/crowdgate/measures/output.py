@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Measurement, Range, Shape, Static
-from crowdgate.measures.base import Measure, MeasureClass, of_rows
+from crowdgate.measures.base import Aspect, Measure, MeasureClass, of_rows
 
 if TYPE_CHECKING:
     from crowdgate.histogram import Histogram
@@ -39,6 +39,7 @@ RELEASED_ROWS = Measure(
     Shape.ROWS,
     "number of rows in the release",
     reach=lambda static, _: (0, static.most_rows),
+    aspect=Aspect.USE,
     of_candidate=of_rows(_rows),
 )
 RELEASED_CLASSES = Measure(
@@ -47,6 +48,7 @@ RELEASED_CLASSES = Measure(
     Shape.ROWS,
     "number of distinct rows in the release",
     reach=_classes_reach,
+    aspect=Aspect.USE,
     of_candidate=of_rows(_classes),
 )
 SMALLEST_CLASS = Measure(
@@ -55,5 +57,6 @@ SMALLEST_CLASS = Measure(
     Shape.ROWS,
     "number of rows in the smallest class of the release",
     reach=_smallest_reach,
+    aspect=Aspect.LINKABILITY,
     of_candidate=of_rows(_smallest),
 )

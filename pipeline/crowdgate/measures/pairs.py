@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import inf
 
 from crowdgate.candidate import Candidate, Measurement, PairErrors, Range, Shape
-from crowdgate.measures.base import Measure, MeasureClass, OfCandidate
+from crowdgate.measures.base import Aspect, Measure, MeasureClass, OfCandidate
 
 
 def _any(*_: object) -> Range:
@@ -25,6 +25,7 @@ SYNTHETIC_PAIR_ERROR = Measure(
     Shape.PAIRS,
     "the greatest distance of a two-way table of the synthetic rows from that of the source, in parts of all rows",
     reach=_any,
+    aspect=Aspect.USE,
     of_candidate=_of(lambda pairs: pairs.greatest),
 )
 SYNTHETIC_MEAN_ERROR = Measure(
@@ -33,6 +34,7 @@ SYNTHETIC_MEAN_ERROR = Measure(
     Shape.PAIRS,
     "the mean distance of the two-way tables of the synthetic rows from those of the source, in parts of all rows",
     reach=_any,
+    aspect=Aspect.USE,
     of_candidate=_of(lambda pairs: pairs.mean),
 )
 TRUSTED_PAIRS = Measure(
@@ -41,5 +43,6 @@ TRUSTED_PAIRS = Measure(
     Shape.PAIRS,
     "share of the pairs of attributes whose distance is within the policy's pair error, with its upper limit",
     reach=_any,
+    aspect=Aspect.USE,
     of_candidate=_of(lambda pairs: Measurement.exact(pairs.trusted)),
 )

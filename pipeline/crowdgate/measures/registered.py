@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from crowdgate.candidate import Candidate, Measurement, Shape
 from crowdgate.histogram import project
 from crowdgate.later import Module
-from crowdgate.measures.base import Measure, MeasureClass, OfCandidate
+from crowdgate.measures.base import Aspect, Measure, MeasureClass, OfCandidate
 
 if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
@@ -51,6 +51,7 @@ def _measure(name: str, summary: str, of_candidate: OfCandidate, *, share: bool)
         f"{summary} that match at least one and at most `size` (by default 1) records of the public register that the"
         " policy names, on the attributes that both have, at the released levels",
         reach=lambda static, _: (0, 1 if share else static.most_rows),
+        aspect=Aspect.LINKABILITY,
         of_candidate=of_candidate,
         options=(SIZE,),
         why=lambda *_: "no register is at hand, or it has no record with a value of every attribute that is compared",

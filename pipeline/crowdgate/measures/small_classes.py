@@ -13,7 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Candidate, Measurement, Shape, Static
-from crowdgate.measures.base import Measure, MeasureClass
+from crowdgate.measures.base import Aspect, Measure, MeasureClass
 from crowdgate.measures.charged import drawn, told
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ def _charged(
         Shape.TABLE,
         f"{summary}, in the whole table at the released levels, with discrete Laplace noise",
         reach=lambda *_: (-inf, inf),
+        aspect=Aspect.SINGLING_OUT,
         of_candidate=measured,
         of_noisy=of_noisy,
         options=options,

@@ -5,7 +5,7 @@ from math import inf
 import numpy as np
 
 from crowdgate.candidate import Measurement, PublishedCells, Range, Shape
-from crowdgate.measures.base import Measure, MeasureClass, of_cells
+from crowdgate.measures.base import Aspect, Measure, MeasureClass, of_cells
 
 Cells = tuple[PublishedCells, ...]
 
@@ -39,6 +39,7 @@ TRUSTED_SHARE = Measure(
     Shape.CELLS,
     "share of the published counts, sums and means whose standard error is within the policy's relative error",
     reach=_any,
+    aspect=Aspect.USE,
     of_candidate=of_cells(_trusted_share),
 )
 TOTAL_RELATIVE_ERROR = Measure(
@@ -47,6 +48,7 @@ TOTAL_RELATIVE_ERROR = Measure(
     Shape.CELLS,
     "standard error of the published total, in parts of it",
     reach=_any,
+    aspect=Aspect.USE,
     of_candidate=of_cells(_total_relative_error),
 )
 SMALLEST_TRUSTED_CELL = Measure(
@@ -55,5 +57,6 @@ SMALLEST_TRUSTED_CELL = Measure(
     Shape.CELLS,
     "the smallest published count that is trustworthy",
     reach=_any,
+    aspect=Aspect.USE,
     of_candidate=of_cells(_smallest_trusted),
 )
