@@ -79,6 +79,7 @@ COMMANDS = {
         "replay",
         "Judge a policy's gates again on what its past releases recorded: which would be withheld now?",
     ),
+    "report": Line("report", "Pages for a board: a release, published or withheld; a budget; an index over a ledger."),
     "contract": Line("contracts", "Show what a contract makes of its columns."),
     "ledger": Line("ledgers", "Create, show and verify the ledger; raise a budget, stop a population."),
     "record": Line("records", "Open the private record of a release; every opening is recorded."),

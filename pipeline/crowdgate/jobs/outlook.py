@@ -18,14 +18,14 @@ from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.predict.planned import prediction
 from crowdgate.jobs.predict.whose import doubts
 from crowdgate.jobs.prior import Figures, Subject, figures
+from crowdgate.jobs.reporting.curves import singling_out
 from crowdgate.jobs.standing import Standing, releases_in_budget, standing
-from crowdgate.kind.forecast import BOUND, Chart, Column, Forecast, Listing, Value, plain
+from crowdgate.kind.forecast import BOUND, Column, Forecast, Listing, Value, plain
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
-from crowdgate.report.chart import draw
 
 if TYPE_CHECKING:
+    from crowdgate.kind.picture import Picture
     from crowdgate.kind.plan import Plan
-    from crowdgate.report.html import Drawn
 
 MOST_BOUNDS = 12
 
@@ -38,10 +38,6 @@ CURVE = (
     Column("ratio", "times the baseline", BOUND),
     Column("excess", "above the baseline", BOUND),
 )
-CURVE_CHART = Chart(
-    "pso_curve", "weight", "weight of the predicate", ("bound", "in_sample", "baseline"),
-    "success (dashed: of the sample; dotted: without)", "releases", "log",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +89,12 @@ class Outlook:
         """The people who would be alone with all that is counted."""
         return prediction(self.plan, self.figures)
 
-    def pictures(self) -> list[Drawn]:
-        """The charts of the page. Raises ConfigurationError when the extra that draws is not installed."""
-        chart, curve = self.forecast.chart, draw(CURVE_CHART, self.pso_curve.rows)
-        return [curve] if chart is None else [curve, draw(chart, self.forecast.rows(chart.listing))]
+    @cached_property
+    def singling_out(self) -> Picture:
+        """The same curve as a picture, with the policy's gates on it."""
+        once, counts = self.plan.guarantee, sorted({1, max(1, self.releases)})
+        spent = {f"after {count} of them, at most": (count * once.epsilon, count * once.delta) for count in counts}
+        return singling_out(self.plan.alone().most_rows, spent, [rule for rule, _ in self.plan.gates])
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""

@@ -7,8 +7,9 @@ from crowdgate.accounting.numbers import decimal
 from crowdgate.jobs.outlook import Outlook
 from crowdgate.jobs.standing import informed_words
 from crowdgate.kind.forecast import Listing
-from crowdgate.report.html import PICTURES
+from crowdgate.kind.picture import Picture
 from crowdgate.report.numbers import listed, range_of, shown, sides
+from crowdgate.report.pictures import draw_all, pictured
 from crowdgate.report.written import write_as
 
 TEMPLATE = "report/plan.md.j2"
@@ -20,7 +21,7 @@ def write_plan_page(found: Outlook, path: Path) -> None:
     Raises EnvironmentFault when the file exists or can't be written, ConfigurationError for another ending, or when
     charts can't be drawn.
     """
-    write_as(path, f"Plan of {_title(found)}", plan_markdown(found), found.pictures)
+    write_as(path, f"Plan of {_title(found)}", plan_markdown(found), lambda: draw_all(_pictures(found)))
 
 
 def plan_markdown(found: Outlook) -> str:
@@ -42,11 +43,17 @@ def plan_markdown(found: Outlook) -> str:
         "people_times_delta": decimal(found.people_times_delta, 4),
         "releases": found.releases,
         "pso_bounds": [decimal(bound, 4) for bound in found.pso_bounds],
-        "pictures": PICTURES,
+        "singling_out": pictured(found.singling_out),
+        "pictures": [pictured(each) for each in found.forecast.pictures()],
+        "left": found.standing.left.words(),
         "curve": _shown(found.pso_curve),
         "listings": [_shown(each) for each in (found.prediction, *found.forecast.listings)],
     }
     return report.markdown(TEMPLATE, values)
+
+
+def _pictures(found: Outlook) -> list[Picture]:
+    return [found.singling_out, *found.forecast.pictures()]
 
 
 def _shown(listing: Listing) -> dict[str, object]:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdgate.hierarchy import Level
+from crowdgate.kind.picture import Picture
 
 Floats = npt.NDArray[np.float64]
 Value = str | int | float | Fraction | Mapping[str, str] | None
@@ -141,6 +142,8 @@ class Forecast:
     figures: tuple[Figure, ...]
     made: Callable[[], tuple[Listing, ...]] = tuple
     chart: Chart | None = None
+    pictures: Callable[[], Sequence[Picture]] = tuple
+    """What pages show of it, made when it is asked for."""
     errors: Errors = no_errors
     keeping: Keeping = no_rows
     compared: Axes | None = None

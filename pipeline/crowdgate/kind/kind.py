@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from crowdgate.formats.written import Writer
     from crowdgate.guarantee import Guarantee, Part
     from crowdgate.kind.forecast import Axes, Forecast
+    from crowdgate.kind.picture import Picture
     from crowdgate.kind.prior import Prior, Told
     from crowdgate.kind.randomness import Randomness
     from crowdgate.kind.seen import Seen
@@ -86,8 +87,9 @@ class Kind(Generic[S, M, C, P, X]):
     - `plan` gives the mechanism its numbers; `figures` are what it says of its classes; `views` what is counted in one
       pass; `protect` makes the candidate. `attacked` draws the same and stops there: all that an attacker can see.
     - `publish` makes of a candidate what the files hold; `files` writes these, `data` and `page` say what is in them,
-      and `measured` is the candidate that output measures read. `says` gives the class of manifests, `mechanism` what
-      one says of it (`parameters` before there is a candidate); `private` figures for the curator.
+      `measured` is the candidate that output measures read, and `pictures` show what a reader looks for first. `says`
+      gives the class of manifests, `mechanism` what one says of it (`parameters` before there is a candidate);
+      `private` figures for the curator.
     - `promise` and `notes` say what is guaranteed, and what else a person should know; `explained` how the data are
       protected, for somebody who is no programmer; `outlook` what is expected;
       `propose` gives specifications of this kind that would tell tables at these levels.
@@ -116,6 +118,7 @@ class Kind(Generic[S, M, C, P, X]):
     data: Callable[[P], Said]
     page: Callable[[X, P], Page]
     measured: Callable[[X, P], Candidate]
+    pictures: Callable[[X, P], Sequence[Picture]]
     private: Callable[[M, C, Histograms], Sections]
     promise: Callable[[M, Guarantee], list[str]]
     notes: Callable[[M], list[str]]
@@ -238,6 +241,10 @@ class Published(ABC):
     @abstractmethod
     def candidate(self, manifest: Manifest) -> Candidate:
         """What output measures read."""
+
+    @abstractmethod
+    def pictures(self, manifest: Manifest) -> Sequence[Picture]:
+        """Pictures of what the files hold."""
 
     @abstractmethod
     def refit(self, manifest: Manifest) -> Iterator[str]:
@@ -397,6 +404,9 @@ class _Published(Published, Generic[S, M, C, P, X]):
 
     def candidate(self, manifest: Manifest) -> Candidate:
         return self.of.measured(self.of.stated(manifest), self.held)
+
+    def pictures(self, manifest: Manifest) -> Sequence[Picture]:
+        return self.of.pictures(self.of.stated(manifest), self.held)
 
     def refit(self, manifest: Manifest) -> Iterator[str]:
         if self.of.refit is not None:

@@ -40,7 +40,8 @@ class Limit:
 @dataclass(frozen=True)
 class Picture:
     """A picture by its name, with a title and a remark in words. `format` is how its numbers are written (see
-    `kind.forecast.Column`). Places are numbers in all of its series, or names in all."""
+    `kind.forecast.Column`). Places are numbers in all of its series, or names in all; names stand one below the other,
+    or `across` in their order."""
 
     name: str
     title: str
@@ -52,6 +53,7 @@ class Picture:
     value_scale: Literal["linear", "log"] = "linear"
     note: str = ""
     format: str = ".4g"
+    across: bool = False
 
     @property
     def points(self) -> Iterator[Point]:

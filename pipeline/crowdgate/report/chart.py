@@ -1,31 +1,13 @@
 """Pictures of listings, as SVG. They are for people and never part of what is compared byte by byte."""
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from crowdgate.extras import PAGE, need
-from crowdgate.kind.forecast import Chart, Value, plain
 from crowdgate.report.html import PICTURES, Drawn
 
 STYLES = ("-", "--", ":")
-
-
-def draw(chart: Chart, rows: Sequence[Mapping[str, Value]]) -> Drawn:
-    """The picture of a listing's rows. Raises ConfigurationError when the extra that draws is not installed."""
-    figure, axes = figure_of()
-    for number, group in enumerate(sorted({plain(row[chart.by]) for row in rows})):
-        own = [row for row in rows if plain(row[chart.by]) == group]
-        for name, style in zip(chart.lines, STYLES, strict=False):
-            known = [(plain(row[chart.x]), plain(row[name])) for row in own if row[name] is not None]
-            label = f"{group:g}" if style == STYLES[0] else None
-            axes.plot(*zip(*known, strict=True), color=f"C{number}", linestyle=style, marker=".", label=label)
-    axes.set_xscale(chart.x_scale)
-    axes.set_yscale("log")
-    axes.set_xlabel(chart.x_label)
-    axes.set_ylabel(chart.y_label)
-    axes.legend(title=chart.by)
-    return drawn(figure, f"{chart.y_label} against {chart.x_label}, a line for each of {chart.by}.")
 
 
 class Mark(NamedTuple):

@@ -44,8 +44,8 @@ def unmarked(page: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", _MARK.sub("", page))
 
 
-def as_html(title: str, page: str, pictures: Sequence[Drawn] = ()) -> str:
-    """The page; pictures stand at their marks."""
+def as_html(title: str, page: str, pictures: Sequence[Drawn] = (), links: Mapping[str, str] | None = None) -> str:
+    """The page; pictures stand at their marks. Cells whose whole text is in `links` lead to files beside the page."""
     from markdown_it import MarkdownIt
 
     logging.getLogger("markdown_it").setLevel(logging.INFO)  # below, it tells where on the page it is
@@ -53,7 +53,16 @@ def as_html(title: str, page: str, pictures: Sequence[Drawn] = ()) -> str:
     reader.disable(["link", "image", "autolink"])
     body = _tables(reader.render(_MARK.sub("\ue000\\1\ue001", page)))
     figures = {each.mark: "".join(one.figure for one in pictures if one.mark == each.mark) for each in pictures}
-    return report.rendered(TEMPLATE, {"title": html.escape(title), "body": _placed(body, figures)})
+    return report.rendered(
+        TEMPLATE, {"title": html.escape(title), "body": _linked(_placed(body, figures), links or {})}
+    )
+
+
+def _linked(body: str, links: Mapping[str, str]) -> str:
+    for text, file in links.items():
+        told = html.escape(text)
+        body = body.replace(f"<td>{told}</td>", f'<td><a href="{html.escape(file)}">{told}</a></td>')
+    return body
 
 
 def _tables(body: str) -> str:

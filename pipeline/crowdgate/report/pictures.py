@@ -1,6 +1,8 @@
 """Pictures of numbers with their ranges and limits, as SVG, and the same as tables."""
 
+import re
 from collections.abc import Iterator, Sequence
+from math import ceil
 from typing import Any
 
 from crowdgate.kind.picture import Picture, Place, Point, Series
@@ -13,6 +15,8 @@ LIMIT = "#a01818"
 MARKS = ("o", "s", "^", "D", "v", "P")
 LINE = 0.32
 """Inches of a name."""
+MOST_NAMES, LONGEST = 12, 28
+"""Names below an axis, and letters of a name, at most: the table has them in full."""
 
 
 def pictured(picture: Picture) -> dict[str, object]:
@@ -20,7 +24,7 @@ def pictured(picture: Picture) -> dict[str, object]:
     titles = [picture.place, *(["of"] if len(picture.series) > 1 else []), picture.value]
     titles += ["low end", "high end"] if picture.ranged else []
     rows = [list(_row(picture, each, point)) for each in picture.series for point in each.points]
-    limits = [f"{each.name}: {shown(each.value, picture.format)}" for each in picture.limits]
+    limits = [each.name for each in picture.limits]
     return {
         "mark": mark(f"picture {picture.name}"), "title": picture.title, "note": picture.note, "titles": titles,
         "rows": rows, "limits": limits,
@@ -35,11 +39,13 @@ def draw_all(pictures: Sequence[Picture]) -> list[Drawn]:
 def draw_picture(picture: Picture) -> Drawn:
     """One picture as SVG."""
     names = list(dict.fromkeys(point.at for point in picture.points)) if picture.named else []
-    figure, axes = figure_of(height=1.3 + LINE * len(names) if names else 3.4)
-    (_draw_named if picture.named else _draw_placed)(axes, picture, names)
+    below = picture.named and not picture.across
+    figure, axes = figure_of(height=1.3 + LINE * len(names) if below else 3.2)
+    (_draw_named if below else _draw_placed)(axes, picture, names)
     _draw_limits(axes, picture)
+    _start_at_nothing(axes.set_xlim if below else axes.set_ylim, picture)
     if len(picture.series) + len(picture.limits) > 1:
-        axes.legend(fontsize="small")
+        figure.legend(fontsize="small", loc="outside upper left", ncols=2, frameon=False)
     return drawn(figure, alt(picture), mark(f"picture {picture.name}"))
 
 
@@ -47,35 +53,56 @@ def alt(picture: Picture) -> str:
     """What a picture shows, in words."""
     said = [f"{picture.title}: {picture.value} by {picture.place}."]
     said += [_range_words(each, picture) for each in picture.series if each.points]
-    said += [f"{each.name}: {shown(each.value, picture.format)}." for each in picture.limits]
+    said += [f"Line: {each.name}." for each in picture.limits]
     return " ".join(said)
 
 
 def _range_words(series: Series, picture: Picture) -> str:
     values = [point.value for point in series.points]
-    least, most = (shown(end, picture.format) for end in (min(values), max(values)))
+    least, most = (_number(end, picture.format) for end in (min(values), max(values)))
     return f"{series.name}: {len(values)} numbers, {least} to {most}." if least != most else f"{series.name}: {least}."
 
 
 def _row(picture: Picture, series: Series, point: Point) -> Iterator[str]:
-    yield point.at if isinstance(point.at, str) else shown(point.at)
+    yield point.at if isinstance(point.at, str) else _number(point.at)
     if len(picture.series) > 1:
         yield series.name
-    yield shown(point.value, picture.format)
+    yield _number(point.value, picture.format)
     if picture.ranged:
-        yield from ("" if end is None else shown(end, picture.format) for end in (point.low, point.high))
+        yield from ("" if end is None else _number(end, picture.format) for end in (point.low, point.high))
 
 
-def _draw_placed(axes: Any, picture: Picture, _: Sequence[Place]) -> None:
-    """Numbers over an axis."""
+def _number(value: float, format: str = ".4g") -> str:
+    """A number as people read it: whole ones in full."""
+    if format == ".4g" and value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return re.sub(r"e([+-])0+", r"e\1", shown(value, format))
+
+
+def _start_at_nothing(set_limits: Any, picture: Picture) -> None:
+    """Numbers of which none is below 0 are drawn from 0 on, so that a distance is not taken for more than it is."""
+    least = min((point.value if point.low is None else point.low for point in picture.points), default=0)
+    if picture.value_scale == "linear" and least >= 0:
+        ends = [point.value if point.high is None else point.high for point in picture.points]
+        most = max([*ends, *(limit.value for limit in picture.limits if limit.of == "value")], default=0)
+        set_limits(0, 1.08 * most or 1)
+
+
+def _draw_placed(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
+    """Numbers over an axis, or over names in their order."""
     for number, series in enumerate(picture.series):
-        x, y = [point.at for point in series.points], [point.value for point in series.points]
+        x = [names.index(point.at) if names else point.at for point in series.points]
+        y = [point.value for point in series.points]
         style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKS[number % len(MARKS)], "markersize": 5}
         line = {"marked": "none", "joined": "-", "steps": "-"}[series.style]
         steps = {"drawstyle": "steps-post"} if series.style == "steps" else {}
         axes.errorbar(x, y, yerr=_bars(series), linestyle=line, capsize=3, label=series.name, **style, **steps)
     axes.set_xscale(picture.place_scale)
     axes.set_yscale(picture.value_scale)
+    if names:
+        every = range(0, len(names), ceil(len(names) / MOST_NAMES))
+        axes.set_xticks(every, [_short(str(names[at])) for at in every], rotation=30, ha="right")
+        axes.set_xlim(-0.5, len(names) - 0.5)
     axes.set_xlabel(picture.place)
     axes.set_ylabel(picture.value)
 
@@ -87,10 +114,14 @@ def _draw_named(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
         y, x = [names.index(point.at) + shift for point in series.points], [point.value for point in series.points]
         style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKS[number % len(MARKS)], "markersize": 5}
         axes.errorbar(x, y, xerr=_bars(series), linestyle="none", capsize=3, label=series.name, **style)
-    axes.set_yticks(range(len(names)), list(names))
+    axes.set_yticks(range(len(names)), [_short(str(name)) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xscale(picture.value_scale)
     axes.set_xlabel(picture.value)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 def _bars(series: Series) -> list[list[float]] | None:
@@ -104,6 +135,6 @@ def _bars(series: Series) -> list[list[float]] | None:
 
 def _draw_limits(axes: Any, picture: Picture) -> None:
     for limit in picture.limits:
-        upright = (limit.of == "place") != picture.named
+        upright = (limit.of == "place") != (picture.named and not picture.across)
         line = axes.axvline if upright else axes.axhline
         line(limit.value, color=LIMIT, linestyle="--", linewidth=1.2, label=limit.name)

@@ -11,18 +11,19 @@ from crowdgate.mechanisms.rows.parts import CHOICE_PART, JOINT_PART, MARGINS_PAR
 from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 
 if TYPE_CHECKING:
-    from crowdgate.kinds.rows import attacked, explained, files, outlook, page, plan, release, tells, verify
+    from crowdgate.kinds.rows import attacked, explained, files, outlook, page, pictures, plan, release, tells, verify
     from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate
     from crowdgate.kinds.rows.said import RowsManifest
     from crowdgate.mechanisms.rows.safe_k import SafeK
 else:
-    attacked, explained, files, outlook, page, plan, release, tells, verify = modules(
+    attacked, explained, files, outlook, page, pictures, plan, release, tells, verify = modules(
         "crowdgate.kinds.rows",
         "attacked",
         "explained",
         "files",
         "outlook",
         "page",
+        "pictures",
         "plan",
         "release",
         "tells",
@@ -56,6 +57,7 @@ ROWS: Kind[SafeKAnonymity, SafeK, RowsCandidate, PublishedRows, RowsManifest] = 
     data=release.data,
     page=page.page,
     measured=verify.measured,
+    pictures=pictures.pictures,
     private=release.private,
     promise=plan.promise,
     notes=plan.notes,

@@ -26,6 +26,7 @@ from crowdgate.kind.forecast import (
 )
 from crowdgate.kinds.rows.expected import ERROR_FACTOR, Kept, errors, share_of
 from crowdgate.kinds.rows.splits import splits
+from crowdgate.kinds.rows.trade_offs import trade_offs
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_FORECASTS
 from crowdgate.mechanisms.rows.spec import Candidates, SafeKAnonymity, SampleSource
 from crowdgate.report.numbers import percent, shown
@@ -71,6 +72,7 @@ def outlook(safe: SafeK, prior: Prior) -> Forecast:
         made=lambda: tuple(_listings(safe, prior, kept)),
         chart=Chart("trade_offs", "beta", "sampling rate beta", ("exact", "theorem5"),
                     "least k (dashed: Theorem 5)", "epsilon"),
+        pictures=lambda: tuple(trade_offs(safe, _trade_offs(safe).rows, kept)),
         errors=errors(kept),
         keeping=lambda share: None if kept is None else _keeping(prior, kept, share),
         compared=safe.levels,

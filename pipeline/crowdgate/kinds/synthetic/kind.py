@@ -10,19 +10,32 @@ from crowdgate.later import modules
 from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 
 if TYPE_CHECKING:
-    from crowdgate.kinds.synthetic import attacked, explained, files, outlook, page, plan, refit, release, tells, verify
+    from crowdgate.kinds.synthetic import (
+        attacked,
+        explained,
+        files,
+        outlook,
+        page,
+        pictures,
+        plan,
+        refit,
+        release,
+        tells,
+        verify,
+    )
     from crowdgate.kinds.synthetic.plan import SyntheticPlan
     from crowdgate.kinds.synthetic.published import PublishedSynthetic
     from crowdgate.kinds.synthetic.release import SyntheticCandidate
     from crowdgate.kinds.synthetic.said import SyntheticManifest
 else:
-    attacked, explained, files, outlook, page, plan, refit, release, tells, verify = modules(
+    attacked, explained, files, outlook, page, pictures, plan, refit, release, tells, verify = modules(
         "crowdgate.kinds.synthetic",
         "attacked",
         "explained",
         "files",
         "outlook",
         "page",
+        "pictures",
         "plan",
         "refit",
         "release",
@@ -57,6 +70,7 @@ SYNTHETIC: Kind[DpSyntheticSpec, SyntheticPlan, SyntheticCandidate, PublishedSyn
     data=release.data,
     page=page.page,
     measured=verify.measured,
+    pictures=pictures.pictures,
     private=release.private,
     promise=plan.promise,
     notes=plan.notes,

@@ -10,19 +10,20 @@ from crowdgate.later import modules
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 
 if TYPE_CHECKING:
-    from crowdgate.kinds.tables import attacked, explained, files, outlook, page, plan, release, tells, verify
+    from crowdgate.kinds.tables import attacked, explained, files, outlook, page, pictures, plan, release, tells, verify
     from crowdgate.kinds.tables.plan import TablesPlan
     from crowdgate.kinds.tables.published import PublishedTables
     from crowdgate.kinds.tables.release import AnsweredTables
     from crowdgate.kinds.tables.said import TablesManifest
 else:
-    attacked, explained, files, outlook, page, plan, release, tells, verify = modules(
+    attacked, explained, files, outlook, page, pictures, plan, release, tells, verify = modules(
         "crowdgate.kinds.tables",
         "attacked",
         "explained",
         "files",
         "outlook",
         "page",
+        "pictures",
         "plan",
         "release",
         "tells",
@@ -56,6 +57,7 @@ TABLES: Kind[DpTablesSpec, TablesPlan, AnsweredTables, PublishedTables, TablesMa
     data=release.data,
     page=page.page,
     measured=verify.measured,
+    pictures=pictures.pictures,
     private=release.private,
     promise=plan.promise,
     notes=plan.notes,

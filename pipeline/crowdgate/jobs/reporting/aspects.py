@@ -1,0 +1,78 @@
+"""The three criteria of Opinion 05/2014 of the Article 29 Working Party (WP216), by which it asks whether data are
+anonymous: what of a release was checked, and what was not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from crowdgate.gate import Verdict
+from crowdgate.measures import MEASURES, Aspect
+
+NOBODY = "No rule of the policy checks it on this release."
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A criterion: what it asks, what the promise says of it, which gates looked, and what nobody looked at."""
+
+    name: str
+    asks: str
+    promised: str
+    checked: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+
+def criteria(verdicts: Sequence[Verdict]) -> list[Criterion]:
+    """The three criteria for a run with these verdicts."""
+    return [
+        Criterion(name.capitalize(), asks, promised, _checked(name, verdicts), (*_missing(name, verdicts), *unchecked))
+        for name, asks, promised, unchecked in _CRITERIA
+    ]
+
+
+def _checked(name: Aspect, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    return tuple(f"{each.gate}: {each.ended} ({each.reason})" for each in _of(name, verdicts))
+
+
+def _missing(name: Aspect, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    return () if _of(name, verdicts) else (NOBODY,)
+
+
+def _of(name: Aspect, verdicts: Sequence[Verdict]) -> list[Verdict]:
+    return [each for each in verdicts if each.measure in MEASURES and MEASURES[each.measure].aspect is name]
+
+
+_CRITERIA = (
+    (
+        Aspect.SINGLING_OUT,
+        "Can somebody be described, with the help of what was released, so that exactly one person fits?",
+        "Epsilon, delta and the number of people bound how likely that is, for descriptions that fit few at random. The"
+        " bound holds for all releases of these people that their ledger knows, together.",
+        (
+            "A low figure is necessary, not sufficient: it makes no release anonymous (Cohen and Nissim 2020).",
+            "The bound holds if people are independent of each other; families and other groups are not.",
+        ),
+    ),
+    (
+        Aspect.LINKABILITY,
+        "Can two records about one person, or about a group, be linked, here or with other data?",
+        "Epsilon and delta limit how much of what is published can depend on one person's record, and so how much of"
+        " it there is to be linked with. Releases of these people add up in their ledger.",
+        (
+            "Data about the same people that others publish are not in the ledger.",
+            "Whether a published line looks like somebody's known line, which needs no link to hurt.",
+        ),
+    ),
+    (
+        Aspect.INFERENCE,
+        "Can an attribute of a person be deduced with significant probability?",
+        "Epsilon and delta limit how much what can be deduced of somebody may depend on whether that person's record"
+        " is in the table.",
+        (
+            "Facts about groups: what holds of most people of a kind can be deduced of one of them, who need not be in"
+            " the table.",
+            "Attributes that no rule and no audit names.",
+        ),
+    ),
+)

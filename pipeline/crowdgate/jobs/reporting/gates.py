@@ -1,0 +1,98 @@
+"""Gates on pages: what decided, and how near its limit each stood in release after release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from crowdgate.gate import gate_notes, gate_words, limit_words
+from crowdgate.kind.picture import Limit, Picture, Point, Series
+from crowdgate.measures import MEASURES, Aspect, MeasureClass
+
+if TYPE_CHECKING:
+    from crowdgate.gate import Shown, Verdict
+    from crowdgate.jobs.reporting.told import Told
+
+MOST = 24
+"""Past releases in a picture at most: the last ones."""
+READS = {
+    MeasureClass.STATIC: "public figures, before any data are read",
+    MeasureClass.OUTPUT: "what would be published",
+    MeasureClass.CHARGED: "the table, through noise that is paid for",
+    MeasureClass.CONFIDENTIAL: "confidential data: it only advises",
+}
+
+
+def gate_rows(verdicts: Sequence[Verdict]) -> list[dict[str, object]]:
+    """Each gate: its outcome, what was measured, what it reads, what it does, and its remarks."""
+    return [
+        {
+            "gate": each.gate, "outcome": each.ended, "measured": each.reason, "reads": READS[each.reads],
+            "does": "blocks" if each.blocks else "advises", "notes": gate_notes(each.rule),
+        }
+        for each in verdicts
+    ]  # fmt: skip
+
+
+def margins(past: Sequence[Told]) -> list[Picture]:
+    """Of each gate of the last release that is not the promise itself what it measured in all of them, beside its
+    limit; of gates that measure an excess, beside 0."""
+    every = next((each.verdicts for each in reversed(past) if each.verdicts), ())
+    last = [each for each in every if not _repeats_promise(each)]
+    made = (_margin(at, verdict, past[-MOST:]) for at, verdict in enumerate(last, start=1))
+    return [each for each in made if each is not None]
+
+
+def _repeats_promise(verdict: Verdict) -> bool:
+    """Whether the figure is the promise, and never another."""
+    return verdict.measure in MEASURES and MEASURES[verdict.measure].aspect is Aspect.PROMISE
+
+
+def _margin(at: int, verdict: Verdict, past: Sequence[Told]) -> Picture | None:
+    found = ((each.release_id.partition("/")[2], _same(verdict, each)) for each in past)
+    points = tuple(_point(run, shown) for run, shown in found if shown and isfinite(_number_of(shown.value)))
+    if not points:
+        return None
+    limit, words = _limit(verdict), f"limit ({limit_words(verdict.rule)})"
+    excess = verdict.rule.measure in MEASURES and MEASURES[verdict.rule.measure].excess
+    value = "rows more than the share allows" if excess else verdict.rule.measure.replace("_", " ")
+    return Picture(
+        f"gate {at}", gate_words(verdict.rule), "run (version and slot)", value,
+        (Series("measured, with the ends that it is judged by", points),), (Limit(words, limit),), across=True,
+    )  # fmt: skip
+
+
+def _limit(verdict: Verdict) -> float:
+    rule = verdict.rule
+    if rule.measure in MEASURES and MEASURES[rule.measure].excess:
+        return 0.0
+    return float(rule.at_most if rule.at_most is not None else rule.at_least or 0)
+
+
+def _same(verdict: Verdict, run: Told) -> Shown | None:
+    """What a run measured for the gate on the same number, whatever its limit was."""
+    return next((each.shown for each in run.verdicts or () if _number(each) == _number(verdict)), None)
+
+
+def _number(verdict: Verdict) -> tuple[object, ...]:
+    rule, over = verdict.rule, verdict.rule.over
+    return rule.measure, rule.of, None if over is None else frozenset(over), tuple(sorted(rule.options.items()))
+
+
+def _point(run: str, shown: Shown) -> Point:
+    value, *ends = map(_number_of, (shown.value, shown.low, shown.high))
+    low, high = (None if end == value or not isfinite(end) else end for end in ends)
+    return Point(run, value, low, high)
+
+
+def _number_of(text: str) -> float:
+    top, _, bottom = text.partition("/")
+    return float(top) / float(bottom or 1)
+
+
+def failed(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """The gates that withheld, with what was measured."""
+    for each in verdicts:
+        if each.withholds:
+            yield f"{each.gate}: {each.reason}"

@@ -1,0 +1,90 @@
+"""An index over all runs of a ledger, with a page for each that ended, and one for each budget: a new folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crowdgate import modes, report
+from crowdgate.accounting.numbers import decimal
+from crowdgate.errors import EnvironmentFault, VerificationFailed
+from crowdgate.jobs.reporting.budget import budget_page
+from crowdgate.jobs.reporting.gates import failed
+from crowdgate.jobs.reporting.release import page_in
+from crowdgate.jobs.reporting.told import of_entry
+from crowdgate.ledger.values import State
+from crowdgate.publish.pages import write_page
+from crowdgate.report.html import as_html
+
+if TYPE_CHECKING:
+    from crowdgate.jobs.reporting.told import Told
+    from crowdgate.ledger.ledger import Ledger
+
+TEMPLATE = "report/pages/index.md.j2"
+NAME = "index.html"
+WITH_PAGES = (State.PUBLISHED, State.WITHHELD)
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """A run in the index; `page` is the file of its own page, and `refused` why it has none."""
+
+    told: Told
+    population: str
+    page: str | None
+    refused: str | None = None
+
+
+def write_index(ledger: Ledger, root: Path, folder: Path) -> Path:
+    """Write the folder and return the index in it. Raises EnvironmentFault when it exists or can't be written.
+
+    A release whose files are not what the ledger committed to has no page; the index says why.
+    """
+    try:
+        folder.mkdir()
+        modes.make_folder(folder, modes.RELEASE)
+    except OSError as error:
+        raise EnvironmentFault(
+            f"{folder}: it can't be made: {error.strerror}; give a folder that is not there"
+        ) from None
+    rows = list(_rows(ledger, root, folder))
+    budgets = [each.population for each in ledger.budgets()]
+    pages = {name: f"budget-{at}.html" for at, name in enumerate(budgets, start=1)}
+    for name, page in pages.items():
+        budget_page(ledger, name).write(folder / page)
+    links = {row.told.release_id: row.page for row in rows if row.page is not None} | pages
+    write_page(folder / NAME, as_html("Releases", index_markdown(ledger, rows, budgets), links=links))
+    return folder / NAME
+
+
+def index_markdown(ledger: Ledger, rows: list[Row], budgets: list[str]) -> str:
+    """The index as Markdown: the last run first."""
+    listed = [
+        {
+            "release": row.told.release_id, "outcome": row.told.outcome, "population": row.population,
+            "epsilon": decimal(row.told.epsilon), "delta": decimal(row.told.delta),
+            "why": row.refused or "; ".join(failed(row.told.verdicts or ())),
+        }
+        for row in reversed(rows)
+    ]  # fmt: skip
+    ended = [row.told.outcome for row in rows]
+    values = {
+        "rows": listed, "budgets": budgets, "ledger": ledger.id, "published": ended.count("published"),
+        "withheld": ended.count("withheld"), "runs": len(rows),
+    }  # fmt: skip
+    return report.markdown(TEMPLATE, values)
+
+
+def _rows(ledger: Ledger, root: Path, folder: Path) -> Iterator[Row]:
+    for number, entry in enumerate(ledger.entries(), start=1):
+        told, page, refused = of_entry(ledger, root, entry), f"run-{number}.html", None
+        if entry.state not in WITH_PAGES:
+            yield Row(told, entry.population, None)
+            continue
+        try:
+            page_in(ledger, root, entry.release_id).write(folder / page)
+        except VerificationFailed as fault:
+            refused = f"it does not verify: {str(fault).splitlines()[0]}"
+        yield Row(told, entry.population, None if refused else page, refused)

@@ -1,0 +1,74 @@
+"""Pictures of a release of rows: how large its classes are, and who was expected to be in small ones."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from crowdgate.kind.facts import static_at_first
+from crowdgate.kind.forecast import PEOPLE
+from crowdgate.kind.picture import Limit, Picture, Point, Series
+from crowdgate.kinds.rows.candidate import PublishedRows
+from crowdgate.kinds.rows.said import RowsManifest
+from crowdgate.measures.expected import EXPECTED_SHARE_IN_SETS_UP_TO
+from crowdgate.measures.small_classes import SINGLETONS
+from crowdgate.policy.policy import GateRule
+
+SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+
+
+def pictures(said: RowsManifest, held: PublishedRows) -> Sequence[Picture]:
+    """The classes of the release, and people in small groups of the whole table: expected, and measured with noise."""
+    return [each for each in (_classes(said, held), _alone(said)) if each is not None]
+
+
+def _classes(said: RowsManifest, held: PublishedRows) -> Picture | None:
+    sizes = np.sort(held.rows.counts)
+    if not len(sizes):
+        return None
+    steps = sorted({*(size for size in SIZES if size <= sizes[-1]), int(sizes[-1])})
+    points = tuple(Point(float(size), float(np.searchsorted(sizes, size, side="right"))) for size in steps)
+    return Picture(
+        "class sizes", "Classes of equal rows in the release, up to each size", "rows in a class", "classes",
+        (Series("classes up to this size", points, "joined"),), (_k(said),), place_scale="log", format=PEOPLE,
+        note="A class of fewer than k rows is left out.",
+    )  # fmt: skip
+
+
+def _alone(said: RowsManifest) -> Picture | None:
+    """Both are of the whole table at the finest levels, before anything is sampled or left out."""
+    expected, noisy = tuple(_expected(said)), tuple(_noisy(said))
+    series = [("expected from public counts", expected, "joined"), ("measured, with noise", noisy, "marked")]
+    made = tuple(Series(name, points, style) for name, points, style in series if points)  # type: ignore[arg-type]
+    if not made:
+        return None
+    return Picture(
+        "small groups", "People who share their values with few in the whole table", "size of the group",
+        "people in groups up to it", made, (_k(said),), "log", "log", format=PEOPLE,
+        note="How identifying the columns are, before anything is sampled or left out; not what is published. What is"
+        f" expected is by {', '.join(static_at_first(said).levels) or 'nothing'}, what is measured by all columns.",
+    )  # fmt: skip
+
+
+def _k(said: RowsManifest) -> Limit:
+    return Limit(f"k = {said.mechanism.k}, below which classes are left out", float(said.mechanism.k), "place")
+
+
+def _expected(said: RowsManifest) -> Iterator[Point]:
+    """None where no public counts are in the manifest, or the classes are too many."""
+    static, measure = static_at_first(said), EXPECTED_SHARE_IN_SETS_UP_TO
+    if not static.levels or measure.of_static is None:
+        return
+    for size in SIZES[:7]:
+        rule = GateRule.model_construct(measure=measure.name, over=list(static.levels), options={"size": size})
+        found = measure.of_static(static, rule)
+        if found is not None:
+            value, low, high = (float(end) * static.people for end in (found.value, found.lower, found.upper))
+            yield Point(float(size), value, *((low, high) if high - low > 1 else (None, None)))
+
+
+def _noisy(said: RowsManifest) -> Iterator[Point]:
+    for gate in said.verdicts:
+        shown = gate.verdict.shown
+        if gate.measure == SINGLETONS.name and shown is not None:
+            value, low, high = (float(each) for each in (shown.value, shown.low, shown.high))
+            yield Point(1.0, max(value, 0.0), max(low, 0.0), high)

@@ -1,0 +1,34 @@
+"""The picture of a release of synthetic rows: the pairs of columns in which the rows are farthest from the table."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from crowdgate.accounting.numbers import decimal
+from crowdgate.kind.picture import Limit, Picture, Point, Series
+from crowdgate.kinds.synthetic.files import certificate_of
+from crowdgate.kinds.synthetic.published import PublishedSynthetic
+from crowdgate.kinds.synthetic.said import SyntheticManifest
+
+DRAWN = 15
+"""Pairs in the picture at most."""
+
+
+def pictures(said: SyntheticManifest, held: PublishedSynthetic) -> Sequence[Picture]:
+    """The farthest pairs, with the ends of their distances; none where there are no rows."""
+    found = certificate_of(said, held)
+    if found is None:
+        return []
+    order = np.argsort(-found.upper, kind="stable").tolist()[:DRAWN]
+    points = tuple(
+        Point(" and ".join(each.column for each in held.pairs[at]), max(0.0, float(found.errors[at])),
+              float(found.lower[at]), float(found.upper[at]))
+        for at in order
+    )  # fmt: skip
+    most = said.mechanism.pair_error
+    limit = Limit(f"trustworthy up to {decimal(most)}", float(most))
+    note = "0 is the same, 1 has nothing in common. Each number has noise on it; its ends hold it in 19 of 20 cases."
+    return [
+        Picture("pairs", "The pairs of columns that are farthest from the table", "pair", "distance",
+                (Series("distance", points),), (limit,), note=note)
+    ]  # fmt: skip

@@ -1,0 +1,48 @@
+"""Pictures of a release of tables: its largest and its smallest counts, with their ends."""
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+
+from crowdgate.kind.forecast import PEOPLE
+from crowdgate.kind.picture import Picture, Point, Series
+from crowdgate.kinds.tables.published import PublishedTables
+from crowdgate.kinds.tables.said import TablesManifest
+
+DRAWN = 10
+"""Cells of either end in a picture at most."""
+
+
+def pictures(said: TablesManifest, held: PublishedTables) -> Sequence[Picture]:
+    """The largest and the smallest published counts; a table of one number, the total, stands apart from its parts."""
+    del said
+    cells = sorted(_cells(held), key=lambda point: (-point.value, str(point.at)))
+    if not cells:
+        return []
+    shown = [("largest counts", cells[:DRAWN]), ("smallest counts", cells[DRAWN:][-DRAWN:])]
+    note = "Each number has noise on it; its ends hold it in 19 of 20 cases."
+    return [
+        Picture(name, f"The {name}", "cell", "rows", (Series(name, tuple(own)),), note=note, format=PEOPLE)
+        for name, own in shown
+        if own
+    ]
+
+
+def _cells(held: PublishedTables) -> Iterator[Point]:
+    for each, table in zip(held.said, held.tables, strict=True):
+        if each.kind == "count" and each.axes:
+            names = [axis.column for axis in each.axes]
+            yield from (point for row in _rows(table) if (point := _point(names, row)) is not None)
+
+
+def _rows(table: pa.Table) -> Iterator[dict[str, object]]:
+    for batch in table.to_batches():
+        yield from batch.to_pylist()
+
+
+def _point(names: Sequence[str], row: dict[str, object]) -> Point | None:
+    """A cell under its values; none where its number is withheld."""
+    value, low, high = (row[name] for name in ("value", "lower", "upper"))
+    if not all(isinstance(each, int | float) for each in (value, low, high)):
+        return None
+    return Point(", ".join(str(row[name]) for name in names), *map(float, (value, low, high)))  # type: ignore[arg-type]
