@@ -15,9 +15,10 @@ from pydantic import Field
 
 from crowdgate.cores import dump_nothing
 from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, EnvironmentFault, Problem
+from crowdgate.jobs.reporting.release import page_after
 from crowdgate.kind.run import Request, Result
 from crowdgate.policy.policy import parse_slot
-from crowdgate.report import cell
+from crowdgate.report.html import unmarked
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import refuse_locked
 from crowdgate_flows.paths import FilePath
@@ -117,15 +118,9 @@ def _state(end: End) -> State[None]:
 
 
 def _artifact(result: Result) -> None:
-    """The public verdicts as a table on the run's page."""
-    told = [(found.gate, found.ended, found.reason) for found in result.verdicts if found.public]
-    rows = [f"| {' | '.join(map(cell, each))} |" for each in told]
-    table = ["| gate | outcome | measured |", "|---|---|---|", *rows]
-    text = "\n".join(
-        [f"# {result.release_id}: {result.outcome}", "", result.plain, "", result.guarantee.words(), "", *table]
-    )
+    """The public page of the release, on the run's page."""
     with suppress(Exception):  # the release has ended, whether or not the server takes its page
-        create_markdown_artifact(markdown=text, key="release-verdicts")
+        create_markdown_artifact(markdown=unmarked(page_after(result).markdown()), key="release-verdicts")
 
 
 def _slot(as_of: str | None) -> str:

@@ -21,11 +21,12 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """Numbers under one name: `joined` by lines, as `steps` that hold until the next, or `marked` one by one."""
+    """Numbers under one name: `joined` by lines, as `steps` that hold until the next, `marked` one by one, or `chosen`
+    among others."""
 
     name: str
     points: tuple[Point, ...]
-    style: Literal["marked", "joined", "steps"] = "marked"
+    style: Literal["marked", "joined", "steps", "chosen"] = "marked"
 
 
 @dataclass(frozen=True)

@@ -93,8 +93,8 @@ def _draw_placed(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
     for number, series in enumerate(picture.series):
         x = [names.index(point.at) if names else point.at for point in series.points]
         y = [point.value for point in series.points]
-        style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKS[number % len(MARKS)], "markersize": 5}
-        line = {"marked": "none", "joined": "-", "steps": "-"}[series.style]
+        style = _style(number, series)
+        line = "-" if series.style in ("joined", "steps") else "none"
         steps = {"drawstyle": "steps-post"} if series.style == "steps" else {}
         axes.errorbar(x, y, yerr=_bars(series), linestyle=line, capsize=3, label=series.name, **style, **steps)
     axes.set_xscale(picture.place_scale)
@@ -112,7 +112,7 @@ def _draw_named(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
     for number, series in enumerate(picture.series):
         shift = (number - (len(picture.series) - 1) / 2) * 0.22
         y, x = [names.index(point.at) + shift for point in series.points], [point.value for point in series.points]
-        style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKS[number % len(MARKS)], "markersize": 5}
+        style = _style(number, series)
         axes.errorbar(x, y, xerr=_bars(series), linestyle="none", capsize=3, label=series.name, **style)
     axes.set_yticks(range(len(names)), [_short(str(name)) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
@@ -122,6 +122,12 @@ def _draw_named(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
 
 def _short(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+
+
+def _style(number: int, series: Series) -> dict[str, object]:
+    if series.style == "chosen":
+        return {"color": LIMIT, "marker": "*", "markersize": 14, "zorder": 5}
+    return {"color": COLOURS[number % len(COLOURS)], "marker": MARKS[number % len(MARKS)], "markersize": 5}
 
 
 def _bars(series: Series) -> list[list[float]] | None:

@@ -17,7 +17,7 @@ from crowdgate.jobs.reporting import questions
 from crowdgate.jobs.reporting.aspects import criteria
 from crowdgate.jobs.reporting.curves import of_release
 from crowdgate.jobs.reporting.gates import failed, gate_rows, margins
-from crowdgate.jobs.reporting.told import Told, of_entry, of_manifest
+from crowdgate.jobs.reporting.told import Told, of_entry, of_manifest, of_result
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.values import State
 from crowdgate.report.pictures import draw_all, pictured
@@ -27,6 +27,7 @@ from crowdgate.verification.verify import Verification
 if TYPE_CHECKING:
     from crowdgate.jobs.reporting.private import Private
     from crowdgate.kind.picture import Picture
+    from crowdgate.kind.run import Result
     from crowdgate.ledger.ledger import Entry, Ledger
     from crowdgate.manifest import Manifest
 
@@ -76,6 +77,12 @@ def page_of(folder: Path) -> Page:
     found.run()
     told = of_manifest(found.said)
     return Page(told, (told,), tuple(found.held.pictures(found.said)), _audits(folder, found.said))
+
+
+def page_after(result: Result) -> Page:
+    """The page of a run that has just ended here, without the pictures that files are read for."""
+    told = of_result(result)
+    return Page(told, (told,))
 
 
 def page_in(ledger: Ledger, root: Path, release_id: str) -> Page:

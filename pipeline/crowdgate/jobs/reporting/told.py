@@ -32,17 +32,24 @@ ENDED = {
     State.RESERVED: "not ended",
 }
 """How a run ended, by where the ledger has it."""
+PLAIN = {
+    State.WITHHELD: (
+        "Nothing was published. What was read stays paid for, whatever the outcome: a refusal tells something, too."
+    ),
+    State.VOID: "Nothing was read, and nothing is spent.",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """A run, how it ended, and what it cost; `verdicts` are the public ones (None: they can't be told here, for the
-    reason `why`). `said` is the manifest of a published one."""
+    """A run, how it ended (`plain` says so in a sentence), and what it cost; `verdicts` are the public ones (None: they
+    can't be told here, for the reason `why`). `said` is the manifest of a published one."""
 
     release_id: str
     outcome: str
     epsilon: Fraction
     delta: Fraction
+    plain: str
     verdicts: tuple[Verdict, ...] | None
     said: Manifest | None = None
     why: str | None = None
@@ -66,7 +73,8 @@ class Told:
 def of_manifest(said: Manifest) -> Told:
     """A published release."""
     verdicts = tuple(gate.verdict for gate in said.verdicts)
-    return Told(said.release.id, "published", said.guarantee.epsilon, said.guarantee.delta, verdicts, said)
+    plain = (said.guarantee.plain or said.guarantee.words)[0]
+    return Told(said.release.id, "published", said.guarantee.epsilon, said.guarantee.delta, plain, verdicts, said)
 
 
 def of_result(result: Result) -> Told:
@@ -74,7 +82,8 @@ def of_result(result: Result) -> Told:
     if result.path is not None:
         return of_manifest(_read(result.path / manifest.NAME, None))
     verdicts = tuple(each for each in result.verdicts if each.public)
-    return Told(result.release_id, result.outcome, result.guarantee.epsilon, result.guarantee.delta, verdicts)
+    cost = result.guarantee.epsilon, result.guarantee.delta
+    return Told(result.release_id, result.outcome, *cost, result.plain, verdicts)
 
 
 def of_entry(ledger: Ledger, root: Path, entry: Entry) -> Told:
@@ -90,7 +99,8 @@ def of_entry(ledger: Ledger, root: Path, entry: Entry) -> Told:
     except VerificationFailed as refused:
         verdicts, why = None, str(refused)
     outcome = ENDED[entry.state] if not (entry.state is State.RESERVED and entry.reading) else "crashed"
-    return Told(entry.release_id, outcome, entry.spend.epsilon, entry.spend.delta, verdicts, why=why)
+    plain = PLAIN.get(entry.state, "")
+    return Told(entry.release_id, outcome, entry.spend.epsilon, entry.spend.delta, plain, verdicts, why=why)
 
 
 def _printed(ledger: Ledger, entry: Entry) -> tuple[Verdict, ...]:

@@ -17,13 +17,13 @@ def trade_offs(safe: SafeK, rows: Sequence[Row], kept: Kept | None) -> Iterator[
     are those of the listing of trade-offs."""
     x, chosen = "sampling rate beta", float(safe.beta)
     lines = tuple(Series(name, points, "joined") for name, points in _lines(rows, lambda k, _: float(k)))
-    own = Series("this policy", (Point(chosen, float(safe.k)),))
+    own = Series("this policy", (Point(chosen, float(safe.k)),), "chosen")
     yield Picture("least k", "The least k at this delta, by epsilon", x, "k", (*lines, own), value_scale="log")
     if kept is None:
         return
     shares = _lines(rows, lambda k, beta: Kept(kept.joint, k, beta).expected)
     lines = tuple(Series(name, points, "joined") for name, points in shares)
-    own = Series("this policy", (Point(chosen, kept.share.value, *_ends(kept)),))
+    own = Series("this policy", (Point(chosen, kept.share.value, *_ends(kept)),), "chosen")
     title, note = "Expected share of the sampled rows that stay, by epsilon", str(kept.joint.basis)
     yield Picture("kept share", title, x, "share of the sampled rows", (*lines, own), note=note, format=SHARE)
 

@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any
 
-from crowdgate.kinds.rows.candidate import RowsCandidate
+import numpy as np
+
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Histogram
+from crowdgate.kinds.rows.candidate import Floats, RowsCandidate
 from crowdgate.measures import naive_bayes
 from crowdgate.measures import utility as worth
 from crowdgate.mechanisms.rows.safe_k import SafeK
@@ -17,7 +21,7 @@ MOST_TABLE = 1 << 22
 
 
 def utility(candidate: RowsCandidate, mechanism: SafeK) -> dict[str, Any]:
-    """Kept share, loss, class sizes, margins and a classifier, all at the released levels."""
+    """Kept share, loss, class sizes, values before and after, margins and a classifier, all at the released levels."""
     output, sample, full = candidate.rows, candidate.sample, candidate.table
     levels = candidate.static.levels
     lost = worth.information_loss(output, levels, sample.rows)
@@ -35,6 +39,7 @@ def utility(candidate: RowsCandidate, mechanism: SafeK) -> dict[str, Any]:
         },
         "discernibility": worth.discernibility(output, sample.rows),
         "class sizes": worth.class_sizes(output),
+        "attributes": {name: _before_and_after(output, full, name, level) for name, level in levels.items()},
         "margins": [
             {
                 "of": list(error.names),
@@ -46,6 +51,17 @@ def utility(candidate: RowsCandidate, mechanism: SafeK) -> dict[str, Any]:
         ],
         "classifiers": {name: _classifier(candidate, name) for name in _targets(candidate)},
     }
+
+
+def _before_and_after(output: Histogram, full: Histogram, name: str, level: Level) -> dict[str, dict[str, float]]:
+    """Of the values of an attribute their shares of the table and of the release."""
+    shares = {of: _shares(rows, name, len(level)) for of, rows in (("table", full), ("release", output))}
+    return {label: {of: float(each[at]) for of, each in shares.items()} for at, label in enumerate(level.labels)}
+
+
+def _shares(rows: Histogram, name: str, size: int) -> Floats:
+    counts = np.bincount(rows.codes[rows.names.index(name)], weights=rows.counts, minlength=size)
+    return counts / max(1, rows.rows)
 
 
 def _mean(losses: dict[str, float]) -> float:

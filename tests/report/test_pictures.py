@@ -1,0 +1,81 @@
+"""Pictures say all they show in words and in a table, and are the same each time; pages ask nobody for anything."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdgate.kind.picture import Limit, Picture, Point, Series
+from crowdgate.report.html import NUMBERS, Drawn, as_html, mark, unmarked
+from crowdgate.report.pictures import alt, draw_picture, pictured
+
+NUMBER = st.floats(0.001, 1e9, allow_nan=False)
+POINTS = st.lists(st.builds(Point, NUMBER, NUMBER, NUMBER, NUMBER), min_size=1, max_size=6).map(tuple)
+
+
+def picture(*points: Point, **rest: object) -> Picture:
+    series = (Series("measured", points),)
+    return Picture("one", "Title", "place", "value", series, (Limit("limit (at most 7)", 7.0),), **rest)  # type: ignore[arg-type]
+
+
+@settings(max_examples=25, deadline=None)
+@given(POINTS, POINTS)
+def test_every_number_stands_in_the_table(one: tuple[Point, ...], other: tuple[Point, ...]) -> None:
+    drawn = Picture("p", "T", "x", "y", (Series("a", one), Series("b", other, "joined")))
+    told = pictured(drawn)
+    assert told["titles"] == ["x", "of", "y", "low end", "high end"]
+    rows = told["rows"]
+    assert isinstance(rows, list)
+    assert [row[1] for row in rows] == ["a"] * len(one) + ["b"] * len(other)
+    shown = [[float(cell.replace(",", "")) for cell in (row[0], *row[2:])] for row in rows]
+    stated = [[float(each) for each in (point.at, point.value, point.low, point.high)] for point in (*one, *other)]  # type: ignore[arg-type]
+    assert all(a == pytest.approx(b, rel=1e-3) for a, b in zip(shown, stated, strict=True))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        picture(Point(1.0, 3.0), Point(2.0, 5.0, 4.0, 6.0)),
+        picture(Point("a name", 3.0, 1.0, 5.0), Point("b", 9.0)),
+        picture(Point("1/2026-01-01", 3.0), Point("1/2026-02-01", 4.0), across=True),
+    ],
+)
+def test_a_picture_is_the_same_each_time_and_told_in_words(made: Picture) -> None:
+    one, two = draw_picture(made), draw_picture(made)
+    assert one == two
+    assert one.mark == mark("picture one")
+    assert "limit (at most 7)" in one.svg
+    assert "limit (at most 7)" in one.alt == alt(made)
+    assert '<svg role="img" aria-label="Title: value by place.' in one.figure
+
+
+def test_names_below_an_axis_are_names() -> None:
+    """They were numbers once, when the scale was set after them."""
+    many = [Point(f"run {at}", float(at)) for at in range(30)]
+    svg = draw_picture(picture(*many, across=True)).svg
+    shown = re.findall(r">(run \d+)<", svg)
+    assert shown == [f"run {at}" for at in range(0, 30, 3)]
+
+
+def test_a_page_asks_nobody_and_runs_nothing() -> None:
+    page = f"# T\n\n{mark('picture one')}\n\n{NUMBERS}\n\n| a |\n|---|\n| pass, waived |\n| <script>x</script> |\n"
+    made = as_html("T <b>", page, [draw_picture(picture(Point(1.0, 3.0)))])
+    assert "<title>T &lt;b&gt;</title>" in made
+    assert "default-src 'none'" in made
+    assert "<script" not in made
+    assert not re.search(r"(src|href)=\"(?!#)", made.replace('xlink:href="#', ""))
+    assert re.search(r"<figure><svg role=\"img\" aria-label=.*<details><summary>", made, re.DOTALL)
+    assert '<td class="pass">pass, waived</td>' in made
+    assert "\ue000" not in made
+    assert unmarked(page).count("<!--") == 0
+
+
+def test_a_picture_whose_place_is_missing_is_not_drawn_elsewhere() -> None:
+    assert "<figure>" not in as_html("T", "# T\n", [Drawn("<svg></svg>", "words", mark("picture none"))])
+
+
+def test_links_are_ours_alone() -> None:
+    made = as_html("T", "| a |\n|---|\n| one |\n| [two](http://x) |\n", links={"one": "one.html"})
+    assert '<td><a href="one.html">one</a></td>' in made
+    assert made.count("<a ") == 1
