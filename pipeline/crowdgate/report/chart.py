@@ -76,8 +76,6 @@ def draw_boxes(title: str, boxes: Sequence[Box], label: str) -> Drawn:
     Raises ConfigurationError when the extra that draws is not installed.
     """
     figure, axes = figure_of(height=1.2 + 0.28 * len(boxes))
-    from matplotlib.ticker import LogFormatter
-
     figures = [
         {"whislo": box.least, "q1": box.lower, "med": box.median, "q3": box.upper, "whishi": box.most} for box in boxes
     ]
@@ -87,8 +85,7 @@ def draw_boxes(title: str, boxes: Sequence[Box], label: str) -> Drawn:
     axes.set_yticks(range(1, len(boxes) + 1), [box.name for box in boxes])
     axes.invert_yaxis()
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
-    axes.xaxis.set_minor_formatter(LogFormatter())  # less than a decade has ticks between powers of ten
+    whole_numbers(axes.xaxis)
     axes.set_xlabel(label)
     return drawn(figure, f"{title}, {label}: {len(boxes)} boxes, one a line.")
 
@@ -148,6 +145,14 @@ def draw_steps(lines: Sequence[Line], names: Sequence[str], y_label: str) -> Dra
     axes.set_ylabel(y_label)
     axes.legend(fontsize="small")
     return drawn(figure, f"{y_label} after {', '.join(names)}: {', '.join(line.name for line in lines)}.")
+
+
+def whole_numbers(axis: Any) -> None:
+    """A logarithmic axis with its numbers in full."""
+    from matplotlib.ticker import LogFormatter
+
+    axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+    axis.set_minor_formatter(LogFormatter())  # less than a decade has ticks between powers of ten
 
 
 def drawn(figure: Any, alt: str, at: str = PICTURES) -> Drawn:

@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any
 
 from crowdgate.kind.picture import Picture, Place, Point, Series
-from crowdgate.report.chart import drawn, figure_of
+from crowdgate.report.chart import drawn, figure_of, whole_numbers
 from crowdgate.report.html import Drawn, mark
 from crowdgate.report.numbers import shown
 
@@ -99,12 +99,24 @@ def _draw_placed(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
         axes.errorbar(x, y, yerr=_bars(series), linestyle=line, capsize=3, label=series.name, **style, **steps)
     axes.set_xscale(picture.place_scale)
     axes.set_yscale(picture.value_scale)
+    shown_on = ((picture.place_scale, axes.xaxis, _places), (picture.value_scale, axes.yaxis, _values))
+    for scale, axis, numbers in shown_on:
+        if scale == "log" and min(numbers(picture), default=0) >= 1:
+            whole_numbers(axis)
     if names:
         every = range(0, len(names), ceil(len(names) / MOST_NAMES))
         axes.set_xticks(every, [_short(str(names[at])) for at in every], rotation=30, ha="right")
         axes.set_xlim(-0.5, len(names) - 0.5)
     axes.set_xlabel(picture.place)
     axes.set_ylabel(picture.value)
+
+
+def _places(picture: Picture) -> list[float]:
+    return [point.at for point in picture.points if not isinstance(point.at, str)]
+
+
+def _values(picture: Picture) -> list[float]:
+    return [point.value for point in picture.points]
 
 
 def _draw_named(axes: Any, picture: Picture, names: Sequence[Place]) -> None:

@@ -12,8 +12,8 @@ from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.release import release
 from crowdgate.jobs.reporting.release import Page, asked_for, page_after, page_in
 from crowdgate.kind.run import Request, Result
-from crowdgate.sampling import SecretKey
 from crowdgate.measures import MEASURES, Aspect
+from crowdgate.sampling import SecretKey
 from tests.workshop import MARK, Workshop, crowdgate, good_rows, make_workshop
 
 SLOTS = ("2026-01-01", "2026-02-01", "2026-03-01")
@@ -102,6 +102,16 @@ def test_margins_follow_runs_of_the_policy_withheld_ones_too(clinic: Workshop) -
     assert [limit.value for limit in rows.limits] == [999.0]
     earlier = page(clinic, SLOTS[0])
     assert [len(each.series[0].points) for each in earlier.everything if each.name.startswith("gate")] == [1] * 5
+
+
+def test_an_excess_beyond_another_share_is_another_number(clinic: Workshop) -> None:
+    gate = "    - {measure: invalid_share, of: ward, at_most: 0.5, charge: {epsilon: 0.1}}\n"
+    clinic.edit(clinic.policy, "  gates:\n", f"  gates:\n{gate}")
+    made(clinic, SLOTS[0])
+    clinic.edit(clinic.policy, "of: ward, at_most: 0.5", "of: ward, at_most: 0.25")
+    withheld(clinic, SLOTS[1])
+    (drawn,) = [each for each in page(clinic, SLOTS[1], 2).everything if each.title.startswith("invalid_share")]
+    assert [point.at for point in drawn.series[0].points] == [f"2/{SLOTS[1]}"]
 
 
 def test_a_release_that_is_not_what_it_claims_has_no_page(clinic: Workshop) -> None:

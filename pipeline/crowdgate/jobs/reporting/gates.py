@@ -55,29 +55,34 @@ def _margin(at: int, verdict: Verdict, past: Sequence[Told]) -> Picture | None:
     if not points:
         return None
     limit, words = _limit(verdict), f"limit ({limit_words(verdict.rule)})"
-    excess = verdict.rule.measure in MEASURES and MEASURES[verdict.rule.measure].excess
-    value = "rows more than the share allows" if excess else verdict.rule.measure.replace("_", " ")
+    value = "rows above the share" if _is_excess(verdict) else verdict.rule.measure.replace("_", " ")
     return Picture(
         f"gate {at}", gate_words(verdict.rule), "run (version and slot)", value,
         (Series("measured, with the ends that it is judged by", points),), (Limit(words, limit),), across=True,
     )  # fmt: skip
 
 
+def _is_excess(verdict: Verdict) -> bool:
+    return verdict.measure in MEASURES and MEASURES[verdict.measure].excess
+
+
 def _limit(verdict: Verdict) -> float:
     rule = verdict.rule
-    if rule.measure in MEASURES and MEASURES[rule.measure].excess:
+    if _is_excess(verdict):
         return 0.0
     return float(rule.at_most if rule.at_most is not None else rule.at_least or 0)
 
 
 def _same(verdict: Verdict, run: Told) -> Shown | None:
-    """What a run measured for the gate on the same number, whatever its limit was."""
+    """What a run measured for the gate on the same number."""
     return next((each.shown for each in run.verdicts or () if _number(each) == _number(verdict)), None)
 
 
 def _number(verdict: Verdict) -> tuple[object, ...]:
+    """What is measured: of an excess, beyond which limit."""
     rule, over = verdict.rule, verdict.rule.over
-    return rule.measure, rule.of, None if over is None else frozenset(over), tuple(sorted(rule.options.items()))
+    limit = rule.at_most if _is_excess(verdict) else None
+    return rule.measure, rule.of, limit, None if over is None else frozenset(over), tuple(sorted(rule.options.items()))
 
 
 def _point(run: str, shown: Shown) -> Point:
