@@ -1,5 +1,6 @@
 """Pictures say all they show in words and in a table, and are the same each time; pages ask nobody for anything."""
 
+import html
 import re
 
 import pytest
@@ -48,6 +49,14 @@ def test_a_picture_is_the_same_each_time_and_told_in_words(made: Picture) -> Non
     assert "limit (at most 7)" in one.svg
     assert "limit (at most 7)" in one.alt == alt(made)
     assert '<svg role="img" aria-label="Title: value by place.' in one.figure
+
+
+@pytest.mark.parametrize("across", [True, False])
+def test_names_are_drawn_as_they_stand(across: bool) -> None:
+    """Between two dollar signs they would be a formula, or end in an error; of some the font has no letters."""
+    names = ["$10 to $20", "$^$", "東京", "a_b^2", "<b> & \\alpha"]
+    svg = draw_picture(picture(*(Point(name, 1.0) for name in names), across=across)).svg
+    assert all(html.escape(name, quote=False) in svg for name in names)
 
 
 def test_names_below_an_axis_are_names() -> None:

@@ -27,6 +27,10 @@ def release(
         bool,
         typer.Option("--private", help="With what its private record tells, for the curator: recorded as a look."),
     ] = False,
+    key: Annotated[
+        list[Path] | None,
+        typer.Option("--key", metavar="PUB", help="A trusted public key, of a folder; may be given again."),
+    ] = None,
     ledger: LedgerUrl = None,
 ) -> None:
     """The page of one run: outcome first, what decided, four questions about attacks, three criteria, pictures."""
@@ -35,7 +39,7 @@ def release(
 
     if page is not None:
         check_name(page)
-    found = with_private(release, page, ledger) if private else asked_for(release, ledger)
+    found = with_private(release, page, ledger) if private else asked_for(release, ledger, key or ())
     _show(found, page)
 
 

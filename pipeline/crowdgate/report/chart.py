@@ -1,6 +1,7 @@
 """Pictures of listings, as SVG. They are for people and never part of what is compared byte by byte."""
 
 import io
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -47,12 +48,12 @@ def draw_curves(
         y = [max(mark.value, floor) for mark in curve.marks]
         ends = [[max(0.0, at - mark.low), max(0.0, mark.high - at)] for at, mark in zip(y, curve.marks, strict=True)]
         bars = {"yerr": list(zip(*ends, strict=True)), "capsize": 2, "linestyle": "none", "marker": "."}
-        axes.errorbar(x, y, color=f"C{number}", label=curve.name, **bars)
+        axes.errorbar(x, y, color=f"C{number}", label=literal(curve.name), **bars)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_ylim(floor, 1.1)
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
+    axes.set_xlabel(literal(x_label))
+    axes.set_ylabel(literal(y_label))
     axes.legend(fontsize="small")
     names = ", ".join(curve.name for curve in curves)
     return drawn(figure, f"{y_label} against {x_label}, beside the baseline and the limit: {names}.")
@@ -81,12 +82,12 @@ def draw_boxes(title: str, boxes: Sequence[Box], label: str) -> Drawn:
     ]
     style = {"boxprops": {"facecolor": "#cfe0f3"}, "medianprops": {"color": "#b03030", "linewidth": 2}}
     axes.bxp(figures, orientation="horizontal", showfliers=False, patch_artist=True, widths=0.6, **style)
-    axes.set_title(title, loc="left", fontsize="medium")
-    axes.set_yticks(range(1, len(boxes) + 1), [box.name for box in boxes])
+    axes.set_title(literal(title), loc="left", fontsize="medium")
+    axes.set_yticks(range(1, len(boxes) + 1), [literal(box.name) for box in boxes])
     axes.invert_yaxis()
     axes.set_xscale("log")
     whole_numbers(axes.xaxis)
-    axes.set_xlabel(label)
+    axes.set_xlabel(literal(label))
     return drawn(figure, f"{title}, {label}: {len(boxes)} boxes, one a line.")
 
 
@@ -110,7 +111,9 @@ def draw_lines(
     figure, axes = figure_of()
     for number, line in enumerate(lines):
         color = f"C{number // 2 if pairs else number}"
-        axes.plot(*zip(*line.points, strict=True), STYLES[number % 2], color=color, marker=".", label=line.name)
+        axes.plot(
+            *zip(*line.points, strict=True), STYLES[number % 2], color=color, marker=".", label=literal(line.name)
+        )
         if line.ends:
             x, (low, high) = [x for x, _ in line.points], tuple(zip(*line.ends, strict=True))
             axes.fill_between(x, low, high, color=color, alpha=0.15, linewidth=0)
@@ -121,8 +124,8 @@ def draw_lines(
     if y_scale == "linear":
         axes.set_ylim(-0.02, 1.02)
     axes.margins(y=0.08)
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
+    axes.set_xlabel(literal(x_label))
+    axes.set_ylabel(literal(y_label))
     if pairs:
         figure.legend(fontsize="small", loc="outside right upper")
     else:
@@ -138,13 +141,18 @@ def draw_steps(lines: Sequence[Line], names: Sequence[str], y_label: str) -> Dra
     figure, axes = figure_of()
     for number, line in enumerate(lines):
         style = STYLES[number // 3 % 2]
-        axes.plot(*zip(*line.points, strict=True), style, color=f"C{number % 3}", marker="o", label=line.name)
+        axes.plot(*zip(*line.points, strict=True), style, color=f"C{number % 3}", marker="o", label=literal(line.name))
     axes.axhline(1, color="black", linewidth=0.8)
     axes.set_yscale("log")
-    axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
-    axes.set_ylabel(y_label)
+    axes.set_xticks(range(len(names)), [literal(name) for name in names], rotation=30, ha="right")
+    axes.set_ylabel(literal(y_label))
     axes.legend(fontsize="small")
     return drawn(figure, f"{y_label} after {', '.join(names)}: {', '.join(line.name for line in lines)}.")
+
+
+def literal(text: str) -> str:
+    """Text that is drawn as it stands: between two dollar signs it would be taken for a formula."""
+    return text.replace("$", r"\$")
 
 
 def whole_numbers(axis: Any) -> None:
@@ -158,7 +166,9 @@ def whole_numbers(axis: Any) -> None:
 def drawn(figure: Any, alt: str, at: str = PICTURES) -> Drawn:
     """A figure as SVG, which is the same each time."""
     picture = io.StringIO()
-    figure.savefig(picture, format="svg", metadata={"Date": None, "Creator": None})
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # the reader's own font has it, or shows a box
+        figure.savefig(picture, format="svg", metadata={"Date": None, "Creator": None})
     return Drawn(picture.getvalue()[picture.getvalue().index("<svg") :], alt, at)
 
 

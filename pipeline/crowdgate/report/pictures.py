@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any
 
 from crowdgate.kind.picture import Picture, Place, Point, Series
-from crowdgate.report.chart import drawn, figure_of, whole_numbers
+from crowdgate.report.chart import drawn, figure_of, literal, whole_numbers
 from crowdgate.report.html import Drawn, mark
 from crowdgate.report.numbers import shown
 
@@ -96,7 +96,7 @@ def _draw_placed(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
         style = _style(number, series)
         line = "-" if series.style in ("joined", "steps") else "none"
         steps = {"drawstyle": "steps-post"} if series.style == "steps" else {}
-        axes.errorbar(x, y, yerr=_bars(series), linestyle=line, capsize=3, label=series.name, **style, **steps)
+        axes.errorbar(x, y, yerr=_bars(series), linestyle=line, capsize=3, label=literal(series.name), **style, **steps)
     axes.set_xscale(picture.place_scale)
     axes.set_yscale(picture.value_scale)
     shown_on = ((picture.place_scale, axes.xaxis, _places), (picture.value_scale, axes.yaxis, _values))
@@ -107,8 +107,8 @@ def _draw_placed(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
         every = range(0, len(names), ceil(len(names) / MOST_NAMES))
         axes.set_xticks(every, [_short(str(names[at])) for at in every], rotation=30, ha="right")
         axes.set_xlim(-0.5, len(names) - 0.5)
-    axes.set_xlabel(picture.place)
-    axes.set_ylabel(picture.value)
+    axes.set_xlabel(literal(picture.place))
+    axes.set_ylabel(literal(picture.value))
 
 
 def _places(picture: Picture) -> list[float]:
@@ -125,15 +125,15 @@ def _draw_named(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
         shift = (number - (len(picture.series) - 1) / 2) * 0.22
         y, x = [names.index(point.at) + shift for point in series.points], [point.value for point in series.points]
         style = _style(number, series)
-        axes.errorbar(x, y, xerr=_bars(series), linestyle="none", capsize=3, label=series.name, **style)
+        axes.errorbar(x, y, xerr=_bars(series), linestyle="none", capsize=3, label=literal(series.name), **style)
     axes.set_yticks(range(len(names)), [_short(str(name)) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xscale(picture.value_scale)
-    axes.set_xlabel(picture.value)
+    axes.set_xlabel(literal(picture.value))
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    return literal(name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…")
 
 
 def _style(number: int, series: Series) -> dict[str, object]:
@@ -155,4 +155,4 @@ def _draw_limits(axes: Any, picture: Picture) -> None:
     for limit in picture.limits:
         upright = (limit.of == "place") != (picture.named and not picture.across)
         line = axes.axvline if upright else axes.axhline
-        line(limit.value, color=LIMIT, linestyle="--", linewidth=1.2, label=limit.name)
+        line(limit.value, color=LIMIT, linestyle="--", linewidth=1.2, label=literal(limit.name))

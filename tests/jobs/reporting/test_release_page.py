@@ -125,6 +125,17 @@ def test_a_release_that_is_not_what_it_claims_has_no_page(clinic: Workshop) -> N
         page(clinic, SLOTS[0])
 
 
+def test_who_vouches_for_a_release_is_said(clinic: Workshop) -> None:
+    result = made(clinic, SLOTS[0])
+    assert "nobody vouches for its origin: it is not signed" in asked_for(str(result.path), None).markdown()
+    assert "the ledger clinic-" in page(clinic, SLOTS[0]).markdown()
+    assert "this run made it" in page_after(result).markdown()
+    key = clinic.root / "other.key"
+    assert crowdgate("keys", "create", key) == 0
+    with pytest.raises(VerificationFailed, match="nobody signed"):
+        asked_for(str(result.path), None, [key.with_suffix(".key.pub")])
+
+
 def test_a_forged_private_record_tells_nothing(clinic: Workshop) -> None:
     withheld(clinic, SLOTS[0])
     (record,) = (clinic.root / "ledger" / "private").glob("*.json")

@@ -18,10 +18,12 @@ from crowdgate.jobs.reporting.aspects import criteria
 from crowdgate.jobs.reporting.curves import of_release
 from crowdgate.jobs.reporting.gates import failed, gate_rows, margins
 from crowdgate.jobs.reporting.told import Told, of_entry, of_manifest, of_result
+from crowdgate.jobs.verify import Verified
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.values import State
 from crowdgate.report.pictures import draw_all, pictured
 from crowdgate.report.written import write_as
+from crowdgate.signing.keys import public_keys
 from crowdgate.verification.verify import Verification
 
 if TYPE_CHECKING:
@@ -39,12 +41,13 @@ MOST_NAMED = 12
 @dataclass(frozen=True, eq=False)
 class Page:
     """A run with the runs of its policy before it (itself last), the pictures of its kind, and the audits that are
-    published with it; `private` is what its record tells the curator."""
+    published with it; `origin` says who vouches for it, `private` what its record tells the curator."""
 
     told: Told
     past: tuple[Told, ...]
     drawn: tuple[Picture, ...] = ()
     audits: tuple[str, ...] = ()
+    origin: str = "this run made it"
     private: Private | None = None
     everything: tuple[Picture, ...] = field(init=False)
 
@@ -70,13 +73,13 @@ class Page:
         write_as(path, self.title, self.markdown(), lambda: draw_all([*self.everything, *kept]), **access)
 
 
-def page_of(folder: Path) -> Page:
-    """The page of a published release by its files alone. Raises VerificationFailed for one that does not hold what it
-    claims."""
-    found = Verification(folder, KINDS, ATTACHMENTS)
-    found.run()
-    told = of_manifest(found.said)
-    return Page(told, (told,), tuple(found.held.pictures(found.said)), _audits(folder, found.said))
+def page_of(folder: Path, keys: Sequence[Path] = ()) -> Page:
+    """The page of a published release by its files alone; with `keys` (files of public keys) one must have signed it.
+    Raises VerificationFailed for one that does not hold what it claims, ConfigurationError for a wrong key."""
+    trusted = tuple(key for path in keys for key in public_keys(path))
+    found = Verification(folder, KINDS, ATTACHMENTS, trusted)
+    told = of_manifest(found.run())
+    return _verified(found, told, (told,))
 
 
 def page_after(result: Result) -> Page:
@@ -96,10 +99,15 @@ def page_in(ledger: Ledger, root: Path, release_id: str) -> Page:
     past = tuple(of_entry(ledger, root, each) for each in _before(ledger, entry))
     if entry.state is not State.PUBLISHED or entry.destination is None:
         return Page(past[-1], past)
-    folder = root / entry.destination
-    found = Verification(folder, KINDS, ATTACHMENTS, ledger=ledger)
+    found = Verification(root / entry.destination, KINDS, ATTACHMENTS, ledger=ledger)
     found.run()
-    return Page(past[-1], past, tuple(found.held.pictures(found.said)), _audits(folder, found.said))
+    return _verified(found, past[-1], past)
+
+
+def _verified(found: Verification, told: Told, past: tuple[Told, ...]) -> Page:
+    """The page of a release that holds what it claims."""
+    by = Verified(found.said, found.signed, bool(found.trusted), None if found.ledger is None else found.ledger.id)
+    return Page(told, past, tuple(found.held.pictures(found.said)), _audits(found.folder, found.said), by.origin)
 
 
 def with_private(release_id: str, to: Path | None, ledger: str | None) -> Page:
@@ -116,11 +124,11 @@ def with_private(release_id: str, to: Path | None, ledger: str | None) -> Page:
     return replace(page, private=private(opened, release_id))
 
 
-def asked_for(release: str, ledger: str | None) -> Page:
+def asked_for(release: str, ledger: str | None, keys: Sequence[Path] = ()) -> Page:
     """The page of a release's folder, or of an id that the ledger knows. Raises ConfigurationError for neither."""
     folder = Path(release)
     if (folder / manifest.NAME).is_file():
-        return page_of(folder)
+        return page_of(folder, keys)
     if release.count("/") != 2 or folder.exists():
         expected = "a release's folder, or POLICY/VERSION/SLOT as `crowdgate ledger show` lists it"
         raise ConfigurationError(Problem("command line", None, "RELEASE", "no release", expected))
@@ -151,6 +159,7 @@ def _values(page: Page) -> dict[str, object]:
     told, verdicts = page.told, page.told.verdicts or ()
     return {
         "told": told,
+        "origin": page.origin,
         "title": page.title,
         "epsilon": decimal(told.epsilon),
         "delta": decimal(told.delta),
