@@ -15,6 +15,7 @@ from pydantic import Field
 
 from crowdgate.cores import dump_nothing
 from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, EnvironmentFault, Problem
+from crowdgate.jobs.dry_run import WORDS
 from crowdgate.jobs.reporting.release import page_after
 from crowdgate.kind.run import Request, Result
 from crowdgate.policy.policy import parse_slot
@@ -54,6 +55,9 @@ def release(
         refuse_locked(home / policy, to=to, input=input_path, ledger=ledger)
         places = (home / policy, _slot(as_of), _path(home, input_path), _path(home, to), ledger)
         request = Request(*places, holder=flow_run.id, anchors=tuple(anchors or ()))
+        rehearsed = tasks.rehearse(Sealed(request)).value
+        if rehearsed is not None:
+            return Failed(name="DryRun", message=f"{WORDS} The rehearsal: {rehearsed.rehearsed.result.outcome}")
         end: End = steps(Sealed(request)).value
     except CrowdgateError as error:
         end = error

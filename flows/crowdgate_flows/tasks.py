@@ -18,6 +18,7 @@ from crowdgate.errors import CrowdgateError
 from crowdgate.jobs import release as job
 from crowdgate.jobs.audit import Asked, audit
 from crowdgate.jobs.audit_keeping import How
+from crowdgate.jobs.dry_run import DryRun, dry_run
 from crowdgate.jobs.questions import QUESTIONS, Found
 from crowdgate.kind.run import Ready, Request, Reserved, Result, Run
 from crowdgate.ledger.key import draw_key
@@ -66,6 +67,12 @@ def coded(step: Callable[P, T]) -> Callable[P, T]:
 def _step(function: Callable[P, T]) -> Callable[P, T]:
     settings = {"persist_result": False, "cache_policy": NO_CACHE, "retries": 0, "log_prints": False}
     return task(name=function.__name__, **settings)(coded(function))  # type: ignore[call-overload,no-any-return]
+
+
+@_step
+def rehearse(request: Sealed[Request]) -> Sealed[DryRun | None]:
+    """Rehearse in place of a release, where the policy says that nothing is released of it."""
+    return Sealed(dry_run(request.value))
 
 
 @_step

@@ -200,7 +200,7 @@ def test_no_task_is_persisted_cached_printed_or_tried_again(step: Task[..., obje
 
 
 def test_every_step_is_a_task_of_its_own_and_the_flow_keeps_nothing() -> None:
-    names = ["prepare", "reserve", "protect", "publish", "play"]
+    names = ["rehearse", "prepare", "reserve", "protect", "publish", "play"]
     assert [step.name for step in TASKS] == names
     assert len({step.task_key for step in TASKS}) == len(names)
     flow = flow_file.release
@@ -332,3 +332,15 @@ def test_every_parameter_is_opened_by_its_name_alone_and_a_person_may_set_all(
     with pytest.raises(ConfigurationError) as refused:
         refuse_locked(workshop.policy, **given)
     assert parameter not in [problem.where for problem in refused.value.problems]
+
+
+def test_a_dry_run_is_rehearsed_and_never_completed(workshop: Workshop, server: Server) -> None:
+    workshop.edit(workshop.policy, "spec:\n", "spec:\n  enforcement: dry-run\n")
+    workshop.data.unlink()
+    flow_file.release(policy=str(workshop.policy), as_of=SLOT, return_state=True)
+    seen = server.last_run()
+    assert (seen.state["type"], seen.state["name"]) == ("FAILED", "DryRun")
+    assert "nothing is released" in seen.state["message"]
+    assert seen.artifacts == {}
+    assert not (workshop.root / "releases").exists()
+    assert not (workshop.root / "ledger" / "private").exists()

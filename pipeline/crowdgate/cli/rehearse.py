@@ -29,12 +29,13 @@ def rehearse(
     if as_json:
         print_json(found.to_json())
     else:
-        _show(found)
+        show(found)
     if found.result.outcome == "withheld":
         raise typer.Exit(WITHHELD)
 
 
-def _show(found: Rehearsed) -> None:
+def show(found: Rehearsed) -> None:
+    """How a rehearsal ended, for people."""
     typer.echo(f"rehearsed: {found.result.outcome} {found.result.release_id}")
     typer.echo(f"rows of {found.people} people who do not exist; nothing was read, charged or signed")
     for words in dict.fromkeys(found.drawn_from.values()):

@@ -9,6 +9,7 @@ import typer
 from crowdgate.cli.options import WITHHELD, Anchors, AsJson, LedgerUrl, Runner, progress_bar, slot
 from crowdgate.cli.output import announce, print_json, print_verdicts
 from crowdgate.cli.paths import named
+from crowdgate.jobs.dry_run import WORDS, DryRun, dry_run
 from crowdgate.jobs.release import release as run_release
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
@@ -34,13 +35,28 @@ def release(
 ) -> None:
     """Make one release of a table, if all rules of its policy allow it: published (exit 0) or withheld (exit 3)."""
     request = Request(policy, slot(as_of), input_path, to, ledger, anchors=tuple(anchor or ()))
-    if prefect or os.environ.get("PREFECT_API_URL"):
+    rehearsed = dry_run(request)
+    if rehearsed is not None:
+        _show_dry_run(rehearsed, as_json)
+    elif prefect or os.environ.get("PREFECT_API_URL"):
         scheduler: Runner = context.obj
         show(scheduler(request), as_json)
     else:
         with progress_bar(as_json) as progress:
             result = run_release(request, draw_key, progress, announce)
         show(result, as_json)
+
+
+def _show_dry_run(found: DryRun, as_json: bool) -> None:
+    """A rehearsal in place of a release, which exits as a withheld one: nothing was published."""
+    if as_json:
+        print_json(found.to_json())
+    else:
+        from crowdgate.cli.rehearse import show as show_rehearsal
+
+        typer.echo(WORDS)
+        show_rehearsal(found.rehearsed)
+    raise typer.Exit(WITHHELD)
 
 
 def show(result: Result, as_json: bool) -> None:

@@ -18,6 +18,7 @@ from crowdgate.jobs.audited import evidence
 from crowdgate.jobs.catalogue import catalogue_signed
 from crowdgate.jobs.claimed import claim, claim_given_back, settled
 from crowdgate.jobs.destinations import refuse_taken
+from crowdgate.jobs.dry_run import refuse_dry_run
 from crowdgate.jobs.guard import after_reading
 from crowdgate.jobs.kl.held import held_here, hold_decisions
 from crowdgate.jobs.ledgers import ledger_at
@@ -84,6 +85,7 @@ def prepare(request: Request) -> Run | Result:
     """Check policy, ledger, destination and the input's form; report the recorded end of a release that ran before."""
     need(RELEASE, "release")
     bundle = bundle_of(request.policy)
+    refuse_dry_run(bundle)
     others = held_here(bundle.root, bundle.contract, bundle.budget, request.ledger).problems
     plan = plan_release(bundle, others)
     for rule in bundle.contract.engine_rules:

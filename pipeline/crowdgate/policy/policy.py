@@ -188,7 +188,13 @@ class RegisterSpec(Strict):
 class ReleaseSpec(Strict):
     """What is released, how it is protected, what it costs and what must hold."""
 
-    enforcement: Literal["enforce"] = "enforce"
+    enforcement: Annotated[
+        Literal["enforce", "dry-run"],
+        Field(
+            description="With dry-run nothing is ever released: a run rehearses the policy on rows that nobody has, and"
+            " touches neither the table nor the ledger."
+        ),
+    ] = "enforce"
     contract: str
     budget: str
     privacy: Privacy

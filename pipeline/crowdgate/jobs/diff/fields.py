@@ -96,7 +96,7 @@ FIELDS: dict[str, Field] = {
     "Metadata.version": Name("the version, which a changed policy raises"),
     "Metadata.owner": Value(changed, "who answers for the policy, which is published"),
     "Metadata.description": Value(changed, "the policy in free words, which are published"),
-    "ReleaseSpec.enforcement": Value(rising("enforce"), "whether gates withhold"),
+    "ReleaseSpec.enforcement": Value(rising("enforce", "dry-run"), "whether anything is released, or only rehearsed"),
     "ReleaseSpec.contract": Value(changed, "the table that is read, and its levels"),
     "ReleaseSpec.budget": Value(changed, "the population whose budget pays"),
     "ReleaseSpec.privacy": Inside("the total of one release"),

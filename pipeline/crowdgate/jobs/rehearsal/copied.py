@@ -46,6 +46,7 @@ def copied(bundle: Bundle, folder: Path) -> Path:
     _state(
         policy, "metadata", name=f"{REHEARSAL}-{own.name}"[:LONGEST], description=f"{NOBODYS} {own.description}".strip()
     )
+    _state(policy, "spec", enforcement="enforce")
     _state(budget, "spec", ledger=making.create(url, REHEARSAL))
     return policy
 
