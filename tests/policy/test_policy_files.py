@@ -235,7 +235,7 @@ WRONG_POLICIES: list[tuple[str, str, str, str, str, str, str | None]] = [
      "each format once", None),
     ("formats: [parquet, csv]", "formats: [parket]", "publish:", "spec.publish.formats.0", "'parket'",
      "'parquet' or 'csv'", "parquet"),
-    ("enforcement: enforce", "enforcement: dry-run", "enforcement", "spec.enforcement", "'dry-run'", "'enforce'", None),
+    ("enforcement: enforce", "enforcement: dry", "enforcement", "spec.enforcement", "'dry'", "'enforce'", "dry-run"),
     ("name: census-income", "name: Census/..", "name:", "metadata.name", "'Census/..'", "string should match pattern",
      None),
     ("version: 1", "version: ../1", "version:", "metadata.version", "'../1'", "string should match pattern", None),

@@ -20,6 +20,7 @@ from pydantic import (
     PlainValidator,
     TypeAdapter,
     ValidationError,
+    WithJsonSchema,
     model_validator,
 )
 
@@ -169,11 +170,32 @@ def _role(text: str) -> Role | None:
     return Role(text) if text in set(Role) else None
 
 
-Number = Annotated[Fraction, PlainValidator(_said(parse_number, "a number such as 5 or 0.5"))]
-Whole = Annotated[int, PlainValidator(_said(_whole, "a whole number, 0 or more"))]
-Positive = Annotated[int, PlainValidator(_said(lambda text: _whole(text) or None, "a whole number, 1 or more"))]
-Flag = Annotated[bool, PlainValidator(_said({"true": True, "false": False}.get, "true or false"))]
-Day = Annotated[date, PlainValidator(_said(parse_date, "a day such as 2024-12-31"))]
+SCALAR: dict[str, Any] = {"type": ["number", "string"]}
+"""Of text that may look like a number."""
+TREE = {"type": "object", "additionalProperties": {"type": "array", "items": SCALAR}}
+Number = Annotated[
+    Fraction,
+    PlainValidator(_said(parse_number, "a number such as 5 or 0.5")),
+    WithJsonSchema({"type": ["number", "string"]}),
+]
+Whole = Annotated[
+    int, PlainValidator(_said(_whole, "a whole number, 0 or more")), WithJsonSchema({"type": "integer", "minimum": 0})
+]
+Positive = Annotated[
+    int,
+    PlainValidator(_said(lambda text: _whole(text) or None, "a whole number, 1 or more")),
+    WithJsonSchema({"type": "integer", "minimum": 1}),
+]
+Flag = Annotated[
+    bool,
+    PlainValidator(_said({"true": True, "false": False}.get, "true or false")),
+    WithJsonSchema({"type": "boolean"}),
+]
+Day = Annotated[
+    date,
+    PlainValidator(_said(parse_date, "a day such as 2024-12-31")),
+    WithJsonSchema({"type": "string", "format": "date"}),
+]
 Text = Annotated[str, AfterValidator(_filled)]
 
 
@@ -192,6 +214,10 @@ _UNPUBLISHED = "unpublished: once the size of the sample is known, delta is beta
 class UnitModel(_Strict):
     """`row`, or {person: COLUMN, rows: 1}."""
 
+    model_config = ConfigDict(
+        json_schema_extra=lambda schema: schema.update(type=["object", "string"], pattern="^row$")
+    )
+
     person: Text | None = None
     rows: Positive = 1
 
@@ -209,10 +235,26 @@ class SampleModel(_Strict):
     """What is attested of a table that is a sample: only secret Bernoulli samples of unknown size have a guarantee."""
 
     name: Text
-    method: Annotated[Literal["bernoulli"], PlainValidator(_said({"bernoulli": "bernoulli"}.get, _FIXED_SIZE))]
-    beta: Annotated[Fraction, PlainValidator(_said(_rate, "a rate above 0 and below 1"))]
-    secret: Annotated[Literal[True], PlainValidator(_said({"true": True}.get, "true: who was drawn must be secret"))]
-    size: Annotated[Literal["unpublished"], PlainValidator(_said({"unpublished": "unpublished"}.get, _UNPUBLISHED))]
+    method: Annotated[
+        Literal["bernoulli"],
+        PlainValidator(_said({"bernoulli": "bernoulli"}.get, _FIXED_SIZE)),
+        WithJsonSchema({"const": "bernoulli"}),
+    ]
+    beta: Annotated[
+        Fraction,
+        PlainValidator(_said(_rate, "a rate above 0 and below 1")),
+        WithJsonSchema({"type": ["number", "string"], "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+    ]
+    secret: Annotated[
+        Literal[True],
+        PlainValidator(_said({"true": True}.get, "true: who was drawn must be secret")),
+        WithJsonSchema({"const": True}),
+    ]
+    size: Annotated[
+        Literal["unpublished"],
+        PlainValidator(_said({"unpublished": "unpublished"}.get, _UNPUBLISHED)),
+        WithJsonSchema({"const": "unpublished"}),
+    ]
 
 
 class ValuesFile(_Strict):
@@ -225,8 +267,8 @@ class ValuesFile(_Strict):
 class DomainModel(_Strict):
     """A numeric or date range, or values: one model, so that one slip gives one problem."""
 
-    first: Text | None = Field(None, alias="from")
-    last: Text | None = Field(None, alias="to")
+    first: Annotated[Text | None, WithJsonSchema(SCALAR)] = Field(None, alias="from")
+    last: Annotated[Text | None, WithJsonSchema(SCALAR)] = Field(None, alias="to")
     step: Number | None = None
     precision: Number | None = None
     top: Flag | None = None
@@ -250,9 +292,9 @@ class LevelModel(_Strict):
     width: Number | None = None
     origin: Number | None = None
     cuts: list[Number] | None = None
-    tree: dict[str, list[str]] | None = None
+    tree: Annotated[dict[str, list[str]] | None, WithJsonSchema(TREE)] = None
     prefix: Positive | None = None
-    part: str | None = None
+    part: Annotated[str | None, WithJsonSchema({"type": "string", "enum": list(DATE_PARTS)})] = None
     file: Text | None = None
     column: Text | None = None
 
@@ -298,7 +340,13 @@ TABLE_FACTS: dict[str, TypeAdapter[Any]] = {
     "jointMargins": TypeAdapter(Annotated[list[Text], BeforeValidator(_listed), AfterValidator(_not_empty)]),
 }
 PROPERTY_FACTS: dict[str, TypeAdapter[Any]] = {
-    "privacyRole": TypeAdapter(Annotated[Role, PlainValidator(_said(_role, "one of " + ", ".join(Role)))]),
+    "privacyRole": TypeAdapter(
+        Annotated[
+            Role,
+            PlainValidator(_said(_role, "one of " + ", ".join(Role))),
+            WithJsonSchema({"type": "string", "enum": list(Role)}),
+        ]
+    ),
     "domain": TypeAdapter(DomainModel),
     "levels": TypeAdapter(list[LevelModel]),
     "invalid": TypeAdapter(Literal["drop", "level"]),

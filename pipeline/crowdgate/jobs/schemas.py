@@ -11,11 +11,13 @@ from typing import Any, Union
 
 from pydantic import TypeAdapter
 
+from crowdgate.jobs.contract_schema import contract_schema
+from crowdgate.jobs.described import Described, said
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.kinds import KINDS
 from crowdgate.policy.cases import PolicyCases
 from crowdgate.policy.decisions import CollectionDecision
-from crowdgate.policy.policy import PrivacyBudget
+from crowdgate.policy.policy import MechanismSpec, PrivacyBudget
 from crowdgate.policy.questionnaire import Questionnaire
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -31,12 +33,16 @@ _MODELS: dict[str, Any] = {
 
 def schemas() -> dict[str, str]:
     """The text of every file of policies/schema/, by its name. `check` is stricter: it knows the contract as well."""
-    return {name: _text(model) for name, model in _MODELS.items()}
+    made = {name: _of_model(model) for name, model in _MODELS.items()}
+    return {name: _text(schema) for name, schema in {**made, "data-contract.json": contract_schema()}.items()}
 
 
-def _text(model: Any) -> str:
-    schema = _pointed(TypeAdapter(model).json_schema(by_alias=True))
-    return json.dumps({"$schema": _DIALECT, **schema}, indent=2) + "\n"
+def _of_model(model: Any) -> dict[str, Any]:
+    return TypeAdapter(model).json_schema(by_alias=True, schema_generator=Described)
+
+
+def _text(schema: dict[str, Any]) -> str:
+    return json.dumps({"$schema": _DIALECT, **_pointed(schema)}, indent=2) + "\n"
 
 
 def _pointed(schema: Any) -> Any:
@@ -49,7 +55,9 @@ def _pointed(schema: Any) -> Any:
         return {key: _pointed(value) for key, value in schema.items()}
     key, kinds = schema["discriminator"]["propertyName"], schema["discriminator"]["mapping"]
     cases = [{"if": {"properties": {key: {"const": kind}}}, "then": {"$ref": ref}} for kind, ref in kinds.items()]
-    return {"type": "object", "required": [key], "properties": {key: {"enum": list(kinds)}}, "allOf": cases}
+    stated = {"enum": list(kinds), "description": next(said(MechanismSpec, key))}
+    kept = {"description": schema["description"]} if "description" in schema else {}
+    return {**kept, "type": "object", "required": [key], "properties": {key: stated}, "allOf": cases}
 
 
 def write(folder: Path) -> None:
