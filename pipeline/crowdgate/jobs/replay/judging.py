@@ -83,7 +83,7 @@ def on_published(rule: GateRule, measure: Measure, shown: Evidence, private: Seq
     """The gate on a published release; a confidential one on its private record (None: nobody looks at it)."""
     if measure.reads is MeasureClass.CONFIDENTIAL:
         return _unseen(rule, measure) if private is None else on_recorded(rule, measure, private)
-    own = _recorded(rule, shown.said.verdicts)
+    own = recorded(rule, shown.said.verdicts)
     why = None if own and _as_measured(rule, own) else _unmeasurable(rule, measure, shown, own)
     if why is not None:
         return Replayed(rule, measure.reads, None, why)
@@ -99,8 +99,8 @@ def on_recorded(rule: GateRule, measure: Measure, private: Sequence[GateSaid] | 
         return Replayed(
             rule, measure.reads, None, "the release was withheld: only its private record tells (--private)"
         )
-    own = _recorded(rule, private)
-    if own is None or not _fits(rule, measure, own):
+    own = recorded(rule, private)
+    if own is None or not fits(rule, measure, own):
         return Replayed(rule, measure.reads, None, "it was not measured then")
     if (rule.at_most, rule.at_least) == (own.at_most, own.at_least):
         outcome = Outcome(own.outcome)
@@ -113,7 +113,7 @@ def _unseen(rule: GateRule, measure: Measure) -> Replayed:
     return Replayed(rule, measure.reads, None, UNSEEN)
 
 
-def _recorded(rule: GateRule, verdicts: Sequence[GateSaid]) -> GateSaid | None:
+def recorded(rule: GateRule, verdicts: Sequence[GateSaid]) -> GateSaid | None:
     """The verdict on the same number, whatever its limit: with the same limit, if there is one."""
     same = [each for each in verdicts if _number(each.rule) == _number(rule)]
     limit = (rule.at_most, rule.at_least)
@@ -129,7 +129,7 @@ def _as_measured(rule: GateRule, own: GateSaid) -> bool:
     return (rule.at_most, rule.at_least) == (own.at_most, own.at_least)
 
 
-def _fits(rule: GateRule, measure: Measure, own: GateSaid) -> bool:
+def fits(rule: GateRule, measure: Measure, own: GateSaid) -> bool:
     """Whether what was measured then serves this limit: an excess is measured beyond its own."""
     return own.reads == measure.reads and (not measure.excess or rule.at_most == own.at_most)
 
@@ -140,7 +140,7 @@ def _unmeasurable(rule: GateRule, measure: Measure, shown: Evidence, own: GateSa
     if measure.shape not in shown.kind.shapes:
         return "it does not speak of such a release"
     if measure.reads is MeasureClass.CHARGED:
-        return None if own is not None and _fits(rule, measure, own) else "it was not paid for then at this number"
+        return None if own is not None and fits(rule, measure, own) else "it was not paid for then at this number"
     if measure.asks is not None and measure.asks not in shown.static.audits:
         return "no audit was published with the release"
     if measure.register and shown.candidate.register is None:
