@@ -26,7 +26,9 @@ from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 
 if TYPE_CHECKING:
     from crowdgate.kind.picture import Picture
+    from crowdgate.candidate import Static
     from crowdgate.kind.plan import Plan
+    from crowdgate.measures import Measure
     from crowdgate.policy.policy import GateRule
 
 MOST_BOUNDS = 12
@@ -131,12 +133,12 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
     expected = plan.protection.outlook(known.prior)
     day = today()
     found = standing(plan, day)
-    foretold = chances(plan, found, day, lambda rule: _by_counts(known, expected, rule))
+    foretold = chances(plan, found, day, lambda *gate: _by_counts(known, expected, gate))
     return Outlook(plan, known, expected, releases, found, bounds, foretold)
 
 
-def _by_counts(known: Figures, expected: Forecast, rule: GateRule) -> tuple[Odds, str] | None:
-    odds = expected.odds(rule)
+def _by_counts(known: Figures, expected: Forecast, gate: tuple[GateRule, Measure, Static]) -> tuple[Odds, str] | None:
+    odds = expected.odds(*gate)
     return None if odds is None else (odds, known.source or "the contract's public margins")
 
 

@@ -15,6 +15,8 @@ from crowdgate.hierarchy import Level
 from crowdgate.kind.picture import Picture
 
 if TYPE_CHECKING:
+    from crowdgate.candidate import Static
+    from crowdgate.measures import Measure
     from crowdgate.policy.policy import GateRule
 
 Floats = npt.NDArray[np.float64]
@@ -152,11 +154,11 @@ def no_rows(_: float) -> Axes | None:
     return None
 
 
-GateOdds = Callable[["GateRule"], Odds | None]
+GateOdds = Callable[["GateRule", "Measure", "Static"], Odds | None]
 """The chance that a gate passes by the counts that are known; None where they do not tell it."""
 
 
-def no_odds(_: "GateRule") -> Odds | None:
+def no_odds(*_: object) -> Odds | None:
     """Of what no counts tell."""
     return None
 

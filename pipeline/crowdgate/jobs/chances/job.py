@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 ENOUGH = 3
 BEFOREHAND = "known beforehand"
 PASSES, FAILS = Odds(1.0, 1.0, 1.0), Odds(0.0, 0.0, 0.0)
-ByCounts = Callable[["GateRule"], tuple[Odds, str] | None]
+ByCounts = Callable[["GateRule", "Measure", "Static"], tuple[Odds, str] | None]
 """The chance by public counts, and what they are; None where they do not tell it."""
 
 
@@ -40,10 +40,15 @@ class GateChance:
     """The chance that one gate passes (None: not told) and what it rests on, or why it is not told. A gate that `stops`
     withholds the release unless it passes: it blocks, and its failure is not waived."""
 
-    gate: str
+    rule: GateRule
     odds: Odds | None
     basis: str
     stops: bool
+
+    @property
+    def gate(self) -> str:
+        """The gate in one phrase."""
+        return gate_words(self.rule)
 
     def words(self) -> str:
         """In a clause."""
@@ -107,7 +112,7 @@ class Chances:
         return {"release": whole, "gates": [each.to_json() for each in self.gates]}
 
 
-def chances(plan: Plan, standing: Standing, day: str, counts: ByCounts = lambda _: None) -> Chances:
+def chances(plan: Plan, standing: Standing, day: str, counts: ByCounts = lambda *_: None) -> Chances:
     """The chances of a policy that stands so with its ledger, on a day (YYYY-MM-DD) up to which waivers must hold."""
     past = past_runs(plan)
     static = replace(_next(plan, standing), audits=_audits(plan))
@@ -121,7 +126,7 @@ def _gate(
 ) -> GateChance:
     odds, basis = _odds(plan, rule, measure, static, past, counts)
     stops = rule.severity == "block" and not waived(rule, measure, Outcome.FAIL, day)
-    return GateChance(gate_words(rule), odds, basis if odds else f"not told: {basis}", stops)
+    return GateChance(rule, odds, basis if odds else f"not told: {basis}", stops)
 
 
 def _odds(
@@ -137,7 +142,7 @@ def _odds(
     odds = by_history(plan, rule, measure, found)
     if odds is not None and len(found.ends) >= ENOUGH:
         return odds, f"from {found.words(rule)}"
-    by_counts = counts(rule)
+    by_counts = counts(rule, measure, static)
     if by_counts is not None:
         return by_counts[0], f"from {by_counts[1]}"
     if odds is not None:

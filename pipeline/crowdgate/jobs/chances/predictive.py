@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import erfc, sqrt
 
 import numpy as np
@@ -30,6 +31,8 @@ POINTS = 120
 """Variances that stand for all."""
 WIDEST = 1e4
 """The greatest of them, in parts of what the past shows."""
+UNLIKELY = 0.05
+"""Ways of changing that are less likely by the past are not among the ends."""
 SURE = 1e-4
 """No number of past runs makes more certain than that."""
 
@@ -43,12 +46,14 @@ class Next:
     weights: Floats
 
     def at_most(self, limit: float) -> Odds:
-        """The chance that it is at most that; the ends are those of the ways of changing by themselves."""
+        """The chance that it is at most that; the ends are those by single ways of changing, but for unlikely ones."""
         apart = (limit - self.means) / self.deviations
         below = np.array([_normal(z) for z in apart.flat]).reshape(apart.shape)
-        each = (below * self.weights).sum(axis=1) / self.weights.sum(axis=1)
+        likely = self.weights.sum(axis=1)
+        each = ((below * self.weights).sum(axis=1) / likely)[likely >= UNLIKELY]
         value = float((below * self.weights).sum())
-        return Odds(*(min(1 - SURE, max(SURE, found)) for found in (value, float(each.min()), float(each.max()))))
+        ends = min(value, float(each.min())), max(value, float(each.max()))
+        return Odds(*(min(1 - SURE, max(SURE, found)) for found in (value, *ends)))
 
 
 def _normal(z: float) -> float:
@@ -61,28 +66,47 @@ def next_number(past: Sequence[float], floor: float) -> Next:
     shown = np.asarray(past, dtype=np.float64)
     if len(shown) < 2 or not np.isfinite(shown).all() or not 0 < floor < np.inf:
         raise ValueError("past must be two finite numbers or more, and floor positive")
-    fits = [_fit(shown, kernel) for kernel in _kernels(len(shown) + 1)]
+    ways, runs = _ways(len(shown)), len(shown)
+    level = ways.of_ones @ shown / ways.known
+    apart = shown - level[:, None]
+    rest = np.einsum("wi,wij,wj->w", apart, ways.inverse, apart)
     least = floor**2
-    variances = np.geomspace(least, max(least, *(fit.rest for fit in fits)) * WIDEST, POINTS)
+    variances = np.geomspace(least, max(least, float(rest.max())) * WIDEST, POINTS)
     width = np.full(POINTS, np.log(variances[1] / variances[0]))
     width[0] += ALONE
-    logs = np.array([fit.log_weight - (len(shown) - 1) / 2 * np.log(variances) - fit.rest / 2 / variances
-                     for fit in fits]) + np.log(width)  # fmt: skip
-    weights = np.exp(logs - logs.max())
-    means = np.array([[fit.mean] for fit in fits])
-    deviations = np.sqrt(np.outer([fit.variance for fit in fits], variances))
-    return Next(means, deviations, weights / weights.sum())
+    fits = ways.log_weights[:, None] - (runs - 1) / 2 * np.log(variances) - np.divide.outer(rest, variances) / 2
+    weights = np.exp(fits - fits.max()) * width
+    means = level + (ways.of_across * apart).sum(axis=1)
+    return Next(means[:, None], np.sqrt(np.multiply.outer(ways.variances, variances)), weights / weights.sum())
 
 
-@dataclass(frozen=True)
-class _Fit:
-    """What one way of changing says of the next number: its mean, its variance in parts of v, the squares that are left
-    of the past, and the logarithm of how well it fits but for these."""
+@dataclass(frozen=True, eq=False)
+class _Ways:
+    """What the ways of changing (first axis) say of so many runs and the next, whatever was shown: the inverse of their
+    covariance K in parts of v, K^-1 1, 1' K^-1 1, K^-1 times the covariance with the next, the next one's variance, and
+    the logarithm of |K|^-1/2 (1' K^-1 1)^-1/2, by which a way is weighted beside the squares that it leaves. Kriging
+    with an unknown mean (Rasmussen, Williams 2006, equations 2.41 to 2.43, with a flat prior)."""
 
-    mean: float
-    variance: float
-    rest: float
-    log_weight: float
+    inverse: Floats
+    of_ones: Floats
+    known: Floats
+    of_across: Floats
+    variances: Floats
+    log_weights: Floats
+
+
+@lru_cache
+def _ways(runs: int) -> _Ways:
+    kernels = np.array(list(_kernels(runs + 1)))
+    across, own = kernels[:, :-1, -1], kernels[:, -1, -1]
+    inverse = np.linalg.inv(kernels[:, :-1, :-1])
+    of_ones = inverse.sum(axis=2)
+    known = of_ones.sum(axis=1)
+    of_across = np.einsum("wij,wj->wi", inverse, across)
+    left = 1 - of_across.sum(axis=1)
+    variances = own - (across * of_across).sum(axis=1) + left**2 / known
+    log_weights = (np.linalg.slogdet(inverse)[1] - np.log(known)) / 2
+    return _Ways(inverse, of_ones, known, of_across, variances, log_weights)
 
 
 def _kernels(runs: int) -> Iterator[Floats]:
@@ -92,17 +116,3 @@ def _kernels(runs: int) -> Iterator[Floats]:
         yield np.eye(runs) + step * np.minimum.outer(at, at)
     for slope in SLOPES:
         yield np.eye(runs) + slope * np.outer(at, at)
-
-
-def _fit(shown: Floats, kernel: Floats) -> _Fit:
-    """Kriging with an unknown mean (Rasmussen, Williams 2006, equations 2.41 and 2.42, with a flat prior)."""
-    inside, across, own = kernel[:-1, :-1], kernel[:-1, -1], float(kernel[-1, -1])
-    ones = np.ones(len(shown))
-    of_ones, of_across = np.linalg.solve(inside, np.column_stack([ones, across])).T
-    known = float(ones @ of_ones)
-    mean = float(of_ones @ shown) / known
-    rest = shown - mean
-    variance = own - float(across @ of_across) + (1 - float(ones @ of_across)) ** 2 / known
-    left = float(rest @ np.linalg.solve(inside, rest))
-    weight = -(float(np.linalg.slogdet(inside)[1]) + float(np.log(known))) / 2
-    return _Fit(mean + float(of_across @ rest), variance, left, weight)
