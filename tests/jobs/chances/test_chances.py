@@ -156,7 +156,7 @@ def test_of_a_run_that_crashed_only_that_it_did(clinic: Workshop, monkeypatch: p
 def test_only_runs_of_the_same_thing_are_compared(
     clinic: Workshop, old: str, new: str, rows: bool, table: bool
 ) -> None:
-    """Another rate is another number of rows, and the same table; with another charge k is the same, and the noise not."""
+    """Another rate is another number of rows and the same table; with another charge k is the same, the noise not."""
     tighten(clinic, 1)
     clinic.edit(clinic.policy, "epsilon: 2,", "epsilon: 2.0,")
     released(clinic, SLOTS[:3])

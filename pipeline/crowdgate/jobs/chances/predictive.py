@@ -2,11 +2,12 @@
 
 Every run shows x_i = m + c_i + e_i. The e_i are independent Normal numbers of one variance v; the c_i are how the level
 changes from run to run: not at all, as a random walk whose steps have variance q v, or along a line whose slope has
-variance g v (STEPS and SLOPES; all are equally likely beforehand). m is uniform, and so is log v, above the variance
-that the measuring itself is known to have. Without such a floor and without changes the prediction is Student's t with
-n - 1 degrees of freedom, mean of the past and variance s^2 (1 + 1/n) (Geisser 1993, Predictive Inference, section 2.2),
-which is calibrated whatever m and v are. With the floor the variance is cut off below; runs that differ by nothing else
-get the weight of ALONE e-foldings of v, since the same table is often released again.
+variance g v (STEPS and SLOPES). That nothing changes has a half of the probability beforehand, as Jeffreys (1961,
+chapter V) gives what may well be simply so; the other ways share the rest. m is uniform, and so is log v, above the
+variance that the measuring itself is known to have. Without such a floor and without changes the prediction is Student's
+t with n - 1 degrees of freedom, mean of the past and variance s^2 (1 + 1/n) (Geisser 1993, Predictive Inference, section
+2.2), whose quantiles hold as often as they say whatever m and v are. With the floor the variance is cut off below; runs
+that differ by nothing else get the weight of ALONE e-foldings of v, since the same table is often released again.
 
 That the forecast chances are calibrated, and how sharp they are, is measured by simulation on policies that are drawn
 (Gneiting, Balabdaoui, Raftery 2007; Brier 1950): tests/jobs/chances/test_calibration.py.
@@ -24,7 +25,7 @@ import numpy as np
 from crowdgate.kind.forecast import Floats, Odds
 
 STEPS = (0.0, 0.25, 1.0, 4.0, 100.0)
-"""Variances of a step of the walk, in parts of v; 0: no change."""
+"""Variances of a step of the walk, in parts of v; the first, 0: no change."""
 SLOPES = (1.0, 10.0)
 ALONE = 5.0
 POINTS = 120
@@ -84,7 +85,8 @@ def next_number(past: Sequence[float], floor: float) -> Next:
 class _Ways:
     """What the ways of changing (first axis) say of so many runs and the next, whatever was shown: the inverse of their
     covariance K in parts of v, K^-1 1, 1' K^-1 1, K^-1 times the covariance with the next, the next one's variance, and
-    the logarithm of |K|^-1/2 (1' K^-1 1)^-1/2, by which a way is weighted beside the squares that it leaves. Kriging
+    the logarithm of its probability beforehand times |K|^-1/2 (1' K^-1 1)^-1/2, by which a way is weighted beside the
+    squares that it leaves. Kriging
     with an unknown mean (Rasmussen, Williams 2006, equations 2.41 to 2.43, with a flat prior)."""
 
     inverse: Floats
@@ -105,7 +107,9 @@ def _ways(runs: int) -> _Ways:
     of_across = np.einsum("wij,wj->wi", inverse, across)
     left = 1 - of_across.sum(axis=1)
     variances = own - (across * of_across).sum(axis=1) + left**2 / known
-    log_weights = (np.linalg.slogdet(inverse)[1] - np.log(known)) / 2
+    before = np.full(len(kernels), 0.5 / (len(kernels) - 1) if len(kernels) > 1 else 0.5)
+    before[0] = 0.5
+    log_weights = (np.linalg.slogdet(inverse)[1] - np.log(known)) / 2 + np.log(before)
     return _Ways(inverse, of_ones, known, of_across, variances, log_weights)
 
 
