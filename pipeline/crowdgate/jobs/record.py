@@ -3,14 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from crowdgate.errors import LedgerRefused, VerificationFailed
-from crowdgate.ledger.ledger import Entry, Ledger
+from crowdgate.errors import LedgerRefused
+from crowdgate.ledger.ledger import Ledger
 from crowdgate.ledger.looks import RECORD_OPENED
 from crowdgate.ledger.private import private_file, read_private
-from crowdgate.measures import MeasureClass
-
-PUBLIC = frozenset(str(each) for each in MeasureClass if each is not MeasureClass.CONFIDENTIAL)
-"""Classes of verdicts that anybody may see."""
 
 
 @dataclass(frozen=True)
@@ -46,21 +42,6 @@ def open_record(release_id: str, ledger: Ledger) -> Opened:
     known = {line.commitment for line in ledger.journal() if line.subject == release_id}
     sections, committed = read_private(path, {each for each in (*known, entry.private_commitment) if each})
     return Opened(release_id, entry.population, ledger.id, committed, sections)
-
-
-def told_at_the_end(ledger: Ledger, entry: Entry) -> dict[str, Any]:
-    """Of the private record of a run what everybody was told when it ended, its public verdicts, and by which public
-    `settings` it ran (absent from older records).
-
-    Nothing else of the record is given, so this is no opening of it. Raises VerificationFailed for a record that is
-    not there, can't be read, or is not the one that the ledger committed to.
-    """
-    path = private_file(ledger.path, ledger.id, entry.release_id)
-    sections, committed = read_private(path, {entry.private_commitment} if entry.private_commitment else ())
-    if not committed:
-        raise VerificationFailed("its private record is not one that the ledger committed to")
-    stated = [each for each in sections.get("verdicts", ()) if each.get("class") in PUBLIC]
-    return {"verdicts": stated, "settings": sections.get("settings")}
 
 
 def record_line(release_id: str) -> str:

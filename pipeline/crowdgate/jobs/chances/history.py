@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from crowdgate.gate import bound_number, limit_words
 from crowdgate.jobs.chances.past import Ran
 from crowdgate.jobs.chances.predictive import next_number
-from crowdgate.jobs.replay.judging import fits, recorded
+from crowdgate.jobs.replay.numbers import fits, recorded
 from crowdgate.kind.forecast import Odds
 from crowdgate.measures import MEASURES, MeasureClass
 from crowdgate.measures.output import RELEASED_ROWS

@@ -16,8 +16,7 @@ from crowdgate import manifest
 from crowdgate.candidate import Shape
 from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.jobs.ledgers import ledger_at
-from crowdgate.jobs.record import PUBLIC, told_at_the_end
-from crowdgate.jobs.replay.judging import recorded_gates
+from crowdgate.jobs.replay.numbers import public_verdicts, recorded_gates, told_at_the_end
 from crowdgate.ledger.values import State
 
 if TYPE_CHECKING:
@@ -102,7 +101,6 @@ def _published(plan: Plan, entry: Entry) -> dict[str, Any]:
         said = json.loads(sealed)
         contract = said["contract"]
         by = {"contract": contract["id"], "version": contract["version"], "people": said["facts"]["people"]}
-        verdicts = [each for each in said["verdicts"] if each.get("class") in PUBLIC]
-        return {"verdicts": verdicts, "settings": {**by, "mechanism": said["mechanism"]}}
+        return {"verdicts": public_verdicts(said), "settings": {**by, "mechanism": said["mechanism"]}}
     except (OSError, ValueError, KeyError):
         raise VerificationFailed("its manifest can't be read") from None

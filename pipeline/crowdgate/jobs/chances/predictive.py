@@ -1,13 +1,14 @@
 """The law of the next of some numbers that were measured one after the other: Bayesian prediction by a mixture.
 
-Every run shows x_i = m + c_i + e_i. The e_i are independent Normal numbers of one variance v; the c_i are how the level
-changes from run to run: not at all, as a random walk whose steps have variance q v, or along a line whose slope has
-variance g v (STEPS and SLOPES). That nothing changes has a half of the probability beforehand, as Jeffreys (1961,
+Every run shows x_i = m + c_i + e_i. The e_i are independent Normal numbers of one variance v; the c_i are how the
+level changes from run to run: not at all, as a random walk whose steps have variance q v, or along a line whose slope
+has variance g v (STEPS and SLOPES). That nothing changes has a half of the probability beforehand, as Jeffreys (1961,
 chapter V) gives what may well be simply so; the other ways share the rest. m is uniform, and so is log v, above the
-variance that the measuring itself is known to have. Without such a floor and without changes the prediction is Student's
-t with n - 1 degrees of freedom, mean of the past and variance s^2 (1 + 1/n) (Geisser 1993, Predictive Inference, section
-2.2), whose quantiles hold as often as they say whatever m and v are. With the floor the variance is cut off below; runs
-that differ by nothing else get the weight of ALONE e-foldings of v, since the same table is often released again.
+variance that the measuring itself is known to have. Without such a floor and without changes the prediction is
+Student's t with n - 1 degrees of freedom, mean of the past and variance s^2 (1 + 1/n) (Geisser 1993, Predictive
+Inference, section 2.2), whose quantiles hold as often as they say whatever m and v are. With the floor the variance
+is cut off below; runs that differ by nothing else get the weight of ALONE e-foldings of v, since the same table is
+often released again.
 
 That the forecast chances are calibrated, and how sharp they are, is measured by simulation on policies that are drawn
 (Gneiting, Balabdaoui, Raftery 2007; Brier 1950): tests/jobs/chances/test_calibration.py.

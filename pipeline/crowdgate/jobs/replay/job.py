@@ -17,8 +17,9 @@ from crowdgate.errors import VerificationFailed
 from crowdgate.gate import gate_words
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.plan import bundle_of, plan_release
-from crowdgate.jobs.record import open_record, told_at_the_end
-from crowdgate.jobs.replay.judging import Evidence, Replayed, on_published, on_recorded, recorded_gates
+from crowdgate.jobs.record import open_record
+from crowdgate.jobs.replay.judging import Evidence, Replayed, on_published, on_recorded
+from crowdgate.jobs.replay.numbers import recorded_gates, told_at_the_end
 from crowdgate.kind.plan import Plan
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.ledger import Entry, Ledger, State
