@@ -25,8 +25,8 @@ from crowdgate.kind.forecast import BOUND, Column, Forecast, Listing, Odds, Valu
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 
 if TYPE_CHECKING:
-    from crowdgate.kind.picture import Picture
     from crowdgate.candidate import Static
+    from crowdgate.kind.picture import Picture
     from crowdgate.kind.plan import Plan
     from crowdgate.measures import Measure
     from crowdgate.policy.policy import GateRule

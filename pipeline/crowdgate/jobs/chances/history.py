@@ -41,7 +41,7 @@ ENDS_APART = sqrt(2) / log(10)
 class Seen:
     """What past runs showed of a gate's measure, oldest first: the ends that are judged, and half of the widest
     interval. Runs that are not among them: `other` had other settings, or did not measure it; of some nothing could be
-    measured (`unmeasured`), some `crashed`."""
+    measured (`unmeasured`), some `crashed`, or run still."""
 
     ends: tuple[Fraction, ...]
     half: Fraction
@@ -55,7 +55,11 @@ class Seen:
         numbers = ", ".join(bound_number(end, least=rule.at_most is None) for end in self.ends)
         limit = "at most 0 more than the share" if _excess(rule) else limit_words(rule)
         shown = f"{runs}: {numbers} against {limit}" if self.ends else "no past run that can be compared"
-        beside = ((self.other, "not comparable"), (self.unmeasured, "not measured"), (self.crashed, "crashed"))
+        beside = (
+            (self.other, "not comparable"),
+            (self.unmeasured, "not measured"),
+            (self.crashed, "crashed or still running"),
+        )
         return "; ".join([shown, *(f"{count} {what}" for count, what in beside if count)])
 
 

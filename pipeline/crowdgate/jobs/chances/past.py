@@ -18,6 +18,8 @@ from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.replay.numbers import public_verdicts, recorded_gates, told_at_the_end
 from crowdgate.ledger.values import State
+from crowdgate.limits import LARGEST_MANIFEST
+from crowdgate.signing.files import bounded, plain_file
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
@@ -95,7 +97,8 @@ def _ran(plan: Plan, ledger: Ledger, entry: Entry) -> Ran:
 def _published(plan: Plan, entry: Entry) -> dict[str, Any]:
     """What a manifest says, if it is the one that the ledger committed to. Raises VerificationFailed."""
     try:
-        sealed = (plan.bundle.root / (entry.destination or "") / manifest.NAME).read_bytes()
+        with plain_file(plan.bundle.root / (entry.destination or "") / manifest.NAME) as file:
+            sealed = bounded(file, LARGEST_MANIFEST)
         if hashlib.sha256(sealed).hexdigest() != entry.manifest_digest:
             raise VerificationFailed("its manifest is not the one that the ledger committed to")
         said = json.loads(sealed)
