@@ -114,8 +114,9 @@ def test_withheld_runs_are_paid_and_count(clinic: Workshop) -> None:
 
 
 def test_nothing_confidential_is_told(clinic: Workshop) -> None:
-    """What the curator's record holds of it is planted with another number first."""
+    """Neither the figures that the curator's record holds, nor that the gate never passed."""
     tighten(clinic, 500)
+    clinic.edit(clinic.policy, "suppressed_share, at_most: 0.5", "suppressed_share, at_least: 1")
     released(clinic, SLOTS[:2], code=3)
     records = [*(clinic.root / "ledger" / "private").glob("*.json")]
     shares = [each for path in records for each in json.loads(path.read_text())["verdicts"]
@@ -124,6 +125,7 @@ def test_nothing_confidential_is_told(clinic: Workshop) -> None:
     for command in ("check", "plan"):
         found = forecast(clinic, command)
         assert "suppressed_share" not in json.dumps(found)
+        assert "would have advised" not in say(command, clinic.policy).out
         text = say(command, clinic.policy)
         assert not [each for each in shares if Fraction(each["value"]) and each["value"] in text.out + text.err]
 
