@@ -79,7 +79,7 @@ def outlook(safe: SafeK, prior: Prior) -> Forecast:
         compared=safe.levels,
         released=float(safe.beta) * (found.share.value if (found := kept or at_most) else 1.0),
         stays=_stays(safe.beta, kept, at_most),
-        odds=gate_odds(safe, kept),
+        odds=gate_odds(safe, prior),
     )  # fmt: skip
 
 
