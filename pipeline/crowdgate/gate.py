@@ -208,9 +208,14 @@ def limit_words(rule: GateRule, write: Writing = NUMBERS) -> str:
 
 def gate_words(rule: GateRule, write: Writing = NUMBERS) -> str:
     """The gate in one phrase, e.g. `released_rows at least 100000`."""
+    return f"{number_words(rule, write)} {limit_words(rule, write)}"
+
+
+def number_words(rule: GateRule, write: Writing = NUMBERS) -> str:
+    """What the gate measures in one phrase, without the limit."""
     over = "" if rule.over is None else f" over {', '.join(rule.over)}"
     of = "" if rule.of is None else f" of {rule.of}"
-    return f"{rule.measure}{of}{over}{_option_words(rule, write)} {limit_words(rule, write)}"
+    return f"{rule.measure}{of}{over}{_option_words(rule, write)}"
 
 
 def gate_notes(rule: GateRule) -> list[str]:

@@ -134,6 +134,7 @@ def public(root: Path) -> Told:
 
 
 def of_public(workshop: Workshop) -> Told:
+    yield "plan", told("plan", workshop.policy, "--from", workshop.data)
     yield "anonymity", told("anonymity", workshop.contract, "--up-to", 2, "--by", "ward", "--sample", "0.1")
     register = (
         "--register",

@@ -76,6 +76,8 @@ def _show_check(found: Checked) -> None:
     told = (*found.plan.told(), *found.plan.protection.notes())
     for line in (*told, *informed_words(found.informed), *unheld_words(found.unheld), *found.left.words()):
         typer.echo(f"  {line}")
+    foretold = {each.gate: each for each in found.chances.gates}
+    typer.echo(f"  {found.chances.words()}")
     for gate in found.gates:
         role = "blocks" if gate.blocks else "advises"
         typer.echo(f"  gate {gate.gate}: {gate.reads}, {role}, {gate.decided}")
@@ -83,6 +85,8 @@ def _show_check(found: Checked) -> None:
             typer.echo(f"    {gate.cost}")
         for note in gate.notes:
             typer.echo(f"    {note}")
+        if gate.gate in foretold:
+            typer.echo(f"    {foretold[gate.gate].words()}")
         if gate.warning:
             typer.echo(f"    note: {gate.warning}")
         if gate.history:

@@ -79,6 +79,9 @@ def _show_plan(found: Outlook) -> None:
     typer.echo(f"budget {found.plan.bundle.budget.metadata.name}: {found.releases} such releases for life")
     for line in found.standing.left.words():
         typer.echo(f"  {line}")
+    typer.echo(found.chances.words())
+    for gate in found.chances.gates:
+        typer.echo(f"  gate {gate.gate}: {gate.words()}")
     for count, bound in enumerate(found.pso_bounds, start=1):
         success = f"predicate singling out succeeds with probability at most {decimal(bound, 4)} (weight 1e-9)"
         typer.echo(f"  after {count}: {success}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdgate import manifest
 from crowdgate.errors import CrowdgateError
 from crowdgate.gate import Outcome, Reach, Verdict, gate_notes, gate_words, waived
+from crowdgate.jobs.chances.job import Chances, chances
 from crowdgate.jobs.charges import charge_words, unlikely
 from crowdgate.jobs.destinations import destination_problems
 from crowdgate.jobs.judging import Caution, cautions
@@ -34,7 +35,7 @@ else:
 class GateNote:
     """One gate: when it is decided, whether it blocks, whether it can decide anything, a warning when it can't fail,
     can't pass or hardly passes, or its waiver has expired, what it costs if it is charged, why there is it, whether a
-    failure of it is waived, and, where it would have withheld any of the last published releases, how many."""
+    failure of it is waived, and, where it would have withheld any of the last releases, how many."""
 
     gate: str
     reads: str
@@ -59,9 +60,10 @@ class Checked:
     """A policy whose files are right. `allowed` is False when a static gate fails, a blocking gate can't pass, or its
     ledger, where that is at hand, would refuse the next release, or leads to a gate that withholds it (`refused` says
     why). `left` is what is left, and for how many releases. `unreplayed` is why gates were not judged on
-    all of the last published releases (None: they were, or there are none). `unheld` is why the
+    all of the last releases (None: they were, or there are none). `unheld` is why the
     decisions on what is collected could not be held to the ledger (None: they were). `warnings` judge what is allowed:
-    they change no outcome.
+    they change no outcome. `chances` are those
+    of the next release.
     """
 
     policy: Path
@@ -75,6 +77,7 @@ class Checked:
     left: Left
     unreplayed: str | None = None
     warnings: tuple[Caution, ...] = ()
+    chances: Chances = field(kw_only=True)
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -91,6 +94,7 @@ class Checked:
             "ledger_refuses": self.refused,
             "left": self.left.to_json(),
             "releases_not_replayed": self.unreplayed,
+            "forecast": self.chances.to_json(),
             "warnings": [warning.to_json() for warning in self.warnings],
         }
 
@@ -127,11 +131,14 @@ def check(policy: Path, day: str | None = None) -> Checked:
         for (rule, measure), found in zip(plan.gates, reaches, strict=True)
     )
     found = standing(plan, day)
-    told, unreplayed = _history(plan, found.published)
+    told, unreplayed = _history(plan, found.ended)
     notes = [replace(note, history=told.get(note.gate)) for note in notes]
     allowed = not failed(verdicts) and not hopeless and found.refused is None
     said = (allowed, found.informed, held.why_not, found.refused, found.left, unreplayed)
-    return Checked(policy, plan, tuple(verdicts), tuple(notes), *said, warnings=tuple(cautions(plan, reaches)))
+    judged = tuple(cautions(plan, reaches))
+    return Checked(
+        policy, plan, tuple(verdicts), tuple(notes), *said, warnings=judged, chances=chances(plan, found, day)
+    )
 
 
 def _audits(plan: Plan) -> Audits:
@@ -158,15 +165,15 @@ def _warnings(*found: str | None) -> str | None:
     return "; ".join(each for each in found if each is not None) or None
 
 
-def _history(plan: Plan, published: Sequence[str]) -> tuple[dict[str, str], str | None]:
-    """By gate what it would have done to the last published releases, where it would not have let all of them through;
+def _history(plan: Plan, ended: Sequence[str]) -> tuple[dict[str, str], str | None]:
+    """By gate what it would have done to the last releases, where it would not have let all of them through;
     and why not all of them could be read."""
-    if not published:
+    if not ended:
         return {}, None
     from crowdgate.jobs.replay.job import recent
 
     try:
-        found = recent(plan, published)
+        found = recent(plan, ended)
     except CrowdgateError as error:
         return {}, str(error)
     refused = [f"{each.release_id}: {each.refused[0]}" for each in found.past if each.refused]

@@ -13,19 +13,23 @@ from crowdgate import manifest
 from crowdgate.accounting import pso
 from crowdgate.accounting.numbers import up
 from crowdgate.accounting.pso_curve import curve
+from crowdgate.jobs.chances.job import Chances, chances
 from crowdgate.jobs.charges import charges
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.predict.planned import prediction
 from crowdgate.jobs.predict.whose import doubts
 from crowdgate.jobs.prior import Figures, Subject, figures
 from crowdgate.jobs.reporting.curves import singling_out
-from crowdgate.jobs.standing import Standing, releases_in_budget, standing
-from crowdgate.kind.forecast import BOUND, Column, Forecast, Listing, Value, plain
+from crowdgate.jobs.standing import Standing, releases_in_budget, standing, today
+from crowdgate.kind.forecast import BOUND, Column, Forecast, Listing, Odds, Value, plain
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 
 if TYPE_CHECKING:
+    from crowdgate.candidate import Static
     from crowdgate.kind.picture import Picture
     from crowdgate.kind.plan import Plan
+    from crowdgate.measures import Measure
+    from crowdgate.policy.policy import GateRule
 
 MOST_BOUNDS = 12
 
@@ -43,7 +47,7 @@ CURVE = (
 @dataclass(frozen=True, eq=False)
 class Outlook:
     """A plan with its forecast and what that rests on, how many such releases the budget allows, and what they come
-    to."""
+    to; and the chances that its gates pass."""
 
     plan: Plan
     figures: Figures
@@ -51,6 +55,7 @@ class Outlook:
     releases: int
     standing: Standing
     pso_bounds: tuple[float, ...]
+    chances: Chances
 
     def rests_on(self) -> list[str]:
         """Where the expected figures are from, in sentences; nothing where they are the contract's margins alone."""
@@ -110,6 +115,7 @@ class Outlook:
             "pso_curve": [{key: plain(value) for key, value in row.items()} for row in self.pso_curve.rows],
             "from": self.figures.to_json(),
             "prediction": [{key: plain(value) for key, value in row.items()} for row in self.prediction.rows],
+            "forecast": self.chances.to_json(),
             **self.forecast.to_json(),
         }
 
@@ -125,7 +131,15 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
     releases = releases_in_budget(plan)
     bounds = tuple(pso_bound(plan, count) for count in range(1, min(releases, MOST_BOUNDS) + 1))
     expected = plan.protection.outlook(known.prior)
-    return Outlook(plan, known, expected, releases, standing(plan), bounds)
+    day = today()
+    found = standing(plan, day)
+    foretold = chances(plan, found, day, lambda *gate: _by_counts(known, expected, gate))
+    return Outlook(plan, known, expected, releases, found, bounds, foretold)
+
+
+def _by_counts(known: Figures, expected: Forecast, gate: tuple[GateRule, Measure, Static]) -> tuple[Odds, str] | None:
+    odds = expected.odds(*gate)
+    return None if odds is None else (odds, known.source or "the contract's public margins")
 
 
 def people_times_delta(plan: Plan) -> Fraction:

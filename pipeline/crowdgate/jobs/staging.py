@@ -14,6 +14,7 @@ from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.formats import FORMATS
 from crowdgate.formats.written import Writer
 from crowdgate.gate import verdict
+from crowdgate.jobs.chances.past import settings
 from crowdgate.jobs.predict.planned import beside_observed
 from crowdgate.kind.attachment import Context
 from crowdgate.kind.kind import Published
@@ -139,6 +140,7 @@ def private(outcome: str, plan: Plan, found: Counted, judged: Judged) -> dict[st
     candidate = judged.protected.candidate
     return {
         "outcome": outcome,
+        "settings": settings(plan),
         "verdicts": [manifest.dumped(GateSaid.of_verdict(each)) for each in judged.verdicts],
         "rules": [{"rule": rule.name, "kind": rule.kind, "passed": rule.passed} for rule in found.rules],
         "facts": found.facts,

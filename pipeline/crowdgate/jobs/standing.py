@@ -35,7 +35,7 @@ class Left:
     """How many more such releases there can be. `spent` and `cap` are those of the ledger where it was `read`, or those
     of a population that has lost nothing. `releases` fit into the budget; the gates that read no data let `passing` of
     them through (at most MOST_RELEASES are looked at), one after the other; `stops` is the verdict that withholds the
-    next one (None: none does)."""
+    next one (None: none does). `people` bounds the population."""
 
     spent: Spend
     cap: Spend
@@ -43,6 +43,7 @@ class Left:
     releases: int
     passing: int
     stops: Verdict | None
+    people: int
 
     @property
     def next_refused(self) -> str | None:
@@ -81,13 +82,13 @@ class Left:
 
 @dataclass(frozen=True)
 class Standing:
-    """What the ledger says: `informed` is None where it can't be read; `refused` says why it would refuse; `published`
-    are the ids of the last releases of this policy's name, at most RECENT."""
+    """What the ledger says: `informed` is None where it can't be read; `refused` says why it would refuse; `ended`
+    are the ids of the last releases of this policy's name, published or withheld, at most RECENT."""
 
     informed: bool | None
     refused: str | None
     left: Left
-    published: tuple[str, ...] = ()
+    ended: tuple[str, ...] = ()
 
 
 def today() -> str:
@@ -107,7 +108,7 @@ def standing(plan: Plan, day: str | None = None) -> Standing:
     try:
         budget = ledger.check(bundle.contract.id, alone, version_of(bundle.policy), bundle.digest)
         left = _left(plan, budget, ledger.spent(budget.population), day, read=True)
-        return Standing(_informed(plan, ledger), left.next_refused, left, _published(plan, ledger))
+        return Standing(_informed(plan, ledger), left.next_refused, left, _ended(plan, ledger))
     except LedgerRefused as refused:
         return Standing(_informed(plan, ledger), str(refused), _left(plan, alone, ZERO, day, read=False))
     except CrowdgateError:
@@ -122,17 +123,17 @@ def _informed(plan: Plan, ledger: Ledger) -> bool | None:
         return None
 
 
-def _published(plan: Plan, ledger: Ledger) -> tuple[str, ...]:
+def _ended(plan: Plan, ledger: Ledger) -> tuple[str, ...]:
     name = plan.bundle.policy.metadata.name
     own = [each for each in ledger.entries() if each.release_id.partition("/")[0] == name]
-    return tuple(each.release_id for each in own if each.state is State.PUBLISHED)[-RECENT:]
+    return tuple(each.release_id for each in own if each.state in (State.PUBLISHED, State.WITHHELD))[-RECENT:]
 
 
 def _left(plan: Plan, budget: Budget, spent: Spend, day: str, *, read: bool) -> Left:
     once = Spend(plan.guarantee.epsilon, plan.guarantee.delta)
     releases = releases_in(spent.left_of(budget.cap), once)
     passing, stops = _passing(plan, budget, spent, once, min(releases, MOST_RELEASES), day)
-    return Left(spent, budget.cap, read, releases, passing, stops)
+    return Left(spent, budget.cap, read, releases, passing, stops, budget.people)
 
 
 def releases_in_budget(plan: Plan) -> int:

@@ -6,13 +6,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from crowdgate.hierarchy import Level
 from crowdgate.kind.picture import Picture
+
+if TYPE_CHECKING:
+    from crowdgate.candidate import Static
+    from crowdgate.measures import Measure
+    from crowdgate.policy.policy import GateRule
 
 Floats = npt.NDArray[np.float64]
 Value = str | int | float | Fraction | Mapping[str, str] | None
@@ -116,6 +121,20 @@ class CellErrors:
     factor: float = 1.0
 
 
+@dataclass(frozen=True)
+class Odds:
+    """The chance that a gate passes, with the ends of what it may be: the chance itself where nothing is open."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def against(self) -> "Odds":
+        """The chance of the contrary."""
+        return Odds(1 - self.value, 1 - self.high, 1 - self.low)
+
+
 Errors = Callable[[Axes], CellErrors | None]
 """The expected errors of a table at these levels; None where the release says nothing of it."""
 
@@ -132,6 +151,15 @@ range; None where there are none, or no rows."""
 
 def no_rows(_: float) -> Axes | None:
     """Of a release that publishes none."""
+    return None
+
+
+GateOdds = Callable[["GateRule", "Measure", "Static"], Odds | None]
+"""The chance that a gate passes by the counts that are known; None where they do not tell it."""
+
+
+def no_odds(*_: object) -> Odds | None:
+    """Of what no counts tell."""
     return None
 
 
@@ -152,6 +180,7 @@ class Forecast:
     """The share of the table's people who are expected to be in the release, or that are at most."""
     stays: str = ""
     """The same in a clause, for whoever compares kinds; nothing where everybody is."""
+    odds: GateOdds = no_odds
 
     @cached_property
     def listings(self) -> tuple[Listing, ...]:

@@ -142,6 +142,13 @@ class Prior:
             self._joints[key] = self._joint(axes)
         return self._joints[key]
 
+    def counted(self, axes: Axes) -> Floats | None:
+        """The people in every cell of a table that counts without noise tell as a whole; None where none does."""
+        if prod(map(len, axes.values())) > MOST_CELLS_FITTED:
+            return None
+        whole = (table for table in self.tables if not table.variance.any() and _tells(table.axes, axes))
+        return next((coarsened(table.counts, table.axes, axes) for table in whole), None)
+
     def _joint(self, axes: Axes) -> Joint | None:
         most = MOST_CELLS_FITTED if self.tables else MOST_CLASSES
         shares = [self.shares(name, level) for name, level in axes.items()]
@@ -154,10 +161,10 @@ class Prior:
         return self._related(axes, people) if self.tables else Joint(axes, people, Basis.MARGINS, tuple)
 
     def _related(self, axes: Axes, people: Floats) -> Joint:
+        counted = self.counted(axes)
+        if counted is not None:
+            return Joint(axes, counted, Basis.COUNTED, tuple)
         tables = _restricted(self.tables, axes)
-        for table in tables:
-            if not table.variance.any() and _tells(table.axes, axes):
-                return Joint(axes, coarsened(table.counts, table.axes, axes), Basis.COUNTED, tuple)
         base = people + self.people * LEAST_SHARE / people.size
         basis = _basis(tables, axes)
         fits = tuple if basis is Basis.PARTLY else lambda: _others(base, tables, axes)

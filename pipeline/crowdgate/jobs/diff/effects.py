@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from os.path import relpath
 from pathlib import Path
@@ -12,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 from crowdgate.accounting.numbers import decimal
 from crowdgate.documents import read_document
 from crowdgate.errors import CrowdgateError
+from crowdgate.gate import number_words
+from crowdgate.jobs.chances.job import chances, odds_words
 from crowdgate.jobs.diff.compare import NOTHING, Change
 from crowdgate.jobs.diff.order import Direction
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.plan import budget_of, bundle_of, plan_release
+from crowdgate.jobs.standing import standing, today
 from crowdgate.ledger.values import ZERO
 
 if TYPE_CHECKING:
@@ -23,16 +27,19 @@ if TYPE_CHECKING:
     from crowdgate.jobs.diff.sides import Stated
     from crowdgate.kind.plan import Plan
     from crowdgate.ledger.values import Spend
+    from crowdgate.policy.policy import GateRule
 
 
 @dataclass(frozen=True)
 class Comes:
     """What a policy comes to: lines by their names, each a bound rounded to the safe side, and the plain sentence.
-    `known`: the ledger was read, so that what is left is what is left now."""
+    `known`: the ledger was read, so that what is left is what is left now. `chances` are those to pass, by the gate
+    without its limit, where they can be told."""
 
     lines: Mapping[str, str]
     plain: str
     known: bool
+    chances: Mapping[str, str]
 
 
 def planned(stated: Stated) -> Plan | None:
@@ -53,7 +60,25 @@ def comes_to(plan: Plan, home: Path) -> Comes:
         "beta, the share of rows kept": decimal(figures.beta),
         "releases left": str(releases(spent.left_of(cap), guarantee.epsilon, guarantee.delta)),
     }
-    return Comes(lines, plan.plain(plan.alone(), first=True)[0], now is not None)
+    return Comes(lines, plan.plain(plan.alone(), first=True)[0], now is not None, _chances(plan, home))
+
+
+def _chances(plan: Plan, home: Path) -> dict[str, str]:
+    """The chances that the next release passes, by the ledger of the working copy: of each gate, and of all."""
+    here = replace(plan, bundle=replace(plan.bundle, root=home))
+    day = today()
+    found = chances(here, standing(here, day), day)
+    twice = Counter(number_words(each.rule) for each in found.gates)
+    told = [(f"chance to pass {_number(each.rule, twice)}", each.odds) for each in found.gates]
+    told.append(("chance that no gate withholds the next release", found.all))
+    return {name: odds_words(odds) for name, odds in told if odds is not None}
+
+
+def _number(rule: GateRule, times: Mapping[str, int]) -> str:
+    """What a gate measures, with the side of its limit where another one measures the same."""
+    found = number_words(rule)
+    side = "at least" if rule.at_most is None else "at most"
+    return f"{found} ({side})" if times[found] > 1 else found
 
 
 def releases(left: Spend, epsilon: Fraction, delta: Fraction) -> int:

@@ -37,7 +37,12 @@ class Compared:
         """What they come to, line by line: its name, before and after."""
         was, now = ({} if each is None else each.lines for each in (self.before, self.after))
         lines = ((name, was.get(name, NOTHING), now.get(name, NOTHING)) for name in dict.fromkeys([*was, *now]))
-        return [line for line in lines if line[1:] != (NOTHING, NOTHING)]
+        return [*(line for line in lines if line[1:] != (NOTHING, NOTHING)), *self._chances()]
+
+    def _chances(self) -> Iterator[tuple[str, str, str]]:
+        """The chances that differ, of what both sides can tell."""
+        was, now = ({} if each is None else each.chances for each in (self.before, self.after))
+        yield from ((name, was[name], now[name]) for name in was if was[name] != now.get(name, was[name]))
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""

@@ -18,7 +18,8 @@ from crowdgate.gate import gate_words
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.plan import bundle_of, plan_release
 from crowdgate.jobs.record import open_record
-from crowdgate.jobs.replay.judging import Evidence, Replayed, on_published, on_recorded, recorded_gates
+from crowdgate.jobs.replay.judging import Evidence, Replayed, on_published, on_recorded
+from crowdgate.jobs.replay.numbers import recorded_gates, told_at_the_end
 from crowdgate.kind.plan import Plan
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.ledger import Entry, Ledger, State
@@ -121,14 +122,25 @@ def replay(policy: Path, ledger_url: str | None = None, private: bool = False) -
 
 
 def recent(plan: Plan, ids: Sequence[str]) -> History:
-    """The same of some published releases, of which nothing private is looked at.
+    """The same of some releases, of which nothing private is looked at: of a withheld one what everybody was told when
+    it ended is judged.
 
     Raises what the ledger raises. A release that does not verify is refused.
     """
     ledger = ledger_at(plan.bundle.root, None, plan.bundle.budget.spec.ledger)
     found = (ledger.entry(each) for each in ids)
-    past = tuple(_replayed(plan, ledger, each, private=False) for each in found if each is not None)
+    past = tuple(_recent(plan, ledger, each) for each in found if each is not None)
     return History(plan.bundle.policy.metadata.name, ledger.id, past, tuple(_tallies(plan, past)))
+
+
+def _recent(plan: Plan, ledger: Ledger, entry: Entry) -> Past:
+    if entry.state is not State.WITHHELD:
+        return _replayed(plan, ledger, entry, private=False)
+    try:
+        told = recorded_gates(told_at_the_end(ledger, entry)["verdicts"])
+    except VerificationFailed:
+        return Past(entry.release_id, str(entry.state), refused=("its record can't be read here",))
+    return Past(entry.release_id, str(entry.state), tuple(_judged(plan, None, told)))
 
 
 def _replayed(plan: Plan, ledger: Ledger, entry: Entry, private: bool) -> Past:

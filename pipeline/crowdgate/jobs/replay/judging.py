@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import nan
 from typing import Any
 
-from pydantic import ValidationError
-
 from crowdgate.candidate import Candidate, Measurement, Static
-from crowdgate.errors import VerificationFailed
 from crowdgate.gate import Outcome, Shown, Verdict, gate_words, judge, verdict
+from crowdgate.jobs.replay.numbers import fits, recorded
 from crowdgate.kind.kind import AnyKind
 from crowdgate.manifest import GateSaid, Manifest
 from crowdgate.measures import Measure, MeasureClass
@@ -71,19 +68,11 @@ class Evidence:
         return cls(found.said, found.kind, candidate, known_first(found.said, candidate))
 
 
-def recorded_gates(stated: Iterable[Any]) -> tuple[GateSaid, ...]:
-    """The verdicts of a private record. Raises VerificationFailed for any that is none."""
-    try:
-        return tuple(GateSaid.model_validate_json(json.dumps(each)) for each in stated)
-    except (ValidationError, TypeError):
-        raise VerificationFailed("its private record holds a verdict of another form") from None
-
-
 def on_published(rule: GateRule, measure: Measure, shown: Evidence, private: Sequence[GateSaid] | None) -> Replayed:
     """The gate on a published release; a confidential one on its private record (None: nobody looks at it)."""
     if measure.reads is MeasureClass.CONFIDENTIAL:
         return _unseen(rule, measure) if private is None else on_recorded(rule, measure, private)
-    own = _recorded(rule, shown.said.verdicts)
+    own = recorded(rule, shown.said.verdicts)
     why = None if own and _as_measured(rule, own) else _unmeasurable(rule, measure, shown, own)
     if why is not None:
         return Replayed(rule, measure.reads, None, why)
@@ -99,8 +88,8 @@ def on_recorded(rule: GateRule, measure: Measure, private: Sequence[GateSaid] | 
         return Replayed(
             rule, measure.reads, None, "the release was withheld: only its private record tells (--private)"
         )
-    own = _recorded(rule, private)
-    if own is None or not _fits(rule, measure, own):
+    own = recorded(rule, private)
+    if own is None or not fits(rule, measure, own):
         return Replayed(rule, measure.reads, None, "it was not measured then")
     if (rule.at_most, rule.at_least) == (own.at_most, own.at_least):
         outcome = Outcome(own.outcome)
@@ -113,25 +102,9 @@ def _unseen(rule: GateRule, measure: Measure) -> Replayed:
     return Replayed(rule, measure.reads, None, UNSEEN)
 
 
-def _recorded(rule: GateRule, verdicts: Sequence[GateSaid]) -> GateSaid | None:
-    """The verdict on the same number, whatever its limit: with the same limit, if there is one."""
-    same = [each for each in verdicts if _number(each.rule) == _number(rule)]
-    limit = (rule.at_most, rule.at_least)
-    return next((each for each in same if (each.at_most, each.at_least) == limit), next(iter(same), None))
-
-
-def _number(rule: GateRule) -> object:
-    return rule.measure, rule.of, None if rule.over is None else frozenset(rule.over), dict(rule.options)
-
-
 def _as_measured(rule: GateRule, own: GateSaid) -> bool:
     """Whether the gate was judged then by the same number, with the same limit."""
     return (rule.at_most, rule.at_least) == (own.at_most, own.at_least)
-
-
-def _fits(rule: GateRule, measure: Measure, own: GateSaid) -> bool:
-    """Whether what was measured then serves this limit: an excess is measured beyond its own."""
-    return own.reads == measure.reads and (not measure.excess or rule.at_most == own.at_most)
 
 
 def _unmeasurable(rule: GateRule, measure: Measure, shown: Evidence, own: GateSaid | None) -> str | None:
@@ -140,7 +113,7 @@ def _unmeasurable(rule: GateRule, measure: Measure, shown: Evidence, own: GateSa
     if measure.shape not in shown.kind.shapes:
         return "it does not speak of such a release"
     if measure.reads is MeasureClass.CHARGED:
-        return None if own is not None and _fits(rule, measure, own) else "it was not paid for then at this number"
+        return None if own is not None and fits(rule, measure, own) else "it was not paid for then at this number"
     if measure.asks is not None and measure.asks not in shown.static.audits:
         return "no audit was published with the release"
     if measure.register and shown.candidate.register is None:

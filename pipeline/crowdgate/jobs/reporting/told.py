@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from crowdgate import manifest
 from crowdgate.errors import VerificationFailed
-from crowdgate.jobs.replay.judging import recorded_gates
+from crowdgate.jobs.replay.numbers import recorded_gates, told_at_the_end
 from crowdgate.kinds import KINDS
-from crowdgate.ledger.private import private_file, read_private
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
 from crowdgate.signing.files import bounded, plain_file
@@ -105,11 +104,7 @@ def of_entry(ledger: Ledger, root: Path, entry: Entry) -> Told:
 
 def _printed(ledger: Ledger, entry: Entry) -> tuple[Verdict, ...]:
     """The verdicts that a withheld run printed. Raises VerificationFailed for a record that was not committed to."""
-    path = private_file(ledger.path, ledger.id, entry.release_id)
-    if entry.private_commitment is None or not path.is_file():
-        raise VerificationFailed("its gates are told by its private record alone, which is not at hand")
-    sections, _ = read_private(path, [entry.private_commitment])
-    return tuple(gate.verdict for gate in recorded_gates(sections.get("verdicts", ())) if gate.verdict.public)
+    return tuple(gate.verdict for gate in recorded_gates(told_at_the_end(ledger, entry)["verdicts"]))
 
 
 def _read(path: Path, digest: str | None) -> Manifest:

@@ -25,6 +25,7 @@ from crowdgate.kind.forecast import (
     Value,
 )
 from crowdgate.kinds.rows.expected import ERROR_FACTOR, Kept, errors, share_of
+from crowdgate.kinds.rows.odds import gate_odds
 from crowdgate.kinds.rows.splits import splits
 from crowdgate.kinds.rows.trade_offs import trade_offs
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_FORECASTS
@@ -78,6 +79,7 @@ def outlook(safe: SafeK, prior: Prior) -> Forecast:
         compared=safe.levels,
         released=float(safe.beta) * (found.share.value if (found := kept or at_most) else 1.0),
         stays=_stays(safe.beta, kept, at_most),
+        odds=gate_odds(safe, prior),
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from crowdgate.kind.forecast import (
     Listing,
     Value,
 )
+from crowdgate.kinds.tables.odds import gate_odds
 from crowdgate.mechanisms.tables.accuracy import Z95, Expected
 from crowdgate.mechanisms.tables.consistency import refines
 from crowdgate.mechanisms.tables.dp_tables import DpTables, expected
@@ -66,6 +67,7 @@ def outlook(planned: TablesPlan, prior: Prior) -> Forecast:
         made=lambda: (Listing("expected", "Expected errors of the noisy numbers", COLUMNS, tuple(listed), note),),
         errors=_errors(mechanism, rows, prior),
         compared=_compared(planned, prior),
+        odds=gate_odds(planned, prior),
     )
 
 

@@ -55,9 +55,15 @@ def protect(
     noisy = mechanism.protect(counted, coins, randomness.vectors)
     answers = consistent_answers(mechanism, noisy, spec.relative_error)
     raw = raw_answers(mechanism, noisy, spec.relative_error) if spec.raw else ()
+    cells = published_cells(planned, answers)
     if spec.suppress:
         answers, raw = _suppressed(answers), _suppressed(raw)
-    return AnsweredTables(static=static, cells=tuple(_cells(answers)), answers=answers, raw=raw)
+    return AnsweredTables(static=static, cells=cells, answers=answers, raw=raw)
+
+
+def published_cells(planned: TablesPlan, answers: Answers) -> tuple[PublishedCells, ...]:
+    """What gates read of answers: without numbers that are not trustworthy, where the policy suppresses them."""
+    return tuple(_cells(_suppressed(answers) if planned.spec.suppress else answers))
 
 
 def publish(_: TablesPlan, candidate: AnsweredTables, contract: Contract) -> PublishedTables:

@@ -1,0 +1,1 @@
+"""The chance that the next release passes the gates of its policy, before anything is spent."""

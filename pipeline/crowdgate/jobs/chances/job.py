@@ -1,0 +1,185 @@
+"""For each gate of a policy, and for all that block together, the chance that the next release passes.
+
+What reads no data is known beforehand. Else it is foretold from what past runs recorded, if there are at least
+ENOUGH of them that can be compared, and if not, from public counts, where the kind of release knows its law by them;
+with fewer runs and no counts, by LEAST_RUNS of them. Where that is missing too, nothing is told: a number that nothing
+stands on is worse than none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.gate import Outcome, Reach, gate_words, verdict, waived
+from crowdgate.jobs.chances.history import by_history, seen
+from crowdgate.jobs.chances.past import Ran, past_runs
+from crowdgate.jobs.plan import asked_of, gate_reach
+from crowdgate.kind.forecast import Odds
+from crowdgate.ledger.values import Spend
+from crowdgate.measures import MeasureClass
+
+if TYPE_CHECKING:
+    from crowdgate.candidate import Audits, Static
+    from crowdgate.jobs.standing import Standing
+    from crowdgate.kind.plan import Plan
+    from crowdgate.measures import Measure
+    from crowdgate.policy.policy import GateRule
+
+ENOUGH = 3
+BEFOREHAND = "known beforehand"
+PASSES, FAILS = Odds(1.0, 1.0, 1.0), Odds(0.0, 0.0, 0.0)
+ByCounts = Callable[["GateRule", "Measure", "Static"], tuple[Odds, str] | None]
+"""The chance by public counts, and what they are; None where they do not tell it."""
+
+
+@dataclass(frozen=True)
+class GateChance:
+    """The chance that one gate passes (None: not told) and what it rests on, or why it is not told. A gate that `stops`
+    withholds the release unless it passes: it blocks, and its failure is not waived."""
+
+    rule: GateRule
+    odds: Odds | None
+    basis: str
+    stops: bool
+
+    @property
+    def gate(self) -> str:
+        """The gate in one phrase."""
+        return gate_words(self.rule)
+
+    def words(self) -> str:
+        """In a clause."""
+        return (
+            f"chance to pass: {odds_words(self.odds)}, {self.basis}" if self.odds else f"chance to pass: {self.basis}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        return {"gate": self.gate, **odds_json(self.odds), "basis": self.basis, "stops": self.stops}
+
+
+@dataclass(frozen=True)
+class Chances:
+    """The chance of each gate that is not confidential. `refused`: the ledger would refuse the next release."""
+
+    gates: tuple[GateChance, ...]
+    refused: bool
+
+    @property
+    def untold(self) -> int:
+        """How many of the gates that can stop the release are not told."""
+        return sum(each.odds is None for each in self._stopping)
+
+    @property
+    def all(self) -> Odds | None:
+        """The chance that nothing stops the next release: as if gates were independent, and the ends whatever they
+        have in common (Frechet 1935). None where a gate is not told, unless another one can't pass."""
+        told = [each.odds for each in self._stopping if each.odds is not None]
+        if self.refused or FAILS in told:
+            return FAILS
+        low = max(0.0, 1 - sum(1 - each.low for each in told))
+        return None if self.untold else Odds(prod(each.value for each in told), low, self.at_most)
+
+    @property
+    def at_most(self) -> float:
+        """What the chance of the release can be at most by the gates that are told."""
+        told = [each.odds.high for each in self._stopping if each.odds is not None]
+        return 0.0 if self.refused else min(told, default=1.0)
+
+    @property
+    def _stopping(self) -> list[GateChance]:
+        return [each for each in self.gates if each.stops]
+
+    def words(self) -> str:
+        """In a sentence."""
+        said, found = "chance that no gate withholds the next release", self.all
+        hopeless = next((each.gate for each in self._stopping if each.odds == FAILS), None)
+        if self.refused or hopeless is not None:
+            return f"{said}: 0, {hopeless} can't pass" if hopeless else f"{said}: 0, its ledger refuses it"
+        if found is not None:
+            how = "" if found.low == found.high else ", if gates have nothing in common"
+            return f"{said}: {odds_words(found)}{how}"
+        of = "1 gate" if self.untold == 1 else f"{self.untold} gates"
+        bound = f"; by the others at most {chance_words(self.at_most)}" if self.at_most < 1 else ""
+        return f"{said}: not told, as that of {of} is not{bound}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        whole = {**odds_json(self.all), "at_most": self.at_most, "gates_not_told": self.untold}
+        return {"release": whole, "gates": [each.to_json() for each in self.gates]}
+
+
+def chances(plan: Plan, standing: Standing, day: str, counts: ByCounts = lambda *_: None) -> Chances:
+    """The chances of a policy that stands so with its ledger, on a day (YYYY-MM-DD) up to which waivers must hold."""
+    past = past_runs(plan)
+    static = replace(_next(plan, standing), audits=_audits(plan))
+    told = [each for each in plan.gates if each[1].reads is not MeasureClass.CONFIDENTIAL]
+    found = tuple(_gate(plan, rule, measure, static, past, counts, day) for rule, measure in told)
+    return Chances(found, standing.refused is not None)
+
+
+def _gate(
+    plan: Plan, rule: GateRule, measure: Measure, static: Static, past: Sequence[Ran] | None, counts: ByCounts, day: str
+) -> GateChance:
+    odds, basis = _odds(plan, rule, measure, static, past, counts)
+    stops = rule.severity == "block" and not waived(rule, measure, Outcome.FAIL, day)
+    return GateChance(rule, odds, basis if odds else f"not told: {basis}", stops)
+
+
+def _odds(
+    plan: Plan, rule: GateRule, measure: Measure, static: Static, past: Sequence[Ran] | None, counts: ByCounts
+) -> tuple[Odds | None, str]:
+    if measure.of_static is not None:
+        passes = verdict(rule, measure, measure.of_static(static, rule)).outcome is Outcome.PASS
+        return PASSES if passes else FAILS, BEFOREHAND
+    reach = gate_reach(plan, rule, measure)
+    if reach is not Reach.OPEN:
+        return PASSES if reach is Reach.CANNOT_FAIL else FAILS, BEFOREHAND
+    found = seen(plan, rule, measure, past or ())
+    odds = by_history(plan, rule, measure, found)
+    if odds is not None and len(found.ends) >= ENOUGH:
+        return odds, f"from {found.words(rule)}"
+    by_counts = counts(rule, measure, static)
+    if by_counts is not None:
+        return by_counts[0], f"from {by_counts[1]}"
+    if odds is not None:
+        return odds, f"from {found.words(rule)}"
+    return None, "its ledger can't be read here" if past is None else found.words(rule)
+
+
+def _next(plan: Plan, standing: Standing) -> Static:
+    """The public facts at the next release."""
+    left, once = standing.left, plan.guarantee
+    spent = left.spent + Spend(once.epsilon, once.delta)
+    return plan.static(left.people, (left.cap.epsilon, left.cap.delta), (spent.epsilon, spent.delta))
+
+
+def _audits(plan: Plan) -> Audits:
+    if not asked_of(plan):
+        return {}
+    from crowdgate.jobs.audit_keeping import now
+    from crowdgate.jobs.audited import evidence_here
+
+    return evidence_here(plan, now().isoformat()).audits
+
+
+def odds_json(odds: Odds | None) -> dict[str, Any]:
+    """The chance and its ends."""
+    return {name: None if odds is None else getattr(odds, of) for name, of in
+            (("chance", "value"), ("low", "low"), ("high", "high"))}  # fmt: skip
+
+
+def odds_words(odds: Odds) -> str:
+    """The chance, and its ends where they are others."""
+    value, low, high = map(chance_words, (odds.value, odds.low, odds.high))
+    return value if low == high else f"{value} ({low} to {high})"
+
+
+def chance_words(chance: float) -> str:
+    """Two decimals; 0 and 1 only for what is known."""
+    if chance in (0, 1):
+        return f"{chance:.0f}"
+    return "below 0.01" if chance < 0.005 else "above 0.99" if chance > 0.995 else f"{chance:.2f}"
