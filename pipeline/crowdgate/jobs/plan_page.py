@@ -46,6 +46,8 @@ def plan_markdown(found: Outlook) -> str:
         "singling_out": pictured(found.singling_out),
         "pictures": [pictured(each) for each in found.forecast.pictures()],
         "left": found.standing.left.words(),
+        "chance": found.chances.words(),
+        "chances": [{"gate": each.gate, "words": each.words()} for each in found.chances.gates],
         "curve": _shown(found.pso_curve),
         "listings": [_shown(each) for each in (found.prediction, *found.forecast.listings)],
     }

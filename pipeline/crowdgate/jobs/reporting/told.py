@@ -88,23 +88,19 @@ def of_result(result: Result) -> Told:
 def of_entry(ledger: Ledger, root: Path, entry: Entry) -> Told:
     """A run by what the ledger of the working copy `root` has of it.
 
-    Of a withheld one the private record is read, and only its public verdicts are taken: those that the run printed.
+    Of a withheld one the public verdicts are taken out of its private record: those that the run printed.
     """
     try:
         if entry.state in (State.PUBLISHED, State.COMMITTED) and entry.destination is not None:
             return of_manifest(_read(root / entry.destination / manifest.NAME, entry.manifest_digest))
-        verdicts = _printed(ledger, entry) if entry.state is State.WITHHELD else None
+        told = told_at_the_end(ledger, entry)["verdicts"] if entry.state is State.WITHHELD else None
+        verdicts = None if told is None else tuple(gate.verdict for gate in recorded_gates(told))
         why = None if verdicts is not None else "the run ended before its gates were judged, or did not end"
     except VerificationFailed as refused:
         verdicts, why = None, str(refused)
     outcome = ENDED[entry.state] if not (entry.state is State.RESERVED and entry.reading) else "crashed"
     plain = PLAIN.get(entry.state, "")
     return Told(entry.release_id, outcome, entry.spend.epsilon, entry.spend.delta, plain, verdicts, why=why)
-
-
-def _printed(ledger: Ledger, entry: Entry) -> tuple[Verdict, ...]:
-    """The verdicts that a withheld run printed. Raises VerificationFailed for a record that was not committed to."""
-    return tuple(gate.verdict for gate in recorded_gates(told_at_the_end(ledger, entry)["verdicts"]))
 
 
 def _read(path: Path, digest: str | None) -> Manifest:
