@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from crowdgate.cli.app import COMMANDS
+from crowdgate.cli.app import COMMANDS, loaded
+from crowdgate.contracts.models import LEVEL_KINDS
 from crowdgate.measures import MEASURES
+from tests.policy.test_described import EDITED, SCHEMAS, stated
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8") if (ROOT / "README.md").exists() else ""
@@ -75,6 +77,23 @@ def test_every_command_is_named_in_a_readme() -> None:
     texts = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("*/README.md")) + README
     for command in COMMANDS:
         assert f"crowdgate {command}" in texts
+
+
+def test_every_command_of_a_group_is_named_in_a_readme() -> None:
+    texts = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("*/README.md")) + README
+    named = [f"{group} {name}" for group in COMMANDS for name in getattr(loaded(group), "commands", {})]
+    assert len(named) > 20
+    assert [each for each in named if f"crowdgate {each}" not in texts and f"`{each}" not in texts] == []
+
+
+def test_every_field_of_a_file_and_every_kind_of_level_stands_in_a_readme() -> None:
+    """Of all files that people write."""
+    texts = {path.parent.name: path.read_text(encoding="utf-8") for path in ROOT.glob("*/README.md")}
+    fields = {path.rpartition("/")[2] for name in EDITED for path, _ in stated(SCHEMAS[name])}
+    assert {"k", "epsilon", "waiver", "precision"} < fields
+    every = "".join(texts.values()) + README
+    assert sorted(each for each in fields if not re.search(rf"(?<![A-Za-z_]){each}(?![A-Za-z_])", every)) == []
+    assert [each for each in LEVEL_KINDS if f"`{each}" not in texts["data_contracts"]] == []
 
 
 def test_every_measure_is_described_for_policy_owners() -> None:
