@@ -8,11 +8,18 @@ from typing import Any
 import pytest
 from scipy import stats
 
+from crowdgate.candidate import Measurement
+from crowdgate.gate import verdict
+from crowdgate.jobs.chances.history import by_history, foretold, seen
 from crowdgate.jobs.chances.job import FAILS, PASSES, Chances, GateChance, chance_words
+from crowdgate.jobs.chances.past import Ran
 from crowdgate.kind import randomness
 from crowdgate.kind.forecast import Odds
+from crowdgate.manifest import GateSaid
+from crowdgate.measures import MEASURES
 from crowdgate.policy.policy import GateRule
 from tests.conformance.lives import Said, say
+from tests.jobs.chances.drawn import plan_at
 from tests.jobs.test_anonymity import PUBLIC
 from tests.workshop import MARK, Workshop, crowdgate
 
@@ -293,3 +300,33 @@ def test_the_release_as_a_whole_is_between_what_gates_can_have_in_common() -> No
 )
 def test_only_what_is_known_is_written_as_certain(chance: float, words: str) -> None:
     assert chance_words(chance) == words
+
+
+@pytest.mark.parametrize(("limit", "chance"), [("0.7", 3.5 / 4), ("0.75", 3.5 / 4), ("0.8", 0.5 / 4)])
+def test_numbers_that_are_all_the_same_are_counted(limit: str, chance: float) -> None:
+    rule = GateRule.model_validate({"measure": "trusted_share", "at_least": limit})
+    assert foretold(rule, [Fraction(3, 4)] * 3, 0) == Odds(chance, chance, chance)
+
+
+@pytest.mark.parametrize("side", ["at_most", "at_least"])
+def test_a_limit_is_kept_by_the_number_itself(side: str) -> None:
+    """Of whole numbers around 10 more than half are at most 10, and less than half are below."""
+    ends = [Fraction(each) for each in (10, 10, 10)]
+    kept, beyond = (
+        foretold(GateRule.model_validate({"measure": "released_rows", side: str(limit)}), ends, 0).value
+        for limit in (10, 9 if side == "at_most" else 11)
+    )
+    assert kept > 0.5 > beyond
+    assert kept + beyond == pytest.approx(1, abs=1e-6)
+
+
+def test_where_a_past_run_could_not_be_measured_nothing_is_told() -> None:
+    rule = GateRule.model_validate({"measure": "total_relative_error", "at_most": "0.1"})
+    measure = MEASURES[rule.measure]
+    shown = [Measurement.exact(each) for each in (0.01, 0.02, 0.015)]
+    past = [Ran("", False, True, (GateSaid.of_verdict(verdict(rule, measure, each)),)) for each in (*shown, None)]
+    plan = plan_at(Fraction(1))
+    assert by_history(plan, rule, measure, seen(plan, rule, measure, past[:3])) is not None
+    found = seen(plan, rule, measure, past)
+    assert by_history(plan, rule, measure, found) is None
+    assert found.words(rule) == "3 past runs: 0.01, 0.02, 0.015 against at most 0.1; 1 not measured"

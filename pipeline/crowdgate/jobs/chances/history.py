@@ -15,7 +15,7 @@ from math import ceil, floor, log, sqrt
 from statistics import mean, stdev
 from typing import TYPE_CHECKING
 
-from crowdgate.gate import bound_number, limit_words
+from crowdgate.gate import NEAREST, limit_words
 from crowdgate.jobs.chances.past import Ran
 from crowdgate.jobs.chances.predictive import next_number
 from crowdgate.jobs.replay.numbers import fits, recorded
@@ -52,7 +52,7 @@ class Seen:
     def words(self, rule: GateRule) -> str:
         """What they showed, beside the limit."""
         runs = "1 past run" if len(self.ends) == 1 else f"{len(self.ends)} past runs"
-        numbers = ", ".join(bound_number(end, least=rule.at_most is None) for end in self.ends)
+        numbers = ", ".join(NEAREST.measured(str(end), False) for end in self.ends)
         limit = "at most 0 more than the share" if _excess(rule) else limit_words(rule)
         shown = f"{runs}: {numbers} against {limit}" if self.ends else "no past run that can be compared"
         beside = (
