@@ -243,7 +243,7 @@ def test_the_command_says_what_was_found_and_writes_a_page(town: Watched, capfd:
         for part in ("Membership audit of clinic", "How likely is it right?", "likelihood ratio", "1:2400", SEED):
             assert part in text
         assert MARK not in text
-    assert text.count("1:30, allowed") == 1
+    assert text.count(">1:30, allowed<") == 1
     assert "#9467bd" in text, "five skews"
     assert "#8c564b" not in text, "what is allowed has the colour of what was measured"
     printed = capfd.readouterr().out
