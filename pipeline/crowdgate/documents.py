@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from crowdgate.corrections import Text
 from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem
 from crowdgate.limits import DEEPEST_DOCUMENT, LARGEST_DOCUMENT, MOST_NODES
 
@@ -24,13 +25,14 @@ Location = tuple[str | int, ...]
 @dataclass(frozen=True)
 class Document:
     """One YAML document: `data` with every scalar as text, `typed` with YAML 1.2 core types; `lines` and `columns` by
-    location, from 1."""
+    location, from 1; `text` is the file's."""
 
     path: Path
     data: Any
     typed: Any
     lines: dict[Location, int]
     columns: dict[Location, int]
+    text: Text
 
     def line(self, location: Location) -> int | None:
         """Line (from 1) of the item at `location`, or of the nearest item around it."""
@@ -46,20 +48,32 @@ class Document:
         return location
 
     def problem(
-        self, location: Location, found: str, expected: str, instead: str | None = None, code: Code = Code.VALUE
+        self,
+        location: Location,
+        found: str,
+        expected: str,
+        instead: str | None = None,
+        code: Code = Code.VALUE,
+        *,
+        where: str | None = None,
+        corrected: str | None = None,
     ) -> Problem:
-        """A problem at `location` of this file."""
-        where = _where(location) or "document"
-        return Problem(str(self.path), self.line(location), where, found, expected, instead, code)
+        """A problem at `location` of this file, which a reader knows as `where`; `corrected` is its line without the
+        problem, which is worked out for words that are sure to be misspelled."""
+        if corrected is None and instead is not None and code is not Code.CONTRADICTION:  # which file errs is not known
+            corrected = self.text.meaning(location, instead, key=code is Code.UNKNOWN_KEY)
+        where = where or _where(location) or "document"
+        line, column = self.line(location), self.column(location)
+        return Problem(str(self.path), line, where, found, expected, instead, code, column, corrected)
 
 
 def read_document(path: Path) -> Document:
     """The one document in `path`. Raises ConfigurationError that lists every problem."""
-    reading = _Reading(path)
-    data, typed = reading.document(_text(path))
+    reading, text = _Reading(path), _text(path)
+    data, typed = reading.document(text)
     if reading.problems:
         raise ConfigurationError(reading.problems)
-    return Document(path, data, typed, reading.lines, reading.columns)
+    return Document(path, data, typed, reading.lines, reading.columns, Text(text))
 
 
 def _text(path: Path) -> str:
@@ -107,7 +121,7 @@ class _Reading:
             pass
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark
-            self.problem(None if mark is None else mark.line + 1, "document", error.problem or "not YAML", "valid YAML")
+            self.problem(mark, "document", error.problem or "not YAML", "valid YAML")
         except (yaml.YAMLError, ValueError, OverflowError):
             self.problem(None, "document", "a character that YAML does not allow", "valid YAML")
         return None, None
@@ -121,7 +135,7 @@ class _Reading:
         if isinstance(event, yaml.SequenceStartEvent):
             return self.sequence(events, at)
         if isinstance(event, yaml.ScalarEvent):
-            return event.value, (event.value if event.style else _core_type(event.value))
+            return event.value, (event.value if event.style else core_type(event.value))
         return None, None  # an alias, which is a problem already
 
     def sequence(self, events: Iterator[Any], at: Location) -> tuple[list[Any], list[Any]]:
@@ -182,11 +196,12 @@ class _Reading:
 
     def refuse(self, event: Any, where: str, found: str, expected: str, code: Code = Code.NO_YAML) -> None:
         """Notes a problem where an event is."""
-        self.problem(event.start_mark.line + 1, where, found, expected, code)
+        self.problem(event.start_mark, where, found, expected, code)
 
-    def problem(self, line: int | None, where: str, found: str, expected: str, code: Code = Code.NO_YAML) -> None:
+    def problem(self, mark: Any, where: str, found: str, expected: str, code: Code = Code.NO_YAML) -> None:
         """Notes a problem. Raises _Enough when there are more than anybody reads."""
-        self.problems.append(Problem(str(self.path), line, where, found, expected, code=code))
+        line, column = (None, None) if mark is None else (mark.line + 1, mark.column + 1)
+        self.problems.append(Problem(str(self.path), line, where, found, expected, code=code, column=column))
         if len(self.problems) > MOST_PROBLEMS:
             raise _Enough
 
@@ -208,7 +223,8 @@ _INTEGER = re.compile(r"[-+]?[0-9]{1,300}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]{1,300}|[0-9]{1,300}(\.[0-9]{0,300})?)([eE][-+]?[0-9]{1,4})?")
 
 
-def _core_type(text: str) -> Any:
+def core_type(text: str) -> Any:
+    """A plain scalar as YAML 1.2 understands it."""
     if text in ("true", "True", "TRUE", "false", "False", "FALSE"):
         return text.lower() == "true"
     if text in ("", "~", "null", "Null", "NULL"):

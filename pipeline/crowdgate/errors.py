@@ -47,7 +47,8 @@ class Code(StrEnum):
 
 @dataclass(frozen=True)
 class Problem:
-    """One mistake in one file: where it stands, what is there, what was expected, and its kind."""
+    """One mistake in one file: where it stands (line and column from 1), what is there, what was expected, the nearest
+    right word, its kind, and, where that is sure, the line as it would stand in the file without this mistake."""
 
     file: str
     line: int | None
@@ -56,12 +57,18 @@ class Problem:
     expected: str
     instead: str | None = None
     code: Code = Code.ASKED
+    column: int | None = None
+    corrected: str | None = None
+
+    @property
+    def place(self) -> str:
+        """path:line:column, as far as they are known."""
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
 
     def __str__(self) -> str:
-        place = self.file if self.line is None else f"{self.file}:{self.line}"
         hint = "" if self.instead is None else f"; write {self.instead!r}"
         code = "" if self.code is Code.ASKED else f" [{self.code}]"
-        return f"{place}: {self.where}: {self.found}; expected {self.expected}{hint}{code}"
+        return f"{self.place}: {self.where}: {self.found}; expected {self.expected}{hint}{code}"
 
 
 Finding = tuple[tuple[str | int, ...], str, str, str | None]
@@ -70,8 +77,9 @@ the nearest right word)."""
 
 
 def nearest(word: str, words: Sequence[str]) -> str | None:
-    """The word that was probably meant, or None."""
-    found = get_close_matches(word, words, n=1, cutoff=0.6)
+    """The word that was probably meant, or None; it may differ in its capitals alone."""
+    folded = [known for known in words if known.casefold() == word.casefold()]
+    found = folded[:1] or get_close_matches(word, words, n=1, cutoff=0.6)
     return found[0] if found else None
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from crowdgate.cli.shown import error_lines, show
 from crowdgate.errors import ConfigurationError, CrowdgateError
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def print_listing(listing: "Listing") -> None:
 
 def report_error(error: CrowdgateError, as_json: bool) -> None:
     """An error that was raised on purpose: its message on standard error, an object on standard output if asked."""
-    typer.echo(f"crowdgate: {error}", err=True)
+    show(error_lines(error), err=True)
     if as_json:
         problems = [vars(problem) for problem in error.problems] if isinstance(error, ConfigurationError) else []
         print_json({"outcome": "error", "code": error.code, "message": str(error), "problems": problems})

@@ -69,11 +69,22 @@ class Place:
         """The same place under the names that a reader knows it by, e.g. `age.levels`."""
         return replace(self, names=names)
 
-    def refuse(self, found: str, expected: str, instead: str | None = None, code: Code = Code.CONTRACT) -> None:
-        """Adds a problem at this place."""
+    def refuse(
+        self,
+        found: str,
+        expected: str,
+        instead: str | None = None,
+        code: Code = Code.CONTRACT,
+        corrected: str | None = None,
+    ) -> None:
+        """Adds a problem at this place, with its line as it would be without (see Document.problem)."""
         where = "".join(c if c.isprintable() else repr(c)[1:-1] for c in ".".join(self.names)) or "document"
-        line = self.document.line(self.location)
-        self.problems.append(Problem(str(self.document.path), line, where, found, expected, instead, code))
+        told = self.document.problem(
+            self.location, found, expected, instead, code, where=where, corrected=corrected
+        )
+        if self.location[:1] == ("servers",):  # a line of servers may hold a password, against all advice
+            told = replace(told, corrected=None)
+        self.problems.append(told)
 
 
 def shown(value: object) -> str:
@@ -93,7 +104,8 @@ def facts(place: Place, known: Mapping[str, object]) -> dict[str, Place]:
         value = (item / "value").called(*place.names, name)
         if name not in known:
             expected = "one of " + ", ".join(known) if known else "no custom property here (or one with a vendor)"
-            value.refuse("an unknown custom property", expected, nearest(name, list(known)), Code.UNKNOWN_KEY)
+            called = (item / "property").called(*place.names, name)
+            called.refuse("an unknown custom property", expected, nearest(name, list(known)), Code.UNKNOWN_KEY)
         elif name in found:
             value.refuse("the custom property is there twice", "each one once", None, Code.TWICE)
         else:

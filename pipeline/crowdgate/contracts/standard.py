@@ -5,6 +5,7 @@ tells more, and takes ten times as long, finds what is wrong. A message never sh
 """
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
@@ -12,11 +13,13 @@ from itertools import islice
 from typing import Any
 
 from crowdgate.contracts.models import Place, shown
+from crowdgate.documents import core_type
 from crowdgate.errors import Code, nearest
 
 VERSION = "v3.1.0"
 MOST_ERRORS = 1000
 """Of a document; a tenth of them is shown at most."""
+_PLAIN = re.compile(r"[A-Za-z0-9_.+-]+")
 UNKNOWN_KEYS = ("additionalProperties", "unevaluatedProperties")
 
 
@@ -76,7 +79,20 @@ def _refuse(root: Place, error: Any) -> None:
         missing = ["logicalType"] if missing == ["map"] and "logicalType" not in error.instance else missing
         at.refuse("nothing at " + ", ".join(missing), "the key that ODCS requires", None, Code.MISSING_KEY)
     else:
-        at.refuse(shown(at.value), _expected(error), None, Code.VALUE)
+        at.refuse(shown(at.value), _expected(error), None, Code.VALUE, _of_another_type(at, error))
+
+
+def _of_another_type(at: Place, error: Any) -> str | None:
+    """The line with a value's quotes taken away, or put around it, where that makes it what the standard wants."""
+    text, wanted = at.value, error.validator_value
+    if error.validator != "type" or not isinstance(text, str) or not _PLAIN.fullmatch(text):
+        return None
+    if wanted == "string" and not isinstance(error.instance, str):
+        return at.document.text.replaced(at.location, f'"{text}"')
+    plain = core_type(text)
+    fits = {"boolean": bool, "integer": int, "number": (int, float)}.get(wanted, ())
+    is_other = isinstance(plain, fits) and isinstance(plain, bool) is (wanted == "boolean")
+    return at.document.text.replaced(at.location, text) if is_other and isinstance(error.instance, str) else None
 
 
 def _expected(error: Any) -> str:

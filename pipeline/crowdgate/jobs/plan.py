@@ -38,6 +38,8 @@ KNOWN = Known(
     servers={name: reader.rule for name, reader in SOURCES.items()},
 )
 """What policy and contract files may name."""
+RAISED: frozenset[Location] = frozenset({("k",)})
+"""Of mechanisms: whole numbers whose least permitted value is told, and which protect the more the larger they are."""
 
 
 def plan_policy(policy: Path) -> Plan:
@@ -80,7 +82,7 @@ def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:
         left = spec.privacy.epsilon + sum(taken.values())  # the mechanism's own problems belong in the same error
     protection, findings = kind.protection(spec.mechanism, bundle.contract, Allowance(left, spec.privacy.delta))
     for at, found, expected, instead in findings:
-        problems.append(_at(bundle, ("spec", "mechanism", *at), found, expected, instead, _code(found)))
+        problems.append(_against_mechanism(bundle, at, found, expected, instead))
     problems += register_problems(bundle, protection, KNOWN)
     if protection is not None:
         problems += _unread_problems(bundle, protection)
@@ -151,9 +153,14 @@ def _at(
     return bundle.document.problem(at, found, expected, instead, code)
 
 
-def _code(found: str) -> Code:
-    """Of what stands against a mechanism: kinds say of a name that nothing has that it is unknown."""
-    return Code.UNKNOWN_NAME if found.startswith("unknown ") else Code.MECHANISM
+def _against_mechanism(bundle: Bundle, at: Location, found: str, expected: str, instead: str | None) -> Problem:
+    """Kinds say of a name that nothing has that it is unknown. A number is corrected where another one surely protects
+    no less."""
+    place: Location = ("spec", "mechanism", *at)
+    code = Code.UNKNOWN_NAME if found.startswith("unknown ") else Code.MECHANISM
+    text = bundle.document.text
+    larger = text.replaced(place, instead) if at in RAISED and instead is not None else None
+    return bundle.document.problem(place, found, expected, instead, code, corrected=larger)
 
 
 def _overcharged(bundle: Bundle, charges: Fraction, taken: Mapping[str, Fraction]) -> Problem:

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from crowdgate.documents import Document, Location
 from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem, nearest
+from crowdgate.policy.values import FLAG
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -44,11 +45,19 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
     expected = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     context = detail.get("ctx", {})
     tags = str(context.get("expected_tags", "")).replace(", ", " or ")
-    literals = str(context.get("expected", tags)).replace(" or ", ",").split(",")
+    stated = str(context.get("expected", tags or (expected if expected == FLAG else "")))
+    literals = stated.replace(" or ", ",").split(",")
     expected = tags or expected
     options = [word for literal in literals if (word := literal.strip("' "))]
-    found = _found(document, at)
-    return document.problem(at, found, expected, nearest(found.strip("'"), options))
+    found, corrected = _found(document, at), _of_another_form(document, at, detail["type"])
+    return document.problem(at, found, expected, nearest(found.strip("'"), options), corrected=corrected)
+
+
+def _of_another_form(document: Document, at: Location, mistake: str) -> str | None:
+    """The line with a list of one word in place of the word, or the other way round."""
+    if mistake == "list_type":
+        return document.text.listed(at)
+    return document.text.alone(at) if mistake in ("string_type", "literal_error", "value_error") else None
 
 
 def location(document: Document, loc: tuple[str | int, ...]) -> Location:

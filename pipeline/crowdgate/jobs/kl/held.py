@@ -56,8 +56,7 @@ def _values(attribute: Attribute) -> int | None:
 
 
 def _problem(contract: Contract, decision: Decision, found: str, expected: str) -> Problem:
-    path, name = contract.files[0], decision.spec.attribute
-    document = read_document(path)
+    document, name = read_document(contract.files[0]), decision.spec.attribute
     at = next(
         (
             location
@@ -66,10 +65,9 @@ def _problem(contract: Contract, decision: Decision, found: str, expected: str) 
         ),
         (),
     )
-    line = document.line(at)
     why = f"{decision.path.name}: {decision.words_for(contract)}"
     said = f"{expected}, or a later decision by `crowdgate kl decide` ({why})"
-    return Problem(str(path), line, f"attribute {name!r}", found, said, code=Code.DECISION)
+    return document.problem(at, found, said, code=Code.DECISION, where=f"attribute {name!r}")
 
 
 def _name(data: object, location: tuple[str | int, ...]) -> object:
