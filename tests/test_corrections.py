@@ -67,7 +67,7 @@ def test_only_a_word_in_one_line_is_put_into_a_list_or_taken_out() -> None:
 
 
 @given(st.sampled_from(sorted(MEASURES)), st.data())
-def test_a_slip_of_the_finger_is_seen_as_the_word_that_was_meant_or_not_at_all(measure: str, data: st.DataObject) -> None:
+def test_a_slip_of_the_finger_is_the_word_that_was_meant_or_not_seen(measure: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(measure) - 2))
     slips = [measure[:at] + measure[at + 1] + measure[at] + measure[at + 2 :], measure.upper()]
     slip = data.draw(st.sampled_from([each for each in slips if each not in MEASURES]))

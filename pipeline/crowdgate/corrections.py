@@ -69,7 +69,7 @@ class Text:
         return self._put(value, self._raw(word)) if isinstance(word, yaml.ScalarNode) and self._raw(word) else None
 
     def _found(self, at: At) -> tuple[Any, Any, Any]:
-        """The mapping or list around an item, its key if it has one, and its value: nodes, None for what is not there."""
+        """The nodes of what is around an item, of its key if it has one, and of its value; None for what is not there."""
         around, name, value = None, None, self._root
         for part in at:
             around, name = value, None
@@ -97,7 +97,8 @@ class Text:
         """What stands in the file for a node that lies on one line; nothing for another."""
         if node is None or node.start_mark.line != node.end_mark.line:
             return ""
-        return self._lines[node.start_mark.line][node.start_mark.column : node.end_mark.column]
+        line: str = self._lines[node.start_mark.line]
+        return line[node.start_mark.column : node.end_mark.column]
 
 
 def _means(node: Any, meant: str) -> bool:

@@ -37,7 +37,7 @@ def test_a_verbose_fault_says_where_it_passed_and_never_what_it_held(
     def failing(_: object) -> None:
         raise ZeroDivisionError("a value")
 
-    monkeypatch.setattr(command, "check_policy", failing)
+    monkeypatch.setattr(command, "linted", failing)
     assert crowdgate(*options, "check", "policy.yaml") == 1
     said = capfd.readouterr().err
     assert "ZeroDivisionError at " in said

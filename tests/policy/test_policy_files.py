@@ -80,7 +80,7 @@ def bundled_contract() -> Contract:
 def with_contract_read_once(patch: pytest.MonkeyPatch) -> None:
     """The bundled contract is right and takes long to read; tests of policies need not read it again."""
     patch.setattr(policies, "read_contract", lambda *_: bundled_contract())
-    patch.setattr(policies, "_contracts", lambda root: iter([(root / CONTRACT, "census-income")]))
+    patch.setattr(policies, "contract_files", lambda root: iter([(root / CONTRACT, "census-income")]))
 
 
 @pytest.fixture

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 from typing import Annotated
-from xml.etree import ElementTree
 
 import typer
 
+from crowdgate.cli.junit import TestCase
+from crowdgate.cli.junit import junit as report
 from crowdgate.cli.options import AsJson
 from crowdgate.cli.output import print_json
 from crowdgate.errors import ConfigurationError, Problem
@@ -37,7 +38,7 @@ def cases(
     if problems:
         raise ConfigurationError(problems)
     if junit is not None:
-        junit.write_bytes(_junit(found))
+        junit.write_bytes(report([_case(each) for each in found]))
     if as_json:
         print_json({"cases": [each.to_json() for each in found]})
     else:
@@ -65,13 +66,7 @@ def _assumed(each: Tried) -> str:
     return f", if {len(each.assumed)} gates pass that got no number" if each.assumed else ""
 
 
-def _junit(found: list[Tried]) -> bytes:
-    failed = sum(not each.holds for each in found)
-    suite = ElementTree.Element("testsuite", name="crowdgate", tests=str(len(found)), failures=str(failed))
-    for each in found:
-        case = ElementTree.SubElement(suite, "testcase", classname=each.policy, name=each.name, file=str(each.file))
-        if not each.holds:
-            said = "; ".join(each.differences)
-            ElementTree.SubElement(case, "failure", message=said).text = f"{each.file}:{each.line}: {said}"
-    written: bytes = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
-    return written
+def _case(each: Tried) -> TestCase:
+    said = "; ".join(each.differences)
+    failures = [] if each.holds else [(said, f"{each.file}:{each.line}: {said}")]
+    return TestCase(each.policy, each.name, str(each.file), failures)

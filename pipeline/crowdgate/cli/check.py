@@ -1,17 +1,28 @@
-"""The command that checks policies and reads no data."""
+"""The command that checks policies and what they are made of, and reads no data."""
 
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from crowdgate.cli.options import WITHHELD, AsJson
-from crowdgate.cli.output import print_json, print_verdicts
+from crowdgate.cli.output import print_json, verdict_lines
+from crowdgate.cli.shown import show
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.check import Checked
-from crowdgate.jobs.check import check as check_policy
 from crowdgate.jobs.kl.held import unheld_words
+from crowdgate.jobs.linting import WARNING, Linted, Remark, linted
 from crowdgate.jobs.standing import informed_words
+
+
+class Form(StrEnum):
+    """How what was found is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    JUNIT = "junit"
 
 
 def _explain(code: str | None) -> None:
@@ -23,7 +34,13 @@ def _explain(code: str | None) -> None:
 
 
 def check(
-    policies: Annotated[list[Path], typer.Argument(help="Policy files, or folders of them.")],
+    policies: Annotated[
+        list[Path],
+        typer.Argument(help="Policies, budgets, contracts, levels (CSV), cases, questionnaires; or folders of them."),
+    ],
+    form: Annotated[
+        Form, typer.Option("--format", help="For people, or all problems and warnings as JSON or as JUnit's XML.")
+    ] = Form.TEXT,
     as_json: AsJson = False,
     explain: Annotated[
         str | None,
@@ -37,62 +54,86 @@ def check(
 ) -> None:
     """Find out whether policies are right and can be let through, reading no data but those of a public register.
 
-    Warnings judge what is allowed: policies/CODES.md explains each by its code.
+    Budgets, contracts, levels and cases are read for what is wrong with them. Warnings judge what is allowed:
+    policies/CODES.md explains each by its code.
 
     Exit 2 for wrong files, 3 when a static gate fails, a gate can't pass or the ledger would refuse it, otherwise 0.
     """
     del explain
-    checked: list[Checked] = []
-    problems: list[Problem] = []
-    for policy in _files(policies):
-        try:
-            checked.append(check_policy(policy))
-        except ConfigurationError as error:
-            problems += error.problems
-    if not as_json:
-        for found in checked:
-            _show_check(found)
-    elif not problems:
-        print_json({"policies": [found.to_json() for found in checked]})
+    found = list(linted(policies))
+    problems = [problem for each in found for problem in each.problems]
+    _print(found, problems, form, as_json=as_json, strict=strict)
     if problems:
-        raise ConfigurationError([*dict.fromkeys(problems)])  # of a contract that several policies name, once
-    if not all(found.allowed and not (strict and found.warnings) for found in checked):
+        raise ConfigurationError(problems)
+    checked = [each.checked for each in found if each.checked is not None]
+    if not all(each.allowed and not (strict and each.warnings) for each in checked):
         raise typer.Exit(WITHHELD)
 
 
-def _files(stated: list[Path]) -> list[Path]:
-    """The files that are meant: of a folder all policies, which are those directly in it."""
-    found = []
-    for path in stated:
-        inside = sorted(path.glob("*.yaml")) if path.is_dir() else []
-        found += inside or [path]
-    return found
+def _print(found: Sequence[Linted], problems: Sequence[Problem], form: Form, *, as_json: bool, strict: bool) -> None:
+    if as_json:
+        checked = [each.checked.to_json() for each in found if each.checked is not None]
+        if not problems:
+            print_json({"policies": checked})
+    elif form is Form.JSON:
+        print_json({"remarks": [remark.to_json() for each in found for remark in each.remarks]})
+    elif form is Form.JUNIT:
+        from crowdgate.cli.junit import TestCase, junit
+
+        cases = [
+            TestCase(each.kind or "unknown", str(each.path), str(each.path), *_told(each, strict)) for each in found
+        ]
+        typer.echo(junit(cases))
+    else:
+        for each in found:
+            show(_lines(each))
 
 
-def _show_check(found: Checked) -> None:
-    typer.echo(f"{found.policy}: {'allowed' if found.allowed else 'would be withheld'}")
+def _told(found: Linted, strict: bool) -> tuple[list[tuple[str, str]], list[str]]:
+    """What fails a file, and what is only said of it."""
+    counts = [remark for remark in found.remarks if strict or remark.severity != WARNING]
+    rest = [remark for remark in found.remarks if remark not in counts]
+    return [(remark.message, _line(remark)) for remark in counts], [_line(remark) for remark in rest]
+
+
+def _line(remark: Remark) -> str:
+    place = ":".join(str(part) for part in (remark.path, remark.line, remark.column) if part is not None)
+    rest = "" if remark.expected is None else f"; expected {remark.expected}"
+    mended = "" if remark.corrected is None else f"\nwrite instead: {remark.corrected}"
+    return f"{remark.severity} {remark.code or ''} {place}: {remark.message}{rest}{mended}".replace("  ", " ", 1)
+
+
+def _lines(found: Linted) -> Iterator[str]:
+    if found.checked is not None:
+        yield from _check_lines(found.checked)
+    elif not found.problems and found.kind is not None:
+        yield f"{found.path}: right ({found.kind})"
+
+
+def _check_lines(found: Checked) -> Iterator[str]:
+    yield f"{found.policy}: {'allowed' if found.allowed else 'would be withheld'}"
     if found.refused is not None:
-        typer.echo(f"  its ledger refuses it: {found.refused}")
+        yield f"  its ledger refuses it: {found.refused}"
     told = (*found.plan.told(), *found.plan.protection.notes())
     for line in (*told, *informed_words(found.informed), *unheld_words(found.unheld), *found.left.words()):
-        typer.echo(f"  {line}")
+        yield f"  {line}"
     foretold = {each.gate: each for each in found.chances.gates}
-    typer.echo(f"  {found.chances.words()}")
+    yield f"  {found.chances.words()}"
     for gate in found.gates:
         role = "blocks" if gate.blocks else "advises"
-        typer.echo(f"  gate {gate.gate}: {gate.reads}, {role}, {gate.decided}")
+        yield f"  gate {gate.gate}: {gate.reads}, {role}, {gate.decided}"
         if gate.cost:
-            typer.echo(f"    {gate.cost}")
+            yield f"    {gate.cost}"
         for note in gate.notes:
-            typer.echo(f"    {note}")
+            yield f"    {note}"
         if gate.gate in foretold:
-            typer.echo(f"    {foretold[gate.gate].words()}")
+            yield f"    {foretold[gate.gate].words()}"
         if gate.warning:
-            typer.echo(f"    note: {gate.warning}")
+            yield f"    note: {gate.warning}"
         if gate.history:
-            typer.echo(f"    note: {gate.history} (`crowdgate replay {found.policy}`)")
+            yield f"    note: {gate.history} (`crowdgate replay {found.policy}`)"
     if found.unreplayed:
-        typer.echo(f"  not all of the last releases can be read: {found.unreplayed}")
-    print_verdicts(found.verdicts)
+        yield f"  not all of the last releases can be read: {found.unreplayed}"
+    yield from verdict_lines(found.verdicts)
     for warning in found.warnings:
-        typer.echo(f"  warning {warning}")
+        yield f"  warning {warning}"

@@ -3,7 +3,7 @@
 import json
 import sys
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -43,11 +43,19 @@ def announce(release_id: str) -> None:
 def print_verdicts(verdicts: Iterable["Verdict"], *, every: bool = False) -> None:
     """One line per public verdict, or per every verdict, where the rows are of nobody; and one more for a failure that
     is waived."""
+    for line in verdict_lines(verdicts, every=every):
+        typer.echo(line)
+
+
+def verdict_lines(verdicts: Iterable["Verdict"], *, every: bool = False) -> Iterator[str]:
+    """The lines of `print_verdicts`."""
     for found in verdicts:
         if found.public or every:
             role = "" if found.blocks else " (advice)"
-            between = f"\n{' ' * 14}" if found.waived else ""
-            typer.echo(f"  {found.ended:<12}{between} {found.gate}{role}: {found.reason}")
+            if found.waived:
+                yield f"  {found.ended:<12}"
+            start = " " * 14 if found.waived else f"  {found.ended:<12}"
+            yield f"{start} {found.gate}{role}: {found.reason}"
 
 
 def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]], left: Iterable[int] = ()) -> None:

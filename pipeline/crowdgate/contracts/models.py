@@ -79,9 +79,7 @@ class Place:
     ) -> None:
         """Adds a problem at this place, with its line as it would be without (see Document.problem)."""
         where = "".join(c if c.isprintable() else repr(c)[1:-1] for c in ".".join(self.names)) or "document"
-        told = self.document.problem(
-            self.location, found, expected, instead, code, where=where, corrected=corrected
-        )
+        told = self.document.problem(self.location, found, expected, instead, code, where=where, corrected=corrected)
         if self.location[:1] == ("servers",):  # a line of servers may hold a password, against all advice
             told = replace(told, corrected=None)
         self.problems.append(told)

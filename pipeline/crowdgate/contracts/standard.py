@@ -19,6 +19,7 @@ from crowdgate.errors import Code, nearest
 VERSION = "v3.1.0"
 MOST_ERRORS = 1000
 """Of a document; a tenth of them is shown at most."""
+TYPES = {"boolean": (bool,), "integer": (int,), "number": (int, float)}
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]+")
 UNKNOWN_KEYS = ("additionalProperties", "unevaluatedProperties")
 
@@ -84,15 +85,13 @@ def _refuse(root: Place, error: Any) -> None:
 
 def _of_another_type(at: Place, error: Any) -> str | None:
     """The line with a value's quotes taken away, or put around it, where that makes it what the standard wants."""
-    text, wanted = at.value, error.validator_value
+    text, is_text = at.value, isinstance(error.instance, str)
     if error.validator != "type" or not isinstance(text, str) or not _PLAIN.fullmatch(text):
         return None
-    if wanted == "string" and not isinstance(error.instance, str):
+    if error.validator_value == "string" and not is_text:
         return at.document.text.replaced(at.location, f'"{text}"')
-    plain = core_type(text)
-    fits = {"boolean": bool, "integer": int, "number": (int, float)}.get(wanted, ())
-    is_other = isinstance(plain, fits) and isinstance(plain, bool) is (wanted == "boolean")
-    return at.document.text.replaced(at.location, text) if is_other and isinstance(error.instance, str) else None
+    fits = type(core_type(text)) in TYPES.get(error.validator_value, ())
+    return at.document.text.replaced(at.location, text) if fits and is_text else None
 
 
 def _expected(error: Any) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from crowdgate.candidate import Measurement
 from crowdgate.documents import read_document
-from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem, nearest
+from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, Problem, nearest
 from crowdgate.gate import Outcome, Verdict, blocked, gate_words, verdict
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.later import Module
@@ -70,21 +70,49 @@ def files_of(paths: list[Path]) -> list[Path]:
     return found
 
 
-def tried(file: Path) -> Iterator[Tried]:
-    """Every case of a file. Raises ConfigurationError for a wrong file, and for a policy that is wrong."""
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """A file of cases, its policy and that one's plan, and the words of each gate by what a case may call it."""
+
+    document: Document
+    file: PolicyCases
+    policy: Path
+    plan: Plan
+    names: Mapping[str, str]
+
+
+def read_cases(file: Path) -> Cases:
+    """The cases of a file. Raises ConfigurationError for a wrong file, and for a policy that is wrong."""
     document = read_document(file)
-    cases = parse(PolicyCases, document)
-    policy = working_copy(file) / "policies" / cases.spec.policy
+    stated = parse(PolicyCases, document)
+    policy = _policy(document, stated.spec.policy)
     plan = plan_policy(policy)
     names = _names(plan)
-    problems = [*_unknown(document, cases, names), *_repeated(document, cases)]
+    problems = [*_unknown(document, stated, names), *_repeated(document, stated)]
     if problems:
         raise ConfigurationError(problems)
-    for at, case in enumerate(cases.spec.cases):
-        outcome, verdicts, assumed = _ended(plan, policy, case, names)
-        differences = tuple(_differences(case, outcome, verdicts, names))
-        line = document.lines.get(("spec", "cases", at))
-        yield Tried(file, line, cases.spec.policy, case.name, outcome, verdicts, differences, assumed)
+    return Cases(document, stated, policy, plan, names)
+
+
+def tried(file: Path) -> Iterator[Tried]:
+    """Every case of a file, as it ends. Raises ConfigurationError as `read_cases` does."""
+    read = read_cases(file)
+    for at, case in enumerate(read.file.spec.cases):
+        outcome, verdicts, assumed = _ended(read.plan, read.policy, case, read.names)
+        differences = tuple(_differences(case, outcome, verdicts, read.names))
+        line = read.document.lines.get(("spec", "cases", at))
+        yield Tried(file, line, read.file.spec.policy, case.name, outcome, verdicts, differences, assumed)
+
+
+def _policy(document: Document, name: str) -> Path:
+    """The policy of that name. Raises ConfigurationError for none."""
+    folder = working_copy(document.path) / "policies"
+    if not (folder / name).is_file():
+        known = sorted(path.name for path in folder.glob("*.yaml"))
+        found, expected = f"no policy {name!r}", f"a file of policies/: {', '.join(known)}"
+        at = ("spec", "policy")
+        raise ConfigurationError(document.problem(at, found, expected, nearest(name, known), Code.UNKNOWN_NAME))
+    return folder / name
 
 
 def _names(plan: Plan) -> Mapping[str, str]:
@@ -103,15 +131,16 @@ def _unknown(document: Document, cases: PolicyCases, names: Mapping[str, str]) -
         ]
         for place, name in asked:
             if name not in names:
-                expected = f"a gate of {cases.spec.policy}: {', '.join(names)}"
-                yield document.problem(place, f"{name!r} is none of its gates", expected, nearest(name, list(names)))
+                found, expected = f"{name!r} is none of its gates", f"a gate of {cases.spec.policy}: {', '.join(names)}"
+                yield document.problem(place, found, expected, nearest(name, list(names)), Code.UNKNOWN_NAME)
 
 
 def _repeated(document: Document, cases: PolicyCases) -> Iterator[Problem]:
     seen: set[str] = set()
     for at, case in enumerate(cases.spec.cases):
         if case.name in seen:
-            yield document.problem(("spec", "cases", at, "name"), f"a second case {case.name!r}", "each name once")
+            here: Location = ("spec", "cases", at, "name")
+            yield document.problem(here, f"a second case {case.name!r}", "each name once", None, Code.TWICE)
         seen.add(case.name)
 
 

@@ -77,7 +77,7 @@ def read_draft(path: Path, known: Known) -> Draft:
     read = mended(known.policy, document)
     reading = _Reading(document, root, known, [*read.problems])
     if read.value is None:
-        for key, files in (("contract", _contracts(root)), ("budget", _budgets(root))):
+        for key, files in (("contract", contract_files(root)), ("budget", budget_files(root))):
             reading.stated(key, files)
         return Draft(tuple(reading.problems), None)
     return reading.draft(read.value, read.places)
@@ -118,7 +118,7 @@ class _Reading:
 
     def contract(self, at: Location, name: str) -> Contract | None:
         """The contract of that id, or what is left of it."""
-        file = _named_file(self.document, at, name, _contracts(self.root), self.problems)
+        file = _named_file(self.document, at, name, contract_files(self.root), self.problems)
         if file is None:
             return None
         try:
@@ -133,7 +133,7 @@ class _Reading:
 
     def budget(self, name: str) -> tuple[PrivacyBudget, Document, frozenset[Location]] | None:
         """The budget of that name, with the places that were changed in it."""
-        file = _named_file(self.document, ("spec", "budget"), name, _budgets(self.root), self.problems)
+        file = _named_file(self.document, ("spec", "budget"), name, budget_files(self.root), self.problems)
         document: Document | None = _collect(self.problems, read_document, file)
         if document is None:
             return None
@@ -162,7 +162,7 @@ def _doubtful(error: BrokenContract) -> set[str]:
 
 def contracts(root: Path, known: Known) -> Iterator[Contract]:
     """The contracts of a working copy that can be read."""
-    for path, _ in _contracts(root):
+    for path, _ in contract_files(root):
         found: Contract | None = _collect([], lambda file: read_contract(file, known.servers), path)
         if found is not None:
             yield found
@@ -171,7 +171,7 @@ def contracts(root: Path, known: Known) -> Iterator[Contract]:
 def budget_of_contract(path: Path, contract: Contract) -> tuple[PrivacyBudget, Document]:
     """The budget of a contract's population, in the working copy of the contract's file. Raises ConfigurationError,
     also for one that counts other privacy units than the contract has."""
-    known = list(_budgets(working_copy(path)))
+    known = list(budget_files(working_copy(path)))
     own = [file for file, name in known if name == contract.population]
     if len(own) != 1:
         found = f"{len(own) or 'no'} budgets of the population {contract.population!r}"
@@ -193,7 +193,7 @@ def contract_named(document: Document, at: Location, name: str, known: Known) ->
     """The working copy around a document, and its contract of that id, which stands in the document at `at`. Raises
     ConfigurationError."""
     root, problems = working_copy(document.path), list[Problem]()
-    file = _named_file(document, at, name, _contracts(root), problems)
+    file = _named_file(document, at, name, contract_files(root), problems)
     contract: Contract | None = _collect(problems, lambda found: read_contract(found, known.servers), file)
     if contract is None:
         raise ConfigurationError(problems)
@@ -220,11 +220,13 @@ def _collect(problems: list[Problem], read: Any, argument: Any) -> Any:
         return None
 
 
-def _contracts(root: Path) -> Iterator[tuple[Path, str]]:
+def contract_files(root: Path) -> Iterator[tuple[Path, str]]:
+    """The contracts of a working copy, each with its id."""
     return _named(root / "data_contracts", lambda data: data["id"])
 
 
-def _budgets(root: Path) -> Iterator[tuple[Path, str]]:
+def budget_files(root: Path) -> Iterator[tuple[Path, str]]:
+    """The budgets of a working copy, each with its name."""
     return _named(root / "policies" / "budgets", lambda data: data["metadata"]["name"])
 
 

@@ -1,0 +1,215 @@
+"""Any file that a working copy is made of, read as what it says it is, with everything that is to be said of it.
+
+What there is stands in FILES: by its kind, the place that such a file alone has, where it may not say its kind, and
+how it is read. Rows of tables are read of none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.contracts.reading import read_contract
+from crowdgate.documents import Document, Location, read_document
+from crowdgate.errors import Code, ConfigurationError, Problem, nearest
+from crowdgate.jobs.check import Checked, check
+from crowdgate.jobs.plan import KNOWN
+from crowdgate.later import Module
+from crowdgate.policy.decisions import read_decision
+from crowdgate.policy.files import budget_files, contract_files, working_copy
+from crowdgate.policy.parsing import parse
+from crowdgate.policy.policy import PrivacyBudget
+
+if TYPE_CHECKING:
+    from crowdgate.jobs import cases
+    from crowdgate.jobs.predict import form
+else:
+    cases, form = Module("crowdgate.jobs.cases"), Module("crowdgate.jobs.predict.form")
+
+LEVELS = "levels"
+"""The kind of a CSV file that contracts name: levels, margins, counts."""
+ERROR, WARNING, REFUSED = "error", "warning", "withheld"
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What is to be said of a place of a file: a problem (`error`), a warning, or why a release would be `withheld`.
+    Line and column from 1; `instead` is the nearest right word, `corrected` the line without the problem."""
+
+    path: str
+    line: int | None
+    column: int | None
+    code: str | None
+    severity: str
+    message: str
+    expected: str | None = None
+    instead: str | None = None
+    corrected: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """One of the `remarks` of `--format json`."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Linted:
+    """One file: what it is (None: that can't be told), its problems, and what else is known of a policy without any."""
+
+    path: Path
+    kind: str | None
+    problems: tuple[Problem, ...] = ()
+    checked: Checked | None = None
+
+    @property
+    def remarks(self) -> list[Remark]:
+        """Everything that is to be said of it."""
+        told = [_of_problem(problem) for problem in self.problems]
+        return told if self.checked is None else [*told, *_withheld(self.checked), *_warned(self.checked)]
+
+
+def linted(paths: Iterable[Path]) -> Iterator[Linted]:
+    """Every file that is named, and those in the folders that are, each once. A problem of a file that several others
+    name is told with the first of them."""
+    told = set[Problem]()
+    for path in dict.fromkeys(file for stated in paths for file in files_in(stated)):
+        found = lint(path)
+        news = tuple(problem for problem in found.problems if problem not in told)
+        told.update(news)
+        yield Linted(found.path, found.kind, news, found.checked)
+
+
+def files_in(path: Path) -> list[Path]:
+    """A file alone; of a folder all YAML files in it and below; of a working copy those of policies and contracts."""
+    if not path.is_dir():
+        return [path]
+    rooms = [path / "policies", path / "data_contracts"]
+    folders = rooms if all(room.is_dir() for room in rooms) else [path]
+    found = [file for folder in folders for file in sorted(folder.rglob("*.yaml"))]
+    return found or [path]
+
+
+def lint(path: Path) -> Linted:
+    """One file."""
+    kind = None
+    try:
+        kind = kind_of(path)
+        return Linted(path, kind, checked=FILES[kind].read(path))
+    except ConfigurationError as error:
+        return Linted(path, kind, tuple(dict.fromkeys(error.problems)))
+
+
+def kind_of(path: Path) -> str:
+    """What a file is, by its `kind`, one much like it, or a place that only such files have. Raises
+    ConfigurationError for anything else."""
+    if path.suffix == ".csv":
+        return LEVELS
+    document = read_document(path)
+    stated = document.data.get("kind") if isinstance(document.data, dict) else None
+    kinds = [name for name in FILES if name != LEVELS]
+    if stated in kinds:
+        return str(stated)
+    meant = nearest(stated, kinds) if isinstance(stated, str) else None
+    marked = (name for name in kinds if any(mark in document.lines for mark in FILES[name].marks))
+    found = meant or next(marked, None)
+    if found is None:
+        what = repr(stated) if isinstance(stated, str) and len(stated) < 80 else "no kind"
+        code = Code.VALUE if stated else Code.MISSING_KEY
+        raise ConfigurationError(document.problem(("kind",), what, f"one of {', '.join(kinds)}", None, code))
+    return found
+
+
+def _budget(path: Path) -> None:
+    document = read_document(path)
+    budget = parse(PrivacyBudget, document)
+    _alone(document, ("metadata", "name"), budget.metadata.name, budget_files(working_copy(path)))
+
+
+def _contract(path: Path) -> None:
+    contract = read_contract(path, KNOWN.servers)
+    _alone(read_document(path), ("id",), contract.id, contract_files(working_copy(path)))
+
+
+def _alone(document: Document, at: Location, name: str, files: Iterable[tuple[Path, str]]) -> None:
+    """Raises ConfigurationError where another file of the working copy has the name."""
+    own = document.path.resolve()
+    others = [path.name for path, stated in files if stated == name and path.resolve() != own]
+    if others:
+        found, expected = f"{name!r} is also that of {', '.join(others)}", "a name that no other file has"
+        raise ConfigurationError(document.problem(at, found, expected, None, Code.TWICE))
+
+
+def _cases(path: Path) -> None:
+    cases.read_cases(path)
+
+
+def _questionnaire(path: Path) -> None:
+    form.read_form(path, None)
+
+
+def _decision(path: Path) -> None:
+    read_decision(path)
+
+
+def _levels(path: Path) -> None:
+    """A CSV file is what the contracts say that name it."""
+    own, named = path.resolve(), False
+    for file, _ in contract_files(working_copy(path)):
+        problems: Sequence[Problem] = ()
+        try:
+            files = read_contract(file, KNOWN.servers).files
+        except ConfigurationError as error:
+            problems, files = error.problems, getattr(getattr(error, "rest", None), "files", ())
+        mine = [problem for problem in problems if Path(problem.file).resolve() == own]
+        if mine:
+            raise ConfigurationError(mine)
+        named |= own in {each.resolve() for each in files}
+    if not named:
+        found, expected = "no contract reads it", "a file that a contract of data_contracts/ names (levels, margins)"
+        raise ConfigurationError(Problem(str(path), None, "file", found, expected, code=Code.TABLE))
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """How files of a kind are read, for their problems and, of policies, for more; `marks` are places of such alone."""
+
+    read: Callable[[Path], Checked | None]
+    marks: tuple[Location, ...] = ()
+
+
+FILES: dict[str, FileKind] = {
+    "ReleasePolicy": FileKind(check, (("spec", "gates"), ("spec", "mechanism"))),
+    "PrivacyBudget": FileKind(_budget, (("spec", "people"), ("spec", "ledger"))),
+    "DataContract": FileKind(_contract, (("schema",), ("servers",))),
+    "PolicyCases": FileKind(_cases, (("spec", "cases"),)),
+    "Questionnaire": FileKind(_questionnaire, (("spec", "questions"),)),
+    "CollectionDecision": FileKind(_decision, (("spec", "decision"),)),
+    LEVELS: FileKind(_levels),
+}
+"""What can be checked."""
+
+
+def _of_problem(problem: Problem) -> Remark:
+    message = f"{problem.where}: {problem.found}"
+    place = (problem.file, problem.line, problem.column)
+    return Remark(*place, problem.code, ERROR, message, problem.expected, problem.instead, problem.corrected)
+
+
+def _warned(checked: Checked) -> Iterator[Remark]:
+    for each in checked.warnings:
+        yield Remark(each.file, each.line, each.column, each.code, WARNING, each.words)
+
+
+def _withheld(checked: Checked) -> Iterator[Remark]:
+    """Why a policy is not allowed, but for gates that can't pass, which are warned of."""
+    document, rules = checked.plan.bundle.document, [rule for rule, _ in checked.plan.gates]
+    said: list[tuple[Location, str]] = [
+        (("spec", "gates", rules.index(found.rule)), f"{found.gate}: {found.reason}")
+        for found in checked.verdicts
+        if found.withholds
+    ]
+    if checked.refused is not None:
+        said.append((("spec", "budget"), f"its ledger refuses it: {checked.refused}"))
+    for at, words in said:
+        yield Remark(str(document.path), document.line(at), document.column(at), None, REFUSED, words)
