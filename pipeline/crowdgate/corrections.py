@@ -69,7 +69,7 @@ class Text:
         return self._put(value, self._raw(word)) if isinstance(word, yaml.ScalarNode) and self._raw(word) else None
 
     def _found(self, at: At) -> tuple[Any, Any, Any]:
-        """The nodes of what is around an item, of its key if it has one, and of its value; None for what is not there."""
+        """The nodes of what is around an item, of its key if it has one, and of its value; None for what is missing."""
         around, name, value = None, None, self._root
         for part in at:
             around, name = value, None

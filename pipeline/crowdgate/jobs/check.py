@@ -16,6 +16,7 @@ from crowdgate.jobs.judging import Caution, cautions
 from crowdgate.jobs.kl.held import held_here
 from crowdgate.jobs.plan import asked_of, bundle_of, decided, failed, gate_reach, judge_static, plan_release
 from crowdgate.jobs.standing import Left, standing, today
+from crowdgate.jobs.versions import used_otherwise
 from crowdgate.later import Module
 from crowdgate.measures import Measure, MeasureClass
 
@@ -135,7 +136,8 @@ def check(policy: Path, day: str | None = None) -> Checked:
     notes = [replace(note, history=told.get(note.gate)) for note in notes]
     allowed = not failed(verdicts) and not hopeless and found.refused is None
     said = (allowed, found.informed, held.why_not, found.refused, found.left, unreplayed)
-    judged = tuple(cautions(plan, reaches))
+    otherwise = used_otherwise(plan) if found.refused is not None or not found.left.read else None
+    judged = tuple(cautions(plan, reaches, otherwise))
     return Checked(
         policy, plan, tuple(verdicts), tuple(notes), *said, warnings=judged, chances=chances(plan, found, day)
     )

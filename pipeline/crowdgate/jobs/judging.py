@@ -56,10 +56,12 @@ class Caution:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A policy that can run, and what each of its gates can decide."""
+    """A policy that can run, what each of its gates can decide, and a release of its version that was made of other
+    files (None: there is none, or it can't be told)."""
 
     plan: Plan
     reaches: Sequence[Reach]
+    otherwise: str | None = None
 
 
 Objection = tuple[Document, Location, str]
@@ -67,10 +69,11 @@ Objection = tuple[Document, Location, str]
 Rule = Callable[[Judged], Iterator[Objection]]
 
 
-def cautions(plan: Plan, reaches: Sequence[Reach]) -> Iterator[Caution]:
-    """All warnings about a policy, `reaches` being those of its gates in their order."""
+def cautions(plan: Plan, reaches: Sequence[Reach], otherwise: str | None = None) -> Iterator[Caution]:
+    """All warnings about a policy, `reaches` being those of its gates in their order, and `otherwise` a release of its
+    version that was made of other files."""
     for code, rule in RULES.items():
-        for document, at, words in rule(Judged(plan, reaches)):
+        for document, at, words in rule(Judged(plan, reaches, otherwise)):
             yield Caution(code, str(document.path), document.line(at), document.column(at), words)
 
 
@@ -178,6 +181,16 @@ def _short_budget(judged: Judged) -> Iterator[Objection]:
     yield plan.bundle.budget_document, ("spec", part), words
 
 
+def _changed_version(judged: Judged) -> Iterator[Objection]:
+    if judged.otherwise is not None:
+        stated = judged.plan.bundle.policy.metadata
+        words = (
+            f"version {stated.version} of {stated.name} already stands for other files: {judged.otherwise} was made of"
+        )
+        words += " them. A changed policy, contract, levels file, margins file or budget needs a new version"
+        yield judged.plan.bundle.document, ("metadata", "version"), words
+
+
 RULES: dict[str, Rule] = {
     "CG201": _delta_adds_up,
     "CG202": _delta_above_one_person,
@@ -189,4 +202,5 @@ RULES: dict[str, Rule] = {
     "CG208": _hardly_passes,
     "CG209": _large_k,
     "CG210": _short_budget,
+    "CG211": _changed_version,
 }

@@ -1,0 +1,67 @@
+"""Whether a version of a policy has stood for other files before. The ledger refuses that; where it can't be read, the
+releases that are published tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import ConfigDict, Field
+
+from crowdgate.errors import CrowdgateError
+from crowdgate.jobs.ledgers import ledger_at
+from crowdgate.ledger.values import State
+from crowdgate.limits import LARGEST_MANIFEST
+from crowdgate.manifest.model import NAME, Digest, Said
+from crowdgate.policy.policy import version_of
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
+
+Used = tuple[str, str]
+"""The id of a release, and the digest of its policy."""
+
+
+class _Stated(Said):
+    model_config = ConfigDict(extra="ignore")
+    policy_digest: Annotated[Digest, Field(alias="policyDigest")]
+
+
+def used_otherwise(plan: Plan) -> str | None:
+    """A release of this version of a policy that was charged, or is published, with other files than there are now."""
+    own = version_of(plan.bundle.policy)
+    used = _charged(plan)
+    found = _published(plan) if used is None else iter(used)
+    return next((name for name, digest in found if _version(name) == own and digest != plan.bundle.digest), None)
+
+
+def _version(release_id: str) -> str:
+    return release_id.rpartition("/")[0]
+
+
+def _charged(plan: Plan) -> list[Used] | None:
+    """What the ledger holds; None where it can't be read."""
+    try:
+        entries = ledger_at(plan.bundle.root, None, plan.bundle.budget.spec.ledger).entries()
+    except CrowdgateError:
+        return None
+    return [(each.release_id, each.policy_digest) for each in entries if each.state is not State.VOID]
+
+
+def _published(plan: Plan) -> Iterator[Used]:
+    """What lies where the policy publishes. What is no manifest tells nothing here."""
+    version = version_of(plan.bundle.policy)
+    for path in sorted((plan.bundle.root / plan.bundle.policy.spec.publish.to / version).glob(f"*/{NAME}")):
+        digest = _digest(path)
+        if digest is not None:
+            yield f"{version}/{path.parent.name}", digest
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        if path.stat().st_size > LARGEST_MANIFEST:
+            return None
+        return str(_Stated.model_validate_json(path.read_bytes()).policy_digest)
+    except (OSError, ValueError, RecursionError):
+        return None
