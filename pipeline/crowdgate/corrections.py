@@ -5,7 +5,7 @@ digits (`15 years` is not `5 years` misspelled).
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,8 @@ LONGEST_LINE = 500
 """Characters of a line that is shown corrected."""
 ALIKE = 0.8
 """How alike two words are at least (difflib's ratio), one of which is the other misspelled."""
+SHORTEST = 3
+"""Letters of a word that others are misspellings of, and not only in capitals."""
 _PLAIN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_./-]| (?=[A-Za-z0-9_]))*")
 """Texts that need no quotes, in braces neither."""
 
@@ -26,7 +28,11 @@ def surely(word: str, meant: str) -> bool:
     """Whether a word is another one misspelled."""
     same_digits = re.findall(r"[0-9]", word) == re.findall(r"[0-9]", meant)
     one, other = word.casefold(), meant.casefold()
-    return word != meant and same_digits and (one == other or SequenceMatcher(None, one, other).ratio() >= ALIKE)
+    if word == meant or not same_digits:
+        return False
+    if one == other or len(meant) < SHORTEST:
+        return one == other
+    return sorted(one) == sorted(other) or SequenceMatcher(None, one, other).ratio() >= ALIKE
 
 
 class Text:
@@ -43,14 +49,14 @@ class Text:
     def _lines(self) -> list[str]:
         return re.split(r"\r\n|[\n\r\x85\u2028\u2029]", self._text)
 
-    def meaning(self, at: At, meant: str, *, key: bool) -> str | None:
+    def meaning(self, at: At, meant: str, *, key: bool, known: Container[str] = ()) -> str | None:
         """The line of an item whose value, or whose key, is another word misspelled; None where that is not sure. Where
-        both could be, `key` says which is."""
+        both could be, `key` says which is. Words that are `known` stand for something, and are none misspelled."""
         around, name, value = self._found(at)
-        if name is not None and surely(name.value, meant) and (key or not _means(value, meant)):
+        if _means(name, meant, known) and (key or not _means(value, meant, known)):
             taken = {other.value for other, _ in around.value}
             return None if meant in taken else self._with(name, meant)
-        return self._with(value, meant) if _means(value, meant) else None
+        return self._with(value, meant) if _means(value, meant, known) else None
 
     def replaced(self, at: At, text: str) -> str | None:
         """The line of an item with another text in place of its value, on that line alone."""
@@ -101,5 +107,5 @@ class Text:
         return line[node.start_mark.column : node.end_mark.column]
 
 
-def _means(node: Any, meant: str) -> bool:
-    return isinstance(node, yaml.ScalarNode) and surely(node.value, meant)
+def _means(node: Any, meant: str, known: Container[str]) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.value not in known and surely(node.value, meant)

@@ -57,11 +57,12 @@ class Document:
         *,
         where: str | None = None,
         corrected: str | None = None,
+        known: Container[str] = (),
     ) -> Problem:
         """A problem at `location` of this file, which a reader knows as `where`; `corrected` is its line without the
-        problem, which is worked out for words that are sure to be misspelled."""
+        problem, which is worked out for words that are sure to be misspelled (none of the `known` ones is)."""
         if corrected is None and instead is not None and code is not Code.CONTRADICTION:  # which file errs is not known
-            corrected = self.text.meaning(location, instead, key=code is Code.UNKNOWN_KEY)
+            corrected = self.text.meaning(location, instead, key=code is Code.UNKNOWN_KEY, known=known)
         where = where or _where(location) or "document"
         line, column = self.line(location), self.column(location)
         return Problem(str(self.path), line, where, found, expected, instead, code, column, corrected)

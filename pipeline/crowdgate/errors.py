@@ -77,10 +77,20 @@ the nearest right word)."""
 
 
 def nearest(word: str, words: Sequence[str]) -> str | None:
-    """The word that was probably meant, or None; it may differ in its capitals alone."""
+    """The word that was probably meant, or None: the same in other capitals, with its letters in another order, or much
+    alike."""
     folded = [known for known in words if known.casefold() == word.casefold()]
-    found = folded[:1] or get_close_matches(word, words, n=1, cutoff=0.6)
+    turned = [known for known in words if len(known) > 2 and sorted(known) == sorted(word)]
+    found = folded or turned or get_close_matches(word, words, n=1, cutoff=0.6)
     return found[0] if found else None
+
+
+def named_in(expected: str) -> list[str]:
+    """The words that what is expected names: of "one of a, b", of "'a' or 'b'", or of "true or false"."""
+    if not expected.startswith(("one of ", "'", "`")) and expected != "true or false":
+        return []
+    parts = expected.removeprefix("one of ").replace(" or ", ",").split(",")
+    return [word for part in parts if (word := part.strip("' `"))]
 
 
 class CrowdgateError(Exception):

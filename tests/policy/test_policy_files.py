@@ -236,9 +236,9 @@ WRONG_POLICIES: list[tuple[str, str, str, str, str, str, str | None]] = [
     ("formats: [parquet, csv]", "formats: [parket]", "publish:", "spec.publish.formats.0", "'parket'",
      "'parquet' or 'csv'", "parquet"),
     ("enforcement: enforce", "enforcement: dry", "enforcement", "spec.enforcement", "'dry'", "'enforce'", "dry-run"),
-    ("name: census-income", "name: Census/..", "name:", "metadata.name", "'Census/..'", "string should match pattern",
+    ("name: census-income", "name: Census/..", "name:", "metadata.name", "'Census/..'", "at most 63 lower-case letters",
      None),
-    ("version: 1", "version: ../1", "version:", "metadata.version", "'../1'", "string should match pattern", None),
+    ("version: 1", "version: ../1", "version:", "metadata.version", "'../1'", "a whole number, such as 1", None),
 ]  # fmt: skip
 
 
@@ -334,7 +334,7 @@ WRONG_BUDGETS = [
     ("epsilon: 4", "epsilon: 1e99", "spec.epsilon", "'1e99'", "at most 1000000", None),
     ("delta: 1e-8", "delta: 1", "spec.delta", "'1'", "below 1", None),
     ("relation: add-remove", "relation: replace-one", "spec.relation", "'replace-one'", "'add-remove'", None),
-    ("ledger: demo-7f3a91c2", "ledger: demo", "spec.ledger", "'demo'", "pattern", None),
+    ("ledger: demo-7f3a91c2", "ledger: demo", "spec.ledger", "'demo'", "the id of a ledger", None),
     ("people: 300000", "people: 300000, persons: 3", "spec.persons", "unknown key", "one of ledger, epsilon", None),
 ]
 

@@ -27,7 +27,7 @@ from pydantic import (
 from crowdgate.contracts.contract import Role
 from crowdgate.documents import Document, Location
 from crowdgate.domain import parse_date, parse_number
-from crowdgate.errors import Code, Problem, nearest
+from crowdgate.errors import Code, Problem, named_in, nearest
 from crowdgate.hierarchy import DATE_PARTS
 
 T = TypeVar("T")
@@ -133,7 +133,8 @@ def _refuse_slip(place: Place, slip: Any) -> None:
             meant = nearest(str(slip["loc"][-1]), known)
             at.refuse("an unknown key", "one of " + ", ".join(known), meant, Code.UNKNOWN_KEY)
         case "value_error":
-            at.refuse(shown(at.value), str(slip["ctx"]["error"]), None, Code.VALUE)
+            expected = str(slip["ctx"]["error"])
+            at.refuse(shown(at.value), expected, nearest(str(at.value), named_in(expected)), Code.VALUE)
         case "string_type":
             at.refuse(shown(at.value), "text", None, Code.VALUE)
         case "model_type" | "dict_type" | "model_attributes_type":
@@ -141,7 +142,8 @@ def _refuse_slip(place: Place, slip: Any) -> None:
         case "list_type":
             at.refuse(shown(at.value), "a list", None, Code.VALUE)
         case _:
-            at.refuse(shown(at.value), slip["msg"].removeprefix("Input should be "), None, Code.VALUE)
+            expected = slip["msg"].removeprefix("Input should be ")
+            at.refuse(shown(at.value), expected, nearest(str(at.value), named_in(expected)), Code.VALUE)
 
 
 def _keys_at(location: tuple[str | int, ...], around: Place) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from crowdgate.contracts.models import Place, shown
 from crowdgate.documents import core_type
-from crowdgate.errors import Code, nearest
+from crowdgate.errors import Code, named_in, nearest
 
 VERSION = "v3.1.0"
 MOST_ERRORS = 1000
@@ -80,7 +80,9 @@ def _refuse(root: Place, error: Any) -> None:
         missing = ["logicalType"] if missing == ["map"] and "logicalType" not in error.instance else missing
         at.refuse("nothing at " + ", ".join(missing), "the key that ODCS requires", None, Code.MISSING_KEY)
     else:
-        at.refuse(shown(at.value), _expected(error), None, Code.VALUE, _of_another_type(at, error))
+        expected = _expected(error)
+        meant = nearest(at.value, named_in(expected)) if isinstance(at.value, str) else None
+        at.refuse(shown(at.value), expected, meant, Code.VALUE, _of_another_type(at, error))
 
 
 def _of_another_type(at: Place, error: Any) -> str | None:

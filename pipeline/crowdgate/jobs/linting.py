@@ -110,9 +110,11 @@ def kind_of(path: Path) -> str:
     kinds = [name for name in FILES if name != LEVELS]
     if stated in kinds:
         return str(stated)
-    meant = nearest(stated, kinds) if isinstance(stated, str) else None
-    marked = (name for name in kinds if any(mark in document.lines for mark in FILES[name].marks))
-    found = meant or next(marked, None)
+    if isinstance(stated, str):
+        found = nearest(stated, kinds)
+    else:
+        marked = (name for name in kinds if any(mark in document.lines for mark in FILES[name].marks))
+        found = next(marked, None)
     if found is None:
         what = repr(stated) if isinstance(stated, str) and len(stated) < 80 else "no kind"
         code = Code.VALUE if stated else Code.MISSING_KEY
@@ -161,10 +163,10 @@ def _levels(path: Path) -> None:
             files = read_contract(file, KNOWN.servers).files
         except ConfigurationError as error:
             problems, files = error.problems, getattr(getattr(error, "rest", None), "files", ())
-        mine = [problem for problem in problems if Path(problem.file).resolve() == own]
-        if mine:
-            raise ConfigurationError(mine)
-        named |= own in {each.resolve() for each in files}
+        reads = own in {each.resolve() for each in (*files, *(Path(problem.file) for problem in problems))}
+        if reads and problems:
+            raise ConfigurationError(problems)
+        named |= reads
     if not named:
         found, expected = "no contract reads it", "a file that a contract of data_contracts/ names (levels, margins)"
         raise ConfigurationError(Problem(str(path), None, "file", found, expected, code=Code.TABLE))

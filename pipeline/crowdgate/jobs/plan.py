@@ -150,7 +150,7 @@ def budget_of(bundle: Bundle) -> Budget:
 def _at(
     bundle: Bundle, at: Location, found: str, expected: str, instead: str | None = None, code: Code = Code.GATE
 ) -> Problem:
-    return bundle.document.problem(at, found, expected, instead, code)
+    return bundle.document.problem(at, found, expected, instead, code, known=bundle.contract.by_name)
 
 
 def _against_mechanism(bundle: Bundle, at: Location, found: str, expected: str, instead: str | None) -> Problem:
@@ -160,7 +160,8 @@ def _against_mechanism(bundle: Bundle, at: Location, found: str, expected: str, 
     code = Code.UNKNOWN_NAME if found.startswith("unknown ") else Code.MECHANISM
     text = bundle.document.text
     larger = text.replaced(place, instead) if at in RAISED and instead is not None else None
-    return bundle.document.problem(place, found, expected, instead, code, corrected=larger)
+    known = bundle.contract.by_name
+    return bundle.document.problem(place, found, expected, instead, code, corrected=larger, known=known)
 
 
 def _overcharged(bundle: Bundle, charges: Fraction, taken: Mapping[str, Fraction]) -> Problem:
@@ -208,6 +209,11 @@ def population_problems(bundle: Bundle) -> Iterator[Problem]:
 def _named(bundle: Bundle) -> list[str]:
     """The attributes that gates may name."""
     return list(kind_of(bundle).named(bundle.policy.spec.mechanism))
+
+
+def _released(bundle: Bundle, word: str) -> str | None:
+    """The released attribute that a word was probably meant to be, which is not misspelled itself."""
+    return nearest(word, [name for name in _named(bundle) if name in bundle.contract.by_name])
 
 
 def _unit_words(unit: PrivacyUnit) -> str:
@@ -378,7 +384,7 @@ def _of_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure)
         yield _at(bundle, at, f"{rule.measure} needs `of`", f"of: {which}", None, Code.MISSING_KEY)
     elif rule.of is not None and rule.of not in released:
         found, expected = f"{rule.of!r} is not released", "a released attribute"
-        yield _at(bundle, (*at, "of"), found, expected, nearest(rule.of, released), Code.UNKNOWN_NAME)
+        yield _at(bundle, (*at, "of"), found, expected, _released(bundle, rule.of), Code.UNKNOWN_NAME)
 
 
 def _over_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
@@ -388,7 +394,7 @@ def _over_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
         return
     for i, name in enumerate(rule.over or ()):
         if name not in released:
-            found, meant = f"{name!r} is not released", nearest(name, released)
+            found, meant = f"{name!r} is not released", _released(bundle, name)
             yield _at(bundle, (*at, "over", i), found, "a released attribute", meant, Code.UNKNOWN_NAME)
     if len(set(rule.over or ())) != len(rule.over or ()):
         yield _at(bundle, (*at, "over"), "an attribute twice", "each attribute once", None, Code.TWICE)

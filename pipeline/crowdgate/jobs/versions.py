@@ -13,7 +13,8 @@ from crowdgate.errors import CrowdgateError
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
-from crowdgate.manifest.model import NAME, Digest, Said
+from crowdgate.manifest.model import NAME
+from crowdgate.manifest.values import Digest, Said
 from crowdgate.policy.policy import version_of
 
 if TYPE_CHECKING:

@@ -1,14 +1,19 @@
 """A document as a strict value, or every mistake in it with its place and the nearest right word."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
 from crowdgate.documents import Document, Location
-from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem, nearest
-from crowdgate.policy.values import FLAG
+from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem, named_in, nearest
 
+PATTERNS = {
+    "name": "at most 63 lower-case letters, digits and hyphens",
+    "version": "a whole number, such as 1, which a changed policy raises",
+    "ledger": "the id of a ledger, as `crowdgate ledger create` prints it",
+}
+"""What keys are whose text has a pattern, in words."""
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -45,12 +50,17 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
     expected = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     context = detail.get("ctx", {})
     tags = str(context.get("expected_tags", "")).replace(", ", " or ")
-    stated = str(context.get("expected", tags or (expected if expected == FLAG else "")))
-    literals = stated.replace(" or ", ",").split(",")
-    expected = tags or expected
-    options = [word for literal in literals if (word := literal.strip("' "))]
+    expected = tags or _in_words(at, context, expected)
+    options = named_in(expected)
     found, corrected = _found(document, at), _of_another_form(document, at, detail["type"])
     return document.problem(at, found, expected, nearest(found.strip("'"), options), corrected=corrected)
+
+
+def _in_words(at: Location, context: Mapping[str, Any], expected: str) -> str:
+    """What is expected of a text that has a pattern."""
+    if "pattern" not in context:
+        return expected
+    return PATTERNS.get(str(at[-1]) if at else "", f"a text of the form {context['pattern']}")
 
 
 def _of_another_form(document: Document, at: Location, mistake: str) -> str | None:

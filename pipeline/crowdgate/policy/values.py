@@ -75,12 +75,9 @@ Weight = Annotated[Fraction, after(_weight), schema_of("number", minimum=0, maxi
 Rate = Annotated[Fraction, after(_rate), schema_of("number", exclusiveMinimum=0, maximum=1)]
 
 
-FLAG = "true or false"
-
-
 def _flag(text: Any) -> bool:
     if text not in ("true", "false"):
-        raise ValueError(FLAG)
+        raise ValueError("true or false")
     return bool(text == "true")
 
 

@@ -1,0 +1,82 @@
+"""What owners of policies are told of their edits: of a good one nothing, of a bad one where and how it is mended."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from crowdgate.jobs.linting import ERROR, WARNING, Remark, lint
+from tests.policy.edits import AS_IT_WAS, BAD, DANGEROUS, GOOD, Bad, Change, Dangerous
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    for folder in ("policies", "data_contracts"):
+        left_out = shutil.ignore_patterns("*.parquet", "*.py", "*.md", "schema", "__pycache__")
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=left_out)
+    return tmp_path
+
+
+def change(home: Path, changes: list[Change]) -> None:
+    for file, old, new in changes:
+        text = (home / file).read_text(encoding="utf-8")
+        assert old in text, old
+        (home / file).write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def place(path: Path, part: str) -> tuple[int, int]:
+    """Line and column, from 1, of a text that is there."""
+    text = path.read_text(encoding="utf-8")
+    assert part in text, part
+    before = text[: text.rindex(part)]
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
+
+
+@pytest.mark.parametrize("changes", GOOD, ids=[edit[0][2].strip()[:40] for edit in GOOD])
+def test_nothing_is_said_of_a_good_edit(changes: list[Change], home: Path) -> None:
+    change(home, changes)
+    assert lint(home / changes[0][0]).remarks == []
+
+
+@pytest.mark.parametrize("bad", BAD, ids=[f"{bad.code} {bad.change[2].strip()[:40]}" for bad in BAD])
+def test_a_bad_edit_is_told_where_it_stands_and_how_it_is_mended(bad: Bad, home: Path) -> None:
+    file = bad.change[0]
+    before = (home / file).read_text(encoding="utf-8").splitlines()
+    change(home, [bad.change])
+    found = lint(home / (bad.checked or file)).remarks
+    (told,) = [each for each in found if each.code == bad.code and bad.words in each.message]
+    line, column = place(home / file, bad.at)
+    assert (told.path, told.line, told.severity) == (str(home / file), line, ERROR)
+    assert told.column == (None if file.endswith(".csv") else column)
+    assert len(found) == 1 + bad.also
+    assert told.corrected == (before[line - 1] if bad.corrected == AS_IT_WAS else bad.corrected)
+    if told.corrected is not None:
+        mend(told)
+        assert [each for each in lint(home / file).remarks if each.message == told.message] == []
+
+
+def mend(told: Remark) -> None:
+    """Writes the corrected line."""
+    path = Path(told.path)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert told.line is not None
+    assert told.corrected is not None
+    lines[told.line - 1] = told.corrected
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("dangerous", DANGEROUS, ids=["+".join(each.codes) for each in DANGEROUS])
+def test_a_dangerous_edit_is_allowed_and_warned_of(dangerous: Dangerous, home: Path) -> None:
+    change(home, dangerous.changes)
+    policy = next((file for file, _, _ in dangerous.changes if "budgets" not in file), "policies/census_income.yaml")
+    found = lint(home / policy).remarks
+    assert [(each.severity, each.code) for each in found] == [(WARNING, code) for code in dangerous.codes]
+    for each in found:
+        assert (each.line, each.column) == place(Path(each.path), dangerous.codes[str(each.code)])
+
+
+def test_the_table_is_as_long_as_it_says() -> None:
+    assert len(GOOD) == 20
+    assert len(BAD) + len(DANGEROUS) >= 50
