@@ -123,7 +123,7 @@ def test_a_command_ends_as_the_readme_says(code: int, way: Callable[[Workshop], 
     said = way(there)
     assert said.code == code, said.out + said.err
     if code == 2:
-        assert re.search(r"clinic\.yaml:\d+: |command line: --", said.err)
+        assert re.search(r"clinic\.yaml:\d+:\d+: |command line: --", said.err)
 
 
 def test_the_table_lists_exactly_the_codes_that_there_are() -> None:

@@ -1,5 +1,6 @@
 """Any file of a working copy is read as what it says it is; what no kind knows is refused by naming those there are."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -91,10 +92,18 @@ def test_a_folder_is_all_that_is_in_it_and_a_working_copy_its_policies_and_contr
     assert files_in(town.root / "nothing") == [town.root / "nothing"]
 
 
-def test_a_problem_of_a_file_that_others_name_is_told_once(town: Workshop) -> None:
+def test_a_problem_of_a_file_that_others_name_is_told_once(
+    town: Workshop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     town.edit(town.contract, "top: true", "tpo: true")
-    found = list(linted([town.root]))
-    assert len([problem for each in found for problem in each.problems]) == 1
+    monkeypatch.chdir(town.root)
+    assert [bool(each.problems) for each in linted([Path()])] == [False, True, True, False, True]
+    assert crowdgate("check", ".", "--format", "json") == 2
+    said = capsys.readouterr()
+    (remark,) = json.loads(said.out)["remarks"]
+    assert remark["path"] == "data_contracts/clinic.yaml"
+    assert said.err.startswith("crowdgate: data_contracts/clinic.yaml:22:57: age.domain.tpo: an unknown key")
+    assert said.err.count("tpo") == 1
 
 
 TWO = {"PrivacyBudget": "metadata.name", "DataContract": "id"}
@@ -126,14 +135,21 @@ def test_a_wrong_case_is_found_and_none_is_run(town: Workshop, monkeypatch: pyte
     assert lint(path).problems == ()
     town.edit(path, "gate: released_rows", "gate: released_rosw")
     (problem,) = lint(path).problems
-    assert (problem.code, problem.line, problem.column) == (Code.UNKNOWN_NAME, 7, 34)
+    assert (problem.code, problem.line, problem.column) == (Code.UNKNOWN_NAME, 7, 35)
 
 
 def test_why_a_policy_is_withheld_is_among_its_remarks(town: Workshop) -> None:
     town.edit(town.policy, "pso_bound, at_most: 1", "pso_bound, at_most: 0.1")
     (told,) = [each for each in lint(town.policy).remarks if each.severity == REFUSED]
-    assert (told.line, told.column, told.code) == (12, 7, None)
+    assert (told.line, told.column, told.code) == (13, 7, None)
     assert told.message.startswith("pso_bound at most 0.1: ")
+
+
+def test_a_policy_that_no_data_can_pass_is_withheld(town: Workshop) -> None:
+    town.edit(town.policy, "released_rows, at_least: 0", "released_rows, at_least: 1e9")
+    found = {(each.severity, each.code): each.message for each in lint(town.policy).remarks}
+    assert found[REFUSED, None] == "a gate that blocks can't pass"
+    assert (WARNING, "CG206") in found
 
 
 @pytest.mark.parametrize(("code", "file", "old", "new"), WRONG, ids=[f"{case[0]} {case[3][:40]}" for case in WRONG])

@@ -60,8 +60,8 @@ def check(
     Exit 2 for wrong files, 3 when a static gate fails, a gate can't pass or the ledger would refuse it, otherwise 0.
     """
     del explain
-    found = list(linted(policies))
-    problems = [problem for each in found for problem in each.problems]
+    found = linted(policies)
+    problems = [*dict.fromkeys(problem for each in found for problem in each.problems)]  # of a contract, say, once
     _print(found, problems, form, as_json=as_json, strict=strict)
     if problems:
         raise ConfigurationError(problems)
@@ -76,7 +76,8 @@ def _print(found: Sequence[Linted], problems: Sequence[Problem], form: Form, *, 
         if not problems:
             print_json({"policies": checked})
     elif form is Form.JSON:
-        print_json({"remarks": [remark.to_json() for each in found for remark in each.remarks]})
+        remarks = dict.fromkeys(remark for each in found for remark in each.remarks)
+        print_json({"remarks": [remark.to_json() for remark in remarks]})
     elif form is Form.JUNIT:
         from crowdgate.cli.junit import TestCase, junit
 

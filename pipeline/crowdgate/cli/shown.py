@@ -49,7 +49,7 @@ def _at_terminal(lines: Iterable[str], err: bool) -> None:
     console = Console(stderr=err, highlight=False)
     for line in lines:
         text = Text(line if line.startswith(AS_IT_IS) else wrapped(line, console.width))
-        for pattern, style in STYLES.items():
+        for pattern, style in () if console.no_color else STYLES.items():
             text.highlight_regex(pattern, style)
         console.print(text, soft_wrap=True)
 

@@ -7,7 +7,7 @@ how it is read. Rows of tables are read of none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,18 +66,14 @@ class Linted:
     def remarks(self) -> list[Remark]:
         """Everything that is to be said of it."""
         told = [_of_problem(problem) for problem in self.problems]
-        return told if self.checked is None else [*told, *_withheld(self.checked), *_warned(self.checked)]
+        if self.checked is not None:
+            told += [*_withheld(self.checked), *_warned(self.checked, self.path)]
+        return told
 
 
-def linted(paths: Iterable[Path]) -> Iterator[Linted]:
-    """Every file that is named, and those in the folders that are, each once. A problem of a file that several others
-    name is told with the first of them."""
-    told = set[Problem]()
-    for path in dict.fromkeys(file for stated in paths for file in files_in(stated)):
-        found = lint(path)
-        news = tuple(problem for problem in found.problems if problem not in told)
-        told.update(news)
-        yield Linted(found.path, found.kind, news, found.checked)
+def linted(paths: Iterable[Path]) -> list[Linted]:
+    """Every file that is named, and those in the folders that are, each once."""
+    return [lint(path) for path in dict.fromkeys(file for stated in paths for file in files_in(stated))]
 
 
 def files_in(path: Path) -> list[Path]:
@@ -91,13 +87,19 @@ def files_in(path: Path) -> list[Path]:
 
 
 def lint(path: Path) -> Linted:
-    """One file."""
+    """One file. Files that it names are told as it is: from the folder that we are in, or in full."""
     kind = None
     try:
         kind = kind_of(path)
         return Linted(path, kind, checked=FILES[kind].read(path))
     except ConfigurationError as error:
-        return Linted(path, kind, tuple(dict.fromkeys(error.problems)))
+        problems = (replace(problem, file=_as_stated(problem.file, path)) for problem in error.problems)
+        return Linted(path, kind, tuple(dict.fromkeys(problems)))
+
+
+def _as_stated(file: str, path: Path) -> str:
+    here, full = Path.cwd(), Path(file).resolve()
+    return str(full.relative_to(here)) if not path.is_absolute() and full.is_relative_to(here) else file
 
 
 def kind_of(path: Path) -> str:
@@ -198,20 +200,22 @@ def _of_problem(problem: Problem) -> Remark:
     return Remark(*place, problem.code, ERROR, message, problem.expected, problem.instead, problem.corrected)
 
 
-def _warned(checked: Checked) -> Iterator[Remark]:
+def _warned(checked: Checked, path: Path) -> Iterator[Remark]:
     for each in checked.warnings:
-        yield Remark(each.file, each.line, each.column, each.code, WARNING, each.words)
+        yield Remark(_as_stated(each.file, path), each.line, each.column, each.code, WARNING, each.words)
 
 
 def _withheld(checked: Checked) -> Iterator[Remark]:
-    """Why a policy is not allowed, but for gates that can't pass, which are warned of."""
+    """Why a policy is not allowed. Of gates that can't pass warnings say more."""
     document, rules = checked.plan.bundle.document, [rule for rule, _ in checked.plan.gates]
+    withheld = [found for found in checked.verdicts if found.withholds]
     said: list[tuple[Location, str]] = [
-        (("spec", "gates", rules.index(found.rule)), f"{found.gate}: {found.reason}")
-        for found in checked.verdicts
-        if found.withholds
+        (("spec", "gates", rules.index(found.rule)), f"{found.gate}: {found.reason}") for found in withheld
     ]
-    if checked.refused is not None:
+    stops = checked.left.stops
+    if checked.refused is not None and not (stops and stops.rule in [found.rule for found in withheld]):
         said.append((("spec", "budget"), f"its ledger refuses it: {checked.refused}"))
+    if not said and not checked.allowed:
+        said.append((("spec", "gates"), "a gate that blocks can't pass"))
     for at, words in said:
         yield Remark(str(document.path), document.line(at), document.column(at), None, REFUSED, words)
