@@ -15,8 +15,7 @@ from crowdgate.jobs.destinations import destination_problems
 from crowdgate.jobs.judging import Caution, cautions
 from crowdgate.jobs.kl.held import held_here
 from crowdgate.jobs.plan import asked_of, bundle_of, decided, failed, gate_reach, judge_static, plan_release
-from crowdgate.jobs.standing import Left, standing, today
-from crowdgate.jobs.versions import used_otherwise
+from crowdgate.jobs.standing import Left, Standing, standing, today
 from crowdgate.later import Module
 from crowdgate.measures import Measure, MeasureClass
 
@@ -136,11 +135,19 @@ def check(policy: Path, day: str | None = None) -> Checked:
     notes = [replace(note, history=told.get(note.gate)) for note in notes]
     allowed = not failed(verdicts) and not hopeless and found.refused is None
     said = (allowed, found.informed, held.why_not, found.refused, found.left, unreplayed)
-    otherwise = used_otherwise(plan) if found.refused is not None or not found.left.read else None
-    judged = tuple(cautions(plan, reaches, otherwise))
+    judged = tuple(cautions(plan, reaches, _made_otherwise(plan, found)))
     return Checked(
         policy, plan, tuple(verdicts), tuple(notes), *said, warnings=judged, chances=chances(plan, found, day)
     )
+
+
+def _made_otherwise(plan: Plan, found: Standing) -> str | None:
+    """A release of the policy's version that was made of other files. A ledger that refuses nothing has none."""
+    if found.refused is None and found.left.read:
+        return None
+    from crowdgate.jobs.versions import used_otherwise
+
+    return used_otherwise(plan)
 
 
 def _audits(plan: Plan) -> Audits:

@@ -5,28 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from pydantic import ConfigDict, Field
-
-from crowdgate.errors import CrowdgateError
+from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.jobs.ledgers import ledger_at
+from crowdgate.later import Module
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
-from crowdgate.manifest.model import NAME
-from crowdgate.manifest.values import Digest, Said
 from crowdgate.policy.policy import version_of
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
+    from crowdgate.manifest import model
+else:
+    model = Module("crowdgate.manifest.model")
 
 Used = tuple[str, str]
 """The id of a release, and the digest of its policy."""
-
-
-class _Stated(Said):
-    model_config = ConfigDict(extra="ignore")
-    policy_digest: Annotated[Digest, Field(alias="policyDigest")]
 
 
 def used_otherwise(plan: Plan) -> str | None:
@@ -53,7 +48,7 @@ def _charged(plan: Plan) -> list[Used] | None:
 def _published(plan: Plan) -> Iterator[Used]:
     """What lies where the policy publishes. What is no manifest tells nothing here."""
     version = version_of(plan.bundle.policy)
-    for path in sorted((plan.bundle.root / plan.bundle.policy.spec.publish.to / version).glob(f"*/{NAME}")):
+    for path in sorted((plan.bundle.root / plan.bundle.policy.spec.publish.to / version).glob("*/manifest.json")):
         digest = _digest(path)
         if digest is not None:
             yield f"{version}/{path.parent.name}", digest
@@ -63,6 +58,6 @@ def _digest(path: Path) -> str | None:
     try:
         if path.stat().st_size > LARGEST_MANIFEST:
             return None
-        return str(_Stated.model_validate_json(path.read_bytes()).policy_digest)
-    except (OSError, ValueError, RecursionError):
+        return model.policy_digest_in(path.read_bytes())
+    except (OSError, VerificationFailed):
         return None

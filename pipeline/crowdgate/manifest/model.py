@@ -281,6 +281,19 @@ def kind_in(data: bytes) -> str:
         raise VerificationFailed(f"{NAME}: it is not the manifest of a release") from None
 
 
+def policy_digest_in(data: bytes) -> str:
+    """The digest of the policy that a manifest names, of any kind. Raises VerificationFailed for what is none."""
+    try:
+        return _Policy.model_validate_json(data).policy_digest
+    except (ValueError, RecursionError):
+        raise VerificationFailed(f"{NAME}: it is not the manifest of a release") from None
+
+
+class _Policy(Said):
+    model_config = ConfigDict(extra="ignore")
+    policy_digest: Annotated[Digest, Field(alias="policyDigest")]
+
+
 class _Named(Said):
     model_config = ConfigDict(extra="ignore")
     kind: Annotated[str, Field(max_length=100)]
