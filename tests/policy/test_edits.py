@@ -1,12 +1,13 @@
 """What owners of policies are told of their edits: of a good one nothing, of a bad one where and how it is mended."""
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from crowdgate.jobs.linting import ERROR, WARNING, Remark, lint
-from tests.policy.edits import AS_IT_WAS, BAD, DANGEROUS, GOOD, Bad, Change, Dangerous
+from tests.policy.edits import AS_IT_WAS, BAD, DANGEROUS, GOOD, ROWS, Bad, Change, Dangerous
 
 ROOT = Path(__file__).parents[2]
 
@@ -80,3 +81,28 @@ def test_a_dangerous_edit_is_allowed_and_warned_of(dangerous: Dangerous, home: P
 def test_the_table_is_as_long_as_it_says() -> None:
     assert len(GOOD) == 20
     assert len(BAD) + len(DANGEROUS) >= 50
+
+
+def slips(text: str) -> list[tuple[str, str]]:
+    """Every word of a policy, some of them with two letters turned, some with one left out, some in capitals."""
+    words = dict.fromkeys(word for word in re.findall(r"[a-z]+(?:_[a-z]+)*", text) if len(word) > 3)
+    found = []
+    for i, word in enumerate(words):
+        at = i % (len(word) - 1)
+        turned = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+        found.append((word, [turned, word[:at] + word[at + 1 :], word.upper()][i % 3]))
+    return [(word, slip) for word, slip in found if word != slip]
+
+
+def test_no_line_is_proposed_but_the_one_that_was_meant(home: Path) -> None:
+    """Of any word of a policy: nothing that is written instead may mean anything else."""
+    path, proposed = home / ROWS, 0
+    text = path.read_text(encoding="utf-8").replace("#", "\n#")
+    for word, slip in slips("\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))):
+        path.write_text(re.sub(rf"\b{word}\b", slip, text, count=1), encoding="utf-8")
+        for told in lint(path).remarks:
+            if told.corrected is not None:
+                assert told.line is not None
+                assert told.corrected == text.splitlines()[told.line - 1].rstrip(), (word, slip)
+                proposed += 1
+    assert proposed > 30
