@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crowdgate.corrections import LONGEST_LINE, Text, surely
 from crowdgate.documents import read_document
-from crowdgate.errors import nearest
+from crowdgate.errors import Code, nearest
 from crowdgate.measures import MEASURES
 
 TEXT = """\
@@ -73,6 +73,14 @@ def test_a_slip_of_the_finger_is_the_word_that_was_meant_or_not_seen(measure: st
     slip = data.draw(st.sampled_from([each for each in slips if each not in MEASURES]))
     meant = nearest(slip, [*MEASURES])
     assert meant == measure or meant is None or not surely(slip, meant)
+
+
+def test_of_two_files_that_contradict_each_other_it_is_not_known_which_errs(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("a: pso_buond\n", encoding="utf-8")
+    document = read_document(path)
+    assert document.problem(("a",), "x", "y", "pso_bound", Code.CONTRADICTION).corrected is None
+    assert document.problem(("a",), "x", "y", "pso_bound", Code.GATE).corrected == "a: pso_bound"
 
 
 def test_marks_at_the_start_of_a_file_and_other_ends_of_lines_move_nothing(tmp_path: Path) -> None:

@@ -173,5 +173,5 @@ DANGEROUS: list[Dangerous] = [
     Dangerous([(ROWS, "k: least ", "k: 200 ")], {"CG209": "k: 200"}),
     Dangerous([(BUDGET, "epsilon: 4", "epsilon: 1.5")], {"CG210": "epsilon: 1.5"}),
 ]  # fmt: skip
-"""Further ones need a release: a gate that the last one would not have passed (tests/jobs/test_standing.py, .../replay), and a
-version that stood for other files (CG211, tests/jobs/test_versions.py)."""
+"""Further ones need a release: a gate that the last one would not have passed (tests/jobs/test_standing.py), a version
+that stood for other files (CG211, tests/jobs/test_versions.py)."""

@@ -83,6 +83,16 @@ def test_the_table_is_as_long_as_it_says() -> None:
     assert len(BAD) + len(DANGEROUS) >= 50
 
 
+def test_what_follows_from_a_misspelled_attribute_is_not_written_so_elsewhere(home: Path) -> None:
+    change(home, [
+        (ROWS, "      occupation: 2", "      ocupation: 2"),
+        (ROWS, "tables: [{all: 2}]", "tables: [{attributes: [occupation, sex]}]"),
+    ])  # fmt: skip
+    found = lint(home / ROWS).remarks
+    assert len(found) >= 2
+    assert {each.corrected for each in found} == {None, "      occupation: 2 groups"}
+
+
 def slips(text: str) -> list[tuple[str, str]]:
     """Every word of a policy, some of them with two letters turned, some with one left out, some in capitals."""
     words = dict.fromkeys(word for word in re.findall(r"[a-z]+(?:_[a-z]+)*", text) if len(word) > 3)
