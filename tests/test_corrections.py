@@ -60,6 +60,12 @@ def test_what_is_not_sure_is_not_corrected(text: str, at: tuple[str | int, ...],
     assert Text(text).meaning(at, meant, key=False) is None
 
 
+def test_a_word_that_stands_for_something_is_none_misspelled() -> None:
+    assert Text("a: wages").meaning(("a",), "wage", key=False) == "a: wage"
+    assert Text("a: wages").meaning(("a",), "wage", key=False, known={"wages"}) is None
+    assert Text("wages: a").meaning(("wages",), "wage", key=True, known={"wages"}) is None
+
+
 def test_only_a_word_in_one_line_is_put_into_a_list_or_taken_out() -> None:
     text = Text("a: [x, y]\nb: {}\nc: [{}]\nd:\n  - x\n")
     assert [text.alone((key,)) for key in "abcd"] == [None, None, None, None]

@@ -187,7 +187,7 @@ def test_a_policy_without_a_section_is_audited_only_on_a_public_table_of_its_own
     fresh.edit(fresh.policy, SECTION, "")
     fresh.edit(fresh.policy, GATES, "")
     assert crowdgate("check", fresh.policy) == 0
-    with pytest.raises(ConfigurationError, match=r"clinic\.yaml:5: spec\.contract: .* is not public"):
+    with pytest.raises(ConfigurationError, match=r"clinic\.yaml:5:3: spec\.contract: .* is not public"):
         fresh.audit(executor=unplayed)
 
 

@@ -190,7 +190,7 @@ def test_a_copy_of_a_contract_under_another_id_is_held_to_what_was_decided(
     name = files(copied)[0].name
     copied.contract.unlink()
     told = refused(copied, capsys)
-    assert "hospice.yaml:18: attribute 'age': collected; expected a contract without it" in told
+    assert "hospice.yaml:18:9: attribute 'age': collected; expected a contract without it" in told
     assert f"({name}: do not collect, decided by board on 2030-01-01: enough; on contract 'clinic' of" in told
     assert crowdgate("kl", "inventory", "--json") == 0
     (holder,) = json.loads(capsys.readouterr().out)["holders"]
@@ -313,7 +313,7 @@ def test_the_inventory_says_who_holds_and_who_asks_what_and_which_entries_speak_
     assert "form visitors" in capsys.readouterr().out
     form.write_text(FORM.replace("LEVEL", "50 yeers"), encoding="utf-8")
     assert crowdgate("kl", "inventory") == 2
-    assert "visitors.yaml:8: spec.questions.0.level: '50 yeers' is no level of clinic" in capsys.readouterr().err
+    assert "visitors.yaml:8:35: spec.questions.0.level: '50 yeers' is no level of clinic" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("spoil", [edited, removed, forged])

@@ -172,9 +172,9 @@ def test_links_in_git_are_not_followed(there: Workshop) -> None:
 
 def test_a_policy_that_is_wrong_is_refused_with_its_line(there: Workshop) -> None:
     there.edit(there.policy, "beta: 0.5", "beta: 5")
-    assert f"{there.policy}:10: " in compared(there).err
+    assert f"{there.policy}:10:16: " in compared(there).err
     git("add", "policies")
     git("-c", "user.name=board", "-c", "user.email=board@example.org", "commit", "-q", "-m", "second")
     there.edit(there.policy, "beta: 5", "beta: 0.5")
     said = compared(there)
-    assert (said.code, "HEAD:policies/clinic.yaml:10: " in said.err) == (2, True)
+    assert (said.code, "HEAD:policies/clinic.yaml:10:16: " in said.err) == (2, True)
