@@ -55,7 +55,7 @@ def test_what_is_not_to_be_collected_is_a_problem_of_the_contract(
     assert decided(workshop, "do-not-collect", of="note") == 0
     told = refused(workshop, capsys)
     line = next(at for at, text in enumerate(workshop.contract.read_text().splitlines(), 1) if "name: note" in text)
-    assert f"clinic.yaml:{line}: attribute 'note': collected; expected a contract without it" in told
+    assert f"clinic.yaml:{line}:9: attribute 'note': collected; expected a contract without it" in told
     assert "do not collect, decided by board on 2030-01-01: enough" in told
     text = workshop.contract.read_text(encoding="utf-8")
     workshop.contract.write_text(text[: text.index("      - name: note")], encoding="utf-8")
