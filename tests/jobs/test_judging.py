@@ -45,6 +45,11 @@ CASES = {
         "delta 0.001 is above 1/300000, one person's share: a mechanism that publishes the records of 300 of 300000"
         " people as they are, on average, would keep it",
     ),
+    "a dry run": (
+        [("spec:\n", "spec:\n  enforcement: dry-run\n")], "CG212", "enforcement: dry-run",
+        "Dry run: the policy says enforcement: dry-run, so nothing is released, read, charged or signed. A run of it is"
+        " a rehearsal",
+    ),
     "large epsilon": (
         [(PRIVACY, "privacy: {epsilon: 20, delta: 1e-9}"), USELESS], "CG203", "epsilon: 20",
         "epsilon 20 is above 3: with one person's data a release may be 4.852e+8 times likelier, or less likely, than"

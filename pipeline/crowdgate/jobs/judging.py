@@ -15,6 +15,7 @@ from crowdgate.accounting.numbers import exp_up, up
 from crowdgate.documents import Document, Location
 from crowdgate.gate import Reach, bound_number, gate_words, stated_number
 from crowdgate.jobs.charges import unlikely
+from crowdgate.jobs.dry_run import WORDS, is_dry_run
 from crowdgate.jobs.plan import charged, kind_of
 from crowdgate.jobs.standing import releases_in_budget
 from crowdgate.kind.kind import Allowance
@@ -191,6 +192,11 @@ def _changed_version(judged: Judged) -> Iterator[Objection]:
         yield judged.plan.bundle.document, ("metadata", "version"), words
 
 
+def _dry_run(judged: Judged) -> Iterator[Objection]:
+    if is_dry_run(judged.plan.bundle):
+        yield judged.plan.bundle.document, ("spec", "enforcement"), f"{WORDS} A run of it is a rehearsal"
+
+
 RULES: dict[str, Rule] = {
     "CG201": _delta_adds_up,
     "CG202": _delta_above_one_person,
@@ -203,4 +209,5 @@ RULES: dict[str, Rule] = {
     "CG209": _large_k,
     "CG210": _short_budget,
     "CG211": _changed_version,
+    "CG212": _dry_run,
 }
