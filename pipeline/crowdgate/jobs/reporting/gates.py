@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isfinite
+from math import isclose, isfinite
 from typing import TYPE_CHECKING
 
 from crowdgate.gate import gate_notes, gate_words, limit_words
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MOST = 24
 """Past releases in a picture at most: the last ones."""
+ROUNDED = 1e-8
+"""Ends are written in nine digits, rounded outwards: nearer ones are the number itself."""
 READS = {
     MeasureClass.STATIC: "public figures, before any data are read",
     MeasureClass.OUTPUT: "what would be published",
@@ -87,7 +89,7 @@ def _number(verdict: Verdict) -> tuple[object, ...]:
 
 def _point(run: str, shown: Shown) -> Point:
     value, *ends = map(_number_of, (shown.value, shown.low, shown.high))
-    low, high = (None if end == value or not isfinite(end) else end for end in ends)
+    low, high = (None if isclose(end, value, rel_tol=ROUNDED) or not isfinite(end) else end for end in ends)
     return Point(run, value, low, high)
 
 
