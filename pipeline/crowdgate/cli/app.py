@@ -27,7 +27,12 @@ COMMANDS = {
         "workspaces",
         "Release the bundled census data once: make a working copy (unless it is there), then publish from it.",
     ),
-    "init": Line("workspaces", "Make a working copy: the bundled policies and contracts, and a new ledger."),
+    "init": Line(
+        "workspaces",
+        "Make a working copy: the bundled policies and contracts, and a new ledger. Or, with --policy, write a"
+        " commented policy into one from a template; what no option says is asked for on a terminal. Nothing is"
+        " overwritten.",
+    ),
     "release": Line(
         "release",
         "Make one release of a table, if all rules of its policy allow it: published (exit 0) or withheld (exit 3).",

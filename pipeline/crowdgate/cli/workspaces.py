@@ -1,6 +1,7 @@
 """Commands that make a working copy."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 from crowdgate.cli.options import AsJson, LedgerUrl, progress_bar, slot
 from crowdgate.cli.output import announce, print_json
 from crowdgate.cli.release import show
+from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.extras import EXPECTATIONS, RELEASE, need
 from crowdgate.jobs.release import release as run_release
 from crowdgate.jobs.workspace import DEMO_POLICY, DEMO_TABLES
@@ -19,13 +21,54 @@ from crowdgate.ledger.key import draw_key
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the working copy.")]
 
 
-def init(folder: Folder, ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
-    """Make a working copy: the bundled policies and contracts, and a new ledger."""
+def init(
+    folder: Folder,
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+    policy: Annotated[
+        bool, typer.Option("--policy", help="Write a new policy into the working copy DIR, with cases and a budget.")
+    ] = False,
+    template: Annotated[
+        str | None,
+        typer.Option("--template", metavar="NAME", help="public-use, research, tables or synthetic."),
+    ] = None,
+    contract: Annotated[str | None, typer.Option("--contract", metavar="ID", help="Whose table is released.")] = None,
+    owner: Annotated[str | None, typer.Option("--owner", metavar="WHO", help="Who answers for the policy.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="The policy's name (template and contract).")
+    ] = None,
+    people: Annotated[
+        int | None,
+        typer.Option("--people", metavar="N", min=1, help="At most so many people, where they have no budget yet."),
+    ] = None,
+    attributes: Annotated[
+        str | None, typer.Option("--attributes", metavar="A,B", help="What is published (a first guess).")
+    ] = None,
+) -> None:
+    """Make a working copy: the bundled policies and contracts, and a new ledger. Or, with --policy, write a commented
+    policy into one from a template; what no option says is asked for on a terminal. Nothing is overwritten."""
+    stated = {"--template": template, "--contract": contract, "--owner": owner, "--name": name}
+    if policy:
+        from crowdgate.cli.newpolicy import write_policy
+
+        write_policy(folder, stated, people, attributes, as_json)
+        return
+    _refuse_without_policy({**stated, "--people": people, "--attributes": attributes})
     root = make_workspace(folder, _ledger_name(folder), ledger)
     if as_json:
         print_json({"outcome": "created", "path": str(root)})
     else:
         typer.echo(f"next: crowdgate release {root / DEMO_POLICY}")
+
+
+def _refuse_without_policy(stated: Mapping[str, object]) -> None:
+    problems = [
+        Problem("command line", None, option, "no --policy", "--policy beside it")
+        for option, value in stated.items()
+        if value is not None
+    ]
+    if problems:
+        raise ConfigurationError(problems)
 
 
 def demo(

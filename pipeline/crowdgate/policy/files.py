@@ -225,6 +225,11 @@ def contract_files(root: Path) -> Iterator[tuple[Path, str]]:
     return _named(root / "data_contracts", lambda data: data["id"])
 
 
+def policy_files(root: Path) -> Iterator[tuple[Path, str]]:
+    """The policies of a working copy, each with its name."""
+    return _named(root / "policies", lambda data: data["metadata"]["name"])
+
+
 def budget_files(root: Path) -> Iterator[tuple[Path, str]]:
     """The budgets of a working copy, each with its name."""
     return _named(root / "policies" / "budgets", lambda data: data["metadata"]["name"])

@@ -1,0 +1,40 @@
+"""The templates of policies, and what each takes of a contract."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from crowdgate.jobs.newpolicy.chosen import Reach
+
+
+@dataclass(frozen=True)
+class Template:
+    """A file `NAME.yaml.j2` beside this one; `epsilon` is that of one release, `summary` says what it is for."""
+
+    summary: str
+    epsilon: Fraction
+    reach: Reach
+
+
+TEMPLATES: Mapping[str, Template] = {
+    "public-use": Template(
+        "rows of real people at coarse levels, for everybody",
+        Fraction(1),
+        Reach(least=1, columns=6, values=20, people=500, classes=500, coarse=True),
+    ),
+    "research": Template(
+        "more rows of real people at finer levels, with weights, for known researchers",
+        Fraction(2),
+        Reach(least=1, columns=8, values=20, people=100, classes=3000, coarse=False),
+    ),
+    "tables": Template(
+        "tables with noise, which state every error",
+        Fraction(1),
+        Reach(least=1, columns=6, values=20, people=1, classes=10**6, coarse=True),
+    ),
+    "synthetic": Template(
+        "rows that are nobody's, to explore and to teach with",
+        Fraction(1),
+        Reach(least=2, columns=10, values=100, people=1, classes=10**15, coarse=False),
+    ),
+}
