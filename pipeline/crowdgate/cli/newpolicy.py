@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from crowdgate.cli.options import WITHHELD
 from crowdgate.cli.output import print_json
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.jobs.newpolicy.new import Made, Wanted, budget_of, contract_ids, make, read_named
 from crowdgate.jobs.newpolicy.templates import TEMPLATES
+from crowdgate.limits import MOST_PEOPLE
 from crowdgate.policy.files import working_copy
 
 if TYPE_CHECKING:
@@ -29,7 +31,10 @@ def write_policy(
     names = None if attributes is None else tuple(name.strip() for name in attributes.split(","))
     bound = people if people is not None else _people(root, read_named(root, said["--contract"]))
     wanted = Wanted(said["--template"], said["--contract"], said["--owner"], said["--name"], bound, names)
-    show(make(root, wanted), as_json)
+    made = make(root, wanted)
+    show(made, as_json)
+    if not made.checked.allowed:
+        raise typer.Exit(WITHHELD)
 
 
 def show(made: Made, as_json: bool) -> None:
@@ -41,6 +46,8 @@ def show(made: Made, as_json: bool) -> None:
         return
     for path in made.files:
         typer.echo(f"written: {path}")
+    if found.refused is not None:
+        typer.echo(f"  its ledger refuses it: {found.refused}")
     for warning in found.warnings:
         typer.echo(f"  warning {warning}")
     typer.echo(f"check: {'allowed' if found.allowed else 'would be withheld'}")
@@ -86,23 +93,33 @@ def _asks() -> bool:
 
 
 def _ask(option: str, choices: Sequence[str]) -> str:
-    from click import Choice
-
     if option == "--template":
         for name, template in TEMPLATES.items():
             typer.echo(f"  {name}: {template.summary}", err=True)
     words = {"--template": "template", "--contract": "contract", "--owner": "who answers for it"}[option]
-    answer: str = typer.prompt(words, type=Choice(choices) if choices else str, err=True)
+    answer: str = typer.prompt(words, value_proc=lambda value: _right(option, value, choices), err=True)
     return answer
+
+
+def _right(option: str, value: str, choices: Sequence[str]) -> str:
+    """The answer; another one is asked for where it can't be."""
+    problem = _wrong(option, value, choices)
+    if problem is not None:
+        raise typer.BadParameter(f"expected {problem.expected}")
+    return value
 
 
 def _people(root: Path, contract: "Contract") -> int | None:
     if budget_of(root, contract) is not None:
         return None
-    from click import IntRange
-
-    bound: int = typer.prompt(f"people of {contract.population}, at most", type=IntRange(min=1), err=True)
+    bound: int = typer.prompt(f"people of {contract.population}, at most", value_proc=_bound, err=True)
     return bound
+
+
+def _bound(value: str) -> int:
+    if not value.isdecimal() or not 1 <= int(value) <= MOST_PEOPLE:
+        raise typer.BadParameter(f"expected a whole number from 1 to {MOST_PEOPLE}")
+    return int(value)
 
 
 def _name(stated: str | None, said: Mapping[str, str]) -> str:

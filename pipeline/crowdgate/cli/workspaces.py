@@ -17,6 +17,7 @@ from crowdgate.jobs.workspace import DEMO_POLICY, DEMO_TABLES
 from crowdgate.jobs.workspace import init as make_workspace
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
+from crowdgate.limits import MOST_PEOPLE
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the working copy.")]
 
@@ -39,7 +40,13 @@ def init(
     ] = None,
     people: Annotated[
         int | None,
-        typer.Option("--people", metavar="N", min=1, help="At most so many people, where they have no budget yet."),
+        typer.Option(
+            "--people",
+            metavar="N",
+            min=1,
+            max=MOST_PEOPLE,
+            help="At most so many people, where they have no budget yet.",
+        ),
     ] = None,
     attributes: Annotated[
         str | None, typer.Option("--attributes", metavar="A,B", help="What is published (a first guess).")

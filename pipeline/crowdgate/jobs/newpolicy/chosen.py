@@ -10,15 +10,16 @@ from crowdgate.hierarchy import ANY, Level
 
 @dataclass(frozen=True)
 class Reach:
-    """How much a template takes of a contract: columns (at least `least`), values of each, and classes of all together:
-    one for so many `people`, at most `classes`. `coarse`: at the coarsest level, else at the finest that fits."""
+    """How much a template takes of a contract: columns (at least `least`) and values of each, at the coarsest level if
+    `coarse`, else at the finest that fits; and, of rows of real people, classes of all together: at most `classes`, one
+    for so many `people`."""
 
     least: int
     columns: int
     values: int
-    people: int
-    classes: int
     coarse: bool
+    classes: int | None = None
+    people: int = 1
 
 
 def chosen(contract: Contract, reach: Reach, people: int, names: list[str] | None) -> dict[str, str]:
@@ -42,10 +43,11 @@ def _level(levels: tuple[Level, ...], reach: Reach) -> Level:
 
 
 def _fitting(known: dict[str, Level], reach: Reach, people: int) -> Iterator[tuple[str, str]]:
-    room = max(2 * reach.values, min(reach.classes, people // reach.people))
+    room = None if reach.classes is None else max(2 * reach.values, min(reach.classes, people // reach.people))
     taken, classes = 0, 1
     for name, level in known.items():
-        if taken < reach.columns and len(level) <= reach.values and classes * len(level) <= room:
+        fits = len(level) <= reach.values and (room is None or classes * len(level) <= room)
+        if fits and taken < reach.columns:
             taken, classes = taken + 1, classes * len(level)
             yield name, level.name
 

@@ -103,6 +103,9 @@ def _values(root: Path, wanted: Wanted, contract: Contract, budget: BudgetSpec |
     people = wanted.people if budget is None else budget.people
     if people is None:
         raise _wrong("--people", "nothing", f"how many people {contract.population} has at most: it has no budget yet")
+    if wanted.people not in (None, people):
+        found = f"{wanted.people}, and the budget of {contract.population} says another bound"
+        raise _wrong("--people", found, str(people), str(people))
     names = None if wanted.attributes is None else list(wanted.attributes)
     attributes = chosen(contract, template.reach, people, names)
     small = Fraction(1, 10 ** (len(str(people)) + 3))

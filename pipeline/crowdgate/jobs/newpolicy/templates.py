@@ -20,21 +20,21 @@ TEMPLATES: Mapping[str, Template] = {
     "public-use": Template(
         "rows of real people at coarse levels, for everybody",
         Fraction(1),
-        Reach(least=1, columns=6, values=20, people=500, classes=500, coarse=True),
+        Reach(least=1, columns=6, values=20, coarse=True, classes=500, people=500),
     ),
     "research": Template(
         "more rows of real people at finer levels, with weights, for known researchers",
         Fraction(2),
-        Reach(least=1, columns=8, values=20, people=100, classes=3000, coarse=False),
+        Reach(least=1, columns=8, values=20, coarse=False, classes=3000, people=100),
     ),
     "tables": Template(
         "tables with noise, which state every error",
         Fraction(1),
-        Reach(least=1, columns=6, values=20, people=1, classes=10**6, coarse=True),
+        Reach(least=1, columns=6, values=20, coarse=True),
     ),
     "synthetic": Template(
         "rows that are nobody's, to explore and to teach with",
         Fraction(1),
-        Reach(least=2, columns=10, values=100, people=1, classes=10**15, coarse=False),
+        Reach(least=2, columns=10, values=100, coarse=False),
     ),
 }

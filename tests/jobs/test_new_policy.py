@@ -1,0 +1,183 @@
+"""`init --policy`: a policy from every template is right at once, and nothing that is there is touched."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from crowdgate.cli import newpolicy
+from crowdgate.cli.app import app
+from crowdgate.documents import read_document
+from crowdgate.errors import ConfigurationError, EnvironmentFault
+from crowdgate.jobs.cases import tried
+from crowdgate.jobs.check import check
+from crowdgate.jobs.judging import SINGLING_OUT
+from crowdgate.jobs.newpolicy.new import Made, Wanted, make, scalar
+from crowdgate.jobs.newpolicy.templates import TEMPLATES
+from crowdgate.jobs.plan import plan_policy
+from crowdgate.jobs.rehearsal.rehearse import Asked, rehearse
+from crowdgate.jobs.schemas import schemas
+from crowdgate.jobs.workspace import init
+from tests.contracts.clinic import write as write_visits
+from tests.workshop import Workshop, crowdgate, make_workshop
+
+
+def census(root: Path) -> tuple[Path, str]:
+    return init(root, "board"), "census-income"
+
+
+def clinic(root: Path) -> tuple[Path, str]:
+    return make_workshop(root).root, "clinic"
+
+
+def visits(root: Path) -> tuple[Path, str]:
+    """Persons with a column of their own, and no budget yet."""
+    copy = make_workshop(root)
+    copy.contract.unlink()
+    copy.policy.unlink()
+    copy.budget.unlink()
+    write_visits(copy.root / "data_contracts")
+    return copy.root, "clinic"
+
+
+Copy = Callable[[Path], tuple[Path, str]]
+COPIES: list[Copy] = [census, clinic, visits]
+
+
+def made(copy: Copy, template: str, folder: Path) -> Made:
+    root, contract = copy(folder / "copy")
+    people = 5000 if copy is visits else None
+    return make(root, Wanted(template, contract, "the board", f"new-{template}", people))
+
+
+@pytest.mark.parametrize("copy", COPIES)
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_new_policy_is_allowed_without_a_warning_and_its_cases_hold(
+    copy: Copy, template: str, tmp_path: Path
+) -> None:
+    found = made(copy, template, tmp_path)
+    policy, cases, *_ = found.files
+    checked = check(policy)
+    assert (checked.allowed, [str(each) for each in checked.warnings]) == (True, [])
+    ends = list(tried(cases))
+    assert [(each.name, each.differences) for each in ends if not each.holds] == []
+    plan = plan_policy(policy)
+    blocking = {rule.measure for rule, _ in plan.gates if rule.severity == "block"}
+    refused = {verdict.rule.measure for each in ends for verdict in each.verdicts if each.outcome == "withheld"
+               and str(verdict.outcome) == "fail"}  # fmt: skip
+    assert blocking == refused
+    assert blocking & SINGLING_OUT
+    assert all(rule.reason for rule, _ in plan.gates if rule.severity == "block")
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_what_is_written_has_its_schema_and_tells_what_to_change(template: str, tmp_path: Path) -> None:
+    for path in made(visits, template, tmp_path).files:
+        text = path.read_text()
+        schema = (path.parent / text.splitlines()[0].removeprefix("# yaml-language-server: $schema=")).resolve()
+        validator = jsonschema_rs.validator_for(json.loads(schemas()[schema.name]))
+        assert list(validator.iter_errors(read_document(path).typed)) == []
+        assert schema.parent.name == "schema"
+        assert "CHANGE" in text or path.parent.name == "cases"
+        assert max(map(len, text.splitlines())) <= 120
+        assert "\n\n" not in text
+
+
+def test_a_new_policy_can_be_planned_and_rehearsed_through(tmp_path: Path) -> None:
+    found = made(clinic, "tables", tmp_path)
+    assert crowdgate("plan", found.files[0]) == 0
+    result = rehearse(Asked(found.files[0], 1000)).result
+    assert result.outcome in ("published", "withheld")
+    assert {str(verdict.outcome) for verdict in result.verdicts} <= {"pass", "fail"}
+
+
+def test_a_population_without_a_budget_gets_one_of_the_ledger_that_is_there(tmp_path: Path) -> None:
+    found = made(visits, "tables", tmp_path)
+    stated = yaml.safe_load(found.files[2].read_text())
+    assert stated["metadata"]["name"] == "clinic-patients"
+    assert (stated["spec"]["people"], stated["spec"]["unit"]) == (5000, "person:patient")
+    assert stated["spec"]["ledger"].startswith("clinic-")
+
+
+def contents(root: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in root.rglob("*") if path.is_file() and "ledger" not in path.parts}
+
+
+@pytest.mark.parametrize("there", ["policies/new-tables.yaml", "policies/cases/new-tables.yaml"])
+def test_nothing_is_overwritten_and_nothing_is_left_behind(there: str, workshop: Workshop) -> None:
+    (workshop.root / there).parent.mkdir(exist_ok=True)
+    (workshop.root / there).write_text("mine")
+    before = contents(workshop.root)
+    with pytest.raises(EnvironmentFault, match="exists already"):
+        make(workshop.root, Wanted("tables", "clinic", "board", "new-tables"))
+    assert contents(workshop.root) == before
+
+
+def test_what_a_policy_can_not_be_made_of_leaves_nothing_behind(workshop: Workshop) -> None:
+    before = contents(workshop.root)
+    for wanted, said in (
+        (Wanted("tables", "clinik", "board", "new"), "'clinik'"),
+        (Wanted("tables", "clinic", "board", "clinic"), "clinic.yaml"),
+        (Wanted("tables", "clinic", "board", "new", None, ("age", "patient")), "patient can't be published"),
+        (Wanted("synthetic", "clinic", "board", "new", None, ("age",)), "1 column"),
+        (Wanted("tables", "clinic", "board", "new", 999), "--people"),
+    ):
+        with pytest.raises(ConfigurationError, match=said):
+            make(workshop.root, wanted)
+    assert contents(workshop.root) == before
+
+
+def test_a_policy_that_check_refuses_leaves_nothing_behind(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowdgate.jobs.newpolicy.new.exact_text", lambda _: "no number")
+    before = contents(workshop.root)
+    with pytest.raises(ConfigurationError):
+        make(workshop.root, Wanted("tables", "clinic", "board", "new"))
+    assert contents(workshop.root) == before
+
+
+def test_columns_that_are_named_are_those_that_are_published(workshop: Workshop) -> None:
+    assert crowdgate(
+        "init", workshop.root, "--policy", "--template", "public-use", "--contract", "clinic", "--owner", "board",
+        "--attributes", "ward",
+    ) == 0  # fmt: skip
+    stated = yaml.safe_load((workshop.root / "policies" / "public-use-clinic.yaml").read_text())
+    assert stated["spec"]["mechanism"]["attributes"] == {"ward": "exact"}
+
+
+def test_without_a_terminal_all_that_is_missing_comes_in_one_error(workshop: Workshop) -> None:
+    workshop.budget.unlink()
+    before = contents(workshop.root)
+    with pytest.raises(ConfigurationError) as caught:
+        CliRunner().invoke(
+            app, ["init", str(workshop.root), "--policy", "--contract", "clinic"], catch_exceptions=False
+        )
+    assert [problem.where for problem in caught.value.problems] == ["--template", "--owner", "--people"]
+    assert contents(workshop.root) == before
+
+
+def test_options_of_a_policy_without_it_are_refused(tmp_path: Path) -> None:
+    assert crowdgate("init", tmp_path / "new", "--template", "tables") == 2
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_terminal_is_asked_for_what_no_option_says(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(newpolicy, "_asks", lambda: True)
+    workshop.budget.unlink()
+    answers = "table\ntables\nclinic\nThe board\nour-tables\nmany\n700\n"
+    done = CliRunner().invoke(app, ["init", str(workshop.root), "--policy"], input=answers, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    stated = yaml.safe_load((workshop.root / "policies" / "our-tables.yaml").read_text())
+    assert stated["metadata"]["owner"] == "The board"
+    budget = yaml.safe_load((workshop.root / "policies" / "budgets" / "clinic-patients.yaml").read_text())
+    assert budget["spec"]["people"] == 700
+
+
+@pytest.mark.parametrize(
+    "text", ["plain words", "yes", "1e-9", "a: b", "# no", '"', "l'été", "{x}", "- x", "x\\n", " x"]
+)
+def test_every_text_stays_the_text_that_it_is(text: str) -> None:
+    assert yaml.safe_load(f"a: {scalar(text)}") == {"a": text}
