@@ -103,6 +103,16 @@ def test_a_population_without_a_budget_gets_one_of_the_ledger_that_is_there(tmp_
     assert stated["spec"]["ledger"].startswith("clinic-")
 
 
+def test_what_a_paid_gate_may_find_stays_above_its_noise(workshop: Workshop) -> None:
+    """Its noise is above 2.4 / epsilon once in 20 times, whatever the budget leaves."""
+    workshop.edit(workshop.budget, "epsilon: 6", "epsilon: 0.2")
+    found = make(workshop.root, Wanted("public-use", "clinic", "board", "new"))
+    gate = next(rule for rule, _ in plan_policy(found.files[0]).gates if rule.charge is not None)
+    assert gate.at_most is not None
+    assert gate.charge is not None
+    assert gate.at_most * gate.charge.epsilon >= 5
+
+
 def contents(root: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in root.rglob("*") if path.is_file() and "ledger" not in path.parts}
 

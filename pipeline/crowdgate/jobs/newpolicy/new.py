@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def _values(root: Path, wanted: Wanted, contract: Contract, budget: BudgetSpec |
         "owner": wanted.owner,
         "description": f"Of {contract.id}: {template.summary}.", "contract": contract.id, "budget": contract.population,
         "epsilon": exact_text(epsilon), "delta": exact_text(delta), "weight": exact_text(small / 10),
-        "attributes": list(attributes.items()), "charge": exact_text(epsilon / 20), "alone": max(200, people // 500),
+        "attributes": list(attributes.items()), "charge": exact_text(epsilon / 20), "alone": max(people // 500, ceil(200 * contract.unit.rows / epsilon)),
         "margins": exact_text(epsilon / 5) if len(attributes) > 1 and contract.sample is None else None,
         "rows": max(1, people // 20), "people": people, "unit": str(contract.unit),
         "ledger": _ledger_id(root) if budget is None else None,
