@@ -81,6 +81,10 @@ CASES = {
         [("released_rows, at_least: 80000}", "invalid_share, of: age, at_most: 0.0001, charge: {epsilon: 0.05}}")],
         "CG208", "{measure: invalid_share", "hardly passes: its noise withholds a table of 300000 rows without an",
     ),
+    "a count whose limit is below its noise": (
+        [("singletons, at_most: 500", "singletons, at_most: 91")], "CG208", "{measure: singletons",
+        "its noise withholds a table in which nothing counts once in 20 times or more; a limit from 92 on lets it pass",
+    ),
     "a large k": (
         [("k: least", "k: 81")], "CG209", "k: 81",
         "k 81 is more than twice 40, the least that keeps the guarantee: classes of 40 to 80 rows are suppressed"

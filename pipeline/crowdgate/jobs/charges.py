@@ -32,8 +32,13 @@ def charge_words(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
 
 def unlikely(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
     """A warning where even a table without anything that counts would be withheld more than once in 20 times."""
-    margin, share = _margin(plan, rule, measure), rule.at_most
-    if not measure.excess or margin is None or share is None or _passes(plan, measure, share, margin) >= 0:
+    margin, limit = _margin(plan, rule, measure), rule.at_most
+    if margin is None or limit is None:
+        return None
+    if not measure.excess:
+        words = "its noise withholds a table in which nothing counts once in 20 times or more"
+        return f"{words}; a limit from {bound_number(2 * margin)} on lets it pass" if limit < 2 * margin else None
+    if _passes(plan, measure, limit, margin) >= 0:
         return None
     none = "an invalid cell" if measure.shape is Shape.INPUT else "a row that counts"
     return f"its noise withholds a table of {_all(plan, measure)} without {none} once in 20 times or more"
