@@ -9,6 +9,7 @@ import pytest
 from crowdgate.errors import EnvironmentFault, LedgerRefused
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.release import release
+from crowdgate.jobs.reporting import index
 from crowdgate.jobs.reporting.budget import budget_page
 from crowdgate.jobs.reporting.index import write_index
 from crowdgate.kind.run import Request
@@ -52,16 +53,16 @@ def test_an_unknown_population_is_refused_with_those_that_are_known(clinic: Work
 
 
 def test_an_index_leads_to_every_run_and_budget(clinic: Workshop) -> None:
-    index = write_index(ledger_at(clinic.root, None), clinic.root, clinic.root / "pages")
-    text = index.read_text()
+    made = write_index(ledger_at(clinic.root, None), clinic.root, clinic.root / "pages")
+    text = made.read_text()
     assert "2 runs are in the ledger" in text
     assert "1 published, 1 withheld" in text
     found = dict(re.findall(r'<a href="([^"]+)">([^<]+)</a>', text))
     assert set(found.values()) == {"clinic/1/2026-01-01", "clinic/2/2026-02-01", "clinic-patients"}
     for name, title in found.items():
-        assert f"{title}" in (index.parent / name).read_text().split("</h1>")[0]
-    assert {file.name for file in index.parent.iterdir()} == {*found, "index.html"}
-    with pytest.raises(EnvironmentFault, match="a folder that is not there"):
+        assert f"{title}" in (made.parent / name).read_text().split("</h1>")[0]
+    assert {file.name for file in made.parent.iterdir()} == {*found, "index.html"}
+    with pytest.raises(EnvironmentFault, match="a folder that is not there yet"):
         write_index(ledger_at(clinic.root, None), clinic.root, clinic.root / "pages")
 
 
@@ -71,6 +72,14 @@ def test_a_release_that_was_changed_has_no_page_and_the_index_says_so(clinic: Wo
     text = write_index(ledger_at(clinic.root, None), clinic.root, clinic.root / "pages").read_text()
     assert "it does not verify: step 3, files" in text
     assert set(re.findall(r'href="([^"]+)"', text)) == {"budget-1.html", "run-2.html"}
+
+
+def test_nothing_half_written_stays(clinic: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = sorted(clinic.root.iterdir())
+    monkeypatch.setattr(index, "index_markdown", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_index(ledger_at(clinic.root, None), clinic.root, clinic.root / "pages")
+    assert sorted(clinic.root.iterdir()) == before
 
 
 def test_the_terminal_shows_the_same_within_80_columns(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,17 +40,28 @@ class Row:
 
 
 def write_index(ledger: Ledger, root: Path, folder: Path) -> Path:
-    """Write the folder and return the index in it. Raises EnvironmentFault when it exists or can't be written.
+    """Write the folder, whole or not at all, and return the index in it. Raises EnvironmentFault when it exists or
+    can't be written.
 
     A release whose files are not what the ledger committed to has no page; the index says why.
     """
+    if folder.exists():
+        raise EnvironmentFault(f"{folder} exists; expected the path of a folder that is not there yet")
     try:
-        folder.mkdir()
-        modes.make_folder(folder, modes.RELEASE)
+        part = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        modes.make_folder(part, modes.RELEASE)
     except OSError as error:
-        raise EnvironmentFault(
-            f"{folder}: it can't be made: {error.strerror}; give a folder that is not there"
-        ) from None
+        raise EnvironmentFault(f"{folder}: it can't be made: {error.strerror}") from None
+    try:
+        _write(ledger, root, part)
+        part.rename(folder)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    return folder / NAME
+
+
+def _write(ledger: Ledger, root: Path, folder: Path) -> None:
     rows = list(_rows(ledger, root, folder))
     budgets = [each.population for each in ledger.budgets()]
     pages = {name: f"budget-{at}.html" for at, name in enumerate(budgets, start=1)}
@@ -56,7 +69,6 @@ def write_index(ledger: Ledger, root: Path, folder: Path) -> Path:
         budget_page(ledger, name).write(folder / page)
     links = {row.told.release_id: row.page for row in rows if row.page is not None} | pages
     write_page(folder / NAME, as_html("Releases", index_markdown(ledger, rows, budgets), links=links))
-    return folder / NAME
 
 
 def index_markdown(ledger: Ledger, rows: list[Row], budgets: list[str]) -> str:
