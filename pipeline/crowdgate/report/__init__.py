@@ -31,7 +31,7 @@ def _environment() -> "jinja2.Environment":
     loader = jinja2.FileSystemLoader(ROOT)
     settings = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     made = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False, **settings)  # type: ignore[arg-type]
-    made.filters |= {"cell": cell, "text": line, "words": words}
+    made.filters |= {"cell": cell, "safe_cell": safe_cell, "text": line, "words": words}
     return made
 
 
@@ -48,3 +48,8 @@ def words(value: object) -> str:
 def cell(value: object) -> str:
     """Text for a Markdown table: column names may hold bars and line ends."""
     return line(str(value).replace("\\", "\\\\").replace("|", "\\|"))
+
+
+def safe_cell(value: object) -> str:
+    """The same, of which nothing is markup: text that others wrote."""
+    return re.sub(r"([`*\[\]<>])", r"\\\1", cell(value))

@@ -13,6 +13,7 @@ from crowdgate.jobs.release import release
 from crowdgate.jobs.reporting.release import Page, asked_for, page_after, page_in
 from crowdgate.kind.run import Request, Result
 from crowdgate.measures import MEASURES, Aspect
+from crowdgate.report.html import as_html
 from crowdgate.sampling import SecretKey
 from tests.workshop import MARK, Workshop, crowdgate, good_rows, make_workshop
 
@@ -44,7 +45,9 @@ def withheld(clinic: Workshop, slot: str) -> Result:
 def test_a_published_release_is_told_outcome_first_with_all_its_verdicts(clinic: Workshop) -> None:
     result = made(clinic, SLOTS[0])
     text = page(clinic, SLOTS[0]).markdown()
-    assert re.match(r"# clinic/1/2026-01-01: published\n\n\*\*Published\.\*\* 5 rules were judged", text)
+    assert re.match(
+        r"# clinic/1/2026-01-01: published\n\n\*\*Published\.\*\* 5 rules were judged. All that block passed\.", text
+    )
     public = [each for each in result.verdicts if each.public]
     assert len(public) == 5
     assert all(f"| {each.gate} | pass | {each.reason} |" in text for each in public)
@@ -180,3 +183,15 @@ def test_equal_bytes_and_verdicts_give_equal_pages(tmp_path: Path, capsys: pytes
     assert records[0]["ingestion"] != records[1]["ingestion"]
     assert told[0] == told[1]
     assert len(told[0][0]) == 8
+
+
+def test_what_others_wrote_is_no_markup_and_a_waived_failure_is_said(clinic: Workshop) -> None:
+    clinic.edit(clinic.policy, "owner: board", 'owner: "<script>x</script> | [a](b) *c*"')
+    waiver = '{reason: "<b>", approved_by: "*d*", expires: 2099-01-01}'
+    clinic.edit(clinic.policy, "released_rows, at_least: 0", f"released_rows, at_least: 999, waiver: {waiver}")
+    made(clinic, SLOTS[0])
+    found = page(clinic, SLOTS[0])
+    assert "All that block passed, but for 1 that failed and is waived." in found.markdown()
+    html = as_html(found.title, found.markdown())
+    assert "<td>&lt;script&gt;x&lt;/script&gt; | [a](b) *c*</td>" in html
+    assert not re.search(r"<script|<em>|<b>|<a ", html)
