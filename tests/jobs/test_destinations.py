@@ -29,6 +29,8 @@ TAKEN = {
     "by a way round": "releases/../policies",
     "a link": "link",
     "inside a link": "link/new",
+    "too long a name": "n" * 300,
+    "too long a path": "/".join(["n" * 200] * 25),
 }
 
 

@@ -107,7 +107,7 @@ def test_how_much_of_the_register_is_usable_is_said_aloud(clinic: Workshop) -> N
         "ward)."
     )
     notes = {note.gate.split()[0]: note.decided for note in check(clinic.policy).gates}
-    assert notes["register_matches"] == f"decided on the released rows and the public register. {said}"
+    assert notes["register_matches"] == f"decided on what would be published and the public register. {said}"
     found = release(clinic)
     assert said in found.plain
     assert found.path is not None
@@ -146,7 +146,7 @@ def test_check_says_when_it_is_decided_and_that_it_can_fail(clinic: Workshop) ->
     clinic.edit(clinic.policy, "register_matches, at_most: 1000", "register_matches, at_most: 999")
     notes = {note.gate.split()[0]: note for note in check(clinic.policy).gates}
     assert notes["register_matches"].decided.startswith(
-        "decided on the released rows and the public register. Of the 16"
+        "decided on what would be published and the public register. Of the 16"
     )
     assert (notes["register_matches"].warning, notes["register_matches"].blocks) == (None, True)
 

@@ -1,6 +1,7 @@
 """A version that stands for other files than a release of it was made of is warned of, before the ledger refuses."""
 
 from crowdgate.jobs.check import Checked, check
+from crowdgate.ledger.values import Spend
 from tests.workshop import Workshop, crowdgate
 
 
@@ -18,6 +19,8 @@ def test_a_changed_file_is_told_by_the_ledger_and_without_it_by_what_is_publishe
     (warning,) = [each for each in by_ledger.warnings if each.code == "CG211"]
     assert (warning.file, warning.line, warning.column) == (str(workshop.policy), 3, 26)
     assert not by_ledger.allowed
+    assert by_ledger.left.spent == Spend(by_ledger.plan.guarantee.epsilon, by_ledger.plan.guarantee.delta)
+    assert not any("lost nothing" in line for line in by_ledger.left.words())
     settings = workshop.root / "crowdgate.toml"
     kept = settings.read_text(encoding="utf-8")
     settings.unlink()

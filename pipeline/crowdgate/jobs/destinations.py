@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from errno import ENAMETOOLONG
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 else:
     opening, stores = Module("crowdgate.ledger.ledger"), Module("crowdgate.ledger.stores")
 
+LONGEST_BELOW = "/".join(["x" * 100] * 4)
+"""As long as a policy's name, version and date, and the name of a file."""
 EXPECTED = "a folder of its own for what is published, such as releases"
 
 
@@ -58,10 +61,21 @@ def taken(home: Path, to: Path, ledger: Path | None) -> str | None:
     target = to.resolve()
     if STAGING in (*to.parts, *target.parts):
         return f"{str(to)!r} is in a staging folder, {STAGING}"
+    if _too_long(target):
+        return "a path that is longer than the file system takes"
     for whose, folder in _places(home, ledger):
         if _overlaps(target, folder.resolve(), home.resolve()):
             return f"{str(to)!r} is, is inside of or contains the folder of {whose}"
     return None
+
+
+def _too_long(target: Path) -> bool:
+    """Whether files below a folder have too long a name, or path."""
+    try:
+        (target / LONGEST_BELOW).lstat()
+    except OSError as error:
+        return error.errno == ENAMETOOLONG
+    return False
 
 
 def _overlaps(target: Path, folder: Path, home: Path) -> bool:

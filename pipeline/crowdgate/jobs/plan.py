@@ -129,7 +129,7 @@ def decided(measure: Measure) -> str:
     by = " by a recorded audit" if measure.asks is not None else ""
     return {
         MeasureClass.STATIC: f"decided{by} before any data is read",
-        MeasureClass.OUTPUT: f"decided{by and f'{by} and'} on the released rows{against}",
+        MeasureClass.OUTPUT: f"decided{by and f'{by} and'} on what would be published{against}",
         MeasureClass.CHARGED: "decided on the table, through noise that the policy's epsilon pays",
         MeasureClass.CONFIDENTIAL: "shown in the private record only",
     }[measure.reads]

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from crowdgate.ledger.ledger import Ledger
 
 UNKNOWN = "Whether it is informed by confidential data is not known: its ledger can't be read here."
-UNREAD = "its ledger can't be read here, so this is for a population that has lost nothing"
+UNREAD = "its ledger can't be read here"
+REFUSES = "its ledger refuses it"
 RECENT = 3
 MOST_RELEASES = 1000
 """Releases one after another that gates are asked about."""
@@ -32,18 +33,23 @@ MOST_RELEASES = 1000
 
 @dataclass(frozen=True)
 class Left:
-    """How many more such releases there can be. `spent` and `cap` are those of the ledger where it was `read`, or those
-    of a population that has lost nothing. `releases` fit into the budget; the gates that read no data let `passing` of
-    them through (at most MOST_RELEASES are looked at), one after the other; `stops` is the verdict that withholds the
-    next one (None: none does). `people` bounds the population."""
+    """How many more such releases there can be. `spent` and `cap` are those of the ledger, or, where there is a reason
+    why it is `unread`, those of a population that has lost nothing. `releases` fit into the budget; the gates that read
+    no data let `passing` of them through (at most MOST_RELEASES are looked at), one after the other; `stops` is the
+    verdict that withholds the next one (None: none does). `people` bounds the population."""
 
     spent: Spend
     cap: Spend
-    read: bool
+    unread: str | None
     releases: int
     passing: int
     stops: Verdict | None
     people: int
+
+    @property
+    def read(self) -> bool:
+        """Whether this is what the ledger says."""
+        return self.unread is None
 
     @property
     def next_refused(self) -> str | None:
@@ -54,7 +60,8 @@ class Left:
 
     def words(self) -> list[str]:
         """The same in sentences."""
-        said = [self._budget_words() if self.read else f"{self._budget_words()} ({UNREAD})"]
+        alone = "" if self.read else f" ({self.unread}, so this is for a population that has lost nothing)"
+        said = [self._budget_words() + alone]
         if self.stops is not None:
             which = "the next one" if not self.passing else f"all but the first {self.passing}"
             said.append(f"Of these its own gates would withhold {which}: {self.stops.gate}: {self.stops.reason}.")
@@ -100,19 +107,34 @@ def standing(plan: Plan, day: str | None = None) -> Standing:
     """How a policy stands with the ledger of its budget, on a day (YYYY-MM-DD, by default today), up to which waivers
     must hold."""
     day = today() if day is None else day
-    bundle, alone = plan.bundle, budget_of(plan.bundle)
+    bundle = plan.bundle
     try:
         ledger = ledger_at(bundle.root, None, bundle.budget.spec.ledger)
     except CrowdgateError:
-        return Standing(None, None, _left(plan, alone, ZERO, day, read=False))
+        return Standing(None, None, _alone(plan, day, UNREAD))
     try:
-        budget = ledger.check(bundle.contract.id, alone, version_of(bundle.policy), bundle.digest)
-        left = _left(plan, budget, ledger.spent(budget.population), day, read=True)
-        return Standing(_informed(plan, ledger), left.next_refused, left, _ended(plan, ledger))
-    except LedgerRefused as refused:
-        return Standing(_informed(plan, ledger), str(refused), _left(plan, alone, ZERO, day, read=False))
+        budget, refused = _budget(plan, ledger)
+        left = _left(plan, budget, ledger.spent(budget.population), day)
+        return Standing(_informed(plan, ledger), refused or left.next_refused, left, _ended(plan, ledger))
+    except LedgerRefused as refusal:
+        return Standing(_informed(plan, ledger), str(refusal), _alone(plan, day, REFUSES))
     except CrowdgateError:
-        return Standing(None, None, _left(plan, alone, ZERO, day, read=False))
+        return Standing(None, None, _alone(plan, day, UNREAD))
+
+
+def _budget(plan: Plan, ledger: Ledger) -> tuple[Budget, str | None]:
+    """The budget in force, and why the ledger refuses this version of the policy where it knows them. Raises
+    LedgerRefused where it tells no budget either."""
+    bundle = plan.bundle
+    stated = bundle.contract.id, budget_of(bundle)
+    try:
+        return ledger.check(*stated, version_of(bundle.policy), bundle.digest), None
+    except LedgerRefused as refusal:
+        return ledger.check(*stated), str(refusal)
+
+
+def _alone(plan: Plan, day: str, unread: str) -> Left:
+    return _left(plan, budget_of(plan.bundle), ZERO, day, unread)
 
 
 def _informed(plan: Plan, ledger: Ledger) -> bool | None:
@@ -129,11 +151,11 @@ def _ended(plan: Plan, ledger: Ledger) -> tuple[str, ...]:
     return tuple(each.release_id for each in own if each.state in (State.PUBLISHED, State.WITHHELD))[-RECENT:]
 
 
-def _left(plan: Plan, budget: Budget, spent: Spend, day: str, *, read: bool) -> Left:
+def _left(plan: Plan, budget: Budget, spent: Spend, day: str, unread: str | None = None) -> Left:
     once = Spend(plan.guarantee.epsilon, plan.guarantee.delta)
     releases = releases_in(spent.left_of(budget.cap), once)
     passing, stops = _passing(plan, budget, spent, once, min(releases, MOST_RELEASES), day)
-    return Left(spent, budget.cap, read, releases, passing, stops, budget.people)
+    return Left(spent, budget.cap, unread, releases, passing, stops, budget.people)
 
 
 def releases_in_budget(plan: Plan) -> int:

@@ -26,8 +26,10 @@ def parse(model: type[Model], document: Document) -> Model:
 
 
 def problems_of(model: type[BaseModel], document: Document, error: ValidationError) -> list[Problem]:
-    """What is wrong with a document, by what the model says of it."""
-    return [_problem(model, document, detail) for detail in details_of(error)]
+    """What is wrong with a document, by what the model says of it: of one that says it is another, that alone."""
+    found = [_problem(model, document, detail) for detail in details_of(error)]
+    other = [each for each in found if each.where == "kind" and each.code is Code.VALUE and each.instead is None]
+    return other or found
 
 
 def details_of(error: ValidationError) -> list[Any]:

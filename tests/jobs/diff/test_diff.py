@@ -170,6 +170,12 @@ def test_links_in_git_are_not_followed(there: Workshop) -> None:
     assert "no plain file" in say("diff", "HEAD:policies", "policies").err
 
 
+def test_a_file_of_another_kind_is_one_problem(there: Workshop) -> None:
+    said = say("diff", str(there.budget), str(there.budget))
+    assert (said.code, len(said.err.splitlines())) == (2, 1)
+    assert "kind: 'PrivacyBudget'; expected 'ReleasePolicy'" in said.err
+
+
 def test_a_policy_that_is_wrong_is_refused_with_its_line(there: Workshop) -> None:
     there.edit(there.policy, "beta: 0.5", "beta: 5")
     assert f"{there.policy}:10:16: " in compared(there).err
