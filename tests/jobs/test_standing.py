@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdgate.candidate import Cost, Static
+from crowdgate.jobs.check import check
 from crowdgate.jobs.plan import plan_policy
-from crowdgate.jobs.standing import releases_in, standing
+from crowdgate.jobs.standing import releases_in, standing, told
 from crowdgate.ledger.ledger import Spend
 from crowdgate.measures import MEASURES
 from crowdgate.policy.policy import GateRule
@@ -74,6 +75,23 @@ def test_a_gate_that_stops_before_the_budget_does_is_foretold(
     (found,) = json.loads(capsys.readouterr().out)["policies"]
     assert (found["left"]["stopped_by"] is None) == (through == 3)
     assert found["left"]["releases_past_gates"] == 0
+
+
+def test_what_check_says_of_the_bound_is_what_the_next_release_records(clinic: Workshop) -> None:
+    """Earlier releases of the same people count: in the figure of the gate, and in the plain sentence."""
+    clinic.edit(clinic.budget, "delta: 0.03", "delta: 3e-6")
+    clinic.edit(clinic.policy, "delta: 0.01", "delta: 1e-6")
+    said = []
+    for slot in ("2030-01-01", "2030-01-02"):
+        found = check(clinic.policy)
+        assert release(clinic, slot) == 0
+        manifest = json.loads((clinic.release_dir(slot) / "manifest.json").read_bytes())
+        stated = next(each for each in manifest["verdicts"] if each["measure"] == "pso_bound")
+        foretold = next(each for each in found.to_json()["verdicts"] if each["measure"] == "pso_bound")
+        assert stated.items() <= foretold.items()
+        said.append(told(found.plan, found.left)[0])
+    assert "if it is the first of these people" in said[0]
+    assert "this release and all earlier ones of the same people" in said[1]
 
 
 def bound(releases: str) -> str:

@@ -88,3 +88,14 @@ def test_links_are_ours_alone() -> None:
     made = as_html("T", "| a |\n|---|\n| one |\n| [two](http://x) |\n", links={"one": "one.html"})
     assert '<td><a href="one.html">one</a></td>' in made
     assert made.count("<a ") == 1
+
+
+@pytest.mark.parametrize("values", [(-46.0, 12.0), (0.0, 0.0), (-3.0,)])
+def test_what_noise_made_negative_is_drawn_where_the_axis_is_logarithmic(values: tuple[float, ...]) -> None:
+    """It has no logarithm, and would be missing from the picture alone."""
+    points = tuple(Point(float(at), value) for at, value in enumerate(values, 1))
+    svg = draw_picture(Picture("p", "T", "x", "y", (Series("a", points),), (), "log", "log")).svg
+    (placed,) = re.findall(
+        r'<g id="line2d_\d+">\s*<defs>\s*<path id="[^"]*"[^>]*stroke: #1a4a7a[^>]*/>.*?</g>\s*</g>', svg, re.S
+    ) or [""]
+    assert placed.count("<use") == len(values)

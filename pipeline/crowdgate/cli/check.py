@@ -14,7 +14,7 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.check import Checked
 from crowdgate.jobs.kl.held import unheld_words
 from crowdgate.jobs.linting import WARNING, Linted, Remark, linted
-from crowdgate.jobs.standing import informed_words
+from crowdgate.jobs.standing import informed_words, told
 
 
 class Form(StrEnum):
@@ -115,8 +115,8 @@ def _check_lines(found: Checked) -> Iterator[str]:
     yield f"{found.policy}: {'allowed' if found.allowed else 'would be withheld'}"
     if found.refused is not None:
         yield f"  its ledger refuses it: {found.refused}"
-    told = (*found.plan.told(), *found.plan.protection.notes())
-    for line in (*told, *informed_words(found.informed), *unheld_words(found.unheld), *found.left.words()):
+    of_files = (*told(found.plan, found.left), *found.plan.protection.notes())
+    for line in (*of_files, *informed_words(found.informed), *unheld_words(found.unheld), *found.left.words()):
         yield f"  {line}"
     foretold = {each.gate: each for each in found.chances.gates}
     yield f"  {found.chances.words()}"

@@ -14,7 +14,7 @@ from crowdgate.cli.output import print_json, print_listing, print_table
 from crowdgate.jobs.compare import Comparison
 from crowdgate.jobs.compare import compare as compare_kinds
 from crowdgate.jobs.outlook import Outlook, outlook
-from crowdgate.jobs.standing import informed_words
+from crowdgate.jobs.standing import informed_words, told
 from crowdgate.jobs.wish import Answer, Asked, answered
 from crowdgate.kind.forecast import CellErrors, Chart, Listing, Value, plain
 from crowdgate.report.numbers import range_of, shown
@@ -70,7 +70,7 @@ def plan(
 
 
 def _show_plan(found: Outlook) -> None:
-    said = (*found.plan.told(), *found.plan.protection.notes(), *found.rests_on(), *found.charges)
+    said = (*told(found.plan, found.standing.left), *found.plan.protection.notes(), *found.rests_on(), *found.charges)
     for line in (*said, *informed_words(found.informed)):
         typer.echo(line)
     for figure in found.forecast.figures:
@@ -84,7 +84,7 @@ def _show_plan(found: Outlook) -> None:
         typer.echo(f"  gate {gate.gate}: {gate.words()}")
     for count, bound in enumerate(found.pso_bounds, start=1):
         success = f"predicate singling out succeeds with probability at most {decimal(bound, 4)} (weight 1e-9)"
-        typer.echo(f"  after {count}: {success}")
+        typer.echo(f"  after {count} such, and no others: {success}")
     print_listing(found.pso_curve)
     if found.prediction.rows:
         print_listing(found.prediction)

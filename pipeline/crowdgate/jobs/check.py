@@ -15,7 +15,7 @@ from crowdgate.jobs.destinations import destination_problems
 from crowdgate.jobs.judging import Caution, cautions
 from crowdgate.jobs.kl.held import held_here
 from crowdgate.jobs.plan import asked_of, bundle_of, decided, failed, gate_reach, judge_static, plan_release
-from crowdgate.jobs.standing import Left, Standing, standing, today
+from crowdgate.jobs.standing import Left, Standing, at_next, standing, today
 from crowdgate.later import Module
 from crowdgate.measures import Measure, MeasureClass
 
@@ -100,13 +100,15 @@ class Checked:
 
 
 def check(policy: Path, day: str | None = None) -> Checked:
-    """Check one policy as if it were the first release of its population, on a day (YYYY-MM-DD, by default today), up
-    to which waivers must hold. Raises ConfigurationError for wrong files."""
+    """Check the next release of a policy: by what its ledger says was spent, or, where that can't be read, as if it
+    were the first of its population. Waivers must hold up to `day` (YYYY-MM-DD, by default today). Raises
+    ConfigurationError for wrong files."""
     day = today() if day is None else day
     bundle = bundle_of(policy)
     held = held_here(bundle.root, bundle.contract, bundle.budget)
     plan = plan_release(bundle, [*held.problems, *destination_problems(bundle)])
-    verdicts = judge_static(plan, replace(plan.alone(), audits=_audits(plan)), day)
+    stands = standing(plan, day)
+    verdicts = judge_static(plan, replace(at_next(plan, stands.left), audits=_audits(plan)), day)
     register = None if bundle.register is None else register_counted.register_here(plan)
     reaches = [
         Reach.CANNOT_PASS if measure.register and register and not register.usable else gate_reach(plan, rule, measure)
@@ -130,14 +132,13 @@ def check(policy: Path, day: str | None = None) -> Checked:
         rule.severity == "block" and found is Reach.CANNOT_PASS and not _put_up_with(rule, measure, day)
         for (rule, measure), found in zip(plan.gates, reaches, strict=True)
     )
-    found = standing(plan, day)
-    told, unreplayed = _history(plan, found.ended)
+    told, unreplayed = _history(plan, stands.ended)
     notes = [replace(note, history=told.get(note.gate)) for note in notes]
-    allowed = not failed(verdicts) and not hopeless and found.refused is None
-    said = (allowed, found.informed, held.why_not, found.refused, found.left, unreplayed)
-    judged = tuple(cautions(plan, reaches, _made_otherwise(plan, found)))
+    allowed = not failed(verdicts) and not hopeless and stands.refused is None
+    said = (allowed, stands.informed, held.why_not, stands.refused, stands.left, unreplayed)
+    judged = tuple(cautions(plan, reaches, _made_otherwise(plan, stands)))
     return Checked(
-        policy, plan, tuple(verdicts), tuple(notes), *said, warnings=judged, chances=chances(plan, found, day)
+        policy, plan, tuple(verdicts), tuple(notes), *said, warnings=judged, chances=chances(plan, stands, day)
     )
 
 

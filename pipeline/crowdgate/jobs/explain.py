@@ -13,7 +13,7 @@ from crowdgate.gate import gate_words, limit_words, stated_number
 from crowdgate.guarantee import group
 from crowdgate.jobs.check import check
 from crowdgate.jobs.outlook import MOST_BOUNDS, people_times_delta, pso_bound
-from crowdgate.jobs.standing import informed_words, releases_in_budget
+from crowdgate.jobs.standing import Left, informed_words, plain, releases_in_budget
 from crowdgate.measures.guarantees import DEFAULT_RECALL, DEFAULT_SKEW, DEFAULT_WEIGHT
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _values(found: Checked) -> dict[str, object]:
     plan = found.plan
     return {
         **_head(plan),
-        **_promise(plan),
+        **_promise(plan, found.left),
         **_for_life(plan),
         "allowed": found.allowed,
         "refused": found.refused,
@@ -71,11 +71,11 @@ def _head(plan: Plan) -> dict[str, object]:
     }
 
 
-def _promise(plan: Plan) -> dict[str, object]:
+def _promise(plan: Plan, left: Left) -> dict[str, object]:
     once, promised = plan.guarantee, plan.promise()
     factor = once.factor
     return {
-        "plain": plan.plain(plan.alone(), first=True),
+        "plain": plain(plan, left),
         "promised": promised[0],
         "replaced": promised[1],
         "unit": once.unit,

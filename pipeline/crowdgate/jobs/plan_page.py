@@ -5,7 +5,7 @@ from pathlib import Path
 from crowdgate import report
 from crowdgate.accounting.numbers import decimal
 from crowdgate.jobs.outlook import Outlook
-from crowdgate.jobs.standing import informed_words
+from crowdgate.jobs.standing import informed_words, told
 from crowdgate.kind.forecast import Listing
 from crowdgate.kind.picture import Picture
 from crowdgate.report.numbers import listed, range_of, shown, sides
@@ -33,7 +33,7 @@ def plan_markdown(found: Outlook) -> str:
     values = {
         "title": _title(found),
         "promise": [
-            *found.plan.told(),
+            *told(found.plan, found.standing.left),
             *found.plan.protection.notes(),
             *found.rests_on(),
             *found.charges,

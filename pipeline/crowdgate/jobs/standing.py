@@ -193,6 +193,22 @@ def _stopping(plan: Plan, static: Static, day: str, *, every: bool) -> Iterator[
                 yield found
 
 
+def at_next(plan: Plan, left: Left) -> Static:
+    """The public facts at the next release."""
+    spent = left.spent + Spend(plan.guarantee.epsilon, plan.guarantee.delta)
+    return plan.static(left.people, (left.cap.epsilon, left.cap.delta), (spent.epsilon, spent.delta))
+
+
+def plain(plan: Plan, left: Left) -> tuple[str, ...]:
+    """What the next release comes to for people, with all that was spent before where the ledger tells it."""
+    return plan.plain(at_next(plan, left), first=left.spent == ZERO)
+
+
+def told(plan: Plan, left: Left) -> list[str]:
+    """The same, and the promise of the release alone."""
+    return [*plain(plan, left), *plan.promise()]
+
+
 def informed_words(found: bool | None) -> list[str]:
     """What is said of it; nothing of a policy that is not informed."""
     return [UNKNOWN] if found is None else [INFORMED] if found else []

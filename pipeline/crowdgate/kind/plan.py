@@ -73,10 +73,6 @@ class Plan:
         gates = (rule for rule, _ in self.gates)
         return plain_words(static.people, static.rows_per_unit, static.spent, gates, first=first)
 
-    def told(self) -> list[str]:
-        """All of it, as if this release were the population's first."""
-        return [*self.plain(self.alone(), first=True), *self.promise()]
-
 
 def columns_read(contract: Contract, protection: Protection) -> tuple[str, ...]:
     """What a release counts, and what the contract's rules speak of."""

@@ -98,7 +98,7 @@ def _draw_placed(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
         steps = {"drawstyle": "steps-post"} if series.style == "steps" else {}
         axes.errorbar(x, y, yerr=_bars(series), linestyle=line, capsize=3, label=literal(series.name), **style, **steps)
     axes.set_xscale(picture.place_scale)
-    axes.set_yscale(picture.value_scale)
+    _scale_values(axes, picture)
     shown_on = ((picture.place_scale, axes.xaxis, _places), (picture.value_scale, axes.yaxis, _values))
     for scale, axis, numbers in shown_on:
         if scale == "log" and min(numbers(picture), default=0) >= 1:
@@ -109,6 +109,15 @@ def _draw_placed(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
         axes.set_xlim(-0.5, len(names) - 0.5)
     axes.set_xlabel(literal(picture.place))
     axes.set_ylabel(literal(picture.value))
+
+
+def _scale_values(axes: Any, picture: Picture) -> None:
+    """Noise can make a number 0 or less, which has no logarithm: near 0 such an axis is linear."""
+    values = _values(picture)
+    if picture.value_scale == "linear" or min(values, default=1) > 0:
+        axes.set_yscale(picture.value_scale)
+    else:
+        axes.set_yscale("symlog", linthresh=min((abs(value) for value in values if value), default=1))
 
 
 def _places(picture: Picture) -> list[float]:

@@ -195,3 +195,10 @@ def test_what_others_wrote_is_no_markup_and_a_waived_failure_is_said(clinic: Wor
     html = as_html(found.title, found.markdown())
     assert "<td>&lt;script&gt;x&lt;/script&gt; | [a](b) *c*</td>" in html
     assert not re.search(r"<script|<em>|<b>|<a ", html)
+
+
+def test_advice_that_was_not_followed_is_said_at_once(clinic: Workshop) -> None:
+    clinic.edit(clinic.policy, "released_rows, at_least: 0", "released_rows, at_least: 999, severity: advise")
+    made(clinic, SLOTS[0])
+    said = "5 rules were judged. All that block passed. Of those that only advise, 1 did not pass.\n"
+    assert said in page(clinic, SLOTS[0]).markdown()

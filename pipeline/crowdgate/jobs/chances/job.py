@@ -17,8 +17,8 @@ from crowdgate.gate import Outcome, Reach, gate_words, verdict, waived
 from crowdgate.jobs.chances.history import by_history, seen
 from crowdgate.jobs.chances.past import Ran, past_runs
 from crowdgate.jobs.plan import asked_of, gate_reach
+from crowdgate.jobs.standing import at_next
 from crowdgate.kind.forecast import Odds
-from crowdgate.ledger.values import Spend
 from crowdgate.measures import MeasureClass
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Chances:
 def chances(plan: Plan, standing: Standing, day: str, counts: ByCounts = lambda *_: None) -> Chances:
     """The chances of a policy that stands so with its ledger, on a day (YYYY-MM-DD) up to which waivers must hold."""
     past = past_runs(plan)
-    static = replace(_next(plan, standing), audits=_audits(plan))
+    static = replace(at_next(plan, standing.left), audits=_audits(plan))
     told = [each for each in plan.gates if each[1].reads is not MeasureClass.CONFIDENTIAL]
     found = tuple(_gate(plan, rule, measure, static, past, counts, day) for rule, measure in told)
     return Chances(found, standing.refused is not None)
@@ -148,13 +148,6 @@ def _odds(
     if odds is not None:
         return odds, f"from {found.words(rule)}"
     return None, "its ledger can't be read here" if past is None else found.words(rule)
-
-
-def _next(plan: Plan, standing: Standing) -> Static:
-    """The public facts at the next release."""
-    left, once = standing.left, plan.guarantee
-    spent = left.spent + Spend(once.epsilon, once.delta)
-    return plan.static(left.people, (left.cap.epsilon, left.cap.delta), (spent.epsilon, spent.delta))
 
 
 def _audits(plan: Plan) -> Audits:
