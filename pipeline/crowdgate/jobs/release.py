@@ -17,6 +17,7 @@ from crowdgate.jobs.anchors import refuse_unanchored
 from crowdgate.jobs.audited import evidence
 from crowdgate.jobs.catalogue import catalogue_signed
 from crowdgate.jobs.claimed import claim, claim_given_back, settled
+from crowdgate.jobs.days import judged_on
 from crowdgate.jobs.destinations import refuse_taken
 from crowdgate.jobs.dry_run import refuse_dry_run
 from crowdgate.jobs.guard import after_reading
@@ -29,7 +30,7 @@ from crowdgate.kind.kind import Protected
 from crowdgate.kind.randomness import KeyedRandomness, Randomness
 from crowdgate.kind.run import Counted, Judged, Ready, Request, Reserved, Result, Run
 from crowdgate.lean import arrow_alone
-from crowdgate.ledger.ledger import Asked, Reservation, Spend, State
+from crowdgate.ledger.ledger import Asked, Spend, State
 from crowdgate.ledger.private import write_private
 from crowdgate.policy.policy import parse_slot, release_id, version_of
 from crowdgate.publish import publisher
@@ -131,7 +132,7 @@ def reserve(run: Run) -> Reserved | Result:
             budget.people, (budget.cap.epsilon, budget.cap.delta), (charge.spent.epsilon, charge.spent.delta)
         )
         static = replace(facts, audits=run.audits)
-        verdicts = judge_static(run.plan, static, judged_on(run.slot, charge))
+        verdicts = judge_static(run.plan, static, judged_on(run.slot, charge.line))
         informed = run.ledger.informed(bundle.contract.population, bundle.digest, charge.line.number)
     except BaseException:
         run.ledger.void(run.id, charge.number)  # nothing was read
@@ -140,11 +141,6 @@ def reserve(run: Run) -> Reserved | Result:
         run.ledger.void(run.id, charge.number)
         return Result("withheld", run.id, None, guarantee, tuple(verdicts), f"{_WITHHELD} {_UNSPENT}")
     return Reserved(run, charge, static, tuple(verdicts), informed)
-
-
-def judged_on(slot: str, charge: Reservation) -> str:
-    """The day on which waivers must hold: that of the slot, or of the charge by the ledger's clock if it is later."""
-    return max(slot[:10], str(charge.line.said["at"])[:10])
 
 
 def _executor(run: Run, progress: Progress | None) -> Executor:
@@ -184,7 +180,7 @@ def judge(reserved: Reserved, found: Counted, protected: Protected, randomness: 
     """Measure what the remaining gates ask for, and judge it."""
     made, of = protected.candidate, reserved.run.register
     register = None if of is None else of.at(made.static.levels)
-    day = judged_on(reserved.run.slot, reserved.charge)
+    day = judged_on(reserved.run.slot, reserved.charge.line)
     candidate = replace(made, input=found.input, noise=randomness.noise, register=register)
     verdicts = [
         verdict(rule, measure, measure.of_candidate(candidate, rule), candidate.static, day)

@@ -174,12 +174,48 @@ def openings(workshop: Workshop) -> list[Any]:
     return found
 
 
-def test_of_a_withheld_release_only_that_it_was_is_told(there: Workshop) -> None:
+def test_of_a_withheld_release_what_was_told_when_it_ended_is_judged_and_is_no_look(there: Workshop) -> None:
     withheld(there)
+    found = replayed(there)
+    assert (found["releases"][0]["ended"], found["releases"][0]["now"]) == ("withheld", "withheld")
+    assert gate(found, "released_rows")["outcome"] == "fail"
+    unseen = gate(found, "suppressed_share")
+    assert (unseen["outcome"], unseen["why"]) == ("not known", judging.UNSEEN)
+    assert tally(found, "released_rows") == (1, 1, 0)
+    assert not openings(there)
+
+
+def test_of_a_withheld_release_whose_record_is_not_at_hand_only_that_it_was_is_told(there: Workshop) -> None:
+    withheld(there)
+    (record,) = (there.root / "ledger" / "private").glob("*.json")
+    record.unlink()
     found = replayed(there)
     assert (found["releases"][0]["ended"], found["releases"][0]["now"]) == ("withheld", "not known")
     assert {each["outcome"] for each in found["releases"][0]["gates"]} == {"not known"}
-    assert not openings(there)
+    assert gate(found, "released_rows")["why"] == judging.UNTOLD
+
+
+@pytest.mark.parametrize(
+    ("slot", "expires", "code"),
+    [("2030-01-01", "2030-01-01", 0), ("2030-01-01", "2029-12-31", 3), ("2001-01-01", "2001-01-01", 3)],
+)
+def test_a_waiver_holds_again_exactly_where_it_held_then(there: Workshop, slot: str, expires: str, code: int) -> None:
+    """On the day of the slot, or of the charge, if that is later, as that of 2001 is."""
+    waiver = f"{{reason: why, approved_by: who, expires: {expires}}}"
+    there.edit(there.policy, "released_rows, at_least: 0", f"released_rows, at_least: 900, waiver: {waiver}")
+    assert release(there, slot) == code
+    for options in ((), ("--private",)):
+        found = replayed(there, *options)
+        assert found["releases"][0]["now"] == found["releases"][0]["ended"] == ("withheld" if code else "published")
+        assert gate(found, "released_rows")["waived"] == (code == 0)
+    assert ("fail, waived by who" in say("replay", there.policy).out) == (code == 0)
+
+
+def test_a_new_waiver_is_held_against_a_withheld_release(there: Workshop) -> None:
+    withheld(there)
+    waiver = "{reason: why, approved_by: who, expires: 2031-01-01}"
+    there.edit(there.policy, "released_rows, at_least: 900", f"released_rows, at_least: 900, waiver: {waiver}")
+    assert replayed(there)["releases"][0]["now"] == "published"
 
 
 def test_private_records_are_told_of_after_the_look_is_recorded(there: Workshop) -> None:
@@ -257,7 +293,8 @@ def test_a_private_record_that_was_edited_is_refused(there: Workshop) -> None:
     withheld(there)
     (record,) = (there.root / "ledger" / "private").glob("*.json")
     there.edit(record, '"outcome": "fail"', '"outcome": "pass"')
-    assert "not the record that the ledger committed to" in json.dumps(replayed(there, "--private", code=6))
+    for options in ((), ("--private",)):
+        assert "not the record that the ledger committed to" in json.dumps(replayed(there, *options, code=6))
 
 
 def test_a_private_record_that_is_gone_is_refused(there: Workshop) -> None:

@@ -1,6 +1,7 @@
 """Judge the gates of a policy again on what its past releases recorded.
 
-What is published is read after it verifies; it is free, as anything is that is computed of a release. What only a
+What is published is read after it verifies; it is free, as anything is that is computed of a release. Of a withheld
+release everybody was told its public verdicts when it ended, and they are all that is taken of its record. What only a
 private record tells is looked at if that is asked for, and each look is recorded first: what is decided after it is
 informed by confidential data.
 """
@@ -15,16 +16,18 @@ from typing import Any
 from crowdgate.attachments import ATTACHMENTS
 from crowdgate.errors import VerificationFailed
 from crowdgate.gate import gate_words
+from crowdgate.jobs.days import judged_on
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.plan import bundle_of, plan_release
 from crowdgate.jobs.record import open_record
-from crowdgate.jobs.replay.judging import Evidence, Replayed, on_published, on_recorded
+from crowdgate.jobs.replay.judging import Evidence, Replayed, on_published, on_recorded, unseen
 from crowdgate.jobs.replay.numbers import recorded_gates, told_at_the_end
 from crowdgate.kind.plan import Plan
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.ledger import Entry, Ledger, State
 from crowdgate.ledger.private import private_file
 from crowdgate.manifest import GateSaid
+from crowdgate.measures import Measure, MeasureClass
 from crowdgate.policy.policy import GateRule
 from crowdgate.verification.verify import Verification
 
@@ -122,25 +125,14 @@ def replay(policy: Path, ledger_url: str | None = None, private: bool = False) -
 
 
 def recent(plan: Plan, ids: Sequence[str]) -> History:
-    """The same of some releases, of which nothing private is looked at: of a withheld one what everybody was told when
-    it ended is judged.
+    """The same of some releases, of which nothing private is looked at.
 
     Raises what the ledger raises. A release that does not verify is refused.
     """
     ledger = ledger_at(plan.bundle.root, None, plan.bundle.budget.spec.ledger)
     found = (ledger.entry(each) for each in ids)
-    past = tuple(_recent(plan, ledger, each) for each in found if each is not None)
+    past = tuple(_replayed(plan, ledger, each, private=False) for each in found if each is not None)
     return History(plan.bundle.policy.metadata.name, ledger.id, past, tuple(_tallies(plan, past)))
-
-
-def _recent(plan: Plan, ledger: Ledger, entry: Entry) -> Past:
-    if entry.state is not State.WITHHELD:
-        return _replayed(plan, ledger, entry, private=False)
-    try:
-        told = recorded_gates(told_at_the_end(ledger, entry)["verdicts"])
-    except VerificationFailed:
-        return Past(entry.release_id, str(entry.state), refused=("its record can't be read here",))
-    return Past(entry.release_id, str(entry.state), tuple(_judged(plan, None, told)))
 
 
 def _replayed(plan: Plan, ledger: Ledger, entry: Entry, private: bool) -> Past:
@@ -150,16 +142,29 @@ def _replayed(plan: Plan, ledger: Ledger, entry: Entry, private: bool) -> Past:
     try:
         shown = None if entry.state is State.WITHHELD else _shown(plan, ledger, entry)
         opened = private and private_file(ledger.path, ledger.id, entry.release_id).is_file()
-        record = _opened(ledger, entry, opened) if private else None
+        record = _opened(ledger, entry, opened) if private else _told(ledger, entry)
     except VerificationFailed as refused:
         return Past(entry.release_id, ended, refused=tuple(str(refused).splitlines()), opened=opened)
-    return Past(entry.release_id, ended, tuple(_judged(plan, shown, record)), opened=opened)
+    day = judged_on(entry.release_id.rpartition("/")[2], ledger.place(entry.release_id))
+    gates = (_judged(gate, shown, record, private, day) for gate in plan.gates)
+    return Past(entry.release_id, ended, tuple(gates), opened=opened)
 
 
-def _judged(plan: Plan, shown: Evidence | None, record: Sequence[GateSaid] | None) -> list[Replayed]:
-    if shown is None:
-        return [on_recorded(rule, measure, record) for rule, measure in plan.gates]
-    return [on_published(rule, measure, shown, record) for rule, measure in plan.gates]
+def _judged(
+    gate: tuple[GateRule, Measure], shown: Evidence | None, record: Sequence[GateSaid] | None, private: bool, day: str
+) -> Replayed:
+    confidential = gate[1].reads is MeasureClass.CONFIDENTIAL
+    if confidential and not private:
+        return unseen(*gate)
+    return on_recorded(*gate, record, day) if confidential or shown is None else on_published(*gate, shown, day)
+
+
+def _told(ledger: Ledger, entry: Entry) -> tuple[GateSaid, ...] | None:
+    """Of a withheld release what everybody was told when it ended; None where its record is not at hand. Raises
+    VerificationFailed for a record that is not the committed one."""
+    if entry.state is not State.WITHHELD or not private_file(ledger.path, ledger.id, entry.release_id).is_file():
+        return None
+    return recorded_gates(told_at_the_end(ledger, entry)["verdicts"])
 
 
 def _shown(plan: Plan, ledger: Ledger, entry: Entry) -> Evidence:

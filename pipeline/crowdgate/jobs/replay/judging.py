@@ -9,7 +9,7 @@ from math import nan
 from typing import Any
 
 from crowdgate.candidate import Candidate, Measurement, Static
-from crowdgate.gate import Outcome, Shown, Verdict, gate_words, judge, verdict
+from crowdgate.gate import Outcome, Shown, Verdict, gate_words, judge, verdict, waived
 from crowdgate.jobs.replay.numbers import fits, recorded
 from crowdgate.kind.kind import AnyKind
 from crowdgate.manifest import GateSaid, Manifest
@@ -18,6 +18,7 @@ from crowdgate.policy.policy import GateRule
 from crowdgate.verification.gates import known_first, measured
 from crowdgate.verification.verify import Verification
 
+UNTOLD = "the release was withheld, and its private record is not at hand"
 UNSEEN = "it reads confidential figures, which --private looks at"
 
 
@@ -33,7 +34,7 @@ class Replayed:
     @property
     def withholds(self) -> bool | None:
         """Whether it would have withheld, or advised against, the release; None where nobody can tell. A failure that
-        is waived up to the day of its slot would not."""
+        is waived on the day that it was judged on would not."""
         return None if self.verdict is None else self.verdict.outcome is not Outcome.PASS and not self.verdict.waived
 
     @property
@@ -49,7 +50,8 @@ class Replayed:
         shown = None if self.verdict is None or self.reads is MeasureClass.CONFIDENTIAL else self.verdict.shown
         figures = {name: None if shown is None else getattr(shown, name) for name in ("value", "low", "high")}
         outcome = "not known" if self.verdict is None else str(self.verdict.outcome)
-        return {**stated, "outcome": outcome, **figures, "why": self.why}
+        waives = self.verdict is not None and self.verdict.waived
+        return {**stated, "outcome": outcome, "waived": waives, **figures, "why": self.why}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,37 +70,33 @@ class Evidence:
         return cls(found.said, found.kind, candidate, known_first(found.said, candidate))
 
 
-def on_published(rule: GateRule, measure: Measure, shown: Evidence, private: Sequence[GateSaid] | None) -> Replayed:
-    """The gate on a published release; a confidential one on its private record (None: nobody looks at it)."""
-    if measure.reads is MeasureClass.CONFIDENTIAL:
-        return _unseen(rule, measure) if private is None else on_recorded(rule, measure, private)
+def on_published(rule: GateRule, measure: Measure, shown: Evidence, day: str) -> Replayed:
+    """The gate on a published release that was judged on that day."""
     own = recorded(rule, shown.said.verdicts)
     why = None if own and _as_measured(rule, own) else _unmeasurable(rule, measure, shown, own)
     if why is not None:
         return Replayed(rule, measure.reads, None, why)
     noisy = None if own is None else own.value
     found = measured(noisy, _as_charged(rule, own), measure, shown.static, shown.candidate)
-    day = shown.said.release.slot[:10]
     return Replayed(rule, measure.reads, verdict(rule, measure, found, shown.static, day))
 
 
-def on_recorded(rule: GateRule, measure: Measure, private: Sequence[GateSaid] | None) -> Replayed:
-    """The gate on the verdicts of a private record: of a withheld release nothing else is left."""
-    if private is None:
-        return Replayed(
-            rule, measure.reads, None, "the release was withheld: only its private record tells (--private)"
-        )
-    own = recorded(rule, private)
+def on_recorded(rule: GateRule, measure: Measure, record: Sequence[GateSaid] | None, day: str) -> Replayed:
+    """The gate on the verdicts that a private record holds (None: it is not at hand) of a run that was judged on that
+    day: of a withheld release nothing else is left."""
+    if record is None:
+        return Replayed(rule, measure.reads, None, UNTOLD)
+    own = recorded(rule, record)
     if own is None or not fits(rule, measure, own):
         return Replayed(rule, measure.reads, None, "it was not measured then")
-    if (rule.at_most, rule.at_least) == (own.at_most, own.at_least):
-        outcome = Outcome(own.outcome)
-    else:
-        outcome = judge(rule, _measurement(own.verdict.shown))
-    return Replayed(rule, measure.reads, Verdict(rule, measure.reads, outcome, own.verdict.shown))
+    shown = own.verdict.shown
+    outcome = Outcome(own.outcome) if _as_measured(rule, own) else judge(rule, _measurement(shown))
+    waives = waived(rule, measure, outcome, day)
+    return Replayed(rule, measure.reads, Verdict(rule, measure.reads, outcome, shown, waived=waives))
 
 
-def _unseen(rule: GateRule, measure: Measure) -> Replayed:
+def unseen(rule: GateRule, measure: Measure) -> Replayed:
+    """A gate on confidential figures where nobody looks at them."""
     return Replayed(rule, measure.reads, None, UNSEEN)
 
 

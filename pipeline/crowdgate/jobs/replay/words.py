@@ -33,7 +33,7 @@ def _of_release(past: Past) -> Iterator[str]:
     else:
         yield f"  {past.release_id}: {past.ended}; under the policy as it stands: {past.now}"
         for each in past.gates:
-            outcome = "not known" if each.verdict is None else str(each.verdict.outcome)
+            outcome = "not known" if each.verdict is None else each.verdict.ended
             yield f"    {outcome:<12} {_named(each)}: {each.words}"
 
 

@@ -1,0 +1,13 @@
+"""The day on which a release is judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crowdgate.ledger.journal import Line
+
+
+def judged_on(slot: str, charged: Line) -> str:
+    """The day on which waivers must hold: that of the slot, or of the charge by the ledger's clock if it is later."""
+    return max(slot[:10], str(charged.said["at"])[:10])
