@@ -10,6 +10,7 @@ import pytest
 from crowdgate.errors import ConfigurationError, LedgerRefused, VerificationFailed
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.release import release
+from crowdgate.jobs.reporting.index import write_index
 from crowdgate.jobs.reporting.release import Page, asked_for, page_after, page_in
 from crowdgate.kind.run import Request, Result
 from crowdgate.measures import MEASURES, Aspect
@@ -202,3 +203,24 @@ def test_advice_that_was_not_followed_is_said_at_once(clinic: Workshop) -> None:
     made(clinic, SLOTS[0])
     said = "5 rules were judged. All that block passed. Of those that only advise, 1 did not pass.\n"
     assert said in page(clinic, SLOTS[0]).markdown()
+
+
+@pytest.mark.parametrize(
+    ("least", "expires", "outcome", "said"),
+    [
+        (0, "2099-01-01", "published", "its waiver by who until 2099-01-01 was not needed: why"),
+        (999, "2020-01-01", "withheld", "its waiver by who until 2020-01-01 did not hold: why"),
+        (999, "2099-01-01", "published", "fail, waived by who until 2099-01-01: why"),
+    ],
+)
+def test_a_waiver_is_said_to_hold_where_it_did(
+    clinic: Workshop, least: int, expires: str, outcome: str, said: str
+) -> None:
+    waiver = f"{{reason: why, approved_by: who, expires: {expires}}}"
+    clinic.edit(clinic.policy, "released_rows, at_least: 0", f"released_rows, at_least: {least}, waiver: {waiver}")
+    assert (made(clinic, SLOTS[0]).path is None) == (outcome == "withheld")
+    text = page(clinic, SLOTS[0]).markdown()
+    assert said in text
+    assert text.count("by who until") == text.count("waived by who") + text.count("its waiver by who")
+    index = write_index(ledger_at(clinic.root, None), clinic.root, clinic.root / "pages").read_text(encoding="utf-8")
+    assert ("fail, waived by who" in index) == (least > 0 and outcome == "published")

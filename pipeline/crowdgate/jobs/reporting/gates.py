@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import isclose, isfinite
 from typing import TYPE_CHECKING
 
-from crowdgate.gate import gate_notes, gate_words, limit_words
+from crowdgate.gate import Outcome, gate_notes, gate_words, limit_words
 from crowdgate.kind.picture import Limit, Picture, Point, Series
 from crowdgate.measures import MEASURES, Aspect, MeasureClass
 
@@ -31,10 +31,20 @@ def gate_rows(verdicts: Sequence[Verdict]) -> list[dict[str, object]]:
     return [
         {
             "gate": each.gate, "outcome": each.ended, "measured": each.reason, "reads": READS[each.reads],
-            "does": "blocks" if each.blocks else "advises", "notes": gate_notes(each.rule),
+            "does": "blocks" if each.blocks else "advises", "notes": _notes(each),
         }
         for each in verdicts
     ]  # fmt: skip
+
+
+def _notes(verdict: Verdict) -> list[str]:
+    """The gate's remarks; of a waiver that was not what decided, that it was not."""
+    rule = verdict.rule
+    if rule.waiver is None or verdict.waived:
+        return gate_notes(rule)
+    held = "was not needed" if verdict.outcome is Outcome.PASS else "did not hold"
+    waiver = f"its waiver by {rule.waiver.approved_by} until {rule.waiver.expires} {held}: {rule.waiver.reason}"
+    return [*gate_notes(rule.model_copy(update={"waiver": None})), waiver]
 
 
 def margins(past: Sequence[Told]) -> list[Picture]:
@@ -96,6 +106,12 @@ def _point(run: str, shown: Shown) -> Point:
 def _number_of(text: str) -> float:
     top, _, bottom = text.partition("/")
     return float(top) / float(bottom or 1)
+
+
+def stood_against(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """The gates that withheld, and those whose failure was waived."""
+    yield from failed(verdicts)
+    yield from (f"{each.gate}: {each.ended}" for each in verdicts if each.waived)
 
 
 def failed(verdicts: Sequence[Verdict]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from crowdgate import modes, report
 from crowdgate.accounting.numbers import decimal
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from crowdgate.jobs.reporting.budget import budget_page
-from crowdgate.jobs.reporting.gates import failed
+from crowdgate.jobs.reporting.gates import stood_against
 from crowdgate.jobs.reporting.release import page_in
 from crowdgate.jobs.reporting.told import of_entry
 from crowdgate.ledger.values import State
@@ -77,7 +77,7 @@ def index_markdown(ledger: Ledger, rows: list[Row], budgets: list[str]) -> str:
         {
             "release": row.told.release_id, "outcome": row.told.outcome, "population": row.population,
             "epsilon": decimal(row.told.epsilon), "delta": decimal(row.told.delta),
-            "why": row.refused or "; ".join(failed(row.told.verdicts or ())),
+            "why": row.refused or "; ".join(stood_against(row.told.verdicts or ())),
         }
         for row in reversed(rows)
     ]  # fmt: skip
