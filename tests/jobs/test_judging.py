@@ -93,6 +93,11 @@ CASES = {
 }  # fmt: skip
 
 
+UNBOUND = {"CG204", "CG213"}
+BESIDE = {"CG204": UNBOUND, "CG205": {"CG213"}}
+"""Warnings that come with others: where no gate holds the bound, the rich budget of these cases promises nothing."""
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_what_a_careful_reader_would_object_to_is_one_warning_where_it_stands(case: str, copy: Copy) -> None:
     edits, code, place, words = CASES[case]
@@ -102,7 +107,9 @@ def test_what_a_careful_reader_would_object_to_is_one_warning_where_it_stands(ca
     found = check(copy.root / POLICY)
     text = (copy.root / POLICY).read_text(encoding="utf-8")
     (warning,) = [each for each in found.warnings if each.code == code]
-    assert len(found.warnings) == 1 + (USELESS in edits)
+    assert {each.code for each in found.warnings} == {code} | BESIDE.get(code, set()) | (
+        UNBOUND if USELESS in edits else set()
+    )
     line = line_of(text, place)
     column = text.splitlines()[line - 1].index(place) + 1
     assert (warning.code, warning.file, warning.line) == (code, str(copy.root / POLICY), line)
@@ -127,6 +134,27 @@ def test_a_budget_for_fewer_than_two_releases_is_told_in_the_budget(stated: str,
     assert (warning.code, warning.file) == ("CG210", str(copy.root / BUDGET))
     assert (warning.line, warning.column) == (line, column)
     assert words in warning.words
+
+
+@pytest.mark.parametrize(
+    ("budget", "gate", "warned"),
+    [
+        ("epsilon: 40, delta: 1e-8", "at_most: 0.02, severity: advise", True),
+        ("epsilon: 40, delta: 1e-8", "at_most: 0.49", False),
+        ("epsilon: 4, delta: 1e-8", "at_most: 0.02, severity: advise", False),
+        # 300,000 (e^epsilon 1e-9 + 1e-8) is a half at epsilon 7.41256
+        ("epsilon: 7.412, delta: 1e-8", "at_most: 0.02, severity: advise", False),
+        ("epsilon: 7.413, delta: 1e-8", "at_most: 0.02, severity: advise", True),
+    ],
+)
+def test_a_budget_that_once_spent_promises_nothing_on_singling_out_is_told_unless_a_gate_stops_before(
+    budget: str, gate: str, warned: bool, copy: Copy
+) -> None:
+    text = copy.edit(BUDGET, "epsilon: 4, delta: 1e-8", budget)
+    copy.edit(POLICY, "pso_bound, at_most: 0.02", f"pso_bound, {gate}")
+    found = [each for each in check(copy.root / POLICY).warnings if each.code == "CG213"]
+    places = [(str(copy.root / BUDGET), line_of(text, budget))]
+    assert [(each.file, each.line) for each in found] == (places if warned else [])
 
 
 EDGES = {
@@ -159,7 +187,7 @@ def test_delta_of_one_persons_share_is_not_above_it(copy: Copy) -> None:
     copy.edit(BUDGET, "people: 300000", "people: 1000000")
     for old, new in [LIMITS, LOOSE, ("at_most: 0.02", "at_most: 1"), (PRIVACY, "privacy: {epsilon: 1, delta: 1e-6}")]:
         copy.edit(POLICY, old, new)
-    assert [warning.code for warning in check(copy.root / POLICY).warnings] == ["CG201", "CG204"]
+    assert [warning.code for warning in check(copy.root / POLICY).warnings] == ["CG201", "CG204", "CG213"]
 
 
 def test_the_bundled_policies_are_not_warned_of(copy: Copy) -> None:
@@ -185,4 +213,4 @@ def test_warnings_are_printed_and_change_the_exit_code_only_when_asked(
 
 
 def test_every_warning_has_a_case() -> None:
-    assert {code for _, code, _, _ in CASES.values()} | {"CG210", "CG211"} == {*RULES}  # 211: test_versions.py
+    assert {code for _, code, _, _ in CASES.values()} | {"CG210", "CG211", "CG213"} == {*RULES}  # 211: test_versions.py

@@ -154,13 +154,13 @@ class Dangerous:
 
 DANGEROUS: list[Dangerous] = [
     Dangerous([*LIMITS, USELESS, (ROWS, PRIVACY, "privacy: {epsilon: 20, delta: 1e-3}")],
-              {"CG202": "delta: 1e-3}", "CG203": "epsilon: 20", "CG204": "at_most: 1, with"}),
+              {"CG202": "delta: 1e-3}", "CG203": "epsilon: 20", "CG204": "at_most: 1, with", "CG213": "epsilon: 400"}),
     Dangerous([*LIMITS, (ROWS, "pso_bound, at_most: 0.02", "pso_bound, at_most: 0.4"),
                (ROWS, PRIVACY, "privacy: {epsilon: 1, delta: 1e-6}")], {"CG201": "delta: 1e-6"}),
     Dangerous([*LIMITS, USELESS, (ROWS, PRIVACY, "privacy: {epsilon: 1, delta: 1e-5}")],
-              {"CG202": "delta: 1e-5", "CG204": "at_most: 1, with"}),
+              {"CG202": "delta: 1e-5", "CG204": "at_most: 1, with", "CG213": "epsilon: 400"}),
     Dangerous([*LIMITS, USELESS, (ROWS, PRIVACY, "privacy: {epsilon: 3.5, delta: 1e-9}")],
-              {"CG203": "epsilon: 3.5", "CG204": "at_most: 1, with"}),
+              {"CG203": "epsilon: 3.5", "CG204": "at_most: 1, with", "CG213": "epsilon: 400"}),
     Dangerous([(ROWS, "pso_bound, at_most: 0.02", "pso_bound, at_most: 0.99")], {"CG204": "at_most: 0.99"}),
     Dangerous([(TABLES, "    - {measure: pso_bound, at_most: 0.02, with: {weight: 1e-9}}\n", "")], {"CG205": "gates:"}),
     Dangerous([(ROWS, "suppressed_share, at_most: 0.25", "suppressed_share, at_most: -1")],
@@ -171,6 +171,8 @@ DANGEROUS: list[Dangerous] = [
               {"CG207": "{measure: smallest_class"}),
     Dangerous([(ROWS, "released_rows, at_least: 80000}", HARDLY)], {"CG208": "{measure: invalid_share"}),
     Dangerous([(ROWS, "k: least ", "k: 200 ")], {"CG209": "k: 200"}),
+    Dangerous([(BUDGET, "epsilon: 4,", "epsilon: 40,"), (ROWS, "pso_bound,", "pso_bound, severity: advise,")],
+              {"CG213": "epsilon: 40,"}),
     Dangerous([(BUDGET, "epsilon: 4", "epsilon: 1.5")], {"CG210": "epsilon: 1.5"}),
 ]  # fmt: skip
 """Further ones need a release: a gate that the last one would not have passed (tests/jobs/test_standing.py), a version

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from crowdgate.accounting import pso
 from crowdgate.accounting.numbers import exp_up, up
 from crowdgate.documents import Document, Location
 from crowdgate.gate import Reach, bound_number, gate_words, stated_number
@@ -20,6 +21,7 @@ from crowdgate.jobs.plan import charged, kind_of
 from crowdgate.jobs.standing import releases_in_budget
 from crowdgate.kind.kind import Allowance
 from crowdgate.measures import MeasureClass
+from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
@@ -28,6 +30,7 @@ MOST_EXPECTED = Fraction(1, 100)
 """People x delta: how many people a mechanism with this delta may betray, on average."""
 MOST_EPSILON = 3
 HALF = Fraction(1, 2)
+BOUNDS = ("pso_bound", "pso_bound_in_sample")
 SINGLING_OUT = frozenset({
     "pso_bound", "pso_bound_in_sample", "pso_success", "pso_excess", "isolation_rate", "expected_singletons",
     "singleton_probability", "expected_share_in_sets_up_to", "singletons", "singleton_share", "j_tons", "classes_below",
@@ -116,7 +119,7 @@ def _large_epsilon(judged: Judged) -> Iterator[Objection]:
 def _limit_says_nothing(judged: Judged) -> Iterator[Objection]:
     for i, (rule, _) in enumerate(judged.plan.gates):
         limit = rule.at_most
-        if rule.measure in ("pso_bound", "pso_bound_in_sample") and limit is not None and limit >= HALF:
+        if rule.measure in BOUNDS and limit is not None and limit >= HALF:
             words = (
                 f"{rule.measure} at most {stated_number(limit)} says next to nothing: it lets through what may point"
             )
@@ -182,6 +185,21 @@ def _short_budget(judged: Judged) -> Iterator[Objection]:
     yield plan.bundle.budget_document, ("spec", part), words
 
 
+def _whole_budget_promises_nothing(judged: Judged) -> Iterator[Objection]:
+    """Where people lose the whole budget, unless a gate on the bound stops before."""
+    plan, budget = judged.plan, judged.plan.bundle.budget.spec
+    limits = [rule.at_most for rule, _ in plan.gates if rule.severity == "block" and rule.measure in BOUNDS]
+    if any(limit is not None and limit < HALF for limit in limits):
+        return
+    rows = plan.alone().most_rows
+    weight = min(DEFAULT_WEIGHT, Fraction(1, 1000 * rows))
+    if pso.bound(rows, weight, budget.epsilon, budget.delta) >= HALF:
+        spent = f"epsilon {stated_number(budget.epsilon)} and delta {stated_number(budget.delta)} for life"
+        words = f"{spent}, once they are spent, promise nothing about singling out: somebody may be pointed at in half"
+        words += " of all attempts. No gate on pso_bound that blocks stops before"
+        yield plan.bundle.budget_document, ("spec", "epsilon"), words
+
+
 def _changed_version(judged: Judged) -> Iterator[Objection]:
     if judged.otherwise is not None:
         stated = judged.plan.bundle.policy.metadata
@@ -210,4 +228,5 @@ RULES: dict[str, Rule] = {
     "CG210": _short_budget,
     "CG211": _changed_version,
     "CG212": _dry_run,
+    "CG213": _whole_budget_promises_nothing,
 }

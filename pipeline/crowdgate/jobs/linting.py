@@ -67,7 +67,7 @@ class Linted:
         """Everything that is to be said of it."""
         told = [_of_problem(problem) for problem in self.problems]
         if self.checked is not None:
-            told += [*_withheld(self.checked), *_warned(self.checked, self.path)]
+            told += [*_withheld(self.checked), *_warned(self.checked)]
         return told
 
 
@@ -91,10 +91,17 @@ def lint(path: Path) -> Linted:
     kind = None
     try:
         kind = kind_of(path)
-        return Linted(path, kind, checked=FILES[kind].read(path))
+        return Linted(path, kind, checked=_told(FILES[kind].read(path), path))
     except ConfigurationError as error:
         problems = (replace(problem, file=_as_stated(problem.file, path)) for problem in error.problems)
         return Linted(path, kind, tuple(dict.fromkeys(problems)))
+
+
+def _told(checked: Checked | None, path: Path) -> Checked | None:
+    if checked is None:
+        return None
+    warnings = (replace(each, file=_as_stated(each.file, path)) for each in checked.warnings)
+    return replace(checked, warnings=tuple(warnings))
 
 
 def _as_stated(file: str, path: Path) -> str:
@@ -200,9 +207,9 @@ def _of_problem(problem: Problem) -> Remark:
     return Remark(*place, problem.code, ERROR, message, problem.expected, problem.instead, problem.corrected)
 
 
-def _warned(checked: Checked, path: Path) -> Iterator[Remark]:
+def _warned(checked: Checked) -> Iterator[Remark]:
     for each in checked.warnings:
-        yield Remark(_as_stated(each.file, path), each.line, each.column, each.code, WARNING, each.words)
+        yield Remark(each.file, each.line, each.column, each.code, WARNING, each.words)
 
 
 def _withheld(checked: Checked) -> Iterator[Remark]:
