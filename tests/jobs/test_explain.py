@@ -18,7 +18,7 @@ from crowdgate.guarantee import group
 from crowdgate.jobs.explain import explained
 from crowdgate.jobs.workspace import DEMO_POLICY, DEMO_TABLES, bundled
 from crowdgate.measures import MEASURES, Measure, MeasureClass
-from tests.workshop import Workshop, crowdgate
+from tests.workshop import Workshop, attest_sample, crowdgate
 
 ROOT = bundled("policies").parent
 DEMOS = (DEMO_POLICY, DEMO_TABLES, "policies/census_income_synthetic.yaml")
@@ -159,12 +159,7 @@ def test_tables_and_synthetic_rows_of_a_sample_say_that_it_stays_secret(workshop
 
 
 def test_an_inherited_sample_is_told_as_such(workshop: Workshop) -> None:
-    sample = "{name: spring, method: bernoulli, beta: 0.5, secret: true, size: unpublished}"
-    workshop.edit(
-        workshop.contract,
-        "      - {property: rowsAtMost",
-        f"      - {{property: sample, value: {sample}}}\n      - {{property: rowsAtMost",
-    )
+    attest_sample(workshop)
     workshop.edit(workshop.policy, "sampling: {beta: 0.5}", "sampling: {inherited: spring}")
     workshop.edit(workshop.policy, "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n", "")
     text = explained(workshop.policy)

@@ -23,7 +23,7 @@ from crowdgate.jobs.rehearsal.rehearse import Asked, rehearse
 from crowdgate.jobs.schemas import schemas
 from crowdgate.jobs.workspace import init
 from tests.contracts.clinic import write as write_visits
-from tests.workshop import Workshop, crowdgate, make_workshop
+from tests.workshop import Workshop, attest_sample, crowdgate, make_workshop
 
 
 def census(root: Path) -> tuple[Path, str]:
@@ -44,6 +44,14 @@ def visits(root: Path) -> tuple[Path, str]:
     return copy.root, "clinic"
 
 
+def sampled(root: Path) -> tuple[Path, str]:
+    """The table is a sample already."""
+    copy = make_workshop(root)
+    attest_sample(copy)
+    copy.policy.unlink()
+    return copy.root, "clinic"
+
+
 Copy = Callable[[Path], tuple[Path, str]]
 COPIES: list[Copy] = [census, clinic, visits]
 
@@ -54,8 +62,11 @@ def made(copy: Copy, template: str, folder: Path) -> Made:
     return make(root, Wanted(template, contract, "the board", f"new-{template}", people))
 
 
-@pytest.mark.parametrize("copy", COPIES)
-@pytest.mark.parametrize("template", TEMPLATES)
+OF_SAMPLES = [name for name, each in TEMPLATES.items() if each.of_samples]
+ALL = [(copy, template) for copy in COPIES for template in TEMPLATES] + [(sampled, each) for each in OF_SAMPLES]
+
+
+@pytest.mark.parametrize(("copy", "template"), ALL)
 def test_a_new_policy_is_allowed_without_a_warning_and_its_cases_hold(
     copy: Copy, template: str, tmp_path: Path
 ) -> None:
@@ -72,6 +83,26 @@ def test_a_new_policy_is_allowed_without_a_warning_and_its_cases_hold(
     assert blocking == refused
     assert blocking & SINGLING_OUT
     assert all(rule.reason for rule, _ in plan.gates if rule.severity == "block")
+
+
+@pytest.mark.parametrize("template", sorted({*TEMPLATES} - {*OF_SAMPLES}))
+def test_of_a_sample_nothing_else_is_made_than_what_it_serves(template: str, tmp_path: Path) -> None:
+    root, _ = sampled(tmp_path / "copy")
+    before = {*root.rglob("*.yaml")}
+    with pytest.raises(ConfigurationError, match="is the sample 'spring' already; expected public-use or research"):
+        make(root, Wanted(template, "clinic", "the board", "new"))
+    assert {*root.rglob("*.yaml")} == before
+
+
+def test_no_gate_asks_for_more_rows_than_the_contract_allows(tmp_path: Path) -> None:
+    """A budget is of all people that there ever are; 1,000 rows are in the table at most."""
+    root, _ = visits(tmp_path / "copy")
+    found = make(root, Wanted("research", "clinic", "board", "new", 5_000_000))
+    gate = next(rule for rule, _ in plan_policy(found.files[0]).gates if rule.measure == "released_rows")
+    assert gate.at_least is not None
+    most = plan_policy(found.files[0]).bundle.contract.rows_at_most
+    assert most is not None
+    assert gate.at_least <= most / 20
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

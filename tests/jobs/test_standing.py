@@ -15,7 +15,7 @@ from crowdgate.jobs.standing import releases_in, standing, told
 from crowdgate.ledger.ledger import Spend
 from crowdgate.measures import MEASURES
 from crowdgate.policy.policy import GateRule
-from tests.workshop import Workshop, crowdgate
+from tests.workshop import Workshop, attest_sample, crowdgate
 
 POSITIVE = st.fractions(Fraction(1, 1000), 5, max_denominator=1000)
 
@@ -99,6 +99,25 @@ def bound(releases: str) -> str:
     1000 (e^(2 n) 1e-9 + n 1e-6)."""
     n = float(releases)
     return f"{1000 * (exp(2 * n) * 1e-9 + n * 1e-6):.9f}"
+
+
+def test_a_table_that_is_a_sample_serves_one_release(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever the budget pays for, under whatever version."""
+    attest_sample(clinic)
+    clinic.edit(clinic.policy, "sampling: {beta: 0.5}", "sampling: {inherited: spring}")
+    clinic.edit(clinic.policy, "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n", "")
+    found = check(clinic.policy)
+    assert (found.allowed, found.left.releases) == (True, 1)
+    assert release(clinic, "2030-01-01") == 0
+    for version in (1, 2):
+        clinic.edit(clinic.policy, "version: 1", f"version: {version}")
+        found = check(clinic.policy)
+        assert (found.allowed, found.left.releases) == (False, 0)
+        assert (
+            found.refused
+            == "the sample spring was used up by clinic/1/2030-01-01: one sample serves one release for life"
+        )
+        assert release(clinic, f"2030-01-0{version + 1}") == 5
 
 
 def test_without_a_ledger_it_says_so(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:

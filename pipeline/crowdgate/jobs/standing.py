@@ -36,7 +36,8 @@ class Left:
     """How many more such releases there can be. `spent` and `cap` are those of the ledger, or, where there is a reason
     why it is `unread`, those of a population that has lost nothing. `releases` fit into the budget; the gates that read
     no data let `passing` of them through (at most MOST_RELEASES are looked at), one after the other; `stops` is the
-    verdict that withholds the next one (None: none does). `people` bounds the population."""
+    verdict that withholds the next one (None: none does). `people` bounds the population. `sample` is the table where
+    it is a sample already, which serves one release."""
 
     spent: Spend
     cap: Spend
@@ -45,6 +46,7 @@ class Left:
     passing: int
     stops: Verdict | None
     people: int
+    sample: str | None = None
 
     @property
     def read(self) -> bool:
@@ -84,7 +86,9 @@ class Left:
     def _budget_words(self) -> str:
         left = self.spent.left_of(self.cap)
         amounts = (f"{decimal(getattr(left, name), least=True)} of {name}" for name in ("epsilon", "delta"))
-        return f"Left of its budget: {' and '.join(amounts)}, which suffices for {self.releases} more such releases"
+        serves = f". Its table is the sample {self.sample}, which serves one release for life:"
+        which = ", which suffices for" if self.sample is None else serves
+        return f"Left of its budget: {' and '.join(amounts)}{which} {self.releases} more such releases"
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ def standing(plan: Plan, day: str | None = None) -> Standing:
         return Standing(None, None, _alone(plan, day, UNREAD))
     try:
         budget, refused = _budget(plan, ledger)
-        left = _left(plan, budget, ledger.spent(budget.population), day)
+        left = _left(plan, budget, ledger.spent(budget.population), day, used=refused is not None)
         return Standing(_informed(plan, ledger), refused or left.next_refused, left, _ended(plan, ledger))
     except LedgerRefused as refusal:
         return Standing(_informed(plan, ledger), str(refusal), _alone(plan, day, REFUSES))
@@ -123,18 +127,19 @@ def standing(plan: Plan, day: str | None = None) -> Standing:
 
 
 def _budget(plan: Plan, ledger: Ledger) -> tuple[Budget, str | None]:
-    """The budget in force, and why the ledger refuses this version of the policy where it knows them. Raises
-    LedgerRefused where it tells no budget either."""
+    """The budget in force, and why the ledger refuses this version of the policy, or its sample, where it knows them.
+    Raises LedgerRefused where it tells no budget either."""
     bundle = plan.bundle
-    stated = bundle.contract.id, budget_of(bundle)
+    stated, sample = (bundle.contract.id, budget_of(bundle)), bundle.contract.sample
+    name = None if sample is None else sample.name
     try:
-        return ledger.check(*stated, version_of(bundle.policy), bundle.digest), None
+        return ledger.check(*stated, version_of(bundle.policy), bundle.digest, name), None
     except LedgerRefused as refusal:
         return ledger.check(*stated), str(refusal)
 
 
 def _alone(plan: Plan, day: str, unread: str) -> Left:
-    return _left(plan, budget_of(plan.bundle), ZERO, day, unread)
+    return _left(plan, budget_of(plan.bundle), ZERO, day, unread=unread)
 
 
 def _informed(plan: Plan, ledger: Ledger) -> bool | None:
@@ -151,17 +156,24 @@ def _ended(plan: Plan, ledger: Ledger) -> tuple[str, ...]:
     return tuple(each.release_id for each in own if each.state in (State.PUBLISHED, State.WITHHELD))[-RECENT:]
 
 
-def _left(plan: Plan, budget: Budget, spent: Spend, day: str, unread: str | None = None) -> Left:
+def _left(plan: Plan, budget: Budget, spent: Spend, day: str, *, unread: str | None = None, used: bool = False) -> Left:
     once = Spend(plan.guarantee.epsilon, plan.guarantee.delta)
-    releases = releases_in(spent.left_of(budget.cap), once)
+    releases = _of_table(plan, releases_in(spent.left_of(budget.cap), once), used)
     passing, stops = _passing(plan, budget, spent, once, min(releases, MOST_RELEASES), day)
-    return Left(spent, budget.cap, unread, releases, passing, stops, budget.people)
+    sample = plan.bundle.contract.sample
+    name = None if sample is None else sample.name
+    return Left(spent, budget.cap, unread, releases, passing, stops, budget.people, name)
 
 
 def releases_in_budget(plan: Plan) -> int:
     """How many such releases the population's budget allows, for life."""
     budget, once = plan.bundle.budget.spec, plan.guarantee
-    return releases_in(Spend(budget.epsilon, budget.delta), Spend(once.epsilon, once.delta))
+    return _of_table(plan, releases_in(Spend(budget.epsilon, budget.delta), Spend(once.epsilon, once.delta)))
+
+
+def _of_table(plan: Plan, releases: int, used: bool = False) -> int:
+    """So many that a budget pays for, but of a table that is a sample one, unless it was used."""
+    return releases if plan.bundle.contract.sample is None else min(releases, 0 if used else 1)
 
 
 def releases_in(amount: Spend, once: Spend) -> int:

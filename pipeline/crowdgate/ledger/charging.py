@@ -85,7 +85,9 @@ def charge(pen: Pen, asked: Asked) -> Reservation:
     before = schema.total(pen.connection, asked.budget.population)
     if lease is not None:
         return Reservation(asked.release_id, lease.number, before, _line(pen, asked.release_id))
-    _refuse_used(pen, asked)
+    refuse_used(pen, asked.budget.population, asked.sample)
+    if asked.version is not None:
+        refuse_changed(pen, asked.version, asked.policy_digest)
     _refuse_more(asked, in_force(pen, asked.contract, asked.budget).cap, before)
     _register(pen, asked.contract, asked.budget)
     entry = pen.added(entries, asked.row(pen.at))
@@ -170,12 +172,11 @@ def expired(entry: Entry, now: str) -> bool:
     return (datetime.fromisoformat(now) - datetime.fromisoformat(entry.since)).total_seconds() > LEASE_SECONDS
 
 
-def _refuse_used(pen: Pen, asked: Asked) -> None:
-    user = None if asked.sample is None else schema.user_of(pen.connection, asked.budget.population, asked.sample)
+def refuse_used(pen: Pen, population: str, sample: str | None) -> None:
+    """Raises LedgerRefused for an inherited sample that a release has used up."""
+    user = None if sample is None else schema.user_of(pen.connection, population, sample)
     if user is not None:
-        raise LedgerRefused(f"the sample {asked.sample} was used up by {user}: one sample serves one release for life")
-    if asked.version is not None:
-        refuse_changed(pen, asked.version, asked.policy_digest)
+        raise LedgerRefused(f"the sample {sample} was used up by {user}: one sample serves one release for life")
 
 
 def refuse_changed(pen: Pen, version: str, policy_digest: str) -> None:

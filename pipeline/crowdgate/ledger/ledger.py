@@ -198,18 +198,27 @@ class Ledger:
         with self._transaction(writing=False) as connection:
             self._followed(connection)
 
-    def check(self, contract_id: str, budget: Budget, version: str | None = None, policy_digest: str = "") -> Budget:
+    def check(
+        self,
+        contract_id: str,
+        budget: Budget,
+        version: str | None = None,
+        policy_digest: str = "",
+        sample: str | None = None,
+    ) -> Budget:
         """The budget in force for `budget` as its file states it. Writes nothing.
 
         Epsilon and delta are the smaller of file and registration, part by part. `people` is the larger: bounds on
         singling out grow with it, so the larger one is the safe side. Raises LedgerRefused as `attest` does, if the
         unit or relation is not the registered one, if the contract is bound to another population, if the population
-        is frozen, or if this `version` of a policy was charged with another digest.
+        is frozen, if this `version` of a policy was charged with another digest, or if a release has used up this
+        inherited `sample`.
         """
         with self._transaction(writing=False) as connection, self._told():
             pen = Pen(connection, self._followed(connection), "", "")
             charging.look(pen, budget.population, contract_id)
             charging.refuse_frozen(pen, budget.population)
+            charging.refuse_used(pen, budget.population, sample)
             if version is not None:
                 charging.refuse_changed(pen, version, policy_digest)
             return charging.in_force(pen, contract_id, budget)

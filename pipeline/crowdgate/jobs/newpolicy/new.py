@@ -80,6 +80,7 @@ def make(root: Path, wanted: Wanted) -> Made:
     contract = read_named(root, wanted.contract)
     budget = budget_of(root, contract)
     _refuse_used(root, wanted.name)
+    _refuse_sampled(wanted.template, contract)
     values = _values(root, wanted, contract, budget)
     policies, file = root / "policies", f"{wanted.name}.yaml"
     policy, cases = policies / file, policies / "cases" / file
@@ -120,10 +121,17 @@ def _values(root: Path, wanted: Wanted, contract: Contract, budget: BudgetSpec |
         "attributes": list(attributes.items()), "charge": exact_text(epsilon / 20),
         "alone": max(people // 500, ceil(200 * contract.unit.rows / epsilon)),
         "margins": exact_text(epsilon / 5) if len(attributes) > 1 and contract.sample is None else None,
-        "rows": max(1, people // 20), "people": people, "unit": str(contract.unit),
+        "sample": None if contract.sample is None else contract.sample.name,
+        "rows": max(1, _most_rows(contract, people) // 20), "people": people, "unit": str(contract.unit),
         "ledger": _ledger_id(root) if budget is None else None,
         "lifetime_epsilon": exact_text(4 * epsilon), "lifetime_delta": exact_text(10 * delta),
     }  # fmt: skip
+
+
+def _most_rows(contract: Contract, people: int) -> int:
+    """Rows that there can be, by the contract and by how many people there are."""
+    most = people * contract.unit.rows
+    return most if contract.rows_at_most is None else min(most, contract.rows_at_most)
 
 
 def _ledger_id(root: Path) -> str:
@@ -155,6 +163,13 @@ def _refuse_used(root: Path, name: str) -> None:
     used = [path.name for path, stated in policy_files(root) if stated == name]
     if used:
         raise _wrong("--name", f"{name!r}, as {used[0]} is called", "a name that no policy has")
+
+
+def _refuse_sampled(template: str, contract: Contract) -> None:
+    if contract.sample is not None and not TEMPLATES[template].of_samples:
+        fitting = [name for name, each in TEMPLATES.items() if each.of_samples]
+        found = f"{template}, of a table that is the sample {contract.sample.name!r} already"
+        raise _wrong("--template", found, " or ".join(fitting))
 
 
 def _refuse_existing(*paths: Path) -> None:

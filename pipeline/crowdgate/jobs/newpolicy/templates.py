@@ -9,11 +9,13 @@ from crowdgate.jobs.newpolicy.chosen import Reach
 
 @dataclass(frozen=True)
 class Template:
-    """A file `NAME.yaml.j2` beside this one; `epsilon` is that of one release, `summary` says what it is for."""
+    """A file `NAME.yaml.j2` beside this one; `epsilon` is that of one release, `summary` says what it is for,
+    `of_samples` whether it can be made of a table that is a sample already."""
 
     summary: str
     epsilon: Fraction
     reach: Reach
+    of_samples: bool = False
 
 
 TEMPLATES: Mapping[str, Template] = {
@@ -21,11 +23,13 @@ TEMPLATES: Mapping[str, Template] = {
         "rows of real people at coarse levels, for everybody",
         Fraction(1),
         Reach(least=1, columns=6, values=20, coarse=True, classes=500, people=500),
+        of_samples=True,
     ),
     "research": Template(
         "more rows of real people at finer levels, with weights, for known researchers",
         Fraction(2),
         Reach(least=1, columns=8, values=20, coarse=False, classes=3000, people=100),
+        of_samples=True,
     ),
     "tables": Template(
         "tables with noise, which state every error",
