@@ -38,6 +38,7 @@ def show(found: Rehearsed) -> None:
     """How a rehearsal ended, for people."""
     typer.echo(f"rehearsed: {found.result.outcome} {found.result.release_id}")
     typer.echo(f"rows of {found.people} people who do not exist; nothing was read, charged or signed")
+    typer.echo("as their first release: of what earlier ones took, and of the bound with them, `crowdgate check` tells")
     for words in dict.fromkeys(found.drawn_from.values()):
         columns = ", ".join(name for name, own in found.drawn_from.items() if own == words)
         typer.echo(f"  {columns}: drawn from {words}")
