@@ -192,7 +192,7 @@ def test_a_rule_that_decides_nothing_or_fails_says_so(workshop: Workshop) -> Non
     assert "can't pass under this mechanism" in text
     assert "nothing would be published.** A rule below says why." in text
     workshop.edit(workshop.policy, "pso_bound, at_most: 1}", "pso_bound, at_most: 0.5}")
-    assert "As a first release of these people: fail (1, must be at most 0.5)" in explained(workshop.policy)
+    assert "As the next release of these people: fail (1, must be at most 0.5)" in explained(workshop.policy)
 
 
 @pytest.mark.parametrize("policy", DEMOS)

@@ -12,6 +12,7 @@ from crowdgate.accounting.numbers import decimal
 from crowdgate.gate import gate_words, limit_words, stated_number
 from crowdgate.guarantee import group
 from crowdgate.jobs.check import check
+from crowdgate.jobs.dry_run import WORDS, is_dry_run
 from crowdgate.jobs.outlook import MOST_BOUNDS, people_times_delta, pso_bound
 from crowdgate.jobs.standing import Left, informed_words, plain, releases_in_budget
 from crowdgate.measures.guarantees import DEFAULT_RECALL, DEFAULT_SKEW, DEFAULT_WEIGHT
@@ -49,6 +50,8 @@ def _values(found: Checked) -> dict[str, object]:
         "refused": found.refused,
         "remarks": [*informed_words(found.informed), *([] if found.unheld is None else [UNHELD])],
         "left": found.left.words() if found.left.read else [],
+        "known": found.left.read,
+        "dry_run": WORDS if is_dry_run(plan.bundle) else None,
         "gates": _gates(found),
     }
 

@@ -31,7 +31,7 @@ def _environment() -> "jinja2.Environment":
     loader = jinja2.FileSystemLoader(ROOT)
     settings = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     made = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False, **settings)  # type: ignore[arg-type]
-    made.filters |= {"cell": cell, "safe_cell": safe_cell, "text": line, "words": words}
+    made.filters |= {"cell": cell, "safe_cell": safe_cell, "code": code, "text": line, "words": words}
     return made
 
 
@@ -42,7 +42,7 @@ def line(value: object) -> str:
 
 def words(value: object) -> str:
     """Text on one line in a Markdown paragraph, of which nothing is markup."""
-    return re.sub(r"([\\`*_\[\]<>#|~!])", r"\\\1", line(value))
+    return re.sub(r"([\\`*_\[\]<>#|~!&])", r"\\\1", line(value))
 
 
 def cell(value: object) -> str:
@@ -52,4 +52,12 @@ def cell(value: object) -> str:
 
 def safe_cell(value: object) -> str:
     """The same, of which nothing is markup: text that others wrote."""
-    return re.sub(r"([`*\[\]<>])", r"\\\1", cell(value))
+    return re.sub(r"([`*\[\]<>&~]|(?<!\w)_|_(?!\w))", r"\\\1", cell(value))
+
+
+def code(value: object) -> str:
+    """Text on one line as code, which may be anything."""
+    plain = line(value)
+    longest = max(map(len, re.findall("`+", plain)), default=0)
+    fence = "`" * (1 + longest)
+    return f"{fence} {plain} {fence}" if longest else f"`{plain}`"

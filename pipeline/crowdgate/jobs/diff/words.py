@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from crowdgate.jobs.diff.job import Compared, Difference
 from crowdgate.jobs.diff.order import Direction
+from crowdgate.report import code
 
 EQUALS = "equal: nothing that rules a release has changed"
 SAID = {
@@ -73,14 +74,8 @@ def _plain(each: Compared) -> Iterator[str]:
 
 
 def _code(text: str) -> str:
-    """Text that a file holds, which may be anything, as code in a cell of a table."""
-    fence = "`" * (1 + max((len(run) for run in _runs(text)), default=0))
-    plain = " ".join(text.split()).replace("|", "\\|")
-    return f"{fence} {plain} {fence}" if "`" in text else f"`{plain}`"
-
-
-def _runs(text: str) -> Iterator[str]:
-    return filter(None, "".join(each if each == "`" else " " for each in text).split())
+    """Text that a file holds, which may be anything, in a cell of a table."""
+    return code(text).replace("|", "\\|")
 
 
 def _escaped(text: str) -> str:
