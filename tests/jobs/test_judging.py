@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from crowdgate.jobs.check import check
-from crowdgate.jobs.judging import RULES
+from crowdgate.jobs.judging import EITHER_WAY, LARGER_IS_BETTER, RULES, SINGLING_OUT
+from crowdgate.measures import MEASURES
 from tests.policy.test_policy_files import BUDGET, POLICY, Copy, line_of, with_contract_read_once
 from tests.workshop import crowdgate
 
@@ -84,6 +85,10 @@ CASES = {
     "a count whose limit is below its noise": (
         [("singletons, at_most: 500", "singletons, at_most: 91")], "CG208", "{measure: singletons",
         "its noise withholds a table in which nothing counts once in 20 times or more; a limit from 92 on lets it pass",
+    ),
+    "a limit on the wrong side": (
+        [("suppressed_share, at_most: 0.25", "suppressed_share, at_least: 0.25")], "CG214", "at_least: 0.25",
+        "suppressed_share at least 0.25 refuses what is good and lets through what is bad: `at_most` is usual",
     ),
     "a large k": (
         [("k: least", "k: 81")], "CG209", "k: 81",
@@ -214,3 +219,16 @@ def test_warnings_are_printed_and_change_the_exit_code_only_when_asked(
 
 def test_every_warning_has_a_case() -> None:
     assert {code for _, code, _, _ in CASES.values()} | {"CG210", "CG211", "CG213"} == {*RULES}  # 211: test_versions.py
+
+
+def test_a_limit_on_the_wrong_side_is_no_gate_on_singling_out(copy: Copy) -> None:
+    for old, new in [("people: 300000}}", "people: 300000}, severity: advise}"), (SINGLETONS, ""),
+                     ("pso_bound, at_most: 0.02", "pso_bound, at_least: 0.0001")]:  # fmt: skip
+        copy.edit(POLICY, old, new)
+    assert [each.code for each in check(copy.root / POLICY).warnings] == ["CG205", "CG214"]
+
+
+def test_every_measure_has_a_side_that_is_worse_or_none() -> None:
+    assert MEASURES.keys() >= LARGER_IS_BETTER | EITHER_WAY
+    assert not LARGER_IS_BETTER & EITHER_WAY
+    assert not SINGLING_OUT & (LARGER_IS_BETTER | EITHER_WAY)

@@ -25,6 +25,7 @@ from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
+    from crowdgate.policy.policy import GateRule
 
 MOST_EXPECTED = Fraction(1, 100)
 """People x delta: how many people a mechanism with this delta may betray, on average."""
@@ -38,6 +39,13 @@ SINGLING_OUT = frozenset({
 })  # fmt: skip
 """Measures that speak of people who are alone, or nearly. That every published class has k rows is none: k-anonymity
 alone prevents no singling out (Cohen, Nissim 2020, Section 4)."""
+
+LARGER_IS_BETTER = frozenset({
+    "smallest_class", "distinct_diversity", "entropy_diversity", "trusted_share", "smallest_trusted_cell",
+    "trusted_pairs", "anonymity_set_quartile",
+})  # fmt: skip
+EITHER_WAY = frozenset({"released_rows", "released_classes", "kept_share_in_audit"})
+"""Of these a limit makes sense on both sides; of all measures that are in neither set a larger figure is worse."""
 
 
 @dataclass(frozen=True)
@@ -127,10 +135,24 @@ def _limit_says_nothing(judged: Judged) -> Iterator[Objection]:
 
 
 def _nothing_on_singling_out(judged: Judged) -> Iterator[Objection]:
-    blocking = {rule.measure for rule, _ in judged.plan.gates if rule.severity == "block" and not rule.waiver}
-    if not blocking & SINGLING_OUT:
+    rules = (rule for rule, _ in judged.plan.gates if rule.severity == "block" and not rule.waiver)
+    if not {rule.measure for rule in rules if _right_way(rule)} & SINGLING_OUT:
         words = "no gate that blocks speaks of singling out: pso_bound does for every kind of release"
         yield *_policy(judged, "gates"), words
+
+
+def _right_way(rule: GateRule) -> bool:
+    """Whether a limit refuses the side that is worse."""
+    better = rule.at_most is None if rule.measure in LARGER_IS_BETTER else rule.at_least is None
+    return better or rule.measure in EITHER_WAY
+
+
+def _wrong_way_round(judged: Judged) -> Iterator[Objection]:
+    for i, (rule, _) in enumerate(judged.plan.gates):
+        if not _right_way(rule):
+            stated, meant = ("at_most", "at_least") if rule.at_least is None else ("at_least", "at_most")
+            words = f"{gate_words(rule)} refuses what is good and lets through what is bad: `{meant}` is usual"
+            yield *_policy(judged, "gates", i, stated), words
 
 
 def _cannot_pass(judged: Judged) -> Iterator[Objection]:
@@ -229,4 +251,5 @@ RULES: dict[str, Rule] = {
     "CG211": _changed_version,
     "CG212": _dry_run,
     "CG213": _whole_budget_promises_nothing,
+    "CG214": _wrong_way_round,
 }

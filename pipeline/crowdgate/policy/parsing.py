@@ -14,6 +14,8 @@ PATTERNS = {
     "ledger": "the id of a ledger, as `crowdgate ledger create` prints it",
 }
 """What keys are whose text has a pattern, in words."""
+SHAPES = {"list_type": "a list, such as [a, b]", "string_type": "a text", "dict_type": "keys with values"}
+"""What a value must be that is of another shape, in words."""
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -49,13 +51,21 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
         return document.problem(at, "unknown key", f"one of {', '.join(known)}", meant, Code.UNKNOWN_KEY)
     if detail["type"] == "missing":
         return document.problem(at, "the key is missing", f"a value for {at[-1]}", None, Code.MISSING_KEY)
-    expected = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    expected = _shape(model, document, at, detail["type"])
+    expected = expected or detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     context = detail.get("ctx", {})
     tags = str(context.get("expected_tags", "")).replace(", ", " or ")
     expected = tags or _in_words(at, context, expected)
     options = named_in(expected)
     found, corrected = _found(document, at), _of_another_form(document, at, detail["type"])
     return document.problem(at, found, expected, nearest(found.strip("'"), options), corrected=corrected)
+
+
+def _shape(model: type[BaseModel], document: Document, at: Location, mistake: str) -> str | None:
+    """What is expected in place of a value of another shape."""
+    if mistake in ("model_type", "model_attributes_type"):
+        return f"keys with values: {', '.join(_keys(model, at, document.data))}"
+    return SHAPES.get(mistake)
 
 
 def _in_words(at: Location, context: Mapping[str, Any], expected: str) -> str:

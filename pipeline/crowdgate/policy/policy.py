@@ -63,7 +63,7 @@ class Metadata(Strict):
 
     name: Name
     version: Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}$"), NUMBER] = "1"
-    owner: str
+    owner: Line
     description: str = ""
 
 
@@ -245,7 +245,7 @@ class BudgetMetadata(Strict):
     """The population that the budget belongs to, and who answers for it."""
 
     name: Name
-    owner: str
+    owner: Line
     description: str = ""
 
 

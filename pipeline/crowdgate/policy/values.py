@@ -99,7 +99,7 @@ Day = Annotated[str, AfterValidator(day)]
 
 def _line(text: str) -> str:
     if not text.isprintable() or not text.strip():
-        raise ValueError("one line of printable characters")
+        raise ValueError("words on one line, of printable characters")
     return text
 
 
