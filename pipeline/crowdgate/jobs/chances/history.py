@@ -2,8 +2,8 @@
 
 A gate is judged at the unfavourable end of what is measured, so it is that end of which the next is foretold. Its law
 is at least as wide as the measuring is known to be: by its own interval (a one-sided 95 % end lies 1.63 standard
-deviations away for Laplace noise, 1.64 for Normal noise), for released rows by the coins, for whole numbers by half of
-one.
+deviations away for Laplace noise, 1.64 for Normal noise), for released rows by the coins, for whole numbers by
+what rounding takes away.
 """
 
 from __future__ import annotations
@@ -31,6 +31,16 @@ if TYPE_CHECKING:
 
 LEAST_RUNS = 2
 HALF = Fraction(1, 2)
+WHOLE = sqrt(1 / 12)
+"""Standard deviation of what rounding to whole numbers takes away."""
+ROUNDED = Fraction(1, 10**8)
+"""Ends are written in nine digits, rounded outwards: nearer ones are the number itself."""
+EXTREMES = frozenset({
+    "smallest_class", "smallest_trusted_cell", "distinct_diversity", "entropy_diversity", "t_closeness",
+    "beta_likeness", "delta_disclosure", "trusted_share", "trusted_pairs",
+})  # fmt: skip
+"""Measures of the one that is worst, or of a share of few: from one run to the next they may jump to another one, as
+far as no spread of the past tells."""
 SMALL = 0.01
 """Of the spread of the past: a floor that excludes nothing."""
 ENDS_APART = sqrt(2) / log(10)
@@ -82,7 +92,16 @@ def by_history(plan: Plan, rule: GateRule, measure: Measure, found: Seen) -> Odd
     """The chance; None of less than two runs, or where a comparable one could not measure it."""
     if len(found.ends) < LEAST_RUNS or found.unmeasured:
         return None
-    return foretold(rule, found.ends, max(ENDS_APART * float(found.half), _coins(plan, measure, found)))
+    wide = found.half > ROUNDED * max(map(abs, found.ends))
+    least = max(ENDS_APART * float(found.half) if wide else 0.0, _coins(plan, measure, found))
+    odds = foretold(rule, found.ends, least)
+    return _no_surer(odds, len(found.ends)) if measure.name in EXTREMES else odds
+
+
+def _no_surer(odds: Odds, runs: int) -> Odds:
+    """No surer than so many runs make by counting those that kept a limit (Jeffreys' rule)."""
+    least = 0.5 / (runs + 1)
+    return Odds(*(min(1 - least, max(least, each)) for each in (odds.value, odds.low, odds.high)))
 
 
 def foretold(rule: GateRule, ends: Sequence[Fraction], least: float) -> Odds:
@@ -93,7 +112,7 @@ def foretold(rule: GateRule, ends: Sequence[Fraction], least: float) -> Odds:
         chance = (len(ends) * _keeps(rule, ends[0]) + 0.5) / (len(ends) + 1)
         return Odds(chance, chance, chance)
     numbers = [float(end) for end in ends]
-    law = next_number(numbers, max(least, 0.5 if whole else SMALL * stdev(numbers)))
+    law = next_number(numbers, max(least, WHOLE if whole else SMALL * stdev(numbers)))
     limit, least_end = _limit(rule), rule.at_most is None
     if whole:  # half way to the next whole number
         limit = ceil(limit) - HALF if least_end else floor(limit) + HALF
