@@ -170,6 +170,24 @@ def test_links_in_git_are_not_followed(there: Workshop) -> None:
     assert "no plain file" in say("diff", "HEAD:policies", "policies").err
 
 
+def test_of_a_gate_that_only_advises_nothing_is_said_to_be_withheld(there: Workshop) -> None:
+    line = "    - {measure: suppressed_share, at_most: 0.5, severity: advise}\n"
+    there.edit(there.policy, line, line.replace("0.5", "0.7"))
+    (limit,) = compared(there, "--json").json()["policies"][0]["changes"]
+    there.edit(there.policy, line.replace("0.5", "0.7"), "")
+    (gone,) = compared(there, "--json").json()["policies"][0]["changes"]
+    assert (limit["direction"], gone["direction"]) == ("looser", "looser")
+    assert limit["means"] == gone["means"] == "the gate only advises: it withholds nothing, before and after"
+
+
+def test_a_policy_of_another_name_has_no_version_to_raise(there: Workshop) -> None:
+    said = "The version is the same"
+    there.edit(there.policy, "beta: 0.5", "beta: 0.4")
+    assert said in compared(there).out
+    there.edit(there.policy, "name: clinic", "name: other")
+    assert said not in compared(there).out
+
+
 def test_a_file_of_another_kind_is_one_problem(there: Workshop) -> None:
     said = say("diff", str(there.budget), str(there.budget))
     assert (said.code, len(said.err.splitlines())) == (2, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +17,7 @@ from crowdgate.jobs.diff.order import Coarser, Direction, of_levels
 from crowdgate.policy.policy import GateRule
 
 NOTHING = "nothing"
+ADVICE = "the gate only advises: it withholds nothing, before and after"
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,9 @@ def _listed(field: Listed, at: str, was: Sequence[Any], now: Sequence[Any], coar
         return
     for which, each in news.items():
         if which in olds and olds[which] != each:
-            yield from changes(olds[which], each, coarser, f"{at}[{subject(each)}]")
+            found = changes(olds[which], each, coarser, f"{at}[{subject(each)}]")
+            advice = _advises(olds[which]) and _advises(each)
+            yield from (replace(one, means=ADVICE) if advice and _is_limit(one) else one for one in found)
     gone = [each for which, each in olds.items() if which not in news]
     come = [each for which, each in news.items() if which not in olds]
     yield from _exchanged(field, at, gone, come)
@@ -122,13 +125,22 @@ def _exchanged(field: Listed, at: str, gone: list[Any], come: list[Any]) -> Iter
             yield Change(place, Direction.CHANGED_MEANING, text(those[0]), text(these[0]), means)
             continue
         for each in those:
-            yield _item(field, place, field.added.back, text(each), NOTHING)
+            yield _item(field, place, field.added.back, each, text(each), NOTHING)
         for each in these:
-            yield _item(field, place, field.added, NOTHING, text(each))
+            yield _item(field, place, field.added, each, NOTHING, text(each))
 
 
-def _item(field: Listed, at: str, direction: Direction, old: str, new: str) -> Change:
-    return Change(at, direction, old, new, field.looser if direction is Direction.LOOSER else field.tighter)
+def _item(field: Listed, at: str, direction: Direction, item: Any, old: str, new: str) -> Change:
+    said = field.looser if direction is Direction.LOOSER else field.tighter
+    return Change(at, direction, old, new, ADVICE if _advises(item) else said)
+
+
+def _is_limit(change: Change) -> bool:
+    return change.place.endswith((".at_most", ".at_least"))
+
+
+def _advises(item: Any) -> bool:
+    return isinstance(item, GateRule) and item.severity == "advise"
 
 
 def subject(item: Any) -> str:

@@ -10,6 +10,7 @@ from crowdgate.jobs.diff.compare import NOTHING, Change, changes, name_changes
 from crowdgate.jobs.diff.effects import Comes, comes_to, contract_changes, level_codes, planned
 from crowdgate.jobs.diff.order import Direction, known_levels
 from crowdgate.jobs.diff.sides import Side, Stated, opened, wrong
+from crowdgate.policy.policy import version_of
 
 OUTSIDE = "Contract and budget were not compared, and nothing is worked out: no working copy around {}."
 
@@ -138,6 +139,6 @@ def compared(old: Stated, new: Stated) -> Compared:
     if found:
         left = "now, by the ledger" if was.known and now.known else f"of a whole budget: {UNREAD}"
         notes.append(f"Releases left are counted {left}.")
-    if found and old.policy.metadata.version == new.policy.metadata.version:
+    if found and version_of(old.policy) == version_of(new.policy):
         notes.append("The version is the same: the ledger refuses a policy that was used and changed; raise it.")
     return Compared(name, tuple(found), tuple(notes), was, now)
