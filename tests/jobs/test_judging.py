@@ -62,7 +62,7 @@ CASES = {
     ),
     "a bound that says nothing": (
         [("pso_bound, at_most: 0.4", "pso_bound, at_most: 0.5")], "CG204", "at_most: 0.5",
-        "pso_bound at most 0.5 says next to nothing: it lets through what may point at exactly one person in half of"
+        "pso_bound with weight 1e-9 at most 0.5 says next to nothing: it lets through what may point at exactly one person in half of"
         " all attempts",
     ),
     "nothing on singling out": (
@@ -77,6 +77,14 @@ CASES = {
     "a gate that can't fail": (
         [("released_rows, at_least: 80000", "released_rows, at_least: 0")], "CG207", "{measure: released_rows",
         "released_rows at least 0 can't fail under this mechanism: it checks nothing",
+    ),
+    "a paid gate that no table fails": (
+        [("singletons, at_most: 500", "singletons, at_most: 1000000000")], "CG207", "{measure: singletons",
+        "singletons at most 1000000000 is paid for and checks nothing: there can be",
+    ),
+    "a paid share that no table is above": (
+        [("released_rows, at_least: 80000}", "invalid_share, of: age, at_most: 1, charge: {epsilon: 0.05}}")],
+        "CG207", "{measure: invalid_share", "is paid for and checks nothing: no share is above 1",
     ),
     "a gate that hardly passes": (
         [("released_rows, at_least: 80000}", "invalid_share, of: age, at_most: 0.0001, charge: {epsilon: 0.05}}")],
@@ -125,6 +133,7 @@ def test_what_a_careful_reader_would_object_to_is_one_warning_where_it_stands(ca
 BUDGETS = {
     "epsilon: 1.9, delta: 1e-8": ("epsilon", "epsilon 1.9 for life pays one such release and no second: "),
     "epsilon: 0.9, delta: 1e-8": ("epsilon", "epsilon 0.9 for life pays no such release: census-income costs 1 each"),
+    "epsilon: 1.5, delta: 5e-10": ("delta", "delta 5e-10 for life pays no such release: census-income costs 1e-9 each"),
     "epsilon: 4, delta: 1.9e-9": ("delta", "delta 1.9e-9 for life pays one such release and no second"),
 }
 
@@ -218,7 +227,38 @@ def test_warnings_are_printed_and_change_the_exit_code_only_when_asked(
 
 
 def test_every_warning_has_a_case() -> None:
-    assert {code for _, code, _, _ in CASES.values()} | {"CG210", "CG211", "CG213"} == {*RULES}  # 211: test_versions.py
+    assert {code for _, code, _, _ in CASES.values()} | {"CG210", "CG211", "CG213", "CG215"} == {
+        *RULES
+    }  # 211: test_versions.py
+
+
+@pytest.mark.parametrize(
+    ("measure", "codes"),
+    [
+        ("pso_bound, at_most: 0.02, with: {weight: 1e-30}", ["CG204", "CG205", "CG213"]),
+        ("pso_bound_in_sample, at_most: 0.4, with: {weight: 1e-11}", ["CG204", "CG205", "CG213"]),
+        ("pso_bound, at_most: 0.02, with: {weight: 1e-10}", []),
+        ("singletons, at_most: 100000, charge: {epsilon: 0.05}", ["CG205", "CG207", "CG213"]),
+    ],
+)
+def test_a_gate_that_checks_nothing_stands_for_none(measure: str, codes: list[str], copy: Copy) -> None:
+    copy.edit(BUDGET, "epsilon: 4,", "epsilon: 60,")
+    for old, new in [("people: 300000}}", "people: 300000}, severity: advise}"), (SINGLETONS, ""),
+                     ("pso_bound, at_most: 0.02, with: {weight: 1e-9}", measure)]:  # fmt: skip
+        copy.edit(POLICY, old, new)
+    assert [each.code for each in check(copy.root / POLICY).warnings] == codes
+
+
+@pytest.mark.parametrize(
+    ("expires", "words"),
+    [("2029-12-31", "expired on 2029-12-31: a failure withholds again"), ("2030-01-01", None), ("2031-01-02", None),
+     ("2031-01-03", "holds for more than a year, up to 2031-01-03")],
+)  # fmt: skip
+def test_a_waiver_that_has_expired_or_holds_for_long_is_told(expires: str, words: str | None, copy: Copy) -> None:
+    waiver = f"{{reason: why, approved_by: who, expires: {expires}}}"
+    copy.edit(POLICY, "released_rows, at_least: 80000", f"released_rows, at_least: 80000, waiver: {waiver}")
+    found = [each for each in check(copy.root / POLICY, "2030-01-01").warnings if each.code == "CG215"]
+    assert [each.words for each in found] == ([f"the waiver of released_rows at least 80000 {words}"] if words else [])
 
 
 def test_a_limit_on_the_wrong_side_is_no_gate_on_singling_out(copy: Copy) -> None:

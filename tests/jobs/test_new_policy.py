@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from math import prod
 from pathlib import Path
 
 import jsonschema_rs
@@ -134,14 +135,20 @@ def test_a_population_without_a_budget_gets_one_of_the_ledger_that_is_there(tmp_
     assert stated["spec"]["ledger"].startswith("clinic-")
 
 
-def test_what_a_paid_gate_may_find_stays_above_its_noise(workshop: Workshop) -> None:
-    """Its noise is above 2.4 / epsilon once in 20 times, whatever the budget leaves."""
-    workshop.edit(workshop.budget, "epsilon: 6", "epsilon: 0.2")
-    found = make(workshop.root, Wanted("public-use", "clinic", "board", "new"))
-    gate = next(rule for rule, _ in plan_policy(found.files[0]).gates if rule.charge is not None)
+def test_what_a_paid_gate_may_find_stays_above_its_noise(workshop: Workshop, tmp_path: Path) -> None:
+    """Its noise is above 2.4 / epsilon once in 20 times, whatever the budget leaves; and below all that there can be:
+    where that is not so there is no such gate."""
+    for epsilon in ("6", "0.2"):
+        workshop.edit(workshop.budget, "epsilon: 6", f"epsilon: {epsilon}")
+        found = make(workshop.root, Wanted("public-use", "clinic", "board", f"new-{epsilon[0]}"))
+        assert not [rule for rule, _ in plan_policy(found.files[0]).gates if rule.charge is not None]
+    root, contract = census(tmp_path / "census")
+    plan = plan_policy(make(root, Wanted("public-use", contract, "board", "new")).files[0])
+    gate = next(rule for rule, _ in plan.gates if rule.charge is not None)
     assert gate.at_most is not None
     assert gate.charge is not None
     assert gate.at_most * gate.charge.epsilon >= 5
+    assert gate.at_most < prod(map(len, plan.alone().levels.values()))
 
 
 def contents(root: Path) -> dict[Path, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import prod
 from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Shape
@@ -42,6 +43,28 @@ def unlikely(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
         return None
     none = "an invalid cell" if measure.shape is Shape.INPUT else "a row that counts"
     return f"its noise withholds a table of {_all(plan, measure)} without {none} once in 20 times or more"
+
+
+def needless(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
+    """A warning where hardly any table at all would be withheld: not once in 20 times, whatever it holds."""
+    margin, limit = _margin(plan, rule, measure), rule.at_most
+    if margin is None or limit is None:
+        return None
+    if measure.excess:
+        return "no share is above 1" if limit >= 1 else None
+    most, what = _most_counted(plan, measure)
+    if most + 2 * margin > limit:
+        return None
+    return f"there can be {most} {what} at most: whatever the table holds, it passes at least 19 times in 20"
+
+
+def _most_counted(plan: Plan, measure: Measure) -> tuple[int, str]:
+    """How many can count, by what is public."""
+    facts = plan.alone()
+    if measure.shape is Shape.INPUT:
+        return facts.people, f"{plan.guarantee.unit}s"
+    classes = prod(map(len, facts.levels.values()))
+    return (classes, "classes") if classes < facts.most_rows else (facts.most_rows, "rows")
 
 
 def _margin(plan: Plan, rule: GateRule, measure: Measure) -> Fraction | None:

@@ -10,9 +10,9 @@ from crowdgate import manifest
 from crowdgate.errors import CrowdgateError
 from crowdgate.gate import Outcome, Reach, Verdict, gate_notes, gate_words, waived
 from crowdgate.jobs.chances.job import Chances, chances
-from crowdgate.jobs.charges import charge_words, unlikely
+from crowdgate.jobs.charges import charge_words, needless, unlikely
 from crowdgate.jobs.destinations import destination_problems
-from crowdgate.jobs.judging import Caution, cautions
+from crowdgate.jobs.judging import Caution, Judged, cautions
 from crowdgate.jobs.kl.held import held_here
 from crowdgate.jobs.plan import asked_of, bundle_of, decided, failed, gate_reach, judge_static, plan_release
 from crowdgate.jobs.standing import Left, Standing, at_next, standing, today
@@ -121,9 +121,9 @@ def check(policy: Path, day: str | None = None) -> Checked:
             decided(measure) + (f". {_of_register(register)}" if measure.register else ""),
             rule.severity == "block",
             found,
-            _warnings(_warning(measure.reads, found) or unlikely(plan, rule, measure), _expired(rule, day)),
+            _warnings(_warning(measure.reads, found) or _noise_decides(plan, rule, measure), _expired(rule, day)),
             charge_words(plan, rule, measure),
-            tuple(gate_notes(rule)),
+            tuple(_notes(rule, day)),
             waived(rule, measure, Outcome.FAIL, day),
         )
         for (rule, measure), found in zip(plan.gates, reaches, strict=True)
@@ -136,7 +136,7 @@ def check(policy: Path, day: str | None = None) -> Checked:
     notes = [replace(note, history=told.get(note.gate)) for note in notes]
     allowed = not failed(verdicts) and not hopeless and stands.refused is None
     said = (allowed, stands.informed, held.why_not, stands.refused, stands.left, unreplayed)
-    judged = tuple(cautions(plan, reaches, _made_otherwise(plan, stands)))
+    judged = tuple(cautions(Judged(plan, reaches, _made_otherwise(plan, stands), day)))
     return Checked(
         policy, plan, tuple(verdicts), tuple(notes), *said, warnings=judged, chances=chances(plan, stands, day)
     )
@@ -169,6 +169,16 @@ def _expired(rule: GateRule, day: str) -> str | None:
     if rule.waiver is None or day <= rule.waiver.expires:
         return None
     return f"its waiver expired on {rule.waiver.expires}: a failure withholds again"
+
+
+def _noise_decides(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
+    return unlikely(plan, rule, measure) or needless(plan, rule, measure)
+
+
+def _notes(rule: GateRule, day: str) -> list[str]:
+    """A gate's remarks; of a waiver that has expired a warning tells."""
+    held = rule if _expired(rule, day) is None else rule.model_copy(update={"waiver": None})
+    return gate_notes(held)
 
 
 def _warnings(*found: str | None) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from crowdgate.accounting import pso
 from crowdgate.accounting.numbers import exp_up, up
 from crowdgate.documents import Document, Location
 from crowdgate.gate import Reach, bound_number, gate_words, stated_number
-from crowdgate.jobs.charges import unlikely
+from crowdgate.jobs.charges import needless, unlikely
 from crowdgate.jobs.dry_run import WORDS, is_dry_run
 from crowdgate.jobs.plan import charged, kind_of
 from crowdgate.jobs.standing import releases_in_budget
@@ -25,12 +26,15 @@ from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
+    from crowdgate.measures import Measure
     from crowdgate.policy.policy import GateRule
 
 MOST_EXPECTED = Fraction(1, 100)
 """People x delta: how many people a mechanism with this delta may betray, on average."""
 MOST_EPSILON = 3
 HALF = Fraction(1, 2)
+LONG = 366
+"""Days: a waiver puts off, it does not decide."""
 BOUNDS = ("pso_bound", "pso_bound_in_sample")
 SINGLING_OUT = frozenset({
     "pso_bound", "pso_bound_in_sample", "pso_success", "pso_excess", "isolation_rate", "expected_singletons",
@@ -68,12 +72,13 @@ class Caution:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A policy that can run, what each of its gates can decide, and a release of its version that was made of other
-    files (None: there is none, or it can't be told)."""
+    """A policy that can run, what each of its gates can decide, a release of its version that was made of other files
+    (None: there is none, or it can't be told), and the day (YYYY-MM-DD) on which waivers must hold."""
 
     plan: Plan
     reaches: Sequence[Reach]
-    otherwise: str | None = None
+    otherwise: str | None
+    day: str
 
 
 Objection = tuple[Document, Location, str]
@@ -81,11 +86,10 @@ Objection = tuple[Document, Location, str]
 Rule = Callable[[Judged], Iterator[Objection]]
 
 
-def cautions(plan: Plan, reaches: Sequence[Reach], otherwise: str | None = None) -> Iterator[Caution]:
-    """All warnings about a policy, `reaches` being those of its gates in their order, and `otherwise` a release of its
-    version that was made of other files."""
+def cautions(judged: Judged) -> Iterator[Caution]:
+    """All warnings about a policy."""
     for code, rule in RULES.items():
-        for document, at, words in rule(Judged(plan, reaches, otherwise)):
+        for document, at, words in rule(judged):
             yield Caution(code, str(document.path), document.line(at), document.column(at), words)
 
 
@@ -126,19 +130,37 @@ def _large_epsilon(judged: Judged) -> Iterator[Objection]:
 
 def _limit_says_nothing(judged: Judged) -> Iterator[Objection]:
     for i, (rule, _) in enumerate(judged.plan.gates):
-        limit = rule.at_most
-        if rule.measure in BOUNDS and limit is not None and limit >= HALF:
-            words = (
-                f"{rule.measure} at most {stated_number(limit)} says next to nothing: it lets through what may point"
-            )
-            yield *_policy(judged, "gates", i, "at_most"), f"{words} at exactly one person in half of all attempts"
+        if rule.measure in BOUNDS and rule.at_most is not None and not _bounds(judged.plan, rule):
+            words = f"{gate_words(rule)} says next to nothing: it lets through what may point at exactly one person in"
+            rest = "" if rule.at_most >= HALF else f", by words that fit one in {int(1 / _usual_weight(judged.plan))}"
+            yield *_policy(judged, "gates", i, "at_most"), f"{words} half of all attempts{rest}"
+
+
+def _usual_weight(plan: Plan) -> Fraction:
+    """Of words that hardly fit anybody by chance: at most one in a thousand times as many as there are rows."""
+    return min(DEFAULT_WEIGHT, Fraction(1, 1000 * plan.alone().most_rows))
+
+
+def _bounds(plan: Plan, rule: GateRule) -> bool:
+    """Whether a limit on the bound keeps it below one half at the usual weight, too: what e^epsilon weight comes to
+    grows by no more than the weight does."""
+    usual = _usual_weight(plan)
+    stated = rule.options.get("weight", DEFAULT_WEIGHT)
+    return rule.at_most is not None and stated > 0 and rule.at_most * max(Fraction(1), usual / stated) < HALF
 
 
 def _nothing_on_singling_out(judged: Judged) -> Iterator[Objection]:
-    rules = (rule for rule, _ in judged.plan.gates if rule.severity == "block" and not rule.waiver)
-    if not {rule.measure for rule in rules if _right_way(rule)} & SINGLING_OUT:
+    plan = judged.plan
+    gates = [gate for gate in plan.gates if gate[0].severity == "block" and not gate[0].waiver]
+    if not {rule.measure for rule, measure in gates if _checks(plan, rule, measure)} & SINGLING_OUT:
         words = "no gate that blocks speaks of singling out: pso_bound does for every kind of release"
         yield *_policy(judged, "gates"), words
+
+
+def _checks(plan: Plan, rule: GateRule, measure: Measure) -> bool:
+    """Whether a gate refuses anything that is worse."""
+    empty = needless(plan, rule, measure) is not None or (rule.measure in BOUNDS and not _bounds(plan, rule))
+    return _right_way(rule) and not empty
 
 
 def _right_way(rule: GateRule) -> bool:
@@ -155,6 +177,19 @@ def _wrong_way_round(judged: Judged) -> Iterator[Objection]:
             yield *_policy(judged, "gates", i, stated), words
 
 
+def _waivers(judged: Judged) -> Iterator[Objection]:
+    for i, (rule, _) in enumerate(judged.plan.gates):
+        if rule.waiver is None:
+            continue
+        expires, words = rule.waiver.expires, None
+        if judged.day > expires:
+            words = f"the waiver of {gate_words(rule)} expired on {expires}: a failure withholds again"
+        elif date.fromisoformat(expires) - date.fromisoformat(judged.day) > timedelta(days=LONG):
+            words = f"the waiver of {gate_words(rule)} holds for more than a year, up to {expires}"
+        if words is not None:
+            yield *_policy(judged, "gates", i, "waiver", "expires"), words
+
+
 def _cannot_pass(judged: Judged) -> Iterator[Objection]:
     for i, ((rule, _), found) in enumerate(zip(judged.plan.gates, judged.reaches, strict=True)):
         if found is Reach.CANNOT_PASS:
@@ -165,8 +200,11 @@ def _cannot_pass(judged: Judged) -> Iterator[Objection]:
 def _cannot_fail(judged: Judged) -> Iterator[Objection]:
     """Static gates hold against later changes of the files, so only those that read more are of no use."""
     for i, ((rule, measure), found) in enumerate(zip(judged.plan.gates, judged.reaches, strict=True)):
+        why = needless(judged.plan, rule, measure)
         if found is Reach.CANNOT_FAIL and measure.reads is not MeasureClass.STATIC:
             yield *_policy(judged, "gates", i), f"{gate_words(rule)} can't fail under this mechanism: it checks nothing"
+        elif why is not None:
+            yield *_policy(judged, "gates", i), f"{gate_words(rule)} is paid for and checks nothing: {why}"
 
 
 def _hardly_passes(judged: Judged) -> Iterator[Objection]:
@@ -200,7 +238,8 @@ def _short_budget(judged: Judged) -> Iterator[Objection]:
     if releases >= 2 or plan.bundle.contract.sample is not None:
         return
     once, budget = plan.guarantee, plan.bundle.budget.spec
-    part = "delta" if 2 * once.epsilon <= budget.epsilon else "epsilon"
+    by_delta = int(budget.delta / once.delta) if once.delta else releases + 1
+    part = "delta" if by_delta < int(budget.epsilon / once.epsilon) else "epsilon"
     cost, whole = stated_number(getattr(once, part)), stated_number(getattr(budget, part))
     pays = "pays one such release and no second" if releases else "pays no such release"
     words = f"{part} {whole} for life {pays}: {plan.bundle.policy.metadata.name} costs {cost} each time"
@@ -210,12 +249,10 @@ def _short_budget(judged: Judged) -> Iterator[Objection]:
 def _whole_budget_promises_nothing(judged: Judged) -> Iterator[Objection]:
     """Where people lose the whole budget, unless a gate on the bound stops before."""
     plan, budget = judged.plan, judged.plan.bundle.budget.spec
-    limits = [rule.at_most for rule, _ in plan.gates if rule.severity == "block" and rule.measure in BOUNDS]
-    if any(limit is not None and limit < HALF for limit in limits):
+    rules = [rule for rule, _ in plan.gates if rule.severity == "block" and rule.measure in BOUNDS]
+    if any(_bounds(plan, rule) for rule in rules):
         return
-    rows = plan.alone().most_rows
-    weight = min(DEFAULT_WEIGHT, Fraction(1, 1000 * rows))
-    if pso.bound(rows, weight, budget.epsilon, budget.delta) >= HALF:
+    if pso.bound(plan.alone().most_rows, _usual_weight(plan), budget.epsilon, budget.delta) >= HALF:
         spent = f"epsilon {stated_number(budget.epsilon)} and delta {stated_number(budget.delta)} for life"
         words = f"{spent}, once they are spent, promise nothing about singling out: somebody may be pointed at in half"
         words += " of all attempts. No gate on pso_bound that blocks stops before"
@@ -252,4 +289,5 @@ RULES: dict[str, Rule] = {
     "CG212": _dry_run,
     "CG213": _whole_budget_promises_nothing,
     "CG214": _wrong_way_round,
+    "CG215": _waivers,
 }

@@ -2,10 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from math import ceil, prod
 from pathlib import Path
 from typing import Any
 
@@ -113,19 +113,28 @@ def _values(root: Path, wanted: Wanted, contract: Contract, budget: BudgetSpec |
     small = Fraction(1, 10 ** (len(str(people)) + 3))
     epsilon = template.epsilon if budget is None else min(template.epsilon, budget.epsilon / 2)
     delta = small if budget is None else min(small, budget.delta / 4)
+    classes = _classes(contract, attributes)
+    alone = max(classes // 4, ceil(200 * contract.unit.rows / epsilon))
     return {
         "scalar": scalar, "template": wanted.template, "summary": template.summary, "name": wanted.name,
         "owner": wanted.owner,
         "description": f"Of {contract.id}: {template.summary}.", "contract": contract.id, "budget": contract.population,
         "epsilon": exact_text(epsilon), "delta": exact_text(delta), "weight": exact_text(small / 10),
         "attributes": list(attributes.items()), "charge": exact_text(epsilon / 20),
-        "alone": max(people // 500, ceil(200 * contract.unit.rows / epsilon)),
+        "alone": alone,
         "margins": exact_text(epsilon / 5) if len(attributes) > 1 and contract.sample is None else None,
+        "paid_gate": contract.sample is None and classes > alone,
         "sample": None if contract.sample is None else contract.sample.name,
         "rows": max(1, _most_rows(contract, people) // 20), "people": people, "unit": str(contract.unit),
         "ledger": _ledger_id(root) if budget is None else None,
         "lifetime_epsilon": exact_text(4 * epsilon), "lifetime_delta": exact_text(10 * delta),
     }  # fmt: skip
+
+
+def _classes(contract: Contract, levels: Mapping[str, str]) -> int:
+    """How many combinations of values there can be."""
+    found = [(each.name, each.hierarchy.levels) for each in contract.attributes if each.hierarchy is not None]
+    return prod(len(level) for name, those in found for level in those if level.name == levels.get(name))
 
 
 def _most_rows(contract: Contract, people: int) -> int:
