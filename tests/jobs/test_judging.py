@@ -62,8 +62,8 @@ CASES = {
     ),
     "a bound that says nothing": (
         [("pso_bound, at_most: 0.4", "pso_bound, at_most: 0.5")], "CG204", "at_most: 0.5",
-        "pso_bound with weight 1e-9 at most 0.5 says next to nothing: it lets through what may point at exactly one person in half of"
-        " all attempts",
+        "pso_bound with weight 1e-9 at most 0.5 says next to nothing: it lets through what may point at exactly one"
+        " person in half of all attempts",
     ),
     "nothing on singling out": (
         [(SINGLETONS, ""), ("    - {measure: pso_bound, at_most: 0.4, with: {weight: 1e-9}}\n", ""),
