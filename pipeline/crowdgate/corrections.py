@@ -17,6 +17,9 @@ LONGEST_LINE = 500
 ALIKE = 0.8
 """How alike two words are at least (difflib's ratio), one of which is the other misspelled."""
 SHORTEST = 3
+OPPOSITE = {"at_most": "at_least", "at_least": "at_most"}
+"""Words that are much alike and mean the contrary: which one was meant must be clear."""
+CLEAR = 0.07
 """Letters of a word that others are misspellings of, and not only in capitals."""
 _PLAIN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_./-]| (?=[A-Za-z0-9_]))*")
 """Texts that need no quotes, in braces neither."""
@@ -32,7 +35,13 @@ def surely(word: str, meant: str) -> bool:
         return False
     if one == other or len(meant) < SHORTEST:
         return one == other
-    return sorted(one) == sorted(other) or SequenceMatcher(None, one, other).ratio() >= ALIKE
+    return sorted(one) == sorted(other) or _likeness(one, other) >= max(
+        ALIKE, _likeness(one, OPPOSITE.get(other)) + CLEAR
+    )
+
+
+def _likeness(one: str, other: str | None) -> float:
+    return 0.0 if other is None else SequenceMatcher(None, one, other).ratio()
 
 
 class Text:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.jobs.linting import ERROR, WARNING, Remark, lint
+from crowdgate.jobs.linting import ERROR, WARNING, Remark, lint, linted
 from tests.policy.edits import AS_IT_WAS, BAD, DANGEROUS, GOOD, ROWS, Bad, Change, Dangerous
 
 ROOT = Path(__file__).parents[2]
@@ -113,3 +113,28 @@ def test_no_line_is_proposed_but_the_one_that_was_meant(home: Path) -> None:
                 assert told.corrected == text.splitlines()[told.line - 1].rstrip(), (word, slip)
                 proposed += 1
     assert proposed > 30
+
+
+@pytest.mark.parametrize(
+    ("word", "corrected"), [("at_lost", None), ("at_mast", None), ("at_lest", "at_least"), ("at_mst", "at_most")]
+)
+def test_the_side_of_a_limit_is_only_written_where_it_is_clear(word: str, corrected: str | None, home: Path) -> None:
+    change(home, [(ROWS, "released_rows, at_least:", f"released_rows, {word}:")])
+    (found,) = [each for each in lint(home / ROWS).remarks if each.code == "CG101"]
+    assert (found.corrected is None) == (corrected is None)
+    assert corrected is None or f"{corrected}: 80000" in str(found.corrected)
+
+
+def test_a_folder_is_read_whole_whatever_is_in_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that end in .yml, a link to itself, and a policy that has the name and version of another."""
+    monkeypatch.chdir(home)
+    text = (home / ROWS).read_text(encoding="utf-8")
+    (home / "policies" / "other.yml").write_text(text.replace("gates:", "gtaes:"), encoding="utf-8")
+    (home / "policies" / "loop.yaml").symlink_to("loop.yaml")
+    (home / "policies" / "same.yaml").write_text(text.replace("at_least: 80000", "at_least: 8"), encoding="utf-8")
+    (home / "policies" / "next.yaml").write_text(text.replace("version: 1", "version: 2"), encoding="utf-8")
+    found = {str(each.path): [remark.code for remark in each.remarks] for each in linted([Path()])}
+    assert found["policies/other.yml"] == ["CG102", "CG101"]
+    assert found["policies/loop.yaml"] == ["CG106"]
+    assert found["policies/same.yaml"] == found["policies/census_income.yaml"] == ["CG105"]
+    assert found["policies/next.yaml"] == found["policies/census_income_tables.yaml"] == []

@@ -7,7 +7,9 @@ how it is read. Rows of tables are read of none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +20,9 @@ from crowdgate.jobs.check import Checked, check
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.later import Module
 from crowdgate.policy.decisions import read_decision
-from crowdgate.policy.files import budget_files, contract_files, working_copy
+from crowdgate.policy.files import budget_files, contract_files, policy_files, working_copy
 from crowdgate.policy.parsing import parse
-from crowdgate.policy.policy import PrivacyBudget
+from crowdgate.policy.policy import PrivacyBudget, version_of
 
 if TYPE_CHECKING:
     from crowdgate.jobs import cases
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 else:
     cases, form = Module("crowdgate.jobs.cases"), Module("crowdgate.jobs.predict.form")
 
+YAML = (".yaml", ".yml")
 LEVELS = "levels"
 """The kind of a CSV file that contracts name: levels, margins, counts."""
 ERROR, WARNING, REFUSED = "error", "warning", "withheld"
@@ -82,7 +85,7 @@ def files_in(path: Path) -> list[Path]:
         return [path]
     rooms = [path / "policies", path / "data_contracts"]
     folders = rooms if all(room.is_dir() for room in rooms) else [path]
-    found = [file for folder in folders for file in sorted(folder.rglob("*.yaml"))]
+    found = [file for folder in folders for file in sorted(folder.rglob("*")) if file.suffix in YAML]
     return found or [path]
 
 
@@ -105,7 +108,7 @@ def _told(checked: Checked | None, path: Path) -> Checked | None:
 
 
 def _as_stated(file: str, path: Path) -> str:
-    here, full = Path.cwd(), Path(file).resolve()
+    here, full = Path.cwd(), Path(realpath(file))
     return str(full.relative_to(here)) if not path.is_absolute() and full.is_relative_to(here) else file
 
 
@@ -119,16 +122,28 @@ def kind_of(path: Path) -> str:
     kinds = [name for name in FILES if name != LEVELS]
     if stated in kinds:
         return str(stated)
-    if isinstance(stated, str):
-        found = nearest(stated, kinds)
-    else:
-        marked = (name for name in kinds if any(mark in document.lines for mark in FILES[name].marks))
-        found = next(marked, None)
+    marked = (name for name in kinds if any(mark in document.lines for mark in FILES[name].marks))
+    found = next(marked, None) or (nearest(stated, kinds) if isinstance(stated, str) else None)
     if found is None:
         what = repr(stated) if isinstance(stated, str) and len(stated) < 80 else "no kind"
         code = Code.VALUE if stated else Code.MISSING_KEY
         raise ConfigurationError(document.problem(("kind",), what, f"one of {', '.join(kinds)}", None, code))
     return found
+
+
+def _policy(path: Path) -> Checked:
+    """A name and version stand for one policy: the ledger knows releases by them."""
+    found = check(path)
+    document, own = read_document(path), version_of(found.plan.bundle.policy)
+    others = ((other, f"{name}/{_version(other)}") for other, name in policy_files(working_copy(path)))
+    _alone(document, ("metadata", "name"), own, others)
+    return found
+
+
+def _version(path: Path) -> str:
+    with suppress(ConfigurationError, AttributeError, KeyError, TypeError):
+        return str(read_document(path).data["metadata"].get("version", "1"))
+    return ""
 
 
 def _budget(path: Path) -> None:
@@ -190,7 +205,7 @@ class FileKind:
 
 
 FILES: dict[str, FileKind] = {
-    "ReleasePolicy": FileKind(check, (("spec", "gates"), ("spec", "mechanism"))),
+    "ReleasePolicy": FileKind(_policy, (("spec", "gates"), ("spec", "mechanism"))),
     "PrivacyBudget": FileKind(_budget, (("spec", "people"), ("spec", "ledger"))),
     "DataContract": FileKind(_contract, (("schema",), ("servers",))),
     "PolicyCases": FileKind(_cases, (("spec", "cases"),)),

@@ -14,7 +14,12 @@ PATTERNS = {
     "ledger": "the id of a ledger, as `crowdgate ledger create` prints it",
 }
 """What keys are whose text has a pattern, in words."""
-SHAPES = {"list_type": "a list, such as [a, b]", "string_type": "a text", "dict_type": "keys with values"}
+SHAPES = {
+    "list_type": "a list, such as [a, b]",
+    "string_type": "a text",
+    "dict_type": "keys with values",
+    "too_short": "at least 1 item",
+}
 """What a value must be that is of another shape, in words."""
 Model = TypeVar("Model", bound=BaseModel)
 
