@@ -118,6 +118,20 @@ def test_a_table_that_is_a_sample_serves_one_release(clinic: Workshop) -> None:
         assert release(clinic, f"2030-01-0{version + 1}") == 5
 
 
+@pytest.mark.parametrize(("epsilon", "delta"), [("100000", "0.01"), ("2", "0.999")])
+def test_what_no_budget_pays_for_is_judged_all_the_same(clinic: Workshop, epsilon: str, delta: str) -> None:
+    """A slip of some zeros, where something was spent before."""
+    clinic.edit(clinic.budget, "epsilon: 6, delta: 0.03", "epsilon: 6, delta: 0.99")
+    assert release(clinic, "2030-01-01") == 0
+    clinic.edit(clinic.policy, "epsilon: 2", f"epsilon: {epsilon}")
+    clinic.edit(clinic.policy, "delta: 0.01", f"delta: {delta}")
+    clinic.edit(clinic.policy, "version: 1", "version: 2")
+    found = check(clinic.policy)
+    assert not found.allowed
+    assert "nothing is promised" in told(found.plan, found.left)[0]
+    assert crowdgate("plan", clinic.policy) == crowdgate("explain", clinic.policy) == 0
+
+
 def test_without_a_ledger_it_says_so(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     assert release(clinic, "2030-01-01") == 0
     (clinic.root / "crowdgate.toml").unlink()

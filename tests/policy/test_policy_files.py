@@ -332,7 +332,7 @@ WRONG_BUDGETS = [
     ("people: 300000", "people: 0", "spec.people", "'0'", "a whole number from 1 to 1000000000000", None),
     ("people: 300000", "people: 1e99", "spec.people", "'1e99'", "a whole number from 1 to 1000000000000", None),
     ("epsilon: 4", "epsilon: 0", "spec.epsilon", "'0'", "a number above 0", None),
-    ("epsilon: 4", "epsilon: 1e99", "spec.epsilon", "'1e99'", "at most 1000000", None),
+    ("epsilon: 4", "epsilon: 1e99", "spec.epsilon", "'1e99'", "at most 100000", None),
     ("delta: 1e-8", "delta: 1", "spec.delta", "'1'", "below 1", None),
     ("relation: add-remove", "relation: replace-one", "spec.relation", "'replace-one'", "'add-remove'", None),
     ("ledger: demo-7f3a91c2", "ledger: demo", "spec.ledger", "'demo'", "the id of a ledger", None),

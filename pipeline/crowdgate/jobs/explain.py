@@ -15,7 +15,8 @@ from crowdgate.jobs.check import check
 from crowdgate.jobs.dry_run import WORDS, is_dry_run
 from crowdgate.jobs.outlook import MOST_BOUNDS, people_times_delta, pso_bound
 from crowdgate.jobs.standing import Left, informed_words, plain, releases_in_budget
-from crowdgate.measures.guarantees import DEFAULT_RECALL, DEFAULT_SKEW, DEFAULT_WEIGHT
+from crowdgate.measures.guarantees import DEFAULT_WEIGHT
+from crowdgate.measures.options import DEFAULTS
 
 if TYPE_CHECKING:
     from crowdgate.gate import Verdict
@@ -30,7 +31,6 @@ HOUSEHOLD = 4
 SMALL, EMPTY = Fraction(1, 100), Fraction(1)
 """People times delta up to which it is small, and from which the promise is empty."""
 UNHELD = "Decisions on what is collected are not held to the ledger, which can't be read here."
-_DEFAULTS = {"weight": DEFAULT_WEIGHT, "skew": DEFAULT_SKEW, "recall": DEFAULT_RECALL, "size": Fraction(1)}
 
 
 def explained(policy: Path) -> str:
@@ -126,7 +126,7 @@ def _gates(found: Checked) -> list[dict[str, object]]:
 
 def _gate(plan: Plan, rule: GateRule, measure: Measure, note: GateNote, now: Verdict | None) -> dict[str, object]:
     over = rule.over or tuple(plan.protection.figures().levels)
-    stated = {"people": Fraction(plan.bundle.budget.spec.people), **_DEFAULTS, **rule.options}
+    stated = {"people": Fraction(plan.bundle.budget.spec.people), **DEFAULTS, **rule.options}
     return {
         **{name: f"{int(value):,}" if name == "people" else stated_number(value) for name, value in stated.items()},
         "measure": rule.measure,

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from crowdgate.accounting.numbers import decimal, exact_text
+from crowdgate.accounting.numbers import GREATEST_EPSILON, decimal, exact_text
 from crowdgate.errors import CrowdgateError, LedgerRefused
 from crowdgate.gate import Verdict, verdict
 from crowdgate.jobs.ledgers import ledger_at
@@ -206,9 +206,11 @@ def _stopping(plan: Plan, static: Static, day: str, *, every: bool) -> Iterator[
 
 
 def at_next(plan: Plan, left: Left) -> Static:
-    """The public facts at the next release."""
+    """The public facts at the next release, which the budget need not pay for: beyond the greatest epsilon, and a delta
+    of 1, nothing is promised any more."""
     spent = left.spent + Spend(plan.guarantee.epsilon, plan.guarantee.delta)
-    return plan.static(left.people, (left.cap.epsilon, left.cap.delta), (spent.epsilon, spent.delta))
+    most = min(spent.epsilon, Fraction(GREATEST_EPSILON)), min(spent.delta, Fraction(1))
+    return plan.static(left.people, (left.cap.epsilon, left.cap.delta), most)
 
 
 def plain(plan: Plan, left: Left) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from crowdgate.limits import GREATEST_K, MOST_PEOPLE, MOST_SKEW
+from crowdgate.measures.guarantees import DEFAULT_RECALL, DEFAULT_SKEW, DEFAULT_WEIGHT
 from crowdgate.risk.inference import COVERAGES
 
 if TYPE_CHECKING:
@@ -41,6 +42,17 @@ OPTIONS: Mapping[str, Option] = {
     "size": Option(_whole(1, GREATEST_K), "a whole number of rows or people, from 1 to 1e9"),
 }
 """By name. One name means the same in every measure."""
+
+
+DEFAULTS: Mapping[str, Fraction] = {
+    "weight": DEFAULT_WEIGHT, "skew": DEFAULT_SKEW, "recall": DEFAULT_RECALL, "size": Fraction(1),
+}  # fmt: skip
+"""What holds where an option is not stated (of `size`, where it need not be)."""
+
+
+def meant(options: Mapping[str, Fraction]) -> dict[str, Fraction]:
+    """Options but for those that state what holds anyway: what tells two gates on one number apart."""
+    return {name: value for name, value in options.items() if DEFAULTS.get(name) != value or name == "size"}
 
 
 def wrong_options(rule: GateRule, measure: Measure) -> Iterator[tuple[str, str]]:

@@ -9,10 +9,12 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema
 
-from crowdgate.accounting.numbers import GREATEST_EPSILON
 from crowdgate.domain import parse_number
 
 GREATEST_WEIGHT = 10**6
+
+GREATEST_STATED = 10**5
+"""Epsilons that files state. Sums, and what is worked out of them, may be ten times as large."""
 
 
 def exact_number(text: Any) -> Fraction:
@@ -32,8 +34,8 @@ def whole_number(text: Any) -> int:
 
 
 def _epsilon(number: Fraction) -> Fraction:
-    if not 0 < number <= GREATEST_EPSILON:
-        raise ValueError(f"a number above 0 and at most {GREATEST_EPSILON}")
+    if not 0 < number <= GREATEST_STATED:
+        raise ValueError(f"a number above 0 and at most {GREATEST_STATED}")
     return number
 
 
@@ -69,7 +71,7 @@ def after(check: Any) -> BeforeValidator:
 
 
 Exact = Annotated[Fraction, BeforeValidator(exact_number), NUMBER]
-Epsilon = Annotated[Fraction, after(_epsilon), schema_of("number", exclusiveMinimum=0, maximum=GREATEST_EPSILON)]
+Epsilon = Annotated[Fraction, after(_epsilon), schema_of("number", exclusiveMinimum=0, maximum=GREATEST_STATED)]
 Probability = Annotated[Fraction, after(_probability), schema_of("number", minimum=0, exclusiveMaximum=1)]
 Weight = Annotated[Fraction, after(_weight), schema_of("number", minimum=0, maximum=GREATEST_WEIGHT)]
 Rate = Annotated[Fraction, after(_rate), schema_of("number", exclusiveMinimum=0, maximum=1)]

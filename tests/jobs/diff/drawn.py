@@ -128,7 +128,7 @@ POOLS: dict[str, list[Any]] = {
     ],
     "spec/mechanism/attributes/ward": ["exact", "regions", "any"],
     "spec/mechanism/margins/epsilon": ["0.1", "0.2"],
-    "spec/mechanism/margins/tables": [[{"all": "1"}], [{"all": "2"}], [{"all": "1"}, {"all": "2"}]],
+    "spec/mechanism/margins/tables": [[{"all": "3"}], [{"all": "2"}], [{"all": "3"}, {"all": "2"}]],
     "spec/gates/1/at_most": ["400", "500", "600"],
     "spec/gates/2/at_least": ["50", "100", "200"],
     "spec/gates/3/severity": ["advise", "block"],

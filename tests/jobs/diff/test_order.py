@@ -105,6 +105,8 @@ EQUALS = [
     (ROWS, "spec/enforcement", "enforce"),
     (ROWS, "spec/audit/trials", "2500"),
     (ROWS, f"{M}/suppression", "class"),
+    (ROWS, f"{M}/margins/tables/+", {"all": "1"}),  # each alone is always there
+    (ROWS, f"{G}/0/with", None),  # 1e-9 holds where nothing is said
     (ROWS, f"{G}/4/over", ["ward", "age"]),
     (ROWS, f"{G}/0/severity", "block"),
     (TABLES, f"{M}/split", "least-variance"),

@@ -11,13 +11,14 @@ from typing import Any
 from pydantic import BaseModel
 
 from crowdgate.accounting.numbers import exact_text
-from crowdgate.gate import gate_words, stated_number
+from crowdgate.gate import gate_words, stated_number, waiver_words
 from crowdgate.jobs.diff.fields import Field, Inside, Levels, Listed, Name, Value, field_of, key
 from crowdgate.jobs.diff.order import Coarser, Direction, of_levels
 from crowdgate.policy.policy import GateRule
 
 NOTHING = "nothing"
 ADVICE = "the gate only advises: it withholds nothing, before and after"
+WAIVED = "a failure of the gate is waived: it withholds nothing while the waiver holds"
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ _FINE = {
 
 
 def _listed(field: Listed, at: str, was: Sequence[Any], now: Sequence[Any], coarser: Coarser) -> Iterator[Change]:
+    was, now = ([each for each in items if each != field.there] for items in (was, now))
     olds, news = {key(each): each for each in was}, {key(each): each for each in now}
     if len(olds) < len(was) or len(news) < len(now):  # nothing tells which of them is which
         if Counter(map(repr, was)) != Counter(map(repr, now)):
@@ -107,8 +109,8 @@ def _listed(field: Listed, at: str, was: Sequence[Any], now: Sequence[Any], coar
     for which, each in news.items():
         if which in olds and olds[which] != each:
             found = changes(olds[which], each, coarser, f"{at}[{subject(each)}]")
-            advice = _advises(olds[which]) and _advises(each)
-            yield from (replace(one, means=ADVICE) if advice and _is_limit(one) else one for one in found)
+            idle = _idle(each) if _idle(olds[which]) == _idle(each) else None
+            yield from (replace(one, means=idle) if idle and _is_limit(one) else one for one in found)
     gone = [each for which, each in olds.items() if which not in news]
     come = [each for which, each in news.items() if which not in olds]
     yield from _exchanged(field, at, gone, come)
@@ -132,15 +134,18 @@ def _exchanged(field: Listed, at: str, gone: list[Any], come: list[Any]) -> Iter
 
 def _item(field: Listed, at: str, direction: Direction, item: Any, old: str, new: str) -> Change:
     said = field.looser if direction is Direction.LOOSER else field.tighter
-    return Change(at, direction, old, new, ADVICE if _advises(item) else said)
+    return Change(at, direction, old, new, _idle(item) or said)
 
 
 def _is_limit(change: Change) -> bool:
     return change.place.endswith((".at_most", ".at_least"))
 
 
-def _advises(item: Any) -> bool:
-    return isinstance(item, GateRule) and item.severity == "advise"
+def _idle(item: Any) -> str | None:
+    """Why a gate withholds nothing; None of one that does, and of what is no gate."""
+    if not isinstance(item, GateRule):
+        return None
+    return ADVICE if item.severity == "advise" else None if item.waiver is None else WAIVED
 
 
 def subject(item: Any) -> str:
@@ -172,7 +177,8 @@ def _of_model(value: BaseModel) -> str:
 
 def _of_gate(rule: GateRule) -> str:
     cost = "" if rule.charge is None else f", charge {stated_number(rule.charge.epsilon)}"
-    return f"{gate_words(rule)}{cost}{'' if rule.severity == 'block' else ', advises'}"
+    waiver = "" if rule.waiver is None else f", {waiver_words(rule.waiver)}"
+    return f"{gate_words(rule)}{cost}{'' if rule.severity == 'block' else ', advises'}{waiver}"
 
 
 _WRITTEN: tuple[tuple[Any, Callable[[Any], str]], ...] = (

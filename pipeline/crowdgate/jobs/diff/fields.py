@@ -20,12 +20,15 @@ from crowdgate.jobs.diff.order import (
     changed,
     class_size,
     later_is_looser,
+    more_groups_are_looser,
     more_is_looser,
     more_is_tighter,
     more_of_them_is_looser,
     rising,
     unordered,
 )
+from crowdgate.measures.options import meant
+from crowdgate.mechanisms.rows.spec import MarginLine
 from crowdgate.policy.policy import AuditSpec
 from crowdgate.policy.values import Sampling
 
@@ -51,12 +54,14 @@ class Inside:
 
 @dataclass(frozen=True)
 class Listed:
-    """A list without sequence. Items of one `key` are compared field by field; `added`: what another item does."""
+    """A list without sequence. Items of one `key` are compared field by field; `added`: what another item does.
+    `there` is an item that holds whether or not it is stated."""
 
     means: str
     added: Direction
     looser: str
     tighter: str
+    there: BaseModel | None = None
 
 
 @dataclass(frozen=True)
@@ -178,7 +183,7 @@ FIELDS: dict[str, Field] = {
     "SafeKAnonymity.sampling": Inside("who is in a release"),
     "SafeKAnonymity.k": Value(
         class_size, "how many sampled people share every released combination, at least",
-        "rarer combinations are published", "rare combinations are left out that were published",
+        "rarer combinations may be published", "rare combinations may be left out that were published",
     ),
     "SafeKAnonymity.attributes": Levels("what is published of a person"),
     "SafeKAnonymity.choose": Inside("how levels are chosen from the table"),
@@ -201,7 +206,7 @@ FIELDS: dict[str, Field] = {
     "MarginsSpec.noise": Value(unordered, "the law of the noise"),
     "MarginsSpec.tables": Listed(
         "noisy counts beside the rows", Direction.LOOSER,
-        "more counts are published", "fewer counts are published",
+        "more counts are published", "fewer counts are published", there=MarginLine.model_validate({"all": "1"}),
     ),
     "MarginsSpec.levels": Value(unordered, "the levels of the counts beside the rows"),
     "MarginLine.all": Apart("counts of so many attributes"),
@@ -252,7 +257,7 @@ FIELDS: dict[str, Field] = {
     "DpSyntheticSpec.sampling": Inside("who is in a release", missing=Sampling.model_construct(beta=Fraction(1))),
     "DpSyntheticSpec.attributes": Levels("the columns of synthetic rows"),
     "DpSyntheticSpec.triples": Value(
-        more_of_them_is_looser, "the tables of three attributes that are measured and published",
+        more_groups_are_looser, "the tables of three attributes that are measured and published",
         "more noisy tables are published", "fewer noisy tables are published",
     ),
     "DpSyntheticSpec.impossible": Value(changed, "what public knowledge rules out"),
@@ -303,5 +308,5 @@ def key(item: BaseModel) -> Hashable:
 
 def _frozen(value: Any) -> Hashable:
     if isinstance(value, dict):
-        return tuple(sorted(value.items()))
+        return tuple(sorted(meant(value).items()))
     return frozenset(value) if isinstance(value, list) else value

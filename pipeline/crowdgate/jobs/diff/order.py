@@ -81,6 +81,11 @@ def more_of_them_is_looser(old: Collection[Any], new: Collection[Any]) -> Direct
     return _of_inclusion(all(each in old for each in new), all(each in new for each in old))
 
 
+def more_groups_are_looser(old: Collection[Collection[Any]], new: Collection[Collection[Any]]) -> Direction:
+    """The same of groups, in which the sequence counts for nothing, too."""
+    return more_of_them_is_looser({frozenset(each) for each in old}, {frozenset(each) for each in new})
+
+
 def of_levels(coarser: Coarser, name: str) -> Order:
     """Of levels of an attribute, or candidates for one, the coarser is tighter: each that the new one can be is as
     coarse as one that the old can be."""

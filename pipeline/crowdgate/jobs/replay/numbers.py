@@ -12,6 +12,7 @@ from crowdgate.errors import VerificationFailed
 from crowdgate.ledger.private import private_file, read_private
 from crowdgate.manifest import GateSaid
 from crowdgate.measures import MeasureClass
+from crowdgate.measures.options import meant
 
 if TYPE_CHECKING:
     from crowdgate.ledger.ledger import Entry, Ledger
@@ -57,7 +58,7 @@ def recorded(rule: GateRule, verdicts: Sequence[GateSaid]) -> GateSaid | None:
 
 
 def _number(rule: GateRule) -> object:
-    return rule.measure, rule.of, None if rule.over is None else frozenset(rule.over), dict(rule.options)
+    return rule.measure, rule.of, None if rule.over is None else frozenset(rule.over), meant(rule.options)
 
 
 def fits(rule: GateRule, measure: Measure, own: GateSaid) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from crowdgate.gate import Outcome, gate_notes, gate_words, limit_words
 from crowdgate.kind.picture import Limit, Picture, Point, Series
 from crowdgate.measures import MEASURES, Aspect, MeasureClass
+from crowdgate.measures.options import meant
 
 if TYPE_CHECKING:
     from crowdgate.gate import Shown, Verdict
@@ -94,7 +95,13 @@ def _number(verdict: Verdict) -> tuple[object, ...]:
     """What is measured: of an excess, beyond which limit."""
     rule, over = verdict.rule, verdict.rule.over
     limit = rule.at_most if _is_excess(verdict) else None
-    return rule.measure, rule.of, limit, None if over is None else frozenset(over), tuple(sorted(rule.options.items()))
+    return (
+        rule.measure,
+        rule.of,
+        limit,
+        None if over is None else frozenset(over),
+        tuple(sorted(meant(rule.options).items())),
+    )
 
 
 def _point(run: str, shown: Shown) -> Point:
