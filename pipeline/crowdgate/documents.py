@@ -16,7 +16,11 @@ from crowdgate.corrections import Text
 from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem
 from crowdgate.limits import DEEPEST_DOCUMENT, LARGEST_DOCUMENT, MOST_NODES
 
+YAML = (".yaml", ".yml")
+"""How names of documents end."""
 _LONGEST_SHOWN = 80
+OTHER_BREAKS = re.compile("[\x85\u2028\u2029]")
+"""Line breaks of YAML 1.1 that YAML 1.2 has not (section 5.4)."""
 """Characters of a key that an error shows."""
 
 Location = tuple[str | int, ...]
@@ -85,11 +89,23 @@ def _text(path: Path) -> str:
         raw = path.read_bytes()
         if len(raw) > LARGEST_DOCUMENT:
             raise fault("larger than 1 MiB", "a document of at most 1 MiB")
-        return raw.decode("utf-8-sig")
+        return _read_one_way(path, raw.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise fault("bytes that are not UTF-8", "UTF-8 text") from None
     except OSError as error:
         raise fault(error.strerror or "unreadable", "a readable file") from None
+
+
+def _read_one_way(path: Path, text: str) -> str:
+    """The text. Raises ConfigurationError for one that has lines for some readers that others take for part of a line,
+    such as of a comment."""
+    found = OTHER_BREAKS.search(text)
+    if found is None:
+        return text
+    line, column = text.count("\n", 0, found.start()) + 1, found.start() - text.rfind("\n", 0, found.start())
+    what = f"U+{ord(found.group()):04X}, a line break for some readers and part of the line for others"
+    said = Problem(str(path), line, "document", what, "a line feed, or nothing", code=Code.NO_YAML, column=column)
+    raise ConfigurationError(said)
 
 
 class _Enough(Exception):

@@ -156,3 +156,33 @@ def test_a_number_is_judged_as_a_measured_one(tmp_path_factory: pytest.TempPathF
 def test_folders_and_files_are_found(clinic: Workshop) -> None:
     file = write(clinic, HOLDS)
     assert files_of([file.parent]) == files_of([file]) == [file]
+
+
+def test_a_number_is_given_once_and_a_drawn_one_has_the_ends_of_its_noise(
+    clinic: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`singletons` at most 500 with epsilon .5 is judged at what was drawn and 5 more."""
+    given = "measured: [{{gate: singletons, value: {0}}}], expect: {{outcome: {1}}}"
+    cases = "".join(f"    - {{name: c{i}, {given.format(*each)}}}\n" for i, each in enumerate(NUMBERS))
+    write(clinic, HEAD + cases)
+    assert crowdgate("test", "policies/cases") == 0
+    write(clinic, HEAD + cases.replace("{gate: singletons, value: 499}", "{gate: singletons, value: 499, high: 499}"))
+    assert crowdgate("test", "policies/cases") == 3
+    twice = "measured: [{gate: singletons, value: 1}, {gate: 'singletons at most 500', value: 501}]"
+    write(clinic, f"{HEAD}    - {{name: twice, {twice}, expect: {{outcome: withheld}}}}\n")
+    capsys.readouterr()
+    assert crowdgate("test", "policies/cases") == 2
+    assert "a second number for singletons at most 500; expected one number for each [CG105]" in capsys.readouterr().err
+
+
+NUMBERS = [(490, "published"), (499, "withheld"), (501, "withheld")]
+
+
+def test_cases_in_folders_below_are_tried(clinic: Workshop) -> None:
+    fails = HOLDS.replace("withheld", "published")
+    for name in ("deep/one.yaml", "two.yml"):
+        file = clinic.root / "policies" / "cases" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(fails, encoding="utf-8")
+        assert crowdgate("test") == 3
+        file.unlink()

@@ -242,6 +242,13 @@ def test_nothing_that_a_policy_states_is_markup(workshop: Workshop, capfd: pytes
     assert "<script" not in explained(workshop.policy).replace("\\<script", "")
 
 
+def test_what_check_warns_of_is_told_at_the_beginning(workshop: Workshop) -> None:
+    workshop.edit(workshop.policy, "singletons, at_most: 500", "singletons, at_least: 500")
+    text = explained(workshop.policy).replace("\\", "")
+    told = text.index("singletons at least 500 refuses what is good and lets through what is bad")
+    assert told < text.index("## What is released")
+
+
 def test_no_data_are_needed(workshop: Workshop) -> None:
     before = explained(workshop.policy)
     workshop.data.unlink()

@@ -86,6 +86,18 @@ def test_a_new_policy_is_allowed_without_a_warning_and_its_cases_hold(
     assert all(rule.reason for rule, _ in plan.gates if rule.severity == "block")
 
 
+@pytest.mark.parametrize("template", ["public-use", "research", "tables"])
+def test_persons_of_many_rows_leave_room_below_the_bound(template: str, tmp_path: Path) -> None:
+    """The bound is of all rows that there can be."""
+    root, contract = visits(tmp_path / "copy")
+    path = root / "data_contracts" / "clinic.yaml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("rows: 2", "rows: 1000").replace("rows: 1}", "rows: 1000}"), encoding="utf-8")
+    found = make(root, Wanted(template, contract, "board", "new", 20_000))
+    assert plan_policy(found.files[0]).bundle.contract.unit.rows == 1000
+    assert found.checked.allowed
+
+
 @pytest.mark.parametrize("template", sorted({*TEMPLATES} - {*OF_SAMPLES}))
 def test_of_a_sample_nothing_else_is_made_than_what_it_serves(template: str, tmp_path: Path) -> None:
     root, _ = sampled(tmp_path / "copy")

@@ -16,6 +16,7 @@ from crowdgate.jobs.rehearsal.copied import NOBODYS
 from crowdgate.jobs.rehearsal.rehearse import Asked, rehearse
 from crowdgate.jobs.rehearsal.rows import EVENLY, MARGINS, drawn
 from crowdgate.jobs.verify import verify
+from crowdgate.kind import randomness
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.settings import KEY_VARIABLE, LEDGER_VARIABLE
 from crowdgate.signing import keys
@@ -178,3 +179,15 @@ def test_counts_of_a_release_are_drawn_together(clinic: Workshop) -> None:
     old = [ward for age, ward in rows if int(age.removesuffix("+")) >= 50]
     assert old.count("north") > 0.95 * len(old) > 300
     assert "together with" in made.drawn_from["age"]
+
+
+def test_a_rehearsal_that_crashes_says_why_and_that_nothing_was_charged(
+    clinic: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> object:
+        raise RuntimeError("no coin")
+
+    monkeypatch.setattr(randomness, "bernoulli_subsampler", broken)
+    assert crowdgate("rehearse", clinic.policy) == 1
+    said = capsys.readouterr().err
+    assert "the rehearsal crashed, and so would a release: RuntimeError: no coin; nothing was charged" in said

@@ -138,3 +138,11 @@ def test_a_folder_is_read_whole_whatever_is_in_it(home: Path, monkeypatch: pytes
     assert found["policies/loop.yaml"] == ["CG106"]
     assert found["policies/same.yaml"] == found["policies/census_income.yaml"] == ["CG105"]
     assert found["policies/next.yaml"] == found["policies/census_income_tables.yaml"] == []
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85"])
+def test_no_line_is_hidden_in_a_comment(mark: str, home: Path) -> None:
+    """Who reads YAML 1.2 sees a comment; who reads 1.1 a gate that only advises."""
+    change(home, [(ROWS, "at_least: 80000}", f"at_least: 80000}}  # enough{mark}      # and more")])
+    (found,) = lint(home / ROWS).remarks
+    assert (found.code, (found.line, found.column)) == ("CG107", place(home / ROWS, mark))

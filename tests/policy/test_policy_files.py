@@ -195,7 +195,7 @@ WRONG_POLICIES: list[tuple[str, str, str, str, str, str, str | None]] = [
          expected, None)
         for wrong, expected in [
             *[(wrong, FINITE) for wrong in ("1e999", "1e-400", "nan", "inf", "abc", "1/3", "0x1", "1_0", "~")],
-            *[(wrong, "a number above 0 and at most 1000000") for wrong in ("0", "-1", "1e7", "1e99")],
+            *[(wrong, "a number above 0 and at most 100000") for wrong in ("0", "-1", "1e7", "1e99")],
         ]
     ],
     ("privacy: {epsilon: 1,", "privacy: {epsilon: ,", "privacy:", "spec.privacy.epsilon", "''", FINITE, None),

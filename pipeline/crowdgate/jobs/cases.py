@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.candidate import Measurement
-from crowdgate.documents import read_document
+from crowdgate.documents import YAML, read_document
 from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, Problem, nearest
 from crowdgate.gate import Outcome, Verdict, blocked, gate_words, verdict
 from crowdgate.jobs.plan import plan_policy
@@ -20,9 +20,13 @@ from crowdgate.policy.files import working_copy
 from crowdgate.policy.parsing import parse
 
 if TYPE_CHECKING:
+    from crowdgate.candidate import Static
     from crowdgate.documents import Document, Location
     from crowdgate.jobs.rehearsal import rehearse as rehearsing
     from crowdgate.kind.plan import Plan
+    from crowdgate.measures import Measure
+    from crowdgate.policy.cases import Measured
+    from crowdgate.policy.policy import GateRule
 else:
     rehearsing = Module("crowdgate.jobs.rehearsal.rehearse")
 
@@ -64,10 +68,14 @@ class Tried:
 
 def files_of(paths: list[Path]) -> list[Path]:
     """The files of cases that are named, and those in the folders that are. Raises EnvironmentFault for none."""
-    found = [file for path in paths for file in (sorted(path.glob("*.yaml")) if path.is_dir() else [path])]
+    found = [file for path in paths for file in (_below(path) if path.is_dir() else [path])]
     if not found:
-        raise EnvironmentFault(f"no file of cases (*.yaml) in {', '.join(map(str, paths))}")
+        raise EnvironmentFault(f"no file of cases (*.yaml, *.yml) in {', '.join(map(str, paths))}")
     return found
+
+
+def _below(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*")) if path.suffix in YAML]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +97,7 @@ def read_cases(file: Path) -> Cases:
     plan = plan_policy(policy)
     names = _names(plan)
     problems = [*_unknown(document, stated, names), *_repeated(document, stated)]
+    problems += _measured_twice(document, stated, names)
     if problems:
         raise ConfigurationError(problems)
     return Cases(document, stated, policy, plan, names)
@@ -144,6 +153,17 @@ def _repeated(document: Document, cases: PolicyCases) -> Iterator[Problem]:
         seen.add(case.name)
 
 
+def _measured_twice(document: Document, cases: PolicyCases, names: Mapping[str, str]) -> Iterator[Problem]:
+    for at, case in enumerate(cases.spec.cases):
+        seen: set[str | None] = set()
+        for i, each in enumerate(case.measured):
+            gate = names.get(each.gate)
+            if gate is not None and gate in seen:
+                here: Location = ("spec", "cases", at, "measured", i, "gate")
+                yield document.problem(here, f"a second number for {gate}", "one number for each", None, Code.TWICE)
+            seen.add(gate)
+
+
 def _ended(
     plan: Plan, policy: Path, case: Case, names: Mapping[str, str]
 ) -> tuple[str, tuple[Verdict, ...], tuple[str, ...]]:
@@ -163,14 +183,22 @@ def _ended(
 
 
 def _judged(plan: Plan, case: Case, names: Mapping[str, str]) -> Iterator[Verdict]:
-    given = {names[each.gate]: Measurement(each.value, *each.ends) for each in case.measured}
+    given = {names[each.gate]: each for each in case.measured}
     alone = plan.alone()
     for rule, measure in plan.gates:
-        number = given.get(gate_words(rule))
-        if number is None and measure.of_static is not None:
+        stated = given.get(gate_words(rule))
+        if stated is None and measure.of_static is not None:
             yield verdict(rule, measure, measure.of_static(alone, rule), alone)
-        elif number is not None:
-            yield verdict(rule, measure, number)
+        elif stated is not None:
+            yield verdict(rule, measure, _number(stated, rule, measure, alone))
+
+
+def _number(stated: Measured, rule: GateRule, measure: Measure, alone: Static) -> Measurement | None:
+    """The number with its ends; one that is drawn with noise has those of the noise where none are stated."""
+    drawn = measure.of_noisy is not None and not measure.excess and stated.low is stated.high is None
+    if drawn and measure.of_noisy is not None:
+        return measure.of_noisy(alone, rule, stated.value)
+    return Measurement(stated.value, *stated.ends)
 
 
 def _differences(case: Case, outcome: str, verdicts: tuple[Verdict, ...], names: Mapping[str, str]) -> Iterator[str]:

@@ -51,6 +51,7 @@ def _values(found: Checked) -> dict[str, object]:
         "remarks": [*informed_words(found.informed), *([] if found.unheld is None else [UNHELD])],
         "left": found.left.words() if found.left.read else [],
         "known": found.left.read,
+        "warnings": [each.words for each in found.warnings],
         "dry_run": WORDS if is_dry_run(plan.bundle) else None,
         "gates": _gates(found),
     }

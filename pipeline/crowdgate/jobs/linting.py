@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.contracts.reading import read_contract
-from crowdgate.documents import Document, Location, read_document
+from crowdgate.documents import YAML, Document, Location, read_document
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.jobs.check import Checked, check
 from crowdgate.jobs.plan import KNOWN
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 else:
     cases, form = Module("crowdgate.jobs.cases"), Module("crowdgate.jobs.predict.form")
 
-YAML = (".yaml", ".yml")
 LEVELS = "levels"
 """The kind of a CSV file that contracts name: levels, margins, counts."""
 ERROR, WARNING, REFUSED = "error", "warning", "withheld"

@@ -188,6 +188,26 @@ def test_a_policy_of_another_name_has_no_version_to_raise(there: Workshop) -> No
     assert said not in compared(there).out
 
 
+@pytest.mark.parametrize("moved", ["deep/clinic.yaml", "clinic.yml"])
+def test_a_policy_that_was_moved_is_still_there(moved: str, there: Workshop) -> None:
+    """It is not one that releases nothing any more, which is tighter."""
+    target = there.policy.parent / moved
+    target.parent.mkdir(exist_ok=True)
+    there.policy.rename(target)
+    there.edit(target, "beta: 0.5", "beta: 0.6")
+    said = say("diff", "HEAD:policies", "policies")
+    assert (said.code, "sampling.beta: 0.5 -> 0.6" in said.out) == (3, True)
+
+
+def test_a_waiver_that_comes_with_a_changed_gate_is_shown(there: Workshop) -> None:
+    waiver = "waiver: {reason: why, approved_by: who, expires: 2099-01-01}"
+    there.edit(there.policy, "released_rows, at_least: 0}", f"released_classes, at_least: 3, {waiver}}}")
+    text = compared(there).out
+    assert "waived by who until 2099-01-01: why" in text
+    assert "a failure of the gate is waived: it withholds nothing while the waiver holds" in text
+    assert "one more gate must pass" not in text
+
+
 def test_a_file_of_another_kind_is_one_problem(there: Workshop) -> None:
     said = say("diff", str(there.budget), str(there.budget))
     assert (said.code, len(said.err.splitlines())) == (2, 1)

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from crowdgate.documents import read_document
+from crowdgate.documents import YAML, read_document
 from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.limits import LARGEST_LISTING
@@ -70,7 +70,7 @@ def _side(named: str, path: Path, home: Path | None) -> Side:
     if not path.is_dir():
         return Side(named, False, {"": _stated(path, home)})
     found: dict[str, Stated] = {}
-    for file in sorted(path.glob("*.yaml")):
+    for file in _policies(path):
         each = _stated(file, home)
         name = each.policy.metadata.name
         if name in found:
@@ -79,8 +79,20 @@ def _side(named: str, path: Path, home: Path | None) -> Side:
             raise ConfigurationError(problem)
         found[name] = each
     if not found:
-        raise wrong(named, "no policy (*.yaml) in it", "a folder of policies")
+        raise wrong(named, "no policy (*.yaml, *.yml) in it", "a folder of policies")
     return Side(named, True, found)
+
+
+def _policies(folder: Path) -> Iterator[Path]:
+    """All policies in a folder and below: what lies in it is one, what lies below if it says so."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in YAML and (path.parent == folder or _is_policy(path)):
+            yield path
+
+
+def _is_policy(path: Path) -> bool:
+    data = read_document(path).data
+    return isinstance(data, dict) and data.get("kind") == "ReleasePolicy"
 
 
 def _stated(path: Path, home: Path | None) -> Stated:
@@ -130,7 +142,7 @@ class _Exported:
         if not inside:
             raise wrong(self.named, "no such file at that revision", "REV:path of a policy or a folder of policies")
         root = next((each for each in path.parents if self._is_working_copy(each)), None)
-        self._write([name for name in inside if name.endswith(".yaml")])
+        self._write([name for name in inside if name.endswith(YAML)])
         if root is not None:
             self.home = self.top / root
             self._write(self._described(root))

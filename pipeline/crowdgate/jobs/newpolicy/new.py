@@ -110,7 +110,7 @@ def _values(root: Path, wanted: Wanted, contract: Contract, budget: BudgetSpec |
         raise _wrong("--people", found, str(people), str(people))
     names = None if wanted.attributes is None else list(wanted.attributes)
     attributes = chosen(contract, template.reach, people, names)
-    small = Fraction(1, 10 ** (len(str(people)) + 3))
+    small = Fraction(1, 10 ** (len(str(people * contract.unit.rows)) + 3))
     epsilon = template.epsilon if budget is None else min(template.epsilon, budget.epsilon / 2)
     delta = small if budget is None else min(small, budget.delta / 4)
     classes = _classes(contract, attributes)

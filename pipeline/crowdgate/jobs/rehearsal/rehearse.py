@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem
+from crowdgate.errors import ConfigurationError, Crashed, EnvironmentFault, Problem
 from crowdgate.extras import RELEASE, need
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.prior import Subject, figures
@@ -19,6 +21,7 @@ from crowdgate.jobs.rehearsal.copied import alone, copied
 from crowdgate.jobs.standing import today
 from crowdgate.kind.run import Request, Result
 from crowdgate.later import Module
+from crowdgate.ledger.private import FOLDER as PRIVATE
 
 if TYPE_CHECKING:
     from crowdgate.gate import Verdict
@@ -91,7 +94,19 @@ def rehearse(asked: Asked) -> Rehearsed:
         root = Path(scratch).resolve()
         policy, table = copied(plan.bundle, root), root / "rows.parquet"
         _write(made, table)
-        return _run(Request(policy, today(), table, folder), people, made)
+        try:
+            return _run(Request(policy, today(), table, folder), people, made)
+        except Crashed:
+            reason = _why(root)
+        raise Crashed(f"the rehearsal crashed, and so would a release: {reason}; nothing was charged")
+
+
+def _why(root: Path) -> str:
+    """What the run's own private record says: its rows are nobody's, and its folder is deleted."""
+    for path in root.rglob(f"{PRIVATE}/*.json"):
+        with suppress(ValueError, KeyError):
+            return str(json.loads(path.read_bytes())["reason"])
+    return "its reason could not be written"
 
 
 def _run(request: Request, people: int, made: Drawn) -> Rehearsed:

@@ -13,11 +13,11 @@ from crowdgate.kinds.rows.candidate import PublishedRows, Weighting
 from crowdgate.kinds.rows.margins import margins_table, one_way
 from crowdgate.kinds.rows.said import RowsManifest
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
+from crowdgate.mechanisms.rows.parts import WEIGHT
 from crowdgate.publish import rows
 from crowdgate.publish.dictionary import DICTIONARY, Entry, write_dictionary, write_lines
 from crowdgate.publish.levels import COARSER, COARSER_COLUMNS
 
-WEIGHT = "weight"
 MARGINS = "margins"
 ESTIMATES = "estimates.csv"
 ESTIMATE_COLUMNS = (

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import Figures
+from crowdgate.errors import Finding
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.kind.kind import Allowance, Planned, Planning
 from crowdgate.manifest import guarantee_words
 from crowdgate.mechanisms.rows.choice import choice_parts
-from crowdgate.mechanisms.rows.parts import MARGINS_PART
+from crowdgate.mechanisms.rows.parts import MARGINS_PART, WEIGHT
 from crowdgate.mechanisms.rows.safe_k import SafeK, plan_safe_k
 
 if TYPE_CHECKING:
@@ -44,7 +45,15 @@ def plan(spec: SafeKAnonymity, contract: Contract, allowance: Allowance) -> Plan
     parts = choice_parts(spec.choose, allowance.epsilon - epsilon, allowance.delta - delta)
     mechanism, findings = plan_safe_k(spec, contract, parts[0], bought)
     spent = (*parts[1:], *(() if bought is None else (bought,)))
-    return (None if mechanism is None else Planned(mechanism, (mechanism.part, *spent))), findings
+    planned = None if mechanism is None else Planned(mechanism, (mechanism.part, *spent))
+    return planned, [*_name_findings(spec), *findings]
+
+
+def _name_findings(spec: SafeKAnonymity) -> Iterator[Finding]:
+    """An attribute that would be taken for the weights of the rows, which margins give them."""
+    if spec.margins is not None and WEIGHT in spec.attributes:
+        found = f"{WEIGHT!r} is the column of weights that rows with margins have"
+        yield ("attributes", WEIGHT), found, "attributes of other names, or no margins", None
 
 
 def figures(safe: SafeK) -> Figures:

@@ -17,12 +17,12 @@ from crowdgate.kind.facts import level_of, static_of
 from crowdgate.kind.kind import Formats
 from crowdgate.kinds.rows.bought import margins_problems, read_weighting
 from crowdgate.kinds.rows.candidate import PublishedRows
-from crowdgate.kinds.rows.files import WEIGHT, schema
+from crowdgate.kinds.rows.files import schema
 from crowdgate.kinds.rows.said import ChoiceSaid, RowsManifest, told_columns
 from crowdgate.manifest import guarantee_words
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.mechanisms.rows.choice import joint_delta
-from crowdgate.mechanisms.rows.parts import CHOICE_PART, JOINT_PART
+from crowdgate.mechanisms.rows.parts import CHOICE_PART, JOINT_PART, WEIGHT
 from crowdgate.mechanisms.rows.safe_k import row_part
 from crowdgate.publish.dictionary import DICTIONARY, Entry, read_dictionary
 from crowdgate.publish.rows import DATA
