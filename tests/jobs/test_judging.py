@@ -261,6 +261,16 @@ def test_a_waiver_that_has_expired_or_holds_for_long_is_told(expires: str, words
     assert [each.words for each in found] == ([f"the waiver of released_rows at least 80000 {words}"] if words else [])
 
 
+@pytest.mark.parametrize(("missing", "codes"), [(1, ["CG206"]), (0, [])])
+def test_fewer_people_than_a_class_needs_release_no_row(missing: int, codes: list[str], copy: Copy) -> None:
+    for old in ("    - {measure: released_classes, at_least: 200}\n", SINGLETONS):
+        copy.edit(POLICY, old, "")
+    copy.edit(POLICY, "released_rows, at_least: 80000", "released_rows, at_least: 1")
+    least = check(copy.root / POLICY).plan.protection.figures().least_class
+    copy.edit(BUDGET, "people: 300000", f"people: {least - missing}")
+    assert [each.code for each in check(copy.root / POLICY).warnings] == codes
+
+
 def test_a_limit_on_the_wrong_side_is_no_gate_on_singling_out(copy: Copy) -> None:
     for old, new in [("people: 300000}}", "people: 300000}, severity: advise}"), (SINGLETONS, ""),
                      ("pso_bound, at_most: 0.02", "pso_bound, at_least: 0.0001")]:  # fmt: skip

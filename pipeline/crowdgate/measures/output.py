@@ -25,6 +25,11 @@ def _smallest(rows: Histogram, static: Static, _: GateRule) -> Measurement:
     return Measurement.exact(int(rows.counts.min()) if len(rows) else static.least_class)
 
 
+def _rows_reach(static: Static, _: GateRule) -> Range:
+    """No row at all where not even everybody makes a class."""
+    return 0, static.most_rows if static.most_rows >= static.least_class else 0
+
+
 def _classes_reach(static: Static, _: GateRule) -> Range:
     return 0, min(static.cells, static.most_rows // static.least_class)
 
@@ -38,7 +43,7 @@ RELEASED_ROWS = Measure(
     MeasureClass.OUTPUT,
     Shape.ROWS,
     "number of rows in the release",
-    reach=lambda static, _: (0, static.most_rows),
+    reach=_rows_reach,
     aspect=Aspect.USE,
     of_candidate=of_rows(_rows),
 )
