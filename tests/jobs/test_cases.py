@@ -186,3 +186,14 @@ def test_cases_in_folders_below_are_tried(clinic: Workshop) -> None:
         file.write_text(fails, encoding="utf-8")
         assert crowdgate("test") == 3
         file.unlink()
+
+
+def test_a_case_of_more_people_than_there_are_is_wrong_where_it_stands(
+    clinic: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(clinic, f"{HEAD}    - {{name: many, rows: {{people: 1001}}, expect: {{outcome: withheld}}}}\n")
+    for command in ("test", "check"):
+        assert crowdgate(command, file) == 2
+        said = capsys.readouterr().err
+        assert f"{file}:7:" in said
+        assert "spec.cases.0.rows.people: 1001; expected at most 1000, the people of the budget [CG103]" in said

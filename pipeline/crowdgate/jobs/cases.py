@@ -97,7 +97,7 @@ def read_cases(file: Path) -> Cases:
     plan = plan_policy(policy)
     names = _names(plan)
     problems = [*_unknown(document, stated, names), *_repeated(document, stated)]
-    problems += _measured_twice(document, stated, names)
+    problems += [*_measured_twice(document, stated, names), *_too_many(document, stated, plan)]
     if problems:
         raise ConfigurationError(problems)
     return Cases(document, stated, policy, plan, names)
@@ -162,6 +162,14 @@ def _measured_twice(document: Document, cases: PolicyCases, names: Mapping[str, 
                 here: Location = ("spec", "cases", at, "measured", i, "gate")
                 yield document.problem(here, f"a second number for {gate}", "one number for each", None, Code.TWICE)
             seen.add(gate)
+
+
+def _too_many(document: Document, cases: PolicyCases, plan: Plan) -> Iterator[Problem]:
+    most = plan.bundle.budget.spec.people
+    for at, case in enumerate(cases.spec.cases):
+        if case.rows is not None and case.rows.people > most:
+            here: Location = ("spec", "cases", at, "rows", "people")
+            yield document.problem(here, str(case.rows.people), f"at most {most}, the people of the budget")
 
 
 def _ended(
