@@ -17,6 +17,8 @@ LONGEST_LINE = 500
 ALIKE = 0.8
 """How alike two words are at least (difflib's ratio), one of which is the other misspelled."""
 SHORTEST = 3
+SLIPS = 2
+"""Letters too many or too few: a word with a part more is another name."""
 OPPOSITE = {"at_most": "at_least", "at_least": "at_most"}
 """Words that are much alike and mean the contrary: which one was meant must be clear."""
 CLEAR = 0.07
@@ -31,7 +33,7 @@ def surely(word: str, meant: str) -> bool:
     """Whether a word is another one misspelled."""
     same_digits = re.findall(r"[0-9]", word) == re.findall(r"[0-9]", meant)
     one, other = word.casefold(), meant.casefold()
-    if word == meant or not same_digits:
+    if word == meant or not same_digits or abs(len(one) - len(other)) > SLIPS:
         return False
     if one == other or len(meant) < SHORTEST:
         return one == other

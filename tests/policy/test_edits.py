@@ -146,3 +146,10 @@ def test_no_line_is_hidden_in_a_comment(mark: str, home: Path) -> None:
     change(home, [(ROWS, "at_least: 80000}", f"at_least: 80000}}  # enough{mark}      # and more")])
     (found,) = lint(home / ROWS).remarks
     assert (found.code, (found.line, found.column)) == ("CG107", place(home / ROWS, mark))
+
+
+def test_another_name_is_no_misspelling(home: Path) -> None:
+    """A file that is gone is not the one whose name goes on."""
+    (home / ROWS).unlink()
+    (found,) = lint(home / "policies" / "cases" / "census_income.yaml").remarks
+    assert (found.code, found.instead, found.corrected) == ("CG104", "census_income_tables.yaml", None)
