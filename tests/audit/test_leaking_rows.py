@@ -48,9 +48,9 @@ def _quick() -> Iterator[None]:
     ],
 )
 def test_what_is_published_as_it_is_singles_out(tmp_path: Path, leak: Leak, by: str | None, trials: int) -> None:
-    """At 1/n, in tables of 40 people. Rates of 1, 1, 1, 1 and .2 or more in place of .37 and .025, in so many trials: missed
-    with probability .001 at most (P(Bin(120, .2) < 12)). Nobody is claimed of the mechanism itself but once in 2,500
-    runs, were its attackers at the baseline; noise of epsilon 1 tells little more."""
+    """At 1/n, in tables of 40 people. Rates of 1, 1, 1, 1 and .2 or more in place of .37 and .025, in so many trials:
+    missed with probability .001 at most (P(Bin(120, .2) < 12)). Nobody is claimed of the mechanism itself but once in
+    2,500 runs, were its attackers at the baseline; noise of epsilon 1 tells little more."""
     plan = clinic(tmp_path)
     population = people(plan, np.random.default_rng(0).multinomial(3000, np.full(120, 1 / 120)).reshape(10, 4, 3))
     attackers = [BY_NAME[name] for name in READERS]
