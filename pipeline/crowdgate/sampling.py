@@ -16,14 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from crowdgate import libraries
 from crowdgate.errors import EnvironmentFault
-from crowdgate.later import Library
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives import ciphers
     from cryptography.hazmat.primitives.ciphers import CipherContext
-else:
-    ciphers = Library("cryptography.hazmat.primitives.ciphers")
 
 Integers = npt.NDArray[np.integer]
 Draws = npt.NDArray[np.uint64]
@@ -54,7 +51,7 @@ class SecretKey:
     def stream(self, purpose: int, number: int) -> CipherContext:
         """A keystream of its own for every purpose and number."""
         nonce = purpose.to_bytes(4, "big") + number.to_bytes(4, "big") + bytes(8)
-        return ciphers.Cipher(ciphers.algorithms.AES256(self._secret), ciphers.modes.CTR(nonce)).encryptor()
+        return _counter_mode(self._secret, nonce)
 
 
 def bernoulli_subsampler(
@@ -101,7 +98,13 @@ def seed(key: SecretKey, number: int = 0) -> bytes:
     return key.stream(_SEEDS, number).update(bytes(32))
 
 
+def _counter_mode(secret: bytes, nonce: bytes) -> CipherContext:
+    ciphers = libraries.ciphers
+    return ciphers.Cipher(ciphers.algorithms.AES256(secret), ciphers.modes.CTR(nonce)).encryptor()
+
+
 def _block_cipher(secret: bytes) -> CipherContext:
+    ciphers = libraries.ciphers
     return ciphers.Cipher(ciphers.algorithms.AES256(secret), ciphers.modes.ECB()).encryptor()
 
 
@@ -156,6 +159,6 @@ def _known_answer_test() -> None:
     key = bytes.fromhex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4")
     counter = bytes.fromhex("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff")
     text = bytes.fromhex("6bc1bee22e409f96e93d7e117393172a")
-    cipher = ciphers.Cipher(ciphers.algorithms.AES256(key), ciphers.modes.CTR(counter)).encryptor().update(text)
+    cipher = _counter_mode(key, counter).update(text)
     if cipher != bytes.fromhex("601ec313775789a5b7a7f504bbf3d228"):
         raise EnvironmentFault("the AES-256 of this machine gives wrong answers; nothing can be sampled")

@@ -2,18 +2,12 @@
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdgate import libraries
 from crowdgate.accounting.numbers import Number, down, log_rest, probability, raised, whole
-from crowdgate.later import Library
-
-if TYPE_CHECKING:
-    from scipy import special
-else:
-    special = Library("scipy.special")
 
 _MOST_TRIALS = 10**12
 _MOST_SUCCESSES = 1 << 15
@@ -48,8 +42,8 @@ def trials_to_refute(limit: Number, true_rate: Number, alpha: Number, power: Num
         raise ValueError(f"true_rate must be a number in (limit, 1] = ({low:.6g}, 1], not {high:.6g}")
 
     def feasible(s: Counts) -> tuple[Counts, Counts]:
-        last = _first(s, lambda trials: special.betainc(s, trials - s + 1, low) > level) - 1
-        return _first(s, lambda trials: special.betainc(s, trials - s + 1, high) >= sure), last
+        last = _first(s, lambda trials: libraries.special.betainc(s, trials - s + 1, low) > level) - 1
+        return _first(s, lambda trials: libraries.special.betainc(s, trials - s + 1, high) >= sure), last
 
     return _search(feasible, 1)
 
@@ -64,8 +58,8 @@ def trials_to_pass(limit: Number, true_rate: Number, alpha: Number, power: Numbe
         raise ValueError(f"true_rate must be a number in [0, limit) = [0, {low:.6g}), not {true:.6g}")
 
     def feasible(s: Counts) -> tuple[Counts, Counts]:
-        last = _first(s + 1, lambda trials: special.betaincc(s + 1, trials - s, true) < sure) - 1
-        return _first(s + 1, lambda trials: special.betaincc(s + 1, trials - s, low) <= level), last
+        last = _first(s + 1, lambda trials: libraries.special.betaincc(s + 1, trials - s, true) < sure) - 1
+        return _first(s + 1, lambda trials: libraries.special.betaincc(s + 1, trials - s, low) <= level), last
 
     return _search(feasible, 0)[0]
 

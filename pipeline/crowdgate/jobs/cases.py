@@ -14,7 +14,6 @@ from crowdgate.documents import YAML, read_document
 from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, Problem, nearest
 from crowdgate.gate import Outcome, Verdict, blocked, gate_words, verdict
 from crowdgate.jobs.plan import plan_policy
-from crowdgate.later import Module
 from crowdgate.policy.cases import Case, PolicyCases
 from crowdgate.policy.files import working_copy
 from crowdgate.policy.parsing import parse
@@ -22,13 +21,10 @@ from crowdgate.policy.parsing import parse
 if TYPE_CHECKING:
     from crowdgate.candidate import Static
     from crowdgate.documents import Document, Location
-    from crowdgate.jobs.rehearsal import rehearse as rehearsing
     from crowdgate.kind.plan import Plan
     from crowdgate.measures import Measure
     from crowdgate.policy.cases import Measured
     from crowdgate.policy.policy import GateRule
-else:
-    rehearsing = Module("crowdgate.jobs.rehearsal.rehearse")
 
 
 @dataclass(frozen=True)
@@ -176,6 +172,8 @@ def _ended(
     plan: Plan, policy: Path, case: Case, names: Mapping[str, str]
 ) -> tuple[str, tuple[Verdict, ...], tuple[str, ...]]:
     """The outcome, the verdicts, and the gates that were taken to pass."""
+    from crowdgate.jobs.rehearsal.rehearse import Asked, rehearse
+
     if case.rows is None:
         verdicts = tuple(_judged(plan, case, names))
         judged = {found.gate for found in verdicts}
@@ -185,8 +183,8 @@ def _ended(
         outcome = "withheld" if blocked([*verdicts, *rest]) else "published"
         return outcome, verdicts, tuple(found.gate for found in rest)
     with tempfile.TemporaryDirectory(prefix="crowdgate-case-") as scratch:
-        asked = rehearsing.Asked(policy, case.rows.people, None, case.rows.seed, Path(scratch) / "out")
-        found = rehearsing.rehearse(asked)
+        asked = Asked(policy, case.rows.people, None, case.rows.seed, Path(scratch) / "out")
+        found = rehearse(asked)
         return found.result.outcome, found.verdicts, ()
 
 

@@ -16,19 +16,15 @@ from crowdgate.jobs.judging import Caution, Judged, cautions
 from crowdgate.jobs.kl.held import held_here
 from crowdgate.jobs.plan import asked_of, bundle_of, decided, failed, gate_reach, judge_static, plan_release
 from crowdgate.jobs.standing import Left, Standing, at_next, standing, today
-from crowdgate.later import Module
 from crowdgate.measures import Measure, MeasureClass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crowdgate.candidate import Audits
-    from crowdgate.jobs import register_counted
     from crowdgate.kind.plan import Plan
     from crowdgate.policy.policy import GateRule
     from crowdgate.publish.register import Register
-else:
-    register_counted = Module("crowdgate.jobs.register_counted")
 
 
 @dataclass(frozen=True)
@@ -109,7 +105,7 @@ def check(policy: Path, day: str | None = None) -> Checked:
     plan = plan_release(bundle, [*held.problems, *destination_problems(bundle)])
     stands = standing(plan, day)
     verdicts = judge_static(plan, replace(at_next(plan, stands.left), audits=_audits(plan)), day)
-    register = None if bundle.register is None else register_counted.register_here(plan)
+    register = None if bundle.register is None else _register(plan)
     reaches = [
         Reach.CANNOT_PASS if measure.register and register and not register.usable else gate_reach(plan, rule, measure)
         for rule, measure in plan.gates
@@ -140,6 +136,13 @@ def check(policy: Path, day: str | None = None) -> Checked:
     return Checked(
         policy, plan, tuple(verdicts), tuple(notes), *said, warnings=judged, chances=chances(plan, stands, day)
     )
+
+
+def _register(plan: Plan) -> Register | None:
+    """The public register of a policy, counted at its levels; None where its table can't be read here."""
+    from crowdgate.jobs.register_counted import register_here
+
+    return register_here(plan)
 
 
 def _made_otherwise(plan: Plan, found: Standing) -> str | None:

@@ -12,18 +12,15 @@ from errno import ENAMETOOLONG
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crowdgate import ledger as ledgers
 from crowdgate.errors import Code, ConfigurationError, CrowdgateError, Problem
-from crowdgate.later import Module
+from crowdgate.jobs.ledgers import placed
 from crowdgate.ledger.private import FOLDER
 from crowdgate.publish.names import STAGING
 from crowdgate.settings import ledger_url, signing_key_file
 
 if TYPE_CHECKING:
-    from crowdgate.ledger import ledger as opening
-    from crowdgate.ledger import stores
     from crowdgate.policy.files import Bundle
-else:
-    opening, stores = Module("crowdgate.ledger.ledger"), Module("crowdgate.ledger.stores")
 
 LONGEST_BELOW = "/".join(["x" * 100] * 4)
 """As long as a policy's name, version and date, and the name of a file."""
@@ -41,7 +38,8 @@ def destination_problems(bundle: Bundle) -> Iterator[Problem]:
 def ledger_file(root: Path, option: str | None) -> Path | None:
     """The ledger that an option or the working copy names, where there is one."""
     with suppress(CrowdgateError):
-        return opening.open_ledger(ledger_url(root, option, stores.placed), None).path
+        url = ledger_url(root, option, placed)
+        return ledgers.open_ledger(url, None).path
     return None
 
 

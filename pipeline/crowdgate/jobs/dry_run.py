@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from crowdgate.errors import ConfigurationError
 from crowdgate.jobs.plan import bundle_of
-from crowdgate.later import Module
 
 if TYPE_CHECKING:
-    from crowdgate.jobs.rehearsal import rehearse as rehearsing
     from crowdgate.jobs.rehearsal.rehearse import Rehearsed
     from crowdgate.kind.run import Request
     from crowdgate.policy.files import Bundle
-else:
-    rehearsing = Module("crowdgate.jobs.rehearsal.rehearse")
 
 DRY_RUN = "dry-run"
 WORDS = "Dry run: the policy says enforcement: dry-run, so nothing is released, read, charged or signed."
@@ -45,7 +41,9 @@ def dry_run(request: Request) -> DryRun | None:
     """
     if not is_dry_run(bundle_of(request.policy)):
         return None
-    return DryRun(rehearsing.rehearse(rehearsing.Asked(request.policy)))
+    from crowdgate.jobs.rehearsal.rehearse import Asked, rehearse
+
+    return DryRun(rehearse(Asked(request.policy)))
 
 
 def refuse_dry_run(bundle: Bundle) -> None:

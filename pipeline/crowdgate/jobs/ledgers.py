@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crowdgate import ledger as ledgers
 from crowdgate.errors import VerificationFailed
-from crowdgate.later import Module
 from crowdgate.settings import ledger_url, signing_key, trusted_keys
 from crowdgate.signing.keys import public_keys
 
 if TYPE_CHECKING:
-    from crowdgate.ledger import ledger as opening
-    from crowdgate.ledger import stores
     from crowdgate.ledger.ledger import Ledger, Line
-else:
-    opening, stores = Module("crowdgate.ledger.ledger"), Module("crowdgate.ledger.stores")
+
+
+def placed(url: str, folder: Path) -> str:
+    """A ledger's URL, of which a relative place is below the folder. The kinds of databases are imported now."""
+    return ledgers.placed(url, folder)
 
 
 def ledger_at(root: Path, option: str | None, ledger_id: str | None = None) -> Ledger:
@@ -25,14 +26,14 @@ def ledger_at(root: Path, option: str | None, ledger_id: str | None = None) -> L
     What is written is signed with the working copy's key, and its last line must be signed with a trusted one, where
     there are any. Raises ConfigurationError, LedgerRefused, EnvironmentFault.
     """
-    return opening.open_ledger(
-        ledger_url(root, option, stores.placed), ledger_id, signer=signing_key(root), trusted=trusted_keys(root)
-    )
+    url = ledger_url(root, option, placed)
+    return ledgers.open_ledger(url, ledger_id, signer=signing_key(root), trusted=trusted_keys(root))
 
 
 def ledger_read(root: Path, option: str | None) -> Ledger:
     """The same, whichever it is, for who may only read it."""
-    return opening.open_ledger(ledger_url(root, option, stores.placed), None, trusted=trusted_keys(root), reading=True)
+    url = ledger_url(root, option, placed)
+    return ledgers.open_ledger(url, None, trusted=trusted_keys(root), reading=True)
 
 
 def verified(root: Path, option: str | None, keys: Sequence[Path], anchors: Sequence[str]) -> tuple[Line, Ledger]:
@@ -45,7 +46,8 @@ def verified(root: Path, option: str | None, keys: Sequence[Path], anchors: Sequ
 
     places = [parsed(text) for text in anchors]
     trusted = tuple(key for path in keys for key in public_keys(path)) or trusted_keys(root)
-    ledger = opening.open_ledger(ledger_url(root, option, stores.placed), None, trusted=trusted, reading=True)
+    url = ledger_url(root, option, placed)
+    ledger = ledgers.open_ledger(url, None, trusted=trusted, reading=True)
     line = ledger.verify()
     for number, digest in places:
         if not ledger.holds(number, digest):

@@ -11,24 +11,17 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from os.path import realpath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crowdgate.contracts.reading import read_contract
 from crowdgate.documents import YAML, Document, Location, read_document
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.jobs.check import Checked, check
 from crowdgate.jobs.plan import KNOWN
-from crowdgate.later import Module
 from crowdgate.policy.decisions import read_decision
 from crowdgate.policy.files import budget_files, contract_files, policy_files, working_copy
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.policy import PrivacyBudget, version_of
-
-if TYPE_CHECKING:
-    from crowdgate.jobs import cases
-    from crowdgate.jobs.predict import form
-else:
-    cases, form = Module("crowdgate.jobs.cases"), Module("crowdgate.jobs.predict.form")
 
 LEVELS = "levels"
 """The kind of a CSV file that contracts name: levels, margins, counts."""
@@ -166,11 +159,15 @@ def _alone(document: Document, at: Location, name: str, files: Iterable[tuple[Pa
 
 
 def _cases(path: Path) -> None:
-    cases.read_cases(path)
+    from crowdgate.jobs.cases import read_cases
+
+    read_cases(path)
 
 
 def _questionnaire(path: Path) -> None:
-    form.read_form(path, None)
+    from crowdgate.jobs.predict.form import read_form
+
+    read_form(path, None)
 
 
 def _decision(path: Path) -> None:

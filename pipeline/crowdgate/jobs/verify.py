@@ -1,22 +1,21 @@
 """Verify a published release from its files alone."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate.attachments import ATTACHMENTS
+from crowdgate.jobs.ledgers import ledger_read
 from crowdgate.kinds import KINDS
-from crowdgate.later import Module
 from crowdgate.manifest import Manifest
 from crowdgate.signing.keys import public_keys
 from crowdgate.verification.verify import Verification
 
 if TYPE_CHECKING:
-    from crowdgate.jobs import ledgers
-    from crowdgate.jobs import plan as plans
-else:
-    ledgers, plans = Module("crowdgate.jobs.ledgers"), Module("crowdgate.jobs.plan")
+    from crowdgate.kind.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,14 @@ def verify(
     or where there is nothing to make again.
     """
     trusted = tuple(key for path in keys for key in public_keys(path))
-    opened = None if ledger is None else ledgers.ledger_read(Path.cwd(), ledger)
-    stated = None if policy is None else plans.plan_policy(policy)
+    opened = None if ledger is None else ledger_read(Path.cwd(), ledger)
+    stated = None if policy is None else _plan(policy)
     run = Verification(folder, KINDS, ATTACHMENTS, trusted, opened, refit, stated)
     return Verified(run.run(), run.signed, bool(trusted), None if opened is None else opened.id)
+
+
+def _plan(policy: Path) -> Plan:
+    """The plan of a policy, which most verifications have no use for."""
+    from crowdgate.jobs.plan import plan_policy
+
+    return plan_policy(policy)

@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING
 
 from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.jobs.ledgers import ledger_at
-from crowdgate.later import Module
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
 from crowdgate.policy.policy import version_of
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
-    from crowdgate.manifest import model
-else:
-    model = Module("crowdgate.manifest.model")
 
 Used = tuple[str, str]
 """The id of a release, and the digest of its policy."""
@@ -55,9 +51,11 @@ def _published(plan: Plan) -> Iterator[Used]:
 
 
 def _digest(path: Path) -> str | None:
+    from crowdgate.manifest.model import policy_digest_in
+
     try:
         if path.stat().st_size > LARGEST_MANIFEST:
             return None
-        return model.policy_digest_in(path.read_bytes())
+        return policy_digest_in(path.read_bytes())
     except (OSError, VerificationFailed):
         return None

@@ -1,8 +1,8 @@
-"""Kind of release: everything in which one kind differs from another, as one typed record of functions.
+"""Kind of release: everything in which one kind differs from another, as one abstract base class.
 
-A kind's author fills in `Kind`; mypy says what is missing. The rest of the library is handed an `AnyKind`, a
-`Protection`, a `Protected` and a `Published`, which hide the kind's own types: what a policy specifies (S), the planned
-mechanism (M), the candidate that it makes (C), what its files hold (P) and what its manifest says (X).
+A kind's author writes a subclass of `Kind`; mypy says what is missing. The rest of the library is handed an `AnyKind`,
+a `Protection`, a `Protected` and a `Published`, which hide the kind's own types: what a policy specifies (S), the
+planned mechanism (M), the candidate that it makes (C), what its files hold (P) and what its manifest says (X).
 
 Files, pages and numbers of a release are functions of P and X alone. Who verifies reads P out of the files, recounting,
 and asks for all of them again.
@@ -77,26 +77,12 @@ Planning = tuple[Planned[M] | None, Sequence[Finding]]
 """The plan, or what stands against it (places below `mechanism`)."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Kind(Generic[S, M, C, P, X]):
-    """One kind of release.
+class Kind(ABC, Generic[S, M, C, P, X]):
+    """One kind of release: a subclass for each, whose methods import what they call.
 
-    - `serves`: what its releases are for, in a phrase. `spec`: what a policy says. `shapes`: what measures can read of
-      its candidates. `spends`: the names that parts of its guarantee can have. `attributes`: what gates may name.
-      `beside`: what steps beside the mechanism take of epsilon, by their words.
-    - `plan` gives the mechanism its numbers; `figures` are what it says of its classes; `views` what is counted in one
-      pass; `protect` makes the candidate. `attacked` draws the same and stops there: all that an attacker can see.
-    - `publish` makes of a candidate what the files hold; `files` writes these, `data` and `page` say what is in them,
-      `measured` is the candidate that output measures read, and `pictures` show what a reader looks for first. `says`
-      gives the class of manifests, `mechanism` what one says of it (`parameters` before there is a candidate);
-      `private` figures for the curator.
-    - `promise` and `notes` say what is guaranteed, and what else a person should know; `explained` how the data are
-      protected, for somebody who is no programmer; `outlook` what is expected;
-      `propose` gives specifications of this kind that would tell tables at these levels.
-    - `claims` yields what does not hold of a manifest by itself; `read` recounts the files of a folder, and raises
-      VerificationFailed for anything that is not as the manifest says. `refit` makes data again that follow from other
-      files, and yields what differs; None where none do. `tells` gives the counts of people that a
-      release tells later plans, which are none where people are missing by rules that depend on the data.
+    `name` is that of the mechanism in a policy, `serves` a phrase for what its releases are good for, `spec` the type
+    of what a policy says. `shapes` are what measures can read of its candidates, `spends` the names that parts of its
+    guarantee can have, and `refits` says whether `refit` can make data again from other files.
     """
 
     name: str
@@ -104,32 +90,119 @@ class Kind(Generic[S, M, C, P, X]):
     spec: type[S]
     shapes: frozenset[Shape]
     spends: frozenset[str]
-    attributes: Callable[[S], Sequence[str]]
-    beside: Callable[[S], Mapping[str, Fraction]]
-    plan: Callable[[S, Contract, Allowance], Planning[M]]
-    figures: Callable[[M], Figures]
-    views: Callable[[M], Mapping[str, View]]
-    protect: Callable[[M, Static, Histograms, Randomness], C]
-    attacked: Callable[[M, Histograms, Randomness], Seen]
-    publish: Callable[[M, C, Contract], P]
-    files: Callable[[X, P, Formats], Mapping[str, Writer]]
-    parameters: Callable[[M], Json]
-    mechanism: Callable[[M, C], MechanismSaid]
-    data: Callable[[P], Said]
-    page: Callable[[X, P], Page]
-    measured: Callable[[X, P], Candidate]
-    pictures: Callable[[X, P], Sequence[Picture]]
-    private: Callable[[M, C, Histograms], Sections]
-    promise: Callable[[M, Guarantee], list[str]]
-    notes: Callable[[M], list[str]]
-    explained: Callable[[M], Page]
-    outlook: Callable[[M, Prior], Forecast]
-    propose: Callable[[Axes], Sequence[S]]
-    says: Callable[[], type[X]]
-    claims: Callable[[X], Iterator[str]]
-    read: Callable[[Path, X, Formats], P]
-    refit: Callable[[X, P], Iterator[str]] | None
-    tells: Callable[[X, P], Iterable[Told]]
+    refits: bool = False
+
+    @abstractmethod
+    def attributes(self, spec: S) -> Sequence[str]:
+        """Names of the attributes that gates may name."""
+
+    @abstractmethod
+    def beside(self, spec: S) -> Mapping[str, Fraction]:
+        """Epsilon that steps beside the mechanism take, by what they are called."""
+
+    @abstractmethod
+    def plan(self, spec: S, contract: Contract, allowance: Allowance) -> Planning[M]:
+        """Give the mechanism its numbers, or say what stands against it."""
+
+    @abstractmethod
+    def figures(self, mechanism: M) -> Figures:
+        """What the mechanism says of its classes: k, levels and sampling rate."""
+
+    @abstractmethod
+    def views(self, mechanism: M) -> Mapping[str, View]:
+        """Views that are counted in one pass over the table."""
+
+    @abstractmethod
+    def protect(self, mechanism: M, static: Static, counted: Histograms, randomness: Randomness) -> C:
+        """Apply the mechanism: make the candidate."""
+
+    @abstractmethod
+    def attacked(self, mechanism: M, counted: Histograms, randomness: Randomness) -> Seen:
+        """Draw what `protect` draws and stop there: all that an attacker can see."""
+
+    @abstractmethod
+    def publish(self, mechanism: M, candidate: C, contract: Contract) -> P:
+        """Make of a candidate what the files hold."""
+
+    @abstractmethod
+    def files(self, manifest: X, published: P, formats: Formats) -> Mapping[str, Writer]:
+        """Writers of the files, by name."""
+
+    @abstractmethod
+    def parameters(self, mechanism: M) -> Json:
+        """What can be said of the mechanism before there is a candidate."""
+
+    @abstractmethod
+    def mechanism(self, mechanism: M, candidate: C) -> MechanismSaid:
+        """What the manifest says of the mechanism."""
+
+    @abstractmethod
+    def data(self, published: P) -> Said:
+        """What the manifest says of the files."""
+
+    @abstractmethod
+    def page(self, manifest: X, published: P) -> Page:
+        """The kind's part of the README."""
+
+    @abstractmethod
+    def measured(self, manifest: X, published: P) -> Candidate:
+        """The candidate that output measures read."""
+
+    @abstractmethod
+    def pictures(self, manifest: X, published: P) -> Sequence[Picture]:
+        """Pictures of what a reader looks for first."""
+
+    @abstractmethod
+    def private(self, mechanism: M, candidate: C, counted: Histograms) -> Sections:
+        """Figures for the custodian's private record."""
+
+    @abstractmethod
+    def promise(self, mechanism: M, guarantee: Guarantee) -> list[str]:
+        """The guarantee in words."""
+
+    @abstractmethod
+    def notes(self, mechanism: M) -> list[str]:
+        """What else a person should know of the mechanism, in words."""
+
+    @abstractmethod
+    def explained(self, mechanism: M) -> Page:
+        """How the data are protected, for a reader who is no programmer."""
+
+    @abstractmethod
+    def outlook(self, mechanism: M, prior: Prior) -> Forecast:
+        """What is expected of a release, from public figures."""
+
+    @abstractmethod
+    def propose(self, levels: Axes) -> Sequence[S]:
+        """Specifications of this kind that would publish tables at these levels."""
+
+    @abstractmethod
+    def says(self) -> type[X]:
+        """The class of this kind's manifests."""
+
+    @abstractmethod
+    def claims(self, manifest: X) -> Iterator[str]:
+        """Yield what does not hold of a manifest by itself."""
+
+    @abstractmethod
+    def read(self, folder: Path, manifest: X, formats: Formats) -> P:
+        """Recount the files of a folder. Raises VerificationFailed for anything that differs from the manifest."""
+
+    @abstractmethod
+    def tells(self, manifest: X, published: P) -> Iterable[Told]:
+        """Counts of people for later plans; none where people are missing by rules that depend on the data."""
+
+    def refit(self, manifest: X, published: P) -> Iterator[str]:
+        """Yield what of the data differs when it is made again from other files; nothing where no data can be."""
+        del manifest, published
+        return iter(())
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are of one class: a kind has no state."""
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
 
     def of(self, spec: MechanismSpec) -> S:
         """The specification, which a policy of this kind holds."""
@@ -166,11 +239,6 @@ class Kind(Generic[S, M, C, P, X]):
     def said(self) -> type[X]:
         """Its manifests."""
         return self.says()
-
-    @property
-    def refits(self) -> bool:
-        """Whether some of its data follow from other files."""
-        return self.refit is not None
 
     def problems(self, manifest: Manifest) -> Iterator[str]:
         """What does not hold of a manifest by itself."""
@@ -409,8 +477,7 @@ class _Published(Published, Generic[S, M, C, P, X]):
         return self.of.pictures(self.of.stated(manifest), self.held)
 
     def refit(self, manifest: Manifest) -> Iterator[str]:
-        if self.of.refit is not None:
-            yield from self.of.refit(self.of.stated(manifest), self.held)
+        return self.of.refit(self.of.stated(manifest), self.held)
 
     def tells(self, manifest: Manifest) -> Iterable[Told]:
         return self.of.tells(self.of.stated(manifest), self.held)

@@ -8,22 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdgate.candidate import Candidate, Measurement, Shape
-from crowdgate.later import Module
 from crowdgate.measures.base import Aspect, Measure, MeasureClass
 
 if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
-    from crowdgate.risk import anonymity_sets
-    from crowdgate.risk import population_uniques as uniques
-else:
-    anonymity_sets, uniques = Module("crowdgate.risk.anonymity_sets"), Module("crowdgate.risk.population_uniques")
 
 
 def _quartile(candidate: Candidate, rule: GateRule) -> Measurement | None:
     number = rule.options.get("quartile")
     if candidate.table is None or number is None or not len(candidate.table):
         return None
-    return Measurement.exact(anonymity_sets.quartile(np.sort(candidate.table.counts), int(number)))
+    from crowdgate.risk.anonymity_sets import quartile
+
+    return Measurement.exact(quartile(np.sort(candidate.table.counts), int(number)))
 
 
 def _suppressed_share(candidate: Candidate, _: GateRule) -> Measurement | None:
@@ -43,7 +40,9 @@ def _sample_uniques(candidate: Candidate, _: GateRule) -> Measurement | None:
 def _population_uniques(candidate: Candidate, _: GateRule) -> Measurement | None:
     if candidate.sample is None:
         return None
-    found = uniques.population_uniques(candidate.sample.counts, candidate.static.beta).chosen.uniques
+    from crowdgate.risk.population_uniques import population_uniques
+
+    found = population_uniques(candidate.sample.counts, candidate.static.beta).chosen.uniques
     return None if found is None else Measurement.exact(found)
 
 

@@ -9,25 +9,18 @@ independent. Where several tables contradict each other there is no such law, an
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import expm1, inf, prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from crowdgate.candidate import Measurement, Range, Shape, Static
 from crowdgate.histogram import Histogram, project
-from crowdgate.later import Module
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_CLASSES, MOST_PLACED, MOST_SIZED
 from crowdgate.measures.base import Aspect, Measure, MeasureClass
 from crowdgate.policy.policy import GateRule
 from crowdgate.risk.joint import Known
 from crowdgate.risk.nearest import DISTANCE, nearest
 from crowdgate.risk.singletons import MOST_DISTINCT, Bins, expected, none_within
-
-if TYPE_CHECKING:
-    from crowdgate.risk import groups
-else:
-    groups = Module("crowdgate.risk.groups")
 
 ROUNDING = 1e-9
 """Float64 products and sums of positive terms stay far below this relative error (measured: 1e-12)."""
@@ -161,10 +154,12 @@ def _any(bins: Bins, people: int, _: GateRule) -> Measurement | None:
 
 def _share(bins: Bins, people: int, rule: GateRule) -> Measurement | None:
     """Koot 2012, section 6.2.1: phi_1 + ... + phi_size."""
+    from crowdgate.risk.groups import share_in_groups_up_to
+
     size = rule.options.get("size")
     if size is None or len(bins.probabilities) > MOST_SIZED:
         return None
-    found = _rounded(groups.share_in_groups_up_to(bins, people, int(size)))
+    found = _rounded(share_in_groups_up_to(bins, people, int(size)))
     return Measurement(found.value, found.lower, min(1.0, float(found.upper)))
 
 

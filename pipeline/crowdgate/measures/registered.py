@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Candidate, Measurement, Shape
 from crowdgate.histogram import project
-from crowdgate.later import Module
 from crowdgate.measures.base import Aspect, Measure, MeasureClass, OfCandidate
 
 if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
-    from crowdgate.risk import linkage
-else:
-    linkage = Module("crowdgate.risk.linkage")
 
 SIZE = "size"
 
 
 def _matched(candidate: Candidate, rule: GateRule) -> int | None:
     rows, register = candidate.rows, candidate.register
-    if rows is None or register is None or not linkage.usable(register, candidate.static.levels):
+    if rows is None or register is None:
+        return None
+    from crowdgate.risk.linkage import matches, usable
+
+    if not usable(register, candidate.static.levels):
         return None  # nothing matches where nothing can be compared: that is no pass
-    return linkage.matches(project(rows, register.names), register, int(rule.options.get(SIZE, 1))).rows
+    return matches(project(rows, register.names), register, int(rule.options.get(SIZE, 1))).rows
 
 
 def _rows(candidate: Candidate, rule: GateRule) -> Measurement | None:

@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crowdgate import libraries
 from crowdgate.accounting.numbers import Number, whole
-from crowdgate.later import Library
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from scipy import special
 
     from crowdgate.risk.bins import Bins, Floats
-else:
-    special = Library("scipy.special")
 
 MOST_PAIRED = 4096
 """Distinct probabilities that a variance pairs with each other; more are put into groups, which changes it by about the
@@ -66,6 +63,7 @@ def share_in_groups_up_to(bins: Bins, k: Number, j: Number) -> float:
         return 1.0
     # of the others, k - 1 people, fewer than j are in the bin: a binomial's lower tail
     p, others = bins.probabilities, np.exp(bins.log_complements)
+    special = libraries.special
     few = np.where(p > 0.5, special.betainc(people - size, size, others), special.betaincc(size, people - size, p))
     return min(1.0, math.fsum(bins.counts * bins.probabilities * few))
 

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.later import Library
+from crowdgate import libraries
 from crowdgate.risk.saddle import DEAD, ROUNDING, Complex, LogProbability, circle_nodes, log1p, stirling
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from scipy import special
 
     from crowdgate.risk.bins import Bins, Floats, Groups
-else:
-    special = Library("scipy.special")
 
 MOST_APART = 0.5
 """Of bins that are paired."""
@@ -58,7 +55,7 @@ def _at_roots(bins: Bins, k: int, j: int, roots: int) -> Complex:
             -2 * k * math.sin(theta / 2) ** 2, k * math.sin(theta) - 2 * math.pi * (m * k % nodes) / nodes
         )
         u = y * np.exp(1j * theta)
-        own = j * np.log(u) - u - special.gammaln(j + 1)
+        own = j * np.log(u) - u - libraries.special.gammaln(j + 1)
         if straight.real + _most(own) @ bins.counts > DEAD:
             total += np.exp(straight + _log_one_plus_exp(np.add.outer(away, own)) @ bins.counts)
     # k! e^k / k^k, over the number of nodes

@@ -20,14 +20,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdgate.later import Library
+from crowdgate import libraries
 
 if TYPE_CHECKING:
-    from scipy import special
-
     from crowdgate.risk.bins import Bins, Floats
-else:
-    special = Library("scipy.special")
 
 Complex = NDArray[np.complex128]
 
@@ -122,13 +118,13 @@ class NotOne(Rule):
 
     def terms(self, y: float, k: int) -> Floats:
         n = np.arange(k + 1)
-        found = np.exp(n * math.log(y) - special.gammaln(n + 1) - (y if y > 1 else 0.0))
+        found = np.exp(n * math.log(y) - libraries.special.gammaln(n + 1) - (y if y > 1 else 0.0))
         found[1:2] = 0.0
         return np.asarray(found)
 
     def falls(self, y: Floats) -> Callable[[float, float], Floats]:
         n = np.array([0, *range(2, PAIRED)])[:, None]
-        tilted = np.exp(n * np.log(y) - special.gammaln(n + 1) - y) / (1 - y * np.exp(-y))
+        tilted = np.exp(n * np.log(y) - libraries.special.gammaln(n + 1) - y) / (1 - y * np.exp(-y))
         one, two = (
             (tilted[1:-1] * tilted[2:]).sum(axis=0),
             tilted[0] * tilted[1] + (tilted[1:-2] * tilted[3:]).sum(axis=0),
@@ -227,7 +223,7 @@ def _log_radius(p: Floats, counts: Floats, k: int, rule: Rule) -> float:
 def stirling(k: int) -> float:
     """ln k! - k ln k + k, for k at least 1."""
     if k < 64:
-        return float(special.gammaln(k + 1)) - k * math.log(k) + k
+        return float(libraries.special.gammaln(k + 1)) - k * math.log(k) + k
     return 0.5 * math.log(2 * math.pi * k) + 1 / (12 * k) - 1 / (360 * k**3) + 1 / (1260 * k**5)
 
 

@@ -10,15 +10,11 @@ import math
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import Number, whole
-from crowdgate.later import Library
-from crowdgate.risk import groups
+from crowdgate.risk import groups, occupancy, saddle
 from crowdgate.risk.bins import Bins, Floats
 
 if TYPE_CHECKING:
-    from crowdgate.risk import occupancy, saddle
     from crowdgate.risk.saddle import LogProbability
-else:
-    occupancy, saddle = Library("crowdgate.risk.occupancy"), Library("crowdgate.risk.saddle")
 
 __all__ = [
     "Bins",

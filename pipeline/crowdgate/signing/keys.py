@@ -10,22 +10,11 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from crowdgate import modes
+from crowdgate import libraries, modes
 from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, Problem
-from crowdgate.later import Library
 from crowdgate.limits import LARGEST_KEY_FILE
 from crowdgate.signing.files import bounded, plain_file
-
-if TYPE_CHECKING:
-    from cryptography import exceptions
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric import ed25519
-else:
-    exceptions = Library("cryptography.exceptions")
-    serialization = Library("cryptography.hazmat.primitives.serialization")
-    ed25519 = Library("cryptography.hazmat.primitives.asymmetric.ed25519")
 
 PUBLIC_SUFFIX = ".pub"
 NO_PEM = "nothing that is PEM, or something beside it"
@@ -37,19 +26,20 @@ class PublicKey:
     """A key to check signatures with. `id` is the SHA-256 of its DER SubjectPublicKeyInfo, in hex."""
 
     id: str
-    _key: ed25519.Ed25519PublicKey = field(repr=False, compare=False)
+    _key: libraries.ed25519.Ed25519PublicKey = field(repr=False, compare=False)
 
     def verify(self, signature: bytes, data: bytes) -> bool:
         """Whether the holder of the private key signed exactly these data."""
         try:
             self._key.verify(signature, data)
-        except exceptions.InvalidSignature:
+        except libraries.exceptions.InvalidSignature:
             return False
         return True
 
     def pem(self) -> bytes:
         """The key as PEM, to be given to anybody."""
-        return self._key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+        form = libraries.serialization
+        return self._key.public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +47,7 @@ class SigningKey:
     """A private key. Whoever has it can sign releases."""
 
     public: PublicKey
-    _key: ed25519.Ed25519PrivateKey = field(repr=False)
+    _key: libraries.ed25519.Ed25519PrivateKey = field(repr=False)
 
     def sign(self, data: bytes) -> bytes:
         """The signature of these data, 64 bytes; the same data always have the same."""
@@ -69,9 +59,10 @@ def create(path: Path) -> PublicKey:
 
     Raises EnvironmentFault when either is there already or can't be written; then neither is left behind.
     """
-    own = ed25519.Ed25519PrivateKey.generate()
+    own = libraries.ed25519.Ed25519PrivateKey.generate()
     public = _public(own.public_key())
-    form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    pem = libraries.serialization
+    form = pem.Encoding.PEM, pem.PrivateFormat.PKCS8, pem.NoEncryption()
     _write_new(path, own.private_bytes(*form), modes.SIGNING_KEY)
     try:
         _write_new(path.with_name(path.name + PUBLIC_SUFFIX), public.pem(), modes.PUBLIC_KEY)
@@ -88,10 +79,10 @@ def signing_key(pem: bytes, place: str) -> SigningKey:
         found = " and ".join(map(_named, blocks[:3])) or NO_PEM
         raise _wrong(place, found, "one private key as PEM, as `crowdgate keys create` writes it")
     try:
-        secret = serialization.load_pem_private_key(pem, None)
-    except (ValueError, TypeError, exceptions.UnsupportedAlgorithm):
+        secret = libraries.serialization.load_pem_private_key(pem, None)
+    except (ValueError, TypeError, libraries.exceptions.UnsupportedAlgorithm):
         raise _wrong(place, "a private key that is damaged", "an ed25519 private key") from None
-    if not isinstance(secret, ed25519.Ed25519PrivateKey):
+    if not isinstance(secret, libraries.ed25519.Ed25519PrivateKey):
         raise _wrong(place, "a private key of another type", "an ed25519 private key")
     return SigningKey(_public(secret.public_key()), secret)
 
@@ -115,16 +106,17 @@ def public_keys(path: Path) -> tuple[PublicKey, ...]:
 
 def _loaded(pem: bytes, place: str) -> PublicKey:
     try:
-        key = serialization.load_pem_public_key(pem)
-    except (ValueError, exceptions.UnsupportedAlgorithm):
+        key = libraries.serialization.load_pem_public_key(pem)
+    except (ValueError, libraries.exceptions.UnsupportedAlgorithm):
         raise _wrong(place, "a public key that is damaged", "ed25519 public keys") from None
-    if not isinstance(key, ed25519.Ed25519PublicKey):
+    if not isinstance(key, libraries.ed25519.Ed25519PublicKey):
         raise _wrong(place, "a public key of another type", "ed25519 public keys")
     return _public(key)
 
 
-def _public(key: ed25519.Ed25519PublicKey) -> PublicKey:
-    der = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+def _public(key: libraries.ed25519.Ed25519PublicKey) -> PublicKey:
+    form = libraries.serialization
+    der = key.public_bytes(form.Encoding.DER, form.PublicFormat.SubjectPublicKeyInfo)
     return PublicKey(hashlib.sha256(der).hexdigest(), key)
 
 

@@ -1,5 +1,7 @@
 """Sources: where tables are read from. A new one is a file here and a line below."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,22 +9,33 @@ from typing import TYPE_CHECKING
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.servers import PATH, Setting
-from crowdgate.later import Module
 from crowdgate.sources.files import file_reader
 from crowdgate.sources.source import Reader, Source
 
 if TYPE_CHECKING:
-    from crowdgate.sources import csv as _csv
-    from crowdgate.sources import parquet as _parquet
-else:
-    _csv, _parquet = Module("crowdgate.sources.csv"), Module("crowdgate.sources.parquet")
+    from collections.abc import Mapping
+
+    from crowdgate.sources.files import FileFormat
+
+
+def _parquet_files(settings: Mapping[str, str]) -> FileFormat:
+    from crowdgate.sources.parquet import files
+
+    return files(settings)
+
+
+def _csv_files(settings: Mapping[str, str]) -> FileFormat:
+    from crowdgate.sources.csv import files
+
+    return files(settings)
+
 
 DELIMITER = Setting(r"[\t ,;:|^~]", "one character that separates cells", ",")
 SOURCES: dict[str, Reader] = {
     reader.name: reader
     for reader in (
-        file_reader("parquet", (".parquet",), _parquet.files, {"path": PATH}),
-        file_reader("csv", (".csv",), _csv.files, {"path": PATH}, {"delimiter": DELIMITER}),
+        file_reader("parquet", (".parquet",), _parquet_files, {"path": PATH}),
+        file_reader("csv", (".csv",), _csv_files, {"path": PATH}, {"delimiter": DELIMITER}),
     )
 }
 

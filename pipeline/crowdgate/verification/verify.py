@@ -50,7 +50,6 @@ from crowdgate.formats.written import Writer, same
 from crowdgate.gate import part_name
 from crowdgate.kind.attachment import Attachments, Context
 from crowdgate.kind.kind import AnyKind, Formats, Kinds, Published
-from crowdgate.later import Module
 from crowdgate.limits import LARGEST_LISTING, LARGEST_MANIFEST, MOST_FILES
 from crowdgate.manifest import Manifest
 from crowdgate.publish.register import REGISTER
@@ -61,9 +60,6 @@ if TYPE_CHECKING:
     from crowdgate.candidate import Candidate
     from crowdgate.kind.plan import Plan
     from crowdgate.ledger.ledger import Ledger
-    from crowdgate.verification import ledger as ledgers
-else:
-    ledgers = Module("crowdgate.verification.ledger")
 
 
 @dataclass
@@ -274,10 +270,12 @@ def _pages(of: Verification) -> Iterator[str]:
 
 def _ledger(of: Verification) -> Iterator[str]:
     if of.ledger is not None:
-        yield from ledgers.ledger_problems(of.said, hashlib.sha256(of.sealed).hexdigest(), of.ledger)
+        from crowdgate.verification.ledger import audit_problems, ledger_problems
+
+        yield from ledger_problems(of.said, hashlib.sha256(of.sealed).hexdigest(), of.ledger)
         for name, each in of.attachments.items():
             if each.recorded is not None and name in of.sizes:
-                yield from ledgers.audit_problems(of.said, name, each.recorded, of.ledger)
+                yield from audit_problems(of.said, name, each.recorded, of.ledger)
 
 
 def _refit(of: Verification) -> Iterator[str]:

@@ -3,21 +3,15 @@
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import exp, floor
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crowdgate import libraries
 from crowdgate.domain import number_label
-from crowdgate.later import Library
 from crowdgate.policy.questionnaire import Numeric, Question
 from crowdgate.risk import widths
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.correlated import bivariate_normal, rectangle
-
-if TYPE_CHECKING:
-    from scipy import special
-else:
-    special = Library("scipy.special")
 
 WIDER = (1, 2, 5, 10, 20, 50)
 """How many times as wide intervals could be."""
@@ -92,7 +86,7 @@ def _below(numeric: Numeric, number: Fraction) -> float:
         case "exponential":
             return 1 - exp(-max(0.0, float(number / numeric.stated("mean"))))
         case "normal":
-            return float(special.ndtr(float((number - numeric.stated("mean")) / numeric.stated("sd"))))
+            return float(libraries.special.ndtr(float((number - numeric.stated("mean")) / numeric.stated("sd"))))
     people = np.concatenate([[0.0], np.cumsum(_floats(numeric.counts))])
     return float(np.interp(float(number), _floats(numeric.edges), people / people[-1]))
 

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from crowdgate import ledger as ledgers
 from crowdgate.errors import Code, ConfigurationError, Problem
-from crowdgate.later import Module
 from crowdgate.settings import FILE, KEY_VARIABLE, LEDGER_VARIABLE
 
 if TYPE_CHECKING:
-    from crowdgate.ledger import ledger as making
     from crowdgate.policy.files import Bundle
-else:
-    making = Module("crowdgate.ledger.ledger")
 
 REHEARSAL = "rehearsal"
 LONGEST = 63
@@ -47,7 +44,7 @@ def copied(bundle: Bundle, folder: Path) -> Path:
         policy, "metadata", name=f"{REHEARSAL}-{own.name}"[:LONGEST], description=f"{NOBODYS} {own.description}".strip()
     )
     _state(policy, "spec", enforcement="enforce")
-    _state(budget, "spec", ledger=making.create(url, REHEARSAL))
+    _state(budget, "spec", ledger=ledgers.create(url, REHEARSAL))
     return policy
 
 

@@ -20,17 +20,12 @@ from crowdgate.jobs.prior import Subject, figures
 from crowdgate.jobs.rehearsal.copied import alone, copied
 from crowdgate.jobs.standing import today
 from crowdgate.kind.run import Request, Result
-from crowdgate.later import Module
 from crowdgate.ledger.private import FOLDER as PRIVATE
 
 if TYPE_CHECKING:
     from crowdgate.gate import Verdict
-    from crowdgate.jobs import release as running
-    from crowdgate.jobs.rehearsal import rows
     from crowdgate.jobs.rehearsal.rows import Drawn
     from crowdgate.kind.plan import Plan
-else:
-    running, rows = Module("crowdgate.jobs.release"), Module("crowdgate.jobs.rehearsal.rows")
 
 MOST_PEOPLE = 1_000_000
 """People of a rehearsal unless more are asked for."""
@@ -85,11 +80,13 @@ def rehearse(asked: Asked) -> Rehearsed:
     All gates are measured, also those whose figures of a real run nobody sees: the rows are public. Raises a
     CrowdgateError where a release would, but for what the real ledger alone knows.
     """
+    from crowdgate.jobs.rehearsal.rows import drawn
+
     need(RELEASE, "rehearse")
     plan = plan_policy(asked.policy)
     people = _people(plan, asked.people)
     folder = _folder(plan, asked.to)
-    made: Drawn = rows.drawn(plan.bundle.contract, _prior(plan, people, asked.source), people, asked.seed)
+    made: Drawn = drawn(plan.bundle.contract, _prior(plan, people, asked.source), people, asked.seed)
     with tempfile.TemporaryDirectory(prefix="crowdgate-rehearsal-") as scratch, alone():
         root = Path(scratch).resolve()
         policy, table = copied(plan.bundle, root), root / "rows.parquet"
@@ -110,10 +107,11 @@ def _why(root: Path) -> str:
 
 
 def _run(request: Request, people: int, made: Drawn) -> Rehearsed:
+    from crowdgate.jobs.release import release
     from crowdgate.ledger.key import draw_key
 
     before, cpu = perf_counter(), _cpu()
-    result: Result = running.release(request, draw_key)
+    result: Result = release(request, draw_key)
     spent = perf_counter() - before, _cpu() - cpu
     assert request.to is not None, "it is always given"
     return Rehearsed(result, result.verdicts, request.to, people, made.drawn_from, *spent, _most_memory())

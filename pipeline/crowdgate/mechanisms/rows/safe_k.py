@@ -21,7 +21,6 @@ from crowdgate.contracts.contract import Attribute, Contract, Role
 from crowdgate.errors import Finding, nearest
 from crowdgate.guarantee import Part, group
 from crowdgate.histogram import Counts, Histogram, Subsampler, View, at_least, subsample
-from crowdgate.later import Module
 from crowdgate.limits import GREATEST_K
 from crowdgate.mechanisms.rows.choice import (
     Choice,
@@ -34,15 +33,12 @@ from crowdgate.mechanisms.rows.choice import (
     plan_choice,
 )
 from crowdgate.mechanisms.rows.lattice import roll_up
+from crowdgate.mechanisms.rows.margins import Drawn, Margins, margin_findings, plan_margins
 from crowdgate.noise import OPENDP, NoiseSource, Selector, noisy_max
 
 if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
-    from crowdgate.mechanisms.rows import margins as buying
-    from crowdgate.mechanisms.rows.margins import Drawn, Margins
     from crowdgate.mechanisms.rows.spec import SafeKAnonymity
-else:
-    buying = Module("crowdgate.mechanisms.rows.margins")
 
 
 @dataclass(frozen=True)
@@ -141,10 +137,10 @@ def plan_safe_k(
     k, finding = (None, None) if beta is None else _class_size(spec, beta, contract.unit.rows, part)
     findings += [finding] if finding else []
     levels = {} if wrong else _finest(spec, contract)
-    findings += [] if wrong else buying.margin_findings(spec, contract, margins, levels)
+    findings += [] if wrong else margin_findings(spec, contract, margins, levels)
     if findings or k is None or beta is None:
         return None, findings
-    choice, bought = plan_choice(spec, contract), buying.plan_margins(spec, contract, margins)
+    choice, bought = plan_choice(spec, contract), plan_margins(spec, contract, margins)
     return SafeK(beta, k, levels, part, choice, contract.unit.rows, spec.sampling.inherited, bought), []
 
 

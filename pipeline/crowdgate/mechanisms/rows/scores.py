@@ -17,18 +17,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from crowdgate import libraries
 from crowdgate.accounting.numbers import up
 from crowdgate.accounting.sensitivity import expected_kept_rows
 from crowdgate.histogram import Counts, Histogram
-from crowdgate.later import Library
 from crowdgate.mechanisms.rows.lattice import Lattice, field_width, totals
 
 if TYPE_CHECKING:
-    from scipy import special
-
     from crowdgate.hierarchy import Level
-else:
-    special = Library("scipy.special")
 
 SENSITIVITY = 1 << 30
 """Of every score here, add or remove one row. Sums fit into 64 bits up to 2^33 rows."""
@@ -91,8 +87,8 @@ def _gain(sizes: Counts, k: int, b: float) -> Floats:
     if b >= 1:
         gain[able] = np.where(rest > 0, 1.0, float(k))
         return gain
-    at_least = np.where(rest > 0, special.betainc(k, np.maximum(rest, 1), b), 0.0)
-    ways = special.gammaln(n + 1) - special.gammaln(k) - special.gammaln(rest + 1)
+    at_least = np.where(rest > 0, libraries.special.betainc(k, np.maximum(rest, 1), b), 0.0)
+    ways = libraries.special.gammaln(n + 1) - libraries.special.gammaln(k) - libraries.special.gammaln(rest + 1)
     log_mass = ways + (k - 1) * log(b) + rest * np.log1p(-b)
     gain[able] = b * (at_least + k * np.exp(np.minimum(log_mass, 0.0)))
     return gain

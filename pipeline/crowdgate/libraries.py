@@ -1,0 +1,25 @@
+"""Parts of libraries that few commands need, each imported when it is first used: `libraries.special.gammaln(n)`."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cryptography import exceptions as exceptions
+    from cryptography.hazmat.primitives import ciphers as ciphers
+    from cryptography.hazmat.primitives import serialization as serialization
+    from cryptography.hazmat.primitives.asymmetric import ed25519 as ed25519
+    from scipy import special as special
+else:
+    _PLACES = {
+        "ciphers": "cryptography.hazmat.primitives.ciphers",
+        "ed25519": "cryptography.hazmat.primitives.asymmetric.ed25519",
+        "exceptions": "cryptography.exceptions",
+        "serialization": "cryptography.hazmat.primitives.serialization",
+        "special": "scipy.special",
+    }
+
+    def __getattr__(name: str) -> Any:
+        if name not in _PLACES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = found = import_module(_PLACES[name])
+        return found
