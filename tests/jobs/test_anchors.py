@@ -11,8 +11,11 @@ import pytest
 from crowdgate.errors import LedgerRefused
 from crowdgate.jobs import release as job
 from crowdgate.kind.run import Request, Result
+from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import open_ledger
-from crowdgate.sampling import SecretKey
+from crowdgate.ledger.private import private_file
+from crowdgate.publish import publisher
+from crowdgate.publish.publisher import staged_folder
 from tests.ledger.books import append, edit
 from tests.workshop import Workshop, crowdgate, make_workshop
 
@@ -79,9 +82,91 @@ def test_an_older_copy_is_told_by_a_release_at_the_destination(
     capsys.readouterr()
     assert release(workshop, 2) == 5
     assert "older copy" in capsys.readouterr().err
-    assert release(workshop, 2, "--to", workshop.root / "elsewhere") == 0  # where nothing tells
+    assert release(workshop, 2, "--to", workshop.root / "elsewhere") == 5  # what its policy names is compared, too
     shutil.copy(newest, file)
     assert release(workshop, 2) == 0
+
+
+@pytest.fixture
+def cut(workshop: Workshop, file: Path, tmp_path: Path) -> Path:
+    """Three releases of which the ledger was cut behind the reservation of the third: an honest older state."""
+    assert release(workshop, 0) == 0
+    assert release(workshop, 1) == 0
+    run = job.prepare(Request(workshop.policy, DAYS[2]))
+    assert not isinstance(run, Result)
+    reserved = job.reserve(run)
+    assert not isinstance(reserved, Result)
+    older = shutil.copy(file, tmp_path / "older.db")
+    ready = job.conclude(reserved, draw_key())
+    assert not isinstance(ready, Result)
+    assert job.publish(reserved, ready).outcome == "published"
+    return Path(shutil.copy(older, file))
+
+
+def test_a_published_release_is_not_freed_by_a_ledger_that_was_cut(
+    workshop: Workshop, cut: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workshop.root)
+    released, before = f"clinic/1/{DAYS[2]}", cut.read_bytes()
+    for folder in (workshop.root, workshop.root.parent):  # from another folder, too
+        monkeypatch.chdir(folder)
+        for code, *command in ((6, "verify"), (5, "free", released)):
+            capsys.readouterr()
+            assert crowdgate("ledger", *command, "--ledger", workshop.ledger) == code
+            assert released in capsys.readouterr().err
+    for options in ((), ("--to", workshop.root / "elsewhere")):
+        capsys.readouterr()
+        assert release(workshop, 3, *options) == 5
+        assert released in capsys.readouterr().err
+    assert cut.read_bytes() == before
+
+
+@pytest.mark.usefixtures("cut")
+def test_what_a_run_left_anywhere_is_not_freed(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The private record alone tells that the table was read; so do bytes that were staged and not moved."""
+    monkeypatch.chdir(workshop.root)
+    released, folder = f"clinic/1/{DAYS[2]}", workshop.release_dir(DAYS[2])
+    shutil.rmtree(folder)
+    assert crowdgate("ledger", "verify") == 0  # nothing at the destination differs
+    assert crowdgate("ledger", "free", released) == 5
+    assert "private" in capsys.readouterr().err
+    ledger = open_ledger(workshop.ledger, None)
+    private_file(ledger.path, ledger.id, released).unlink()
+    staged = staged_folder(workshop.root / "releases", ledger.id, released)
+    staged.mkdir()
+    assert crowdgate("ledger", "free", released) == 5
+    assert str(staged) in capsys.readouterr().err
+    staged.rmdir()
+    assert crowdgate("ledger", "free", released) == 0
+
+
+def test_a_manifest_that_was_changed_is_named(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workshop.root)
+    assert release(workshop, 0) == 0
+    manifest = workshop.release_dir(DAYS[0]) / "manifest.json"
+    manifest.write_bytes(manifest.read_bytes() + b"\n")
+    capsys.readouterr()
+    assert release(workshop, 1) == 5
+    assert crowdgate("ledger", "verify") == 6
+    said = capsys.readouterr().err
+    assert said.count("the release was changed, or the ledger is another copy") == 2
+
+
+def test_a_release_that_a_crash_left_committed_is_no_foreign_one(workshop: Workshop) -> None:
+    """It was moved, and the ledger was not told before the run was killed."""
+    run = job.prepare(Request(workshop.policy, DAYS[0]))
+    assert not isinstance(run, Result)
+    reserved = job.reserve(run)
+    assert not isinstance(reserved, Result)
+    ready = job.conclude(reserved, draw_key())
+    assert not isinstance(ready, Result)
+    publisher.publish(ready.staged, run.destination)
+    assert release(workshop, 1) == 0
+    assert release(workshop, 0) == 0
 
 
 def test_an_anchor_that_was_kept_tells_it_anywhere(workshop: Workshop, file: Path, tmp_path: Path) -> None:
@@ -171,7 +256,7 @@ def test_a_reservation_that_never_read_is_freed_by_a_person(workshop: Workshop) 
     assert release(workshop, 0) == 0
     assert crowdgate("ledger", "free", f"clinic/1/{DAYS[0]}", "--ledger", workshop.ledger) == 5
     with pytest.raises(LedgerRefused):
-        job.conclude(reserved, SecretKey(bytes(32), injected=True))  # the stalled run comes back
+        job.conclude(reserved, draw_key())  # the stalled run comes back
 
 
 def test_a_ledger_is_shown_and_verified_by_who_can_only_read_it(

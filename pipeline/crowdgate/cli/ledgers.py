@@ -11,6 +11,7 @@ from crowdgate.cli.output import print_json
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.budgets import budgets_json, left_words, raise_budget
 from crowdgate.jobs.ledger_shown import shown, words
+from crowdgate.jobs.ledgers import free as free_reservation
 from crowdgate.jobs.ledgers import ledger_at, ledger_read, verified
 from crowdgate.ledger import ledger as ledgers
 from crowdgate.ledger.sharing import team_folder
@@ -100,9 +101,8 @@ def free(
     as_json: AsJson = False,
 ) -> None:
     """Give a reservation back whose run never began to read and can't come back; should it, it is refused."""
-    opened = ledger_at(Path.cwd(), ledger)
-    opened.void(release_id)
-    _done("freed", opened.id, f"{release_id} is free: nothing was read, and nothing is spent", as_json)
+    freed = free_reservation(Path.cwd(), ledger, release_id)
+    _done("freed", freed, f"{release_id} is free: nothing was read, and nothing is spent", as_json)
 
 
 @app.command()

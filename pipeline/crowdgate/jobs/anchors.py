@@ -1,38 +1,89 @@
-"""Anchors: places in the ledger that are known outside of it, in the manifests of its releases or by whoever kept one.
+"""Anchors: what is known of a ledger outside of it, by its releases at their destinations or by whoever kept a line.
 
-A ledger that lacks one is an older copy, or was computed anew. Of a destination the manifests count that name this very
-ledger; where keys are trusted, only those that one of them signed: otherwise anybody who may write a folder there could
-stop everybody. A manifest that can't be read says nothing.
+Each manifest names its place in the ledger's journal. The ledger must have that line, and must hold the release as
+committed or published with this very manifest. One that does not is an older copy, was cut off, or was computed anew.
+Only manifests that name this very ledger count; where keys are trusted, only those that one of them signed, and the
+signed catalogue: otherwise anybody who may write a folder there could stop everybody. A manifest that can't be read
+says nothing.
 """
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from crowdgate import manifest
+from crowdgate.documents import read_document
 from crowdgate.errors import ConfigurationError, CrowdgateError, LedgerRefused, Problem
 from crowdgate.jobs.catalogue import NAME as CATALOGUE
 from crowdgate.ledger.ledger import Ledger
+from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_ENVELOPE, LARGEST_MANIFEST
+from crowdgate.policy.files import policy_files
 from crowdgate.publish.names import SIGNED
 from crowdgate.signing.files import bounded, plain_file
 from crowdgate.signing.keys import PublicKey
 from crowdgate.signing.statement import CatalogueStatement, LedgerPlace, ReleaseStatement, verified
 
+_OLDER = "it is an older copy, was cut off, or was computed anew"
 _ANCHOR = re.compile(r"([1-9][0-9]{0,8}):([0-9a-f]{64})")
 
 
-def refuse_unanchored(ledger: Ledger, root: Path, kept: Sequence[str] = ()) -> None:
-    """Refuses a ledger that lacks the place of one of its releases at a destination, or an anchor `LINE:DIGEST` that
-    was kept. Raises LedgerRefused, and ConfigurationError for what is no anchor."""
-    for text in kept:
+@dataclass(frozen=True)
+class KnownRelease:
+    """A release as it is known outside of the ledger: where that stands, its id, the SHA-256 of its manifest, and the
+    place in the ledger that charged it, or where its catalogue was written."""
+
+    path: Path
+    release_id: str
+    digest: str
+    place: LedgerPlace
+
+
+def refuse_unanchored(ledger: Ledger, roots: Sequence[Path], anchors: Sequence[str] = ()) -> None:
+    """Refuse a ledger that lacks an anchor `LINE:DIGEST`, or a release that lies at one of these destinations.
+
+    Raises LedgerRefused, and ConfigurationError for what is no anchor.
+    """
+    for text in anchors:
         line, digest = parsed(text)
         if not ledger.holds(line, digest):
-            raise _lacking(ledger, line, "an anchor that was kept")
-    for path, place in _known(root, ledger):
-        if not ledger.holds(place.line, place.digest):
-            raise _lacking(ledger, place.line, str(path))
+            raise _refused(f"the ledger {ledger.id} has no such line {line} as an anchor that was kept says: {_OLDER}")
+    for problem in unknown_releases(ledger, roots):
+        raise _refused(problem)
+
+
+def unknown_releases(ledger: Ledger, roots: Sequence[Path]) -> Iterator[str]:
+    """Yield a sentence for each release at these destinations that the ledger does not hold as it lies there."""
+    releases = [each for root in dict.fromkeys(roots) for each in _known(root, ledger)]  # before the entries are read
+    entries = {entry.release_id: entry for entry in ledger.entries() if entry.state is not State.VOID}
+    for each in releases:
+        entry = entries.get(each.release_id)
+        state = "does not hold it at all" if entry is None else f"holds it as {entry.state}, never as published"
+        if not ledger.holds(each.place.line, each.place.digest):
+            yield f"the ledger {ledger.id} has no such line {each.place.line} as {each.path} says: {_OLDER}"
+        elif entry is None or entry.state not in (State.COMMITTED, State.PUBLISHED):
+            yield f"the ledger {ledger.id} {state}, but {each.release_id} is published ({each.path}): {_OLDER}"
+        elif entry.manifest_digest != each.digest:
+            found = f"the ledger {ledger.id} committed {each.release_id} to another manifest than {each.path} has"
+            yield f"{found}: the release was changed, or the ledger is another copy"
+
+
+def destinations_of(ledger: Ledger, homes: Sequence[Path]) -> list[Path]:
+    """Return the folders where releases of a ledger lie: those its entries name, and those the policies of the working
+    copies `homes` name. Relative ones count from each working copy."""
+    placed = [(each.destination, each.release_id.count("/")) for each in ledger.entries() if each.destination]
+    found = [(home / to).resolve().parents[depth] for home in homes for to, depth in placed]
+    return list(dict.fromkeys([*found, *(to for home in homes for to in _published_to(home))]))
+
+
+def _published_to(home: Path) -> Iterator[Path]:
+    for path, _ in policy_files(home):
+        with suppress(CrowdgateError, KeyError, TypeError, ValueError, OSError):
+            yield (home / str(read_document(path).data["spec"]["publish"]["to"])).resolve()
 
 
 def parsed(text: str) -> tuple[int, str]:
@@ -44,32 +95,38 @@ def parsed(text: str) -> tuple[int, str]:
     return int(found[1]), found[2]
 
 
-def _lacking(ledger: Ledger, line: int, who: str) -> LedgerRefused:
-    said = f"the ledger {ledger.id} has no such line {line} as {who} says: it is an older copy, or was computed anew"
-    return LedgerRefused(f"{said}; expected the ledger itself; nothing was read", "edited")
+def _refused(problem: str) -> LedgerRefused:
+    return LedgerRefused(f"{problem}; expected the ledger itself; nothing was read", "edited")
 
 
-def _known(root: Path, ledger: Ledger) -> Iterator[tuple[Path, LedgerPlace]]:
-    """The places that releases of this ledger have in it, as far as they can be trusted."""
+def _known(root: Path, ledger: Ledger) -> Iterator[KnownRelease]:
+    """The releases of this ledger at a destination, as far as what says so can be trusted."""
     names = (f"*/*/*/{SIGNED}", CATALOGUE) if ledger.trusted else (f"*/*/*/{manifest.NAME}",)
     for path in (each for name in names for each in sorted(root.glob(name))):
         try:
-            place = _signed(path, ledger.trusted) if ledger.trusted else _stated(path)
+            found = list(_signed(path, ledger.trusted) if ledger.trusted else _stated(path))
         except (OSError, ValueError, KeyError, TypeError, RecursionError, CrowdgateError):
             continue
-        if place.id == ledger.id:
-            yield path, place
+        yield from (each for each in found if each.place.id == ledger.id)
 
 
-def _stated(path: Path) -> LedgerPlace:
-    return LedgerPlace.model_validate(json.loads(_bytes(path, LARGEST_MANIFEST))["ledger"])
+def _stated(path: Path) -> Iterator[KnownRelease]:
+    data = _bytes(path, LARGEST_MANIFEST)
+    stated = json.loads(data)
+    place = LedgerPlace.model_validate(stated["ledger"])
+    yield KnownRelease(path, str(stated["release"]["id"]), hashlib.sha256(data).hexdigest(), place)
 
 
-def _signed(path: Path, trusted: Sequence[PublicKey]) -> LedgerPlace:
+def _signed(path: Path, trusted: Sequence[PublicKey]) -> Iterator[KnownRelease]:
     envelope = _bytes(path, LARGEST_ENVELOPE)
     if path.name == CATALOGUE:
-        return verified(envelope, trusted, CatalogueStatement)[0].predicate.ledger
-    return verified(envelope, trusted, ReleaseStatement)[0].predicate.ledger
+        listed = verified(envelope, trusted, CatalogueStatement)[0]
+        for release_id, digest in listed.releases().items():
+            yield KnownRelease(path, release_id, digest, listed.predicate.ledger)
+    else:
+        signed = verified(envelope, trusted, ReleaseStatement)[0]
+        digest = signed.files()[manifest.NAME]
+        yield KnownRelease(path, signed.predicate.release, digest, signed.predicate.ledger)
 
 
 def _bytes(path: Path, most: int) -> bytes:

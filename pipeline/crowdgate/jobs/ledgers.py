@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate import ledger as ledgers
-from crowdgate.errors import VerificationFailed
+from crowdgate.errors import LedgerRefused, VerificationFailed
+from crowdgate.ledger.private import private_file
+from crowdgate.publish.publisher import staged_folder
 from crowdgate.settings import ledger_url, signing_key, trusted_keys
 from crowdgate.signing.keys import public_keys
 
@@ -42,7 +45,7 @@ def verified(root: Path, option: str | None, keys: Sequence[Path], anchors: Sequ
 
     Raises VerificationFailed, ConfigurationError, LedgerRefused, EnvironmentFault.
     """
-    from crowdgate.jobs.anchors import parsed
+    from crowdgate.jobs.anchors import destinations_of, parsed, unknown_releases
 
     places = [parsed(text) for text in anchors]
     trusted = tuple(key for path in keys for key in public_keys(path)) or trusted_keys(root)
@@ -52,4 +55,30 @@ def verified(root: Path, option: str | None, keys: Sequence[Path], anchors: Sequ
     for number, digest in places:
         if not ledger.holds(number, digest):
             raise VerificationFailed(f"the ledger {ledger.id}: it has no such line {number} as the anchor says")
+    if problems := list(unknown_releases(ledger, destinations_of(ledger, _homes(ledger, root)))):
+        raise VerificationFailed("; ".join(problems))
     return line, ledger
+
+
+def free(root: Path, option: str | None, release_id: str) -> str:
+    """Give a reservation back whose run never began to read, and return the id of the ledger.
+
+    Raises LedgerRefused where a run of this id left anything, or where the ledger lacks a release at a destination.
+    """
+    from crowdgate.jobs.anchors import destinations_of, refuse_unanchored
+
+    ledger = ledger_at(root, option)
+    found = destinations_of(ledger, _homes(ledger, root))
+    refuse_unanchored(ledger, found)
+    left = [place / release_id for place in found] + [staged_folder(place, ledger.id, release_id) for place in found]
+    for path in (*left, private_file(ledger.path, ledger.id, release_id)):
+        if os.path.lexists(path):
+            said = f"{release_id} can't be given back: a run of it left {path}, so its table was read"
+            raise LedgerRefused(f"{said}; expected a reservation that never began to read", "edited")
+    ledger.void(release_id)
+    return ledger.id
+
+
+def _homes(ledger: Ledger, root: Path) -> list[Path]:
+    """Where a ledger's working copy may be: this folder, and the one that holds the ledger's folder."""
+    return list(dict.fromkeys([root.resolve(), ledger.path.resolve().parent.parent]))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from crowdgate.extras import EXPECTATIONS, RELEASE, need
 from crowdgate.gate import blocked, verdict
 from crowdgate.jobs import staging
-from crowdgate.jobs.anchors import refuse_unanchored
+from crowdgate.jobs.anchors import destinations_of, refuse_unanchored
 from crowdgate.jobs.audited import evidence
 from crowdgate.jobs.catalogue import catalogue_signed
 from crowdgate.jobs.claimed import claim, claim_given_back, settled
@@ -97,7 +97,7 @@ def prepare(request: Request) -> Run | Result:
     ledger = ledger_at(bundle.root, request.ledger, bundle.budget.spec.ledger)
     refuse_taken(bundle, request.to, ledger.path)
     ledger.check(bundle.contract.id, budget_of(bundle), version_of(bundle.policy), bundle.digest)
-    refuse_unanchored(ledger, root, request.anchors)
+    refuse_unanchored(ledger, [root, *destinations_of(ledger, [bundle.root])], request.anchors)
     hold_decisions(bundle.root, bundle.contract, ledger)
     entry = ledger.entry(name)
     if entry is not None and not entry.lease:
