@@ -9,5 +9,8 @@ if TYPE_CHECKING:
 
 
 def judged_on(slot: str, charged: Line) -> str:
-    """The day on which waivers must hold: that of the slot, or of the charge by the ledger's clock if it is later."""
-    return max(slot[:10], str(charged.said["at"])[:10])
+    """The day on which waivers must hold: that of the slot, or of the charge by the ledger's clock if it is later.
+
+    A charge of a ledger of format 1 has no day, and no policy of its time had waivers: then it is the slot's.
+    """
+    return max(slot[:10], charged.day or "")

@@ -46,6 +46,13 @@ class Line(NamedTuple):
         """The detail."""
         return parsed(self.detail)
 
+    @property
+    def day(self) -> str | None:
+        """The day on which it was written (YYYY-MM-DD) by the ledger's clock; None for lines of format 1, which do not
+        say."""
+        when = self.said.get("at")
+        return None if when is None else str(when)[:10]
+
     def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """The rows that it wrote, with the names of their tables."""
         return ((each["table"], each["row"]) for each in held_of(self.said))
