@@ -19,7 +19,6 @@ from crowdgate.limits import LARGEST_ENVELOPE
 from crowdgate.publish import publisher
 from crowdgate.publish.locking import locked
 from crowdgate.publish.names import STAGING
-from crowdgate.settings import signing_key
 from crowdgate.signing.files import bounded, plain_file
 from crowdgate.signing.keys import PublicKey, SigningKey
 from crowdgate.signing.statement import CatalogueStatement, LedgerPlace, catalogue_statement, signed, verified
@@ -46,9 +45,9 @@ def write_catalogue(root: Path, home: Path, ledger: Ledger, key: SigningKey) -> 
 
 
 def catalogue_signed(root: Path, home: Path, ledger: Ledger) -> None:
-    """Writes the catalogue after a release, where a key is configured. Raises EnvironmentFault that says what is
-    published all the same."""
-    key = signing_key(home)
+    """Write the catalogue after a release, where a key was configured when the ledger was opened. Raises
+    EnvironmentFault that says what is published all the same."""
+    key = ledger.signer
     try:
         if key is not None:
             write_catalogue(root, home, ledger, key)

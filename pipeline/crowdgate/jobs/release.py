@@ -36,7 +36,6 @@ from crowdgate.policy.policy import parse_slot, release_id, version_of
 from crowdgate.publish import publisher
 from crowdgate.publish.probe import probe
 from crowdgate.sampling import SecretKey
-from crowdgate.settings import signing_key
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import Executor, Task, counted, histograms, serial
 from crowdgate.sources.engine import engine
@@ -106,7 +105,6 @@ def prepare(request: Request) -> Run | Result:
     probe(root, root / name)
     publisher.sweep(root, ledger.id, lambda: committed_folders(ledger, root))
     staging.foretell(plan, name, slot)
-    signing_key(bundle.root)  # a wrong one is told before anything is charged
     arrow_alone()
     source = open_source(bundle.contract, plan.columns, request.input)
     register, known = counted_register(plan), evidence(plan, ledger, slot)
@@ -210,7 +208,7 @@ def _register_words(run: Run) -> str:
 @after_reading
 def stage(reserved: Reserved, found: Counted, judged: Judged) -> Ready:
     """Write the release where only its owner sees it, and commit the ledger to its digest."""
-    run, written = reserved.run, staging.Statement(reserved, judged, signing_key(reserved.run.plan.bundle.root))
+    run, written = reserved.run, staging.Statement(reserved, judged, reserved.run.ledger.signer)
     staged = publisher.stage(run.staged, run.slot, written.writers(), written.seal)
     record = staging.private("published", run.plan, found, judged)
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)

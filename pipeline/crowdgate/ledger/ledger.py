@@ -116,7 +116,11 @@ class _Seen(threading.local):
 
 
 class Ledger:
-    """One open ledger. Holds no connection between calls, so it may be shared by threads and forked processes."""
+    """One open ledger. Holds no connection between calls, so it may be shared by threads and forked processes.
+
+    `signer` is the key that was configured when it was opened: it signs the journal, and the release of a run that
+    charged here, whatever is configured later.
+    """
 
     def __init__(
         self, ledger_id: str, store: Store, signer: SigningKey | None = None, trusted: Sequence[PublicKey] = ()
@@ -124,7 +128,7 @@ class Ledger:
         self.id = ledger_id
         self.path = store.path
         self.trusted = tuple(trusted)
-        self._store, self._signer, self._seen = store, signer, _Seen()
+        self.signer, self._store, self._seen = signer, store, _Seen()
 
     def budget(self, population: str) -> Budget | None:
         """The population's budget as registered, or None before its first reservation."""
@@ -338,12 +342,12 @@ class Ledger:
     def sign(self) -> Line:
         """Signs the last line as it is, for a ledger that was kept without a key, or with one that is no longer
         trusted: by somebody who has looked at it. Raises LedgerRefused without a key, or as `attest` does."""
-        if self._signer is None:
+        if self.signer is None:
             raise LedgerRefused("no key is configured that could sign the ledger")
         with self._transaction(writing=True) as connection:
             self._agreed(connection)
             line = last_line(connection)
-            sign(connection, self.id, line, self._signer)
+            sign(connection, self.id, line, self.signer)
             return line
 
     def verify(self) -> Line:
@@ -403,7 +407,7 @@ class Ledger:
     @contextmanager
     def _writing(self) -> Iterator[Pen]:
         """A change. Everything is looked at before the lock is taken, and what was written since under it."""
-        if self.trusted and (self._signer is None or self._signer.public not in self.trusted):
+        if self.trusted and (self.signer is None or self.signer.public not in self.trusted):
             raise self._unsignable("trusts keys, and no key that it trusts signs here")
         self.attest()
         pen = None
@@ -412,8 +416,8 @@ class Ledger:
                 pen = self._pen(connection)
                 with self._told():
                     yield pen
-                if self._signer is not None and pen.last is not None:
-                    sign(connection, self.id, pen.last, self._signer)
+                if self.signer is not None and pen.last is not None:
+                    sign(connection, self.id, pen.last, self.signer)
         except BaseException:
             if pen is not None and pen.last is not None:
                 self._seen.attested = None  # what was written is undone
@@ -423,7 +427,7 @@ class Ledger:
         seen = self._followed(connection)
         with self._told():
             self._refuse_acting(connection)
-        if self._signer is None and is_signed(connection, seen.number):
+        if self.signer is None and is_signed(connection, seen.number):
             raise self._unsignable("is signed, and no key signs here")
         return Pen(connection, seen, self._store.now(connection), author())
 
