@@ -14,6 +14,7 @@ import yaml
 
 from crowdgate.corrections import Text
 from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem
+from crowdgate.files import read_plain
 from crowdgate.limits import DEEPEST_DOCUMENT, LARGEST_DOCUMENT, MOST_NODES
 
 YAML = (".yaml", ".yml")
@@ -86,14 +87,13 @@ def _text(path: Path) -> str:
         return ConfigurationError(Problem(str(path), None, "file", found, expected, code=Code.UNREADABLE))
 
     try:
-        raw = path.read_bytes()
-        if len(raw) > LARGEST_DOCUMENT:
-            raise fault("larger than 1 MiB", "a document of at most 1 MiB")
-        return _read_one_way(path, raw.decode("utf-8-sig"))
+        return _read_one_way(path, read_plain(path, LARGEST_DOCUMENT).decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise fault("bytes that are not UTF-8", "UTF-8 text") from None
     except OSError as error:
-        raise fault(error.strerror or "unreadable", "a readable file") from None
+        raise fault(
+            error.strerror or "unreadable", f"a readable file of at most {LARGEST_DOCUMENT >> 20} MiB"
+        ) from None
 
 
 def _read_one_way(path: Path, text: str) -> str:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
-from crowdgate.limits import LARGEST_KEY_FILE
+from crowdgate.files import bounded, plain_file, read_plain
+from crowdgate.limits import LARGEST_DOCUMENT, LARGEST_KEY_FILE
 from crowdgate.signing import keys
-from crowdgate.signing.files import bounded, plain_file
 
 if TYPE_CHECKING:
     from crowdgate.signing.keys import PublicKey, SigningKey
@@ -125,10 +125,12 @@ def _placed(place: str, url: str, folder: Path, placed: Placed) -> str:
 
 def _settings(path: Path) -> dict[str, object]:
     try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+        settings = tomllib.loads(read_plain(path, LARGEST_DOCUMENT).decode())
     except (OSError, ValueError) as error:
         raise ConfigurationError(
-            Problem(str(path), None, "file", str(error), "valid TOML", code=Code.SETTING)
+            Problem(
+                str(path), None, "file", getattr(error, "strerror", None) or str(error), "valid TOML", code=Code.SETTING
+            )
         ) from None
     unknown = [name for name in settings if name not in NAMES]
     if unknown:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crowdgate.errors import Code, ConfigurationError, Problem
+from crowdgate.files import read_plain
 
 MOST_BYTES = 1 << 26
 MOST_FAULTS = 10
@@ -33,9 +34,8 @@ def read_file(path: Path) -> CsvFile:
     Raises OSError when it can't be read, ValueError or csv.Error, which say what is expected, when it is no CSV file,
     ConfigurationError, which lists every problem, when it has no header or rows of other lengths.
     """
-    if path.stat().st_size > MOST_BYTES:
-        raise ValueError("a file of at most 64 MiB")
-    lines = csv.reader(io.StringIO(path.read_text("utf-8-sig"), newline=""), strict=True)
+    text = read_plain(path, MOST_BYTES).decode("utf-8-sig")
+    lines = csv.reader(io.StringIO(text, newline=""), strict=True)
     filled = [(lines.line_num, tuple(row)) for row in lines if row]
     file = CsvFile(path, filled[0][1] if filled else (), tuple(filled[1:]))
     problems = _problems(file)

@@ -22,6 +22,7 @@ from crowdgate.contracts.models import (
 )
 from crowdgate.domain import Domain, categories, dates, numbers, parse_date, parse_number
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
+from crowdgate.files import is_url
 from crowdgate.hierarchy import ANY, ANY_LABEL, EXACT, INVALID_LABEL, Hierarchy
 from crowdgate.limits import LONGEST_CELL
 
@@ -29,6 +30,9 @@ from crowdgate.limits import LONGEST_CELL
 def read_csv(place: Place, name: str) -> CsvFile | None:
     """The CSV file called `name` beside the contract, or None after its problems were added."""
     path = place.document.path.parent / name
+    if is_url(name):
+        place.refuse(f"the URL {shown(name)}", "a CSV file of this machine, relative to the contract")
+        return None
     try:
         file = read_file(path)
     except OSError as error:

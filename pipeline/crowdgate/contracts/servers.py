@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from crowdgate.contracts.contract import Server
 from crowdgate.contracts.models import Place, facts, shown
 from crowdgate.errors import nearest
+from crowdgate.files import URL
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class ServerRule:
     properties: Mapping[str, Setting] = field(default_factory=dict)
 
 
-PATH = Setting(r"[^\0]+", "the path of the table, relative to the contract")
+PATH = Setting(rf"(?!{URL})[^\0]+", "the path of the table on this machine, relative to the contract, and no URL")
 
 
 def read_server(root: Place, rules: Mapping[str, ServerRule]) -> Server | None:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from crowdgate.errors import VerificationFailed
+from crowdgate.files import plain_file
 from crowdgate.formats.format import as_read
 
 PORTION = 1 << 16
@@ -90,7 +91,7 @@ def read(path: Path, schema: pa.Schema, most: int) -> Iterator[pa.Table]:
     read = pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK)
     rows = 0
     with (
-        path.open("rb") as raw,
+        plain_file(path) as raw,
         pyarrow.csv.open_csv(raw, read_options=read, convert_options=convert, parse_options=parse) as file,
     ):
         for batch in file:

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from crowdgate.errors import VerificationFailed
+from crowdgate.files import plain_file, read_plain
 from crowdgate.formats.format import as_read, labels_in
 from crowdgate.formats.written import Writer, same
 
@@ -45,7 +46,7 @@ def read(path: Path, schema: pa.Schema, most: int) -> Iterator[pa.Table]:
         raise VerificationFailed(f"{path.name}: unreadable")
     limits = {"thrift_string_size_limit": LONGEST_TEXT, "thrift_container_size_limit": LONGEST_TEXT}
     with (
-        path.open("rb") as raw,
+        plain_file(path) as raw,
         pq.ParquetFile(raw, read_dictionary=labels_in(schema), pre_buffer=False, **limits) as file,
     ):
         _check(path.name, file, schema, most)
@@ -134,7 +135,7 @@ def same_anew(path: Path, write: Writer) -> bool:
 def _same_but_writer(path: Path, write: Writer) -> bool:
     written = io.BytesIO()
     write(written)
-    anew, found = written.getvalue(), path.read_bytes()
+    anew, found = written.getvalue(), read_plain(path, LARGEST_ANEW)
     there = pq.read_metadata(io.BytesIO(anew)).created_by
     here = _WRITER.findall(found.decode("latin-1"))
     # a footer ends with its length and PAR1

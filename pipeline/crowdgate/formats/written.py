@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from crowdgate.files import plain_file
+
 Writer = Callable[[BinaryIO], None]
 """Writes a whole file; the same release gives the same bytes."""
 
@@ -36,7 +38,7 @@ class _Compared(io.RawIOBase):
 
 def same(path: Path, write: Writer) -> bool:
     """Whether `write` writes this very file."""
-    with path.open("rb") as file:
+    with plain_file(path) as file:
         compared = _Compared(file)
         try:
             write(cast(BinaryIO, compared))

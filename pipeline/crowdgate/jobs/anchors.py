@@ -18,13 +18,13 @@ from pathlib import Path
 from crowdgate import manifest
 from crowdgate.documents import read_document
 from crowdgate.errors import ConfigurationError, CrowdgateError, LedgerRefused, Problem
+from crowdgate.files import bounded, plain_file
 from crowdgate.jobs.catalogue import NAME as CATALOGUE
 from crowdgate.ledger.ledger import Ledger
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_ENVELOPE, LARGEST_MANIFEST
 from crowdgate.policy.files import policy_files
 from crowdgate.publish.names import SIGNED
-from crowdgate.signing.files import bounded, plain_file
 from crowdgate.signing.keys import PublicKey
 from crowdgate.signing.statement import CatalogueStatement, LedgerPlace, ReleaseStatement, verified
 

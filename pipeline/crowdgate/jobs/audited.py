@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from crowdgate.audit.readings import READINGS
 from crowdgate.candidate import AuditFigures, Audits, NoAudit, Question
+from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.errors import CrowdgateError, VerificationFailed
+from crowdgate.files import read_plain
 from crowdgate.gate import Outcome
 from crowdgate.jobs.audit import Asking, folder_of, ledger_of
 from crowdgate.jobs.audit_keeping import now
@@ -97,7 +99,7 @@ def _named(path: Path, plan: Plan) -> str:
 def _tried(path: Path, plan: Plan, asking: Asking[Any, Any], journal: list[Line]) -> _Tried | None:
     """One file of the folder; None for the record of another question."""
     try:
-        data = path.read_bytes()
+        data = read_plain(path, MOST_BYTES)
     except OSError:
         return _Tried(b"", None, None, 0, f"{_named(path, plan)} can't be read", 0)
     digest = hashlib.sha256(data).hexdigest()

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from crowdgate import manifest
 from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused, VerificationFailed
+from crowdgate.files import bounded, plain_file
 from crowdgate.ledger.ledger import Entry, Ledger, State
 from crowdgate.limits import LARGEST_ENVELOPE
 from crowdgate.publish import publisher
 from crowdgate.publish.locking import locked
 from crowdgate.publish.names import STAGING
-from crowdgate.signing.files import bounded, plain_file
 from crowdgate.signing.keys import PublicKey, SigningKey
 from crowdgate.signing.statement import CatalogueStatement, LedgerPlace, catalogue_statement, signed, verified
 

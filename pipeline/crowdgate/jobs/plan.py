@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from crowdgate.accounting.numbers import decimal, exact_text
 from crowdgate.candidate import Question, Shape, Static
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
+from crowdgate.files import is_url
 from crowdgate.formats import FORMATS
 from crowdgate.gate import Reach, Verdict, part_name, reach, verdict
 from crowdgate.guarantee import Guarantee, Part
@@ -222,7 +223,13 @@ def _unit_words(unit: PrivacyUnit) -> str:
 
 def _publish_problems(bundle: Bundle) -> Iterator[Problem]:
     at, to = ("spec", "publish", "to"), bundle.policy.spec.publish.to
-    if not to or not _is_below(bundle.root, to):
+    if is_url(to):
+        found, expected = (
+            f"{to!r} is a URL",
+            "a folder below the working copy, such as releases; copy it elsewhere after",
+        )
+        yield _at(bundle, at, found, expected, None, Code.DESTINATION)
+    elif not to or not _is_below(bundle.root, to):
         yield _at(
             bundle,
             at,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdgate.errors import Code, ConfigurationError, FileFault
+from crowdgate.files import plain_file
 from crowdgate.histogram import Histogram, View, collapse
 from crowdgate.jobs.register import AT, Shared, comparable, is_shared
 from crowdgate.limits import MOST_MATCHED
@@ -77,6 +78,6 @@ def _digests(source: Source) -> tuple[str, ...]:
     """SHA-256 of the files of a source, sorted; of another source there are none."""
     found = []
     for path in source.paths if isinstance(source, FileSource) else ():
-        with path.open("rb") as file:
+        with plain_file(path) as file:
             found.append(hashlib.file_digest(file, "sha256").hexdigest())
     return tuple(sorted(found))

@@ -10,7 +10,9 @@ import secrets
 from collections.abc import Callable
 from dataclasses import replace
 
+from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.extras import EXPECTATIONS, RELEASE, need
+from crowdgate.files import is_url
 from crowdgate.gate import blocked, verdict
 from crowdgate.jobs import staging
 from crowdgate.jobs.anchors import destinations_of, refuse_unanchored
@@ -86,6 +88,7 @@ def prepare(request: Request) -> Run | Result:
     need(RELEASE, "release")
     bundle = bundle_of(request.policy)
     refuse_dry_run(bundle)
+    _refuse_urls(request)
     others = held_here(bundle.root, bundle.contract, bundle.budget, request.ledger).problems
     plan = plan_release(bundle, others)
     for rule in bundle.contract.engine_rules:
@@ -110,6 +113,13 @@ def prepare(request: Request) -> Run | Result:
     register, known = counted_register(plan), evidence(plan, ledger, slot)
     run = (plan, slot, name, ledger, source, root, root / name, request.holder or secrets.token_hex(8))
     return claim(Run(*run, known.audits, known.records, register))
+
+
+def _refuse_urls(request: Request) -> None:
+    for option, path in (("--input", request.input), ("--to", request.to)):
+        if path is not None and is_url(str(path)):
+            expected = "a file or folder of this machine"
+            raise ConfigurationError(Problem("command line", None, option, f"the URL {str(path)!r}", expected))
 
 
 @claim_given_back

@@ -5,9 +5,11 @@ from pathlib import Path
 
 from crowdgate.attachments import SIGNATURE
 from crowdgate.errors import EnvironmentFault
+from crowdgate.files import read_plain
 from crowdgate.jobs.verify import verify
 from crowdgate.kind.attachment import Context
 from crowdgate.ledger.stores import placed
+from crowdgate.limits import LARGEST_ENVELOPE, LARGEST_MANIFEST
 from crowdgate.manifest import NAME
 from crowdgate.publish.names import SIGNED
 from crowdgate.publish.publisher import replace
@@ -24,7 +26,7 @@ def sign(folder: Path, home: Path, ledger: str | None = None, keep: Sequence[Pat
     """
     key = configured_key(home)
     found = verify(folder, ledger_url(home, ledger, placed), keep)
-    sealed = (folder / NAME).read_bytes()
+    sealed = read_plain(folder / NAME, LARGEST_MANIFEST)
     made = SIGNATURE.make(Context(manifest=found.manifest, sealed=sealed, signer=key))
     assert made is not None, "a key makes a signature"
     try:
@@ -38,4 +40,4 @@ def sign(folder: Path, home: Path, ledger: str | None = None, keep: Sequence[Pat
 def _kept(folder: Path, key: SigningKey, keep: Sequence[Path]) -> bytes | None:
     """The envelope that is there, with one signature more."""
     trusted = [each for path in keep for each in public_keys(path)]
-    return added((folder / SIGNED).read_bytes(), key, trusted) if trusted else None
+    return added(read_plain(folder / SIGNED, LARGEST_ENVELOPE), key, trusted) if trusted else None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate.errors import CrowdgateError, VerificationFailed
+from crowdgate.files import read_plain
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
@@ -56,6 +57,6 @@ def _digest(path: Path) -> str | None:
     try:
         if path.stat().st_size > LARGEST_MANIFEST:
             return None
-        return policy_digest_in(path.read_bytes())
+        return policy_digest_in(read_plain(path, LARGEST_MANIFEST))
     except (OSError, VerificationFailed):
         return None

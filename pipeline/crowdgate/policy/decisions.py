@@ -13,7 +13,8 @@ from pydantic import BeforeValidator, Field, model_validator
 from crowdgate.contracts.contract import Contract
 from crowdgate.documents import Document, read_document
 from crowdgate.errors import Code, ConfigurationError, Problem
-from crowdgate.limits import MOST_VALUES
+from crowdgate.files import read_plain
+from crowdgate.limits import LARGEST_DOCUMENT, MOST_VALUES
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.values import Day, Line, Strict, schema_of, whole_number
 
@@ -126,7 +127,11 @@ def readable(root: Path, problems: list[Problem]) -> list[Decision]:
 def read_decision(path: Path) -> Decision:
     """The decision in a file. Raises ConfigurationError."""
     document = read_document(path)
-    return Decision(parse(CollectionDecision, document).spec, hashlib.sha256(path.read_bytes()).hexdigest(), document)
+    return Decision(
+        parse(CollectionDecision, document).spec,
+        hashlib.sha256(read_plain(path, LARGEST_DOCUMENT)).hexdigest(),
+        document,
+    )
 
 
 def concerning(decisions: Sequence[Decision], contract: Contract) -> list[Decision]:

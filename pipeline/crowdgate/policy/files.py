@@ -9,9 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.contracts.reading import BrokenContract, read_contract
 from crowdgate.documents import Document, Location, read_document
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
+from crowdgate.files import read_plain
 from crowdgate.policy.mending import follows, mended
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.policy import MechanismSpec, PrivacyBudget, ReleasePolicy, policy_model
@@ -270,5 +272,5 @@ def _digest(root: Path, files: Sequence[Path]) -> str:
     total = hashlib.sha256()
     for path in files:
         name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
-        total.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+        total.update(f"{name}\0{hashlib.sha256(read_plain(path, MOST_BYTES)).hexdigest()}\n".encode())
     return total.hexdigest()

@@ -15,9 +15,9 @@ from pathlib import Path
 from crowdgate import modes
 from crowdgate.disk import sync
 from crowdgate.errors import CrowdgateError, EnvironmentFault
+from crowdgate.files import bounded, plain_file
 from crowdgate.publish.locking import locked
 from crowdgate.publish.names import SCRATCH, STAGING
-from crowdgate.signing.files import bounded, plain_file
 
 _PART = f"{SCRATCH}claim"
 _LEDGER = re.compile(r"([a-z0-9-]{1,40}-[0-9a-f]{8})\n")

@@ -2,6 +2,7 @@
 
 import codecs
 import csv
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import BinaryIO
 
 from crowdgate.contracts.contract import Attribute
 from crowdgate.errors import VerificationFailed
+from crowdgate.files import plain_file
 from crowdgate.hierarchy import Level
 from crowdgate.limits import LARGEST_LISTING
 
@@ -59,7 +61,7 @@ def read_lines(path: Path, columns: Sequence[str]) -> Iterator[list[str]]:
     if path.stat().st_size > LARGEST_LISTING:
         raise VerificationFailed(f"{path.name}: larger than {LARGEST_LISTING} bytes")
     csv.field_size_limit(LARGEST_LISTING)  # a cell may be as long as the file
-    with path.open(encoding="utf-8", newline="") as file:
+    with plain_file(path) as raw, io.TextIOWrapper(raw, "utf-8", newline="") as file:
         lines = csv.reader(file, strict=True)
         try:
             if next(lines, None) != list(columns):

@@ -18,6 +18,8 @@ from pydantic import ConfigDict
 from crowdgate import manifest, modes
 from crowdgate.disk import sync
 from crowdgate.errors import EnvironmentFault, LedgerRefused
+from crowdgate.files import plain_file, read_plain
+from crowdgate.limits import LARGEST_MANIFEST
 from crowdgate.manifest import FileSaid
 from crowdgate.manifest.values import Said
 from crowdgate.publish.durable import faults, make_folder
@@ -96,7 +98,7 @@ def publish(staged: Staged, destination: Path) -> None:
     """Move a staged release to its place, at once. Refuses one whose key was not drawn from the operating system."""
     if not complete(staged.folder, staged.manifest_digest):
         raise EnvironmentFault(f"{destination}: its staged files are not what was committed; nothing is published")
-    if _sealed_part((staged.folder / manifest.NAME).read_bytes()).key != "operating system":
+    if _sealed_part(read_plain(staged.folder / manifest.NAME, LARGEST_MANIFEST)).key != "operating system":
         raise EnvironmentFault("this release was made with an injected key and is never published")
     with faults(destination):
         make_folder(destination.parent)
@@ -125,7 +127,7 @@ def recover(folder: Path, manifest_digest: str) -> Staged:
 def complete(folder: Path, manifest_digest: str) -> bool:
     """Whether a folder holds exactly the files of this manifest, and perhaps what closes it."""
     try:
-        sealed = (folder / manifest.NAME).read_bytes()
+        sealed = read_plain(folder / manifest.NAME, LARGEST_MANIFEST)
         if hashlib.sha256(sealed).hexdigest() != manifest_digest:
             return False
         files = _sealed_part(sealed).files
@@ -157,7 +159,7 @@ def staged_folder(root: Path, owner: str, release_id: str) -> Path:
 
 def file_digest(path: Path) -> str:
     """SHA-256 of a file."""
-    with path.open("rb") as file:
+    with plain_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

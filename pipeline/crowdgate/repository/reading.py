@@ -10,11 +10,11 @@ from datetime import date
 from pathlib import Path
 
 from crowdgate.errors import FileFault, VerificationFailed
+from crowdgate.files import bounded, plain_file
 from crowdgate.limits import LARGEST_ENTRY, LARGEST_ENVELOPE
 from crowdgate.repository import index, web
 from crowdgate.repository.entry import Entry, asked_by, digest_of, read_entry
 from crowdgate.repository.index import Index, read_index
-from crowdgate.signing.files import bounded, plain_file
 from crowdgate.signing.keys import PublicKey
 
 STAGING = ".crowdgate-staging"

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from crowdgate import libraries, modes
 from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, Problem
+from crowdgate.files import bounded, plain_file
 from crowdgate.limits import LARGEST_KEY_FILE
-from crowdgate.signing.files import bounded, plain_file
 
 PUBLIC_SUFFIX = ".pub"
 NO_PEM = "nothing that is PEM, or something beside it"

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from crowdgate.errors import FileFault
+from crowdgate.files import plain_file
 from crowdgate.limits import LONGEST_HEADER, LONGEST_LINE
 from crowdgate.sources.files import Slice, Stamp
 from crowdgate.sources.source import Batch
@@ -48,7 +49,7 @@ class Block:
 
 def read_header(path: Path, delimiter: str) -> Header:
     """The first record, which may hold quoted line ends. Raises FileFault when there is none that can be read."""
-    with path.open("rb") as file:
+    with plain_file(path) as file:
         start = file.read(LONGEST_HEADER + 1)
     skipped = len(_BOM) if start.startswith(_BOM) else 0
     if not start[skipped:].strip(b"\r\n"):
@@ -72,7 +73,7 @@ def _first_record(start: bytes, skipped: int, delimiter: str) -> Header | None:
 
 def read_blocks(path: Path, body: int, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[bytes, int]]:
     """Blocks of whole lines after the header, each with the byte that reading has reached."""
-    with path.open("rb") as file:
+    with plain_file(path) as file:
         file.seek(body)
         rest = bytearray()
         while chunk := file.read(block_bytes):

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from crowdgate.files import plain_file
 from crowdgate.limits import LARGEST_PAGE, LARGEST_PAGES, MOST_PAGE_VALUES
 from crowdgate.sources import thrift
 
@@ -125,7 +126,7 @@ def groups_of(path: Path) -> Sequence[thrift.Fields]:
 
     Raises ValueError where it is none, OSError where there is no file.
     """
-    with path.open("rb") as file:
+    with plain_file(path) as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - FOOTER_END))
         length = int.from_bytes(file.read(4), "little")
@@ -140,7 +141,7 @@ def chunks_of(path: Path, schema: Any, group: thrift.Fields, columns: Sequence[s
     if len(said) != len(schema):
         raise ValueError("a row group of other columns than the schema's")
     wanted = [(column, at) for at in range(len(schema)) if (column := schema.column(at)).path in columns]
-    with path.open("rb", buffering=0) as file:
+    with plain_file(path) as file:
         return [_chunk(file.fileno(), said[at].get(_META), column) for column, at in wanted]
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from crowdgate.errors import FileFault
+from crowdgate.files import plain_file
 from crowdgate.limits import LARGEST_FOOTER, LONGEST_ID
 from crowdgate.sources import pages, thrift
 from crowdgate.sources.encode import is_text, too_long
@@ -38,7 +39,7 @@ def names_of(path: Path, wanted: Sequence[str]) -> tuple[str, ...]:
 
 
 def _check_footer(path: Path) -> None:
-    with path.open("rb") as file:
+    with plain_file(path) as file:
         file.seek(max(0, path.stat().st_size - pages.FOOTER_END))
         if int.from_bytes(file.read(4), "little") > LARGEST_FOOTER:
             raise FileFault(

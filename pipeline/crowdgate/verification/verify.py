@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate import manifest
 from crowdgate.errors import ConfigurationError, CrowdgateError, Problem, VerificationFailed
+from crowdgate.files import plain_file, read_plain
 from crowdgate.formats import FORMATS
 from crowdgate.formats.written import Writer, same
 from crowdgate.gate import part_name
@@ -161,7 +162,7 @@ def _manifest(of: Verification) -> Iterator[str]:
     if of.sizes[manifest.NAME] > LARGEST_MANIFEST:
         yield f"{manifest.NAME}: larger than {LARGEST_MANIFEST} bytes"
         return
-    of.sealed = (of.folder / manifest.NAME).read_bytes()
+    of.sealed = read_plain(of.folder / manifest.NAME, LARGEST_MANIFEST)
     kind = of.kinds.get(manifest.kind_in(of.sealed))
     if kind is None:
         yield f"{manifest.NAME}: its mechanism is none of {', '.join(of.kinds)}"
@@ -286,11 +287,11 @@ def _refit(of: Verification) -> Iterator[str]:
 def _bytes(of: Verification, name: str) -> bytes:
     if of.sizes[name] > LARGEST_LISTING:
         raise VerificationFailed(f"{name}: larger than {LARGEST_LISTING} bytes")
-    return (of.folder / name).read_bytes()
+    return read_plain(of.folder / name, of.sizes[name])
 
 
 def _digest(path: Path) -> str:
-    with path.open("rb") as file:
+    with plain_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

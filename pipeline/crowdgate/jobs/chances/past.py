@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from crowdgate import manifest
 from crowdgate.candidate import Shape
 from crowdgate.errors import CrowdgateError, VerificationFailed
+from crowdgate.files import bounded, plain_file
 from crowdgate.jobs.ledgers import ledger_at
 from crowdgate.jobs.replay.numbers import public_verdicts, recorded_gates, told_at_the_end
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
-from crowdgate.signing.files import bounded, plain_file
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.accounting.numbers import decimal
+from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.documents import read_document
 from crowdgate.errors import CrowdgateError
+from crowdgate.files import read_plain
 from crowdgate.gate import number_words
 from crowdgate.jobs.chances.job import chances, odds_words
 from crowdgate.jobs.diff.compare import NOTHING, Change
@@ -120,7 +122,7 @@ def _read(contract: Contract | None) -> list[tuple[str, Any]] | None:
         return None
     folder = contract.files[0].parent
     return [
-        (relpath(path, folder), read_document(path).data if path.suffix == ".yaml" else path.read_bytes())
+        (relpath(path, folder), read_document(path).data if path.suffix == ".yaml" else read_plain(path, MOST_BYTES))
         for path in contract.files
     ]
 

@@ -16,7 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from crowdgate.accounting.numbers import exact_text
+from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.errors import ConfigurationError, LedgerRefused, Problem
+from crowdgate.files import read_plain
 from crowdgate.jobs.guard import guarded_step
 from crowdgate.jobs.kl import shelf
 from crowdgate.jobs.kl.figures import kept
@@ -93,7 +95,9 @@ def request_digest(subject: Subject, epsilon: Fraction, files: Sequence[Path], w
         "restrictions": [each.model_dump(mode="json") for each in subject.restrictions()],
         "epsilon": exact_text(epsilon),
         "said": words,
-        "files": [sha256(path.read_bytes()).hexdigest() for path in sorted(path.resolve() for path in files)],
+        "files": [
+            sha256(read_plain(path, MOST_BYTES)).hexdigest() for path in sorted(path.resolve() for path in files)
+        ],
     }
     return sha256(json.dumps(said, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from crowdgate import modes
 from crowdgate.errors import EnvironmentFault, FileFault, VerificationFailed
+from crowdgate.files import bounded, plain_file
 from crowdgate.limits import LARGEST_ENTRY, LARGEST_ENVELOPE
 from crowdgate.publish.locking import locked
 from crowdgate.publish.names import SCRATCH
@@ -14,7 +15,6 @@ from crowdgate.publish.publisher import replace
 from crowdgate.repository import index, web
 from crowdgate.repository.entry import digest_of
 from crowdgate.repository.reading import STAGING, read_repository
-from crowdgate.signing.files import bounded, plain_file
 from crowdgate.signing.keys import PublicKey, SigningKey
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from crowdgate.errors import ConfigurationError, FileFault, VerificationFailed
+from crowdgate.files import bounded, plain_file
 from crowdgate.jobs.predict.figures import Row
 from crowdgate.jobs.predict.foretold import Foretold
 from crowdgate.jobs.predict.group import BIAS, in_words, who_are
@@ -33,7 +34,6 @@ from crowdgate.risk.approximations.validity import TOGETHER as TOGETHER_OFF
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.groups import share_in_groups_of
 from crowdgate.risk.prediction import ABOVE_ZERO, BELOW_ONE, predicted
-from crowdgate.signing.files import bounded, plain_file
 from crowdgate.signing.keys import public_keys
 
 KL, COLLISION, EXACT = "KL", "collision quantity", "exactly"

@@ -13,6 +13,8 @@ import yaml
 
 from crowdgate import ledger as ledgers
 from crowdgate.errors import Code, ConfigurationError, Problem
+from crowdgate.files import read_plain
+from crowdgate.limits import LARGEST_DOCUMENT
 from crowdgate.settings import FILE, KEY_VARIABLE, LEDGER_VARIABLE
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def copied(bundle: Bundle, folder: Path) -> Path:
 
 def _state(path: Path, section: str, **values: str) -> None:
     """Rewrites a file of YAML with these values in one of its sections; all others stay as they are written."""
-    document = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    document = yaml.compose(read_plain(path, LARGEST_DOCUMENT).decode(), Loader=yaml.CSafeLoader)
     assert document is not None, "it was read before"
     held = next(value.value for key, value in document.value if key.value == section)
     held[:] = [(key, value) for key, value in held if key.value not in values]

@@ -11,7 +11,9 @@ from crowdgate import manifest, report
 from crowdgate.accounting.numbers import decimal
 from crowdgate.attachments import ATTACHMENTS
 from crowdgate.audit.readings import READINGS
+from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.errors import ConfigurationError, LedgerRefused, Problem
+from crowdgate.files import read_plain
 from crowdgate.jobs.ledgers import ledger_at, ledger_read
 from crowdgate.jobs.reporting import questions
 from crowdgate.jobs.reporting.aspects import criteria
@@ -150,7 +152,7 @@ def _audits(folder: Path, said: Manifest) -> tuple[str, ...]:
     told = []
     for reading in READINGS.values():
         if reading.file in said.files:
-            record, found = reading.read((folder / reading.file).read_bytes())
+            record, found = reading.read(read_plain(folder / reading.file, MOST_BYTES))
             told.append(f"An audit of {reading.question} of {record.made} ended in {found.outcome} ({reading.file}).")
     return tuple(told)
 

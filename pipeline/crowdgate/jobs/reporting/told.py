@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from crowdgate import manifest
 from crowdgate.errors import VerificationFailed
+from crowdgate.files import bounded, plain_file
 from crowdgate.jobs.replay.numbers import recorded_gates, told_at_the_end
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
-from crowdgate.signing.files import bounded, plain_file
 
 if TYPE_CHECKING:
     from crowdgate.gate import Verdict

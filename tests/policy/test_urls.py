@@ -1,0 +1,63 @@
+"""Nothing is read from or published to a URL: check says so at its place, before anything is charged."""
+
+from pathlib import Path
+
+import pytest
+
+import crowdgate as api
+from crowdgate.errors import ConfigurationError
+from crowdgate.files import is_url
+from tests.workshop import Workshop, crowdgate, make_workshop
+
+URLS = ("s3://bucket/x", "S3://bucket/x", "gs://b/x", "https://example.org/x", "file:///tmp/x", "abfss://c@a.net/x")
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    made = make_workshop(tmp_path)
+    monkeypatch.chdir(made.root)
+    return made
+
+
+@pytest.mark.parametrize("url", URLS)
+def test_a_url_is_known_also_as_a_path(url: str) -> None:
+    assert is_url(url)
+    assert is_url(str(Path(url)))
+
+
+@pytest.mark.parametrize("name", ["releases", "a:b", "2030:01/x", "/tmp/s3:", "c:x", "./s3:/x", "x/http://y"])
+def test_a_colon_alone_makes_no_url(name: str) -> None:
+    assert not is_url(name)
+
+
+def test_check_refuses_a_policy_that_publishes_to_a_url(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    text = workshop.policy.read_text()
+    line = next(number for number, each in enumerate(text.splitlines(), 1) if "publish:" in each)
+    workshop.policy.write_text(text.replace("to: releases", 'to: "s3://bucket/x"'))
+    assert crowdgate("check", workshop.policy) == 2
+    said = capsys.readouterr().err
+    assert "is a URL" in said
+    assert f"clinic.yaml:{line}" in said
+    assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 2
+    assert not list(workshop.root.glob("s3*"))
+
+
+@pytest.mark.parametrize("what", ["path: patients.parquet", "value: ward.csv"])
+def test_check_refuses_a_contract_that_names_a_url(
+    what: str, workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, name = what.split(": ")
+    text = workshop.contract.read_text()
+    assert what in text
+    workshop.contract.write_text(text.replace(what, f'{key}: "s3://bucket/{name}"'))
+    assert crowdgate("check", workshop.policy) == 2
+    assert "URL" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--to", "--input"])
+def test_options_and_programs_name_no_url(option: str, workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01", option, "s3://bucket/x") == 2
+    assert "the URL" in capsys.readouterr().err
+    with pytest.raises(ConfigurationError, match="the URL"):
+        api.release(workshop.policy, "2030-01-01", **{option.strip("-"): "s3://bucket/x"})
+    assert api.open_ledger(workshop.root).entries() == []
