@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any, Literal
 
@@ -405,6 +406,8 @@ LINES: dict[str, Line | Solver] = {
     "accounting.amplification.amplify": Line(
         amplification.amplify, ("up", "up"), lambda e, d, b: (amplified(e, b), d * b),
         (ANY_EPSILON, DELTA, ANY_BETA), 1e-11),
+    "accounting.amplification.amplified_again": Line(
+        amplification.amplified_again, ("up",), amplified, (ANY_EPSILON, ANY_BETA), 1e-11),
     "accounting.amplification.sampled": Line(
         amplification.sampled, ("near",), amplified, (_floats(ANY_EPSILON), _floats(BETA)), 2e-12),
     "accounting.audit_power.passing_successes": Line(
@@ -649,7 +652,7 @@ LINES: dict[str, Line | Solver] = {
         tables_plan.tables_budget, within, more_spend, (EPSILON, SMALL_DELTA, NOISE, ANY_BETA),
         lambda e, d, noise, b: 0 < e <= 700 and (noise == "laplace" or e > 1e-3)),
     "accounting.tables_plan.stated_guarantee": Line(
-        tables_plan.stated_guarantee, ("up", "up"),
+        partial(tables_plan.stated_guarantee, again=True), ("up", "up"),  # the less of two
         lambda noise, spend, inner, b: (amplified(spend_of(noise, spend, inner), b), inner * b),
         (NOISE, RHO, SMALL_DELTA, ANY_BETA), None, lambda noise, rho, d, b: rho < 10**5),
     "accounting.threshold.appears": Line(

@@ -2,13 +2,17 @@
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
+from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowdgate.accounting import amplification, zcdp
 from crowdgate.accounting.amplification import amplify
 from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
 from crowdgate.accounting.tables_plan import (
@@ -103,6 +107,32 @@ def test_zcdp_is_converted_before_it_is_amplified_and_amplified_once() -> None:
     assert twice.spend > found.spend
     assert stated_guarantee("gaussian", twice.spend, "1e-5", Fraction(1, 10))[0] > found.epsilon
     assert amplify(*amplify(inner, "1e-5", "0.1"), "0.1")[0] < found.epsilon / 5
+
+
+class LastBitUp(ModuleType):
+    """`math` of another machine: logarithms and exponentials that are greater by their last bit."""
+
+    def __getattr__(self, name: str) -> Any:
+        own = getattr(math, name)
+        moved = name in ("exp", "expm1", "log", "log1p")
+        return (lambda number: math.nextafter(own(number), math.inf)) if moved else own
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(
+    epsilon=st.decimals("0.01", 10, places=3), beta=st.decimals("0.01", 1, places=2),
+    delta=st.sampled_from(["1e-5", "1e-9"]), noise=st.sampled_from(["laplace", "gaussian"]),
+)  # fmt: skip
+def test_another_machine_confirms_what_a_budget_was_made_for(
+    epsilon: Decimal, beta: Decimal, delta: str, noise: NoiseKind
+) -> None:
+    made = tables_budget(str(epsilon), delta, noise, str(beta))
+    numbers = noise, made.spend, min(Fraction(delta) / made.beta, 1 - Fraction(1, 10**9)), made.beta
+    assert stated_guarantee(*numbers, again=True)[0] <= stated_guarantee(*numbers)[0]
+    with pytest.MonkeyPatch.context() as machine:
+        for room in (amplification, zcdp):
+            machine.setattr(room, "math", LastBitUp("math"))
+        assert stated_guarantee(*numbers, again=True)[0] <= Fraction(str(epsilon))
 
 
 def test_gaussian_noise_without_delta_is_refused() -> None:

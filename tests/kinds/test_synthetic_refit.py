@@ -1,13 +1,9 @@
 """Synthetic rows made again of their noisy tables and their seed: the same rows, and no forged ones."""
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from crowdgate import manifest
@@ -17,6 +13,7 @@ from crowdgate.jobs.verify import verify
 from crowdgate.kinds import KINDS
 from crowdgate.manifest import NAME, dumped
 from tests.forging import Claims, Lines, reseal, reseal_with_page, rewrite_lines, rewrite_rows, stated
+from tests.processors import needs_features, on_a_plain_processor
 from tests.verify.keep import KEPT
 from tests.workshop import crowdgate
 
@@ -127,9 +124,9 @@ def test_the_command_says_what_it_made_again(copy: Path, capsys: pytest.CaptureF
     assert crowdgate("verify", copy, "--refit") == 6
 
 
-def test_a_processor_without_wide_registers_makes_the_same_rows() -> None:
-    """Where NumPy may use them: elsewhere both runs are alike."""
-    wide = np.show_config(mode="dicts")["SIMD Extensions"]["found"]
-    told = {**os.environ, "NPY_DISABLE_CPU_FEATURES": " ".join(wide)}
-    words = "import sys, pathlib, crowdgate.jobs.verify as v; v.verify(pathlib.Path(sys.argv[1]), refit=True)"
-    subprocess.run([sys.executable, "-c", words, str(RELEASE)], env=told, check=True)
+@needs_features
+@pytest.mark.parametrize("kind", ["dp_synthetic", "dp_tables", "safe_k_anonymity"])
+def test_a_release_holds_on_a_plain_processor(kind: str) -> None:
+    """Synthetic rows are made again there; weights and intervals are computed again."""
+    words = "import sys, pathlib, crowdgate.jobs.verify as v; v.verify(pathlib.Path(sys.argv[1]), refit=%s)"
+    on_a_plain_processor(words % (kind == "dp_synthetic"), str(KEPT / "2" / kind))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from crowdgate.accounting.amplification import amplify
+from crowdgate.accounting.amplification import amplified_again, amplify
 from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace, Law
 from crowdgate.accounting.numbers import Number, down, epsilon_of, exact, probability, up, whole
 from crowdgate.accounting.zcdp import greatest_rho, squared_sigma, zcdp_epsilon
@@ -110,14 +110,20 @@ def tables_budget(epsilon: Number, delta: Number, noise: NoiseKind, beta: Number
     return TablesBudget(noise, spend, rate, *spent)
 
 
-def stated_guarantee(noise: NoiseKind, spend: Number, inner_delta: Number, beta: Number) -> tuple[Fraction, Fraction]:
-    """(epsilon, delta) of a release whose noise spends `spend` on one Bernoulli sample of rate beta, rounded up."""
+def stated_guarantee(
+    noise: NoiseKind, spend: Number, inner_delta: Number, beta: Number, *, again: bool = False
+) -> tuple[Fraction, Fraction]:
+    """(epsilon, delta) of a release whose noise spends `spend` on one Bernoulli sample of rate beta, rounded up.
+
+    `again` rounds up less, but enough. It confirms what another machine stated, whose logarithms and exponentials may
+    differ from these in the last bit. A `spend` made for that epsilon could otherwise be above it here.
+    """
     rate, delta = probability("beta", beta, open_low=True), probability("delta", inner_delta)
-    epsilon: Number = zcdp_epsilon(spend, delta) if noise == "gaussian" else epsilon_of(spend)
+    epsilon: Number = zcdp_epsilon(spend, delta, again=again) if noise == "gaussian" else epsilon_of(spend)
     if rate == 1:
         return epsilon_of(epsilon), delta
-    amplified = amplify(epsilon, delta, rate)
-    return Fraction(amplified[0]), delta * rate
+    amplified = amplified_again(epsilon, rate) if again else Fraction(amplify(epsilon, delta, rate)[0])
+    return amplified, delta * rate
 
 
 def _before_sampling(epsilon: Fraction, beta: Fraction) -> Fraction:

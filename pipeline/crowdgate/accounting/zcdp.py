@@ -15,6 +15,7 @@ from crowdgate.accounting.numbers import Number, down, epsilon_of, exact, exp_up
 
 GREATEST_RHO = 10**6
 _SLACK = 1e-14
+"""Of the sum of absolute terms: what rounding may take from a sum, many times over."""
 _STEPS = 200
 
 
@@ -45,15 +46,19 @@ def zcdp_delta(rho: Number, epsilon: Number) -> float:
     return min(1.0, exp_up(_sum_up(terms)))
 
 
-def zcdp_epsilon(rho: Number, delta: Number) -> float:
-    """The least epsilon for which this conversion gives (epsilon, delta)-DP, rounded up. delta in (0, 1)."""
+def zcdp_epsilon(rho: Number, delta: Number, *, again: bool = False) -> float:
+    """The least epsilon for which this conversion gives (epsilon, delta)-DP, rounded up. delta in (0, 1).
+
+    `again` leaves half the room for rounding. It is still an upper bound, and at most what another machine found with
+    all the room, whose logarithms may differ in the last bit.
+    """
     r = up(_rho(rho))
     log = -math.log(down(probability("delta", delta, open_low=True, open_high=True)))
     if r == 0:
         return 0.0
     t = _root(lambda t: r * t * t + math.log1p(t) - log)
     terms = ((1 + t) * r, log / t, *(term / t for term in _shape(t)))
-    return max(0.0, _sum_up(terms))
+    return max(0.0, _sum_up(terms, _SLACK / 2 if again else _SLACK))
 
 
 def greatest_rho(epsilon: Number, delta: Number) -> Fraction:
@@ -89,9 +94,9 @@ def _shape(t: float) -> tuple[float, float]:
     return t * math.log(t), -(1 + t) * math.log1p(t)
 
 
-def _sum_up(terms: tuple[float, ...]) -> float:
+def _sum_up(terms: tuple[float, ...], room: float = _SLACK) -> float:
     """The sum, with room for the rounding of every term."""
-    total = math.fsum(terms) + _SLACK * math.fsum(map(abs, terms))
+    total = math.fsum(terms) + room * math.fsum(map(abs, terms))
     return raised(total) if total > 0 else total
 
 

@@ -49,6 +49,6 @@ def spend_problems(said: NoiseSaid, epsilon: Fraction, delta: Fraction, beta: Fr
     if gaussian and inner <= 0:
         yield "gaussian noise with a delta of 0"
         return
-    spent = stated_guarantee(said.noise_kind, said.spend, inner, beta)
+    spent = stated_guarantee(said.noise_kind, said.spend, inner, beta, again=True)
     if spent[0] > epsilon or spent[1] > delta:
         yield "what the noise spends does not keep the stated epsilon and delta"

@@ -1,4 +1,4 @@
-"""Exponentials and logarithms: right, and the same bits on every processor."""
+"""Exponentials, logarithms and sums of products: right, and the same bits on every processor."""
 
 import hashlib
 from math import exp as true_exp
@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.mechanisms.synthetic.domain import Floats
-from crowdgate.mechanisms.synthetic.elementary import exp, log
+from crowdgate.mechanisms.synthetic.elementary import dot, exp, log
+from tests.processors import needs_features, on_a_plain_processor
 
-GRID: Floats = np.linspace(-650, 0, 20_001, dtype=np.float64)[:-1] ** 3 / 650**2
-"""-650 to 0."""
-DIGESTS = ("d4bd139959a1e37f", "182641db44283a90")
+STEPS: Floats = np.arange(-20_000, 0) / 20_000
+GRID: Floats = STEPS * STEPS * STEPS * 650
+"""-650 to 0, of divisions and products: powers have other last bits on other processors."""
+DIGESTS = ("c90d66a05860765b", "cc73d8a69a530f69", "deb82e475ec8cd86")
 
 
 def exponentials(*numbers: float) -> list[float]:
@@ -44,9 +46,35 @@ def test_what_cannot_occur_has_exactly_no_weight_and_what_is_no_number_stays_non
     assert np.isnan(log(np.array([nan, inf]))).all()
 
 
-def test_every_processor_has_the_same_bits() -> None:
-    """Whoever sees this fail on a machine can't make released rows again there."""
+@pytest.mark.parametrize("length", [*range(20), 1000, 8191, 8192, 8193, 30_001])
+def test_products_are_rounded_and_added_in_a_fixed_order(length: int) -> None:
+    """By twos, fours of these from the last to the first, in pieces of 8192: one number after the other."""
+    one, other = (np.random.default_rng(seed).normal(size=length) for seed in (1, 2))
+    total = 0.0
+    for first in range(0, length, 8192):
+        products = (one[first : first + 8192] * other[first : first + 8192]).tolist()
+        pairs = [[*products[at : at + 2], 0.0][:2] for at in range(0, len(products), 2)]
+        fours = len(products) // 8 * 4
+        sums = [0.0, 0.0]
+        for pair in [*(pairs[at ^ 3] for at in range(fours)), *pairs[fours:]]:
+            sums = [a + b for a, b in zip(sums, pair, strict=True)]
+        total += sums[0] + sums[1]
+    assert dot(one, other) == total
+
+
+def digests() -> tuple[str, ...]:
     weights = GRID.copy()
     exp(weights)
-    found = tuple(hashlib.sha256(each.tobytes()).hexdigest()[:16] for each in (weights, log(weights)))
-    assert found == DIGESTS
+    found = weights, log(weights), np.array([dot(weights[:size], GRID[:size]) for size in range(0, 20_000, 500)])
+    return tuple(hashlib.sha256(each.tobytes()).hexdigest()[:16] for each in found)
+
+
+def test_every_processor_has_the_same_bits() -> None:
+    """Whoever sees this fail on a machine can't make released rows again there."""
+    assert digests() == DIGESTS
+
+
+@needs_features
+def test_a_plain_processor_has_the_same_bits() -> None:
+    program = "from tests.mechanisms.synthetic.test_elementary import digests; print(digests())"
+    assert on_a_plain_processor(program).strip() == str(digests())

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from crowdgate.accounting.numbers import decimal
+from crowdgate.histogram import Counts
 from crowdgate.kind.kind import Page
 from crowdgate.kinds.rows import first_estimates
-from crowdgate.kinds.rows.candidate import Floats, Margin, PublishedRows, Weighting
+from crowdgate.kinds.rows.candidate import Margin, PublishedRows, Weighting
 from crowdgate.kinds.rows.margins import ends, labels_of, met, number
 from crowdgate.kinds.rows.said import ChoiceSaid, MarginsSaid, RowsManifest
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
@@ -62,7 +63,7 @@ def _second(said: RowsManifest, held: PublishedRows) -> dict[str, object]:
         "least": number(float(weights.min())) if len(weights) else "0",
         "most": number(float(weights.max())) if len(weights) else "0",
         "flat": bool(len(weights)) and bool((weighting.weights == round(UNITS / said.mechanism.beta)).all()),
-        "effective": _effective(held, weights),
+        "effective": effective(held.rows.counts, weighting.weights),
         "weighted": number(float(held.rows.counts @ weighting.weights) / UNITS),
         "total": number(float(weighting.margins[0].value.sum())),
         "represented": found.represented,
@@ -72,10 +73,12 @@ def _second(said: RowsManifest, held: PublishedRows) -> dict[str, object]:
     }
 
 
-def _effective(held: PublishedRows, weights: Floats) -> int:
-    """How many equally weighted rows tell as much about a mean (Kish 1965): (sum of weights)^2 / sum of squares."""
-    counts = held.rows.counts
-    return int((counts @ weights) ** 2 / (counts @ np.square(weights))) if len(weights) else 0
+def effective(counts: Counts, weights: Counts) -> int:
+    """How many equally weighted rows tell as much about a mean (Kish 1965), rounded down: (sum of weights)^2 / sum of
+    squares. Weights are whole units."""
+    pairs = list(zip(counts.tolist(), weights.tolist(), strict=True))
+    squares = sum(rows * weight * weight for rows, weight in pairs)
+    return int(sum(rows * weight for rows, weight in pairs) ** 2 // squares) if pairs else 0
 
 
 def _spent(said: RowsManifest) -> str:

@@ -1,7 +1,7 @@
 """The files of a release of synthetic rows: rows, the noisy tables behind them, and how far rows are from the table."""
 
 from collections.abc import Iterator, Mapping
-from math import ceil, floor
+from math import ceil, floor, sqrt
 
 import numpy as np
 import pyarrow as pa
@@ -60,7 +60,7 @@ def measured_lines(said: SyntheticManifest, held: PublishedSynthetic) -> Iterato
     """A line for every cell of every noisy table, in the order in which they were drawn."""
     labels = {(each.column, each.level): each.labels for each in (*held.columns, *held.levels)}
     for number, (stated, table) in enumerate(zip(said.mechanism.measured, held.measured, strict=True), start=1):
-        sigma = f"{float(said.mechanism.squared_sigma(stated.rho)) ** 0.5:.6g}"
+        sigma = f"{sqrt(said.mechanism.squared_sigma(stated.rho)):.6g}"
         empty = [""] * (3 * (AXES - len(table.axes)))
         for cell, count in np.ndenumerate(table.noisy):
             axes = [each for axis, code in zip(table.axes, cell, strict=True) for each in (*axis, labels[axis][code])]
@@ -71,7 +71,7 @@ def certificate_lines(held: PublishedSynthetic, certified: Certificate | None) -
     """A line for every pair of columns; none where there are no rows."""
     if certified is None:
         return
-    sigma = f"{float(certified.squared_sigma) ** 0.5:.6g}"
+    sigma = f"{sqrt(certified.squared_sigma):.6g}"
     found = zip(certified.errors, certified.lower, certified.upper, certified.trustworthy, strict=True)
     for (one, other), distance, (error, lower, upper, trusted) in zip(held.pairs, held.distances, found, strict=True):
         shares = (f"{max(0.0, error):.6f}", *_ends(lower, upper), str(bool(trusted)).lower())

@@ -125,7 +125,7 @@ def _spend_problems(said: SyntheticManifest) -> Iterator[str]:
         yield "a release of synthetic rows has a part that is the mechanism, with a delta"
         return
     inner = min(own.delta / beta, 1 - Fraction(1, 10**9))
-    epsilon, delta = stated_guarantee("gaussian", said.mechanism.rho, inner, beta)
+    epsilon, delta = stated_guarantee("gaussian", said.mechanism.rho, inner, beta, again=True)
     if epsilon > own.epsilon or delta > own.delta:
         yield "what the noise spends does not keep the stated epsilon and delta"
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from math import sqrt
 from typing import Literal
 
 import numpy as np
@@ -53,7 +54,7 @@ def listing(said: TablesManifest) -> Iterator[list[object]]:
     mechanism = said.mechanism
     for each in said.data.tables:
         at = each.queries[0]
-        error = "" if each.kind == "mean" else f"{mechanism.law(at).variance ** 0.5 * float(mechanism.unit(at)):.6g}"
+        error = "" if each.kind == "mean" else f"{sqrt(mechanism.law(at).variance) * float(mechanism.unit(at)):.6g}"
         yield [each.file, each.table, each.kind, each.column or "", each.level or "", each.cells, error]
 
 

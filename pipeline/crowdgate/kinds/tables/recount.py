@@ -20,7 +20,8 @@ from crowdgate.publish.levels import Domains
 Floats = npt.NDArray[np.float64]
 Z95 = 1.959963984540054
 SLACK = 1e-13
-"""Relative: the last bits of another machine's exponential. Sums, products and roots are the same everywhere."""
+"""Relative: the last bits of another machine's exponentials and powers. Sums, products and roots are the same
+everywhere."""
 SOLVED = 1e-6
 """Relative: standard errors come out of equations that are solved by floats, in another order on another machine."""
 
@@ -62,9 +63,9 @@ class Noise:
         greatest; in the first format at the number."""
         width = float(self.law.half_width(0.95))
         if self.form == 1 or self.beta == 1 or self.greatest is None:
-            return np.asarray(np.sqrt(width**2 + Z95**2 * self.coins(steps)))
-        each = Z95**2 * (1 - self.beta) * self.greatest
-        return np.asarray(each / 2 + np.sqrt(each**2 / 4 + each * np.abs(steps) + np.square(width)))
+            return np.asarray(np.sqrt(width * width + Z95 * Z95 * self.coins(steps)))
+        each = Z95 * Z95 * (1 - self.beta) * self.greatest
+        return np.asarray(each / 2 + np.sqrt(each * each / 4 + each * np.abs(steps) + np.square(width)))
 
 
 def _value(grid: GridSaid, steps: int) -> float:
@@ -113,7 +114,8 @@ def noisy_problems(table: pa.Table, mechanism: TablesMechanism, noise: Noise) ->
     half = noise.half_width(steps) * noise.unit if noise.after is None else Z95 * error
     least = -np.inf if noise.after is None else 0.0
     ends = np.maximum(value - half, least), np.maximum(value + half, least)
-    if any((own != end)[known].any() for own, end in zip((lower, upper), ends, strict=True)):
+    apart = SLACK * (np.abs(value) + half)
+    if any((np.abs(own - end) > apart)[known].any() for own, end in zip((lower, upper), ends, strict=True)):
         yield "an interval that does not follow from value and standard error"
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from crowdgate.mechanisms.synthetic.domain import Floats
+from crowdgate.mechanisms.synthetic.elementary import dot
 
 _MEMORY = 20
 _ENOUGH = 1e-4
@@ -28,20 +29,20 @@ def minimum(function: Function, start: Floats, most_steps: int, near: float) -> 
     """
     point, (value, gradient) = start, function(start)
     known: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
-    best, least = point, _dot(gradient, gradient)
+    best, least = point, dot(gradient, gradient)
     for _ in range(most_steps):
-        if not least > near**2:
+        if not least > near * near:
             break
         along = -_newton(gradient, known)
-        found = _stepped(function, point, value, along, _dot(along, gradient), 1.0 if known else _first(gradient))
+        found = _stepped(function, point, value, along, dot(along, gradient), 1.0 if known else _first(gradient))
         if found is None:
             break
         new, value, slope = found
         step, change = new - point, slope - gradient
         point, gradient = new, slope
-        if (curved := _dot(step, change)) > 0:
+        if (curved := dot(step, change)) > 0:
             known.append((step, change, curved))
-        if (length := _dot(gradient, gradient)) <= least:
+        if (length := dot(gradient, gradient)) <= least:
             best, least = point, length
     return best
 
@@ -63,20 +64,16 @@ def _newton(gradient: Floats, known: deque[tuple[Floats, Floats, float]]) -> Flo
     out = gradient.copy()
     weights = []
     for step, change, curved in reversed(known):
-        weights.append(_dot(step, out) / curved)
+        weights.append(dot(step, out) / curved)
         out -= weights[-1] * change
     if known:
         _, change, curved = known[-1]
-        out *= curved / _dot(change, change)
+        out *= curved / dot(change, change)
     for step, change, curved in known:
-        out += (weights.pop() - _dot(change, out) / curved) * step
+        out += (weights.pop() - dot(change, out) / curved) * step
     return out
 
 
 def _first(gradient: Floats) -> float:
     """The length of the first step: at most 1 in all."""
-    return min(1.0, 1 / float(np.sqrt(_dot(gradient, gradient))))
-
-
-def _dot(one: Floats, other: Floats) -> float:
-    return float(np.einsum("i,i", one, other))
+    return min(1.0, 1 / float(np.sqrt(dot(gradient, gradient))))

@@ -10,7 +10,8 @@ negatives need no clipping.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from crowdgate.mechanisms.synthetic.beliefs import IMPOSSIBLE, Beliefs, Network
 from crowdgate.mechanisms.synthetic.descent import minimum
 from crowdgate.mechanisms.synthetic.domain import Domain, Floats, Table
+from crowdgate.mechanisms.synthetic.elementary import dot
 from crowdgate.mechanisms.synthetic.marginals import Marginals
 
 PENALTY, ONE_WAY_PENALTY = 0.01, 0.001
@@ -75,9 +77,10 @@ class _Target:
     @classmethod
     def of(cls, table: Table, measured: Sequence[Measurement], total: float) -> "_Target":
         weights = [1 / float(each.variance) for each in measured]
-        mean = sum((w * each.noisy for w, each in zip(weights, measured, strict=True)), np.zeros(1)) / sum(weights)
+        whole = reduce(add, weights)  # one by one: sum() of floats rounds otherwise from Python 3.12 on
+        mean = sum((w * each.noisy for w, each in zip(weights, measured, strict=True)), np.zeros(1)) / whole
         rate = PENALTY if len(table) > 1 else ONE_WAY_PENALTY
-        return cls(table, np.asarray(mean) / total, rate / sum(weights) / total)
+        return cls(table, np.asarray(mean) / total, rate / whole / total)
 
 
 class Objective:
@@ -117,8 +120,8 @@ class Objective:
         theta = scaled * self.scale
         beliefs = self.network.beliefs(self.weights(scaled))
         expected = np.concatenate([np.zeros(0), *(table.reshape(-1) for table in self.network.marginals(beliefs))])
-        value = beliefs.log_total - np.einsum("i,i", theta, self._parts - self._penalties * theta / 2)
-        return float(value), (expected - self._parts + self._penalties * theta) * self.scale
+        value = beliefs.log_total - dot(theta, self._parts - self._penalties * theta / 2)
+        return value, (expected - self._parts + self._penalties * theta) * self.scale
 
     def start(self, model: "Model | None") -> Floats:
         """Where a model stands: 0 for what it has no theta for."""

@@ -10,6 +10,7 @@ spread over the whole line, so that tables across cliques are nearer to the mode
 from __future__ import annotations
 
 from collections.abc import Collection
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from crowdgate.mechanisms.synthetic.junction_tree import Clique
     from crowdgate.mechanisms.synthetic.model import Model
 
-_GOLDEN = (5**0.5 - 1) / 2
+_GOLDEN = (sqrt(5) - 1) / 2
 
 Indices = npt.NDArray[np.int64]
 

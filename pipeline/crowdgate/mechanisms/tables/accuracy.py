@@ -121,8 +121,8 @@ def _half(values: Floats, width: float | Floats, beta: float, greatest: int | No
     move a sum the most. At the value itself they would be too small for whom chance left out of the sample."""
     if beta == 1 or greatest is None:
         return np.full_like(values, np.inf if beta != 1 else 0) + width
-    each = Z95**2 * (1 - beta) * greatest
-    return np.asarray(each / 2 + np.sqrt(each**2 / 4 + each * np.abs(values) + np.square(width)))
+    each = Z95 * Z95 * (1 - beta) * greatest
+    return np.asarray(each / 2 + np.sqrt(each * each / 4 + each * np.abs(values) + np.square(width)))
 
 
 def _coins(values: Floats, beta: float, greatest: int | None) -> Floats:

@@ -81,7 +81,7 @@ def _ends(bounds: Bounds, s: Floats, n: Floats, laws: tuple[Law, Law], beta: Fra
     least, greatest = np.full_like(s, bounds.low), np.full_like(s, bounds.high)
     for _ in range(_ROUNDS if beta != 1 else 1):
         coins = _coins(bounds, least, greatest, n + narrow + 1, beta)
-        a = np.sqrt(wide**2 + _Z95**2 * coins)
+        a = np.sqrt(wide * wide + _Z95 * _Z95 * coins)
         known = n - 1 > narrow
         least = np.where(known, np.maximum(-_greatest(-s, n, a, narrow), bounds.low), bounds.low)
         greatest = np.where(known, np.minimum(_greatest(s, n, a, narrow), bounds.high), bounds.high)
@@ -93,7 +93,7 @@ def _greatest(s: Floats, n: Floats, a: Floats, b: float) -> Floats:
     """The greatest t with n t - s <= sqrt(a^2 + t^2 b^2) + 1 + |t|, where n > b + 1."""
     sign = np.where(s + a + 1 >= 0, 1.0, -1.0)  # of t: whether 0 is not above it
     m, slope = s + 1, n - sign
-    d = np.square(slope) - b**2
+    d = np.square(slope) - b * b
     return np.asarray((slope * m + np.sqrt(np.maximum(np.square(a) * d + np.square(b * m), 0))) / d)
 
 

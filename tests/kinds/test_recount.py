@@ -1,0 +1,47 @@
+"""Intervals and figures of a release, recomputed on another machine: last bits may differ, nothing more."""
+
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from crowdgate.accounting.discrete_laws import DiscreteLaplace
+from crowdgate.kinds.rows.page import effective
+from crowdgate.kinds.tables.recount import Noise, noisy_problems
+from crowdgate.mechanisms.tables.accuracy import exact_cells
+
+BETA, LAW = Fraction(3, 10), DiscreteLaplace(Fraction(20))
+NOISE = Noise(LAW, float(1 / BETA), float(BETA), 7, (0.0, 0.0), None, 2)
+PLAIN: Any = SimpleNamespace(suppress=False)
+
+
+def problems(lower_end: float) -> list[str]:
+    """What is found of sums whose lower ends are multiplied by this."""
+    cells = exact_cells(np.array([3, 900, 12_345]), LAW, Fraction(1), BETA, Fraction(1, 10), 7)
+    columns = {"value": cells.value, "standard_error": cells.error}
+    ends = {"lower": cells.lower * lower_end, "upper": cells.upper}
+    return list(noisy_problems(cast(pa.Table, pa.table({**columns, **ends})), PLAIN, NOISE))
+
+
+@pytest.mark.parametrize("last_bits", [1 - 2**-53, 1.0, 1 + 2**-52])
+def test_an_interval_whose_last_bit_is_another_machines_is_accepted(last_bits: float) -> None:
+    assert problems(last_bits) == []
+
+
+def test_an_interval_that_is_moved_is_refused() -> None:
+    assert problems(1 + 1e-10) == ["an interval that does not follow from value and standard error"]
+
+
+@pytest.mark.parametrize("classes", [5, 12, 20, 100])
+@pytest.mark.parametrize("weight", [14_286, 17_000, 33_333])
+def test_equal_weights_tell_as_much_as_all_rows(classes: int, weight: int) -> None:
+    """Sums of floats give one row less for some of these, and for others on another processor."""
+    assert effective(np.full(classes, 13), np.full(classes, weight)) == 13 * classes
+
+
+def test_unequal_weights_tell_as_much_as_fewer_rows() -> None:
+    assert effective(np.array([10, 10]), np.array([10_000, 30_000])) == 16
+    assert effective(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)) == 0
