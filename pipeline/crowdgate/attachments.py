@@ -1,7 +1,7 @@
 """Attachments: one table for making releases and verifying them. A new one is an entry here."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -25,7 +25,7 @@ from crowdgate.signing.statement import (
 )
 
 
-def _readme(context: Context) -> bytes:
+def _readme(context: Context, earlier: Mapping[str, object] | None = None) -> bytes:
     """The README of a release, for the people who use it: of nothing but the manifest and what the files hold."""
     said, page = context.manifest, context.page
     assert page is not None, "a README is made when the files are known"
@@ -43,7 +43,7 @@ def _readme(context: Context) -> bytes:
         "verdicts": [_judged(gate.verdict, NEAREST if said.format == 1 else NUMBERS) for gate in said.verdicts],
         "noted": [(gate.verdict.gate, notes) for gate in said.verdicts if (notes := gate_notes(gate.rule))],
     }
-    return report.markdown(page.template, {**values, **page.values}).encode()
+    return report.markdown(page.template, {**values, **page.values, **(earlier or {})}).encode()
 
 
 def _judged(verdict: Verdict, write: Writing) -> dict[str, str]:
@@ -51,7 +51,8 @@ def _judged(verdict: Verdict, write: Writing) -> dict[str, str]:
 
 
 def _readme_problems(context: Context, found: bytes | None) -> Iterator[str]:
-    if found != _readme(context):
+    assert context.page is not None, "it is known when the files are"
+    if found not in [_readme(context, each) for each in ({}, *context.page.earlier)]:
         yield "it is not what the manifest and the files say"
 
 

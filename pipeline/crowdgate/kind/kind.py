@@ -52,10 +52,14 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Page:
-    """A README or an explanation: its template (a path below the package) and the values of the kind's own words."""
+    """A README or an explanation: its template (a path below the package) and the values of the kind's own words.
+
+    `earlier` holds values that took the place of these in releases of the same format, which keep verifying.
+    """
 
     template: str
     values: Mapping[str, object]
+    earlier: tuple[Mapping[str, object], ...] = ()
 
 
 S = TypeVar("S", bound=MechanismSpec)

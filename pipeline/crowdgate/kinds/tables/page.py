@@ -69,8 +69,9 @@ def page(said: TablesManifest, held: PublishedTables) -> Page:
         "agree": _agree(said, held) if any(each.kind == "count" for each in tables) else None,
         "width": None if mechanism.width is None else f"{float(mechanism.width):g}",
         "used": "the numbers",
+        "estimated": "over the rows that are described above (Whose rows)",
     }
-    return Page(f"kinds/tables/release.{said.format}.md.j2", values)
+    return Page(f"kinds/tables/release.{said.format}.md.j2", values, ({"estimated": "for the whole source table"},))
 
 
 def _agree(said: TablesManifest, held: PublishedTables) -> bool:
