@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError, Problem, nearest
@@ -24,11 +25,14 @@ class Reach:
 
 def chosen(contract: Contract, reach: Reach, people: int, names: list[str] | None) -> dict[str, str]:
     """Levels by column: of the columns that are named, or of the first ones that fit. Raises ConfigurationError."""
-    known = {each.name: _level(each.hierarchy.levels, reach)
-             for each in contract.attributes if each.releasable and each.hierarchy is not None}  # fmt: skip
-    if names is not None:
-        _refuse_others(names, list(known), contract.id)
-    found = {name: known[name].name for name in names} if names is not None else dict(_fitting(known, reach, people))
+    levels = {each.name: each.hierarchy.levels
+              for each in contract.attributes if each.releasable and each.hierarchy is not None}  # fmt: skip
+    if names is None:
+        known = {name: _level(each, reach) for name, each in levels.items()}
+        found = dict(_fitting(known, reach, _room(reach, people)))
+    else:
+        _refuse_others(names, list(levels), contract.id)
+        found = _coarsened({name: levels[name] for name in names}, reach, _room(reach, people))
     if len(found) < reach.least:
         asked = f"{len(found)} columns that a release could have"
         raise ConfigurationError(Problem("command line", None, "--attributes", asked, f"{reach.least} or more"))
@@ -42,8 +46,34 @@ def _level(levels: tuple[Level, ...], reach: Reach) -> Level:
     return next((level for level in shown if len(level) <= reach.values), shown[-1])
 
 
-def _fitting(known: dict[str, Level], reach: Reach, people: int) -> Iterator[tuple[str, str]]:
-    room = None if reach.classes is None else max(2 * reach.values, min(reach.classes, people // reach.people))
+def _room(reach: Reach, people: int) -> int | None:
+    """How many classes there may be; None where nothing bounds them."""
+    return None if reach.classes is None else max(2 * reach.values, min(reach.classes, people // reach.people))
+
+
+def _coarsened(levels: dict[str, tuple[Level, ...]], reach: Reach, room: int | None) -> dict[str, str]:
+    """The named columns at levels of at most `room` classes together: the column with most groups is made coarser until
+    they are. Raises ConfigurationError where the coarsest levels have more."""
+    found = {name: _level(each, reach) for name, each in levels.items()}
+    while room is not None and prod(len(level) for level in found.values()) > room:
+        coarser = {name: level for name in found if (level := _next(levels[name], found[name])) is not None}
+        if not coarser:
+            classes = prod(len(level) for level in found.values())
+            said = f"{classes} classes of {', '.join(found)} at their coarsest levels"
+            expected = f"fewer or coarser columns: at most {room} classes for so many people"
+            raise ConfigurationError(Problem("command line", None, "--attributes", said, expected))
+        largest = max(coarser, key=lambda name: len(found[name]))
+        found[largest] = coarser[largest]
+    return {name: level.name for name, level in found.items()}
+
+
+def _next(levels: tuple[Level, ...], level: Level) -> Level | None:
+    """The next coarser level with fewer groups; None behind the last one that still tells values apart."""
+    coarser = [each for each in levels[levels.index(level) + 1 :] if each.name != ANY and len(each) < len(level)]
+    return coarser[0] if coarser else None
+
+
+def _fitting(known: dict[str, Level], reach: Reach, room: int | None) -> Iterator[tuple[str, str]]:
     taken, classes = 0, 1
     for name, level in known.items():
         fits = len(level) <= reach.values and (room is None or classes * len(level) <= room)
