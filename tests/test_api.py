@@ -4,6 +4,7 @@ import inspect
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -130,3 +131,28 @@ def test_a_release_that_was_changed_is_not_read(workshop: Workshop) -> None:
 def test_a_slot_that_is_none_is_refused_as_a_file_would_be(workshop: Workshop) -> None:
     with pytest.raises(ConfigurationError, match="as_of"):
         crowdgate.release(workshop.policy, "yesterday")
+
+
+def test_what_is_returned_has_a_short_representation(tmp_path: Path) -> None:
+    """Notebooks show what a call returns: contracts and plans hold thousands of labels."""
+    home = crowdgate.init(tmp_path / "survey")
+    contract, policy = home / "data_contracts/census_income.yaml", home / "policies/census_income_tables.yaml"
+    released = crowdgate.release(policy, "2030-01-01")
+    assert released.path is not None
+    returned: dict[str, Any] = {
+        "read_contract": crowdgate.read_contract(contract),
+        "read_policy": crowdgate.read_policy(policy),
+        "open_ledger": crowdgate.open_ledger(home),
+        "check": crowdgate.check(policy),
+        "plan": crowdgate.plan(policy),
+        "release": released,
+        "verify": crowdgate.verify(released.path),
+        "read_release": crowdgate.read_release(released.path),
+    }
+    assert {name: len(repr(each)) for name, each in returned.items() if len(repr(each)) > 2000} == {}
+    named = {name: type(each).__name__ for name, each in returned.items()}
+    assert all(named[name] in repr(each) for name, each in returned.items())
+    assert set(returned) >= {*crowdgate.__all__} - CLASSES - {"init", "write_table", "exact_delta", "least_k"}
+
+
+CLASSES = {"Contract", "CrowdgateError", "Guarantee", "Ledger", "Policy", "ReleasedData"}

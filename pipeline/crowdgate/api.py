@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.short_repr import short_repr
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +39,8 @@ class ReleasedData:
     the ending: rows are `data`. `dictionary` has a line for each label of each column: `column`, `level`, `code`,
     `label`, `description`.
     """
+
+    __repr__ = short_repr
 
     verified: Verified
     frames: Mapping[str, pd.DataFrame]

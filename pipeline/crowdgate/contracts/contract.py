@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from crowdgate.histogram import Histogram, View, split
+from crowdgate.short_repr import short_repr
 
 if TYPE_CHECKING:
     import numpy as np
@@ -161,6 +162,8 @@ class Server:
 @dataclass(frozen=True, eq=False)
 class Contract:
     """A validated contract. `files` are all files it was read from, for the policy digest."""
+
+    __repr__ = short_repr
 
     id: str
     version: str

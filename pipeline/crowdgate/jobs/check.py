@@ -17,6 +17,7 @@ from crowdgate.jobs.kl.held import held_here
 from crowdgate.jobs.plan import asked_of, bundle_of, decided, failed, gate_reach, judge_static, plan_release
 from crowdgate.jobs.standing import Left, Standing, at_next, standing, today
 from crowdgate.measures import Measure, MeasureClass
+from crowdgate.short_repr import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +62,8 @@ class Checked:
     they change no outcome. `chances` are those
     of the next release.
     """
+
+    __repr__ = short_repr
 
     policy: Path
     plan: Plan

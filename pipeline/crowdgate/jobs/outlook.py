@@ -23,6 +23,7 @@ from crowdgate.jobs.reporting.curves import singling_out
 from crowdgate.jobs.standing import Standing, releases_in_budget, standing, today
 from crowdgate.kind.forecast import BOUND, Column, Forecast, Listing, Odds, Value, plain
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
+from crowdgate.short_repr import short_repr
 
 if TYPE_CHECKING:
     from crowdgate.candidate import Static
@@ -48,6 +49,8 @@ CURVE = (
 class Outlook:
     """A plan with its forecast and what that rests on, how many such releases the budget allows, and what they come
     to; and the chances that its gates pass."""
+
+    __repr__ = short_repr
 
     plan: Plan
     figures: Figures

@@ -11,6 +11,7 @@ from crowdgate.attachments import ATTACHMENTS
 from crowdgate.jobs.ledgers import ledger_read
 from crowdgate.kinds import KINDS
 from crowdgate.manifest import Manifest
+from crowdgate.short_repr import short_repr
 from crowdgate.signing.keys import public_keys
 from crowdgate.verification.verify import Verification
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Verified:
     """A release that holds all it claims, and who vouches for its origin: trusted keys, a ledger, or nobody."""
+
+    __repr__ = short_repr
 
     manifest: Manifest
     signed: bool

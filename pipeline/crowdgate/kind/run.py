@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from crowdgate import manifest
 from crowdgate.publish.publisher import Staged, staged_folder
+from crowdgate.short_repr import short_repr
 
 if TYPE_CHECKING:
     from crowdgate.candidate import Audits, Input, Question, Static
@@ -43,6 +44,8 @@ class Request:
 @dataclass(frozen=True)
 class Result:
     """How a release ended, as anybody may see it; `plain` says so in a sentence."""
+
+    __repr__ = short_repr
 
     outcome: Literal["published", "withheld"]
     release_id: str

@@ -26,6 +26,7 @@ from crowdgate.policy.values import (
     schema_of,
     whole_number,
 )
+from crowdgate.short_repr import short_repr
 
 API_VERSION = "crowdgate/v1"
 
@@ -207,6 +208,8 @@ class ReleaseSpec(Strict):
 
 class ReleasePolicy(Strict):
     """One policy file."""
+
+    __repr__ = short_repr
 
     api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
     kind: Literal["ReleasePolicy"]
