@@ -1,11 +1,14 @@
 """Commands that are run often import nothing that they can do without."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from crowdgate.kinds import KINDS
+from crowdgate.manifest import FORMAT
 from tests.workshop import Workshop
 
 HEAVY = (
@@ -29,6 +32,19 @@ try:
 except SystemExit as end:
     print(end.code, *sorted(sys.modules), file=sys.stderr)
 """
+EACH = """
+import json, sys
+from crowdgate_flows.command import main
+codes = []
+for line in json.loads(sys.argv[1]):
+    sys.argv = ["crowdgate", *line]
+    try:
+        main()
+    except SystemExit as end:
+        codes.append(end.code)
+print(json.dumps(codes), file=sys.stderr)
+print(*sys.modules, file=sys.stderr)
+"""
 
 
 def imported(command: str, folder: Path) -> tuple[str, set[str]]:
@@ -45,6 +61,16 @@ def test_a_light_command_imports_no_heavy_library_that_it_has_no_use_for(command
     code, modules = imported(line, workshop.root)
     assert code == {"verify {missing}": "6"}.get(command, "0")
     assert {name for name in HEAVY if name in modules} <= {*NEEDED[command]}
+
+
+def test_verifying_releases_of_all_kinds_imports_no_pandas() -> None:
+    """With Parquet and CSV, and with rows, tables and synthetic rows that are made again."""
+    folders = [Path(__file__).parents[1] / "verify" / "kept" / str(FORMAT) / kind for kind in KINDS]
+    lines = [["verify", str(each), *(["--refit"] if each.name == "dp_synthetic" else [])] for each in folders]
+    ended = subprocess.run([sys.executable, "-c", EACH, json.dumps(lines)], capture_output=True, text=True, check=True)
+    codes, modules = ended.stderr.splitlines()
+    assert json.loads(codes) == [0] * len(KINDS)
+    assert {*HEAVY} & {*modules.split()} == {"jinja2", "pyarrow", "scipy"}
 
 
 @pytest.mark.parametrize("command", ["check", "plan"])

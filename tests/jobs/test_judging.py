@@ -1,6 +1,7 @@
 """Warnings judge what is allowed: each with its code, its place, and numbers worked out; the outcome stays."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crowdgate.jobs.check import check
-from crowdgate.jobs.judging import EITHER_WAY, LARGER_IS_BETTER, RULES, SINGLING_OUT
+from crowdgate.jobs.judging import EITHER_WAY, LARGER_IS_BETTER, RULES, SMALLER_IS_BETTER, on_singling_out
 from crowdgate.measures import MEASURES
 from tests.policy.test_policy_files import BUDGET, POLICY, Copy, line_of, with_contract_read_once
 from tests.workshop import crowdgate
@@ -278,7 +279,14 @@ def test_a_limit_on_the_wrong_side_is_no_gate_on_singling_out(copy: Copy) -> Non
     assert [each.code for each in check(copy.root / POLICY).warnings] == ["CG205", "CG214"]
 
 
-def test_every_measure_has_a_side_that_is_worse_or_none() -> None:
-    assert MEASURES.keys() >= LARGER_IS_BETTER | EITHER_WAY
-    assert not LARGER_IS_BETTER & EITHER_WAY
-    assert not SINGLING_OUT & (LARGER_IS_BETTER | EITHER_WAY)
+def test_every_measure_states_once_which_side_is_better_or_that_neither_is() -> None:
+    sides = [*SMALLER_IS_BETTER, *LARGER_IS_BETTER, *EITHER_WAY]
+    assert sorted(sides) == sorted(MEASURES)
+
+
+def test_the_measures_that_count_as_singling_out_are_those_that_the_code_names() -> None:
+    """Confidential ones never block, so they never count."""
+    page = (ROOT / "policies" / "CODES.md").read_text(encoding="utf-8")
+    named = page.split("### CG205")[1].split("Gates that only advise")[0]
+    counted = {each.name for each in MEASURES.values() if on_singling_out(each) and each.reads != "confidential"}
+    assert {*re.findall(r"`(\w+)`", named)} == counted

@@ -15,7 +15,9 @@ import pytest
 from crowdgate.errors import ConfigurationError, FileFault, VerificationFailed
 from crowdgate.gate import Reach, Verdict
 from crowdgate.jobs import release as job
+from crowdgate.jobs.chances.job import FAILS
 from crowdgate.jobs.check import check
+from crowdgate.jobs.outlook import outlook
 from crowdgate.jobs.plan import gate_reach, plan_policy
 from crowdgate.jobs.verify import verify
 from crowdgate.kind.run import Request, Result
@@ -122,7 +124,10 @@ def test_a_register_of_which_nothing_is_usable_is_no_pass(clinic: Workshop, inva
     write_parquet(clinic.root / "data_contracts" / "town.parquet", people([(5, "nowhere")] * 9))
     checked = check(clinic.policy)
     assert not checked.allowed
-    assert any("can't pass" in (note.warning or "") for note in checked.gates)
+    hopeless = {note.gate for note in checked.gates if "can't pass" in (note.warning or "")}
+    assert hopeless == {each.gate for each in checked.chances.gates if each.odds == FAILS}
+    assert {name.split()[0] for name in hopeless} == {"register_matches", "register_match_share"}
+    assert hopeless == {each.gate for each in outlook(clinic.policy).chances.gates if each.odds == FAILS}
     found = release(clinic)
     assert found.outcome == "withheld"
     assert "Of the 9 rows of the public register town 2.0.0, 0 have a value" in found.plain
@@ -142,7 +147,7 @@ def test_a_limit_below_the_matches_withholds(clinic: Workshop) -> None:
 def test_check_says_when_it_is_decided_and_that_it_can_fail(clinic: Workshop) -> None:
     plan = plan_policy(clinic.policy)
     (rule, measure) = next(each for each in plan.gates if each[0].measure == "register_matches")
-    assert gate_reach(plan, rule, measure) is Reach.CANNOT_FAIL  # at most 1,000 rows can be there
+    assert gate_reach(plan.alone(), rule, measure) is Reach.CANNOT_FAIL  # at most 1,000 rows can be there
     clinic.edit(clinic.policy, "register_matches, at_most: 1000", "register_matches, at_most: 999")
     notes = {note.gate.split()[0]: note for note in check(clinic.policy).gates}
     assert notes["register_matches"].decided.startswith(

@@ -194,8 +194,10 @@ def test_a_gate_that_would_have_withheld_the_last_release_is_told(
     assert crowdgate("check", clinic.policy) == 0
     told = capsys.readouterr().out
     gate = told.index("gate released_rows at least 900")
-    chance, note = told[gate:].splitlines()[1:3]
-    assert chance.startswith("    chance to pass: not told: 1 past run: ")
+    line, note = told[gate:].splitlines()[:2]
+    assert line.startswith(
+        "gate released_rows at least 900 (blocks): could fail: probability of passing unknown (1 past"
+    )
     assert note.startswith("    note: this gate would have withheld 1 of the last 1 (`crowdgate replay")
     data = clinic.release_dir("2030-01-01") / "data.csv"
     data.write_bytes(data.read_bytes() + b"\n")

@@ -363,7 +363,7 @@ def test_the_bound_in_the_sample_takes_the_rate_of_the_coins_and_counts_people_o
     rule = gate("pso_bound_in_sample", "at_most", "1", **{"with": {"weight": "1e-5"}})
     reached = MEASURES["pso_bound_in_sample"].reach(facts, rule)
     assert reached == tuple(
-        pso.bound_in_sample(rows * 1000, "1e-5", *spent, rate) for spent in ((1, "1e-6"), (4, "1e-5"))
+        pso.bound_in_sample(rows * 1000, "1e-5", *spent, rate) for spent in ((3, "2e-6"), (4, "1e-5"))
     )
     assert of_static("pso_bound_in_sample", static()) == of_static("pso_bound", static())
 
@@ -381,7 +381,7 @@ def test_the_bound_on_membership_claims_replaces_a_unit_in_this_release_and_doub
     low, high = MEASURES["membership_precision_bound"].reach(
         facts, gate("membership_precision_bound", "at_most", "1", **given)
     )
-    assert low < found.value < high
+    assert low == found.value < high
 
 
 def test_without_a_sample_everything_counts_twice_and_less_recall_than_delta_promises_nothing() -> None:

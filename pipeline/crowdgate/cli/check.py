@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from crowdgate.cli.options import WITHHELD, AsJson
-from crowdgate.cli.output import print_json, verdict_lines
+from crowdgate.cli.output import print_json
 from crowdgate.cli.shown import show
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.jobs.check import Checked
+from crowdgate.jobs.check import Checked, GateNote
 from crowdgate.jobs.kl.held import unheld_words
 from crowdgate.jobs.linting import WARNING, Linted, Remark, linted
 from crowdgate.jobs.standing import informed_words, told
@@ -118,23 +118,23 @@ def _check_lines(found: Checked) -> Iterator[str]:
     of_files = (*told(found.plan, found.left), *found.plan.protection.notes())
     for line in (*of_files, *informed_words(found.informed), *unheld_words(found.unheld), *found.left.words()):
         yield f"  {line}"
-    foretold = {each.gate: each for each in found.chances.gates}
     yield f"  {found.chances.words()}"
-    for gate in found.gates:
-        role = "blocks" if gate.blocks else "advises"
-        yield f"  gate {gate.gate}: {gate.reads}, {role}, {gate.decided}"
-        if gate.cost:
-            yield f"    {gate.cost}"
-        for note in gate.notes:
-            yield f"    {note}"
-        if gate.gate in foretold:
-            yield f"    {foretold[gate.gate].words()}"
-        if gate.warning:
-            yield f"    note: {gate.warning}"
-        if gate.history:
-            yield f"    note: {gate.history} (`crowdgate replay {found.policy}`)"
+    for gate, verdict in found.decided:
+        yield f"  gate {gate.gate} ({'blocks' if gate.blocks else 'advises'}): {verdict}"
+        yield from (f"    {line}" for line in _gate_lines(gate, found.policy))
     if found.unreplayed:
         yield f"  not all of the last releases can be read: {found.unreplayed}"
-    yield from verdict_lines(found.verdicts)
     for warning in found.warnings:
         yield f"  warning {warning}"
+
+
+def _gate_lines(gate: GateNote, policy: Path) -> Iterator[str]:
+    """What there is to know of a gate beside its verdict."""
+    if gate.register:
+        yield gate.register
+    if gate.cost:
+        yield f"It {gate.cost}"
+    yield from gate.notes
+    yield from (f"note: {remark}" for remark in gate.remarks)
+    if gate.history:
+        yield f"note: {gate.history} (`crowdgate replay {policy}`)"

@@ -13,6 +13,8 @@ from crowdgate.errors import CrowdgateError
 
 STYLES = {
     r"(?<=: )allowed$|^ *pass\b": "green",
+    r"(?<=\): )(passes|cannot fail)\b": "green",
+    r"(?<=\): )(fails|inconclusive|cannot pass)\b": "bold red",
     r"(?<=: )would be withheld$|^ *(fail|inconclusive)\b|^crowdgate:": "bold red",
     r"^ *(warning|note):?": "yellow",
     r"\bCG[0-9]{3}\b": "bold",

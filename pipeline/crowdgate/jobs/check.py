@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any
 from crowdgate import manifest
 from crowdgate.errors import CrowdgateError
 from crowdgate.gate import Outcome, Reach, Verdict, gate_notes, gate_words, waived
-from crowdgate.jobs.chances.job import Chances, chances
+from crowdgate.jobs.chances.job import Chances, GateChance, Known, chances, known
 from crowdgate.jobs.charges import charge_words, needless, unlikely
 from crowdgate.jobs.destinations import destination_problems
 from crowdgate.jobs.judging import Caution, Judged, cautions
 from crowdgate.jobs.kl.held import held_here
-from crowdgate.jobs.plan import asked_of, bundle_of, decided, failed, gate_reach, judge_static, plan_release
-from crowdgate.jobs.standing import Left, Standing, at_next, standing, today
+from crowdgate.jobs.plan import bundle_of, decided, failed, judge_static, plan_release
+from crowdgate.jobs.standing import Left, Standing, standing, today
 from crowdgate.measures import Measure, MeasureClass
 from crowdgate.short_repr import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crowdgate.candidate import Audits
     from crowdgate.kind.plan import Plan
     from crowdgate.policy.policy import GateRule
     from crowdgate.publish.register import Register
@@ -32,7 +31,8 @@ if TYPE_CHECKING:
 class GateNote:
     """One gate: when it is decided, whether it blocks, whether it can decide anything, a warning when it can't fail,
     can't pass or hardly passes, or its waiver has expired, what it costs if it is charged, why there is it, whether a
-    failure of it is waived, and, where it would have withheld any of the last releases, how many."""
+    failure of it is waived, and, where it would have withheld any of the last releases, how many. `remarks` are the
+    warnings that say nothing of its verdict, `register` how much of the public register can be compared."""
 
     gate: str
     reads: str
@@ -44,6 +44,8 @@ class GateNote:
     notes: tuple[str, ...]
     waived: bool
     history: str | None = None
+    remarks: tuple[str, ...] = ()
+    register: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints; `kind` is the class of the gate's measure."""
@@ -78,6 +80,17 @@ class Checked:
     warnings: tuple[Caution, ...] = ()
     chances: Chances = field(kw_only=True)
 
+    @property
+    def decided(self) -> list[tuple[GateNote, str]]:
+        """Every gate with its verdict, or what can be said of that before data are read."""
+        verdicts = {id(each.rule): each for each in self.verdicts}
+        chances = {id(each.rule): each for each in self.chances.gates}
+        rules = [id(rule) for rule, _ in self.plan.gates]
+        return [
+            (note, _verdict_words(note, verdicts.get(at), chances.get(at)))
+            for note, at in zip(self.gates, rules, strict=True)
+        ]
+
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
         return {
@@ -98,6 +111,22 @@ class Checked:
         }
 
 
+_STATIC = {Outcome.PASS: "passes", Outcome.FAIL: "fails", Outcome.INCONCLUSIVE: "inconclusive"}
+
+
+def _verdict_words(note: GateNote, verdict: Verdict | None, chance: GateChance | None) -> str:
+    """One verdict of a gate: what it is, what it always is, or how likely it is."""
+    if verdict is not None:
+        always = note.reach is Reach.CANNOT_FAIL
+        ended = f"fails, {verdict.ended.partition(', ')[2]}" if verdict.waived else _STATIC[verdict.outcome]
+        return f"{'cannot fail' if always else ended}: {verdict.reason}"
+    if note.reach is not Reach.OPEN:
+        return f"{note.reach} under this mechanism"
+    if chance is None:
+        return "decided in the private record only"
+    return f"could fail: probability of passing {chance.probability()}"
+
+
 def check(policy: Path, day: str | None = None) -> Checked:
     """Check the next release of a policy: by what its ledger says was spent, or, where that can't be read, as if it
     were the first of its population. Waivers must hold up to `day` (YYYY-MM-DD, by default today). Raises
@@ -107,28 +136,27 @@ def check(policy: Path, day: str | None = None) -> Checked:
     held = held_here(bundle.root, bundle.contract, bundle.budget)
     plan = plan_release(bundle, [*held.problems, *destination_problems(bundle)])
     stands = standing(plan, day)
-    verdicts = judge_static(plan, replace(at_next(plan, stands.left), audits=_audits(plan)), day)
-    register = None if bundle.register is None else _register(plan)
-    reaches = [
-        Reach.CANNOT_PASS if measure.register and register and not register.usable else gate_reach(plan, rule, measure)
-        for rule, measure in plan.gates
-    ]
+    beforehand = known(plan, stands)
+    verdicts = judge_static(plan, beforehand.static, day)
+    reaches = [beforehand.reach(rule, measure) for rule, measure in plan.gates]
     notes = [
         GateNote(
             gate_words(rule),
             measure.reads,
-            decided(measure) + (f". {_of_register(register)}" if measure.register else ""),
+            decided(measure) + (f". {_of_register(beforehand.register)}" if measure.register else ""),
             rule.severity == "block",
             found,
-            _warnings(_warning(measure.reads, found) or _noise_decides(plan, rule, measure), _expired(rule, day)),
+            _warnings(_warning(beforehand, rule, measure, found, day), *_remarks(plan, rule, measure, found, day)),
             charge_words(plan, rule, measure),
             tuple(_notes(rule, day)),
             waived(rule, measure, Outcome.FAIL, day),
+            remarks=_remarks(plan, rule, measure, found, day),
+            register=_of_register(beforehand.register) if measure.register else None,
         )
         for (rule, measure), found in zip(plan.gates, reaches, strict=True)
     ]
     hopeless = any(
-        rule.severity == "block" and found is Reach.CANNOT_PASS and not _put_up_with(rule, measure, day)
+        rule.severity == "block" and found is Reach.CANNOT_PASS and not beforehand.waived(rule, measure, day)
         for (rule, measure), found in zip(plan.gates, reaches, strict=True)
     )
     told, unreplayed = _history(plan, stands.ended)
@@ -137,15 +165,8 @@ def check(policy: Path, day: str | None = None) -> Checked:
     said = (allowed, stands.informed, held.why_not, stands.refused, stands.left, unreplayed)
     judged = tuple(cautions(Judged(plan, reaches, _made_otherwise(plan, stands), day)))
     return Checked(
-        policy, plan, tuple(verdicts), tuple(notes), *said, warnings=judged, chances=chances(plan, stands, day)
+        policy, plan, tuple(verdicts), tuple(notes), *said, warnings=judged, chances=chances(beforehand, stands, day)
     )
-
-
-def _register(plan: Plan) -> Register | None:
-    """The public register of a policy, counted at its levels; None where its table can't be read here."""
-    from crowdgate.jobs.register_counted import register_here
-
-    return register_here(plan)
 
 
 def _made_otherwise(plan: Plan, found: Standing) -> str | None:
@@ -157,28 +178,16 @@ def _made_otherwise(plan: Plan, found: Standing) -> str | None:
     return used_otherwise(plan)
 
 
-def _audits(plan: Plan) -> Audits:
-    if not asked_of(plan):
-        return {}
-    from crowdgate.jobs.audit_keeping import now
-    from crowdgate.jobs.audited import evidence_here
-
-    return evidence_here(plan, now().isoformat()).audits
-
-
-def _put_up_with(rule: GateRule, measure: Measure, day: str) -> bool:
-    """Whether a failure is waived. What reads a register that is not usable is not measured, and that never is."""
-    return not measure.register and waived(rule, measure, Outcome.FAIL, day)
-
-
 def _expired(rule: GateRule, day: str) -> str | None:
     if rule.waiver is None or day <= rule.waiver.expires:
         return None
     return f"its waiver expired on {rule.waiver.expires}: a failure withholds again"
 
 
-def _noise_decides(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
-    return unlikely(plan, rule, measure) or needless(plan, rule, measure)
+def _remarks(plan: Plan, rule: GateRule, measure: Measure, found: Reach, day: str) -> tuple[str, ...]:
+    """What its noise decides of a gate that can pass and fail, and that its waiver has expired."""
+    noise = unlikely(plan, rule, measure) or needless(plan, rule, measure) if found is Reach.OPEN else None
+    return tuple(each for each in (noise, _expired(rule, day)) if each is not None)
 
 
 def _notes(rule: GateRule, day: str) -> list[str]:
@@ -211,10 +220,13 @@ def _of_register(register: Register | None) -> str:
     return "Its table can't be read here." if register is None else register.words
 
 
-def _warning(kind: MeasureClass, found: Reach) -> str | None:
-    if found is Reach.CANNOT_PASS:
-        return "can't pass under this mechanism: every release would be withheld"
+def _warning(beforehand: Known, rule: GateRule, measure: Measure, found: Reach, day: str) -> str | None:
+    if found is Reach.OPEN:
+        return None
+    why = "with the policy and budget as they are" if measure.reads is MeasureClass.STATIC else "under this mechanism"
     if found is Reach.CANNOT_FAIL:
-        why = "with the policy and budget as they are" if kind is MeasureClass.STATIC else "under this mechanism"
         return f"can't fail {why}"
-    return None
+    if rule.severity == "advise":
+        return f"can't pass {why}: its advice is always the same"
+    ends = "its failure is waived" if beforehand.waived(rule, measure, day) else "every release would be withheld"
+    return f"can't pass {why}: {ends}"

@@ -131,6 +131,7 @@ def _gate(plan: Plan, rule: GateRule, measure: Measure, note: GateNote, now: Ver
     return {
         **{name: f"{int(value):,}" if name == "people" else stated_number(value) for name, value in stated.items()},
         "measure": rule.measure,
+        "summary": measure.summary,
         "gate": gate_words(rule),
         "limit": stated_number(rule.at_most or Fraction(0)) if measure.excess else limit_words(rule),
         "of": None if rule.of is None else report.words(rule.of),

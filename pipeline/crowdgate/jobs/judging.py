@@ -21,7 +21,7 @@ from crowdgate.jobs.dry_run import WORDS, is_dry_run
 from crowdgate.jobs.plan import charged, kind_of
 from crowdgate.jobs.standing import releases_in_budget
 from crowdgate.kind.kind import Allowance
-from crowdgate.measures import MeasureClass
+from crowdgate.measures import Aspect, MeasureClass
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 
 if TYPE_CHECKING:
@@ -36,20 +36,21 @@ HALF = Fraction(1, 2)
 LONG = 366
 """Days: a waiver puts off, it does not decide."""
 BOUNDS = ("pso_bound", "pso_bound_in_sample")
-SINGLING_OUT = frozenset({
-    "pso_bound", "pso_bound_in_sample", "pso_success", "pso_excess", "isolation_rate", "expected_singletons",
-    "singleton_probability", "expected_share_in_sets_up_to", "singletons", "singleton_share", "j_tons", "classes_below",
-    "share_in_classes_below", "register_matches", "register_match_share",
+SMALLER_IS_BETTER = frozenset({
+    "guarantee_epsilon", "guarantee_delta", "pso_bound", "pso_bound_in_sample", "membership_precision_bound",
+    "expected_singletons", "singleton_probability", "expected_share_in_sets_up_to", "pso_success", "pso_excess",
+    "isolation_rate", "inference_gain", "inference_precision_above_baseline", "membership_precision",
+    "register_matches", "register_match_share", "t_closeness", "beta_likeness", "delta_disclosure",
+    "total_relative_error", "synthetic_pair_error", "synthetic_mean_error", "singletons", "j_tons", "classes_below",
+    "singleton_share", "share_in_classes_below", "invalid_share", "invalid_people", "truncated_people",
+    "suppressed_share", "sample_uniques", "population_uniques",
 })  # fmt: skip
-"""Measures that speak of people who are alone, or nearly. That every published class has k rows is none: k-anonymity
-alone prevents no singling out (Cohen, Nissim 2020, Section 4)."""
-
 LARGER_IS_BETTER = frozenset({
-    "smallest_class", "distinct_diversity", "entropy_diversity", "trusted_share", "smallest_trusted_cell",
-    "trusted_pairs", "anonymity_set_quartile",
+    "smallest_class", "distinct_diversity", "entropy_diversity", "trusted_share", "trusted_pairs",
+    "anonymity_set_quartile",
 })  # fmt: skip
-EITHER_WAY = frozenset({"released_rows", "released_classes", "kept_share_in_audit"})
-"""Of these a limit makes sense on both sides; of all measures that are in neither set a larger figure is worse."""
+EITHER_WAY = frozenset({"released_rows", "released_classes", "kept_share_in_audit", "smallest_trusted_cell"})
+"""Measures of which a limit makes sense on both sides. No side is advised for these, nor for a measure in no set."""
 
 
 @dataclass(frozen=True)
@@ -152,26 +153,31 @@ def _bounds(plan: Plan, rule: GateRule) -> bool:
 def _nothing_on_singling_out(judged: Judged) -> Iterator[Objection]:
     plan = judged.plan
     gates = [gate for gate in plan.gates if gate[0].severity == "block" and not gate[0].waiver]
-    if not {rule.measure for rule, measure in gates if _checks(plan, rule, measure)} & SINGLING_OUT:
+    if not any(on_singling_out(measure) and _checks(plan, rule, measure) for rule, measure in gates):
         words = "no gate that blocks speaks of singling out: pso_bound does for every kind of release"
         yield *_policy(judged, "gates"), words
+
+
+def on_singling_out(measure: Measure) -> bool:
+    """Whether it measures that people are unique, or nearly so. The smallest class does not: k-anonymity alone prevents
+    no singling out (Cohen, Nissim 2020, Section 4)."""
+    return measure.aspect is Aspect.SINGLING_OUT or measure.register
 
 
 def _checks(plan: Plan, rule: GateRule, measure: Measure) -> bool:
     """Whether a gate refuses anything that is worse."""
     empty = needless(plan, rule, measure) is not None or (rule.measure in BOUNDS and not _bounds(plan, rule))
-    return _right_way(rule) and not empty
+    return not _wrong_side(rule) and not empty
 
 
-def _right_way(rule: GateRule) -> bool:
-    """Whether a limit refuses the side that is worse."""
-    better = rule.at_most is None if rule.measure in LARGER_IS_BETTER else rule.at_least is None
-    return better or rule.measure in EITHER_WAY
+def _wrong_side(rule: GateRule) -> bool:
+    """Whether a limit is known to refuse the better side."""
+    return rule.measure in (SMALLER_IS_BETTER if rule.at_most is None else LARGER_IS_BETTER)
 
 
 def _wrong_way_round(judged: Judged) -> Iterator[Objection]:
     for i, (rule, _) in enumerate(judged.plan.gates):
-        if not _right_way(rule):
+        if _wrong_side(rule):
             stated, meant = ("at_most", "at_least") if rule.at_least is None else ("at_least", "at_most")
             words = f"{gate_words(rule)} refuses what is good and lets through what is bad: `{meant}` is usual"
             yield *_policy(judged, "gates", i, stated), words

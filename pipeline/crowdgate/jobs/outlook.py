@@ -14,6 +14,7 @@ from crowdgate.accounting import pso
 from crowdgate.accounting.numbers import up
 from crowdgate.accounting.pso_curve import curve
 from crowdgate.jobs.chances.job import Chances, chances
+from crowdgate.jobs.chances.job import known as known_beforehand
 from crowdgate.jobs.charges import charges
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.predict.planned import prediction
@@ -136,7 +137,8 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
     expected = plan.protection.outlook(known.prior)
     day = today()
     found = standing(plan, day)
-    foretold = chances(plan, found, day, lambda *gate: _by_counts(known, expected, gate))
+    beforehand = known_beforehand(plan, found, lambda *gate: _by_counts(known, expected, gate))
+    foretold = chances(beforehand, found, day)
     return Outlook(plan, known, expected, releases, found, bounds, foretold)
 
 

@@ -32,6 +32,7 @@ from crowdgate.sources import SOURCES
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import PrivacyUnit
     from crowdgate.documents import Location
+    from crowdgate.publish.register import Register
 
 KNOWN = Known(
     mechanisms={name: kind.spec for name, kind in KINDS.items()},
@@ -119,9 +120,12 @@ def judge_static(plan: Plan, static: Static, day: str) -> list[Verdict]:
     ]
 
 
-def gate_reach(plan: Plan, rule: GateRule, measure: Measure) -> Reach:
-    """Whether the gate can decide anything under this policy."""
-    return reach(rule, measure.reach(plan.alone(), rule))
+def gate_reach(static: Static, rule: GateRule, measure: Measure, register: Register | None = None) -> Reach:
+    """Whether the gate can decide anything from the release with these facts on. None passes that compares with a
+    register of which no record is usable."""
+    if measure.register and register is not None and not register.usable:
+        return Reach.CANNOT_PASS
+    return reach(rule, measure.reach(static, rule))
 
 
 def decided(measure: Measure) -> str:

@@ -49,11 +49,10 @@ def _alone(static: Static) -> Cost:
     return static.guarantee.epsilon, static.guarantee.delta
 
 
-def _from_alone_to_whole(static: Static, bound: Callable[[Cost], float]) -> Range:
-    """From this release alone to a budget that is spent whole."""
-    alone = _alone(static)
-    whole = (max(static.budget[0], alone[0]), max(static.budget[1], alone[1]))
-    return bound(alone), bound(whole)
+def _until_all_is_spent(static: Static, bound: Callable[[Cost], float]) -> Range:
+    """From what is spent with this release to the whole budget, or to what is spent where that is more."""
+    whole = (max(static.budget[0], static.spent[0]), max(static.budget[1], static.spent[1]))
+    return bound(static.spent), bound(whole)
 
 
 def _pso(name: str, whose: str, bound: Callable[[Static, GateRule, Cost], float], formula: str) -> Measure:
@@ -64,7 +63,7 @@ def _pso(name: str, whose: str, bound: Callable[[Static, GateRule, Cost], float]
         f"how likely it is, at most, that any{whose} can be pointed at: {formula}, with all that the population has"
         " spent, including this release (predicate singling out: Cohen, Nissim 2020, Theorem 6.2; add/remove"
         " suffices)",
-        reach=lambda static, rule: _from_alone_to_whole(static, lambda spent: bound(static, rule, spent)),
+        reach=lambda static, rule: _until_all_is_spent(static, lambda spent: bound(static, rule, spent)),
         aspect=Aspect.SINGLING_OUT,
         of_static=lambda static, rule: Measurement.exact(bound(static, rule, static.spent)),
         options=("weight",),
@@ -103,7 +102,7 @@ MEMBERSHIP_PRECISION_BOUND = Measure(
     " or more, where there are `skew` non-members for each member: recall / (recall + skew (recall - delta)"
     " e^-epsilon), with all that the population has spent, including this release, for who knows how many people"
     " there are",
-    reach=lambda static, rule: _from_alone_to_whole(static, lambda spent: _precision(static, rule, spent)),
+    reach=lambda static, rule: _until_all_is_spent(static, lambda spent: _precision(static, rule, spent)),
     aspect=Aspect.INFERENCE,
     of_static=lambda static, rule: Measurement.exact(_precision(static, rule, static.spent)),
     options=("skew", "recall"),

@@ -51,6 +51,7 @@ from crowdgate.formats.written import Writer, same
 from crowdgate.gate import part_name
 from crowdgate.kind.attachment import Attachments, Context
 from crowdgate.kind.kind import AnyKind, Formats, Kinds, Published
+from crowdgate.lean import arrow_alone
 from crowdgate.limits import LARGEST_LISTING, LARGEST_MANIFEST, MOST_FILES
 from crowdgate.manifest import Manifest
 from crowdgate.publish.register import REGISTER
@@ -232,6 +233,7 @@ def _plain(said: Manifest) -> tuple[str, ...]:
 
 
 def _contents(of: Verification) -> Iterator[str]:
+    arrow_alone()
     of._held = held = of.kind.opened(of.folder, of.said, of.formats)
     if held.data() != of.said.data:
         yield "the data are not what the manifest says of them"

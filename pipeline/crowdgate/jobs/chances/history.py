@@ -35,12 +35,13 @@ WHOLE = sqrt(1 / 12)
 """Standard deviation of what rounding to whole numbers takes away."""
 ROUNDED = Fraction(1, 10**8)
 """Ends are written in nine digits, rounded outwards: nearer ones are the number itself."""
-EXTREMES = frozenset({
-    "smallest_class", "smallest_trusted_cell", "distinct_diversity", "entropy_diversity", "t_closeness",
-    "beta_likeness", "delta_disclosure", "trusted_share", "trusted_pairs",
+STEADY = frozenset({
+    "released_rows", "released_classes", "register_matches", "register_match_share", "kept_share_in_audit",
+    "total_relative_error", "synthetic_pair_error", "synthetic_mean_error", "singletons", "j_tons", "classes_below",
+    "singleton_share", "share_in_classes_below", "invalid_share", "invalid_people", "truncated_people",
 })  # fmt: skip
-"""Measures of the one that is worst, or of a share of few: from one run to the next they may jump to another one, as
-far as no spread of the past tells."""
+"""Measures whose spread in the past tells how far the next figure may be. Others may jump farther: the worst of many
+and a share of few move to another one, and of a measure that is not listed nothing is known."""
 SMALL = 0.01
 """Of the spread of the past: a floor that excludes nothing."""
 ENDS_APART = sqrt(2) / log(10)
@@ -95,7 +96,7 @@ def by_history(plan: Plan, rule: GateRule, measure: Measure, found: Seen) -> Odd
     wide = found.half > ROUNDED * max(map(abs, found.ends))
     least = max(ENDS_APART * float(found.half) if wide else 0.0, _coins(plan, measure, found))
     odds = foretold(rule, found.ends, least)
-    return _no_surer(odds, len(found.ends)) if measure.name in EXTREMES else odds
+    return odds if measure.name in STEADY else _no_surer(odds, len(found.ends))
 
 
 def _no_surer(odds: Odds, runs: int) -> Odds:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
     from crowdgate.measures import Measure
     from crowdgate.policy.policy import GateRule
+    from crowdgate.publish.register import Register
 
 ENOUGH = 3
 BEFOREHAND = "known beforehand"
@@ -55,6 +56,11 @@ class GateChance:
         return (
             f"chance to pass: {odds_words(self.odds)}, {self.basis}" if self.odds else f"chance to pass: {self.basis}"
         )
+
+    def probability(self) -> str:
+        """The same for a gate that can pass and fail."""
+        unknown = self.basis.removeprefix("not told: ")
+        return f"unknown ({unknown})" if self.odds is None else f"{odds_words(self.odds)}, {self.basis}"
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -112,37 +118,67 @@ class Chances:
         return {"release": whole, "gates": [each.to_json() for each in self.gates]}
 
 
-def chances(plan: Plan, standing: Standing, day: str, counts: ByCounts = lambda *_: None) -> Chances:
-    """The chances of a policy that stands so with its ledger, on a day (YYYY-MM-DD) up to which waivers must hold."""
-    past = past_runs(plan)
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known of the next release before it is made: public facts with the recorded audits, the public register
+    (None: the policy names none, or its table can't be read here), and what past runs recorded (None: not known)."""
+
+    plan: Plan
+    static: Static
+    register: Register | None
+    past: Sequence[Ran] | None
+    counts: ByCounts
+
+    def reach(self, rule: GateRule, measure: Measure) -> Reach:
+        """Whether a gate can decide anything from the next release on."""
+        return gate_reach(self.static, rule, measure, self.register)
+
+    def outcome(self, rule: GateRule, measure: Measure) -> Outcome | None:
+        """How a gate ends that reads no data; None of another one."""
+        if measure.of_static is None:
+            return None
+        return verdict(rule, measure, measure.of_static(self.static, rule)).outcome
+
+    def waived(self, rule: GateRule, measure: Measure, day: str) -> bool:
+        """Whether a gate that does not pass on that day is waived. What can't be measured never is."""
+        if not waived(rule, measure, Outcome.FAIL, day):
+            return False
+        unusable = measure.register and self.register is not None and not self.register.usable
+        return not unusable and self.outcome(rule, measure) is not Outcome.INCONCLUSIVE
+
+
+def known(plan: Plan, standing: Standing, counts: ByCounts = lambda *_: None) -> Known:
+    """What is known of the next release of a policy that stands so with its ledger."""
+    register = None if plan.bundle.register is None else _register(plan)
     static = replace(at_next(plan, standing.left), audits=_audits(plan))
-    told = [each for each in plan.gates if each[1].reads is not MeasureClass.CONFIDENTIAL]
-    found = tuple(_gate(plan, rule, measure, static, past, counts, day) for rule, measure in told)
-    return Chances(found, standing.refused is not None)
+    return Known(plan, static, register, past_runs(plan), counts)
 
 
-def _gate(
-    plan: Plan, rule: GateRule, measure: Measure, static: Static, past: Sequence[Ran] | None, counts: ByCounts, day: str
-) -> GateChance:
-    odds, basis = _odds(plan, rule, measure, static, past, counts)
-    stops = rule.severity == "block" and not waived(rule, measure, Outcome.FAIL, day)
+def chances(found: Known, standing: Standing, day: str) -> Chances:
+    """The chances of the next release, on a day (YYYY-MM-DD) up to which waivers must hold."""
+    told = [each for each in found.plan.gates if each[1].reads is not MeasureClass.CONFIDENTIAL]
+    return Chances(tuple(_gate(found, *each, day) for each in told), standing.refused is not None)
+
+
+def _gate(found: Known, rule: GateRule, measure: Measure, day: str) -> GateChance:
+    odds, basis = _odds(found, rule, measure)
+    stops = rule.severity == "block" and not found.waived(rule, measure, day)
     return GateChance(rule, odds, basis if odds else f"not told: {basis}", stops)
 
 
-def _odds(
-    plan: Plan, rule: GateRule, measure: Measure, static: Static, past: Sequence[Ran] | None, counts: ByCounts
-) -> tuple[Odds | None, str]:
-    if measure.of_static is not None:
-        passes = verdict(rule, measure, measure.of_static(static, rule)).outcome is Outcome.PASS
-        return PASSES if passes else FAILS, BEFOREHAND
-    reach = gate_reach(plan, rule, measure)
+def _odds(of: Known, rule: GateRule, measure: Measure) -> tuple[Odds | None, str]:
+    plan, static, past = of.plan, of.static, of.past
+    outcome = of.outcome(rule, measure)
+    if outcome is not None:
+        return PASSES if outcome is Outcome.PASS else FAILS, BEFOREHAND
+    reach = of.reach(rule, measure)
     if reach is not Reach.OPEN:
         return PASSES if reach is Reach.CANNOT_FAIL else FAILS, BEFOREHAND
     found = seen(plan, rule, measure, past or ())
     odds = by_history(plan, rule, measure, found)
     if odds is not None and len(found.ends) >= ENOUGH:
         return odds, f"from {found.words(rule)}"
-    by_counts = counts(rule, measure, static)
+    by_counts = of.counts(rule, measure, static)
     if by_counts is not None:
         return by_counts[0], f"from {by_counts[1]}"
     if odds is not None:
@@ -176,3 +212,10 @@ def chance_words(chance: float) -> str:
     if chance in (0, 1):
         return f"{chance:.0f}"
     return "below 0.01" if chance < 0.005 else "above 0.99" if chance > 0.995 else f"{chance:.2f}"
+
+
+def _register(plan: Plan) -> Register | None:
+    """The public register of a policy, counted at its levels; None where its table can't be read here."""
+    from crowdgate.jobs.register_counted import register_here
+
+    return register_here(plan)

@@ -16,7 +16,7 @@ from crowdgate.documents import read_document
 from crowdgate.errors import CrowdgateError
 from crowdgate.files import read_plain
 from crowdgate.gate import number_words
-from crowdgate.jobs.chances.job import chances, odds_words
+from crowdgate.jobs.chances.job import chances, known, odds_words
 from crowdgate.jobs.diff.compare import NOTHING, Change
 from crowdgate.jobs.diff.order import Direction
 from crowdgate.jobs.ledgers import ledger_at
@@ -69,7 +69,8 @@ def _chances(plan: Plan, home: Path) -> dict[str, str]:
     """The chances that the next release passes, by the ledger of the working copy: of each gate, and of all."""
     here = replace(plan, bundle=replace(plan.bundle, root=home))
     day = today()
-    found = chances(here, standing(here, day), day)
+    stands = standing(here, day)
+    found = chances(known(here, stands), stands, day)
     twice = Counter(number_words(each.rule) for each in found.gates)
     told = [(f"chance to pass {_number(each.rule, twice)}", each.odds) for each in found.gates]
     told.append(("chance that no gate withholds the next release", found.all))
