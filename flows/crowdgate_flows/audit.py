@@ -7,7 +7,7 @@ from typing import Annotated
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
-from prefect.states import Completed, Failed
+from prefect.states import Completed
 from pydantic import Field
 
 from crowdgate.candidate import Question
@@ -19,6 +19,7 @@ from crowdgate.jobs.questions import QUESTIONS, Found
 from crowdgate.report.html import PICTURES
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import refuse_locked
+from crowdgate_flows.ends import failed, stopped
 from crowdgate_flows.paths import FilePath
 from crowdgate_flows.tasks import Sealed
 
@@ -49,10 +50,12 @@ def audit(
         refuse_locked(file, ledger=ledger)
         found = tasks.play(Sealed(Asked(file, ledger=ledger)), processes, question).value
     except CrowdgateError as error:
-        return Failed(name="Refused", message=str(error))
+        found = error
+    if isinstance(found, CrowdgateError):
+        return stopped(found)
     _artifact(question, found)
     said, outcome = QUESTIONS[question].conclusion(found), found.findings.outcome
-    return Completed(message=said) if outcome is Outcome.PASS else Failed(name=_NAMES[outcome], message=said)
+    return Completed(message=said) if outcome is Outcome.PASS else failed(_NAMES[outcome], said)
 
 
 def _artifact(question: Question, found: Found) -> None:

@@ -15,13 +15,14 @@ from pydantic import Field
 
 from crowdgate.cores import dump_nothing
 from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, EnvironmentFault, Problem
-from crowdgate.jobs.dry_run import WORDS
+from crowdgate.jobs.dry_run import WORDS, DryRun
 from crowdgate.jobs.reporting.release import page_after
 from crowdgate.kind.run import Request, Result
 from crowdgate.policy.policy import parse_slot
 from crowdgate.report.html import unmarked
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import refuse_locked
+from crowdgate_flows.ends import failed, stopped
 from crowdgate_flows.paths import FilePath
 from crowdgate_flows.tasks import Sealed
 
@@ -56,9 +57,9 @@ def release(
         places = (home / policy, _slot(as_of), _path(home, input_path), _path(home, to), ledger)
         request = Request(*places, holder=flow_run.id, anchors=tuple(anchors or ()))
         rehearsed = tasks.rehearse(Sealed(request)).value
-        if rehearsed is not None:
-            return Failed(name="DryRun", message=f"{WORDS} The rehearsal: {rehearsed.rehearsed.result.outcome}")
-        end: End = steps(Sealed(request)).value
+        if isinstance(rehearsed, DryRun):
+            return failed("DryRun", f"{WORDS} The rehearsal: {rehearsed.rehearsed.result.outcome}")
+        end: End = steps(Sealed(request)) if rehearsed is None else rehearsed
     except CrowdgateError as error:
         end = error
     ends = _ENDS.get()
@@ -67,19 +68,18 @@ def release(
     return _state(end)
 
 
-def steps(request: Sealed[Request]) -> Sealed[Result]:
-    """All tasks of a release in their order."""
-    run = tasks.prepare(request)
-    if isinstance(run.value, Result):
-        return Sealed(run.value)
-    reserved = tasks.reserve(Sealed(run.value))
-    if isinstance(reserved.value, Result):
-        return Sealed(reserved.value)
-    held = Sealed(reserved.value)
-    ended = tasks.protect(held)
-    if isinstance(ended.value, Result):
-        return Sealed(ended.value)
-    return tasks.publish(held, Sealed(ended.value))
+def steps(request: Sealed[Request]) -> End:
+    """All tasks of a release in their order, until one of them ends it."""
+    run = tasks.prepare(request).value
+    if isinstance(run, End):
+        return run
+    reserved = tasks.reserve(Sealed(run)).value
+    if isinstance(reserved, End):
+        return reserved
+    ready = tasks.protect(Sealed(reserved)).value
+    if isinstance(ready, End):
+        return ready
+    return tasks.publish(Sealed(reserved), Sealed(ready)).value
 
 
 def run_release(request: Request) -> Result:
@@ -113,12 +113,25 @@ def _state(end: End) -> State[None]:
     if isinstance(end, Crashed):
         return Failed(name="Crashed", message=str(end))
     if isinstance(end, CrowdgateError):
-        return Failed(name="Refused", message=str(end))
+        return stopped(end)
     if end.verdicts:  # a release that ended in an earlier run has its page there
         _artifact(end)
     if end.outcome == "withheld":
-        return Failed(name="Withheld", message=f"{end.release_id} was withheld")
-    return Completed(message=f"{end.release_id} was published")
+        return failed("Withheld", _withheld(end))
+    return Completed(message=_published(end))
+
+
+def _published(end: Result) -> str:
+    slot = end.release_id.rpartition("/")[2]
+    return f"already published on {slot}: {end.path}" if end.repeated else f"{end.release_id} was published"
+
+
+def _withheld(end: Result) -> str:
+    """Which gates withheld it, with what each measured."""
+    if end.repeated:
+        return f"Withheld: {end.plain}"
+    gates = [f"gate {each.gate}: {each.measured}" for each in end.verdicts if each.public and each.withholds]
+    return f"Withheld: {'; '.join(gates)}."
 
 
 def _artifact(result: Result) -> None:

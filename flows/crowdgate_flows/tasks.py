@@ -1,7 +1,9 @@
 """The steps of a release, and an audit, as Prefect tasks. What they do stands in `crowdgate.jobs`.
 
 Nothing is persisted or cached, nothing is tried twice once the ledger has reserved, and what a task hands on is sealed:
-Prefect neither looks into it nor stores it. An error leaves a task as a coded one, without the chain that led to it.
+Prefect neither looks into it nor stores it. An error that is a normal end (the policy is wrong, the ledger refuses) is
+handed on as a value: Prefect logs a traceback of whatever a task raises. A fault is raised, without the chain that led
+to it.
 """
 
 from collections.abc import Callable
@@ -22,6 +24,7 @@ from crowdgate.jobs.dry_run import DryRun, dry_run
 from crowdgate.jobs.questions import QUESTIONS, Found
 from crowdgate.kind.run import Ready, Request, Reserved, Result, Run
 from crowdgate.ledger.key import draw_key
+from crowdgate_flows.ends import NORMAL
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,25 +49,27 @@ class Fault(CrowdgateError):
     """A mistake of ours before anything was read; its text could hold anything and is not shown."""
 
 
-def coded(step: Callable[P, T]) -> Callable[P, T]:
-    """Let only Crowdgate's own errors out, without the exceptions that caused them."""
+def coded(step: Callable[P, Sealed[T]]) -> Callable[P, Sealed[T | CrowdgateError]]:
+    """Return the error of a normal end, sealed; let faults out as Crowdgate's own errors, without what caused them."""
 
     @wraps(step)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> Sealed[T | CrowdgateError]:
         failure: CrowdgateError
         try:
-            return step(*args, **kwargs)
+            return Sealed(step(*args, **kwargs).value)
         except CrowdgateError as error:
             failure = error.with_traceback(None)
         except Exception as error:
             failure = Fault(f"a fault in crowdgate itself: {type(error).__name__}")
         failure.__context__ = failure.__cause__ = None
+        if isinstance(failure, NORMAL):
+            return Sealed(failure)
         raise failure
 
     return guarded
 
 
-def _step(function: Callable[P, T]) -> Callable[P, T]:
+def _step(function: Callable[P, Sealed[T]]) -> Callable[P, Sealed[T | CrowdgateError]]:
     settings = {"persist_result": False, "cache_policy": NO_CACHE, "retries": 0, "log_prints": False}
     return task(name=function.__name__, **settings)(coded(function))  # type: ignore[call-overload,no-any-return]
 

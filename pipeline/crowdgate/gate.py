@@ -169,15 +169,25 @@ class Verdict:
         """The reason, with numbers written so."""
         if self.shown is None or self.outcome is Outcome.INCONCLUSIVE:
             return "it could not be measured" if self.why is None else f"it could not be measured: {self.why}"
+        limit = "at most 0" if _is_excess(self.rule) else limit_words(self.rule, write)
+        return f"{self._figures(self.shown, write)}, must be {limit}"
+
+    @property
+    def measured(self) -> str:
+        """What was measured, in words."""
+        if self.shown is None or self.outcome is Outcome.INCONCLUSIVE:
+            return self.reason
+        return f"measured {self._figures(self.shown, NUMBERS)}"
+
+    def _figures(self, shown: Shown, write: Writing) -> str:
+        """The value, and its unfavourable end where that differs."""
         least = self.rule.at_most is None
-        end = self.shown.low if least else self.shown.high
+        end = shown.low if least else shown.high
         worst = write.measured(end, least)
-        known = write is NUMBERS and _same(self.shown.value, end)
-        value = worst if known else write.measured(self.shown.value, least)
+        known = write is NUMBERS and _same(shown.value, end)
+        value = worst if known else write.measured(shown.value, least)
         beside = "" if worst == value else f" (unfavourable end {worst})"
-        if _is_excess(self.rule):
-            return f"{value}{beside} more than that share allows, must be at most 0"
-        return f"{value}{beside}, must be {limit_words(self.rule, write)}"
+        return f"{value}{beside}{' more than that share allows' if _is_excess(self.rule) else ''}"
 
 
 def _same(figure: str, end: str) -> bool:

@@ -16,10 +16,11 @@ def recorded(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Result:
     that is asked for now."""
     if entry.policy_digest != plan.bundle.digest:
         raise LedgerRefused(f"{entry.release_id} was used with other policy files; use a new version or slot")
+    slot = entry.release_id.rpartition("/")[2]
     if entry.state is State.WITHHELD:
         claims.give_back(here, entry.release_id, ledger.id)
-        plain = "Nothing was published when this release ran, and it is not run again."
-        return Result("withheld", entry.release_id, None, plan.guarantee, (), plain)
+        plain = f"Already withheld on {slot}: nothing was published, and it is not run again."
+        return Result("withheld", entry.release_id, None, plan.guarantee, (), plain, repeated=True)
     if entry.state is State.RESERVED or entry.manifest_digest is None or entry.destination is None:
         message = f"{entry.release_id} has started and not ended: it crashed or still runs; use a new slot"
         raise LedgerRefused(message, "spent")
@@ -34,8 +35,8 @@ def recorded(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Result:
         ledger.published(entry.release_id, entry.number)
     claims.give_back(root, entry.release_id, ledger.id)
     catalogue_signed(root, plan.bundle.root, ledger)
-    plain = "This release was published before; nothing more is spent."
-    return Result("published", entry.release_id, destination, plan.guarantee, (), plain)
+    plain = f"Already published on {slot}; nothing more is spent."
+    return Result("published", entry.release_id, destination, plan.guarantee, (), plain, repeated=True)
 
 
 def _publish_staged(root: Path, owner: str, release_id: str, digest: str) -> None:

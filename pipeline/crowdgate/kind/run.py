@@ -43,7 +43,8 @@ class Request:
 
 @dataclass(frozen=True)
 class Result:
-    """How a release ended, as anybody may see it; `plain` says so in a sentence."""
+    """How a release ended, as anybody may see it; `plain` says so in a sentence. `repeated`: an earlier run
+    ended so."""
 
     __repr__ = short_repr
 
@@ -53,6 +54,7 @@ class Result:
     guarantee: Guarantee
     verdicts: tuple[Verdict, ...]
     plain: str = ""
+    repeated: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
