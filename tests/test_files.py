@@ -92,9 +92,9 @@ def _socket(path: Path) -> None:
 
 
 PLANTED: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a named pipe": (os.mkfifo, "a named pipe, and no regular file"),
-    "a link to a device": (lambda path: path.symlink_to("/dev/zero"), "a device, and no regular file"),
-    "a folder": (Path.mkdir, "a folder, and no regular file"),
+    "a named pipe": (os.mkfifo, "a named pipe, not a regular file"),
+    "a link to a device": (lambda path: path.symlink_to("/dev/zero"), "a device, not a regular file"),
+    "a folder": (Path.mkdir, "a folder, not a regular file"),
     "a socket": (_socket, "No such device or address"),
     "a sparse file of 3 GiB": (_sparse, "larger than"),
     "a link to nothing": (lambda path: path.symlink_to("nothing"), "No such file"),

@@ -39,7 +39,7 @@ def plain_file(path: Path) -> Iterator[BufferedReader]:
     mode = os.fstat(handle).st_mode
     if not stat.S_ISREG(mode):
         os.close(handle)
-        raise OSError(errno.EINVAL, f"{_KINDS.get(stat.S_IFMT(mode), 'something')}, and no regular file")
+        raise OSError(errno.EINVAL, f"{_KINDS.get(stat.S_IFMT(mode), 'something else')}, not a regular file")
     with os.fdopen(handle, "rb") as file:
         yield file
 

@@ -108,7 +108,7 @@ SPOILT: list[tuple[Callable[[Path], None], str]] = [
     (take_entry, "No such file or directory, and the index lists it"),
     (change_entry, "its bytes are others than its name says"),
     (swap_entry, "its bytes are others than its name says"),
-    (link_entry, "no plain file, and the index lists it"),
+    (link_entry, "a folder, not a regular file, and the index lists it"),
     (untrusted_entry, "none of them is among the 1 trusted keys"),
     (old_index, "is there, and the index does not list it"),
     (foreign_index, "none of them is among the 1 trusted keys"),

@@ -204,7 +204,7 @@ def test_whatever_a_key_holds_is_refused_in_words(data: bytes) -> None:
 
 def test_a_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ConfigurationError, match="no plain file"):
+    with pytest.raises(ConfigurationError, match="a named pipe, not a regular file"):
         keys.public_keys(tmp_path / "pipe")
 
 

@@ -1,6 +1,5 @@
 """Published curves of membership attacks, read at any skew: Francis and Wagner, section 5 and Figure 9."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -55,28 +54,40 @@ def from_balanced_accuracy(tpr: Number, accuracy: Number) -> RocPoint:
 
 
 def greatest_recall(points: Sequence[RocPoint], wanted: Number, skew: Number) -> float | None:
-    """The greatest recall on the curve at which precision is at least `wanted` at a skew, None where it is nowhere.
+    """Return the greatest recall that an attacker reaches with a precision of at least `wanted` at a skew.
 
-    Points in order, no rate falling. Between them the logarithm of the true positive rate is taken as linear in that of
-    the false one; a point with a rate of 0 has no place there and is left out. Up to the base rate it is 1: everybody
-    can be claimed.
+    The attacker may mix: use one of several thresholds at random for each target, claim everybody, or claim nobody.
+    Mixtures are the convex hull of the measured points with (0, 0) and (1, 1), so nothing between two points is
+    assumed. Returns None where no mixture that claims anybody reaches the precision, and 1 up to the base rate.
     """
     least = probability("wanted", wanted, open_low=True, open_high=True)
-    ratio = exact("skew", skew, 0, MOST_SKEW, open_low=True)
-    if least * (1 + ratio) <= 1:
+    ratio = least * exact("skew", skew, 0, MOST_SKEW, open_low=True) / (1 - least)
+    if ratio <= 1:
         return 1.0
-    curve = [point for point in points if point.fpr and point.tpr]
-    reached = [at for at, each in enumerate(curve) if each.tpr * (1 - least) >= least * ratio * each.fpr]
-    if not reached:
+    hull = _concave_hull(points)
+    margins = [tpr - ratio * fpr for fpr, tpr in hull]  # at least 0 where precision is at least `wanted`
+    last = max(at for at, margin in enumerate(margins) if margin >= 0)  # the rate tpr / fpr falls along the hull
+    if not last:
         return None
-    last = reached[-1]
-    if last + 1 == len(curve):
-        return float(curve[last].tpr)
-    return _crossing(curve[last], curve[last + 1], math.log((1 - least) / (least * ratio)))
+    part = margins[last] / (margins[last] - margins[last + 1])
+    return float(hull[last][1] + part * (hull[last + 1][1] - hull[last][1]))
 
 
-def _crossing(before: RocPoint, after: RocPoint, log_odds: float) -> float:
-    """The true positive rate where log(fpr / tpr), which is linear between the points, comes to `log_odds`."""
-    low, high = (math.log(each.fpr / each.tpr) for each in (before, after))
-    part = min(1.0, max(0.0, (log_odds - low) / (high - low)))
-    return float(before.tpr) * math.pow(after.tpr / before.tpr, part)
+def _concave_hull(points: Sequence[RocPoint]) -> list[tuple[Fraction, Fraction]]:
+    """The vertices, from (0, 0) to (1, 1), of the least concave curve on or above all points."""
+    nobody, everybody = (Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))
+    hull = [nobody]
+    for fpr, tpr in [*sorted((point.fpr, point.tpr) for point in points), everybody]:
+        while len(hull) > 1 and _below(hull[-1], hull[-2], (fpr, tpr)):
+            hull.pop()
+        if (fpr, tpr) != hull[-1]:
+            hull.append((fpr, tpr))
+    return hull
+
+
+def _below(
+    middle: tuple[Fraction, Fraction], before: tuple[Fraction, Fraction], after: tuple[Fraction, Fraction]
+) -> bool:
+    """Whether a point lies on or below the line between two others."""
+    rise, run = after[1] - before[1], after[0] - before[0]
+    return (middle[1] - before[1]) * run <= rise * (middle[0] - before[0])

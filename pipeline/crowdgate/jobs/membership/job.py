@@ -36,8 +36,8 @@ POOLED = (
     "or one model share its noise: the truth can lie far outside. Each interval is for its point alone."
 )
 READ_OFF = (
-    "The greatest recall is read off between the points, logarithm by logarithm of the rates. A threshold that was "
-    "chosen on the targets that it is measured on looks better than it is."
+    "The greatest recall is that of the best mixture: an attacker who uses one of two thresholds at random, or claims "
+    "everybody. A threshold that was chosen on the targets that it is measured on looks better than it is."
 )
 TOO_FEW = (
     "Inconclusive: no false positive was seen, and too few non-members were tried, or it is not said how many. So many "
