@@ -39,7 +39,7 @@ def ledger_url(root: Path, option: str | None, placed: Placed) -> str:
     if named:
         return _placed("--ledger or CROWDGATE_LEDGER", named, Path.cwd(), placed)
     path = root / FILE
-    url = _settings(path).get("ledger") if path.is_file() else None
+    url = _settings(path).get("ledger")
     if not isinstance(url, str) or not url:
         expected = 'ledger = "sqlite:///FILE", the option --ledger or CROWDGATE_LEDGER'
         raise ConfigurationError(Problem(str(path), None, "ledger", "no ledger is named", expected, code=Code.SETTING))
@@ -56,7 +56,7 @@ def signing_key(root: Path) -> SigningKey | None:
     if pem is not None:
         return keys.signing_key(pem.encode(errors="replace"), KEY_VARIABLE)
     path = root / FILE
-    named = _settings(path).get("signing_key") if path.is_file() else None
+    named = _settings(path).get("signing_key")
     if named is None:
         return None
     place = f"{path}: signing_key"
@@ -68,7 +68,7 @@ def signing_key(root: Path) -> SigningKey | None:
 def signing_key_file(root: Path) -> Path | None:
     """The file that crowdgate.toml names as the key, whether or not it can be used; None where it names none."""
     path = root / FILE
-    named = _settings(path).get("signing_key") if path.is_file() else None
+    named = _settings(path).get("signing_key")
     return root / named if isinstance(named, str) and named and "\0" not in named else None
 
 
@@ -87,7 +87,7 @@ def trusted_keys(root: Path) -> tuple[PublicKey, ...]:
     """Whose signatures count: the key that signs here, and those that `trusted_keys` in crowdgate.toml lists as files
     of public keys, relative to it. None where no key is configured. Raises ConfigurationError."""
     path, own = root / FILE, signing_key(root)
-    named = _settings(path).get("trusted_keys", []) if path.is_file() else []
+    named = _settings(path).get("trusted_keys", [])
     if not isinstance(named, list) or not all(isinstance(name, str) and name and "\0" not in name for name in named):
         expected = 'trusted_keys = ["FILE.pub", ...]'
         raise ConfigurationError(
@@ -124,6 +124,9 @@ def _placed(place: str, url: str, folder: Path, placed: Placed) -> str:
 
 
 def _settings(path: Path) -> dict[str, object]:
+    """Return what crowdgate.toml says, and nothing where there is no such file. Raises ConfigurationError otherwise."""
+    if not os.path.lexists(path):
+        return {}
     try:
         settings = tomllib.loads(read_plain(path, LARGEST_DOCUMENT).decode())
     except (OSError, ValueError) as error:

@@ -54,6 +54,33 @@ def test_check_refuses_a_contract_that_names_a_url(
     assert "URL" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("init", "s3://bucket/x"),
+        ("check", "s3://bucket/x"),
+        ("verify", "s3://bucket/x"),
+        ("anonymity", "s3://bucket/x", "--of", "age"),
+        ("plan", "policies/clinic.yaml", "--from", "s3://bucket/x"),
+        ("plan", "policies/clinic.yaml", "--page", "s3://bucket/x.html"),
+        ("keys", "create", "s3://bucket/x"),
+        ("report", "index", "s3://bucket/x"),
+    ],
+)
+def test_no_command_takes_a_url_for_a_file_or_folder(
+    command: tuple[str, ...], workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert crowdgate(*command) == 2
+    assert "the URL 's3:/bucket/x" in capsys.readouterr().err
+    assert not list(workshop.root.glob("s3*"))
+
+
+def test_a_program_makes_no_working_copy_at_a_url(workshop: Workshop) -> None:
+    with pytest.raises(ConfigurationError, match="the URL"):
+        api.init("s3://bucket/x")
+    assert not list(workshop.root.glob("s3*"))
+
+
 @pytest.mark.parametrize("option", ["--to", "--input"])
 def test_options_and_programs_name_no_url(option: str, workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01", option, "s3://bucket/x") == 2

@@ -9,6 +9,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from crowdgate.cli.output import QUIET, VERBOSE
+from crowdgate.cli.paths import without_urls
 
 if TYPE_CHECKING:
     from typer import _click
@@ -100,10 +101,10 @@ def loaded(name: str) -> Any:
     if isinstance(getattr(module, "app", None), typer.Typer):
         command = get_command(module.app)
         command.name = name
-        return command
+        return without_urls(command)
     alone = typer.Typer(add_completion=False)
     alone.command(name)(getattr(module, name))
-    return get_command(alone)
+    return without_urls(get_command(alone))
 
 
 class Commands(TyperGroup):

@@ -6,7 +6,8 @@ import tempfile
 from pathlib import Path
 
 from crowdgate import modes
-from crowdgate.errors import EnvironmentFault
+from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem
+from crowdgate.files import is_url
 from crowdgate.ledger import ledger
 from crowdgate.ledger.sqlite import PREFIX
 from crowdgate.settings import FILE
@@ -22,8 +23,11 @@ _LEDGER_KEY = re.compile(r"(?<=\bledger: )[a-z0-9-]{1,40}-[0-9a-f]{8}\b")
 def init(folder: Path, name: str, url: str | None = None) -> Path:
     """Make a working copy in `folder` and return it. Uses the ledger at `url`, or creates one in the folder.
 
-    Raises EnvironmentFault when any part is there already; then nothing is changed.
+    Raises ConfigurationError for a URL, and EnvironmentFault when any part is there already; then nothing is changed.
     """
+    if is_url(str(folder)):
+        found, expected = f"the URL {str(folder)!r}", "a folder of this machine"
+        raise ConfigurationError(Problem("command line", None, "folder", found, expected))
     folder = folder.resolve()
     _refuse_existing(folder, url)
     try:
