@@ -147,7 +147,8 @@ def _unknown(root: Path, releases: Mapping[str, str]) -> Iterator[str]:
             if entry.is_dir(follow_symlinks=False) and (path in held or path in above):
                 folders.append(path)
             elif not _expected(entry, folder in held, path in (root / NAME, root / STAGING)):
-                yield f"{_shown(path)}: not listed, or not a regular file; expected only the releases that are listed, made of regular files"
+                found = f"{_shown(path)}: not listed, or not a regular file"
+                yield f"{found}; expected only the releases that are listed, made of regular files"
 
 
 def _expected(entry: os.DirEntry[str], in_release: bool, ours: bool) -> bool:
