@@ -144,6 +144,11 @@ def above(finer: Level, coarser: Level) -> Codes:
     return codes
 
 
+def nests(finer: Level, coarser: Level) -> bool:
+    """Return whether every value of one level lies in one value of the other."""
+    return bool((above(finer, coarser)[finer.codes] == coarser.codes).all())
+
+
 def by_width(domain: Domain, width: Fraction, origin: Fraction = Fraction(0)) -> list[str]:
     """Intervals [origin + j width, origin + (j + 1) width) of a numeric domain; open where the domain is (`90+`).
 

@@ -89,9 +89,10 @@ def test_what_stays_of_too_many_classes_is_bounded_by_some_attributes(monkeypatc
     assert bounds[2] > 0.9999  # two sexes
 
 
-def test_without_margins_nothing_is_expected(workshop: Workshop) -> None:
+def test_without_margins_nothing_is_expected_but_at_any(workshop: Workshop) -> None:
     said = outlook(workshop.policy).to_json()
-    assert (said["expected_kept_share"], said["one_level_away"], said["recommended"]) == (None, [], None)
+    assert (said["expected_kept_share"], said["recommended"]) == (None, None)
+    assert [each["levels"] for each in said["one_level_away"]] == [{"age": "any", "ward": "exact"}]
 
 
 def test_every_figure_says_what_it_rests_on_and_lies_in_its_range() -> None:

@@ -60,6 +60,7 @@ def test_a_verified_release_of_tables_is_what_a_plan_rests_on(
         "source": "the published counts of release tables/1/2030-01-01",
         "population": "clinic-patients",
         "attributes_without_counts": [],
+        "attributes_with_unknown_shares": {},
     }
     kept = figure(said, "kept_share")
     assert kept["basis"] == Basis.RELATED
@@ -221,7 +222,10 @@ def test_tables_within_an_error_are_proposed_with_the_kind_that_reaches_it(
         (("--keep", "0.9"), "--rows COLUMNS beside it"),
         (("--rows", "agee"), "write 'age'"),
         (("--rows", "patient"), "can't be released"),
-        (("--rows", "age"), "margins of each, or --from counts"),
+        (
+            ("--rows", "age"),
+            "'age' has no public margins; expected margins in the contract, or --from with counts of it",
+        ),
     ],
 )
 def test_a_wish_that_is_none_is_refused(

@@ -16,6 +16,7 @@ import numpy as np
 from crowdgate.accounting.numbers import decimal
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.hierarchy import Level
+from crowdgate.jobs.unknown_shares import unknown_shares
 from crowdgate.kind.forecast import Axes, Basis, CellErrors, Floats, Forecast, Value
 from crowdgate.kind.kind import Allowance, AnyKind
 from crowdgate.kind.plan import Plan
@@ -134,10 +135,9 @@ def _levels(forecast: Forecast, prior: Prior) -> Axes:
     levels = forecast.compared
     if not levels:
         raise _refused("a policy without tables of counts", "a policy with attributes to compare")
-    for name, level in levels.items():
-        if prior.shares(name, level) is None:
-            expected = "margins in the contract for every attribute, or --from counts of it"
-            raise _refused(f"{name!r} has no public margins", expected)
+    problems = [_problem(each.found, each.expected) for each in unknown_shares(prior, levels)]
+    if problems:
+        raise ConfigurationError(problems)
     return levels
 
 
@@ -173,4 +173,8 @@ def _total(rival: Rival) -> tuple[float, float]:
 
 
 def _refused(found: str, wanted: str) -> ConfigurationError:
-    return ConfigurationError(Problem("command line", None, "--compare", found, wanted))
+    return ConfigurationError(_problem(found, wanted))
+
+
+def _problem(found: str, wanted: str) -> Problem:
+    return Problem("command line", None, "--compare", found, wanted)

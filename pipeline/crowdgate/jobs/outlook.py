@@ -66,9 +66,7 @@ class Outlook:
         if self.figures.source is None:
             return []
         said = f"Expected figures rest on {self.figures.source}, of the population {self.figures.population}."
-        untold = ", ".join(self.figures.untold)
-        stand_in = f"{said} No count tells {untold}: public margins stand in, as if independent."
-        return [*doubts(self.figures, Subject.of_plan(self.plan)), stand_in if untold else said]
+        return [*doubts(self.figures, Subject.of_plan(self.plan)), " ".join([said, *self.figures.gaps()])]
 
     @property
     def informed(self) -> bool | None:

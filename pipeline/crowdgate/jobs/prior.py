@@ -6,7 +6,7 @@ as it is only if a contract says that it is public.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
@@ -21,6 +21,7 @@ from crowdgate.hierarchy import EXACT, Level
 from crowdgate.histogram import Histogram, View, joint, project
 from crowdgate.jobs.plan import KNOWN
 from crowdgate.jobs.public import public_table
+from crowdgate.jobs.unknown_shares import UnknownShares, unknown_shares
 from crowdgate.kind.prior import Prior, Table, Told
 from crowdgate.limits import MOST_CELLS_FITTED
 from crowdgate.policy.files import contracts
@@ -31,18 +32,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """A prior, the population that its counts are of, where they are from, in words (None: there are margins only), and
-    the attributes of the plan that no count tells."""
+    """A prior, the population that its counts are of, where they are from, in words (None: there are margins only), the
+    attributes of the plan that no count tells, and those whose shares at the plan's levels are unknown."""
 
     prior: Prior
     population: str
     source: str | None = None
     untold: tuple[str, ...] = ()
+    unknown: tuple[UnknownShares, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """What `--json` says of where figures are from."""
         about = {"source": self.source, "population": self.population}
-        return {**about, "attributes_without_counts": list(self.untold)}
+        unknown = {each.name: None if each.known is None else each.known.name for each in self.unknown}
+        return {**about, "attributes_without_counts": list(self.untold), "attributes_with_unknown_shares": unknown}
+
+    def gaps(self) -> Iterator[str]:
+        """The attributes of the plan that no count tells at its levels, and what that means, in sentences."""
+        margins = [name for name in self.untold if self.prior.attributes[name].margins is not None]
+        if margins:
+            yield f"No count tells {', '.join(margins)}: public margins stand in, as if independent."
+        for each in self.unknown:
+            missing = f"Figures that need {each.name} at {each.level.name!r} are unknown"
+            yield f"{missing}: {each.found}. Give {each.expected}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +79,8 @@ def figures(subject: Subject, source: Path | None, further: Sequence[str] = ()) 
     instead of these counts from a release folder or a public table.
 
     Raises VerificationFailed for a folder that is no release, ConfigurationError for one that tells no counts or other
-    values than the contract, and for a table that no contract calls public; FileFault where it can't be read.
+    values than the contract, for counts of nobody, and for a table that no contract calls public; FileFault where it
+    can't be read.
     """
     if source is None:
         return _stated(subject)
@@ -77,7 +90,11 @@ def figures(subject: Subject, source: Path | None, further: Sequence[str] = ()) 
         expected = "a release of tables of counts, or of rows with margins, or the public table itself"
         raise _refused(source, "no count of any attribute of the contract: bare rows tell nothing of who is missing",
                        expected)  # fmt: skip
-    return _figures(subject, tables, population, words)
+    peopled = tuple(table for table in tables if table.variance.any() or table.counts.any())
+    if not peopled:
+        raise _refused(source, "counts of nobody: no row has a value of its domain in every attribute",
+                       "a table with valid rows")  # fmt: skip
+    return _figures(subject, peopled, population, words)
 
 
 def elsewhere(population: str, contract: Contract) -> str | None:
@@ -88,7 +105,8 @@ def elsewhere(population: str, contract: Contract) -> str | None:
 
 def _figures(subject: Subject, tables: tuple[Table, ...], population: str, words: str) -> Figures:
     prior = Prior(subject.people, subject.contract.by_name, tables)
-    return Figures(prior, population, words, tuple(name for name in subject.levels if not prior.told(name)))
+    untold = tuple(name for name in subject.levels if not prior.told(name))
+    return Figures(prior, population, words, untold, tuple(unknown_shares(prior, subject.levels)))
 
 
 def _stated(subject: Subject) -> Figures:
@@ -131,6 +149,8 @@ def _counted(subject: Subject, path: Path, further: Sequence[str]) -> tuple[str,
     wanted = {**dict.fromkeys(further, EXACT), **planned}
     shared = {name: contract.by_name[name] for name in wanted if name in contract.by_name}
     found = {name: attribute for name, attribute in shared.items() if attribute.releasable}
+    if not found:
+        raise _refused(path, f"contract {contract.id} has no attribute of {', '.join(wanted)}", "a table with some")
     views = _views(found, wanted)
     source = open_source(contract, tuple(found), path)
     task = Task(contract, tuple(found), views)

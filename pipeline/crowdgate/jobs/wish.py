@@ -19,6 +19,7 @@ from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import EXACT, Level
 from crowdgate.jobs.outlook import Outlook
+from crowdgate.jobs.unknown_shares import unknown_shares
 from crowdgate.kind.forecast import Axes, Forecast, Value
 from crowdgate.kind.kind import Allowance
 from crowdgate.kind.plan import Plan
@@ -118,6 +119,7 @@ def _share(option: str, text: str) -> Fraction:
 def within(plan: Plan, prior: Prior, forecast: Forecast, wish: Within) -> Answer:
     """What tells the policy's tables within an error. Raises ConfigurationError where too little is known to say."""
     levels = forecast.compared or {}
+    _check_shares("--within", prior, levels)
     if not levels or (_worst(forecast, prior, levels, wish) is None and prior.counts(levels) is None):
         raise _refused(
             "--within", "attributes of which too little is known", "public margins of each, or --from counts"
@@ -189,8 +191,7 @@ def as_rows(plan: Plan, prior: Prior, wish: AsRows) -> Answer:
     """What gives these columns as rows. Raises ConfigurationError for columns that can't be released, or of which too
     little is known."""
     levels = _finest(plan, prior, wish.columns)
-    if prior.joint(levels) is None:
-        raise _refused("--rows", "columns of which too little is known", "margins of each, or --from counts")
+    _check_shares("--rows", prior, levels)
     found = [proposal for name in KINDS for proposal in _keeping(plan, prior, name, levels, wish)]
     best = max(found, key=lambda each: (each[1].met, each[0]), default=None)
     said = f"{', '.join(wish.columns)} as rows, of which {float(wish.keep):.3g} stay"
@@ -206,7 +207,8 @@ def _instead(best: Proposal | None) -> str:
 
 
 def _finest(plan: Plan, prior: Prior, columns: Sequence[str]) -> Axes:
-    """Each column at the level that the policy has it at, or at `exact`; coarser where the classes are too many."""
+    """Each column at the level that the policy has it at, or at `exact`; coarser where shares are unknown, or the
+    classes too many."""
     contract, stated = plan.bundle.contract, plan.protection.figures().levels
     known = [attribute.name for attribute in contract.attributes if attribute.releasable]
     levels: dict[str, Level] = {}
@@ -215,7 +217,8 @@ def _finest(plan: Plan, prior: Prior, columns: Sequence[str]) -> Axes:
         if hierarchy is None:
             meant = nearest(name, known)
             raise _refused("--rows", f"{name!r} can't be released", f"columns of contract {contract.id}", meant)
-        levels[name] = stated.get(name, hierarchy.level(EXACT))
+        level = stated.get(name, hierarchy.level(EXACT))
+        levels[name] = prior.known_level(name, level) or level
     found: Axes = levels
     while prod(map(len, found.values())) > MOST_CELLS_FITTED:
         coarser = _coarsened(prior, found)
@@ -275,6 +278,13 @@ def _plain(value: object) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return f"{float(value):g}" if isinstance(value, Fraction) else value
+
+
+def _check_shares(option: str, prior: Prior, levels: Axes) -> None:
+    """Raises ConfigurationError for attributes with unknown shares."""
+    unknown = [*unknown_shares(prior, levels)]
+    if unknown:
+        raise ConfigurationError([Problem("command line", None, option, each.found, each.expected) for each in unknown])
 
 
 def _refused(option: str, found: str, wanted: str, instead: str | None = None) -> ConfigurationError:

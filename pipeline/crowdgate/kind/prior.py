@@ -115,7 +115,9 @@ class Prior:
 
     def shares(self, name: str, level: Level) -> Floats | None:
         """The share of every code of a level by the contract's margins; where it has none, the same for each if tables
-        tell it, else None."""
+        tell it, else None. A level of one value needs neither."""
+        if len(level) == 1:
+            return np.ones(1)
         margins = self.attributes[name].margins
         if margins is None:
             told = any(name in table.axes and len(table.axes[name]) >= len(level) for table in self.tables)
@@ -124,9 +126,15 @@ class Prior:
         counts = np.bincount(level.of_values[: len(margins)], weights=weights, minlength=len(level))
         return np.asarray(counts / counts.sum(), dtype=np.float64)
 
+    def known_level(self, name: str, level: Level) -> Level | None:
+        """The finest level of several values, not finer than `level`, with known shares; None where there is none."""
+        ladder = (each for each in self.levels(name) if 1 < len(each) <= len(level))
+        return next((each for each in ladder if self.shares(name, each) is not None), None)
+
     def told(self, name: str) -> bool:
-        """Whether some table counts the attribute."""
-        return any(name in table.axes for table in self.tables)
+        """Whether some table counts the attribute, at several values unless it has one."""
+        sizes = (len(table.axes[name]) for table in self.tables if name in table.axes)
+        return any(size >= min(2, len(self.levels(name)[0])) for size in sizes)
 
     def counts(self, axes: Axes) -> Floats | None:
         """The people expected in every cell of a table, flat; None where too little is known, or for too many cells."""
@@ -175,7 +183,7 @@ def _basis(tables: Sequence[Table], axes: Axes) -> Basis:
     """Whether tables relate every two attributes of several values, and at these levels."""
     names = [name for name, level in axes.items() if len(level) > 1]
     wanted = [*combinations(names, min(2, len(names)))]
-    at_all = [{*table.axes} for table in tables]
+    at_all = [{name for name, level in table.axes.items() if len(level) > 1} for table in tables]
     here = [{name for name in table.axes if len(table.axes[name]) == len(axes[name])} for table in tables]
     for basis, told in ((Basis.RELATED, here), (Basis.COARSER, at_all)):
         if all(any(own.issuperset(each) for own in told) for each in wanted):

@@ -6,7 +6,7 @@ from itertools import count
 
 from crowdgate.contracts.contract import Attribute
 from crowdgate.domain import number_label
-from crowdgate.hierarchy import ANY, EXACT, Level, by_width, hierarchy
+from crowdgate.hierarchy import ANY, EXACT, Level, by_width, hierarchy, nests
 from crowdgate.jobs.predict.laws import Laws, laws
 from crowdgate.jobs.prior import Figures, Subject
 from crowdgate.kind.forecast import PEOPLE, SHARE, Column, Listing, Value
@@ -17,15 +17,15 @@ WIDTHS = (
     Column("attribute", "attribute"),
     Column("level", "asked as"),
     Column("values", "values", PEOPLE),
-    Column("share_alone", "share alone", SHARE),
+    Column("share_alone", "share alone", SHARE, "unknown"),
     Column("meets", "low enough"),
 )
-FINEST = "the finest that is"
+FINEST, UNKNOWN = "the finest that is", "unknown"
 
 
 def widths(subject: Subject, figures: Figures, people: int, most: float) -> Listing:
     """For every attribute, the others as they are: its levels and widths with the share of people expected to be alone
-    among so many, and the finest at which it is at most `most`."""
+    among so many (unknown where counts are too coarse), and the finest at which it is known to be at most `most`."""
     rows = [row for name in subject.levels for row in _attribute(subject, figures, name, people, most)]
     note = f"of {people:,} people at most {percent(most)} alone; the other attributes as they are asked"
     return Listing("widths", "one attribute asked less exactly", WIDTHS, tuple(rows), note)
@@ -34,20 +34,31 @@ def widths(subject: Subject, figures: Figures, people: int, most: float) -> List
 def _attribute(
     subject: Subject, figures: Figures, name: str, people: int, most: float
 ) -> Iterator[Mapping[str, Value]]:
-    attribute = subject.contract.by_name[name]
-    exact = _exactly(subject, figures, name)
-    found = [(level, share_alone(exact.at({**exact.axes, name: level}).best, people)) for level in ways(attribute)]
-    finest = next((level for level, share in found if share <= most), None)
+    known = _finest(subject, figures, name)
+    found = [(level, _share(known, name, level, people)) for level in ways(subject.contract.by_name[name])]
+    finest = next((level for level, share in found if share is not None and share <= most), None)
     for level, share in found:
-        meets = FINEST if level is finest else "yes" if share <= most else "no"
+        meets = FINEST if level is finest else _meets(share, most)
         yield {"attribute": name, "level": level.name, "values": len(level), "share_alone": share, "meets": meets}
 
 
-def _exactly(subject: Subject, figures: Figures, name: str) -> Laws:
-    """The laws with one attribute exact."""
+def _share(known: Laws, name: str, level: Level, people: int) -> float | None:
+    """The share alone with one attribute at a level; None where the laws are coarser."""
+    if not nests(known.axes[name], level):
+        return None
+    return share_alone(known.at({**known.axes, name: level}).best, people)
+
+
+def _meets(share: float | None, most: float) -> str:
+    return UNKNOWN if share is None else "yes" if share <= most else "no"
+
+
+def _finest(subject: Subject, figures: Figures, name: str) -> Laws:
+    """The laws with one attribute at its finest level with known shares."""
     hierarchy_of = subject.contract.by_name[name].hierarchy
     assert hierarchy_of is not None, "it is releasable"
-    return laws(replace(subject, levels={**subject.levels, name: hierarchy_of.level(EXACT)}), figures)
+    finest = figures.prior.known_level(name, hierarchy_of.level(EXACT)) or subject.levels[name]
+    return laws(replace(subject, levels={**subject.levels, name: finest}), figures)
 
 
 def ways(attribute: Attribute) -> list[Level]:

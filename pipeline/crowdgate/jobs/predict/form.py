@@ -19,7 +19,8 @@ from crowdgate.jobs.predict.numeric import intervals, pairs, rectangles, width_n
 from crowdgate.jobs.predict.subject import level_names
 from crowdgate.jobs.predict.whose import most_people, whose
 from crowdgate.jobs.prior import Figures, Subject, figures
-from crowdgate.kind.forecast import Floats
+from crowdgate.jobs.unknown_shares import unknown_shares
+from crowdgate.kind.forecast import Axes, Floats
 from crowdgate.kind.prior import Range
 from crowdgate.policy.files import contract_named
 from crowdgate.policy.parsing import parse
@@ -186,8 +187,17 @@ def read_form(path: Path, source: Path | None) -> Form:
     if source is not None:
         check_classes(levels)
     known = figures(subject, source)
+    _check_shares(document, file, known, levels)
     said = whose(subject, known, most_people(document.path, contract), _other_people(file, contract))
     return Form(file, contract, laws(subject, known), known, tuple(said))
+
+
+def _check_shares(document: Document, file: Questionnaire, known: Figures, levels: Axes) -> None:
+    """Raises ConfigurationError for questions whose attributes have unknown shares at their levels."""
+    places = {each.attribute: ("spec", "questions", at, "level") for at, each in enumerate(file.spec.questions)}
+    unknown = [*unknown_shares(known.prior, levels)]
+    if unknown:
+        raise ConfigurationError([document.problem(places[each.name], each.found, each.expected) for each in unknown])
 
 
 def _other_people(file: Questionnaire, contract: Contract) -> str | None:

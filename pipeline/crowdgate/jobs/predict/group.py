@@ -131,8 +131,7 @@ def who_are(people: Value) -> str:
 def notes(found: Laws, known: Figures, population: int, sizes: Sequence[int]) -> Iterator[str]:
     """What the figures rest on, and for whom they hold."""
     yield f"The figures are {found.basis}{f' ({known.source})' if known.source else ''}."
-    if known.untold:
-        yield f"No count tells {', '.join(known.untold)}: public margins stand in, as if independent."
+    yield from known.gaps()
     if known.source is None and len(found.axes) > 1:
         yield ALIKE
     yield known_by(found.best, population)

@@ -13,6 +13,7 @@ import numpy as np
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.jobs.predict.ends import of_margins, of_range
 from crowdgate.jobs.predict.subject import wrong
+from crowdgate.jobs.unknown_shares import UnknownShares, alternatives, unknown_shares
 from crowdgate.kind.forecast import Axes, Basis, Floats
 from crowdgate.kind.prior import Joint, Prior, Range, coarsened
 from crowdgate.limits import MOST_CELLS_FITTED
@@ -87,18 +88,18 @@ def range_of(joint: Joint, people: int, classes: Callable[[Floats], Bins]) -> Ra
 
 
 def laws(subject: Subject, figures: Figures) -> Laws:
-    """The laws of a subject's classes. Raises ConfigurationError where too little is known of an attribute, or where
-    counts would have to be related over too many classes."""
+    """The laws of a subject's classes. Raises ConfigurationError for attributes with unknown shares, or where counts
+    would have to be related over too many classes."""
     prior, axes = figures.prior, subject.levels
     joint = None
     if figures.source is not None:
         check_classes(axes)
         joint = prior.joint(axes)
+    unknown = [*unknown_shares(prior, axes)]
+    if unknown:
+        raise ConfigurationError([_unknown(each) for each in unknown])
     bare = Prior(prior.people, prior.attributes)
     shares = {name: bare.shares(name, level) for name, level in axes.items()}
-    untold = [name for name, share in shares.items() if share is None and not prior.told(name)]
-    if untold:
-        raise ConfigurationError([_untold(name) for name in untold])
     known = {name: _own(joint, axes, name) if share is None else share for name, share in shares.items()}
     return Laws(axes, joint, known)
 
@@ -111,14 +112,13 @@ def check_classes(axes: Axes) -> None:
         raise ConfigurationError(wrong("--from", f"{cells} classes", fewer))
 
 
-def _untold(name: str) -> Problem:
-    known = "margins in the contract, --from with counts of it, or a prediction without it"
-    return wrong("attributes", f"{name!r} has no public margins", known)
+def _unknown(shares: UnknownShares) -> Problem:
+    return wrong("attributes", shares.found, alternatives(*shares.ways, "a prediction without it"))
 
 
 def _own(joint: Joint | None, axes: Axes, name: str) -> Floats:
     """An attribute's shares by the joint figures."""
-    assert joint is not None, "some count tells the attribute"
+    assert joint is not None, "all shares are known, and not by margins"
     own = coarsened(joint.people, axes, {name: axes[name]})
     return np.asarray(own / own.sum(), dtype=np.float64)
 

@@ -128,5 +128,7 @@ def _texts(attribute: Attribute, level: Level, codes: Codes, random: np.random.G
 def _words(name: str, group: Mapping[str, Level], prior: Prior) -> str:
     others = [other for other in group if other != name]
     if prior.told(name):
-        return f"{TOGETHER} {', '.join(others)}" if others else "the counts, by itself"
+        counts = f"{TOGETHER} {', '.join(others)}" if others else "the counts, by itself"
+        level, exact = group[name], prior.levels(name)[0]
+        return counts if len(level) == len(exact) else f"{counts}, at {level.name!r}: every value in it as often"
     return EVENLY if prior.attributes[name].margins is None else MARGINS

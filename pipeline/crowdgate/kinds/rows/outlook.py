@@ -92,12 +92,14 @@ def _stays(beta: Fraction, kept: Kept | None, at_most: Kept | None) -> str:
 
 
 def _of_some(safe: SafeK, prior: Prior) -> Kept | None:
-    """What would stay by some of the attributes, where classes by all are too many to be told: no class of more
-    attributes is larger than its own of fewer, so by all of them at most as much stays."""
+    """What would stay by some of the attributes or at coarser levels, where classes by all have unknown shares or are
+    too many: no class of more attributes or finer levels is larger than its own of fewer or coarser ones, so at most as
+    much stays."""
+    known = {name: found for name, level in safe.levels.items() if (found := prior.known_level(name, level))}
     axes: dict[str, Level] = {}
-    for name in sorted(safe.levels, key=lambda name: -len(safe.levels[name])):
-        if prod(map(len, axes.values())) * len(safe.levels[name]) <= MOST_CELLS_FITTED:
-            axes[name] = safe.levels[name]
+    for name in sorted(known, key=lambda name: -len(known[name])):
+        if prod(map(len, axes.values())) * len(known[name]) <= MOST_CELLS_FITTED:
+            axes[name] = known[name]
     joint = prior.joint(axes)
     return None if joint is None or not axes else Kept(joint, safe.k, safe.beta)
 
@@ -152,8 +154,14 @@ def _figures(safe: SafeK, kept: Kept | None, at_most: Kept | None) -> Iterator[F
         yield _ranged("kept_share", "expected share of the sampled rows that stay", kept.share, basis)
         yield _ranged("classes", "expected number of classes that stay", kept.classes, basis)
     if at_most is not None:
-        label = f"expected share of the sampled rows that stay, at most: what stays by {', '.join(at_most.joint.axes)}"
+        by = ", ".join(_named(safe, name, level) for name, level in at_most.joint.axes.items())
+        label = f"expected share of the sampled rows that stay, at most: what stays by {by}"
         yield _ranged("kept_share_at_most", label, at_most.share, at_most.joint.basis)
+
+
+def _named(safe: SafeK, name: str, level: Level) -> str:
+    """An attribute, with its level where that is coarser than the policy's."""
+    return name if len(level) == len(safe.levels[name]) else f"{name} ({level.name})"
 
 
 def _ranged(name: str, label: str, found: Range, basis: Basis) -> Figure:

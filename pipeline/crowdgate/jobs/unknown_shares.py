@@ -1,0 +1,53 @@
+"""Attributes with unknown shares: no public margins, and no counts at the level that is asked for or a finer one.
+
+Coarse counts don't say how people are spread within a coarse value, so a figure at a finer level would be a guess.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from crowdgate.hierarchy import Level
+from crowdgate.kind.forecast import Axes
+from crowdgate.kind.prior import Prior
+
+
+@dataclass(frozen=True)
+class UnknownShares:
+    """An attribute, the level that is asked for, and the finest coarser level with known shares (None: none)."""
+
+    name: str
+    level: Level
+    known: Level | None
+
+    @property
+    def found(self) -> str:
+        """What is missing, in words."""
+        if self.known is None:
+            return f"{self.name!r} has no public margins"
+        coarser = f"its counts are at {self.known.name!r}, coarser than {self.level.name!r}"
+        return f"{self.name!r} has no public margins, and {coarser}"
+
+    @property
+    def expected(self) -> str:
+        """What to write instead."""
+        return alternatives(*self.ways)
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """What to write instead, one of these."""
+        if self.known is None:
+            return "margins in the contract", "--from with counts of it"
+        counts = f"counts at {self.level.name!r} or finer"
+        return f"{self.name!r} at {self.known.name!r} or coarser", counts, "margins in the contract"
+
+
+def alternatives(*ways: str) -> str:
+    """The ways in words."""
+    return f"{', '.join(ways[:-1])}, or {ways[-1]}"
+
+
+def unknown_shares(prior: Prior, levels: Axes) -> Iterator[UnknownShares]:
+    """Every attribute whose shares are unknown at its level."""
+    for name, level in levels.items():
+        if prior.shares(name, level) is None:
+            yield UnknownShares(name, level, prior.known_level(name, level))
