@@ -9,6 +9,9 @@ MOST_PEOPLE = 10**12
 MOST_TRIALS = 10**7
 """Of an audit: enough to tell an excess of .0004 with probability .9."""
 
+MOST_RELEASES = 100_000
+"""Of an audit of inference or membership: each is a whole release."""
+
 GREATEST_K = 10**9
 """A class size above it suppresses every table there is."""
 

@@ -677,6 +677,10 @@ LINES: dict[str, Line | Solver] = {
         trials.trials_to_pass, passes, lambda _: None,
         (_values(_exactly("0.1", "0.5", "0.9"), st.floats(0.1, 0.9)), _values(_exactly("0", "1e-9", "0.03"),
          st.floats(0, 0.08)), _values(_exactly("1e-9", "0.05", "0.5"), _powers(-9, -0.3)), CONFIDENCE)),
+    "accounting.trials.trials_to_keep_passing": Solver(
+        trials.trials_to_keep_passing, passes, lambda _: None,
+        (_values(_exactly("0.1", "0.5", "0.9"), st.floats(0.1, 0.9)), _values(_exactly("0", "1e-9", "0.03"),
+         st.floats(0, 0.08)), _values(_exactly("1e-9", "0.05", "0.5"), _powers(-9, -0.3)), CONFIDENCE)),
     "accounting.zcdp.gaussian_rho": Line(
         zcdp.gaussian_rho, ("up",), lambda m, s: m * m / (2 * s), (M, SQUARED), 1e-15),
     "accounting.zcdp.squared_sigma": Line(

@@ -14,8 +14,9 @@ import pytest
 from crowdgate.audit.findings import level
 from crowdgate.audit.game import Game, Tally
 from crowdgate.audit.partial import Batch
-from crowdgate.audit.run import Schedule, serial
+from crowdgate.audit.run import Executor, Schedule, serial
 from crowdgate.errors import ConfigurationError, Crashed, VerificationFailed
+from crowdgate.gate import Outcome
 from crowdgate.jobs import audit_keeping
 from crowdgate.jobs.audit import Asked
 from crowdgate.jobs.audit_confidential import ENDED, audit_table
@@ -156,7 +157,7 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "no trial": ("trials: 60", "trials: 0", "from 1 to"),
     "no weight": ("weight: 1e-3", "weight: 0", "above 0"),
     "too light": ("weight: 1e-3", "weight: 1e-20", "2^-64"),
-    "too few trials": ("trials: 60", "trials: 5", " trials at least, or a greater limit"),
+    "too few trials": ("trials: 60", "trials: 5", "28 trials at least, in which a harmless mechanism passes"),
     "no limit": ("limit: 0.3", "limit: 0", "a greater limit"),
     "too small": ("units: 30", "units: 201, replacement: false", "at most 20"),
     "no population": ("population: towns", "population: clinic", "is not public"),
@@ -239,12 +240,8 @@ def test_the_command_says_what_was_found_and_how_much_could_be_seen(
     assert found["excess"]["lower"] <= found["excess"]["value"] <= found["excess"]["upper"]
 
 
-@pytest.mark.parametrize(("isolated", "said"), [(50, "Refuted: "), (3, "Not refuted, and not within the limit")])
-def test_a_limit_that_is_not_kept_ends_with_3(
-    fresh: Town, capfd: pytest.CaptureFixture[str], isolated: int, said: str
-) -> None:
-    """In each of the two batches every attacker isolates so often."""
-    fresh.edit(fresh.policy, "limit: 0.3", "limit: 0.1")
+def winning(isolated: int) -> Executor:
+    """In each of the first two batches every attacker isolates so often, but those who know all others."""
 
     def won(of: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Tally]]:
         yield from serial(of, [batch for batch in missing if batch.game])
@@ -256,9 +253,39 @@ def test_a_limit_that_is_not_kept_ends_with_3(
             none.any[[not each.aside for each in game.attackers], 0] = min(isolated, batch.trials)
             yield batch, replace(none, trials=batch.trials)
 
-    fresh.audit(executor=won)
-    assert crowdgate("audit", fresh.policy, "--jobs", 1) == 3
-    assert said in capfd.readouterr().out
+    return won
+
+
+@pytest.mark.parametrize(("isolated", "said"), [(50, "Refuted: "), (3, "Cannot tell: nothing was found in 60 trials")])
+def test_a_limit_that_is_not_kept_ends_with_3(
+    fresh: Town, capfd: pytest.CaptureFixture[str], isolated: int, said: str
+) -> None:
+    """In each of the two batches every attacker isolates so often."""
+    fresh.edit(fresh.policy, "limit: 0.3", "limit: 0.1")
+    fresh.audit(executor=winning(isolated))
+    page = fresh.root / "page.html"
+    assert crowdgate("audit", fresh.policy, "--jobs", 1, "--page", page) == 3
+    printed = capfd.readouterr().out
+    assert said in printed
+    ended = "cannot tell" if said.startswith("Cannot tell") else "fail"
+    assert printed.startswith(f"{ended} clinic/1, singling-out\n")
+    assert f"<h1>Audit of clinic, version 1: {ended}</h1>" in page.read_text(encoding="utf-8")
+
+
+def test_an_audit_that_was_too_short_says_what_to_write_also_in_check(
+    fresh: Town, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """60 trials at a limit of .1: attackers who win 6 are above nothing that is claimed, nor within the limit."""
+    fresh.edit(fresh.policy, "limit: 0.3", "limit: 0.1")
+    assert fresh.audit(executor=winning(3)).findings.outcome is Outcome.INCONCLUSIVE
+    assert crowdgate("audit", fresh.policy, "--json") == 3
+    said = json.loads(capfd.readouterr().out)
+    assert said["outcome"] == "inconclusive"
+    (number,) = re.findall(r"write trials: (\d+)$", said["reasons"][0])
+    assert crowdgate("check", fresh.policy) == 3
+    assert f"write trials: {number}" in capfd.readouterr().out
+    fresh.edit(fresh.policy, "trials: 60", f"trials: {number}")
+    assert fresh.audit().findings.outcome is Outcome.PASS
 
 
 def test_the_ledger_lists_every_audit(town: Town, capfd: pytest.CaptureFixture[str]) -> None:

@@ -53,15 +53,44 @@ def trials_to_pass(limit: Number, true_rate: Number, alpha: Number, power: Numbe
 
     true_rate < limit. Raises ValueError also if the rates are so close that more than 32,768 successes are seen.
     """
+    low, true, level, sure = _rates_to_pass(limit, true_rate, alpha, power)
+
+    def feasible(s: Counts) -> tuple[Counts, Counts]:
+        return _passing_from(s, low, level), _likely_until(s, true, sure)
+
+    return _search(feasible, 0)[0]
+
+
+def trials_to_keep_passing(limit: Number, true_rate: Number, alpha: Number, power: Number) -> int:
+    """A number of trials from which on the upper limit of level `alpha` is at most `limit` with probability `power`.
+
+    The probability falls while the greatest number of successes s that passes stays, and jumps up where s grows. So it
+    is the last T of an s: the least s with `power` there. `trials_to_pass` is the first T, after which there can be
+    less. true_rate < limit. Raises ValueError as `trials_to_pass` does.
+    """
+    low, true, level, sure = _rates_to_pass(limit, true_rate, alpha, power)
+
+    def feasible(s: Counts) -> tuple[Counts, Counts]:
+        return _passing_from(s + 1, low, level) - 1, _likely_until(s, true, sure)
+
+    return _search(feasible, 0)[0]
+
+
+def _rates_to_pass(limit: Number, true_rate: Number, alpha: Number, power: Number) -> tuple[float, float, float, float]:
     low, true, level, sure = _rates(limit, true_rate, alpha, power)
     if not true < low:
         raise ValueError(f"true_rate must be a number in [0, limit) = [0, {low:.6g}), not {true:.6g}")
+    return low, true, level, sure
 
-    def feasible(s: Counts) -> tuple[Counts, Counts]:
-        last = _first(s + 1, lambda trials: libraries.special.betaincc(s + 1, trials - s, true) < sure) - 1
-        return _first(s + 1, lambda trials: libraries.special.betaincc(s + 1, trials - s, low) <= level), last
 
-    return _search(feasible, 0)[0]
+def _passing_from(s: Counts, limit: float, level: float) -> Counts:
+    """The first number of trials in which so many successes pass."""
+    return _first(s + 1, lambda trials: libraries.special.betaincc(s + 1, trials - s, limit) <= level)
+
+
+def _likely_until(s: Counts, rate: float, sure: float) -> Counts:
+    """The last number of trials in which there are at most so many successes with probability `sure`."""
+    return _first(s + 1, lambda trials: libraries.special.betaincc(s + 1, trials - s, rate) < sure) - 1
 
 
 def _rates(limit: Number, true_rate: Number, alpha: Number, power: Number) -> tuple[float, float, float, float]:

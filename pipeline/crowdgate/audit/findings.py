@@ -14,13 +14,14 @@ from crowdgate.accounting.audit_power import binomial_p, chance_to_pass, excess_
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
 from crowdgate.audit.attackers import ATTACKERS
+from crowdgate.audit.enough_trials import chance_of_harmless, trials_needed
 from crowdgate.audit.judging import Judged, judged
 from crowdgate.audit.record import AuditRecord, Played, Setting
-from crowdgate.candidate import Measurement
+from crowdgate.audit.too_few import POWER, too_few
+from crowdgate.candidate import Measurement, Number
 from crowdgate.gate import Outcome
 
 ALPHA = Fraction(5, 100)
-POWER = Fraction(9, 10)
 _ASIDE = frozenset(each.name for each in ATTACKERS if each.aside)
 _BLIND = frozenset(each.name for each in ATTACKERS if each.blind)
 
@@ -91,9 +92,11 @@ def found(record: AuditRecord) -> Findings:
     looking = [line for line in lines if not line.idle]
     above = refutations(looking, own.trials, alpha)
     baseline, bound = first[0].baseline, pso.bound(own.n, setting.weight, setting.epsilon, setting.delta)
-    excess = _excess(first, [point for line in looking for point in line.points[1:]], own.trials, alpha)
+    proven = _proven([point for line in looking for point in line.points[1:]], own.trials, alpha)
+    excess = _excess(first, proven)
     controls = judged(record.controls)
-    reasons = tuple(_reasons(lines, controls))
+    silent = not above and all(each <= setting.limit for each in proven)
+    reasons = tuple(_reasons(lines, controls)) or tuple(_too_few(record, looking, excess) if silent else ())
     one, at_bound = (_chance(setting, own, baseline, true, alpha) for true in (baseline, max(baseline, bound)))
     return Findings(
         outcome=_outcome(reasons, excess, setting), reasons=reasons, lines=lines, above=above,
@@ -144,11 +147,14 @@ def _worst(numbers: Sequence[Measurement]) -> Measurement:
     return Measurement(*(max(getattr(each, end) for each in numbers) for end in ("value", "lower", "upper")))
 
 
-def _excess(judged: Sequence[Point], others: Sequence[Point], trials: int, alpha: Fraction) -> Measurement:
-    """The worst at the weight that is judged; above it where more is proven at another weight, at the level for all of
-    them together (Bonferroni)."""
+def _proven(others: Sequence[Point], trials: int, alpha: Fraction) -> list[Number]:
+    """The excess that is proven at each other weight, at the level for all of them together (Bonferroni)."""
+    return [rate(each.successes, trials, alpha / len(others)).lower - each.baseline for each in others]
+
+
+def _excess(judged: Sequence[Point], proven: Sequence[Number]) -> Measurement:
+    """The worst at the weight that is judged; above it where more is proven at another weight."""
     worst = _worst([point.excess for point in judged])
-    proven = [rate(each.successes, trials, alpha / len(others)).lower - each.baseline for each in others]
     return Measurement(worst.value, worst.lower, max(worst.upper, *proven)) if proven else worst
 
 
@@ -173,6 +179,18 @@ def _reasons(lines: Sequence[Line], controls: Sequence[Judged]) -> Iterator[str]
     yield from (each.reason for each in controls if each.reason is not None)
     if all(line.idle for line in lines if line.attacker not in _BLIND):
         yield "no attacker had anything to attack: nothing is released that any of them reads"
+
+
+def _too_few(record: AuditRecord, looking: Sequence[Line], excess: Measurement) -> Iterator[str]:
+    """Why a limit that is exceeded, where no attacker was found above anything, says nothing of the mechanism: in so
+    few trials a harmless one would not pass either. Advises the number of trials for the next attempt."""
+    setting, attackers = record.setting, [tuple(point.baseline for point in line.points) for line in looking]
+    if excess.upper <= setting.limit:
+        return
+    if chance_of_harmless(attackers, setting.limit, setting.trials, level(record.attempt)) < POWER:
+        needed = trials_needed(attackers, setting.limit, level(record.attempt + 1))
+        if needed is not None:  # else the limit is too small, however much is played
+            yield too_few("trials", setting.trials, needed)
 
 
 def _outcome(reasons: Sequence[str], excess: Measurement, setting: Setting) -> Outcome:

@@ -16,6 +16,7 @@ from crowdgate.jobs.audit import Asked
 from crowdgate.jobs.audit import audit as run_audit
 from crowdgate.jobs.audit_confidential import audit_table
 from crowdgate.jobs.audit_keeping import How
+from crowdgate.jobs.audit_words import OUTCOMES
 from crowdgate.jobs.questions import QUESTIONS, Found, Told
 from crowdgate.report.written import check_name
 
@@ -86,7 +87,7 @@ def show(told: Told, found: Found, page: Path | None, as_json: bool) -> None:
         print_json(told.json(found))
         return
     setting = found.record.setting
-    typer.echo(f"{found.findings.outcome} {setting.policy}/{setting.version}, {told.asking.question}")
+    typer.echo(f"{OUTCOMES[found.findings.outcome]} {setting.policy}/{setting.version}, {told.asking.question}")
     for listing in told.listings(found):
         typer.echo(listing.title)
         print_table(listing.titles, listing.rows, left=listing.text)

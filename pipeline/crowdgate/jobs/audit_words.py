@@ -7,6 +7,10 @@ from math import isfinite
 from crowdgate.accounting.numbers import decimal
 from crowdgate.audit.record import CommonSetting, Record
 from crowdgate.candidate import Measurement, Number
+from crowdgate.gate import Outcome
+
+OUTCOMES = {Outcome.PASS: "pass", Outcome.FAIL: "fail", Outcome.INCONCLUSIVE: "cannot tell"}
+"""How an audit ended, for people."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Union
 
 from pydantic import BeforeValidator, ConfigDict, Field, create_model, model_validator
 
-from crowdgate.limits import MOST_PEOPLE, MOST_SKEW, MOST_TRIALS
+from crowdgate.limits import MOST_PEOPLE, MOST_RELEASES, MOST_SKEW, MOST_TRIALS
 from crowdgate.policy.values import (
     NUMBER,
     Day,
@@ -45,6 +45,7 @@ def whole_between(least: int, most: int) -> BeforeValidator:
 
 People = Annotated[int, whole_between(1, MOST_PEOPLE), schema_of("integer", minimum=1, maximum=MOST_PEOPLE)]
 Units = Annotated[int, whole_between(2, MOST_PEOPLE), schema_of("integer", minimum=2, maximum=MOST_PEOPLE)]
+Releases = Annotated[int, whole_between(20, MOST_RELEASES), schema_of("integer", minimum=20, maximum=MOST_RELEASES)]
 Trials = Annotated[int, whole_between(1, MOST_TRIALS), schema_of("integer", minimum=1, maximum=MOST_TRIALS)]
 
 
@@ -144,7 +145,7 @@ class InferenceSpec(Strict):
     """How attribute inference is audited: in so many releases of one table, at that share of the targets; `limit` is
     the greatest precision improvement over the baselines that passes."""
 
-    releases: Annotated[int, whole_between(20, 100_000), schema_of("integer", minimum=20, maximum=100_000)] = 300
+    releases: Releases = 300
     coverage: Probability = Fraction(1)
     limit: Probability = Fraction(1, 10)
 
@@ -154,7 +155,7 @@ class MembershipSpec(Strict):
     greatest precision that passes of a claim that somebody is in the table, where there are `skew` non-members for each
     member, of all attacks that find a share `recall` of the members or more."""
 
-    releases: Annotated[int, whole_between(20, 100_000), schema_of("integer", minimum=20, maximum=100_000)] = 300
+    releases: Releases = 300
     skew: Skew = Fraction(30)
     recall: Rate = Fraction(1, 100)
     limit: Probability = Fraction(1, 2)

@@ -16,7 +16,9 @@ from crowdgate.accounting.bets import difference_limits, improvement_limits, imp
 from crowdgate.audit.findings import level
 from crowdgate.audit.inference.attacks import BLIND
 from crowdgate.audit.inference.case import GROUPS
+from crowdgate.audit.inference.enough import inference_releases
 from crowdgate.audit.inference.record import Attacked, InferenceRecord, Played, Setting, Shares
+from crowdgate.audit.too_few import too_few
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
 from crowdgate.risk.inference import precision_improvement
@@ -184,18 +186,19 @@ def found(record: InferenceRecord) -> Findings:
     coverage = float(setting.coverage)
     gain = worst(every, coverage, setting, lambda each: each.gain)
     judged = tuple(judge(each) for each in record.played if each.must in ("be caught", "hold"))
-    reasons = tuple(_reasons(record, every, judged, gain))
     beyond = tuple(each for each in every if each.proven > setting.limit)
+    above = tuple(refuted(every, alpha))
     limit = gain is not None and gain.upper <= setting.limit and not beyond
+    silent = not limit and not beyond and not above
+    reasons = tuple(_reasons(record, every, judged, gain)) or tuple(_too_few_releases(record) if silent else ())
     return Findings(
         outcome=Outcome.INCONCLUSIVE if reasons else Outcome.PASS if limit else Outcome.FAIL,
-        reasons=reasons, estimates=tuple(every), refuted=tuple(refuted(every, alpha)), beyond=beyond,
-        few=tuple(too_few(record)),
+        reasons=reasons, estimates=tuple(every), refuted=above, beyond=beyond, few=tuple(too_few_targets(record)),
         gain=gain, controls=judged, shown=_shown(record.played),
     )  # fmt: skip
 
 
-def too_few(record: InferenceRecord) -> Iterator[TooFew]:
+def too_few_targets(record: InferenceRecord) -> Iterator[TooFew]:
     """Groups of which nothing can be said at the coverage that is judged (of everybody `reasons` say so)."""
     needed = math.ceil(LEAST_TARGETS / record.setting.coverage)
     for secret in record.own.secrets:
@@ -276,3 +279,22 @@ def _reasons(
             yield f"too few targets at coverage {coverage:g} to speak of {secret.secret!r}: {need:,} are needed"
     if gain is None and all(each.found for each in record.own.secrets):
         yield f"a baseline is always right at coverage {coverage:g}: there is nothing that a release could improve"
+
+
+def _too_few_releases(record: InferenceRecord) -> Iterator[str]:
+    """Why a limit that is exceeded, where no attack was found above its baselines, says nothing of the mechanism: by so
+    few releases a harmless one would not pass either. Advises the number for the next attempt."""
+    setting, wrong = record.setting, list(_wrong(record))
+    here, following = (
+        inference_releases(setting.limit, wrong, level(attempt)) for attempt in (record.attempt, record.attempt + 1)
+    )
+    if here is not None and following is not None and setting.releases < here:
+        yield too_few("releases", setting.releases, following)
+
+
+def _wrong(record: InferenceRecord) -> Iterator[float]:
+    """Of how many targets the better baseline of each secret is wrong, at the coverage that is judged."""
+    place = (GROUPS[0], float(record.setting.coverage))
+    for secret in record.own.secrets:
+        own = (each for each in secret.found if (each.group, each.coverage) == place)
+        yield from (each.targets * min(each.wrong, each.wrong_at) for each in own)

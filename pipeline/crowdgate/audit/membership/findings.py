@@ -18,7 +18,9 @@ from crowdgate.accounting.membership import greatest_precision, true_positive_li
 from crowdgate.accounting.numbers import Number, exp_up, up
 from crowdgate.audit.findings import ALPHA, level
 from crowdgate.audit.inference.secret import Floats
+from crowdgate.audit.membership.enough import membership_releases
 from crowdgate.audit.membership.record import MembershipRecord, Played, Point, Setting
+from crowdgate.audit.too_few import too_few
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
 from crowdgate.risk.membership import Rates, precision
@@ -182,8 +184,9 @@ def found(record: MembershipRecord) -> Findings:
     most = worst(every, setting.n, setting.skew, setting.recall)
     precise = None if most is None else most.precision(setting.skew)
     judged = tuple(_judged(each, setting) for each in record.played if each.must != "judged")
-    reasons = tuple(_reasons(record, judged, most))
     holds = precise is not None and precise.upper <= setting.limit and not against
+    silent = precise is not None and precise.lower <= setting.limit < precise.upper and not against
+    reasons = tuple(_reasons(record, judged, most)) or tuple(_too_few_releases(record) if silent else ())
     return Findings(
         outcome=Outcome.INCONCLUSIVE if reasons else Outcome.PASS if holds else Outcome.FAIL, reasons=reasons,
         estimates=every, broken=against, judged=most, precision=precise, controls=judged,
@@ -225,3 +228,12 @@ def _reasons(record: MembershipRecord, judged: Sequence[Judged], most: Estimate 
         yield "nothing that is released is read by an attack on membership"
     elif most is None:
         yield f"no attack found a share of {float(record.setting.recall):g} of the members"
+
+
+def _too_few_releases(record: MembershipRecord) -> Iterator[str]:
+    """Why a limit that may be exceeded, and is not proven to be, says nothing of the mechanism: by so few releases a
+    harmless one would not pass either. Advises the number for the next attempt."""
+    setting = record.setting
+    here, following = (membership_releases(setting, level(attempt)) for attempt in (record.attempt, record.attempt + 1))
+    if here is not None and following is not None and setting.releases < here:
+        yield too_few("releases", setting.releases, following)

@@ -6,7 +6,7 @@ from pathlib import Path
 from crowdgate import report
 from crowdgate.audit.inference.case import GROUPS
 from crowdgate.audit.inference.findings import Estimate
-from crowdgate.jobs.audit_words import facts_of
+from crowdgate.jobs.audit_words import OUTCOMES, facts_of
 from crowdgate.jobs.inference.job import Inferred
 from crowdgate.jobs.inference.words import QUESTIONS, STARRED, described, inferred_listings, inferred_words
 from crowdgate.report.chart import Line, draw_lines
@@ -29,7 +29,8 @@ def inference_markdown(found: Inferred) -> str:
     *likely, attacks = inferred_listings(found)
     first, _, *others = inferred_words(found)
     values = {
-        "title": f"{setting.policy}, version {setting.version}", "outcome": str(found.findings.outcome), "first": first,
+        "title": f"{setting.policy}, version {setting.version}", "first": first,
+        "outcome": OUTCOMES[found.findings.outcome],
         "words": others, "starred": STARRED, "questions": QUESTIONS, "pictures": PICTURES, "likely": likely,
         "attacks": attacks,
         "described": described(), "known": setting.known, "secrets": setting.secrets,

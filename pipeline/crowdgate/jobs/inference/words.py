@@ -46,7 +46,7 @@ def conclusion(found: Inferred) -> str:
     """The outcome in a sentence."""
     said, setting = found.findings, found.record.setting
     if said.outcome is Outcome.INCONCLUSIVE:
-        return f"Inconclusive: {'; '.join(said.reasons)}."
+        return f"Cannot tell: {'; '.join(said.reasons)}."
     assert said.gain is not None, "something was measured"
     limit = f"the limit is {decimal(setting.limit, 4)}"
     if said.outcome is Outcome.FAIL and said.beyond:

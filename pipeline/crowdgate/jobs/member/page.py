@@ -4,7 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from crowdgate import report
-from crowdgate.jobs.audit_words import facts_of
+from crowdgate.jobs.audit_words import OUTCOMES, facts_of
 from crowdgate.jobs.inference.words import QUESTIONS
 from crowdgate.jobs.member.job import Claimed
 from crowdgate.jobs.member.words import (
@@ -34,7 +34,8 @@ def membership_markdown(found: Claimed) -> str:
     setting = found.record.setting
     first, *others = membership_words(found)
     values = {
-        "title": f"{setting.policy}, version {setting.version}", "outcome": str(found.findings.outcome), "first": first,
+        "title": f"{setting.policy}, version {setting.version}", "first": first,
+        "outcome": OUTCOMES[found.findings.outcome],
         "words": others, "questions": QUESTIONS, "pictures": PICTURES, "described": described(),
         "points": point_listing(found), "precision": precision_listing(found), "attacks": attack_listing(found),
         "notes": [(each.mechanism, each.note) for each in found.record.played if each.must != "judged"],

@@ -30,7 +30,7 @@ def conclusion(found: Claimed) -> str:
     """The outcome in a sentence."""
     said, setting = found.findings, found.record.setting
     if said.outcome is Outcome.INCONCLUSIVE:
-        return f"Inconclusive: {'; '.join(said.reasons)}."
+        return f"Cannot tell: {'; '.join(said.reasons)}."
     if said.broken:
         names = " and ".join(FORMS[name] for name in dict.fromkeys(name for _, name in said.broken))
         return f"A guarantee is broken: more members are found than {names} allow."

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from crowdgate import report
 from crowdgate.audit.findings import Point, baseline_of
-from crowdgate.jobs.audit_words import facts_of
+from crowdgate.jobs.audit_words import OUTCOMES, facts_of
 from crowdgate.jobs.singling_out.job import SingledOut
 from crowdgate.jobs.singling_out.words import CONTROL_TITLES, TITLES, attacker_rows, control_rows, words
 from crowdgate.report.chart import Curve, Mark, draw_curves
@@ -29,7 +29,7 @@ def audit_markdown(found: SingledOut) -> str:
     setting = found.record.setting
     values = {
         "title": f"{setting.policy}, version {setting.version}",
-        "outcome": str(found.findings.outcome),
+        "outcome": OUTCOMES[found.findings.outcome],
         "words": words(found),
         "pictures": PICTURES,
         "titles": TITLES,

@@ -1,15 +1,15 @@
 """What an audit of a policy will play: its setting, and what stands against it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 from crowdgate.accounting.audit_power import chance_to_pass
 from crowdgate.accounting.numbers import exact_text
 from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
-from crowdgate.accounting.trials import trials_to_pass
-from crowdgate.audit.attackers import ATTACKERS
+from crowdgate.audit.attackers import ATTACKERS, Attacker
 from crowdgate.audit.controls import CONTROLS, Control, own_controls
+from crowdgate.audit.enough_trials import trials_needed
 from crowdgate.audit.observation import Known
 from crowdgate.audit.population import Population
 from crowdgate.audit.predicates import GRID
@@ -26,7 +26,8 @@ MOST_UNITS = 10**8
 PART = 10
 """Without replacement at most this part of a population is drawn: of all of it an attacker knows who is there."""
 LIKELY = Fraction(1, 2)
-"""How likely the baseline passes at least: an audit that hardly can pass is not begun."""
+"""How likely one attacker who does not look stays within the limit at least: an audit that can hardly pass is not
+begun, since it would be an attempt, and later ones are judged at half the level."""
 
 
 def known_of(spec: AuditSpec, population: Population) -> Known:
@@ -90,27 +91,27 @@ def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction)
 
 
 def _refuse_trials(plan: Plan, spec: AuditSpec, n: int, size: int, alpha: Fraction) -> None:
-    most = spec.largest(n)
-    baseline = best_baseline(n, most) if spec.replacement else finite_baseline(n, size, most)
-    most_allowed = min(Fraction(1), Fraction(baseline) + spec.limit)
-    if chance_to_pass(most_allowed, baseline, spec.trials, alpha) >= LIKELY:
+    """Advises the number of trials that the whole decision needs, of all attackers: which of them read what is released
+    is seen only when it is played."""
+    attackers = [_baselines(spec, n, size, attacker) for attacker in ATTACKERS]
+    baseline = attackers[0][0]
+    if chance_to_pass(min(Fraction(1), Fraction(baseline) + spec.limit), baseline, spec.trials, alpha) >= LIKELY:
         return
-    try:
-        first = max(spec.trials, trials_to_pass(most_allowed, baseline, alpha, LIKELY))
-    except ValueError:
+    needed = trials_needed(attackers, spec.limit, alpha)
+    if needed is None:
         found = f"a limit of {exact_text(spec.limit)}, which no number of trials can show"
-        raise _refused(plan, spec, "limit", found, "a greater limit") from None
-    # a greater number can do worse for a while
-    needed = str(next(t for t in _growing(first) if chance_to_pass(most_allowed, baseline, t, alpha) >= LIKELY))
-    found = f"{spec.trials} trials, in which even one who does not look hardly stays within the limit"
-    raise _refused(plan, spec, "trials", found, f"{needed} trials at least, or a greater limit", needed)
+        raise _refused(plan, spec, "limit", found, "a greater limit")
+    found = f"{spec.trials} trials, too few: even an attacker who does not look would hardly stay within the limit"
+    expected = f"{needed} trials at least, in which a harmless mechanism passes with probability .9; or a greater limit"
+    raise _refused(plan, spec, "trials", found, expected, str(needed))
 
 
-def _growing(first: int) -> Iterator[int]:
-    trials = first
-    while True:
-        trials += max(1, trials // 20)
-        yield trials
+def _baselines(spec: AuditSpec, n: int, size: int, attacker: Attacker) -> tuple[float, ...]:
+    """An attacker's success without looking, at each weight."""
+    weights = weights_of(spec.largest(n), n)
+    if attacker.aside:
+        return tuple(map(float, weights))
+    return tuple(best_baseline(n, each) if spec.replacement else finite_baseline(n, size, each) for each in weights)
 
 
 def _refused(

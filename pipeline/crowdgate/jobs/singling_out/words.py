@@ -30,7 +30,7 @@ def conclusion(audited: SingledOut) -> str:
     """The outcome in a sentence."""
     found, setting = audited.findings, audited.record.setting
     if found.outcome is Outcome.INCONCLUSIVE:
-        return f"Inconclusive: {'; '.join(found.reasons)}."
+        return f"Cannot tell: {'; '.join(found.reasons)}."
     above = "; ".join(_above(name, point) for name, point in found.above)
     if found.outcome is Outcome.PASS:
         return f"Nothing is proven beyond the limit; above the baseline are {above}." if above else NOT_REFUTED

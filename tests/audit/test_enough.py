@@ -1,0 +1,244 @@
+"""The number of trials or releases that an audit advises is one at which a harmless mechanism passes.
+
+Harmless mechanisms are played by the laws of their counts, and judged by the functions that judge every record. A test
+of N plays asks for at least `LEAST` passes: if the probability were just .9, fewer would come with the stated
+probability (false alarm); if it were .7 they would come with the stated power.
+"""
+
+from collections.abc import Callable
+from datetime import date
+from fractions import Fraction
+from functools import cache
+from typing import Literal
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from crowdgate.accounting import audit_power, intervals
+from crowdgate.audit import findings, judging
+from crowdgate.audit.attackers import ATTACKERS
+from crowdgate.audit.enough_trials import chance_of_harmless, trials_needed
+from crowdgate.audit.findings import baseline_of
+from crowdgate.audit.inference.case import GROUPS
+from crowdgate.audit.inference.enough import inference_releases
+from crowdgate.audit.inference.findings import found as inferred
+from crowdgate.audit.inference.record import Attacked as Secret
+from crowdgate.audit.inference.record import InferenceRecord, Shares
+from crowdgate.audit.inference.record import Played as Guessed
+from crowdgate.audit.inference.record import Setting as InferenceSetting
+from crowdgate.audit.membership.enough import membership_releases
+from crowdgate.audit.membership.findings import found as claimed
+from crowdgate.audit.membership.record import MembershipRecord, Point
+from crowdgate.audit.membership.record import Played as Claimed
+from crowdgate.audit.membership.record import Setting as MembershipSetting
+from crowdgate.audit.record import Attacked, AuditRecord, Must, Played, Setting, weights_of
+from crowdgate.gate import Outcome
+
+N, LEAST = 100, 81
+"""False alarm .002; power .98 against .7, and 1 against the numbers that were advised before: see the first test."""
+LEVEL = Fraction(1, 20)
+COMMON = {
+    "policy": "clinic", "version": "1", "policy_digest": "p", "mechanism": "safe_k_anonymity", "epsilon": 1,
+    "delta": "1e-9", "contract": "clinic", "population": "towns", "population_digest": "d", "controls": ("constant",),
+    "code": "c", "libraries": {},
+}  # fmt: skip
+Rng = np.random.Generator
+
+
+def outcomes(play: Callable[[Rng], Outcome], plays: int = N) -> list[Outcome]:
+    rng = np.random.default_rng(20300101)
+    return [play(rng) for _ in range(plays)]
+
+
+def test_the_passes_that_are_asked_for_tell_a_probability_of_9_in_10_from_7_in_10() -> None:
+    assert binom.cdf(LEAST - 1, N, 0.9) == pytest.approx(0.002, abs=1e-4)
+    assert binom.cdf(LEAST - 1, N, 0.7) > 0.98
+
+
+# --- singling out ---
+
+
+@pytest.fixture
+def _remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exact limits of the same counts are worked out once."""
+    for module in (findings, judging):
+        monkeypatch.setattr(module, "clopper_pearson", cache(intervals.clopper_pearson))
+        monkeypatch.setattr(module, "binomial_p", cache(audit_power.binomial_p))
+    for name in ("chance_to_pass", "excess_seen"):
+        monkeypatch.setattr(findings, name, cache(getattr(audit_power, name)))
+
+
+def singling_out(n: int, weight: Fraction, limit: Fraction) -> Setting:
+    return Setting.model_validate({
+        **COMMON, "population_size": n, "n": n, "limit": limit, "beta": None, "replacement": True, "weight": weight,
+        "weights": weights_of(weight, n), "trials": 1, "attackers": tuple(each.name for each in ATTACKERS),
+        "not_played": (), "unread": (),
+    })  # fmt: skip
+
+
+CENSUS = singling_out(299_285, Fraction(1, 200 * 299_285), Fraction(1, 100))
+"""The bundled policy."""
+TOWN = singling_out(30, Fraction(1, 1000), Fraction(3, 10))
+"""That of tests/jobs/test_audit.py, where 5 trials are refused with the number 28."""
+
+
+def baselines(setting: Setting) -> list[tuple[float, ...]]:
+    other = tuple(baseline_of(setting, setting.n, weight) for weight in setting.weights)
+    return [tuple(map(float, setting.weights)) if each.aside else other for each in ATTACKERS]
+
+
+def harmless(setting: Setting, trials: int, must: Must, rng: Rng) -> Played:
+    """All attackers at their baselines."""
+    counts = rng.binomial(trials, np.minimum(1, baselines(setting))).tolist()
+    none = (0,) * len(setting.weights)
+    attacked = tuple(
+        Attacked(attacker=each.name, light=own, any=own, idle=0, tenth_light=none, tenth_any=none)
+        for each, own in zip(ATTACKERS, counts, strict=True)
+    )
+    return Played(
+        mechanism="constant", must=must, note="", rate=None, n=setting.n, trials=trials, weights=setting.weights,
+        attacked=attacked,
+    )  # fmt: skip
+
+
+def singled_out(setting: Setting, trials: int, rng: Rng) -> findings.Findings:
+    own, control = harmless(setting, trials, "judged", rng), harmless(setting, 300, "hold", rng)
+    record = AuditRecord(
+        setting=setting.model_copy(update={"trials": trials}), digest="x", seed="0" * 32, made=date(2030, 1, 1),
+        attempt=1, played=(own, control),
+    )  # fmt: skip
+    return findings.found(record)
+
+
+@pytest.mark.usefixtures("_remembered")
+def test_a_harmless_mechanism_passes_singling_out_with_the_trials_that_are_advised() -> None:
+    """24 attackers at six weights, and a control that must hold: N plays, LEAST passes."""
+    assert trials_needed(baselines(TOWN), TOWN.limit, LEVEL) == 28
+    assert trials_needed(baselines(CENSUS), CENSUS.limit, LEVEL) == 2014
+    ended = outcomes(lambda rng: singled_out(CENSUS, 2014, rng).outcome)
+    assert ended.count(Outcome.PASS) >= LEAST, ended.count(Outcome.PASS)
+
+
+@pytest.mark.usefixtures("_remembered")
+def test_with_330_trials_nothing_can_be_told_of_a_harmless_mechanism() -> None:
+    """The number that was advised: in three plays no pass (of probability below .001 in each); attackers are claimed
+    to be above their baselines at level .05, so that three failures have probability .0001."""
+    rng = np.random.default_rng(1)
+    said = [singled_out(CENSUS, 330, rng) for _ in range(3)]
+    assert not any(each.outcome is Outcome.PASS for each in said)
+    assert next(each.reasons for each in said if each.outcome is Outcome.INCONCLUSIVE) == (
+        "nothing was found in 330 trials, but a harmless mechanism passes with a probability below 0.9 in so few;"
+        " write trials: 2298",
+    ), "for the second attempt, at half the level"
+
+
+def test_from_the_number_that_is_advised_on_every_number_suffices() -> None:
+    """A few more trials are no worse: users round up."""
+    every, limit = baselines(TOWN), TOWN.limit
+    assert all(chance_of_harmless(every, limit, trials, LEVEL) >= 0.9 for trials in (28, 29, 31))
+    assert chance_of_harmless(every, limit, 20, LEVEL) < 0.9
+
+
+def test_a_limit_of_nothing_is_reached_by_no_number() -> None:
+    assert trials_needed(baselines(TOWN), Fraction(0), LEVEL) is None
+    assert inference_releases(Fraction(0), [50.0], LEVEL) is None
+
+
+# --- inference ---
+
+
+def guessed(releases: int, limit: Fraction, targets: int, wrong: int, rng: Rng) -> InferenceRecord:
+    """An attack that guesses each target afresh, as often right as its baseline."""
+    base, estimating = 1 - wrong / targets, releases - -(-releases // 10)
+    attack = rng.binomial(targets, base, estimating) / targets
+
+    def played(must: Literal["judged", "hold"], rates: list[float], right: float) -> Guessed:
+        shares = Shares(
+            group=GROUPS[0], coverage=1, attack="a", baseline="b", baseline_of_these="b", targets=targets,
+            wrong=1 - right, wrong_at=1 - right, outside=None, shares=tuple((1.0, r, right, right) for r in rates),
+        )  # fmt: skip
+        secret = Secret(secret="ward", level="exact", labels=2, known=("age",), precision={}, found=(shares,))
+        return Guessed(mechanism=must, must=must, note="", rate=None, releases=len(rates), secrets=(secret,))
+
+    setting = InferenceSetting.model_validate({
+        **COMMON, "population_size": 400, "n": 400, "limit": limit, "rows": 1, "releases": releases, "blocks": 5,
+        "coverage": 1, "known": ("age",), "secrets": (("ward", "exact"),), "attacks": ("a",), "baselines": ("b",),
+        "controls": ("hold",),
+    })  # fmt: skip
+    own, control = played("judged", attack.tolist(), base), played("hold", [base], base)
+    own = own.model_copy(
+        update={"secrets": (own.secrets[0].model_copy(update={"precision": {"a": ((base, 1.0),)}}), )}
+    )  # fmt: skip
+    return InferenceRecord(
+        setting=setting, digest="x", seed="0" * 32, made=date(2030, 1, 1), attempt=1, played=(own, control)
+    )
+
+
+def test_a_harmless_mechanism_passes_inference_with_the_releases_that_are_advised() -> None:
+    """A baseline that is wrong of 20 of 320 targets: N plays, LEAST passes."""
+    limit = Fraction(1, 10)
+    assert [inference_releases(limit, [wrong], LEVEL) for wrong in (20, 160, 10**6)] == [127, 70, 57]
+    ended = outcomes(lambda rng: inferred(guessed(127, limit, 320, 20, rng)).outcome)
+    assert ended.count(Outcome.PASS) >= LEAST, ended.count(Outcome.PASS)
+
+
+def test_with_20_releases_nothing_can_be_told_of_inference() -> None:
+    """In ten plays of a harmless mechanism no pass, and a failure each time before; bets claim at level .05, so
+    that four failures or more have probability .001."""
+    ended = [inferred(guessed(20, Fraction(1, 10), 320, 20, np.random.default_rng(seed))) for seed in range(10)]
+    assert [each.outcome for each in ended].count(Outcome.INCONCLUSIVE) > 6
+    assert not any(each.outcome is Outcome.PASS for each in ended)
+    assert "nothing was found in 20 releases" in ended[0].reasons[0]
+    assert ended[0].reasons[0].endswith("in so few; write releases: 139")
+
+
+# --- membership ---
+
+SIZE, MEMBERS = 100_000, 1_000
+SHARES = (0.001, 0.004, 0.01, 0.1, 0.5, 1.0)
+
+
+def membership(releases: int) -> MembershipSetting:
+    return MembershipSetting.model_validate({
+        **COMMON, "population_size": SIZE, "n": MEMBERS, "limit": "0.5", "known_epsilon": 1, "known_delta": "1e-9",
+        "cap": None, "releases": releases, "claimed": SHARES, "skew": 30, "recall": "0.1", "attacks": ("a",),
+        "unread": (),
+    })  # fmt: skip
+
+
+def sought(releases: int, rng: Rng) -> MembershipRecord:
+    """An attacker who claims units by lot, of one table of a thousand in a hundred thousand."""
+    estimating = releases - -(-releases // 10)
+
+    def played(must: Literal["judged", "hold"], of: Callable[[float], list[float]]) -> Claimed:
+        points = tuple(Point(claimed=share, attack="a", tpr=tuple(of(share))) for share in SHARES)
+        return Claimed(
+            mechanism="constant", must=must, note="", rate=None, releases=len(points[0].tpr), n=MEMBERS,
+            others=SIZE - MEMBERS, points=points, recall={},
+        )  # fmt: skip
+
+    def drawn(share: float) -> list[float]:
+        units = round(share * SIZE)
+        found = rng.hypergeometric(MEMBERS, SIZE - MEMBERS, units, estimating) / MEMBERS
+        return [float(each) for each in found]
+
+    return MembershipRecord(
+        setting=membership(releases), digest="x", seed="0" * 32, made=date(2030, 1, 1), attempt=1,
+        played=(played("judged", drawn), played("hold", lambda share: [share] * 2)),
+    )  # fmt: skip
+
+
+def test_a_harmless_mechanism_passes_membership_with_the_releases_that_are_advised() -> None:
+    """A thousand members of a hundred thousand: N plays, LEAST passes."""
+    assert membership_releases(membership(20), LEVEL) == 24
+    ended = outcomes(lambda rng: claimed(sought(24, rng)).outcome)
+    assert ended.count(Outcome.PASS) >= LEAST, ended.count(Outcome.PASS)
+
+
+def test_with_20_releases_nothing_can_be_told_of_membership() -> None:
+    said = [claimed(sought(20, np.random.default_rng(seed))) for seed in range(10)]
+    assert not any(each.outcome is Outcome.FAIL for each in said)
+    (reason,) = next(each.reasons for each in said if each.outcome is Outcome.INCONCLUSIVE)
+    assert reason.startswith("nothing was found in 20 releases")
+    assert reason.endswith("in so few; write releases: 27")
