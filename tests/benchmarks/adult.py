@@ -24,7 +24,6 @@ import csv
 import gzip
 import json
 import math
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -45,9 +44,8 @@ from crowdgate.mechanisms.rows.choice import Choice
 from crowdgate.mechanisms.rows.lattice import Lattice
 from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.sampling import bernoulli_subsampler
+from tests.benchmarks.options import DATA, parse
 
-VARIABLE = "CROWDGATE_ADULT"
-BESIDE = Path(__file__).parents[3] / "shared" / "data"
 TABLE, LEVELS = "arx_adult_30162.csv.gz", "adult_hierarchies/adult_hierarchy_{}.csv"
 
 Scheme = dict[str, int]
@@ -93,12 +91,6 @@ class Row:
     kept_drawn: float
     loss: float
     loss_geometric: float
-
-
-def data_folder() -> Path | None:
-    """Where the table and its hierarchies are, or None."""
-    folder = Path(os.environ[VARIABLE]) if VARIABLE in os.environ else BESIDE
-    return folder if (folder / TABLE).is_file() else None
 
 
 def read_adult(folder: Path) -> tuple[dict[str, Hierarchy], Histogram]:
@@ -204,12 +196,12 @@ def measure_chosen(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=20)
-    options = parser.parse_args()
-    folder = data_folder()
-    if folder is None:
-        print(f"skipped: {TABLE} is not there. Set {VARIABLE} to a folder with it and adult_hierarchies/.")
+    parser.add_argument("--data", type=Path, default=DATA, help="where Adult and ARX's hierarchies are")
+    options = parse(parser, draws=1)
+    if not (options.data / TABLE).is_file():
+        print(f"skipped: {TABLE} is not there. Name a folder with it and adult_hierarchies/ by --data.")
         return
-    hierarchies, table = read_adult(folder)
+    hierarchies, table = read_adult(options.data)
     rows: list[Row] = []
     for scheme, numbers in SCHEMES.items():
         levels = scheme_levels(hierarchies, numbers)
@@ -221,25 +213,24 @@ def main() -> None:
         for own in CHOSEN_BETAS[int(epsilon)]:
             rate = own or safepub_beta(epsilon)
             rows.append(measure_chosen(hierarchies, table, epsilon, delta, rate, min(options.draws, 5)))
-    _report(table.rows, rows, options.draws, _whole_process())
+    _report(table.rows, rows, options.draws, _whole_process(options.data))
 
 
-def _whole_process() -> float:
+def _whole_process(folder: Path) -> float:
     """CPU seconds of a process that reads the table and makes one release at (1, 1e-6), imports included."""
     import resource
     import subprocess
 
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", "from tests.benchmarks.adult import once; once()"], check=True)
+    program = "import sys; from tests.benchmarks.adult import once; once(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", program, folder], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def once() -> int:
+def once(folder: str) -> int:
     """One release at (1, 1e-6): its rows."""
-    folder = data_folder()
-    assert folder is not None
-    hierarchies, table = read_adult(folder)
+    hierarchies, table = read_adult(Path(folder))
     levels = scheme_levels(hierarchies, SCHEMES["MEDIUM"])
     (epsilon, delta), beta = TARGETS[0], safepub_beta(TARGETS[0][0])
     safe = SafeK(beta, safe_k.least_k(epsilon, delta, beta), levels, Part("mechanism", epsilon, delta))

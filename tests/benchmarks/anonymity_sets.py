@@ -25,6 +25,7 @@ from crowdgate.jobs.plan import KNOWN
 from crowdgate.risk.anonymity_sets import cover, groupings, measured
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import Task, counted, serial
+from tests.benchmarks.options import parse
 from tests.benchmarks.people import COLUMNS, make_people_workshop, write_people
 from tests.benchmarks.release import copy_table
 
@@ -37,7 +38,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--child", nargs="*", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parse(parser, rows=1000, runs=1)
     if options.child:
         kind, *paths = options.child
         print(json.dumps(_child(kind, *map(Path, paths))))

@@ -33,7 +33,7 @@ from crowdgate.histogram import View, project
 from tests.audit.games import BY_NAME, isolations
 from tests.audit.papers import STATED
 from tests.audit.people import rows
-from tests.benchmarks.adult import BESIDE
+from tests.benchmarks.options import DATA, parse
 from tests.benchmarks.planning import ADULT, People, _people, _read, tables
 
 N = 1000
@@ -164,8 +164,8 @@ def _lines(mechanism: Mechanism, name: str, known: Known, weights: Sequence[Frac
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=2000)
-    parser.add_argument("--data", type=Path, default=BESIDE)
-    options = parser.parse_args()
+    parser.add_argument("--data", type=Path, default=DATA)
+    options = parse(parser, trials=1)
     papers(options.trials)
     public(options.data, options.trials)
     start = time.process_time()

@@ -23,10 +23,10 @@ import numpy as np
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.audit.inference import models
 from crowdgate.report.html import as_html
-from tests.benchmarks.adult import BESIDE
 from tests.benchmarks.bankchurners_printed import FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_8
 from tests.benchmarks.bankchurners_synthetic import DELTA, made
 from tests.benchmarks.bankchurners_table import (
+    FILE,
     NAMES,
     NON_MEMBERS,
     PUBLIC,
@@ -44,6 +44,7 @@ from tests.benchmarks.bankchurners_table import (
     with_copies,
 )  # fmt: skip
 from tests.benchmarks.koot_figures import Drawn, canvas, label, part, pictures, svg
+from tests.benchmarks.options import DATA, parse
 
 NUMBERS = tuple(name for name in FIGURE_4 if name not in NAMES)
 ORDER = (*NAMES, *NUMBERS)
@@ -365,16 +366,20 @@ def drawn(found: Setting, only: int | None = None) -> Iterator[Drawn]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=BESIDE)
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--page", type=Path)
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--seed", type=int, default=2024)
     parser.add_argument("--only", type=int, choices=(4, 5, 6, 8), help="one figure alone")
-    given = parser.parse_args()
-    found = setting(read(given.data), given.splits, given.seed)
-    figures = list(drawn(found, given.only))
+    parser.add_argument("--targets", type=int, default=NON_MEMBERS, help="non-members of each split")
+    given = parse(parser, splits=1, targets=100, only=5)
+    if not (given.data / FILE).is_file():
+        print(f"skipped: {FILE} is not there. Name its folder by --data.")
+        return
+    found = setting(read(given.data), given.splits, given.seed, given.targets)
+    text = page(found, given.seed, list(drawn(found, given.only)))
     if given.page:
-        given.page.write_text(page(found, given.seed, figures), encoding="utf-8")
+        given.page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ from crowdgate.mechanisms.tables.orthogonal import Orthogonal
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 from crowdgate.mechanisms.tables.workload import Item, Table
 from crowdgate.noise import NoiseSource
+from tests.benchmarks.options import parse
 
 Floats = npt.NDArray[np.float64]
 Vector = npt.NDArray[np.int64]
@@ -225,7 +226,7 @@ def main() -> None:
     parser.add_argument("draws", nargs="?", type=int, default=1000)
     parser.add_argument("seed", nargs="?", type=int, default=20301101)
     parser.add_argument("--only", default="")
-    options = parser.parse_args()
+    options = parse(parser, draws=1, only="sparse, a sample")
     for at, make in enumerate(cases()):
         case = make()
         if options.only in case.name:

@@ -48,8 +48,18 @@ from crowdgate.jobs.inference.setting import known_of, numbers_of, secrets_of
 from crowdgate.jobs.plan import plan_policy
 from crowdgate.jobs.population import population as population_of
 from crowdgate.jobs.workspace import init
-from tests.benchmarks.adult import BESIDE
-from tests.benchmarks.inference_policies import BETA, DELTA, KNOWN, RELEASED, Audited, write_policies
+from tests.benchmarks.inference_policies import (
+    BETA,
+    DELTA,
+    EPSILONS,
+    KNOWN,
+    MECHANISMS,
+    RELEASED,
+    TABLES,
+    Audited,
+    write_policies,
+)
+from tests.benchmarks.options import DATA, parse
 
 SEED = 20_260_101
 UNITS, RELEASES = 50_000, 100
@@ -170,18 +180,22 @@ def heading(units: int, releases: int) -> str:
 def main() -> None:
     """Print the table."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--data", type=Path, default=BESIDE, help="where Adult is")
+    options.add_argument("--data", type=Path, default=DATA, help="where Adult is")
     options.add_argument("--page", type=Path, help="a file to write the same to")
     options.add_argument("--releases", type=int, default=RELEASES)
     options.add_argument("--units", type=int, default=UNITS)
-    asked = options.parse_args()
+    options.add_argument("--only", nargs="*", choices=TABLES, default=TABLES)
+    options.add_argument("--epsilons", nargs="*", choices=EPSILONS, default=EPSILONS)
+    options.add_argument("--mechanisms", nargs="*", choices=MECHANISMS, default=[*MECHANISMS])
+    asked = parse(options, releases=20, units=200, only=["adult"], epsilons=["1"], mechanisms=["safe_k_anonymity"])
     say = partial(_say, asked.page)
     say(heading(asked.units, asked.releases), "w")
     found, start = list[Line](), time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         copy = init(Path(folder) / "copy", "benchmark")
         for each in write_policies(copy, asked.data, asked.units, asked.releases):
-            found += lines(each, known=each.table not in {line.table for line in found})
+            if each.table in asked.only and each.epsilon in asked.epsilons and each.mechanism in asked.mechanisms:
+                found += lines(each, known=each.table not in {line.table for line in found})
     say(markdown(found), "a")
     say(f"\n{time.process_time() - start:.0f} CPU s.\n", "a")
 

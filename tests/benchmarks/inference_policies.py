@@ -19,7 +19,7 @@ EPSILONS = ("0.5", "1", "3")
 DELTA, BETA = "1e-9", "0.3"
 SECRETS = ("income", "marital_status")
 BUDGET = "policies/budgets/us_cps_1994_95.yaml"
-CENSUS, ADULTS = "census-income", "adult"
+TABLES = CENSUS, ADULTS = "census-income", "adult"
 KNOWN = ("age", "sex", "race", "education", "marital_status", "class_of_worker", "occupation")
 RELEASED = {
     "age": "10 years", "sex": "exact", "education": "4 groups", "marital_status": "4 groups", "income": "exact",

@@ -74,6 +74,8 @@ class Source:
     """Whether ages are numbers of bands instead of years."""
     joint: Sequence[Joint] = ()
     """Of some attributes the joint counts."""
+    groups: int = 600_000
+    """Groups of people that are drawn from each population at most."""
 
     def together(self) -> Area:
         """All of them as one."""

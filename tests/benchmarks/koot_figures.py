@@ -10,8 +10,8 @@ import argparse
 import io
 import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -33,9 +33,10 @@ from crowdgate.risk.kl import collision_excess, groups_needed, kl_to_uniform
 from crowdgate.risk.margins_only import singletons_bounds
 from crowdgate.risk.products import product
 from crowdgate.risk.singletons import expected, probability_all_unique, variance
-from tests.benchmarks.koot_areas import Area, Floats, Source, acs, census_income, uk_census
+from tests.benchmarks.koot_areas import ACS, UK_CENSUS, Area, Floats, Source, acs, census_income, uk_census
+from tests.benchmarks.options import DATA, parse
 
-HITS, MOST_GROUPS, CHUNK = groups_needed(1).hits, 600_000, 50_000
+HITS, CHUNK = groups_needed(1).hits, 50_000
 KL, CHI, EXACT, UNIFORM, SEEN = "C1", "C0", "black", "0.6", "C2"
 WEIGHT, HEIGHT, RHO = 5.289, 4.830, 0.5028
 """kg and cm: standard deviations of the thesis's table of children, and the correlation."""
@@ -83,10 +84,10 @@ def off(found: Sequence[float], truth: Sequence[float]) -> float:
     return float(np.mean(np.abs(np.asarray(found) / np.asarray(truth) - 1)))
 
 
-def hits(shares: Floats, k: int, random: Random) -> tuple[int, int]:
-    """Groups of k drawn until HITS of them have k different values (or MOST_GROUPS are drawn): hits and groups."""
+def hits(shares: Floats, k: int, most: int, random: Random) -> tuple[int, int]:
+    """Groups of k drawn until HITS of them have k different values (or `most` are drawn): hits and groups."""
     found = groups = 0
-    while found < HITS and groups < MOST_GROUPS:
+    while found < HITS and groups < most:
         drawn = np.sort(random.choice(shares.size, size=(CHUNK, k), p=shares).astype(np.uint8), axis=1)
         found += int((np.diff(drawn, axis=1) > 0).all(axis=1).sum())
         groups += CHUNK
@@ -97,7 +98,7 @@ def uniqueness(source: Source, k: int, values: Callable[[Area], Floats], axes: A
     """ln of the sampled probability against both distances, with the line fitted and the line predicted."""
     tables = [values(area) for area in source.areas]
     bins, N = [Bins.from_counts(table) for table in tables], tables[0].size
-    sampled = [hits(table / table.sum(), k, random) for table in tables]
+    sampled = [hits(table / table.sum(), k, source.groups, random) for table in tables]
     known = [at for at, (found, _) in enumerate(sampled) if found >= 20]
     logs = [math.log(sampled[at][0] / sampled[at][1]) for at in known]
     error = [2 / math.sqrt(sampled[at][0]) for at in known]
@@ -143,11 +144,11 @@ def figure_uniqueness(sources: Sequence[Source], random: Random, sexes: bool) ->
     words = (
         f"The probability that all of k people differ in {what}, by sampled groups (each dot a population; bars are "
         f"two standard errors), against the Kullback-Leibler distance κ and the excess of collisions χ. Groups of k "
-        f"people are drawn with replacement from a population's {what} until {HITS} are hits, or {MOST_GROUPS:,} are "
-        f"drawn. k is chosen as in the thesis, so that uniform values would give about 1 % (2 % of eight bands). Full "
-        f"lines: least squares; dashed: the approximation π_u exp(−x k²/N). Populations with under 20 hits are not "
-        f"drawn. (The thesis: R² of 0.72 to 0.82. Of the regions of the UK census London, E12000007, is far from all "
-        f"others, and carries the line.)"
+        f"people are drawn with replacement from a population's {what} until {HITS} are hits, or "
+        f"{sources[0].groups:,} are drawn. k is chosen as in the thesis, so that uniform values would give about 1 % "
+        f"(2 % of eight bands). Full lines: least squares; dashed: the approximation π_u exp(−x k²/N). Populations "
+        f"with under 20 hits are not drawn. (The thesis: R² of 0.72 to 0.82. Of the regions of the UK census London, "
+        f"E12000007, is far from all others, and carries the line.)"
     )
     return Drawn(f"Figure 4.{1 + sexes}: all unique by {what}", svg(figure), words, numbers)
 
@@ -584,20 +585,24 @@ def in_years(figure: Figure) -> Figure:
     return lambda sources, random: figure([each for each in sources if not each.banded], random)
 
 
-FIGURES: tuple[Figure, ...] = (
-    lambda sources, random: figure_uniqueness(sources, random, sexes=False),
-    lambda sources, random: figure_uniqueness(sources, random, sexes=True),
-    in_years(figure_4_3),
-    in_years(figure_4_4),
-    in_years(figure_5_1),
-    in_years(figure_5_2),
-    in_years(figure_6_1),
-    in_years(figure_6_2),
-    in_years(figure_6_3),
-    in_years(figure_6_4),
-    in_years(figure_6_5),
-    section_6_5,
-)
+FIGURES: Mapping[str, Figure] = {
+    "4.1": lambda sources, random: figure_uniqueness(sources, random, sexes=False),
+    "4.2": lambda sources, random: figure_uniqueness(sources, random, sexes=True),
+    "4.3": in_years(figure_4_3),
+    "4.4": in_years(figure_4_4),
+    "5.1": in_years(figure_5_1),
+    "5.2": in_years(figure_5_2),
+    "6.1": in_years(figure_6_1),
+    "6.2": in_years(figure_6_2),
+    "6.3": in_years(figure_6_3),
+    "6.4": in_years(figure_6_4),
+    "6.5": in_years(figure_6_5),
+    "section 6.5": section_6_5,
+}
+
+
+SMALL = ("4.1", "4.4", "5.2", "6.3", "section 6.5")
+"""The figures of a small run."""
 
 
 def page(sources: Sequence[Source], seed: int, figures: Sequence[Drawn]) -> str:
@@ -640,19 +645,31 @@ def _named(drawn: Drawn) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--page", type=Path, required=True)
+    parser.add_argument("--data", type=Path, default=DATA, help="where the other tables are")
+    parser.add_argument("--page", type=Path)
     parser.add_argument("--seed", type=int, default=2012)
-    given = parser.parse_args()
-    sources = [*([acs(given.data), uk_census(given.data)] if given.data else []), census_income()]
+    parser.add_argument("--only", nargs="*", choices=FIGURES, default=[*FIGURES])
+    parser.add_argument("--populations", type=int, help="the first so many of each table")
+    parser.add_argument(
+        "--groups", type=int, default=Source.groups, help="of people drawn from each population at most"
+    )
+    given = parse(parser, populations=3, groups=100_000, only=SMALL)
+    found = [read(given.data) for name, read in ((ACS, acs), (UK_CENSUS, uk_census)) if (given.data / name).is_file()]
+    sources = [
+        replace(each, areas=each.areas[: given.populations], groups=given.groups) for each in (*found, census_income())
+    ]
     figures = []
-    for number, draw in enumerate(FIGURES):
+    for number, (name, draw) in enumerate(FIGURES.items()):
+        if name not in given.only:
+            continue
         start = time.perf_counter()
         figures.append(draw(sources, np.random.default_rng([given.seed, number])))
         print(f"{figures[-1].title} ({time.perf_counter() - start:.1f} s)")
         for row in figures[-1].numbers:
             print("  " + " | ".join(row))
-    given.page.write_text(page(sources, given.seed, figures), encoding="utf-8")
+    text = page(sources, given.seed, figures)
+    if given.page:
+        given.page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

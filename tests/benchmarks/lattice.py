@@ -1,7 +1,7 @@
 """Scoring all 12,960 schemes of nine attributes: `python -m tests.benchmarks.lattice`.
 
-Two tables: the 30,162 Adult rows that ARX ships, with its hierarchies (from the folder in CROWDGATE_ADULT, or
-shared/data beside the working copy; left out, with a word, where there is none), and a million generated rows with
+Two tables: the 30,162 Adult rows that ARX ships, with its hierarchies (from the folder that --data names;
+left out, with a word, where there is none), and a million generated rows with
 hierarchies of the same shape. Each run is a process of its own, the kinds in turn; CPU seconds are user + system of
 collapsing the rows to distinct tuples and of scoring, apart. Beside it stands one grouping of the distinct tuples per
 scheme, done for some schemes and scaled to all. The figure to quote is the minimum.
@@ -11,7 +11,6 @@ import argparse
 import csv
 import gzip
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -26,9 +25,9 @@ from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse
 from crowdgate.mechanisms.rows.lattice import Lattice, roll_up
 from crowdgate.mechanisms.rows.scores import SCORES, kept_rows
+from tests.benchmarks.options import DATA, parse
 
-DATA = "CROWDGATE_ADULT"
-BESIDE = Path(__file__).parents[3] / "shared" / "data"
+ADULT = "arx_adult_30162.csv.gz"
 K, BETA = 69, Fraction(1, 2)
 SOME = 60
 LIMITS = {"adult": 1.0, "generated": 10.0}
@@ -50,27 +49,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--data", type=Path, default=DATA, help="where Adult and ARX's hierarchies are")
     parser.add_argument("--child", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parse(parser, rows=1000, runs=1)
     if options.child:
-        print(json.dumps(_child(options.child, options.rows)))
+        print(json.dumps(_child(options.child, options.rows, options.data)))
         return
-    kinds = ["adult", "generated"] if adult_folder() else ["generated"]
+    kinds = ["adult", "generated"] if (options.data / ADULT).is_file() else ["generated"]
     if "adult" not in kinds:
-        print(f"the Adult rows are left out: no arx_adult_30162.csv.gz in {DATA} or {BESIDE}")
-    runs = [{kind: _run(kind, options.rows) for kind in kinds} for _ in range(options.runs)]
+        print(f"the Adult rows are left out: no {ADULT} in {options.data}")
+    runs = [{kind: _run(kind, options.rows, options.data) for kind in kinds} for _ in range(options.runs)]
     _report(kinds, runs)
-
-
-def adult_folder() -> Path | None:
-    """The folder that holds the Adult rows, or None."""
-    folder = Path(os.environ.get(DATA, BESIDE))
-    return folder if (folder / "arx_adult_30162.csv.gz").is_file() else None
 
 
 def adult(folder: Path) -> tuple[Lattice, list[np.ndarray]]:
     """The lattice and the codes of the Adult rows."""
-    with gzip.open(folder / "arx_adult_30162.csv.gz", "rt", encoding="utf-8", newline="") as file:
+    with gzip.open(folder / ADULT, "rt", encoding="utf-8", newline="") as file:
         header, *rows = list(csv.reader(file, delimiter=";"))
     candidates, columns = {}, []
     for i, name in enumerate(header):
@@ -105,15 +99,14 @@ def _level(labels: Sequence[object]) -> Level:
     return Level(f"{len(index)} values", tuple(map(str, index)), codes)
 
 
-def _run(kind: str, rows: int) -> dict[str, float]:
-    command = [sys.executable, "-m", "tests.benchmarks.lattice", "--child", kind, "--rows", str(rows)]
+def _run(kind: str, rows: int, data: Path) -> dict[str, float]:
+    own = ["--child", kind, "--rows", str(rows), "--data", str(data)]
+    command = [sys.executable, "-m", "tests.benchmarks.lattice", *own]
     return dict(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
 
 
-def _child(kind: str, rows: int) -> dict[str, float]:
-    folder = adult_folder()
-    assert folder is not None or kind != "adult"
-    lattice, columns = adult(folder) if folder is not None and kind == "adult" else generated(rows)
+def _child(kind: str, rows: int, data: Path) -> dict[str, float]:
+    lattice, columns = adult(data) if kind == "adult" else generated(rows)
     start = time.process_time()
     finest = lattice.finest
     codes = [level.codes[column] for level, column in zip(finest.values(), columns, strict=True)]

@@ -30,7 +30,7 @@ from crowdgate.mechanisms.tables.answers import Answer, consistent_answers
 from crowdgate.noise import OPENDP
 from crowdgate.publish.dictionary import entries
 from crowdgate.sampling import bernoulli_subsampler
-from tests.benchmarks.adult import BESIDE
+from tests.benchmarks.options import DATA, parse
 from tests.benchmarks.planning import People, tables
 
 LEVELS: Mapping[str, Mapping[str, str]] = {
@@ -179,8 +179,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("draws", type=int, nargs="?", default=60)
     parser.add_argument("weighted", type=int, nargs="?", default=3)
-    parser.add_argument("--data", type=Path, default=BESIDE)
-    asked = parser.parse_args()
+    parser.add_argument("--data", type=Path, default=DATA)
+    asked = parse(parser, draws=1, weighted=1)
     for people in tables(asked.data):
         found = covered(people, asked.draws)
         print(f"{people.name}: {asked.draws} draws, intervals that hold: one-way {found.one_way:.4f}, two-way "

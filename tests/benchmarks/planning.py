@@ -34,7 +34,7 @@ from crowdgate.mechanisms.tables.answers import Answer, consistent_answers
 from crowdgate.mechanisms.tables.dp_tables import plan_dp_tables
 from crowdgate.mechanisms.tables.workload import Table as Wanted
 from crowdgate.sampling import bernoulli_subsampler
-from tests.benchmarks.adult import BESIDE
+from tests.benchmarks.options import DATA, parse
 
 ADULT = ("uci_adult_train_32561.csv.gz", "uci_adult_test_16281.csv.gz")
 NIST = "nist_acs_national2019.csv.gz"
@@ -64,7 +64,7 @@ class Compared:
     errors: tuple[float, ...]
 
 
-def tables(folder: Path = BESIDE) -> Iterator[People]:
+def tables(folder: Path = DATA) -> Iterator[People]:
     """Those that are there."""
     from crowdgate.jobs.plan import plan_policy
     from crowdgate.jobs.workspace import DEMO_POLICY, bundled
@@ -233,9 +233,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("policies", type=int, nargs="?", default=40)
     options.add_argument("seed", type=int, nargs="?", default=7)
-    options.add_argument("--data", type=Path, default=BESIDE, help="where Adult and the NIST table are")
+    options.add_argument("--data", type=Path, default=DATA, help="where Adult and the NIST table are")
     options.add_argument("--all", action="store_true", help="every policy as a line of JSON")
-    asked = options.parse_args()
+    asked = parse(options, policies=1)
     for people in tables(asked.data):
         for coarser in (False, True):
             draws = np.random.default_rng(asked.seed)

@@ -20,6 +20,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks.options import parse
 from tests.benchmarks.people import make_people_workshop, write_people
 
 
@@ -30,7 +31,7 @@ def main() -> None:
     parser.add_argument("--betas", nargs="*", default=["0.5", "1"])
     parser.add_argument("--whole", action="store_true", help="time whole processes")
     parser.add_argument("--child", nargs="*", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parse(parser, rows=1000, runs=1, betas=["1"])
     if options.child:
         print(json.dumps(_child(*options.child)))
         return
@@ -101,17 +102,17 @@ def _release(beta: str, data: Path, small: Path, scratch: Path) -> dict[str, flo
 def _keep_everybody(job: Any) -> None:
     """No policy can ask for beta 1, which has no guarantee: for timing the planned mechanism is exchanged for one whose
     coins keep all rows but one in 2^40."""
-    original = job.plan_policy
+    original = job.plan_release
 
-    def planned(policy: Path) -> Any:
-        plan: Any = original(policy)
+    def planned(*asked: Any) -> Any:
+        plan: Any = original(*asked)
         everybody = dataclasses.replace(plan.protection.planned.mechanism, beta=1 - Fraction(1, 1 << 40), k=35)
         protection = dataclasses.replace(
             plan.protection, planned=dataclasses.replace(plan.protection.planned, mechanism=everybody)
         )
         return dataclasses.replace(plan, protection=protection)
 
-    job.plan_policy = planned
+    job.plan_release = planned
 
 
 _LIBRARIES = "import pandas, sqlalchemy, opendp, pyarrow.parquet"

@@ -30,11 +30,11 @@ from pathlib import Path
 import numpy as np
 
 from crowdgate.jobs.workspace import init
-from tests.benchmarks.adult import BESIDE
 from tests.benchmarks.inference import _say
+from tests.benchmarks.options import DATA, parse
 from tests.benchmarks.synthetic_dpmm import DPMM, dpmm
 from tests.benchmarks.synthetic_errors import Table, learned
-from tests.benchmarks.synthetic_policies import DELTA, LEARNED, TABLES, TEST, Wanted, write_policies
+from tests.benchmarks.synthetic_policies import DELTA, EPSILONS, LEARNED, TABLES, TEST, Wanted, write_policies
 from tests.benchmarks.synthetic_rivals import RIVALS
 from tests.benchmarks.synthetic_run import OWN, Measured, counts_of, load, measured
 
@@ -152,17 +152,20 @@ def row(cells: Sequence[str]) -> str:
 def main() -> None:
     """Print the table."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--data", type=Path, default=BESIDE, help="where Adult and NIST's excerpt are")
+    options.add_argument("--data", type=Path, default=DATA, help="where Adult and NIST's excerpt are")
     options.add_argument("--page", type=Path, help="a file to write the same to")
     options.add_argument("--runs", type=int, default=RUNS)
     options.add_argument("--only", nargs="*", choices=TABLES, default=TABLES)
     options.add_argument("--dpmm", type=Path, help="the Python of an environment with dpmm")
-    asked = options.parse_args()
+    options.add_argument("--epsilons", nargs="*", choices=EPSILONS, default=EPSILONS)
+    asked = parse(options, runs=1, only=["adult"], epsilons=["0.3"])
     say = partial(_say, asked.page)
     start = sum(os.times()[:4])
     with tempfile.TemporaryDirectory() as folder:
         copy = init(Path(folder) / "copy", "benchmark")
-        found = Setting(dict(write_policies(copy, asked.data, asked.only)), Path(folder), asked.runs, asked.dpmm)
+        written = dict(write_policies(copy, asked.data, asked.only))
+        policies = {wanted: path for wanted, path in written.items() if wanted.epsilon in asked.epsilons}
+        found = Setting(policies, Path(folder), asked.runs, asked.dpmm)
         say(row(TITLES) + row(["---"] * len(TITLES)), "w")
         every = []
         for line in found.lines():

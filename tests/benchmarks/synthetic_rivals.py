@@ -83,7 +83,7 @@ class _Merged:
         held = _Held(Domain.of({name: [finest]}), counted)
         noisy = OPENDP_ZCDP.gaussian(held.counts((0,)), 1, rho)
         rare = noisy < RARE * sqrt(float(squared_sigma(1, rho)))
-        if rare.sum() < 2:
+        if rare.sum() < 2 or rare.all():  # one value in all is no variable
             return cls(name, [finest], noisy)
         codes = np.where(rare, (~rare).sum(), np.cumsum(~rare) - 1).astype(np.int32)
         labels = (*(label for label, each in zip(finest.labels, rare, strict=True) if not each), "rare")

@@ -35,7 +35,7 @@ from tests.benchmarks.synthetic_errors import Table, distances
 from tests.benchmarks.synthetic_rivals import RIVALS
 
 OWN = "crowdgate"
-ALONE = "import sys; sys.modules['sklearn'] = None; from tests.benchmarks import synthetic_run; synthetic_run.main()"
+ALONE = "import sys; sys.modules['sklearn'] = None; from tests.benchmarks import synthetic_run; synthetic_run.measure()"
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def measured(policy: Path, into: Path, method: str) -> Measured:
     return Measured(**{**found, "errors": tuple(found["errors"])})
 
 
-def main() -> None:
+def measure() -> None:
     """Print one measurement."""
     import opendp.prelude  # noqa: F401
 

@@ -3,6 +3,7 @@
 `python -m tests.benchmarks.tables` prints the least of several runs. Codes are in memory: reading is not counted.
 """
 
+import argparse
 import time
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -20,10 +21,11 @@ from crowdgate.mechanisms.tables.consistency import Axes, agree
 from crowdgate.mechanisms.tables.counting import answer, cover
 from crowdgate.mechanisms.tables.workload import LinearQuery, all_ways
 from crowdgate.noise import OPENDP
+from tests.benchmarks.options import parse
 
 Table = npt.NDArray[np.int64]
 SIGMA = 37.0
-ROWS, BATCH, RUNS = 1_000_000, 250_000, 5
+BATCH = 250_000
 SIZES = {"age": 10, "sex": 2, "race": 5, "education": 6, "marital": 7, "state": 9, "income": 2, "union": 3, "work": 15}
 LARGE = ("age", "sex", "education", "marital", "state")
 """10 x 2 x 6 x 7 x 9 = 7,560 cells."""
@@ -47,20 +49,19 @@ def _query(known: dict[str, Level], names: tuple[str, ...]) -> LinearQuery:
     return LinearQuery(Query(" x ".join(names), prod(map(len, chosen.values()))), chosen)
 
 
-def batches() -> list[Records]:
+def batches(rows: int) -> list[Records]:
     """Coded rows; in every column a value is likelier the earlier it comes."""
     random = np.random.default_rng(1)
-    return [
-        Records(BATCH, {n: Column(_codes(size, random)) for n, size in SIZES.items()}) for _ in range(ROWS // BATCH)
-    ]
+    sizes = [min(BATCH, rows - start) for start in range(0, rows, BATCH)]
+    return [Records(many, {n: Column(_codes(size, many, random)) for n, size in SIZES.items()}) for many in sizes]
 
 
-def _codes(size: int, random: np.random.Generator) -> npt.NDArray[np.int32]:
+def _codes(size: int, rows: int, random: np.random.Generator) -> npt.NDArray[np.int32]:
     weights = 0.75 ** np.arange(size)
-    return random.choice(size, BATCH, p=weights / weights.sum()).astype(np.int32)
+    return random.choice(size, rows, p=weights / weights.sum()).astype(np.int32)
 
 
-def least(work: Callable[[], object], runs: int = RUNS) -> float:
+def least(work: Callable[[], object], runs: int) -> float:
     """CPU seconds of the quickest run."""
     seconds = []
     for _ in range(runs):
@@ -72,12 +73,16 @@ def least(work: Callable[[], object], runs: int = RUNS) -> float:
 
 def main() -> None:
     """Print the figures."""
-    data = batches()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--runs", type=int, default=5)
+    options = parse(parser, rows=1000, runs=1)
+    data = batches(options.rows)
     pairs, large = queries()
     for name, workload in (("36 two-way tables", pairs), ("7,560-cell table", [large]), ("both", [*pairs, large])):
         views = cover(workload)
         cells = [view.cells for view in views.values()]
-        seconds = least(lambda w=workload, v=views: answer(w, v, scan(data, v)))  # type: ignore[misc]
+        seconds = least(lambda w=workload, v=views: answer(w, v, scan(data, v)), options.runs)  # type: ignore[misc]
         print(f"{name}: {seconds:.3f} CPU s to count, {len(views)} views of {cells} cells")
     everything = [*pairs, large]
     views = cover(everything)
@@ -85,10 +90,10 @@ def main() -> None:
     total = sum(table.size for table in true)
     epsilon, rho = Fraction(1, 37), Fraction(1, 2 * 37**2)
     for kind, draw, budget in (("laplace", OPENDP.laplace, epsilon), ("gaussian", OPENDP.gaussian, rho)):
-        seconds = least(lambda d=draw, b=budget: [d(table, 1, b) for table in true], 3)  # type: ignore[misc]
+        seconds = least(lambda d=draw, b=budget: [d(table, 1, b) for table in true], options.runs)  # type: ignore[misc]
         print(f"discrete {kind}: {1e6 * seconds / total:.2f} microseconds a cell, {total} cells")
     consistency("36 two-way tables and the large one", true, [query.levels for query in everything])
-    nested, truth = nested_tables()
+    nested, truth = nested_tables(min(BATCH, options.rows))
     consistency("the same at two levels each", truth, nested)
 
 
@@ -111,7 +116,7 @@ def consistency(name: str, true: Sequence[Table], axes: Sequence[Axes]) -> None:
         print(f"  {stage}: root mean square error by table {min(off):.1f} to {max(off):.1f}")
 
 
-def nested_tables() -> tuple[list[Axes], list[Table]]:
+def nested_tables(many: int) -> tuple[list[Axes], list[Table]]:
     """All tables of one and two of nine attributes at two levels each, in uneven groups, and their counts."""
     random = np.random.default_rng(2)
     known: dict[str, tuple[Level, Level]] = {}
@@ -120,7 +125,7 @@ def nested_tables() -> tuple[list[Axes], list[Table]]:
         groups = np.sort(np.concatenate([np.arange(size), random.integers(0, size, fine - size)])).astype(np.int32)
         exact = Level("exact", tuple(map(str, range(fine))), np.arange(fine, dtype=np.int32))
         known[name] = exact, Level("groups", tuple(map(str, range(size))), groups)
-    rows = {n: _codes(len(each[0]), random) for n, each in known.items()}
+    rows = {n: _codes(len(each[0]), many, random) for n, each in known.items()}
     axes: list[Axes] = [{}]
     for ways in (1, 2):
         for names in combinations(known, ways):
@@ -130,7 +135,7 @@ def nested_tables() -> tuple[list[Axes], list[Table]]:
 
 def _count(rows: Mapping[str, npt.NDArray[np.int32]], levels: Axes) -> Table:
     shape = tuple(map(len, levels.values()))
-    cell = np.zeros(BATCH, dtype=np.int64)
+    cell = np.zeros(len(next(iter(rows.values()))), dtype=np.int64)
     for name, level in levels.items():
         cell = cell * len(level) + level.codes[rows[name]]
     return np.bincount(cell, minlength=prod(shape)).reshape(shape).astype(np.int64)

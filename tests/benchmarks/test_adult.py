@@ -77,7 +77,6 @@ def test_the_best_beta_keeps_most_rows(folder: Path) -> None:
 def test_without_the_table_the_benchmark_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv(adult.VARIABLE, str(tmp_path))
-    monkeypatch.setattr("sys.argv", ["adult"])
+    monkeypatch.setattr("sys.argv", ["adult", "--data", str(tmp_path)])
     adult.main()
-    assert capsys.readouterr().out.startswith("skipped: arx_adult_30162.csv.gz is not there. Set CROWDGATE_ADULT")
+    assert capsys.readouterr().out.startswith("skipped: arx_adult_30162.csv.gz is not there. Name a folder")

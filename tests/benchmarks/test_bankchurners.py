@@ -1,10 +1,8 @@
 """The benchmark on BankChurners: how people are drawn and guesses judged, on made-up customers; and its claims on the
 table itself, where that is there."""
 
-import os
 import re
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,15 +13,12 @@ from hypothesis import strategies as st
 from crowdgate.audit.inference import models
 from crowdgate.audit.inference.secret import Guesses
 from tests.benchmarks import bankchurners_table as bank
-from tests.benchmarks.adult import BESIDE
 from tests.benchmarks.bankchurners import FIFTY_NINE, WIDE, Setting, claims, halves, page, setting
 from tests.benchmarks.bankchurners_printed import FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_8
 from tests.benchmarks.bankchurners_synthetic import BINS, bins
 from tests.benchmarks.bankchurners_synthetic import made as synthetic
 from tests.benchmarks.koot_figures import Drawn
-
-VARIABLE = "CROWDGATE_BANKCHURNERS"
-FOLDER = Path(os.environ.get(VARIABLE, BESIDE))
+from tests.benchmarks.options import DATA, VARIABLE
 
 
 def customers(rows: int, seed: int = 0) -> bank.Table:
@@ -146,9 +141,9 @@ def test_models_are_fitted_to_made_rows_and_asked_for_the_people_behind_them() -
 @pytest.fixture(scope="module")
 def found() -> Setting:
     """One split of the table itself."""
-    if not (FOLDER / bank.FILE).is_file():
+    if not (DATA / bank.FILE).is_file():
         pytest.skip(f"{bank.FILE} is not there: set {VARIABLE}")
-    return setting(bank.read(FOLDER), 1, 2024)
+    return setting(bank.read(DATA), 1, 2024)
 
 
 def test_the_printed_baselines_are_found_again(found: Setting) -> None:

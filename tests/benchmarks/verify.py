@@ -14,6 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.benchmarks.options import parse
 from tests.benchmarks.people import make_people_workshop, write_people
 
 KINDS = ("read", "floor", "verify")
@@ -25,7 +26,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--formats", nargs="*", default=["parquet", "csv", "parquet, csv"])
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parse(parser, rows=1000, runs=1, formats=["parquet, csv"])
     if options.child:
         print(json.dumps(_child(*options.child)))
         return
