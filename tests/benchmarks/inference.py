@@ -1,7 +1,7 @@
 """Attribute inference on Adult and Census-Income, one table: rows and tables at epsilon .5, 1 and 3, beside controls.
 
-Run it with `python -m tests.benchmarks.inference [--data FOLDER] [--page FILE] [--releases R] [--units N]`. Adult is
-left out where it is not there.
+Run it with `python -m tests.benchmarks.inference [--data FOLDER] [--page FILE] [--releases R] [--units N]`;
+`--only`, `--epsilons` and `--mechanisms` choose parts of it. Adult is left out where it is not there.
 
 Every policy is audited as `crowdgate audit POLICY --of inference` does it, in a new working copy. Of one line:
 

@@ -1,8 +1,8 @@
 """The figures of M. Koot, Measuring and predicting anonymity (thesis, 2012), drawn again from public data, on one page.
 
-Run it with `python -m tests.benchmarks.koot_figures --page FILE [--data FOLDER] [--seed S]`. FOLDER holds NIST's
-excerpt of the ACS (nist_acs_national2019.csv.gz) and the sample of the UK census of 2011
-(uk_census2011_nanodata_10000.csv.gz); without it there are only the bundled table's populations. The
+Run it with `python -m tests.benchmarks.koot_figures --page FILE [--data FOLDER] [--seed S]`, some of them by
+`--only 4.1 6.3`. FOLDER holds NIST's excerpt of the ACS (nist_acs_national2019.csv.gz) and the sample of the UK census
+of 2011 (uk_census2011_nanodata_10000.csv.gz); without it there are only the bundled table's populations. The
 thesis's own data are not public: municipalities are replaced by areas (PUMAs) and by groups of Census-Income.
 """
 

@@ -17,7 +17,8 @@ from crowdgate.histogram import Histogram, collapse, generalise
 from crowdgate.mechanisms.rows import lattice as lattices
 from crowdgate.mechanisms.rows.lattice import Lattice, between, roll_up, totals
 from crowdgate.mechanisms.rows.scores import SCORES, SENSITIVITY, information, kept_rows
-from tests.benchmarks.lattice import adult, adult_folder
+from tests.benchmarks.lattice import ADULT, adult
+from tests.benchmarks.options import DATA, VARIABLE
 
 Row = tuple[int, ...]
 HALF = Fraction(1, 2)
@@ -232,10 +233,9 @@ def test_an_empty_table_and_attributes_of_one_value_have_scores() -> None:
 
 
 def test_schemes_of_the_adult_rows_are_scored_as_if_grouped_one_by_one() -> None:
-    folder = adult_folder()
-    if folder is None:
-        pytest.skip("no folder with arx_adult_30162.csv.gz and adult_hierarchies (CROWDGATE_ADULT)")
-    lattice, columns = adult(folder)
+    if not (DATA / ADULT).is_file():
+        pytest.skip(f"no folder with {ADULT} and adult_hierarchies ({VARIABLE})")
+    lattice, columns = adult(DATA)
     rows = np.column_stack(columns)
     full = counted(lattice, rows.tolist())
     assert (full.rows, len(full), len(lattice)) == (30162, 19502, 12960)
