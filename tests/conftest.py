@@ -10,7 +10,7 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from crowdgate.jobs import audit_keeping
+from crowdgate.audit.common import stored_records
 from tests.workshop import Workshop, make_workshop
 
 CPU = "cpu seconds"
@@ -34,7 +34,7 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 def the_same_seed_for_every_audit() -> Iterator[None]:
     """What an audit finds by chance must not decide a test: commands and flows draw no seed of their own."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(audit_keeping, "secrets", SimpleNamespace(token_hex=lambda size: "5c" * size))
+        patched.setattr(stored_records, "secrets", SimpleNamespace(token_hex=lambda size: "5c" * size))
         yield
 
 

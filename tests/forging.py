@@ -16,9 +16,9 @@ from crowdgate.attachments import README
 from crowdgate.formats import FORMATS
 from crowdgate.kind.attachment import Context
 from crowdgate.kinds import KINDS
-from crowdgate.manifest import NAME, GateSaid, GuaranteeSaid, dumped, guarantee_words, plain_words
+from crowdgate.manifest import NAME, GateFields, GuaranteeFields, guarantee_sentences, json_fields, plain_guarantee
 from crowdgate.publish.dictionary import DICTIONARY, read_dictionary
-from crowdgate.publish.publisher import described
+from crowdgate.publish.publisher import file_fields
 
 Claims = dict[str, Any]
 Lines = list[list[str]]
@@ -35,7 +35,7 @@ def stated(folder: Path) -> Claims:
 def reseal(folder: Path, change: Change = lambda _: None) -> None:
     """A manifest of the files as they are now, with other claims."""
     claims = stated(folder)
-    claims["files"] = {name: dumped(described(folder / name)) for name in claims["files"]}
+    claims["files"] = {name: json_fields(file_fields(folder / name)) for name in claims["files"]}
     change(claims)
     (folder / NAME).write_bytes(manifest.canonical(claims))
 
@@ -45,8 +45,8 @@ def reseal_with_page(folder: Path, change: Change = lambda _: None) -> None:
     reseal(folder, change)
     sealed = (folder / NAME).read_bytes()
     kind = KINDS[manifest.kind_in(sealed)]
-    said = manifest.parsed(kind.said, sealed)
-    held = kind.opened(folder, said, {name: FORMATS[name] for name in said.formats})
+    said = manifest.parsed(kind.manifest_model, sealed)
+    held = kind.recount(folder, said, {name: FORMATS[name] for name in said.formats})
     page = README.make(Context(manifest=said, page=held.page(said)))
     assert page is not None
     (folder / PAGE).write_bytes(page)
@@ -55,17 +55,17 @@ def reseal_with_page(folder: Path, change: Change = lambda _: None) -> None:
 
 def reword(claims: Claims, beta: Fraction | None) -> None:
     """The words of the guarantee as they follow from its numbers."""
-    said = GuaranteeSaid.model_validate_json(json.dumps(claims["guarantee"])).guarantee
-    claims["guarantee"]["words"] = guarantee_words(said, beta)
+    said = GuaranteeFields.model_validate_json(json.dumps(claims["guarantee"])).guarantee
+    claims["guarantee"]["words"] = guarantee_sentences(said, beta)
     replain(claims)
 
 
 def replain(claims: Claims) -> None:
     """The plain words of the guarantee as they follow from what was spent."""
     facts, spent = claims["facts"], claims["facts"]["spent"]
-    rules = [GateSaid.model_validate_json(json.dumps(gate)).rule for gate in claims["verdicts"]]
+    rules = [GateFields.model_validate_json(json.dumps(gate)).rule for gate in claims["verdicts"]]
     pair = Fraction(spent["epsilon"]), Fraction(spent["delta"])
-    claims["guarantee"]["plain"] = list(plain_words(facts["people"], facts["rows_per_unit"], pair, rules))
+    claims["guarantee"]["plain"] = list(plain_guarantee(facts["people"], facts["rows_per_unit"], pair, rules))
 
 
 def rewrite_lines(path: Path, change: Callable[[Lines], Lines]) -> None:

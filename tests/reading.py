@@ -6,9 +6,9 @@ from pathlib import Path
 from crowdgate.contracts.contract import Contract, Server
 from crowdgate.histogram import Records
 from crowdgate.sources import open_source
-from crowdgate.sources.counting import Task
+from crowdgate.sources.counting import CountingTask
 from crowdgate.sources.counting import records as read_part
-from crowdgate.sources.facts import Facts
+from crowdgate.sources.facts import TableFacts
 
 
 def file_server(path: Path, reader: str = "parquet", delimiter: str = ",") -> Server:
@@ -18,11 +18,11 @@ def file_server(path: Path, reader: str = "parquet", delimiter: str = ",") -> Se
 
 
 def batches(
-    contract: Contract, seen: Facts | None = None, names: Sequence[str] | None = None, path: Path | None = None
+    contract: Contract, seen: TableFacts | None = None, names: Sequence[str] | None = None, path: Path | None = None
 ) -> Iterator[Records]:
     """The codes of all rows; `names` are by default all columns but the person's."""
     columns = tuple(spec.name for spec in contract.attributes if spec.name != contract.unit.person)
-    task = Task(contract, columns if names is None else tuple(names), {})
+    task = CountingTask(contract, columns if names is None else tuple(names), {})
     for part in open_source(contract, task.columns, path).parts:
-        for _, found in read_part(part, task, Facts() if seen is None else seen):
+        for _, found in read_part(part, task, TableFacts() if seen is None else seen):
             yield found

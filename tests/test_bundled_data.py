@@ -12,7 +12,7 @@ import pytest
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.contracts.reading import read_contract
 from crowdgate.domain import INVALID
-from crowdgate.jobs.plan import KNOWN
+from crowdgate.planning.bundle import KNOWN
 
 ROOM = Path(__file__).parent.parent / "data_contracts"
 ROWS = 299_285

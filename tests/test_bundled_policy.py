@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from crowdgate.jobs.verify import verify
-from crowdgate.jobs.workspace import DEMO_POLICY, DEMO_TABLES, bundled, init
 from crowdgate.ledger.ledger import open_ledger
+from crowdgate.release.working_copy import DEMO_POLICY, DEMO_TABLES, bundled, init
+from crowdgate.verification.release import verify
 from tests.workshop import crowdgate, without_engine
 
 POPULATION = "us-cps-1994-95"

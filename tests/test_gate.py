@@ -13,14 +13,14 @@ from crowdgate.candidate import Measurement, Number, Range
 from crowdgate.gate import (
     DIGITS,
     NEAREST,
+    GateReach,
     Outcome,
-    Reach,
-    Shown,
     Verdict,
-    blocked,
-    gate_words,
+    WrittenMeasurement,
+    gate_text,
+    is_withheld,
     judge,
-    limit_words,
+    limit_text,
     reach,
     verdict,
 )
@@ -42,7 +42,7 @@ def rule(side: str, limit: str, **more: object) -> GateRule:
 
 def ended(outcome: Outcome, blocks: bool) -> Verdict:
     gate = rule("at_most", "1", severity="block" if blocks else "advise")
-    return Verdict(gate, MeasureClass.OUTPUT, outcome, Shown("1", "1", "1"))
+    return Verdict(gate, MeasureClass.OUTPUT, outcome, WrittenMeasurement("1", "1", "1"))
 
 
 def reason(gate: GateRule, measured: Measurement | None) -> str:
@@ -81,13 +81,13 @@ def test_what_is_missing_or_not_finite_is_inconclusive_and_blocks(side: str, mea
     gate = rule(side, "0")
     outcome = judge(gate, measured)
     assert (outcome, reason(gate, measured)) == (Outcome.INCONCLUSIVE, "it could not be measured")
-    assert blocked([ended(outcome, blocks=True), ended(Outcome.PASS, blocks=True)])
+    assert is_withheld([ended(outcome, blocks=True), ended(Outcome.PASS, blocks=True)])
 
 
 @given(st.lists(st.tuples(st.sampled_from(Outcome), st.booleans())))
 def test_a_release_goes_out_only_if_some_gate_blocks_and_all_such_gates_pass(found: list[tuple[Outcome, bool]]) -> None:
     blocking = {outcome for outcome, blocks in found if blocks}
-    assert blocked([ended(*one) for one in found]) == (blocking != {Outcome.PASS})
+    assert is_withheld([ended(*one) for one in found]) == (blocking != {Outcome.PASS})
 
 
 spans = st.tuples(numbers | st.just(-math.inf), numbers | st.just(math.inf)).map(lambda ends: tuple(sorted(ends)))
@@ -104,39 +104,39 @@ def test_no_value_in_range_contradicts_the_stated_reach(
     if len(finite) == 1:
         values += [value for value in (Fraction(-99), Fraction(99)) if low <= value <= high]
     outcomes = {judge(rule(side, limit), Measurement.exact(value)) for value in values}
-    if found is Reach.CANNOT_FAIL:
+    if found is GateReach.CANNOT_FAIL:
         assert Outcome.FAIL not in outcomes
-    if found is Reach.CANNOT_PASS:
+    if found is GateReach.CANNOT_PASS:
         assert Outcome.PASS not in outcomes
     if len(finite) == 2 and values:
-        assert (found is Reach.OPEN) == (len(outcomes) == 2)
+        assert (found is GateReach.OPEN) == (len(outcomes) == 2)
 
 
 @pytest.mark.parametrize(
     ("side", "limit", "span", "expected"),
     [
-        ("at_most", "10", (0, 10), Reach.CANNOT_FAIL),
-        ("at_most", "10", (0, 11), Reach.OPEN),
-        ("at_most", "10", (11, 12), Reach.CANNOT_PASS),
-        ("at_most", "10", (-math.inf, math.inf), Reach.OPEN),
-        ("at_least", "10", (10, 20), Reach.CANNOT_FAIL),
-        ("at_least", "10", (0, 10), Reach.OPEN),
-        ("at_least", "10", (0, 9), Reach.CANNOT_PASS),
-        ("at_most", "10", (math.nan, math.nan), Reach.CANNOT_PASS),
-        ("at_least", "10", (math.nan, math.nan), Reach.CANNOT_PASS),
+        ("at_most", "10", (0, 10), GateReach.CANNOT_FAIL),
+        ("at_most", "10", (0, 11), GateReach.OPEN),
+        ("at_most", "10", (11, 12), GateReach.CANNOT_PASS),
+        ("at_most", "10", (-math.inf, math.inf), GateReach.OPEN),
+        ("at_least", "10", (10, 20), GateReach.CANNOT_FAIL),
+        ("at_least", "10", (0, 10), GateReach.OPEN),
+        ("at_least", "10", (0, 9), GateReach.CANNOT_PASS),
+        ("at_most", "10", (math.nan, math.nan), GateReach.CANNOT_PASS),
+        ("at_least", "10", (math.nan, math.nan), GateReach.CANNOT_PASS),
     ],
 )
 def test_the_reach_of_a_gate_is_read_off_both_ends_of_its_range(
-    side: str, limit: str, span: Range, expected: Reach
+    side: str, limit: str, span: Range, expected: GateReach
 ) -> None:
     assert reach(rule(side, limit), span) is expected
 
 
 def test_a_gate_and_its_reason_are_said_in_words() -> None:
     gate = rule("at_least", "0.0123456", over=["age", "sex"])
-    assert gate_words(gate) == "released_rows over age, sex at least 0.0123456"
-    assert gate_words(gate, NEAREST) == "released_rows over age, sex at least 0.01235"
-    assert limit_words(rule("at_most", "1e6")) == "at most 1000000"
+    assert gate_text(gate) == "released_rows over age, sex at least 0.0123456"
+    assert gate_text(gate, NEAREST) == "released_rows over age, sex at least 0.01235"
+    assert limit_text(rule("at_most", "1e6")) == "at most 1000000"
     assert reason(rule("at_most", "10"), Measurement(7, 3, 11)) == "7 (unfavourable end 11), must be at most 10"
 
 
@@ -145,8 +145,8 @@ def test_a_gate_and_its_reason_are_said_in_words() -> None:
     [("100000", "100000", "100000"), ("1e-9", "1e-9", "1e-09"), ("-2", "-2", "-2"), ("0.12344", "0.12344", "0.1234")],
 )
 def test_limits_are_said_exactly_and_were_said_in_four_digits(limit: str, words: str, nearest: str) -> None:
-    assert limit_words(rule("at_most", limit)) == f"at most {words}"
-    assert limit_words(rule("at_most", limit), NEAREST) == f"at most {nearest}"
+    assert limit_text(rule("at_most", limit)) == f"at most {words}"
+    assert limit_text(rule("at_most", limit), NEAREST) == f"at most {nearest}"
 
 
 @given(value=numbers, side=sides)
@@ -161,16 +161,16 @@ def test_a_bound_is_never_said_smaller_than_it_is() -> None:
     assert reason(rule("at_most", "1"), Measurement.exact(0.00123400000049)) == "0.001235, must be at most 1"
     assert (
         verdict(rule("at_most", "1"), MEASURES["pso_bound"], Measurement.exact(0.00110049))
-        .told(NEAREST)
+        .reason_text(NEAREST)
         .startswith("0.0011, ")
     )
 
 
 def test_of_what_a_file_states_a_figure_without_end_is_not_taken_for_its_end() -> None:
-    shown = Shown("infinite", "0", "5")
+    shown = WrittenMeasurement("infinite", "0", "5")
     stated = Verdict(rule("at_most", "10"), MeasureClass.OUTPUT, Outcome.PASS, shown)
     assert stated.reason == "infinite (unfavourable end 5), must be at most 10"
-    assert replace(stated, shown=Shown("5", "0", "5")).reason == "5, must be at most 10"
+    assert replace(stated, shown=WrittenMeasurement("5", "0", "5")).reason == "5, must be at most 10"
 
 
 # --- a measurement as it is written ---
@@ -186,7 +186,7 @@ def stated(text: str) -> Number:
 @given(ends=st.lists(measurable, min_size=3, max_size=3).map(sorted))
 def test_a_measurement_is_shown_exactly_or_in_nine_digits_with_its_ends_rounded_outwards(ends: list[Number]) -> None:
     lower, value, upper = ends
-    shown = Shown.of(Measurement(value, lower, upper))
+    shown = WrittenMeasurement.of(Measurement(value, lower, upper))
     assert stated(shown.low) <= lower
     assert stated(shown.high) >= upper
     for text, number in ((shown.value, value), (shown.low, lower), (shown.high, upper)):
@@ -201,12 +201,12 @@ def test_a_measurement_is_shown_exactly_or_in_nine_digits_with_its_ends_rounded_
 
 @given(value=measurable, other=measurable)
 def test_what_is_shown_tells_its_measurement_up_to_the_last_bits_of_floats(value: Number, other: Number) -> None:
-    shown = Shown.of(Measurement.exact(value))
-    assert shown.tells(Measurement.exact(value))
+    shown = WrittenMeasurement.of(Measurement.exact(value))
+    assert shown.matches(Measurement.exact(value))
     if isinstance(value, float) and math.isfinite(value):
-        assert shown.tells(Measurement.exact(math.nextafter(value, 0)))
+        assert shown.matches(Measurement.exact(math.nextafter(value, 0)))
     if _apart(value, other):
-        assert not shown.tells(Measurement.exact(other))
+        assert not shown.matches(Measurement.exact(other))
 
 
 def _apart(value: Number, other: Number) -> bool:
@@ -219,6 +219,6 @@ def _apart(value: Number, other: Number) -> bool:
 @pytest.mark.parametrize("end", ["value", "low", "high"])
 def test_a_figure_that_is_one_digit_off_does_not_tell_the_measurement(end: str) -> None:
     measured = Measurement(0.25, 0.125, 0.5)
-    shown = Shown.of(measured)
-    assert shown.tells(measured)
-    assert not replace(shown, **{end: f"{getattr(shown, end)}00001"}).tells(measured)
+    shown = WrittenMeasurement.of(measured)
+    assert shown.matches(measured)
+    assert not replace(shown, **{end: f"{getattr(shown, end)}00001"}).matches(measured)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crowdgate.accounting.numbers import Number, decimal
 from crowdgate.accounting.person import per_row
 from crowdgate.accounting.safe_k import exact_delta
-from crowdgate.guarantee import Guarantee, Part, compose, group, known_number, replace_one
+from crowdgate.guarantee import Guarantee, Part, compose, group, replace_one, replace_one_guarantee
 from tests.accounting.enumeration import binomial, divergence, suppressed, together
 from tests.accounting.tiny import MECHANISMS, Laws, least_delta, on_a_sample
 from tests.accounting.truth import real
@@ -138,7 +138,7 @@ def test_a_person_of_several_rows_is_replaced_row_by_row(
 ) -> None:
     """Each row has what `per_row` grants it, costs one more coin, and the rows follow each other."""
     form = Guarantee.of((Part("mechanism", epsilon, delta),), unit="person").replace_one_form(beta, rows=m)
-    known = known_number(Guarantee.of((Part("mechanism", epsilon, delta),), unit="person"), beta, m)
+    known = replace_one_guarantee(Guarantee.of((Part("mechanism", epsilon, delta),), unit="person"), beta, m)
     row = per_row(epsilon, delta, m)
     assert form.unit == known.unit == "person"
     with mp.workdps(60):
@@ -315,7 +315,7 @@ def test_whoever_knows_how_many_units_there_are_has_the_smaller_of_two_forms(
     beta: Fraction, rows: int, epsilon: float
 ) -> None:
     """Of .85 on the sample and .15 beside it."""
-    found = known_number(Guarantee.of(BUNDLED), beta, rows)
+    found = replace_one_guarantee(Guarantee.of(BUNDLED), beta, rows)
     assert found.relation == "replace-one"
     assert float(found.epsilon) == pytest.approx(epsilon)
     assert found.epsilon >= Fraction(epsilon) - Fraction(1, 10**15)
@@ -323,8 +323,8 @@ def test_whoever_knows_how_many_units_there_are_has_the_smaller_of_two_forms(
 
 def test_a_mechanism_without_a_name_of_its_own_counts_twice() -> None:
     parts = (Part("levels and mechanism", Fraction(1), Fraction(0)), Part("gates", Fraction(1), Fraction(0)))
-    assert known_number(Guarantee.of(parts), Fraction(1, 10)).epsilon == 4
-    assert known_number(Guarantee.of(parts[:1]), Fraction(1, 10)).epsilon < Fraction("1.11")
+    assert replace_one_guarantee(Guarantee.of(parts), Fraction(1, 10)).epsilon == 4
+    assert replace_one_guarantee(Guarantee.of(parts[:1]), Fraction(1, 10)).epsilon < Fraction("1.11")
 
 
 @given(st.lists(st.floats(0, 5), min_size=8, max_size=8), st.fractions(0, "0.9"))
@@ -336,6 +336,6 @@ def test_whatever_is_computed_on_a_sample_has_the_form(logs: list[float], beta: 
     with_a, with_b = ((1 - b) * nobody + b * each for each in outcome[1:])
     ratios = [(each / nobody, (1 - each) / (1 - nobody)) for each in (with_a, with_b)]
     epsilon = max(abs(math.log(ratio)) for both in ratios for ratio in both)
-    found = known_number(Guarantee.of((Part("mechanism", Fraction(epsilon), Fraction(0)),)), beta)
+    found = replace_one_guarantee(Guarantee.of((Part("mechanism", Fraction(epsilon), Fraction(0)),)), beta)
     for x, y in ((with_a, with_b), (1 - with_a, 1 - with_b)):
         assert abs(math.log(x / y)) <= float(found.epsilon) + 1e-12

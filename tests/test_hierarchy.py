@@ -21,8 +21,8 @@ from crowdgate.hierarchy import (
     by_tree,
     by_width,
     first_split,
-    groups,
     hierarchy,
+    value_groups,
 )
 from tests.strategies import category_domains, date_domains, hierarchies, number_domains
 
@@ -166,7 +166,7 @@ def test_intervals_between_the_values_of_a_domain_are_refused() -> None:
 def test_the_groups_of_a_level_hold_every_value_once(built: tuple[Domain, Hierarchy]) -> None:
     domain, levels = built[0], built[1].levels
     for level in levels:
-        found = groups(domain, level)
+        found = value_groups(domain, level)
         assert sorted(member for group in found for member in group.members) == sorted(domain.labels)
         assert [group.label for group in found] == [label for label in level.labels if label != INVALID_LABEL]
         for group in found:
@@ -178,7 +178,7 @@ def test_the_groups_of_a_level_hold_every_value_once(built: tuple[Domain, Hierar
 def test_a_group_of_numbers_or_days_is_told_by_its_runs() -> None:
     ends = by_tree(AGE.labels, {"ends": [*AGE.labels[:18], *AGE.labels[65:]], "middle": AGE.labels[18:65]})
     level = hierarchy(AGE, [("side", ends)], invalid_level=True).level("side")
-    assert [group.members for group in groups(AGE, level)] == [("0 to 17", "65 to 90+"), ("18 to 64",)]
+    assert [group.members for group in value_groups(AGE, level)] == [("0 to 17", "65 to 90+"), ("18 to 64",)]
 
 
 @given(date_domains())

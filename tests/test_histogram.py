@@ -29,7 +29,7 @@ every_path = pytest.mark.parametrize("path", PATHS)
 @contextmanager
 def taking(path: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(h.Dense, "CHUNK", 3)
+        patch.setattr(h.DenseCounter, "CHUNK", 3)
         for name, value in PATHS[path].items():
             patch.setattr(keys if name == "WORD_LIMIT" else h, name, value)
         yield

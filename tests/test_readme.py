@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from crowdgate.cli.app import COMMANDS, loaded
+from crowdgate.cli.app import COMMANDS, load_command
 from crowdgate.contracts.models import LEVEL_KINDS
 from crowdgate.measures import MEASURES
 from tests.policy.test_described import EDITED, SCHEMAS, stated
@@ -81,7 +81,7 @@ def test_every_command_is_named_in_a_readme() -> None:
 
 def test_every_command_of_a_group_is_named_in_a_readme() -> None:
     texts = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("*/README.md")) + README
-    named = [f"{group} {name}" for group in COMMANDS for name in getattr(loaded(group), "commands", {})]
+    named = [f"{group} {name}" for group in COMMANDS for name in getattr(load_command(group), "commands", {})]
     assert len(named) > 20
     assert [each for each in named if f"crowdgate {each}" not in texts and f"`{each}" not in texts] == []
 

@@ -15,7 +15,7 @@ from scipy.stats import binomtest
 
 from crowdgate import sampling
 from crowdgate.errors import EnvironmentFault
-from crowdgate.sampling import SecretKey, _Coins, bernoulli_subsampler, seed
+from crowdgate.sampling import SecretKey, _BernoulliSampler, bernoulli_subsampler, seed
 
 ONE = Fraction(1)
 BETAS = [Fraction(text) for text in ("1/2", "1/3", "2/3", "1/10", "1/1000", "0.0000001", "1")]
@@ -42,7 +42,7 @@ class Chosen:
         return out
 
 
-def coins(beta: Fraction, first: list[int], ties: list[int]) -> _Coins:
+def coins(beta: Fraction, first: list[int], ties: list[int]) -> _BernoulliSampler:
     """Coins whose uniform numbers have chosen digits: 16 bits each, then 64 bits each."""
     streams = {
         sampling._COINS: Chosen(np.array(first, dtype="<u2").tobytes()),
@@ -53,7 +53,7 @@ def coins(beta: Fraction, first: list[int], ties: list[int]) -> _Coins:
         def stream(self, purpose: int, _: int) -> Chosen:
             return streams[purpose]
 
-    return _Coins(Key(), beta, 0)  # type: ignore[arg-type]
+    return _BernoulliSampler(Key(), beta, 0)  # type: ignore[arg-type]
 
 
 def tree(beta: Fraction, depth: int) -> tuple[Fraction, Fraction]:
@@ -133,13 +133,13 @@ def test_heads_of_a_class_are_the_heads_of_its_own_coins_across_chunks(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sampling, "_CHUNK", chunk)
         heads = bernoulli_subsampler(KEY, beta)(np.array(sizes, dtype=np.int64))
-    thrown = _Coins(KEY, beta, 0).throw(sum(sizes))
+    thrown = _BernoulliSampler(KEY, beta, 0).throw(sum(sizes))
     ends = np.cumsum(sizes, dtype=np.int64).tolist()
     assert heads.tolist() == [int(thrown[end - size : end].sum()) for size, end in zip(sizes, ends, strict=True)]
 
 
 def thrown(key: SecretKey, partition: int = 0, beta: Fraction = Fraction(1, 2)) -> bytes:
-    return np.packbits(_Coins(key, beta, partition).throw(4096)).tobytes()
+    return np.packbits(_BernoulliSampler(key, beta, partition).throw(4096)).tobytes()
 
 
 def test_coins_are_a_function_of_key_and_partition_and_of_nothing_else() -> None:
@@ -251,7 +251,7 @@ def copied(thrown: np.ndarray) -> np.ndarray:
 @pytest.mark.statistical
 @pytest.mark.parametrize("beta", [Fraction(1, 2), Fraction(1, 3), Fraction(1, 1000)], ids=str)
 def test_coins_have_their_rate_and_neighbours_are_independent(beta: Fraction) -> None:
-    thrown = _Coins(KEY, beta, 7).throw(4_000_000)
+    thrown = _BernoulliSampler(KEY, beta, 7).throw(4_000_000)
     assert not refuted(thrown, beta)
-    assert refuted(_Coins(KEY, beta * Fraction(6, 5), 7).throw(4_000_000), beta)
+    assert refuted(_BernoulliSampler(KEY, beta * Fraction(6, 5), 7).throw(4_000_000), beta)
     assert refuted(copied(thrown), beta)

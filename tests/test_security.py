@@ -54,7 +54,10 @@ def test_no_name_of_a_test_is_written_in_another_way() -> None:
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("test_no_table_at_any_levels", "test_no_table_at_all"), ("tests/test_modes.py", "tests/test_mode.py")],
+    [
+        ("test_no_table_at_any_levels", "test_no_table_at_all"),
+        ("tests/system/test_permissions.py", "tests/test_mode.py"),
+    ],
 )
 def test_a_test_that_is_gone_is_told(old: str, new: str) -> None:
     assert old in TEXT

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from crowdgate.jobs import release as job
-from crowdgate.jobs.verify import verify
 from crowdgate.ledger import ledger
+from crowdgate.release import release as job
+from crowdgate.verification.release import verify
 from crowdgate_flows.command import main
 
 MARK = "ZZMARKZZ"

@@ -10,23 +10,23 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 from pydantic import Field
 
-from crowdgate.candidate import Question
-from crowdgate.cores import dump_nothing
+from crowdgate.audit.common.audit import AuditRequest
+from crowdgate.audit.questions import QUESTIONS, Found
+from crowdgate.candidate import AuditQuestion
 from crowdgate.errors import CrowdgateError
 from crowdgate.gate import Outcome
-from crowdgate.jobs.audit import Asked
-from crowdgate.jobs.questions import QUESTIONS, Found
 from crowdgate.report.html import PICTURES
+from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import refuse_locked
-from crowdgate_flows.ends import failed, stopped
+from crowdgate_flows.end_states import failed_state, refused_state
 from crowdgate_flows.paths import FilePath
-from crowdgate_flows.tasks import Sealed
+from crowdgate_flows.tasks import SealedValue
 
 Processes = Annotated[int, Field(ge=1, le=256)]
 _KEYS = {
-    Question.SINGLING_OUT: "audit-findings", Question.INFERENCE: "inference-findings",
-    Question.MEMBERSHIP: "membership-findings",
+    AuditQuestion.SINGLING_OUT: "audit-findings", AuditQuestion.INFERENCE: "inference-findings",
+    AuditQuestion.MEMBERSHIP: "membership-findings",
 }  # fmt: skip
 _NAMES = {Outcome.FAIL: "Failed", Outcome.INCONCLUSIVE: "Inconclusive"}
 
@@ -37,28 +37,28 @@ def audit(
     ledger: FilePath | None = None,
     working_copy: FilePath | None = None,
     processes: Processes = 1,
-    question: Question = Question.SINGLING_OUT,
+    question: AuditQuestion = AuditQuestion.SINGLING_OUT,
 ) -> State[None]:
     """One audit of a policy on its public population, set as the policy says; a finished one is reported.
 
     Paths are relative to `working_copy`, by default to the folder that the run works in. A deployment may set `ledger`
     only where the policy opens it to deployments.
     """
-    dump_nothing()
+    disable_core_dumps()
     try:
         file = Path(working_copy or "") / policy
         refuse_locked(file, ledger=ledger)
-        found = tasks.play(Sealed(Asked(file, ledger=ledger)), processes, question).value
+        found = tasks.play(SealedValue(AuditRequest(file, ledger=ledger)), processes, question).value
     except CrowdgateError as error:
         found = error
     if isinstance(found, CrowdgateError):
-        return stopped(found)
+        return refused_state(found)
     _artifact(question, found)
     said, outcome = QUESTIONS[question].conclusion(found), found.findings.outcome
-    return Completed(message=said) if outcome is Outcome.PASS else failed(_NAMES[outcome], said)
+    return Completed(message=said) if outcome is Outcome.PASS else failed_state(_NAMES[outcome], said)
 
 
-def _artifact(question: Question, found: Found) -> None:
+def _artifact(question: AuditQuestion, found: Found) -> None:
     """What was found, as a page of the run: all of it is public."""
     with suppress(Exception):  # the audit has ended, whether or not the server takes its page
         page = QUESTIONS[question].markdown(found).replace(PICTURES, "")

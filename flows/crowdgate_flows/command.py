@@ -14,7 +14,7 @@ def main() -> None:
 
 
 def _run_flow(request: "Request") -> "Result":
-    from crowdgate.extras import PREFECT, need
+    from crowdgate.system.extras import PREFECT, need
 
     need(PREFECT, "--prefect")
     from crowdgate_flows.release import run_release  # Prefect takes a second to import

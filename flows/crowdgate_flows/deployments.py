@@ -5,7 +5,7 @@ from pathlib import Path
 from prefect.runtime import deployment
 
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.jobs.plan import bundle_of
+from crowdgate.planning.plan import bundle_of
 
 
 def refuse_locked(policy: Path, **given: str | None) -> None:

@@ -13,18 +13,19 @@ from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 from pydantic import Field
 
-from crowdgate.cores import dump_nothing
 from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, EnvironmentFault, Problem
-from crowdgate.jobs.dry_run import WORDS, DryRun
-from crowdgate.jobs.reporting.release import page_after
 from crowdgate.kind.run import Request, Result
+from crowdgate.pages.release import page_after
 from crowdgate.policy.policy import parse_slot
-from crowdgate.report.html import unmarked
+from crowdgate.release.dry_run import DryRun
+from crowdgate.release.enforcement import WORDS
+from crowdgate.report.html import without_marks
+from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import refuse_locked
-from crowdgate_flows.ends import failed, stopped
+from crowdgate_flows.end_states import failed_state, refused_state
 from crowdgate_flows.paths import FilePath
-from crowdgate_flows.tasks import Sealed
+from crowdgate_flows.tasks import SealedValue
 
 Slot = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}(T\d{4}Z)?$")]
 
@@ -50,16 +51,16 @@ def release(
     Paths are relative to `working_copy`, by default to the folder that the run works in. A deployment may set
     `input_path`, `to` and `ledger` only where the policy opens them to deployments.
     """
-    dump_nothing()
+    disable_core_dumps()
     try:
         home = Path(working_copy or "")
         refuse_locked(home / policy, to=to, input=input_path, ledger=ledger)
         places = (home / policy, _slot(as_of), _path(home, input_path), _path(home, to), ledger)
         request = Request(*places, holder=flow_run.id, anchors=tuple(anchors or ()))
-        rehearsed = tasks.rehearse(Sealed(request)).value
+        rehearsed = tasks.rehearse(SealedValue(request)).value
         if isinstance(rehearsed, DryRun):
-            return failed("DryRun", f"{WORDS} The rehearsal: {rehearsed.rehearsed.result.outcome}")
-        end: End = steps(Sealed(request)) if rehearsed is None else rehearsed
+            return failed_state("DryRun", f"{WORDS} The rehearsal: {rehearsed.rehearsed.result.outcome}")
+        end: End = steps(SealedValue(request)) if rehearsed is None else rehearsed
     except CrowdgateError as error:
         end = error
     ends = _ENDS.get()
@@ -68,18 +69,18 @@ def release(
     return _state(end)
 
 
-def steps(request: Sealed[Request]) -> End:
+def steps(request: SealedValue[Request]) -> End:
     """All tasks of a release in their order, until one of them ends it."""
     run = tasks.prepare(request).value
     if isinstance(run, End):
         return run
-    reserved = tasks.reserve(Sealed(run)).value
+    reserved = tasks.reserve(SealedValue(run)).value
     if isinstance(reserved, End):
         return reserved
-    ready = tasks.protect(Sealed(reserved)).value
+    ready = tasks.protect(SealedValue(reserved)).value
     if isinstance(ready, End):
         return ready
-    return tasks.publish(Sealed(reserved), Sealed(ready)).value
+    return tasks.publish(SealedValue(reserved), SealedValue(ready)).value
 
 
 def run_release(request: Request) -> Result:
@@ -113,20 +114,20 @@ def _state(end: End) -> State[None]:
     if isinstance(end, Crashed):
         return Failed(name="Crashed", message=str(end))
     if isinstance(end, CrowdgateError):
-        return stopped(end)
+        return refused_state(end)
     if end.verdicts:  # a release that ended in an earlier run has its page there
         _artifact(end)
     if end.outcome == "withheld":
-        return failed("Withheld", _withheld(end))
-    return Completed(message=_published(end))
+        return failed_state("Withheld", _withheld_message(end))
+    return Completed(message=_published_message(end))
 
 
-def _published(end: Result) -> str:
+def _published_message(end: Result) -> str:
     slot = end.release_id.rpartition("/")[2]
     return f"already published on {slot}: {end.path}" if end.repeated else f"{end.release_id} was published"
 
 
-def _withheld(end: Result) -> str:
+def _withheld_message(end: Result) -> str:
     """Which gates withheld it, with what each measured."""
     if end.repeated:
         return f"Withheld: {end.plain}"
@@ -137,7 +138,7 @@ def _withheld(end: Result) -> str:
 def _artifact(result: Result) -> None:
     """The public page of the release, on the run's page."""
     with suppress(Exception):  # the release has ended, whether or not the server takes its page
-        create_markdown_artifact(markdown=unmarked(page_after(result).markdown()), key="release-verdicts")
+        create_markdown_artifact(markdown=without_marks(page_after(result).markdown()), key="release-verdicts")
 
 
 def _slot(as_of: str | None) -> str:

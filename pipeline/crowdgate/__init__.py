@@ -5,7 +5,7 @@ The names below are all that programs need. Each is imported when it is used, so
 
 from typing import TYPE_CHECKING
 
-from crowdgate.later import exported
+from crowdgate.system.lazy_exports import exported
 
 if TYPE_CHECKING:
     from crowdgate.accounting.safe_k import least_k

@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.short_repr import short_repr
+from crowdgate.system.short_repr import short_repr
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from crowdgate.contracts.contract import Contract
-    from crowdgate.jobs.check import Checked
-    from crowdgate.jobs.outlook import Outlook
-    from crowdgate.jobs.verify import Verified
+    from crowdgate.forecast.outlook import Outlook
     from crowdgate.kind.run import Result
     from crowdgate.ledger.ledger import Ledger
     from crowdgate.policy.policy import ReleasePolicy
+    from crowdgate.review.check import PolicyCheck
+    from crowdgate.verification.release import VerifiedRelease
 
 Where = str | PathLike[str]
 """A file or a folder."""
@@ -42,7 +42,7 @@ class ReleasedData:
 
     __repr__ = short_repr
 
-    verified: Verified
+    verified: VerifiedRelease
     frames: Mapping[str, pd.DataFrame]
     dictionary: pd.DataFrame
 
@@ -59,14 +59,14 @@ def init(folder: Where, name: str = "ledger") -> Path:
 
     Raises EnvironmentFault when any part is there already; then nothing is changed.
     """
-    from crowdgate.jobs.workspace import init as make
+    from crowdgate.release.working_copy import init as make
 
     return make(Path(folder), name)
 
 
 def read_policy(policy: Where) -> ReleasePolicy:
     """What a policy file says. Raises ConfigurationError that lists every problem of it and of all that it names."""
-    from crowdgate.jobs.plan import bundle_of
+    from crowdgate.planning.plan import bundle_of
 
     return bundle_of(Path(policy)).policy
 
@@ -74,7 +74,7 @@ def read_policy(policy: Where) -> ReleasePolicy:
 def read_contract(contract: Where) -> Contract:
     """A contract with its attributes, their public domains and levels. Raises ConfigurationError for a wrong one."""
     from crowdgate.contracts.reading import read_contract as read
-    from crowdgate.jobs.plan import KNOWN
+    from crowdgate.planning.bundle import KNOWN
 
     return read(Path(contract), KNOWN.servers)
 
@@ -85,17 +85,17 @@ def open_ledger(working_copy: Where = ".", url: str | None = None) -> Ledger:
     Raises ConfigurationError where none is named, LedgerRefused for one that is missing, damaged or edited,
     EnvironmentFault for one that is out of reach.
     """
-    from crowdgate.jobs.ledgers import ledger_read
+    from crowdgate.planning.open_ledger import ledger_for_reading
 
-    return ledger_read(Path(working_copy), url)
+    return ledger_for_reading(Path(working_copy), url)
 
 
-def check(policy: Where) -> Checked:
+def check(policy: Where) -> PolicyCheck:
     """Whether a policy is right and could be let through, as `crowdgate check`: `allowed`, verdicts and gates.
 
     No data are read but those of a public register. Raises ConfigurationError that lists every wrong file.
     """
-    from crowdgate.jobs.check import check as run
+    from crowdgate.review.check import check as run
 
     return run(Path(policy))
 
@@ -106,7 +106,7 @@ def plan(policy: Where, source: Where | None = None) -> Outlook:
     `source` are counts to expect from: a release of tables, or a public table. Nothing is read but what is public.
     Raises ConfigurationError, and VerificationFailed for a `source` that is no release.
     """
-    from crowdgate.jobs.outlook import outlook
+    from crowdgate.forecast.outlook import outlook
 
     return outlook(Path(policy), None if source is None else Path(source), ())
 
@@ -118,7 +118,7 @@ def write_table(frame: pd.DataFrame, contract: Where) -> Path:
     The index is left out. Columns and cells are judged when the table is released, as those of any other file. Raises
     ConfigurationError for a contract of another format than Parquet, EnvironmentFault where the file can't be written.
     """
-    from crowdgate.jobs.own_table import write
+    from crowdgate.release.table_from_frame import write
 
     return write(frame, read_contract(contract))
 
@@ -141,9 +141,9 @@ def release(
     Charges the population's budget before anything is read. Raises ConfigurationError, FileFault, LedgerRefused,
     EnvironmentFault, and Crashed for a run that stopped after it had read data.
     """
-    from crowdgate.jobs.release import release as run
     from crowdgate.kind.run import Request
     from crowdgate.ledger.key import draw_key
+    from crowdgate.release.release import release as run
 
     places = (Path(policy), _slot(as_of), _path(input), _path(to), ledger)
     return run(Request(*places, anchors=tuple(anchors)), draw_key)
@@ -156,14 +156,14 @@ def verify(
     ledger: str | None = None,
     refit: bool = False,
     policy: Where | None = None,
-) -> Verified:
+) -> VerifiedRelease:
     """Finds out from its files alone that a release is what it says it is, as `crowdgate verify`.
 
     `keys` are files of public keys, of which one must have signed it; the `ledger` (a URL) must have committed to it;
     with `refit` synthetic rows are made again; with a `policy` gates and waivers must be those of that file. Raises
     VerificationFailed that lists what does not hold, and ConfigurationError for a wrong key, ledger or policy.
     """
-    from crowdgate.jobs.verify import verify as run
+    from crowdgate.verification.release import verify as run
 
     return run(Path(folder), ledger, [Path(key) for key in keys], refit, None if policy is None else Path(policy))
 
@@ -173,7 +173,7 @@ def read_release(folder: Where, keys: Sequence[Where] = ()) -> ReleasedData:
 
     Labels are text. Raises VerificationFailed for a release that does not hold what it claims.
     """
-    from crowdgate.jobs.released_data import read
+    from crowdgate.release.frames_of_release import read
 
     verified = verify(folder, keys)
     return ReleasedData(verified, *read(Path(folder), verified.manifest))

@@ -7,21 +7,22 @@ from datetime import date
 from typing import Any
 
 from crowdgate import report
-from crowdgate.audit.readings import READINGS, Reading
+from crowdgate.audit.common.reading import Reading
+from crowdgate.audit.readings import READINGS
 from crowdgate.candidate import Candidate
-from crowdgate.gate import NEAREST, NUMBERS, Outcome, Verdict, Writing, gate_notes, gate_words
+from crowdgate.gate import NEAREST, NUMBERS, NumberFormat, Outcome, Verdict, gate_notes, gate_text
 from crowdgate.kind.attachment import Attachment, Context
 from crowdgate.manifest import INFORMED, NAME, Manifest
 from crowdgate.measures import MEASURES
-from crowdgate.publish.names import SIGNED
-from crowdgate.publish.register import REGISTER, read_register, register_said
+from crowdgate.publish.file_names import SIGNED
+from crowdgate.publish.register import REGISTER, parse_register, read_register
 from crowdgate.signing.statement import (
     LedgerPlace,
     ReleaseStatement,
+    read_unverified,
     release_statement,
-    signed,
-    unverified,
-    verified,
+    sign_statement,
+    verify_statement,
 )
 
 
@@ -39,15 +40,15 @@ def _readme(context: Context, earlier: Mapping[str, object] | None = None) -> by
         "guarantee": said.guarantee.words,
         "plain": said.guarantee.plain or (),
         "informed": INFORMED if said.facts.informed else None,
-        "register": None if context.register is None else register_said(context.register).words,
-        "verdicts": [_judged(gate.verdict, NEAREST if said.format == 1 else NUMBERS) for gate in said.verdicts],
+        "register": None if context.register is None else parse_register(context.register).words,
+        "verdicts": [_gate_row(gate.verdict, NEAREST if said.format == 1 else NUMBERS) for gate in said.verdicts],
         "noted": [(gate.verdict.gate, notes) for gate in said.verdicts if (notes := gate_notes(gate.rule))],
     }
     return report.markdown(page.template, {**values, **page.values, **(earlier or {})}).encode()
 
 
-def _judged(verdict: Verdict, write: Writing) -> dict[str, str]:
-    return {"gate": gate_words(verdict.rule, write), "outcome": verdict.ended, "reason": verdict.told(write)}
+def _gate_row(verdict: Verdict, write: NumberFormat) -> dict[str, str]:
+    return {"gate": gate_text(verdict.rule, write), "outcome": verdict.ended, "reason": verdict.reason_text(write)}
 
 
 def _readme_problems(context: Context, found: bytes | None) -> Iterator[str]:
@@ -58,7 +59,7 @@ def _readme_problems(context: Context, found: bytes | None) -> Iterator[str]:
 
 def _signature(context: Context) -> bytes | None:
     """Who made the release: a statement over all its files, signed by the key that is configured."""
-    return None if context.signer is None else signed(_statement(context), [context.signer])
+    return None if context.signer is None else sign_statement(_statement(context), [context.signer])
 
 
 def _signature_problems(context: Context, found: bytes | None) -> Iterator[str]:
@@ -67,7 +68,9 @@ def _signature_problems(context: Context, found: bytes | None) -> Iterator[str]:
         if context.trusted:
             yield "missing: keys are given, and nobody signed the release"
         return
-    stated = verified(found, context.trusted, ReleaseStatement)[0] if context.trusted else unverified(found)
+    stated = (
+        verify_statement(found, context.trusted, ReleaseStatement)[0] if context.trusted else read_unverified(found)
+    )
     if stated != _statement(context):
         yield "it is the signature of another release"
 
@@ -124,11 +127,11 @@ def _register_problems(context: Context, found: bytes | None) -> Iterator[str]:
         yield "no gate is judged by it"
 
 
-def _registered(_: Manifest, candidate: Candidate, found: bytes) -> Candidate:
+def _register_evidence(_: Manifest, candidate: Candidate, found: bytes) -> Candidate:
     return replace(candidate, register=read_register(found, candidate.static.levels))
 
 
-REGISTERED = Attachment(lambda context: context.register, _register_problems, evidence=_registered)
+REGISTERED = Attachment(lambda context: context.register, _register_problems, evidence=_register_evidence)
 README = Attachment(_readme, _readme_problems)
 SIGNATURE = Attachment(_signature, _signature_problems, closing=True)
 AUDITS = {reading.file: _audit(reading) for reading in READINGS.values()}

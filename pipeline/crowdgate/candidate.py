@@ -25,7 +25,7 @@ Cost = tuple[Fraction, Fraction]
 """(epsilon, delta)."""
 
 
-class Shape(StrEnum):
+class OutputType(StrEnum):
     """What of a candidate a measure speaks of. A kind of release says which shapes its candidates have."""
 
     STATIC = "static"
@@ -59,7 +59,7 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class Figures:
+class MechanismFigures:
     """What a mechanism says before any data are read: the least size of a class that is published, the levels (the
     finest candidates, before levels are chosen; none where no rows are published), and the rate at which its coins keep
     a row, 1 without coins."""
@@ -70,7 +70,7 @@ class Figures:
 
 
 @dataclass(frozen=True, eq=False)
-class Fact:
+class ColumnFacts:
     """What the contract says of a column: whether its values are numbers or days in their order, and without one for
     invalid cells; public counts of the values of its domain; and whether it is sensitive."""
 
@@ -79,7 +79,7 @@ class Fact:
     sensitive: bool = False
 
     @classmethod
-    def of(cls, attribute: Attribute) -> Fact:
+    def of(cls, attribute: Attribute) -> ColumnFacts:
         """The facts of an attribute."""
         domain = attribute.domain
         numeric = domain is not None and (domain.grid is not None or domain.first_day is not None)
@@ -87,7 +87,7 @@ class Fact:
         return cls(ordered, attribute.margins, attribute.role is Role.SENSITIVE)
 
 
-class Question(StrEnum):
+class AuditQuestion(StrEnum):
     """What an audit asks: whether somebody can be singled out, a secret attribute inferred, or membership told."""
 
     SINGLING_OUT = "singling-out"
@@ -112,7 +112,7 @@ class NoAudit:
     why: str = "no recorded audit is at hand"
 
 
-Audits = Mapping[Question, AuditFigures | NoAudit]
+Audits = Mapping[AuditQuestion, AuditFigures | NoAudit]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ class Static:
     people: int
     least_class: int
     levels: Mapping[str, Level]
-    facts: Mapping[str, Fact]
+    facts: Mapping[str, ColumnFacts]
     rows_per_unit: int = 1
     beta: Fraction = Fraction(1)
     audits: Audits = field(default_factory=dict)

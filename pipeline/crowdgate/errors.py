@@ -85,7 +85,7 @@ def nearest(word: str, words: Sequence[str]) -> str | None:
     return found[0] if found else None
 
 
-def named_in(expected: str) -> list[str]:
+def expected_words(expected: str) -> list[str]:
     """The words that what is expected names: of "one of a, b", of "'a' or 'b'", or of "true or false"."""
     if not expected.startswith(("one of ", "'", "`")) and expected != "true or false":
         return []

@@ -32,7 +32,7 @@ class Outcome(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
-class Reach(StrEnum):
+class GateReach(StrEnum):
     """Whether a gate can decide anything under the mechanism."""
 
     OPEN = "open"
@@ -41,7 +41,7 @@ class Reach(StrEnum):
 
 
 @dataclass(frozen=True)
-class Shown:
+class WrittenMeasurement:
     """A measurement as it is written: exact numbers in full, others in nine digits with the ends rounded outwards."""
 
     value: str
@@ -49,15 +49,15 @@ class Shown:
     high: str
 
     @classmethod
-    def of(cls, measured: Measurement) -> Shown:
+    def of(cls, measured: Measurement) -> WrittenMeasurement:
         """The measurement in text."""
         ends = ((measured.value, ROUND_HALF_EVEN), (measured.lower, ROUND_FLOOR), (measured.upper, ROUND_CEILING))
-        return cls(*(_figure(number, rounding) for number, rounding in ends))
+        return cls(*(_written_figure(number, rounding) for number, rounding in ends))
 
-    def tells(self, measured: Measurement) -> bool:
+    def matches(self, measured: Measurement) -> bool:
         """Whether this is what `measured` is written as, on this machine or on one whose floats differ in the last
         bits."""
-        near = [Shown.of(each) for each in _drifted(measured)]
+        near = [WrittenMeasurement.of(each) for each in _drifted(measured)]
         return all(getattr(self, name) in {getattr(each, name) for each in near} for name in ("value", "low", "high"))
 
 
@@ -67,14 +67,14 @@ def _drifted(measured: Measurement) -> Iterator[Measurement]:
         yield Measurement(*(number * factor if isinstance(number, float) else number for number in ends))
 
 
-def _figure(number: Number, rounding: str) -> str:
+def _written_figure(number: Number, rounding: str) -> str:
     if isinstance(number, float):
         return rounded_text(number, DIGITS, rounding)
     return exact_text(Fraction(number))
 
 
 @dataclass(frozen=True)
-class Writing:
+class NumberFormat:
     """How numbers are written for people: `stated` those of a policy, `measured` a figure (least: it must not be
     smaller)."""
 
@@ -93,25 +93,25 @@ def bound_number(number: Fraction, *, least: bool = False) -> str:
     return str(number) if _in_full(number) else decimal(number, 4, least=least)
 
 
-def _measured(figure: str, least: bool) -> str:
+def _conservative_text(figure: str, least: bool) -> str:
     """Rounded to the side on which the gate is harder to pass."""
     return figure if figure.lstrip("-").isalpha() else bound_number(Fraction(figure), least=least)
 
 
-def _nearest(number: Fraction) -> str:
+def _nearest_text(number: Fraction) -> str:
     return str(number) if _in_full(number) else f"{float(number):.4g}"
 
 
-def _nearest_figure(figure: str, _: bool) -> str:
-    return figure if figure.lstrip("-").isalpha() else _nearest(Fraction(figure))
+def _nearest_figure_text(figure: str, _: bool) -> str:
+    return figure if figure.lstrip("-").isalpha() else _nearest_text(Fraction(figure))
 
 
 def _in_full(number: Fraction) -> bool:
     return number.denominator == 1 and abs(number) < 10**15
 
 
-NUMBERS = Writing(stated_number, _measured)
-NEAREST = Writing(_nearest, _nearest_figure)
+NUMBERS = NumberFormat(stated_number, _conservative_text)
+NEAREST = NumberFormat(_nearest_text, _nearest_figure_text)
 """As releases of format 1 wrote them: four digits, to the nearest."""
 
 
@@ -124,7 +124,7 @@ class Verdict:
     rule: GateRule
     reads: MeasureClass
     outcome: Outcome
-    shown: Shown | None
+    shown: WrittenMeasurement | None
     why: str | None = None
     """What is missing where it could not be measured, for whoever runs it."""
     waived: bool = False
@@ -132,7 +132,7 @@ class Verdict:
     @property
     def gate(self) -> str:
         """The gate in one phrase."""
-        return gate_words(self.rule)
+        return gate_text(self.rule)
 
     @property
     def measure(self) -> str:
@@ -153,7 +153,7 @@ class Verdict:
     def ended(self) -> str:
         """The outcome in words, and by whom a failure was waived."""
         waiver = self.rule.waiver
-        return f"{self.outcome}, {waiver_words(waiver)}" if self.waived and waiver is not None else str(self.outcome)
+        return f"{self.outcome}, {waiver_text(waiver)}" if self.waived and waiver is not None else str(self.outcome)
 
     @property
     def public(self) -> bool:
@@ -163,13 +163,13 @@ class Verdict:
     @property
     def reason(self) -> str:
         """What was measured, and what it must be, in words."""
-        return self.told(NUMBERS)
+        return self.reason_text(NUMBERS)
 
-    def told(self, write: Writing) -> str:
+    def reason_text(self, write: NumberFormat) -> str:
         """The reason, with numbers written so."""
         if self.shown is None or self.outcome is Outcome.INCONCLUSIVE:
             return "it could not be measured" if self.why is None else f"it could not be measured: {self.why}"
-        limit = "at most 0" if _is_excess(self.rule) else limit_words(self.rule, write)
+        limit = "at most 0" if _is_excess(self.rule) else limit_text(self.rule, write)
         return f"{self._figures(self.shown, write)}, must be {limit}"
 
     @property
@@ -179,18 +179,18 @@ class Verdict:
             return self.reason
         return f"measured {self._figures(self.shown, NUMBERS)}"
 
-    def _figures(self, shown: Shown, write: Writing) -> str:
+    def _figures(self, shown: WrittenMeasurement, write: NumberFormat) -> str:
         """The value, and its unfavourable end where that differs."""
         least = self.rule.at_most is None
         end = shown.low if least else shown.high
         worst = write.measured(end, least)
-        known = write is NUMBERS and _same(shown.value, end)
+        known = write is NUMBERS and _same_number(shown.value, end)
         value = worst if known else write.measured(shown.value, least)
         beside = "" if worst == value else f" (unfavourable end {worst})"
         return f"{value}{beside}{' more than that share allows' if _is_excess(self.rule) else ''}"
 
 
-def _same(figure: str, end: str) -> bool:
+def _same_number(figure: str, end: str) -> bool:
     """Whether they are one number, rounded to the nearest and outwards."""
     if figure.lstrip("-").isalpha() or end.lstrip("-").isalpha():
         return figure == end
@@ -201,46 +201,46 @@ def _same(figure: str, end: str) -> bool:
 def part_name(rule: GateRule) -> str:
     """The name of the part of the guarantee that pays for a charged gate: no two gates on one number are the same."""
     of = "" if rule.of is None else f" of {rule.of}"
-    return f"gate {rule.measure}{of}{_option_words(rule, NUMBERS)}"
+    return f"gate {rule.measure}{of}{_options_text(rule, NUMBERS)}"
 
 
-def _option_words(rule: GateRule, write: Writing) -> str:
+def _options_text(rule: GateRule, write: NumberFormat) -> str:
     stated = ", ".join(f"{name} {write.stated(value)}" for name, value in sorted(rule.options.items()))
     return f" with {stated}" if stated else ""
 
 
-def limit_words(rule: GateRule, write: Writing = NUMBERS) -> str:
+def limit_text(rule: GateRule, write: NumberFormat = NUMBERS) -> str:
     """The limit as the policy states it."""
     if rule.at_most is not None:
         return f"at most {write.stated(rule.at_most)}"
     return f"at least {'none' if rule.at_least is None else write.stated(rule.at_least)}"
 
 
-def gate_words(rule: GateRule, write: Writing = NUMBERS) -> str:
+def gate_text(rule: GateRule, write: NumberFormat = NUMBERS) -> str:
     """The gate in one phrase, e.g. `released_rows at least 100000`."""
-    return f"{number_words(rule, write)} {limit_words(rule, write)}"
+    return f"{measure_text(rule, write)} {limit_text(rule, write)}"
 
 
-def number_words(rule: GateRule, write: Writing = NUMBERS) -> str:
+def measure_text(rule: GateRule, write: NumberFormat = NUMBERS) -> str:
     """What the gate measures in one phrase, without the limit."""
     over = "" if rule.over is None else f" over {', '.join(rule.over)}"
     of = "" if rule.of is None else f" of {rule.of}"
-    return f"{rule.measure}{of}{over}{_option_words(rule, write)}"
+    return f"{rule.measure}{of}{over}{_options_text(rule, write)}"
 
 
 def gate_notes(rule: GateRule) -> list[str]:
     """Why there is the gate, where that was decided, and its waiver, each in a phrase."""
-    waiver = None if rule.waiver is None else waiver_words(rule.waiver)
+    waiver = None if rule.waiver is None else waiver_text(rule.waiver)
     told = (("reason", rule.reason), ("reference", rule.reference))
     return [*(f"{name}: {said}" for name, said in told if said is not None), *([] if waiver is None else [waiver])]
 
 
-def waiver_words(waiver: Waiver) -> str:
+def waiver_text(waiver: Waiver) -> str:
     """By whom, until when and why a failure is put up with."""
     return f"waived by {waiver.approved_by} until {waiver.expires}: {waiver.reason}"
 
 
-def waived(rule: GateRule, measure: Measure, outcome: Outcome, day: str) -> bool:
+def is_waived(rule: GateRule, measure: Measure, outcome: Outcome, day: str) -> bool:
     """Whether a gate ended in a failure that is waived on that day. What could not be measured is never."""
     holds = rule.waiver is not None and day <= rule.waiver.expires
     return holds and outcome is Outcome.FAIL and rule.severity == "block" and measure.waivable
@@ -251,10 +251,10 @@ def verdict(
 ) -> Verdict:
     """The verdict of one gate on what was measured; of what could not be, public facts say why. Waivers hold if they do
     on that day (YYYY-MM-DD), and without one none does."""
-    shown = None if measured is None else Shown.of(measured)
+    shown = None if measured is None else WrittenMeasurement.of(measured)
     why = None if measured or measure.why is None or static is None else measure.why(static, rule)
     outcome = judge(rule, measured)
-    return Verdict(rule, measure.reads, outcome, shown, why, day is not None and waived(rule, measure, outcome, day))
+    return Verdict(rule, measure.reads, outcome, shown, why, day is not None and is_waived(rule, measure, outcome, day))
 
 
 def judge(rule: GateRule, measurement: Measurement | None) -> Outcome:
@@ -265,13 +265,13 @@ def judge(rule: GateRule, measurement: Measurement | None) -> Outcome:
     return Outcome.PASS if _holds(rule, end) else Outcome.FAIL
 
 
-def reach(rule: GateRule, span: Range) -> Reach:
+def reach(rule: GateRule, span: Range) -> GateReach:
     """Whether every value that the measure can take passes, or none does."""
     low, high = span
     best, worst = (low, high) if rule.at_most is not None else (high, low)
     if not _holds(rule, best):
-        return Reach.CANNOT_PASS
-    return Reach.CANNOT_FAIL if _holds(rule, worst) else Reach.OPEN
+        return GateReach.CANNOT_PASS
+    return GateReach.CANNOT_FAIL if _holds(rule, worst) else GateReach.OPEN
 
 
 def _unfavourable(rule: GateRule, measurement: Measurement) -> Number | None:
@@ -290,7 +290,7 @@ def _holds(rule: GateRule, value: Number) -> bool:
     return rule.at_least is not None and value >= rule.at_least
 
 
-def blocked(verdicts: Sequence[Verdict]) -> bool:
+def is_withheld(verdicts: Sequence[Verdict]) -> bool:
     """Whether the release is withheld: some blocking gate did not pass and is not waived, or all that block have a
     waiver."""
     firm = any(verdict.blocks and verdict.rule.waiver is None for verdict in verdicts)

@@ -125,7 +125,7 @@ def replace_one(epsilon: Number, delta: Number, beta: Number) -> tuple[float, fl
     return raised(up(epsilon_of(epsilon)) + step), up(probability("delta", delta))
 
 
-def known_number(guarantee: Guarantee, beta: Number, rows: int = 1) -> Guarantee:
+def replace_one_guarantee(guarantee: Guarantee, beta: Number, rows: int = 1) -> Guarantee:
     """The replace-one form of an add-remove guarantee, for users who know how many units there are: the smaller epsilon
     of two. The mechanism is computed on a Bernoulli sample at rate `beta` (1: on the table), of units of at most so
     many `rows` with coins of their own.

@@ -98,7 +98,7 @@ def first_split(finer: Sequence[str], coarser: Sequence[str]) -> str | None:
 
 
 @dataclass(frozen=True)
-class Group:
+class LevelValue:
     """A value of a level: its label, and the domain's values that it stands for: names, or runs of an order."""
 
     label: str
@@ -106,12 +106,13 @@ class Group:
     members: tuple[str, ...]
 
 
-def groups(domain: Domain, level: Level) -> list[Group]:
+def value_groups(domain: Domain, level: Level) -> list[LevelValue]:
     """What every value of a level stands for, in the level's order."""
     codes = level.of_values[: len(domain)]
     held = np.split(np.argsort(codes, kind="stable").astype(np.int64), np.cumsum(np.bincount(codes))[:-1])
     return [
-        Group(label, len(own), tuple(_members(domain, own))) for label, own in zip(level.labels, held, strict=False)
+        LevelValue(label, len(own), tuple(_members(domain, own)))
+        for label, own in zip(level.labels, held, strict=False)
     ]
 
 
@@ -137,7 +138,7 @@ def _readonly(codes: Codes) -> Codes:
     return codes
 
 
-def above(finer: Level, coarser: Level) -> Codes:
+def coarser_codes(finer: Level, coarser: Level) -> Codes:
     """The coarser code of every finer code. Levels of one attribute nest, so any domain value of the code tells."""
     codes = np.zeros(len(finer), dtype=np.int32)
     codes[finer.codes] = coarser.codes
@@ -146,7 +147,7 @@ def above(finer: Level, coarser: Level) -> Codes:
 
 def nests(finer: Level, coarser: Level) -> bool:
     """Return whether every value of one level lies in one value of the other."""
-    return bool((above(finer, coarser)[finer.codes] == coarser.codes).all())
+    return bool((coarser_codes(finer, coarser)[finer.codes] == coarser.codes).all())
 
 
 def by_width(domain: Domain, width: Fraction, origin: Fraction = Fraction(0)) -> list[str]:

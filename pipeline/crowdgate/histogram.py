@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.hierarchy import Level, above
+from crowdgate.hierarchy import Level, coarser_codes
 from crowdgate.keys import Packing, Word, collapsed
 from crowdgate.limits import DENSE_CELLS
 
@@ -100,8 +100,8 @@ class Histogram:
 def scan(batches: Iterable[Records], views: Mapping[str, View]) -> dict[str, Histogram]:
     """Count every view in one pass over the batches."""
     tallies = {name: tally(view) for name, view in views.items()}
-    dense = [each for each in tallies.values() if isinstance(each, Dense)]
-    sparse = [each for each in tallies.values() if isinstance(each, Sparse)]
+    dense = [each for each in tallies.values() if isinstance(each, DenseCounter)]
+    sparse = [each for each in tallies.values() if isinstance(each, SparseCounter)]
     for batch in batches:
         count_dense(batch, dense)
         for each in sparse:
@@ -109,29 +109,29 @@ def scan(batches: Iterable[Records], views: Mapping[str, View]) -> dict[str, His
     return {name: each.histogram() for name, each in tallies.items()}
 
 
-def tally(view: View) -> Dense | Sparse:
+def tally(view: View) -> DenseCounter | SparseCounter:
     """An empty counter of a view."""
-    return Dense(view) if view.cells <= DENSE_CELLS else Sparse(view)
+    return DenseCounter(view) if view.cells <= DENSE_CELLS else SparseCounter(view)
 
 
-def count_dense(batch: Records, tallies: Sequence[Dense]) -> None:
+def count_dense(batch: Records, tallies: Sequence[DenseCounter]) -> None:
     """Count the rows of a batch in several counters: the codes of a column at a level are looked up once for all."""
     if len(tallies) == 1:
-        tallies[0].add(kept_of(tallies[0].keys(batch), batch.keep))
+        tallies[0].add(retained_values(tallies[0].keys(batch), batch.keep))
         return
     levels = {(name, id(level)): level for each in tallies for name, level in each.levels.items()}
     lookups = {key: lookup_of(batch.columns[key[0]], level) for key, level in levels.items()}
     keys = [np.zeros(batch.rows, dtype=np.int32) for _ in tallies]
-    for start in range(0, batch.rows, Dense.CHUNK):
-        rows = slice(start, start + Dense.CHUNK)
+    for start in range(0, batch.rows, DenseCounter.CHUNK):
+        rows = slice(start, start + DenseCounter.CHUNK)
         codes = {key: lookup[batch.columns[key[0]].indices[rows]] for key, lookup in lookups.items()}
         for each, key in zip(tallies, keys, strict=True):
             each.key(codes, key[rows])
     for each in tallies:
-        each.add(kept_of(keys.pop(0), batch.keep))
+        each.add(retained_values(keys.pop(0), batch.keep))
 
 
-class Dense:
+class DenseCounter:
     """A counter for every cell of a small key space; the key is a mixed-radix number."""
 
     CHUNK = 1 << 15  # the codes of one chunk, of all columns, stay in cache
@@ -177,7 +177,7 @@ class Dense:
         return Histogram(self._view.names, self._view.sizes, tuple(codes), self._counts[key])
 
 
-class Sparse:
+class SparseCounter:
     """Tuples that occur, packed into few words each. Those of new batches wait until they outnumber what is merged
     already: so each key is sorted a few times, however many batches there are."""
 
@@ -191,7 +191,7 @@ class Sparse:
     def add(self, batch: Records) -> None:
         """Count the rows of a batch."""
         columns = (
-            kept_of(lookup_of(batch.columns[name], level)[batch.columns[name].indices], batch.keep)
+            retained_values(lookup_of(batch.columns[name], level)[batch.columns[name].indices], batch.keep)
             for name, level in self._view.levels.items()
         )
         rows = batch.rows if batch.keep is None else int(np.count_nonzero(batch.keep))
@@ -238,7 +238,7 @@ def lookup_of(column: Column, level: Level) -> Codes:
     return level.codes if column.lookup is None else level.codes[column.lookup]
 
 
-def kept_of(values: Codes, keep: Mask | None) -> Codes:
+def retained_values(values: Codes, keep: Mask | None) -> Codes:
     """The values of the rows that are part of the table."""
     return values if keep is None else values[keep]
 
@@ -316,7 +316,7 @@ def _coarsened(histogram: Histogram, finest: View, view: View) -> Histogram:
     codes = []
     for name, level in view.levels.items():
         column = histogram.codes[histogram.names.index(name)]
-        codes.append(column if finest.levels[name] is level else above(finest.levels[name], level)[column])
+        codes.append(column if finest.levels[name] is level else coarser_codes(finest.levels[name], level)[column])
     return collapse(view.names, view.sizes, codes, histogram.counts)
 
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate import libraries
 from crowdgate.errors import EnvironmentFault
+from crowdgate.system import lazy_libraries
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
@@ -64,7 +64,7 @@ def bernoulli_subsampler(
     """
     if not 0 < beta <= 1:
         raise ValueError("beta must be in (0, 1]")
-    coins = _Coins(key, beta, number)
+    coins = _BernoulliSampler(key, beta, number)
 
     def subsampler(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         return coins.heads_by_class(counts)
@@ -99,16 +99,16 @@ def seed(key: SecretKey, number: int = 0) -> bytes:
 
 
 def _counter_mode(secret: bytes, nonce: bytes) -> CipherContext:
-    ciphers = libraries.ciphers
+    ciphers = lazy_libraries.ciphers
     return ciphers.Cipher(ciphers.algorithms.AES256(secret), ciphers.modes.CTR(nonce)).encryptor()
 
 
 def _block_cipher(secret: bytes) -> CipherContext:
-    ciphers = libraries.ciphers
+    ciphers = lazy_libraries.ciphers
     return ciphers.Cipher(ciphers.algorithms.AES256(secret), ciphers.modes.ECB()).encryptor()
 
 
-class _Coins:
+class _BernoulliSampler:
     def __init__(self, key: SecretKey, beta: Fraction, number: int) -> None:
         self._digits = key.stream(_COINS, number)
         self._ties = key.stream(_TIES, number)

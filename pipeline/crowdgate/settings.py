@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
-from crowdgate.files import bounded, plain_file, read_plain
 from crowdgate.limits import LARGEST_DOCUMENT, LARGEST_KEY_FILE
 from crowdgate.signing import keys
+from crowdgate.system.regular_files import plain_file, read_bounded, read_plain
 
 if TYPE_CHECKING:
     from crowdgate.signing.keys import PublicKey, SigningKey
@@ -37,13 +37,13 @@ def ledger_url(root: Path, option: str | None, placed: Placed) -> str:
     """
     named = option or os.environ.get(LEDGER_VARIABLE)
     if named:
-        return _placed("--ledger or CROWDGATE_LEDGER", named, Path.cwd(), placed)
+        return _absolute_url("--ledger or CROWDGATE_LEDGER", named, Path.cwd(), placed)
     path = root / FILE
     url = _settings(path).get("ledger")
     if not isinstance(url, str) or not url:
         expected = 'ledger = "sqlite:///FILE", the option --ledger or CROWDGATE_LEDGER'
         raise ConfigurationError(Problem(str(path), None, "ledger", "no ledger is named", expected, code=Code.SETTING))
-    return _placed(str(path), url, root, placed)
+    return _absolute_url(str(path), url, root, placed)
 
 
 def signing_key(root: Path) -> SigningKey | None:
@@ -103,7 +103,7 @@ def _secret(path: Path, place: str) -> bytes:
         with plain_file(path) as file:
             if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
                 raise _unusable(place, "a file that others than its owner may use; chmod 600 it")
-            return bounded(file, LARGEST_KEY_FILE)
+            return read_bounded(file, LARGEST_KEY_FILE)
     except OSError as error:
         raise _unusable(place, f"the file that it names: {error.strerror or 'unreadable'}") from None
 
@@ -113,7 +113,7 @@ def _unusable(place: str, found: str) -> ConfigurationError:
     return ConfigurationError(Problem(place, None, "key", found, expected, code=Code.SETTING))
 
 
-def _placed(place: str, url: str, folder: Path, placed: Placed) -> str:
+def _absolute_url(place: str, url: str, folder: Path, placed: Placed) -> str:
     """The URL, made whole. The message never shows it: it may hold a password."""
     try:
         return placed(url, folder)

@@ -47,7 +47,7 @@ from crowdgate.accounting import (
 )
 from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
 from crowdgate.guarantee import Guarantee, Part
-from crowdgate.risk import inference, kept_share, kl_sums, singletons
+from crowdgate.risk import inference, kl_sums, retention, singletons
 from crowdgate.risk import membership as attacks
 from tests.accounting import truth
 from tests.accounting.truth import NEAR, Real, real
@@ -238,7 +238,7 @@ def baseline(n: int, w: Real) -> Real:
     return n * w * (1 - w) ** (n - 1)
 
 
-def point_of(point: pso_curve.Point) -> tuple[float, float, float, float]:
+def point_of(point: pso_curve.WeightBounds) -> tuple[float, float, float, float]:
     """Both bounds, and the first beside the baseline."""
     return point.bound, point.in_sample, point.ratio, point.excess
 
@@ -408,8 +408,8 @@ LINES: dict[str, Line | Solver] = {
         (ANY_EPSILON, DELTA, ANY_BETA), 1e-11),
     "accounting.amplification.amplified_again": Line(
         amplification.amplified_again, ("up",), amplified, (ANY_EPSILON, ANY_BETA), 1e-11),
-    "accounting.amplification.sampled": Line(
-        amplification.sampled, ("near",), amplified, (_floats(ANY_EPSILON), _floats(BETA)), 2e-12),
+    "accounting.amplification.amplified": Line(
+        amplification.amplified, ("near",), amplified, (_floats(ANY_EPSILON), _floats(BETA)), 2e-12),
     "accounting.audit_power.passing_successes": Line(
         audit_power.passing_successes, ("near",), truth.passing, (RATE, TRIALS, LEVEL), 0, has_passing),
     "accounting.audit_power.refuting_successes": Line(
@@ -418,8 +418,8 @@ LINES: dict[str, Line | Solver] = {
         audit_power.chance_to_pass, ("down",), truth.chance_to_pass, (RATE, RATE, TRIALS, LEVEL), 1e-9),
     "accounting.audit_power.chance_to_refute": Line(
         audit_power.chance_to_refute, ("down",), truth.chance_to_refute, (RATE, RATE, TRIALS, LEVEL), 1e-9),
-    "accounting.audit_power.excess_seen": Solver(
-        audit_power.excess_seen, excess_holds, lambda e: e and e * (1 - 1e-6), (RATE, TRIALS, LEVEL, CONFIDENCE)),
+    "accounting.audit_power.detectable_excess": Solver(
+        audit_power.detectable_excess, excess_holds, lambda e: e and e * (1 - 1e-6), (RATE, TRIALS, LEVEL, CONFIDENCE)),
     "accounting.audit_power.binomial_p": Line(
         audit_power.binomial_p, ("up",), truth.tail, (_values([0, 1, 7, 40], st.integers(0, 40)), TRIALS, RATE), 1e-9,
         lambda s, rows, _: s <= rows),
@@ -536,8 +536,8 @@ LINES: dict[str, Line | Solver] = {
         lambda n, w, c, apart: pso.counts_bound(n, w, c, disjoint=bool(apart)), ("up",),
         lambda n, w, c, apart: min(mp.mpf(1), truth.answers(n, c, apart) * baseline(n, w)),
         (PEOPLE, WEIGHT, COUNTS, Values([0, 1], st.integers(0, 1))), None),
-    "accounting.pso.counts_beside": Line(
-        lambda n, w, c, e, d, apart: pso.counts_beside(n, w, c, e, d, disjoint=bool(apart)), ("up",),
+    "accounting.pso.counts_with_output": Line(
+        lambda n, w, c, e, d, apart: pso.counts_with_output(n, w, c, e, d, disjoint=bool(apart)), ("up",),
         lambda n, w, c, e, d, apart: min(mp.mpf(1), truth.answers(n, c, apart) * success(n, w, e, d)),
         (PEOPLE, WEIGHT, COUNTS, SOME_EPSILONS, SOME_DELTAS, Values([0, 1], st.integers(0, 1))), None),
     "accounting.pso.most_counts": Solver(
@@ -713,12 +713,12 @@ LINES: dict[str, Line | Solver] = {
         inference.precision_improvement, ("near",), lambda a, b: (a - b) / (1 - b), (DELTA, BETA), 1e-15),
     "risk.inference.prediction_rate": Line(
         inference.prediction_rate, ("near",), lambda t, f, n: mp.mpf(t + f) / (t + f + n), (ROWS, ROWS, ROWS), 1e-15),
-    "risk.kept_share.expected_kept_share": Line(
-        lambda shares, n, k, b: kept_share.expected_kept_share(np.array(shares, dtype=float), n, k, b), ("near",),
+    "risk.retention.expected_retained_share": Line(
+        lambda shares, n, k, b: retention.expected_retained_share(np.array(shares, dtype=float), n, k, b), ("near",),
         lambda shares, n, k, b: mp.fsum(real(p) * truth.tail(k - 1, n - 1, b * real(p)) for p in shares),
         (SHARES, ROWS, FEW, ANY_BETA), 1e-9),
-    "risk.kept_share.kept_probabilities": Line(
-        lambda shares, n, k, b: tuple(kept_share.kept_probabilities(np.array(shares[:1], dtype=float), n, k, b)),
+    "risk.retention.retention_probabilities": Line(
+        lambda shares, n, k, b: tuple(retention.retention_probabilities(np.array(shares[:1], dtype=float), n, k, b)),
         ("near",), lambda shares, n, k, b: (truth.tail(k - 1, n - 1, b * real(shares[0])),),
         (SHARES, ROWS, FEW, ANY_BETA), 1e-9),
     "risk.kl_sums.SumGrid.sensitivities": Line(
@@ -731,8 +731,8 @@ LINES: dict[str, Line | Solver] = {
     "risk.membership.Rates.precision": Line(
         lambda t, more, f, other, s: attacks.Rates(tuple(sorted((t, more))), tuple(sorted((f, other)))).precision(s),
         ("down", "up"), precision_ends, (*[_floats(BETA)] * 2, *[_floats(DELTA)] * 2, PEOPLE), 1e-15),
-    "risk.membership.pooled": Solver(
-        attacks.pooled, rates_hold, lambda _: None,
+    "risk.membership.pooled_limits": Solver(
+        attacks.pooled_limits, rates_hold, lambda _: None,
         (_values([0, 1, 3, 40], st.integers(0, 40)), _values([40, 1000, 10**6], st.integers(40, 10**4)),
          _values([0, 1, 40], st.integers(0, 40)), _values([40, 10**4], st.integers(40, 10**5)), SMALL_DELTA)),
     "risk.membership.non_members_needed": Solver(
@@ -754,10 +754,10 @@ def _parameter(law: Any) -> Fraction:
 ELSEWHERE = {
     "accounting.bets.mean_p": "tests/accounting/test_bets.py, by enumeration",
     "accounting.membership.true_positive_lines": "tests/accounting/test_membership_lines.py, by enumeration",
-    "guarantee.known_number": "the smaller of two forms; tests/test_guarantee.py",
+    "guarantee.replace_one_guarantee": "the smaller of two forms; tests/test_guarantee.py",
     "risk.products.product": "an estimate; tests/risk/test_products.py, beside every combination",
-    "risk.kept_share.estimate_moments": "an estimate; tests/risk/test_kept_share.py",
-    "risk.kept_share.stay": "an estimate; tests/risk/test_kept_share.py",
+    "risk.retention.estimate_moments": "an estimate; tests/risk/test_kept_share.py",
+    "risk.retention.sampled_retention": "an estimate; tests/risk/test_kept_share.py",
     "risk.kl_ranges.greatest_collision": "a limit up to rounding; tests/risk/test_kl_ranges.py",
     "risk.kl_ranges.least_collision": "a limit up to rounding; tests/risk/test_kl_ranges.py",
     "risk.kl_ranges.least_kl": "a limit up to rounding; tests/risk/test_kl_ranges.py",
@@ -769,7 +769,7 @@ ELSEWHERE = {
     "risk.kl_sums.SumGrid.rows": "a product; tests/risk/test_kl_sums.py",
     "risk.kl_sums.SumGrid.sums": "tests/risk/test_kl_sums.py, over all small tables",
     "risk.kl_sums.consistent": "an estimate with ends; tests/risk/test_kl_sums.py",
-    "risk.kl_sums.drawn": "an estimate with ends; tests/risk/test_kl_sums.py, by simulation",
+    "risk.kl_sums.noisy_figures": "an estimate with ends; tests/risk/test_kl_sums.py, by simulation",
     "risk.kl_sums.noisy_sums": "a draw; tests/risk/test_kl_sums.py",
     "risk.kl_sums.rows_interval": "an estimate with ends; tests/risk/test_kl_sums.py, by simulation",
     "risk.singletons.all_unique_within": "an estimate with its error; tests/risk/test_saddle.py",
@@ -788,8 +788,8 @@ ELSEWHERE = {
     "accounting.numbers.probability": "exact; test_numbers.py",
     "accounting.numbers.rounded_text": "text; test_numbers.py",
     "accounting.numbers.whole": "exact; test_numbers.py",
-    "accounting.pso_curve.Point.excess": "with `curve` above",
-    "accounting.pso_curve.Point.ratio": "with `curve` above",
+    "accounting.pso_curve.WeightBounds.excess": "with `curve` above",
+    "accounting.pso_curve.WeightBounds.ratio": "with `curve` above",
     "accounting.safe_k_exact.slack": "what is added so that the deltas above stay on their side",
     "accounting.tables_plan.share_faults": "words; test_tables_plan.py",
     "guarantee.Guarantee.words": "text made by `decimal`; tests/test_guarantee.py",

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from crowdgate.jobs.audit_keeping import now
-from crowdgate.jobs.ledgers import ledger_at
-from crowdgate.jobs.workspace import init
+from crowdgate.audit.common.stored_records import now
+from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.release.working_copy import init
 from crowdgate.signing import keys
+from tests.anonymity.test_measure import PUBLIC, REGISTER
+from tests.audit.test_audited_questions import make as audited_clinic
 from tests.audit.workshop import five_blocks, only_few_controls
 from tests.conformance.lives import say
-from tests.jobs.test_anonymity import PUBLIC, REGISTER
-from tests.jobs.test_audited_questions import make as audited_clinic
 from tests.kinds.synthetic import RICH, synthetic_workshop
 from tests.workshop import Workshop, good_rows, make_workshop
 

@@ -13,7 +13,7 @@ from crowdgate.accounting.audit_power import (
     binomial_p,
     chance_to_pass,
     chance_to_refute,
-    excess_seen,
+    detectable_excess,
     holm,
     passing_successes,
     refuting_successes,
@@ -54,7 +54,7 @@ def test_the_chances_are_those_of_the_intervals_that_a_gate_would_see(
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(alone=st.floats(0.001, 0.9), rows=trials, alpha=levels, power=st.floats(0.5, 0.99))
 def test_the_excess_that_is_seen_is_the_least(alone: float, rows: int, alpha: float, power: float) -> None:
-    excess = excess_seen(alone, rows, alpha, power)
+    excess = detectable_excess(alone, rows, alpha, power)
     if excess is None:
         assert clopper_pearson(rows, rows, alpha)[0] <= alone
     else:
@@ -70,16 +70,16 @@ def test_an_attack_at_the_baseline_passes_a_limit_with_an_excess_of_one_hundredt
     assert chance_to_pass(LIMIT, 0.0075, 2500, 0.05) == pytest.approx(0.973, abs=5e-4)
     own = bound(ROWS, 0.005 / ROWS, 1, 0)
     assert chance_to_pass(LIMIT, own, 2500, 0.05) == pytest.approx(0.130, abs=5e-4)
-    assert excess_seen(ALONE, 2500, 0.05, 0.9) == pytest.approx(0.00491, abs=1e-5)
+    assert detectable_excess(ALONE, 2500, 0.05, 0.9) == pytest.approx(0.00491, abs=1e-5)
     assert chance_to_refute(ALONE, LIMIT, 2500, 0.05) > 0.9996
 
 
 def test_too_few_trials_pass_nothing_and_see_nothing() -> None:
     assert passing_successes(0.001, 100, 0.05) is None
     assert chance_to_pass(0.001, 0, 100, 0.05) == 0
-    assert refuting_successes(0.9, 10, 0.05) is excess_seen(0.9, 10, 0.05, 0.9) is None
+    assert refuting_successes(0.9, 10, 0.05) is detectable_excess(0.9, 10, 0.05, 0.9) is None
     assert chance_to_refute(0.9, 1, 10, 0.05) == 0
-    assert excess_seen(1, 10**6, 0.05, 0.9) is None
+    assert detectable_excess(1, 10**6, 0.05, 0.9) is None
 
 
 def test_a_rate_of_zero_passes_and_a_rate_of_one_is_seen_for_certain() -> None:
@@ -134,8 +134,8 @@ def test_holm_keeps_the_level_when_all_hypotheses_are_true() -> None:
         (chance_to_pass, (0.1, -1, 10, 0.05), "rate"),
         (chance_to_pass, (0.1, 0.1, 1.5, 0.05), "trials"),
         (chance_to_refute, (0.1, 0.1, 10, 0), "alpha"),
-        (excess_seen, (0.1, 10, 0.05, 1), "power"),
-        (excess_seen, (2, 10, 0.05, 0.9), "baseline"),
+        (detectable_excess, (0.1, 10, 0.05, 1), "power"),
+        (detectable_excess, (2, 10, 0.05, 0.9), "baseline"),
         (binomial_p, (11, 10, 0.5), "successes"),
         (holm, ([0.1, 1.2],), "p_values"),
     ],

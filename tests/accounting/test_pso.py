@@ -10,8 +10,8 @@ from crowdgate.accounting.pso import (
     baseline,
     bound,
     bound_in_sample,
-    counts_beside,
     counts_bound,
+    counts_with_output,
     most_counts,
     theorem_6_2,
 )
@@ -116,9 +116,11 @@ def test_disjoint_counts_have_as_many_answers_as_there_are_ways_to_share_out_the
     ways, w = math.comb(n + counts, counts), 2.0**-bits
     assert counts_bound(n, w, counts, disjoint=True) == pytest.approx(min(1, ways * baseline(n, w)), rel=1e-11)
     assert counts_bound(n, w, counts, disjoint=True) <= counts_bound(n, w, counts) * (1 + 1e-12)
-    beside = counts_beside(n, w, counts, 1, w, disjoint=True)
+    beside = counts_with_output(n, w, counts, 1, w, disjoint=True)
     assert beside == pytest.approx(min(1, ways * bound(n, w, 1, w)), rel=1e-11)
-    assert counts_beside(n, w, counts, 1, w) == pytest.approx(min(1, (n + 1) ** counts * bound(n, w, 1, w)), rel=1e-11)
+    assert counts_with_output(n, w, counts, 1, w) == pytest.approx(
+        min(1, (n + 1) ** counts * bound(n, w, 1, w)), rel=1e-11
+    )
 
 
 def test_the_answers_to_disjoint_counts_are_what_tables_can_have() -> None:
@@ -141,7 +143,7 @@ def test_one_exact_count_beside_a_private_bit_stays_below_its_bound(epsilon: flo
                 seen = won.setdefault((table.count(0), said), [0.0] * values)
                 seen[value] += chance * (table.count(value) == 1) / values**n
     best = sum(map(max, won.values()))
-    assert bound(n, 1 / values, epsilon, 0) < best <= counts_beside(n, 1 / values, 1, epsilon, 0)
+    assert bound(n, 1 / values, epsilon, 0) < best <= counts_with_output(n, 1 / values, 1, epsilon, 0)
 
 
 def test_the_bounds_are_clipped_at_one() -> None:

@@ -6,13 +6,13 @@ from fractions import Fraction
 import numpy as np
 
 from crowdgate.accounting.intervals import clopper_pearson
-from crowdgate.audit.attackers import ATTACKERS
-from crowdgate.audit.attackers.base import Attacker
-from crowdgate.audit.controls import Control
-from crowdgate.audit.game import Game, play
-from crowdgate.audit.observation import Known, Mechanism
-from crowdgate.audit.population import Population
-from crowdgate.audit.record import Played
+from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
+from crowdgate.audit.common.population import Population
+from crowdgate.audit.common.record import SinglingOutResults
+from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
+from crowdgate.audit.singling_out_attackers import ATTACKERS
+from crowdgate.audit.singling_out_attackers.base import Attacker
+from crowdgate.audit.singling_out_controls import SinglingOutControl
 from tests.audit.people import rows
 
 BY_NAME = {each.name: each for each in ATTACKERS}
@@ -27,20 +27,22 @@ def crowd(seed: int = 5) -> Population:
     return rows(np.random.default_rng(seed).multinomial(60_000, every.ravel()).reshape(sizes))
 
 
-def controlled(control: Control, policy: Known, seed: int = 1, attackers: Sequence[Attacker] | None = None) -> Played:
+def controlled(
+    control: SinglingOutControl, policy: PublicKnowledge, seed: int = 1, attackers: Sequence[Attacker] | None = None
+) -> SinglingOutResults:
     """What is recorded of a control."""
-    known = control.known(policy)
+    known = control.public_knowledge(policy)
     against = [BY_NAME[name] for name in control.attackers] if attackers is None else attackers
-    game = Game(control, against, known, control.weights(known.n), seed, 0)
-    return game.played({0: play(game, control.trials)}, control.must, control.note, control.rate)
+    game = SinglingOutGame(control, against, known, control.weights(known.n), seed, 0)
+    return game.played({0: play_trials(game, control.trials)}, control.must, control.note, control.rate)
 
 
 def isolations(
     mechanism: Mechanism, attacker: str, n: int, trials: int, weight: Fraction = Fraction(1), seed: int = 1
 ) -> int:
     """In how many trials an attacker isolates with at most that weight. The population does not matter: one cell."""
-    game = Game(mechanism, [BY_NAME[attacker]], Known(rows(np.array([1])), n), (weight,), seed, 0)
-    return int(play(game, trials).light[0, 0])
+    game = SinglingOutGame(mechanism, [BY_NAME[attacker]], PublicKnowledge(rows(np.array([1])), n), (weight,), seed, 0)
+    return int(play_trials(game, trials).light[0, 0])
 
 
 def within(rate: float, successes: int, trials: int, alpha: Fraction = ALMOST_NEVER) -> bool:

@@ -10,15 +10,15 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from crowdgate.audit.observation import Known, Observation
-from crowdgate.audit.population import Drawn, Population, Rng
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.population import DrawnTable, Population, Rng
 from crowdgate.histogram import Histogram, split
-from crowdgate.jobs.plan import plan_policy
 from crowdgate.kind.plan import Plan
 from crowdgate.kind.randomness import KeyedRandomness
-from crowdgate.mechanisms.synthetic import learned
+from crowdgate.mechanisms.synthetic import fitting
 from crowdgate.mechanisms.synthetic.certificate import pairs
 from crowdgate.noise import NoiseSource, Vector, gaussian_vector
+from crowdgate.planning.plan import plan_policy
 from crowdgate.sampling import SecretKey
 from tests.audit.people import rows
 from tests.kinds.synthetic import synthetic_workshop
@@ -45,7 +45,7 @@ def few_steps() -> Iterator[None]:
     """Models that are hardly fitted: what leaks does so whatever the model, in a third of the time."""
     with pytest.MonkeyPatch.context() as patched:
         for name in ("STEPS", "LAST_STEPS"):
-            patched.setattr(learned, name, 2)
+            patched.setattr(fitting, name, 2)
         yield
 
 
@@ -57,11 +57,11 @@ class Leaking:
     leak: Leak
     name: str = "leaking"
 
-    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
+    def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
         views = split(drawn.table, known.population.view, self.plan.protection.views())
         noise = NoiseSource(self._gaussian, self._gaussian)
         randomness = KeyedRandomness(SecretKey(rng.bytes(32), injected=True), vectors=noise)
-        seen = self.plan.protection.attacked(views, randomness)
+        seen = self.plan.protection.mechanism_output(views, randomness)
         (table,) = views.values()
         if self.leak in ("rows", "rare rows"):
             seen = replace(seen, made=table if self.leak == "rows" else _singles(table))

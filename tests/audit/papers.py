@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from crowdgate.accounting.pso import baseline
-from crowdgate.audit.controls import CONTROLS
-from crowdgate.audit.controls.groups import BitSuppression
-from crowdgate.audit.observation import Mechanism
+from crowdgate.audit.common.observation import Mechanism
+from crowdgate.audit.singling_out_controls import CONTROLS
+from crowdgate.audit.singling_out_controls.groups import BitSuppression
 
 BY_NAME = {each.name: each for each in CONTROLS}
 FOUR = 1 - (1 - baseline(1000, Fraction(1, 1000))) ** 4

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from crowdgate.audit.population import Population
+from crowdgate.audit.common.population import Population
 from crowdgate.domain import categories
 from crowdgate.hierarchy import Level, hierarchy
 from crowdgate.histogram import Histogram, View

@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from crowdgate.audit.attackers.release import GroupAndHash
-from crowdgate.audit.attackers.trivial import TrivialHash
-from crowdgate.audit.game import Game
-from crowdgate.audit.observation import Known, Observation
-from crowdgate.audit.population import Drawn, Rng
-from crowdgate.audit.run import Scheduled
-from crowdgate.kind.seen import Seen
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.population import DrawnTable, Rng
+from crowdgate.audit.common.trials import ScheduledGame
+from crowdgate.audit.singling_out.play import SinglingOutGame
+from crowdgate.audit.singling_out_attackers.on_releases import GroupAndHash
+from crowdgate.audit.singling_out_attackers.trivial import TrivialHash
+from crowdgate.kind.mechanism_output import MechanismOutput
 
 SEED = "5"
 
@@ -22,15 +22,17 @@ class Everything:
 
     name: str = "everything"
 
-    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:  # noqa: ARG002 nothing is drawn
-        return Observation(seen=Seen((), drawn.table, known.population.levels))
+    def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:  # noqa: ARG002 nothing is drawn
+        return Observation(seen=MechanismOutput((), drawn.table, known.population.levels))
 
 
-def schedule() -> list[Scheduled]:
+def schedule() -> list[ScheduledGame]:
     """Two games of three and of two batches, with tables of 12 units."""
     from tests.audit.people import rows
 
-    known = Known(rows(np.array([[5, 1, 0], [2, 2, 9]])), 12)
+    known = PublicKnowledge(rows(np.array([[5, 1, 0], [2, 2, 9]])), 12)
     weights = (Fraction(1, 100), Fraction(1, 12))
-    games = [Game(Everything(), (TrivialHash(), GroupAndHash()), known, weights, int(SEED), at) for at in (0, 1)]
-    return [Scheduled(games[0], 120, "judged", "its own"), Scheduled(games[1], 60, "be caught", "a control")]
+    games = [
+        SinglingOutGame(Everything(), (TrivialHash(), GroupAndHash()), known, weights, int(SEED), at) for at in (0, 1)
+    ]
+    return [ScheduledGame(games[0], 120, "judged", "its own"), ScheduledGame(games[1], 60, "be caught", "a control")]

@@ -8,13 +8,13 @@ import pytest
 from scipy.stats import binom, hypergeom
 
 from crowdgate.accounting.pso import baseline
-from crowdgate.audit.attackers import ATTACKERS
-from crowdgate.audit.attackers.trivial import TrivialHash
-from crowdgate.audit.controls import CONTROLS
-from crowdgate.audit.controls.raw import Constant
-from crowdgate.audit.game import Game, play
-from crowdgate.audit.observation import Known, Observation
-from crowdgate.audit.predicates import Predicate
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.predicates import Predicate
+from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
+from crowdgate.audit.singling_out_attackers import ATTACKERS
+from crowdgate.audit.singling_out_attackers.trivial import TrivialHash
+from crowdgate.audit.singling_out_controls import CONTROLS
+from crowdgate.audit.singling_out_controls.raw_rows import Constant
 from tests.audit.games import within
 from tests.audit.people import rows
 
@@ -29,9 +29,9 @@ def test_the_trivial_attack_has_its_baseline(size: int, n: int, replacement: boo
     Every row has a tag of its own: rows that are drawn twice are no bias, and rows that can't be none either. A share
     that is a half too great is seen at 1/(3 n) (.306 for .241) with probability .99.
     """
-    known = Known(rows(np.full(size, 1)), n, replacement)
+    known = PublicKnowledge(rows(np.full(size, 1)), n, replacement)
     weights = tuple(Fraction(1, n * by) for by in (10, 3, 1))
-    found = play(Game(CONSTANT, [TrivialHash()], known, weights, 3, 0), 2000).light[0].tolist()
+    found = play_trials(SinglingOutGame(CONSTANT, [TrivialHash()], known, weights, 3, 0), 2000).light[0].tolist()
     assert all(within(baseline(n, w), s, 2000) for w, s in zip(weights, found, strict=True))
 
 
@@ -68,15 +68,17 @@ def test_a_hash_of_rows_without_tags_is_biased_as_theory_says(
 def test_a_hundred_thousand_trials_of_the_hash_attack() -> None:
     """N = 100,000 at n = 1,000: an interval of .006 on each side at 2e-5; a multiply-shift hash of structured keys
     (.46) would be seen for sure."""
-    game = Game(Constant(), (TrivialHash(),), Known(rows(np.array([1])), 1000), (Fraction(1, 1000),), 2, 0)
-    tally = play(game, 100_000)
+    game = SinglingOutGame(
+        Constant(), (TrivialHash(),), PublicKnowledge(rows(np.array([1])), 1000), (Fraction(1, 1000),), 2, 0
+    )
+    tally = play_trials(game, 100_000)
     assert (tally.trials, tally.light[0, 0]) == (100_000, tally.any[0, 0])
     assert within(baseline(1000, Fraction(1, 1000)), int(tally.light[0, 0]), 100_000)
     assert within(baseline(1000, Fraction(1, 1000)), int(tally.tenth_light[0, 0]), 10_000)
 
 
 def test_who_is_played_by_law_answers_with_the_same_shares() -> None:
-    known, weights = Known(rows(np.array([1])), 50), (Fraction(1, 10_000), Fraction(1, 7))
+    known, weights = PublicKnowledge(rows(np.array([1])), 50), (Fraction(1, 10_000), Fraction(1, 7))
     hash_ = TrivialHash()
     answers = hash_.answer(Observation(), known, weights, np.random.default_rng(0)) or ()
     assert [getattr(each, "share", None) for each in answers] == list(hash_.shares(known, weights))

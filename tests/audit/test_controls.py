@@ -8,35 +8,45 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.audit.attackers import ATTACKERS
-from crowdgate.audit.attackers.base import Answers, Attacker
-from crowdgate.audit.controls import CONTROLS, Control
-from crowdgate.audit.controls.counts import ExactCounts, noise_of_seeds
-from crowdgate.audit.controls.groups import classes, prefixes
-from crowdgate.audit.controls.pad import extracted
-from crowdgate.audit.controls.raw import Constant, Identity, RandomFunction
-from crowdgate.audit.game import Game, Tally, play
-from crowdgate.audit.judging import POWER, attacks, caught, held, judged
-from crowdgate.audit.observation import Known, Observation
-from crowdgate.audit.population import Drawn, Population, Rng
-from crowdgate.audit.predicates import ALL_BITS, Predicate
-from crowdgate.audit.record import Attacked, Played
+from crowdgate.audit.common.control_results import (
+    POWER,
+    control_attacks,
+    control_results,
+    insecure_control_result,
+    secure_control_result,
+)
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.population import DrawnTable, Population, Rng
+from crowdgate.audit.common.predicates import ALL_BITS, Predicate
+from crowdgate.audit.common.record import AttackerCounts, SinglingOutResults
+from crowdgate.audit.singling_out.play import IsolationTally, SinglingOutGame, play_trials
+from crowdgate.audit.singling_out_attackers import ATTACKERS
+from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
+from crowdgate.audit.singling_out_controls import CONTROLS, SinglingOutControl
+from crowdgate.audit.singling_out_controls.composition import extract_bits
+from crowdgate.audit.singling_out_controls.exact_counts import ExactCountsControl, noise_of_seeds
+from crowdgate.audit.singling_out_controls.groups import class_numbers, prefixes
+from crowdgate.audit.singling_out_controls.raw_rows import Constant, Identity, RandomFunction
 from tests.audit.games import BY_NAME, controlled, crowd
 from tests.audit.people import persons, rows
 
-POLICY = Known(crowd(), 2000)
+POLICY = PublicKnowledge(crowd(), 2000)
 NAMES = [each.name for each in CONTROLS]
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("control", CONTROLS, ids=NAMES)
-def test_of_every_control_is_found_what_must_be(control: Control) -> None:
+def test_of_every_control_is_found_what_must_be(control: SinglingOutControl) -> None:
     """Each states its trials N. Those that must be caught are with a probability that is computed, .9 at least (in
     fact above .999); those that must hold raise a false alarm with probability .05 at most, together in an audit."""
     assert control.fits(POLICY)
     played = controlled(control, POLICY)
     hold = sum(each.must == "hold" for each in CONTROLS)
-    found = caught(played, control.rate) if control.must == "be caught" else held(played, Fraction(5, 100) / hold)
+    found = (
+        insecure_control_result(played, control.rate)
+        if control.must == "be caught"
+        else secure_control_result(played, Fraction(5, 100) / hold)
+    )
     assert found.works
     assert found.power >= POWER
     assert found.reason is None
@@ -53,10 +63,12 @@ ONE_CELL, PERSONS = rows(np.array([5])), persons(np.array([[1, 0, 2], [0, 1, 0],
 
 @pytest.mark.parametrize("population", [ONE_CELL, PERSONS], ids=["one cell", "persons"])
 def test_every_control_is_played_on_any_population(population: Population) -> None:
-    policy = Known(population, 100, replacement=False)
+    policy = PublicKnowledge(population, 100, replacement=False)
     for control in CONTROLS:
-        known = control.known(policy)
-        game = Game(control, [BY_NAME[name] for name in control.attackers], known, control.weights(known.n), 1, 0)
+        known = control.public_knowledge(policy)
+        game = SinglingOutGame(
+            control, [BY_NAME[name] for name in control.attackers], known, control.weights(known.n), 1, 0
+        )
         assert not game.batch(0, 2).idle.any()
         assert control.fits(policy) == (control.name != "pseudonyms")
 
@@ -66,25 +78,28 @@ class Never(Attacker):
 
     name, summary, source = "never", "", ""
 
-    def answer(self, told: Observation, known: Known, weights: Sequence[Fraction], rng: Rng) -> Answers | None:  # noqa: ARG002
+    def answer(
+        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
+    ) -> Answers | None:
+        del told, known, rng
         return [Predicate(share=Fraction(0))] * len(weights)
 
 
 class Silent(Identity):
     """Publishes nothing."""
 
-    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:  # noqa: ARG002
+    def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:  # noqa: ARG002
         return Observation()
 
 
 class Leaky(RandomFunction):
     """The function is the identity."""
 
-    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
-        return Identity().tell(drawn, known, rng)
+    def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
+        return Identity().apply(drawn, known, rng)
 
 
-class Hasty(ExactCounts):
+class Hasty(ExactCountsControl):
     """Too few trials."""
 
     trials = 3
@@ -100,19 +115,21 @@ class Hasty(ExactCounts):
     ],
     ids=["an attacker that never wins", "a silent control", "a control that leaks", "too few trials"],
 )
-def test_planted_faults_turn_the_judgement(control: Control, attackers: list[Attacker] | None, reason: str) -> None:
-    (found,) = judged([controlled(control, POLICY, attackers=attackers)])
+def test_planted_faults_turn_the_judgement(
+    control: SinglingOutControl, attackers: list[Attacker] | None, reason: str
+) -> None:
+    (found,) = control_results([controlled(control, POLICY, attackers=attackers)])
     assert reason in (found.reason or "")
 
 
 def test_the_level_is_shared_by_the_controls_that_must_hold() -> None:
     """17 of 100 beside a baseline of 1/11 have p = .009: refuted at .05, not at .05 / 8."""
-    one = Played(
+    one = SinglingOutResults(
         mechanism="m", must="hold", note="", rate=None, n=10, trials=100, weights=(Fraction(1, 100),),
-        attacked=(Attacked(attacker="a", light=(17,), any=(17,), idle=0, tenth_light=(2,), tenth_any=(2,)),),
+        attacked=(AttackerCounts(attacker="a", light=(17,), any=(17,), idle=0, tenth_light=(2,), tenth_any=(2,)),),
     )  # fmt: skip
-    assert not held(one, Fraction(5, 100)).works
-    assert [each.works for each in judged([one] * 8)] == [True] * 8
+    assert not secure_control_result(one, Fraction(5, 100)).works
+    assert [each.works for each in control_results([one] * 8)] == [True] * 8
 
 
 counts = st.integers(1, 300).flatmap(lambda trials: st.tuples(st.just(trials), st.integers(0, trials)))
@@ -122,13 +139,16 @@ counts = st.integers(1, 300).flatmap(lambda trials: st.tuples(st.just(trials), s
 @given(counts, st.integers(2, 100))
 def test_what_is_chosen_on_a_tenth_is_estimated_on_the_others(of: tuple[int, int], n: int) -> None:
     trials, light = of
-    played = Played(
+    played = SinglingOutResults(
         mechanism="m", must="be caught", note="", rate=None, n=n, trials=trials, weights=(Fraction(1, n),),
         attacked=(
-            Attacked(attacker="a", light=(light,), any=(trials,), idle=0, tenth_light=(0,), tenth_any=(0,)),
+            AttackerCounts(attacker="a", light=(light,), any=(trials,), idle=0, tenth_light=(0,), tenth_any=(0,)),
         ),
     )  # fmt: skip
-    assert {(each.weight, each.estimated_on) for each in attacks(played)} == {(Fraction(1, n), light), (None, trials)}
+    assert {(each.weight, each.estimated_on) for each in control_attacks(played)} == {
+        (Fraction(1, n), light),
+        (None, trials),
+    }
     assert played.tenth == len(range(0, trials, 10))
 
 
@@ -136,21 +156,26 @@ def test_what_is_chosen_on_a_tenth_is_estimated_on_the_others(of: tuple[int, int
 @given(st.integers(1, 130), st.integers(0, 5))
 def test_every_tenth_trial_is_counted_apart_whatever_the_batches(trials: int, seed: int) -> None:
     # one row, and a predicate that holds for all: it isolates always
-    game = Game(Constant(), [BY_NAME["trivial hash"]], Known(ONE_CELL, 1), (Fraction(1),), seed, 0)
+    game = SinglingOutGame(Constant(), [BY_NAME["trivial hash"]], PublicKnowledge(ONE_CELL, 1), (Fraction(1),), seed, 0)
     tallies = [game.batch(at, size) for at, size in game.batches(trials)]
     whole = sum(tallies[1:], tallies[0])
     assert whole.trials == whole.light.sum() == whole.any.sum() == trials
     assert whole.tenth_light.sum() == whole.tenth_any.sum() == -(-trials // 10)
-    assert _same(play(game, trials), whole)
+    assert _same(play_trials(game, trials), whole)
 
 
-def _same(one: Tally, other: Tally) -> bool:
+def _same(one: IsolationTally, other: IsolationTally) -> bool:
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("light", "any", "tenth_light"))
 
 
 def test_the_key_is_the_first_of_each_two_bits_that_differ() -> None:
     last = [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 1]
-    assert [extracted(np.array(last, dtype=np.uint64) + np.uint64(2), bits) for bits in (1, 2, 3, 4)] == [0, 1, 3, None]
+    assert [extract_bits(np.array(last, dtype=np.uint64) + np.uint64(2), bits) for bits in (1, 2, 3, 4)] == [
+        0,
+        1,
+        3,
+        None,
+    ]
 
 
 def test_the_noise_of_seeds_is_geometric_noise() -> None:
@@ -176,7 +201,7 @@ def test_minimal_prefixes_hold_k_rows_and_could_not_be_halved(values: list[int],
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, ALL_BITS)), min_size=1, max_size=20))
 def test_classes_are_equal_where_rows_are(values: list[tuple[int, int]]) -> None:
-    found = classes([np.array(column, dtype=np.uint64) for column in zip(*values, strict=True)])
+    found = class_numbers([np.array(column, dtype=np.uint64) for column in zip(*values, strict=True)])
     pairs = zip(values, found.tolist(), strict=True)
     assert len(set(pairs)) == len(set(values)) == len(set(found.tolist()))
 
@@ -188,7 +213,7 @@ def test_the_success_that_is_claimed_of_a_control_is_a_chance() -> None:
 @pytest.mark.parametrize("k", [2, 3])
 def test_bit_suppression_tells_of_every_whole_group(k: int) -> None:
     control = next(each for each in CONTROLS if each.name == f"bit suppression, k = {k}")
-    known, rng = Known(crowd(), 50), np.random.default_rng(1)
-    groups = control.tell(known.population.draw(50, rng), known, rng).groups
+    known, rng = PublicKnowledge(crowd(), 50), np.random.default_rng(1)
+    groups = control.apply(known.population.draw(50, rng), known, rng).groups
     assert groups is not None
     assert groups.sizes.tolist() == [k] * (50 // k)

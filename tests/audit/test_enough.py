@@ -16,23 +16,31 @@ import pytest
 from scipy.stats import binom
 
 from crowdgate.accounting import audit_power, intervals
-from crowdgate.audit import findings, judging
-from crowdgate.audit.attackers import ATTACKERS
-from crowdgate.audit.enough_trials import chance_of_harmless, trials_needed
-from crowdgate.audit.findings import baseline_of
-from crowdgate.audit.inference.case import GROUPS
-from crowdgate.audit.inference.enough import inference_releases
-from crowdgate.audit.inference.findings import found as inferred
-from crowdgate.audit.inference.record import Attacked as Secret
-from crowdgate.audit.inference.record import InferenceRecord, Shares
-from crowdgate.audit.inference.record import Played as Guessed
-from crowdgate.audit.inference.record import Setting as InferenceSetting
-from crowdgate.audit.membership.enough import membership_releases
-from crowdgate.audit.membership.findings import found as claimed
-from crowdgate.audit.membership.record import MembershipRecord, Point
-from crowdgate.audit.membership.record import Played as Claimed
-from crowdgate.audit.membership.record import Setting as MembershipSetting
-from crowdgate.audit.record import Attacked, AuditRecord, Must, Played, Setting, weights_of
+from crowdgate.audit.common import control_results
+from crowdgate.audit.common.record import (
+    AttackerCounts,
+    Must,
+    SinglingOutRecord,
+    SinglingOutResults,
+    SinglingOutSetting,
+    weights_of,
+)
+from crowdgate.audit.inference.findings import findings_of as inferred
+from crowdgate.audit.inference.record import AttackShares, InferenceRecord
+from crowdgate.audit.inference.record import InferenceResults as Guessed
+from crowdgate.audit.inference.record import InferenceSetting as InferenceSetting
+from crowdgate.audit.inference.record import SecretResults as Secret
+from crowdgate.audit.inference.releases_needed import inference_releases
+from crowdgate.audit.inference.secret_case import GROUPS
+from crowdgate.audit.membership.findings import findings_of as claimed
+from crowdgate.audit.membership.record import MembershipPoint, MembershipRecord
+from crowdgate.audit.membership.record import MembershipResults as Claimed
+from crowdgate.audit.membership.record import MembershipSetting as MembershipSetting
+from crowdgate.audit.membership.releases_needed import membership_releases
+from crowdgate.audit.singling_out import findings
+from crowdgate.audit.singling_out.findings import baseline_of
+from crowdgate.audit.singling_out.trials_needed import chance_of_harmless, trials_needed
+from crowdgate.audit.singling_out_attackers import ATTACKERS
 from crowdgate.gate import Outcome
 
 N, LEAST = 50, 38
@@ -62,15 +70,15 @@ def test_the_passes_that_are_asked_for_tell_a_probability_of_9_in_10_from_6_in_1
 @pytest.fixture
 def _remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Exact limits of the same counts are worked out once."""
-    for module in (findings, judging):
+    for module in (findings, control_results):
         monkeypatch.setattr(module, "clopper_pearson", cache(intervals.clopper_pearson))
         monkeypatch.setattr(module, "binomial_p", cache(audit_power.binomial_p))
     for name in ("chance_to_pass", "excess_seen"):
         monkeypatch.setattr(findings, name, cache(getattr(audit_power, name)))
 
 
-def singling_out(n: int, weight: Fraction, limit: Fraction) -> Setting:
-    return Setting.model_validate({
+def singling_out(n: int, weight: Fraction, limit: Fraction) -> SinglingOutSetting:
+    return SinglingOutSetting.model_validate({
         **COMMON, "population_size": n, "n": n, "limit": limit, "beta": None, "replacement": True, "weight": weight,
         "weights": weights_of(weight, n), "trials": 1, "attackers": tuple(each.name for each in ATTACKERS),
         "not_played": (), "unread": (),
@@ -80,35 +88,35 @@ def singling_out(n: int, weight: Fraction, limit: Fraction) -> Setting:
 CENSUS = singling_out(299_285, Fraction(1, 200 * 299_285), Fraction(1, 100))
 """The bundled policy."""
 TOWN = singling_out(30, Fraction(1, 1000), Fraction(3, 10))
-"""That of tests/jobs/test_audit.py, where 5 trials are refused with the number 28."""
+"""That of tests/audit/test_singling_out_audit.py, where 5 trials are refused with the number 28."""
 
 
-def baselines(setting: Setting) -> list[tuple[float, ...]]:
+def baselines(setting: SinglingOutSetting) -> list[tuple[float, ...]]:
     other = tuple(baseline_of(setting, setting.n, weight) for weight in setting.weights)
     return [tuple(map(float, setting.weights)) if each.aside else other for each in ATTACKERS]
 
 
-def harmless(setting: Setting, trials: int, must: Must, rng: Rng) -> Played:
+def harmless(setting: SinglingOutSetting, trials: int, must: Must, rng: Rng) -> SinglingOutResults:
     """All attackers at their baselines."""
     counts = rng.binomial(trials, np.minimum(1, baselines(setting))).tolist()
     none = (0,) * len(setting.weights)
     attacked = tuple(
-        Attacked(attacker=each.name, light=own, any=own, idle=0, tenth_light=none, tenth_any=none)
+        AttackerCounts(attacker=each.name, light=own, any=own, idle=0, tenth_light=none, tenth_any=none)
         for each, own in zip(ATTACKERS, counts, strict=True)
     )
-    return Played(
+    return SinglingOutResults(
         mechanism="constant", must=must, note="", rate=None, n=setting.n, trials=trials, weights=setting.weights,
         attacked=attacked,
     )  # fmt: skip
 
 
-def singled_out(setting: Setting, trials: int, rng: Rng) -> findings.Findings:
+def singled_out(setting: SinglingOutSetting, trials: int, rng: Rng) -> findings.SinglingOutFindings:
     own, control = harmless(setting, trials, "judged", rng), harmless(setting, 300, "hold", rng)
-    record = AuditRecord(
+    record = SinglingOutRecord(
         setting=setting.model_copy(update={"trials": trials}), digest="x", seed="0" * 32, made=date(2030, 1, 1),
         attempt=1, played=(own, control),
     )  # fmt: skip
-    return findings.found(record)
+    return findings.findings_of(record)
 
 
 @pytest.mark.usefixtures("_remembered")
@@ -154,7 +162,7 @@ def guessed(releases: int, limit: Fraction, targets: int, wrong: int, rng: Rng) 
     attack = rng.binomial(targets, base, estimating) / targets
 
     def played(must: Literal["judged", "hold"], rates: list[float], right: float) -> Guessed:
-        shares = Shares(
+        shares = AttackShares(
             group=GROUPS[0], coverage=1, attack="a", baseline="b", baseline_of_these="b", targets=targets,
             wrong=1 - right, wrong_at=1 - right, outside=None, shares=tuple((1.0, r, right, right) for r in rates),
         )  # fmt: skip
@@ -212,7 +220,7 @@ def sought(releases: int, rng: Rng) -> MembershipRecord:
     estimating = releases - -(-releases // 10)
 
     def played(must: Literal["judged", "hold"], of: Callable[[float], list[float]]) -> Claimed:
-        points = tuple(Point(claimed=share, attack="a", tpr=tuple(of(share))) for share in SHARES)
+        points = tuple(MembershipPoint(claimed=share, attack="a", tpr=tuple(of(share))) for share in SHARES)
         return Claimed(
             mechanism="constant", must=must, note="", rate=None, releases=len(points[0].tpr), n=MEMBERS,
             others=SIZE - MEMBERS, points=points, recall={},

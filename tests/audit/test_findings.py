@@ -9,13 +9,21 @@ from hypothesis import strategies as st
 
 from crowdgate.accounting import pso
 from crowdgate.accounting.intervals import clopper_pearson
-from crowdgate.audit.findings import ALPHA, Findings, Line, Point, found, level, rate, refutations
-from crowdgate.audit.record import Attacked, AuditRecord, Played, Setting
+from crowdgate.audit.common.levels import ALPHA, level
+from crowdgate.audit.common.record import AttackerCounts, SinglingOutRecord, SinglingOutResults, SinglingOutSetting
+from crowdgate.audit.singling_out.findings import (
+    AttackerRates,
+    RateAtWeight,
+    SinglingOutFindings,
+    findings_of,
+    rate,
+    refutations,
+)
 from crowdgate.gate import Outcome
 
 N, TRIALS = 10_000, 2_500
 WEIGHTS = (Fraction(5, 1000 * N), Fraction(1, N))
-SETTING = Setting(
+SETTING = SinglingOutSetting(
     policy="clinic", version="1", policy_digest="p", mechanism="safe_k_anonymity", epsilon=Fraction(1),
     delta=Fraction(1, 10**9), beta=Fraction(1, 2), contract="clinic", population="clinic", population_digest="d",
     population_size=N, n=N, replacement=True, weight=WEIGHTS[0], weights=WEIGHTS, trials=TRIALS,
@@ -24,34 +32,34 @@ SETTING = Setting(
 )  # fmt: skip
 
 
-def attacked(name: str, light: tuple[int, int], idle: int = 0) -> Attacked:
+def attacked(name: str, light: tuple[int, int], idle: int = 0) -> AttackerCounts:
     tenth = tuple(count // 10 for count in light)
-    return Attacked(attacker=name, light=light, any=light, idle=idle, tenth_light=tenth, tenth_any=tenth)
+    return AttackerCounts(attacker=name, light=light, any=light, idle=idle, tenth_light=tenth, tenth_any=tenth)
 
 
-def control(successes: int = 60, rate: float = 1.0) -> Played:
+def control(successes: int = 60, rate: float = 1.0) -> SinglingOutResults:
     one = attacked("raw row", (successes, successes))
-    return Played(
+    return SinglingOutResults(
         mechanism="identity", must="be caught", note="all", rate=rate, n=N, trials=60, weights=WEIGHTS, attacked=(one,)
     )
 
 
 def record(
-    *against: Attacked, attempt: int = 1, controls: tuple[Played, ...] = (control(),), kept: int = 0
-) -> AuditRecord:
-    own = Played(
+    *against: AttackerCounts, attempt: int = 1, controls: tuple[SinglingOutResults, ...] = (control(),), kept: int = 0
+) -> SinglingOutRecord:
+    own = SinglingOutResults(
         mechanism="the policy's mechanism", must="judged", note="", rate=None, n=N, trials=TRIALS, weights=WEIGHTS,
         attacked=(attacked("trivial hash", (12, 920)), *against), kept=kept,
     )  # fmt: skip
     names = tuple(each.attacker for each in own.attacked)
     setting = SETTING.model_copy(update={"attackers": names, "controls": tuple(each.mechanism for each in controls)})
-    return AuditRecord(
+    return SinglingOutRecord(
         setting=setting, digest="x", seed="0" * 32, made=date(2030, 1, 1), attempt=attempt, played=(own, *controls)
     )
 
 
-def of(successes: int, **kinds: object) -> Findings:
-    return found(record(attacked("likeliest classes", (successes, 920)), **kinds))  # type: ignore[arg-type]
+def of(successes: int, **kinds: object) -> SinglingOutFindings:
+    return findings_of(record(attacked("likeliest classes", (successes, 920)), **kinds))  # type: ignore[arg-type]
 
 
 @settings(max_examples=40, deadline=None)
@@ -77,7 +85,7 @@ def test_at_the_baseline_it_passes_and_one_in_fifty_fails() -> None:
 
 def test_what_is_proven_at_another_weight_is_not_hidden_by_a_small_one() -> None:
     """13 of 2,500 at the weight that is judged, .56 at 1/n, where .368 is the baseline."""
-    said = found(record(attacked("likeliest classes", (13, 1400))))
+    said = findings_of(record(attacked("likeliest classes", (13, 1400))))
     assert said.outcome is Outcome.FAIL
     assert 0.15 < said.excess.upper < 0.2
     assert of(13).excess.upper < 0.01
@@ -94,23 +102,23 @@ def test_later_attempts_are_judged_harder() -> None:
     [((), "no control was played"), ((control(0),), "'identity' must be caught, and was not"),
      ((control(rate=0.02),), "would be found with probability")],
 )  # fmt: skip
-def test_without_power_nothing_is_concluded(controls: tuple[Played, ...], reason: str) -> None:
+def test_without_power_nothing_is_concluded(controls: tuple[SinglingOutResults, ...], reason: str) -> None:
     said = of(0, controls=controls)
     assert said.outcome is Outcome.INCONCLUSIVE
     assert any(reason in each for each in said.reasons)
 
 
 def test_nothing_to_attack_is_no_pass() -> None:
-    said = found(record(attacked("likeliest classes", (0, 0), idle=TRIALS)))
+    said = findings_of(record(attacked("likeliest classes", (0, 0), idle=TRIALS)))
     assert said.outcome is Outcome.INCONCLUSIVE
     assert "no attacker had anything to attack" in said.reasons[0]
-    blind = found(record(attacked("likeliest classes", (0, 0), idle=TRIALS), attacked("digest only", (12, 900))))
+    blind = findings_of(record(attacked("likeliest classes", (0, 0), idle=TRIALS), attacked("digest only", (12, 900))))
     assert blind.outcome is Outcome.INCONCLUSIVE
 
 
 def test_who_knows_all_others_is_held_against_its_own_baseline() -> None:
     """20 of 2,500 would be little beside B(n, 1/n) = .37; beside w = .0001 it is a refutation."""
-    said = found(record(attacked("all others known", (0, 20))))
+    said = findings_of(record(attacked("all others known", (0, 20))))
     assert said.refuted == ("all others known",)
 
 
@@ -124,23 +132,23 @@ def test_what_could_have_been_seen() -> None:
     assert said.at_baseline > 0.99
     # an attacker as good as the bound, .0136, hardly stays within .015 in 2,500 trials
     assert said.at_bound < 0.2
-    assert found(replace_limit(Fraction(3, 100))).at_bound > 0.99
+    assert findings_of(replace_limit(Fraction(3, 100))).at_bound > 0.99
 
 
-def replace_limit(limit: Fraction) -> AuditRecord:
+def replace_limit(limit: Fraction) -> SinglingOutRecord:
     one = record(attacked("likeliest classes", (13, 920)))
     return one.model_copy(update={"setting": one.setting.model_copy(update={"limit": limit})})
 
 
-def identity(trials: int, one: Attacked) -> Played:
-    return Played(
+def identity(trials: int, one: AttackerCounts) -> SinglingOutResults:
+    return SinglingOutResults(
         mechanism="identity", must="be caught", note="", rate=1.0, n=N, trials=trials, weights=WEIGHTS, attacked=(one,)
     )
 
 
 def test_more_isolations_than_trials_are_no_counts() -> None:
     """Of all trials, and of the tenth part of them."""
-    tenth = Attacked(attacker="raw row", light=(9, 9), any=(9, 9), idle=0, tenth_light=(7, 7), tenth_any=(7, 7))
+    tenth = AttackerCounts(attacker="raw row", light=(9, 9), any=(9, 9), idle=0, tenth_light=(7, 7), tenth_any=(7, 7))
     for trials, one in ((59, attacked("raw row", (60, 60))), (600, attacked("raw row", (610, 610))), (60, tenth)):
         with pytest.raises(ValueError, match="more isolations than trials"):
             identity(trials, one)
@@ -150,12 +158,14 @@ def test_a_control_that_is_not_played_is_named_once() -> None:
     made = record()
     setting = SETTING.model_copy(update={"attackers": made.setting.attackers, "not_played": ("noise off",)})
     said = made.model_dump()
-    assert AuditRecord.model_validate({**said, "setting": setting.model_dump()}).setting.not_played == ("noise off",)
+    assert SinglingOutRecord.model_validate({**said, "setting": setting.model_dump()}).setting.not_played == (
+        "noise off",
+    )
     twice = setting.model_copy(update={"not_played": ("identity",)})
     with pytest.raises(ValueError, match="a control is played once, or not"):
-        AuditRecord.model_validate({**said, "setting": twice.model_dump()})
+        SinglingOutRecord.model_validate({**said, "setting": twice.model_dump()})
 
 
 def test_nobody_is_above_a_baseline_that_rounding_took_over_1() -> None:
-    point = Point(WEIGHTS[0], TRIALS, rate(TRIALS, TRIALS, ALPHA), 1 + 2**-52)
-    assert refutations([Line("trivial hash", (point,), False)], TRIALS, ALPHA) == ()
+    point = RateAtWeight(WEIGHTS[0], TRIALS, rate(TRIALS, TRIALS, ALPHA), 1 + 2**-52)
+    assert refutations([AttackerRates("trivial hash", (point,), False)], TRIALS, ALPHA) == ()

@@ -10,32 +10,39 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowdgate.audit.common.observation import Mechanism, Observation
+from crowdgate.audit.common.observation import PublicKnowledge as Public
+from crowdgate.audit.common.population import DrawnTable, Rng
 from crowdgate.audit.inference import models, play
+from crowdgate.audit.inference.attacker_view import RowsByLabel, TargetAttributes, counts_at_level
 from crowdgate.audit.inference.attacks import (
     ATTACKS,
     BLIND,
-    Sight,
-    _shares,
+    InferenceAttackerView,
+    _shrunken_shares,
     class_homogeneity,
     joint_model,
-    likeliest_label,
+    most_frequent_label,
 )
-from crowdgate.audit.inference.baselines import BASELINES, Baseline, baselines
-from crowdgate.audit.inference.case import COVERAGES, GROUPS, Case, case_of, predicted, surest
-from crowdgate.audit.inference.controls import GROUP, MONDRIAN, controls, with_added, with_coin
-from crowdgate.audit.inference.findings import Estimate, estimates, judge
-from crowdgate.audit.inference.models import Known, smoothed
-from crowdgate.audit.inference.original import PARTS, Original, original
-from crowdgate.audit.inference.play import Game, Tally, chosen
+from crowdgate.audit.inference.baselines import BASELINES, BaselineGuesses, baselines
+from crowdgate.audit.inference.controls import GROUP, MONDRIAN, controls, with_control_columns, with_random_secret
+from crowdgate.audit.inference.findings import InferenceEstimate, control_result, estimates
+from crowdgate.audit.inference.models import KnownAttributes, smoothed
+from crowdgate.audit.inference.play import InferenceGame, InferenceTally, best_attacks
 from crowdgate.audit.inference.secret import Secret, best_guesses
-from crowdgate.audit.inference.seen import Rows, Target, asked
-from crowdgate.audit.observation import Known as Public
-from crowdgate.audit.observation import Mechanism, Observation
-from crowdgate.audit.population import Drawn, Rng
+from crowdgate.audit.inference.secret_case import (
+    COVERAGES,
+    GROUPS,
+    SecretCase,
+    coverage_curve,
+    guessed_shares,
+    secret_case,
+)
+from crowdgate.audit.inference.source_table import PARTS, SourceTable, source_table
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, project
-from crowdgate.kind.seen import Seen
-from crowdgate.noisy.drawn import NoisyCounts
+from crowdgate.kind.mechanism_output import MechanismOutput
+from crowdgate.noisy_counts.mechanism_output import NoisyCounts
 from tests.audit.people import rows
 from tests.audit.playing import Everything
 
@@ -44,16 +51,16 @@ QUICK = BASELINES[:3]
 """Without the models that are fitted by scikit-learn."""
 
 
-def secret_of(table: Original) -> Secret:
+def secret_of(table: SourceTable) -> Secret:
     return table.secrets[0]
 
 
-def made(counts: np.ndarray, seed: int = 0) -> tuple[Original, Case]:
+def made(counts: np.ndarray, seed: int = 0) -> tuple[SourceTable, SecretCase]:
     """A table whose last attribute is secret, the others known."""
     population = rows(counts)
     *known, last = population.levels
-    table = original(population, population.size, known, [Secret(last, population.levels[last])], RNG(seed), PARTS)
-    return table, case_of(table, secret_of(table), dict.fromkeys(population.levels), RNG(seed + 1), QUICK)
+    table = source_table(population, population.size, known, [Secret(last, population.levels[last])], RNG(seed), PARTS)
+    return table, secret_case(table, secret_of(table), dict.fromkeys(population.levels), RNG(seed + 1), QUICK)
 
 
 tables = st.lists(st.integers(0, 12), min_size=12, max_size=12).filter(lambda found: sum(found) >= 20)
@@ -66,7 +73,7 @@ tables = st.lists(st.integers(0, 12), min_size=12, max_size=12).filter(lambda fo
 def test_guesses_are_made_for_the_surest(lines: list[tuple[float, int]], most: float) -> None:
     """As many as asked for, nobody before somebody surer, equally sure people alike, nobody where there is no guess."""
     confidence, targets = (np.array(column, dtype=float) for column in zip(*lines, strict=True))
-    taken = predicted(confidence, targets, most)
+    taken = guessed_shares(confidence, targets, most)
     assert (taken * targets).sum() == pytest.approx(min(most, targets[confidence > 0].sum()))
     for level in set(confidence):
         own, surer = confidence == level, confidence > level
@@ -133,7 +140,7 @@ def test_shares_are_those_of_people_counted_one_by_one(held: list[int], seed: in
                 assert (found[group, at] == 0).all()
                 continue
             sure = np.array([guesses.confidence[each.tuple] for each in judged])
-            taken = predicted(sure, np.ones(len(judged)), coverage * len(judged))
+            taken = guessed_shares(sure, np.ones(len(judged)), coverage * len(judged))
             hit = np.array([guesses.label[each.tuple] == each.truth for each in judged])
             best = case.held[case.chosen(group)]
             base = np.array([best.labels[each.tuple, each.block] == each.truth for each in judged])
@@ -149,14 +156,14 @@ def test_shares_are_those_of_people_counted_one_by_one(held: list[int], seed: in
             )
 
 
-def surest_right(baseline: Baseline, people: Sequence[Person], share: float, blocks: slice) -> float:
+def surest_right(baseline: BaselineGuesses, people: Sequence[Person], share: float, blocks: slice) -> float:
     """Of which share of the people of some blocks a baseline is right, that guesses for that share of them."""
     own = [each for each in people if blocks.start <= each.block < blocks.stop]
     if not own:
         return 0.0
     sure = np.array([baseline.confidence[each.tuple, each.block] for each in own])
     right = np.array([baseline.labels[each.tuple, each.block] == each.truth for each in own])
-    return float((predicted(sure, np.ones(len(own)), share * len(own)) * right).sum() / len(own))
+    return float((guessed_shares(sure, np.ones(len(own)), share * len(own)) * right).sum() / len(own))
 
 
 @settings(max_examples=5, deadline=None)
@@ -171,8 +178,8 @@ def test_no_baseline_sees_the_people_whom_it_is_asked_about(held: list[int], see
         other = place.get((*key[:-1], 1 - key[-1]))
         if other is not None:
             swapped[at, 1] = table.units[other, 1]
-    other_table = Original(table.population, table.public, swapped, table.known, table.secrets)
-    known = Known(case.tuples.codes, (None,) * len(case.tuples.codes))
+    other_table = SourceTable(table.population, table.public, swapped, table.known, table.secrets)
+    known = KnownAttributes(case.tuples.codes, (None,) * len(case.tuples.codes))
     first = baselines(table, case.secret, known, case.tuples.of_cell, RNG(seed + 1))
     again = baselines(other_table, case.secret, known, case.tuples.of_cell, RNG(seed + 1))
     for before, after in zip(first, again, strict=True):
@@ -188,7 +195,9 @@ def test_each_model_finds_what_can_be_found() -> None:
     weights = np.eye(2)[truth]
     asked = np.arange(4000)
     for name, _, model in BASELINES[1:]:
-        found = model(models.Fit(Known(codes, (None,) * 3), weights, asked, models.Labels(2, None), RNG(1)))
+        found = model(
+            models.FitTask(KnownAttributes(codes, (None,) * 3), weights, asked, models.SecretLabels(2, None), RNG(1))
+        )
         assert (found.argmax(axis=1) == codes[1]).mean() > 0.85, name
         assert found.sum(axis=1) == pytest.approx(1), name
 
@@ -199,11 +208,11 @@ def test_numbers_are_regressed() -> None:
     numbers = np.arange(1, 61).astype(float)
     weights = np.zeros((len(known), 60))
     weights[np.arange(len(known)), 3 * known - 1] = 1
-    fit = models.Fit(
-        Known((known,), (np.arange(21).astype(float),)),
+    fit = models.FitTask(
+        KnownAttributes((known,), (np.arange(21).astype(float),)),
         weights,
         np.arange(len(known)),
-        models.Labels(60, numbers),
+        models.SecretLabels(60, numbers),
         RNG(0),
     )
     for model in (models.logistic, models.boosted):
@@ -235,7 +244,7 @@ def test_the_baseline_of_a_table_of_twins_is_that_of_the_people() -> None:
 @settings(max_examples=20, deadline=None)
 def test_blocks_divide_the_table(held: list[int], seed: int) -> None:
     population = rows(np.array(held).reshape(3, 4))
-    table = original(population, population.size, ["a"], [], RNG(seed), PARTS)
+    table = source_table(population, population.size, ["a"], [], RNG(seed), PARTS)
     assert (table.units.sum(axis=1) == population.members).all()
     assert (table.without(table.part(2), RNG(0)).units == population.members - table.units[:, 2]).all()
 
@@ -243,7 +252,7 @@ def test_blocks_divide_the_table(held: list[int], seed: int) -> None:
 def test_everything_told_is_looked_up_and_nothing_told_is_not_guessed() -> None:
     """A table of people by two attributes that are told exactly."""
     table, case = made(np.array([[[9, 1], [0, 10]], [[6, 4], [2, 0]]]))
-    game = Game(Everything(), (case,), 1, 0)
+    game = InferenceGame(Everything(), (case,), 1, 0)
     played = game.played({0: game.batch(0, 3)}, "judged", "", None)
     first = played.secrets[0].precision["class homogeneity"][0]
     assert played.releases == 2
@@ -252,7 +261,9 @@ def test_everything_told_is_looked_up_and_nothing_told_is_not_guessed() -> None:
     whole = view.tuples.by_label(case.codes, 2, table.rows.sum(axis=1))
     right = labels[np.arange(len(labels)), whole.argmax(axis=1)].sum() / labels.sum()
     assert first == pytest.approx((right, 1.0))
-    constant = Game(Nothing(), (case,), 1, 0).played({0: Game(Nothing(), (case,), 1, 0).batch(0, 3)}, "hold", "", None)
+    constant = InferenceGame(Nothing(), (case,), 1, 0).played(
+        {0: InferenceGame(Nothing(), (case,), 1, 0).batch(0, 3)}, "hold", "", None
+    )
     assert constant.secrets[0].precision["class homogeneity"][0] == (None, None)
     assert {each.attack for each in constant.secrets[0].found} == {BLIND}
 
@@ -262,8 +273,8 @@ class Nothing:
 
     name = "nothing"
 
-    def tell(self, drawn: Drawn, known: Public, rng: Rng) -> Observation:  # noqa: ARG002 nothing is told
-        return Observation(seen=Seen())
+    def apply(self, drawn: DrawnTable, known: Public, rng: Rng) -> Observation:  # noqa: ARG002 nothing is told
+        return Observation(seen=MechanismOutput())
 
 
 class Majorities:
@@ -271,12 +282,12 @@ class Majorities:
 
     name = "majorities"
 
-    def tell(self, drawn: Drawn, known: Public, rng: Rng) -> Observation:  # noqa: ARG002 nothing is drawn
+    def apply(self, drawn: DrawnTable, known: Public, rng: Rng) -> Observation:  # noqa: ARG002 nothing is drawn
         own = project(drawn.table, ["a", "c"])
         levels = {name: known.population.levels[name] for name in ("a", "c")}
         counts = np.zeros([len(level) for level in levels.values()], dtype=np.int64)
         counts[own.codes] = own.counts
-        return Observation(seen=Seen((NoisyCounts(levels, counts, 0.0),)))
+        return Observation(seen=MechanismOutput((NoisyCounts(levels, counts, 0.0),)))
 
 
 def test_block_majorities_are_precise_and_improve_nothing() -> None:
@@ -296,16 +307,16 @@ def test_block_majorities_are_precise_and_improve_nothing() -> None:
     for found in (same.improvement_of_these, same.improvement):
         assert found is not None
         assert abs(float(found.value)) < 0.05
-    blind = case_of(table, secret_of(table), dict.fromkeys(table.population.levels), RNG(9), QUICK[:1])
+    blind = secret_case(table, secret_of(table), dict.fromkeys(table.population.levels), RNG(9), QUICK[:1])
     guessed = whole_table(blind, Majorities())
     assert guessed.precision.value == same.precision.value
     assert guessed.gain is not None
     assert guessed.gain.value > 0.8, "whoever compares with the likeliest race takes all of it for a loss of privacy"
 
 
-def whole_table(case: Case, mechanism: Mechanism) -> Estimate:
+def whole_table(case: SecretCase, mechanism: Mechanism) -> InferenceEstimate:
     """Everybody at coverage 1."""
-    game = Game(mechanism, (case,), 2, 0)
+    game = InferenceGame(mechanism, (case,), 2, 0)
     played = game.played({0: game.batch(0, 3)}, "judged", "", None)
     (found,) = [
         each for each in estimates(played, Fraction(1, 20)) if (each.group, each.coverage) == ("all targets", 1.0)
@@ -324,7 +335,7 @@ def test_the_best_baseline_is_as_good_as_the_model_that_attacks() -> None:
         counts = np.zeros((6, 6, 6, 6, 2), dtype=int)
         np.add.at(counts, (*codes.T, (rng.random(600) < sure).astype(int)), 1)
         table, _ = made(counts)
-        case = case_of(table, secret_of(table), dict.fromkeys(table.population.levels), RNG(1))
+        case = secret_case(table, secret_of(table), dict.fromkeys(table.population.levels), RNG(1))
         best = max(case.right(each, 0).sum() / 600 for each in case.held)
         short.append(np.maximum(sure, 1 - sure).mean() - best)
     assert np.mean(short) < 0.033
@@ -334,19 +345,19 @@ def groups_caught(seed: int) -> bool:
     """Whether 500 people in Mondrian's groups, with a coin of each, are."""
     counts = RNG(seed).multinomial(500, np.full(150, 1 / 150)).reshape(15, 10)
     people = rows(counts)
-    coined = with_coin(original(people, people.size, ["a", "b"], [], RNG(seed), PARTS), RNG(seed + 1))
-    table = Original(with_added(coined), coined.public, coined.units, coined.known, coined.secrets)
-    case = case_of(table, secret_of(table), dict.fromkeys(table.population.levels), RNG(seed), QUICK)
+    coined = with_random_secret(source_table(people, people.size, ["a", "b"], [], RNG(seed), PARTS), RNG(seed + 1))
+    table = SourceTable(with_control_columns(coined), coined.public, coined.units, coined.known, coined.secrets)
+    case = secret_case(table, secret_of(table), dict.fromkeys(table.population.levels), RNG(seed), QUICK)
     (control,) = [each for each in controls() if each.name == MONDRIAN]
-    game = Game(control, (case,), seed, 1, (GROUP,), control.attacks)
-    return judge(game.played({0: game.batch(0, 2)}, control.must, "", control.least)).works
+    game = InferenceGame(control, (case,), seed, 1, (GROUP,), control.attacks)
+    return control_result(game.played({0: game.batch(0, 2)}, control.must, "", control.least)).works
 
 
 def test_mondrian_is_caught_by_who_looks_into_the_groups_and_not_by_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten tables; of an attack that takes other groups for the targets' each is caught with probability .03."""
     assert all(groups_caught(seed) for seed in range(10))
 
-    def elsewhere(sight: Sight) -> np.ndarray | None:
+    def elsewhere(sight: InferenceAttackerView) -> np.ndarray | None:
         found = class_homogeneity(sight)
         return None if found is None else found[RNG(5).permutation(len(found))]
 
@@ -362,8 +373,16 @@ def test_an_attack_answers_with_shares_or_not_at_all(at: int) -> None:
     view, (name, _, attack) = case.view(table.finest(table.known)), ATTACKS[at]
     drawn = table.table(RNG(0))
     public = Public(table.population, drawn.n, False)
-    seen = [Everything().tell(drawn, public, RNG(0)).seen, Majorities().tell(drawn, public, RNG(0)).seen, Seen()]
-    answers = [attack(Sight(each, case.secret, view.target, case.prior, RNG(0))) for each in seen if each is not None]
+    seen = [
+        Everything().apply(drawn, public, RNG(0)).seen,
+        Majorities().apply(drawn, public, RNG(0)).seen,
+        MechanismOutput(),
+    ]
+    answers = [
+        attack(InferenceAttackerView(each, case.secret, view.target, case.prior, RNG(0)))
+        for each in seen
+        if each is not None
+    ]
     reads_rows = name in (
         "class homogeneity", "class or likeliest", "class and model", "best row match", "model on the release",
         "trees on the release",
@@ -379,7 +398,7 @@ def test_an_attack_answers_with_shares_or_not_at_all(at: int) -> None:
 
 def test_a_tally_is_read_as_it_was_written_and_others_are_refused() -> None:
     _, case = made(np.array([[[9, 1], [0, 10]], [[5, 5], [2, 0]]]))
-    game = Game(Everything(), (case,), 1, 0)
+    game = InferenceGame(Everything(), (case,), 1, 0)
     tally = game.batch(0, 4)
     read = game.read(tally.to_json(), 4)
     for mine, other in zip(parts(tally), parts(read), strict=True):
@@ -392,12 +411,14 @@ def test_a_tally_is_read_as_it_was_written_and_others_are_refused() -> None:
         game.read(wrong, 4)
 
 
-def parts(tally: Tally) -> Sequence[np.ndarray]:
+def parts(tally: InferenceTally) -> Sequence[np.ndarray]:
     return tally.choosing, tally.estimating, tally.outside
 
 
 def test_a_curve_is_what_its_people_add_up_to() -> None:
-    curve = surest(np.array([0.9, 0.5, 0.9, 0.0]), np.array([2.0, 4.0, 2.0, 2.0]), np.array([2.0, 1.0, 1.0, 2.0]))
+    curve = coverage_curve(
+        np.array([0.9, 0.5, 0.9, 0.0]), np.array([2.0, 4.0, 2.0, 2.0]), np.array([2.0, 1.0, 1.0, 2.0])
+    )
     assert curve.at(np.array([0.0, 0.4, 0.6, 0.8, 1.0])) == pytest.approx([0, 0.3, 0.35, 0.4, 0.4])
 
 
@@ -406,15 +427,17 @@ def test_the_attack_that_gains_most_is_judged() -> None:
     line = np.array([[1.0, 0.8, 0.6, 0.6], [1.0, 0.9, 0.9, 0.9], [0.1, 0.1, 0.01, 0.01], [0.0, 0.0, 0.0, 0.0]])
     shares = np.broadcast_to(line[:, None, None, :], (4, len(GROUPS), len(COVERAGES), 4)).copy()
     shares[:, 1] = np.nan
-    found = chosen(shares[None])
+    found = best_attacks(shares[None])
     assert found[0, 0] == 0, "the third guesses for too few people"
-    assert chosen(shares[None, 1:2]).max() == 0
+    assert best_attacks(shares[None, 1:2]).max() == 0
 
 
 def test_one_to_one_guesses_the_likeliest_where_a_value_was_not_seen() -> None:
     """So that whoever is not guessed is not right by accident."""
     weights = np.array([[3.0, 0.0], [0.0, 5.0], [0.0, 0.0]])
-    fit = models.Fit(Known((np.arange(3),), (None,)), weights, np.arange(3), models.Labels(2, None), RNG(0))
+    fit = models.FitTask(
+        KnownAttributes((np.arange(3),), (None,)), weights, np.arange(3), models.SecretLabels(2, None), RNG(0)
+    )
     assert models.one_to_one(fit)[2].tolist() == [3 / 8, 5 / 8]
 
 
@@ -426,18 +449,20 @@ LEVELS = [
 
 def test_counts_at_another_level_are_added_up_or_divided_by_what_anybody_knows() -> None:
     fine, coarse = LEVELS
-    told = asked(np.array([[10, 20, 70]]), Secret("s", coarse), fine, np.array([0.5, 0.5]))
+    told = counts_at_level(np.array([[10, 20, 70]]), Secret("s", coarse), fine, np.array([0.5, 0.5]))
     assert told.tolist() == [[30, 70]]
-    guessed = asked(np.array([[30, 70]]), Secret("s", fine), coarse, np.array([0.1, 0.2, 0.7]))
+    guessed = counts_at_level(np.array([[30, 70]]), Secret("s", fine), coarse, np.array([0.1, 0.2, 0.7]))
     assert guessed[0] == pytest.approx([10, 20, 70])
 
 
-def exposed(rng: Rng, drawn: Drawn, share: float) -> Seen:
+def exposed(rng: Rng, drawn: DrawnTable, share: float) -> MechanismOutput:
     """A sample of the rows, exactly as they are."""
     kept = rng.binomial(drawn.table.counts, share)
     has = kept > 0
     codes = tuple(column[has] for column in drawn.table.codes)
-    return Seen((), Histogram(drawn.table.names, drawn.table.sizes, codes, kept[has]), drawn.population.levels)
+    return MechanismOutput(
+        (), Histogram(drawn.table.names, drawn.table.sizes, codes, kept[has]), drawn.population.levels
+    )
 
 
 @dataclass(frozen=True)
@@ -446,7 +471,7 @@ class Sampled:
 
     name: str = "a tenth of all rows"
 
-    def tell(self, drawn: Drawn, known: Public, rng: Rng) -> Observation:  # noqa: ARG002 nothing else is known
+    def apply(self, drawn: DrawnTable, known: Public, rng: Rng) -> Observation:  # noqa: ARG002 nothing else is known
         return Observation(seen=exposed(rng, drawn, 0.1))
 
 
@@ -457,7 +482,7 @@ def test_rows_of_a_few_are_seen_though_nothing_else_is_learned() -> None:
     counts = np.zeros((60, 60, 2), dtype=int)
     counts[codes[:, 0], codes[:, 1], rng.integers(0, 2, len(codes))] = 1
     _, case = made(counts)
-    game = Game(Sampled(), (case,), 6, 0)
+    game = InferenceGame(Sampled(), (case,), 6, 0)
     played = game.played({at: game.batch(at, 10) for at in range(20)}, "judged", "", None)
     found = {each.coverage: each for each in estimates(played, Fraction(1, 20)) if each.group == "all targets"}
     assert found[0.1].attack in ("class and model", "class homogeneity")
@@ -472,11 +497,11 @@ class Rare:
 
     name: str = "the rare"
 
-    def tell(self, drawn: Drawn, known: Public, rng: Rng) -> Observation:  # noqa: ARG002 nothing is drawn
+    def apply(self, drawn: DrawnTable, known: Public, rng: Rng) -> Observation:  # noqa: ARG002 nothing is drawn
         table = drawn.table
         has = table.codes[-1] == 1
         own = Histogram(table.names, table.sizes, tuple(column[has] for column in table.codes), table.counts[has])
-        return Observation(seen=Seen((), own, drawn.population.levels))
+        return Observation(seen=MechanismOutput((), own, drawn.population.levels))
 
 
 def test_that_the_rare_are_published_is_seen() -> None:
@@ -504,7 +529,7 @@ def test_a_table_of_noise_hides_nothing() -> None:
     levels = case.original.population.levels
 
     def reached(*tables: NoisyCounts) -> list[float]:
-        sight = Sight(Seen(tables), case.secret, view.target, case.prior, RNG(0))
+        sight = InferenceAttackerView(MechanismOutput(tables), case.secret, view.target, case.prior, RNG(0))
         answers = [attack(sight) for name, _, attack in ATTACKS if "table" in name]
         shares = [
             view.shares(best_guesses(case.secret, each), case.original.estimate)[0, 0]
@@ -534,14 +559,14 @@ def test_noise_makes_no_rare_label_likely() -> None:
         own = counts.sum(axis=tuple({0, 1, 2} - {at}))
         noise = np.rint(rng.normal(0, 3, own.shape)).astype(np.int64)
         tables.append(NoisyCounts({name: levels[name], "d": levels["d"]}, own + noise, 9.0))
-    sight = Sight(Seen(tuple(tables)), case.secret, view.target, case.prior, RNG(0))
+    sight = InferenceAttackerView(MechanismOutput(tuple(tables)), case.secret, view.target, case.prior, RNG(0))
     precise = {}
-    for attack in (joint_model, likeliest_label):
+    for attack in (joint_model, most_frequent_label):
         told = attack(sight)
         assert told is not None
         predicted, right, *_ = view.shares(best_guesses(case.secret, told), case.original.estimate)[0, 0]
         precise[attack] = right / predicted
-    assert precise[joint_model] > precise[likeliest_label] + 0.03
+    assert precise[joint_model] > precise[most_frequent_label] + 0.03
 
 
 @dataclass(frozen=True)
@@ -550,14 +575,14 @@ class NowAndThen:
 
     name: str = "now and then"
 
-    def tell(self, drawn: Drawn, known: Public, rng: Rng) -> Observation:  # noqa: ARG002 nothing else is known
+    def apply(self, drawn: DrawnTable, known: Public, rng: Rng) -> Observation:  # noqa: ARG002 nothing else is known
         return Observation(seen=exposed(rng, drawn, float(rng.integers(0, 2))))
 
 
 def test_a_release_without_rows_is_one_in_which_nobody_is_guessed() -> None:
     """Not one that takes all attacks away: what the others tell is seen."""
     _, case = made(np.array([[[9, 1], [0, 10]], [[6, 4], [2, 0]]]))
-    game = Game(NowAndThen(), (case,), 1, 0)
+    game = InferenceGame(NowAndThen(), (case,), 1, 0)
     played = game.played({at: game.batch(at, 10) for at in range(3)}, "judged", "", None)
     precision, guessed = played.secrets[0].precision["class homogeneity"][0]
     assert precision is not None
@@ -570,10 +595,12 @@ def test_a_release_without_rows_is_one_in_which_nobody_is_guessed() -> None:
 @given(st.floats(1, 1000), st.lists(st.floats(0, 1000), min_size=2, max_size=2).filter(lambda held: sum(held) > 1))
 def test_what_a_noisy_table_tells_lies_between_its_counts_and_what_was_known(noise: float, held: list[float]) -> None:
     weights, prior = np.array([held]), np.array([0.5, 0.5])
-    sight = Sight(Seen(), Secret("s", rows(np.array([1, 1])).levels["a"]), TARGET, prior, np.random.default_rng(0))
-    (found,) = _shares(sight, Rows({}, {}, weights, noise))
+    sight = InferenceAttackerView(
+        MechanismOutput(), Secret("s", rows(np.array([1, 1])).levels["a"]), TARGET, prior, np.random.default_rng(0)
+    )
+    (found,) = _shrunken_shares(sight, RowsByLabel({}, {}, weights, noise))
     (counted,) = smoothed(weights, prior)
     assert all(min(0.5, own) - 1e-9 <= share <= max(0.5, own) + 1e-9 for share, own in zip(found, counted, strict=True))
 
 
-TARGET = Target({}, {}, 1)
+TARGET = TargetAttributes({}, {}, 1)

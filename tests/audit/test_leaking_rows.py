@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from crowdgate.accounting.audit_power import binomial_p
-from crowdgate.audit.game import Game, play
-from crowdgate.audit.inference.case import case_of
+from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.inference.findings import estimates as gains
-from crowdgate.audit.inference.original import PARTS, original
-from crowdgate.audit.inference.play import Game as Guesses
+from crowdgate.audit.inference.play import InferenceGame as Guesses
 from crowdgate.audit.inference.secret import Secret
-from crowdgate.audit.membership.crowd import Crowd
-from crowdgate.audit.membership.findings import estimates, forms
-from crowdgate.audit.membership.play import Game as Claims
-from crowdgate.audit.observation import Known
+from crowdgate.audit.inference.secret_case import secret_case
+from crowdgate.audit.inference.source_table import PARTS, source_table
+from crowdgate.audit.membership.findings import estimates, tradeoff_bounds
+from crowdgate.audit.membership.play import MembershipGame as Claims
+from crowdgate.audit.membership.target_population import TargetPopulation
+from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
 from crowdgate.kind.plan import Plan
 from tests.audit.games import BY_NAME
 from tests.audit.made import Leak, Leaking, clinic, few_steps, people
@@ -54,8 +54,8 @@ def test_what_is_published_as_it_is_singles_out(tmp_path: Path, leak: Leak, by: 
     plan = clinic(tmp_path)
     population = people(plan, np.random.default_rng(0).multinomial(3000, np.full(120, 1 / 120)).reshape(10, 4, 3))
     attackers = [BY_NAME[name] for name in READERS]
-    game = Game(Leaking(plan, leak), attackers, Known(population, N), (Fraction(1, N),), 3, 0)
-    light = play(game, trials).light[:, 0]
+    game = SinglingOutGame(Leaking(plan, leak), attackers, PublicKnowledge(population, N), (Fraction(1, N),), 3, 0)
+    light = play_trials(game, trials).light[:, 0]
     without = [1 / N if each.aside else (1 - 1 / N) ** (N - 1) for each in attackers]
     ps = [binomial_p(int(s), trials, base) for s, base in zip(light, without, strict=True)]
     caught = {name for name, p in zip(READERS, ps, strict=True) if p < LEVEL}
@@ -70,10 +70,15 @@ def test_copied_rows_tell_who_is_in_the_table(tmp_path: Path, leak: Leak, least:
     plan = clinic(tmp_path)
     population = people(plan, np.random.default_rng(1).multinomial(240, np.full(120, 1 / 120)).reshape(10, 4, 3))
     game = Claims(
-        Leaking(plan, leak), Crowd(population, 120), (0.05,), 5, 0, attacks=frozenset({READERS[0], "distance"})
+        Leaking(plan, leak),
+        TargetPopulation(population, 120),
+        (0.05,),
+        5,
+        0,
+        attacks=frozenset({READERS[0], "distance"}),
     )
     played = game.played({at: game.batch(at, size) for at, size in game.batches(10)}, "judged", "", None)
-    (form,) = forms(Fraction(2), Fraction(1, 250), None, 120)
+    (form,) = tradeoff_bounds(Fraction(2), Fraction(1, 250), None, 120)
     (found,) = estimates(played, (form,), Fraction(1, 20))
     (line,) = form.lines
     assert least <= found.tpr.value - line[0] - line[1] * found.fpr.value <= most
@@ -98,8 +103,8 @@ def gain_of(plan: Plan, leak: Leak, seed: int) -> float | None:
     population = people(plan, np.random.default_rng(seed).multinomial(240, np.full(120, 1 / 120)).reshape(10, 4, 3))
     *known, note = population.levels
     rng = np.random.default_rng(seed + 100)
-    table = original(population, 240, known, [Secret(note, population.levels[note])], rng, PARTS)
-    case = case_of(table, table.secrets[0], dict.fromkeys(population.levels), rng, QUICK)
+    table = source_table(population, 240, known, [Secret(note, population.levels[note])], rng, PARTS)
+    case = secret_case(table, table.secrets[0], dict.fromkeys(population.levels), rng, QUICK)
     game = Guesses(Leaking(plan, leak), (case,), 3, 0)
     found = [
         float(each.gain.value)

@@ -10,24 +10,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.audit.attackers import ATTACKERS
-from crowdgate.audit.attackers.knowing import OthersKnown, digest
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.population import Population
+from crowdgate.audit.common.predicates import Predicate
+from crowdgate.audit.inference.attacker_view import TargetAttributes
 from crowdgate.audit.inference.attacks import ATTACKS as GUESSES
-from crowdgate.audit.inference.attacks import Sight as Guessing
+from crowdgate.audit.inference.attacks import InferenceAttackerView as Guessing
 from crowdgate.audit.inference.secret import Secret
-from crowdgate.audit.inference.seen import Target
 from crowdgate.audit.membership.attacks import ATTACKS as CLAIMS
-from crowdgate.audit.membership.attacks import Sight, likelihood_ratio
-from crowdgate.audit.membership.crowd import Crowd
-from crowdgate.audit.membership.shadow import features
-from crowdgate.audit.observation import Known, Observation
-from crowdgate.audit.population import Population
-from crowdgate.audit.predicates import Predicate
+from crowdgate.audit.membership.attacks import MembershipAttackerView, likelihood_ratio
+from crowdgate.audit.membership.shadow_releases import features
+from crowdgate.audit.membership.target_population import TargetPopulation
+from crowdgate.audit.singling_out_attackers import ATTACKERS
+from crowdgate.audit.singling_out_attackers.informed_attackers import InformedAttacker, digest
 from crowdgate.histogram import Histogram, View, collapse, split
+from crowdgate.kind.mechanism_output import MechanismOutput, NoisyDistance
 from crowdgate.kind.randomness import KeyedRandomness
-from crowdgate.kind.seen import NoisyDistance, Seen
 from crowdgate.noise import NoiseSource
-from crowdgate.noisy.drawn import NoisyCounts
+from crowdgate.noisy_counts.mechanism_output import NoisyCounts
 from crowdgate.sampling import SecretKey
 from tests.audit.made import clinic, few_steps, people
 from tests.audit.people import levels, rows
@@ -67,7 +67,7 @@ def test_who_knows_the_others_reads_all_parts_as_bayes_does(seed: int) -> None:
     noisy = exact + rng.integers(-2, 3, exact.shape)
     names = ("a", "b")
     far = [int(np.abs(made - exact).sum() + off) for off in rng.integers(-3, 4, 2)]
-    told = Seen(
+    told = MechanismOutput(
         (NoisyCounts(population.levels, noisy, 1.0),), levels=population.levels,
         made=Histogram(names, (2, 3), tuple(np.indices((2, 3)).reshape(2, -1).astype(np.int32)), made.ravel()),
         distances=tuple(NoisyDistance(names, each, 2.0) for each in far),
@@ -80,7 +80,7 @@ def test_who_knows_the_others_reads_all_parts_as_bayes_does(seed: int) -> None:
         log[cell] -= ((noisy.ravel() - mine) ** 2).sum() / 2
         log[cell] -= sum((each - np.abs(made.ravel() - mine).sum()) ** 2 for each in far) / 4
     observed = Observation(seen=told, others=drawn.others)
-    (answer,) = OthersKnown().answer(observed, Known(population, 12), (Fraction(1, 6),), rng) or [None]
+    (answer,) = InformedAttacker().answer(observed, PublicKnowledge(population, 12), (Fraction(1, 6),), rng) or [None]
     assert isinstance(answer, Predicate)
     assert answer.cells is not None
     (best,) = np.flatnonzero(answer.cells) if answer.cells.sum() == 1 else (-1,)
@@ -88,7 +88,7 @@ def test_who_knows_the_others_reads_all_parts_as_bayes_does(seed: int) -> None:
     assert log[best] == pytest.approx(log.max(), abs=1e-9)
 
 
-def wide(columns: int = 20, values: int = 50) -> tuple[Population, Seen, np.ndarray]:
+def wide(columns: int = 20, values: int = 50) -> tuple[Population, MechanismOutput, np.ndarray]:
     """Of more tuples than can be numbered; released with rows, a table and a distance."""
     rng = RNG(4)
     own = levels(*[values] * 8)
@@ -101,13 +101,13 @@ def wide(columns: int = 20, values: int = 50) -> tuple[Population, Seen, np.ndar
     pair = view.names[:2]
     table = NoisyCounts({name: view.levels[name] for name in pair}, rng.integers(0, 2, (values, values)), 4.0)
     distance = NoisyDistance(pair, 100, 9.0)
-    seen = Seen((table,), levels=view.levels, made=made, distances=(distance,))
+    seen = MechanismOutput((table,), levels=view.levels, made=made, distances=(distance,))
     return population, seen, population.draw(20, rng).others
 
 
 def test_of_many_columns_every_attacker_answers_within_its_weight() -> None:
     population, seen, others = wide()
-    known, weights = Known(population, 20), (Fraction(1, 100), Fraction(1, 20))
+    known, weights = PublicKnowledge(population, 20), (Fraction(1, 100), Fraction(1, 20))
     reads = []
     for attacker in ATTACKERS:
         found = attacker.answer(Observation(seen=seen, others=others), known, weights, RNG(1))
@@ -122,11 +122,11 @@ def test_of_many_columns_every_attacker_answers_within_its_weight() -> None:
 
 def test_of_many_columns_members_and_secrets_are_looked_for() -> None:
     population, seen, _ = wide(columns=20, values=4)
-    sight = Sight(seen, Crowd(population, 20))
+    sight = MembershipAttackerView(seen, TargetPopulation(population, 20))
     found = {name: attack(sight) for name, _, attack in CLAIMS}
     assert all(each is not None and len(each) == 60 for each in found.values())
     known, secret = population.cells.names[1:], population.cells.names[0]
-    target = Target(
+    target = TargetAttributes(
         {name: population.levels[name] for name in known},
         dict(zip(known, (each.astype(np.int64) for each in population.cells.codes[1:]), strict=True)), 60,
     )  # fmt: skip
@@ -138,8 +138,10 @@ def test_of_many_columns_members_and_secrets_are_looked_for() -> None:
 def test_made_rows_take_nothing_from_who_reads_tables() -> None:
     """They are nobody's: that a class was not made says of nobody that he is not in the table."""
     population, seen, _ = wide(columns=6)
-    crowd = Crowd(population, 20)
-    with_rows, without = (likelihood_ratio(Sight(each, crowd)) for each in (seen, replace(seen, made=None)))
+    crowd = TargetPopulation(population, 20)
+    with_rows, without = (
+        likelihood_ratio(MembershipAttackerView(each, crowd)) for each in (seen, replace(seen, made=None))
+    )
     assert with_rows is not None
     assert without is not None
     assert (with_rows == without).all()
@@ -151,8 +153,10 @@ def test_a_release_of_no_rows_is_attacked_all_the_same() -> None:
     empty = Histogram(population.cells.names, population.cells.sizes, none, np.zeros(0, dtype=np.int64))
     told = replace(seen, made=empty, distances=())
     for attacker in ATTACKERS:
-        attacker.answer(Observation(seen=told, others=others), Known(population, 20), (Fraction(1, 20),), RNG(1))
-    sight = Sight(told, Crowd(population, 20))
+        attacker.answer(
+            Observation(seen=told, others=others), PublicKnowledge(population, 20), (Fraction(1, 20),), RNG(1)
+        )
+    sight = MembershipAttackerView(told, TargetPopulation(population, 20))
     assert features(sight) is not None
     assert all(attack(sight) is not None for name, _, attack in CLAIMS)
     assert digest(told) != digest(seen)
@@ -167,11 +171,11 @@ def test_what_is_attacked_is_what_is_released(tmp_path: Path) -> None:
     key = bytes(range(32))
     one, other = (KeyedRandomness(SecretKey(key, injected=True), vectors=QUIET, choose=first) for _ in range(2))
     with few_steps():
-        made = plan.protection.protect(plan.alone(), views, one).candidate
-        seen = plan.protection.attacked(views, other)
+        made = plan.protection.protect(plan.first_release_facts(), views, one).candidate
+        seen = plan.protection.mechanism_output(views, other)
     drawn = made.drawn  # type: ignore[attr-defined]
     assert seen.rows is None
-    assert seen.shown is seen.made is not None
+    assert seen.released_rows is seen.made is not None
     again = collapse(seen.made.names, seen.made.sizes, drawn.rows, np.ones(drawn.total, dtype=np.int64))
     assert (again.counts == seen.made.counts).all()
     assert all((a == b).all() for a, b in zip(again.codes, seen.made.codes, strict=True))

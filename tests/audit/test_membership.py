@@ -11,18 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from crowdgate.audit.membership.attacks import Sight, distance, likelihood_ratio
-from crowdgate.audit.membership.controls import Control, controls, tagged, units_of
-from crowdgate.audit.membership.crowd import Crowd
-from crowdgate.audit.membership.findings import CAP_FORM, EPSILON_FORM, broken, estimates, forms
-from crowdgate.audit.membership.play import NAMES, Game, found_by
-from crowdgate.audit.membership.record import Played, Point
-from crowdgate.audit.membership.shadow import fitted
-from crowdgate.audit.observation import Known, Observation
-from crowdgate.audit.population import Drawn, Population, Rng
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.population import DrawnTable, Population, Rng
+from crowdgate.audit.membership.attacks import MembershipAttackerView, distance, likelihood_ratio
+from crowdgate.audit.membership.controls import MembershipControl, control_units, controls, tagged_units
+from crowdgate.audit.membership.findings import CAP_FORM, EPSILON_FORM, estimates, refuting_points, tradeoff_bounds
+from crowdgate.audit.membership.play import NAMES, MembershipGame, true_positive_rates
+from crowdgate.audit.membership.record import MembershipPoint, MembershipResults
+from crowdgate.audit.membership.shadow_releases import fit_shadow_model
+from crowdgate.audit.membership.target_population import TargetPopulation
 from crowdgate.histogram import Histogram
-from crowdgate.kind.seen import Seen
-from crowdgate.noisy.drawn import NoisyCounts
+from crowdgate.kind.mechanism_output import MechanismOutput
+from crowdgate.noisy_counts.mechanism_output import NoisyCounts
 from tests.audit.people import persons, rows
 
 RNG = np.random.default_rng
@@ -30,15 +30,15 @@ CLAIMED = (0.01, 0.1, 0.5, 1.0)
 LEVEL = Fraction(5, 100)
 
 
-def drawn_of(population: Population, units: Sequence[int]) -> Drawn:
-    return Drawn(population, np.array(units), RNG(0))
+def drawn_of(population: Population, units: Sequence[int]) -> DrawnTable:
+    return DrawnTable(population, np.array(units), RNG(0))
 
 
 # --- claims ---
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[Drawn, np.ndarray]:
+def cases(draw: st.DrawFn) -> tuple[DrawnTable, np.ndarray]:
     """A population of four cells with at most seven units, a table of some, and scores with ties."""
     counts = draw(st.lists(st.integers(0, 2), min_size=4, max_size=4).filter(lambda found: 2 <= sum(found) <= 7))
     has = [count for count in counts if count]
@@ -51,7 +51,7 @@ def cases(draw: st.DrawFn) -> tuple[Drawn, np.ndarray]:
 @settings(max_examples=40)
 @given(cases(), st.integers(0, 7))
 def test_claims_are_those_of_units_in_the_order_of_their_scores_drawn_by_lot_where_they_tie(
-    case: tuple[Drawn, np.ndarray], count: int
+    case: tuple[DrawnTable, np.ndarray], count: int
 ) -> None:
     """The mean over all orders of the units that agree with the scores."""
     drawn, scores = case
@@ -64,7 +64,7 @@ def test_claims_are_those_of_units_in_the_order_of_their_scores_drawn_by_lot_whe
     orders = [order for order in permutations(range(size)) if _descends([units[at][0] for at in order])]
     claimed = min(count, size)
     right = [sum(units[at][1] for at in order[:claimed]) / drawn.n for order in orders]
-    found = found_by(scores, drawn, np.array([claimed / size]))
+    found = true_positive_rates(scores, drawn, np.array([claimed / size]))
     assert found[0] == pytest.approx(np.mean(right))
 
 
@@ -73,15 +73,15 @@ def _descends(scores: Sequence[float]) -> bool:
 
 
 @given(cases())
-def test_who_claims_more_finds_more_and_claims_more_of_the_others(case: tuple[Drawn, np.ndarray]) -> None:
+def test_who_claims_more_finds_more_and_claims_more_of_the_others(case: tuple[DrawnTable, np.ndarray]) -> None:
     drawn, scores = case
     shares = np.linspace(0.05, 1, 20)
-    tpr = found_by(scores, drawn, shares)
+    tpr = true_positive_rates(scores, drawn, shares)
     false = shares * drawn.population.size - tpr * drawn.n
     assert (np.diff(tpr) >= -1e-12).all()
     assert (np.diff(false) >= -1e-9).all()
     assert tpr[-1] == pytest.approx(1)
-    blind = found_by(np.zeros(len(scores)), drawn, shares)
+    blind = true_positive_rates(np.zeros(len(scores)), drawn, shares)
     assert blind == pytest.approx(shares)
 
 
@@ -93,11 +93,11 @@ def test_a_likelihood_ratio_is_that_of_two_binomial_laws(least: int) -> None:
     """f is the law of how many others of a class are sampled; a member is sampled with probability beta."""
     population = rows(np.array([[30, 8], [5, 40]]))
     beta, n = Fraction(1, 4), 40
-    crowd = Crowd(population, n)
+    crowd = TargetPopulation(population, n)
     names, sizes = population.view.names, population.view.sizes
     codes = tuple(np.array(each, dtype=np.int32) for each in ([0, 1], [0, 1]))
     released = Histogram(names, sizes, codes, np.array([6, 3]))
-    sight = Sight(Seen((), released, population.levels, least, beta), crowd)
+    sight = MembershipAttackerView(MechanismOutput((), released, population.levels, least, beta), crowd)
     found = likelihood_ratio(sight)
     assert found is not None
     share, b = 0.25 * 40 / 83, 0.25
@@ -112,27 +112,29 @@ def test_a_likelihood_ratio_is_that_of_two_binomial_laws(least: int) -> None:
 
 def test_a_noisy_table_speaks_for_cells_with_more_than_expected() -> None:
     population = rows(np.array([[50, 50], [20, 80]]))
-    crowd = Crowd(population, 100)
+    crowd = TargetPopulation(population, 100)
     first = {"a": population.levels["a"]}
     table = NoisyCounts(first, np.array([60, 40]), 9.0)
     total = NoisyCounts({}, np.array([100]), 9.0)
-    found = likelihood_ratio(Sight(Seen((table, total)), crowd))
+    found = likelihood_ratio(MembershipAttackerView(MechanismOutput((table, total)), crowd))
     assert found is not None
     variance = 9 + 50 * 0.5
     assert found[0] - found[2] == pytest.approx(20 / variance)
     assert found[0] == found[1]
     second = NoisyCounts({"b": population.levels["b"]}, np.array([35, 65]), 0.0)  # as many as expected
-    found = likelihood_ratio(Sight(Seen((second,)), crowd))
+    found = likelihood_ratio(MembershipAttackerView(MechanismOutput((second,)), crowd))
     assert found is not None
     assert found[0] - found[1] == pytest.approx(-1 / (2 * 35 * 0.5) + 1 / (2 * 65 * 0.5))
-    assert distance(Sight(Seen((table,)), crowd)) is None
+    assert distance(MembershipAttackerView(MechanismOutput((table,)), crowd)) is None
 
 
 def test_nearest_classes_are_those_with_most_agreeing_attributes_then_the_largest() -> None:
     population = rows(np.array([[3, 1], [2, 1]]))
     codes = (np.array([0, 1], dtype=np.int32), np.array([0, 0], dtype=np.int32))
     released = Histogram(population.view.names, population.view.sizes, codes, np.array([5, 2]))
-    found = distance(Sight(Seen((), released, population.levels), Crowd(population, 4)))
+    found = distance(
+        MembershipAttackerView(MechanismOutput((), released, population.levels), TargetPopulation(population, 4))
+    )
     assert found is not None
     # the cells (0, 0), (0, 1), (1, 0), (1, 1)
     assert found.tolist() == pytest.approx([2 + 5 / 6, 1 + 5 / 6, 2 + 2 / 6, 1 + 2 / 6])
@@ -142,17 +144,24 @@ def test_the_score_of_a_person_is_that_of_all_rows() -> None:
     """Persons with two rows in one cell, one in the other, one in each."""
     population = persons(np.array([[2, 0], [0, 1], [1, 1]]), np.array([10, 10, 10]))
     table = NoisyCounts(population.levels, np.array([40, 5]), 1.0)
-    sight = Sight(Seen((table,)), Crowd(population, 15))
+    sight = MembershipAttackerView(MechanismOutput((table,)), TargetPopulation(population, 15))
     found = likelihood_ratio(sight)
     assert found is not None
     first, second = sight.log_tables
     assert found.tolist() == pytest.approx([2 * first, second, first + second])
 
 
-@pytest.mark.parametrize("seen", [Seen(), Seen(unread=("a sum",))])
-def test_where_nothing_is_told_that_is_read_nothing_is_claimed(seen: Seen) -> None:
+@pytest.mark.parametrize("seen", [MechanismOutput(), MechanismOutput(unread=("a sum",))])
+def test_where_nothing_is_told_that_is_read_nothing_is_claimed(seen: MechanismOutput) -> None:
     population = rows(np.array([[50, 50], [50, 50]]))
-    game = Game(Told(seen), Crowd(population, 100), CLAIMED, 1, 0, fitted(Told(seen), Crowd(population, 100), RNG(0)))
+    game = MembershipGame(
+        Told(seen),
+        TargetPopulation(population, 100),
+        CLAIMED,
+        1,
+        0,
+        fit_shadow_model(Told(seen), TargetPopulation(population, 100), RNG(0)),
+    )
     played = play(game, 20)
     assert played.points == ()
     assert set(played.recall["likelihood ratio"]) == {None}
@@ -165,10 +174,10 @@ def test_where_nothing_is_told_that_is_read_nothing_is_claimed(seen: Seen) -> No
 class Told:
     """Tells the same of every table."""
 
-    seen: Seen
+    seen: MechanismOutput
     name: str = "told"
 
-    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:  # noqa: ARG002 nothing is drawn
+    def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:  # noqa: ARG002 nothing is drawn
         return Observation(seen=self.seen)
 
 
@@ -180,31 +189,31 @@ class Classes:
     beta: Fraction = Fraction(1)
     name: str = "classes"
 
-    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
+    def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
         table = drawn.table
         counts = rng.binomial(table.counts, float(self.beta))
         has = counts >= self.least
         codes = tuple(column[has] for column in table.codes)
         kept = Histogram(table.names, table.sizes, codes, counts[has])
-        return Observation(seen=Seen((), kept, known.population.levels, self.least, self.beta))
+        return Observation(seen=MechanismOutput((), kept, known.population.levels, self.least, self.beta))
 
 
-def play(game: Game, trials: int, must: str = "judged") -> Played:
+def play(game: MembershipGame, trials: int, must: str = "judged") -> MembershipResults:
     tallies = {at: game.read(game.batch(at, size).to_json(), size) for at, size in game.batches(trials)}
     return game.played(tallies, must, "", None)  # type: ignore[arg-type]
 
 
-def small(n: int = 400) -> Crowd:
+def small(n: int = 400) -> TargetPopulation:
     """Twice as many units, each with a tag."""
-    return Crowd(tagged(rows(np.full((10, 10, 10), 3)), 2 * n, RNG(3)), n)
+    return TargetPopulation(tagged_units(rows(np.full((10, 10, 10), 3)), 2 * n, RNG(3)), n)
 
 
-def control(game: Control, crowd: Crowd, trials: int = 200) -> Played:
-    return play(Game(game, crowd, CLAIMED, 5, 1, attacks=game.attacks), trials, game.must)
+def control(game: MembershipControl, crowd: TargetPopulation, trials: int = 200) -> MembershipResults:
+    return play(MembershipGame(game, crowd, CLAIMED, 5, 1, attacks=game.attacks), trials, game.must)
 
 
 def test_a_game_is_a_function_of_its_seed_and_its_batches_do_not_hang_together() -> None:
-    game = Game(Classes(), Crowd(rows(np.full((4, 5), 20)), 150), CLAIMED, 5, 0)
+    game = MembershipGame(Classes(), TargetPopulation(rows(np.full((4, 5), 20)), 150), CLAIMED, 5, 0)
     first = game.batch(1, 10)
     game.batch(0, 10)
     assert (first.estimating == game.batch(1, 10).estimating)[:, :2].all()
@@ -220,14 +229,14 @@ def test_a_game_is_a_function_of_its_seed_and_its_batches_do_not_hang_together()
 
 def test_counts_of_classes_tell_who_is_in_the_table_and_shadows_find_as_many() -> None:
     """Of the classes of a table of half the population, in cells of 20 units; a blind attacker finds a tenth."""
-    crowd, mechanism = Crowd(rows(np.full((4, 5), 20)), 200), Classes()
-    played = play(Game(mechanism, crowd, CLAIMED, 5, 0, fitted(mechanism, crowd, RNG(1))), 40)
+    crowd, mechanism = TargetPopulation(rows(np.full((4, 5), 20)), 200), Classes()
+    played = play(MembershipGame(mechanism, crowd, CLAIMED, 5, 0, fit_shadow_model(mechanism, crowd, RNG(1))), 40)
     at = CLAIMED.index(0.1)
     for name in ("distance", "likelihood ratio", "shadow releases"):
         share = played.recall[name][at]
         assert share is not None
         assert share > 0.13
-    (found,) = [each for each in estimates(played, forms(0, 0, None, 200), LEVEL) if each.claimed == 0.1]
+    (found,) = [each for each in estimates(played, tradeoff_bounds(0, 0, None, 200), LEVEL) if each.claimed == 0.1]
     assert found.tpr.lower < found.tpr.value < found.tpr.upper
     assert found.fpr.lower < found.fpr.value < found.fpr.upper
     assert float(found.tpr.value) * 200 + float(found.fpr.value) * 200 == pytest.approx(40)
@@ -236,7 +245,7 @@ def test_counts_of_classes_tell_who_is_in_the_table_and_shadows_find_as_many() -
 
 def test_tables_of_unequal_halves_give_both_rates() -> None:
     """Of a table of a fifth of the population that is published with tags, claiming a tenth finds half of it."""
-    crowd = Crowd(tagged(rows(np.full((10, 10), 10)), 1000, RNG(3)), 200)
+    crowd = TargetPopulation(tagged_units(rows(np.full((10, 10), 10)), 1000, RNG(3)), 200)
     played = control(controls(None)[0], crowd, 20)
     rates = {point.claimed: set(np.round(point.tpr, 9)) for point in played.points}
     assert rates == {0.01: {0.05}, 0.1: {0.5}, 0.5: {1.0}, 1.0: {1.0}}
@@ -247,16 +256,16 @@ def test_tables_of_unequal_halves_give_both_rates() -> None:
 def test_rates_that_cannot_be_are_refused(point: tuple[float, float]) -> None:
     claimed, tpr = point
     with pytest.raises(ValueError, match=r"can't be|greater"):
-        Played(mechanism="m", must="judged", note="", rate=None, releases=1, n=10, others=10, recall={},
-               points=(Point(claimed=claimed, attack="a", tpr=(tpr,)),))  # fmt: skip
+        MembershipResults(mechanism="m", must="judged", note="", rate=None, releases=1, n=10, others=10, recall={},
+               points=(MembershipPoint(claimed=claimed, attack="a", tpr=(tpr,)),))  # fmt: skip
 
 
 # --- what must be found of controls: nothing is left to chance but the coins of the sample ---
 
 
-def names_broken(played: Played, epsilon: str, beta: str | None, n: int = 400) -> set[str]:
-    every = forms(Fraction(epsilon), Fraction("1e-9"), None if beta is None else (Fraction(beta), 0, 0), n)
-    return {name for _, name in broken(estimates(played, every, LEVEL), LEVEL)}
+def names_broken(played: MembershipResults, epsilon: str, beta: str | None, n: int = 400) -> set[str]:
+    every = tradeoff_bounds(Fraction(epsilon), Fraction("1e-9"), None if beta is None else (Fraction(beta), 0, 0), n)
+    return {name for _, name in refuting_points(estimates(played, every, LEVEL), LEVEL)}
 
 
 @pytest.mark.parametrize("beta", ["0.1", "0.3", "0.8"])
@@ -276,7 +285,7 @@ def test_the_whole_table_breaks_epsilon_where_nothing_is_sampled() -> None:
 
 
 def test_the_least_rate_that_would_be_refuted_is_refuted_and_less_is_not() -> None:
-    every = forms(Fraction(1), 0, (Fraction("0.3"), 0, 0), 500)
+    every = tradeoff_bounds(Fraction(1), 0, (Fraction("0.3"), 0, 0), 500)
     for claimed in (0.01, 0.5):
         (first,) = estimates(_constant(claimed, claimed), every, LEVEL)
         for name, rate in first.refutable.items():
@@ -287,28 +296,29 @@ def test_the_least_rate_that_would_be_refuted_is_refuted_and_less_is_not() -> No
             (above,) = estimates(_constant(claimed, rate), every, LEVEL)
             (below,) = estimates(_constant(claimed, rate * (1 - 1e-5)), every, LEVEL)
             assert above.p[name] <= LEVEL / 2 < below.p[name] <= LEVEL
-            assert (above, name) in broken([above], LEVEL)
+            assert (above, name) in refuting_points([above], LEVEL)
             alone = all(p > LEVEL / 2 for other, p in below.p.items() if other != name)
-            assert ((below, name) in broken([below], LEVEL)) is not alone, "two forms are tested (Holm)"
+            assert ((below, name) in refuting_points([below], LEVEL)) is not alone, "two forms are tested (Holm)"
 
 
-def _constant(claimed: float, tpr: float) -> Played:
+def _constant(claimed: float, tpr: float) -> MembershipResults:
     """The same rate in 100 releases, of tables of 500 of 1,000 units."""
-    point = Point(claimed=claimed, attack="a", tpr=(tpr,) * 100)
-    return Played(mechanism="m", must="judged", note="", rate=None, releases=100, n=500, others=500, recall={},
-                  points=(point,))  # fmt: skip
+    point = MembershipPoint(claimed=claimed, attack="a", tpr=(tpr,) * 100)
+    return MembershipResults(
+        mechanism="m", must="judged", note="", rate=None, releases=100, n=500, others=500, recall={}, points=(point,)
+    )
 
 
 def test_more_units_are_controlled_where_few_are_sampled() -> None:
-    assert [units_of(10**6, beta) for beta in (None, Fraction("0.3"), Fraction("0.01"), Fraction("1e-6"))] == [
+    assert [control_units(10**6, beta) for beta in (None, Fraction("0.3"), Fraction("0.01"), Fraction("1e-6"))] == [
         1000, 1000, 4000, 20_000
     ]  # fmt: skip
-    assert units_of(250, None) == 250
+    assert control_units(250, None) == 250
 
 
 def test_persons_are_tagged_by_their_first_row() -> None:
     population = persons(np.array([[2, 0], [0, 1], [1, 1]]), np.array([5, 5, 5]))
-    found = tagged(population, 15, RNG(0))
+    found = tagged_units(population, 15, RNG(0))
     assert found.rows is None
     assert (found.size, len(found.cells)) == (15, 15)
     assert np.bincount(found.cells.codes[1]).tolist() == [10, 5]
@@ -320,8 +330,8 @@ def test_a_release_without_rows_or_with_too_many_takes_no_attack_away(
 ) -> None:
     """Of five classes with a row each in half of all tables, of which none below two is released."""
     monkeypatch.setattr("crowdgate.audit.membership.attacks.MOST_PAIRS", pairs)
-    crowd = Crowd(rows(np.full((5,), 2)), 4)
-    played = play(Game(Classes(2), crowd, (0.5,), 1, 0, attacks=frozenset({"distance"})), 40)
+    crowd = TargetPopulation(rows(np.full((5,), 2)), 4)
+    played = play(MembershipGame(Classes(2), crowd, (0.5,), 1, 0, attacks=frozenset({"distance"})), 40)
     (share,) = played.recall["distance"]
     assert share is not None
     assert share > 0.5
@@ -335,18 +345,18 @@ class Counts:
     noise: float
     name: str = "counts"
 
-    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
+    def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
         levels = known.population.levels
         counts = np.zeros([len(level) for level in levels.values()])
         counts[drawn.table.codes] = drawn.table.counts
         counts += rng.normal(0, self.noise, counts.shape)
-        return Observation(seen=Seen((NoisyCounts(levels, np.rint(counts).astype(np.int64), 25.0),)))
+        return Observation(seen=MechanismOutput((NoisyCounts(levels, np.rint(counts).astype(np.int64), 25.0),)))
 
 
 @pytest.mark.parametrize("noise", [5.0, 0.0])
 def test_noise_that_was_left_out_is_found_in_cells_of_few_people(noise: float) -> None:
     """Of cells of one person among cells of a hundred: a count that is exact gives them away."""
-    crowd = Crowd(rows(np.array([[1] * 10, [100] * 10])), 505)
-    played = play(Game(Counts(noise), crowd, (0.005,), 5, 0), 100)
+    crowd = TargetPopulation(rows(np.array([[1] * 10, [100] * 10])), 505)
+    played = play(MembershipGame(Counts(noise), crowd, (0.005,), 5, 0), 100)
     found = names_broken(played, "1", None, 505)
     assert found == (set() if noise else {EPSILON_FORM})

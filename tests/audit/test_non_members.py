@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowdgate.audit.common.observation import Mechanism, Observation, PublicKnowledge
+from crowdgate.audit.common.population import DrawnTable, Population, Rng
 from crowdgate.audit.inference import models
 from crowdgate.audit.inference.baselines import BASELINES
-from crowdgate.audit.inference.case import Case, case_of
 from crowdgate.audit.inference.findings import estimates
-from crowdgate.audit.inference.models import Fit
-from crowdgate.audit.inference.original import MOST_FITTED, PARTS, Original, blocks_of, original
-from crowdgate.audit.inference.play import Game
+from crowdgate.audit.inference.models import FitTask
+from crowdgate.audit.inference.play import InferenceGame
 from crowdgate.audit.inference.secret import Floats, Guesses, Secret
-from crowdgate.audit.membership.crowd import Crowd
-from crowdgate.audit.membership.play import Game as Membership
-from crowdgate.audit.observation import Known, Mechanism, Observation
-from crowdgate.audit.population import Drawn, Population, Rng
+from crowdgate.audit.inference.secret_case import SecretCase, secret_case
+from crowdgate.audit.inference.source_table import MOST_FITTED, PARTS, SourceTable, block_count, source_table
+from crowdgate.audit.membership.play import MembershipGame as Membership
+from crowdgate.audit.membership.target_population import TargetPopulation
 from crowdgate.histogram import Histogram
-from crowdgate.kind.seen import Seen
+from crowdgate.kind.mechanism_output import MechanismOutput
 from tests.audit.people import persons, rows
 from tests.audit.playing import Everything
 
@@ -30,26 +30,26 @@ RNG = np.random.default_rng
 QUICK = BASELINES[:3]
 
 
-def table_of(population: Population, seed: int, blocks: int, units: int | None = None) -> Original:
+def table_of(population: Population, seed: int, blocks: int, units: int | None = None) -> SourceTable:
     *known, last = population.levels
     n = population.size if units is None else units
-    return original(population, n, known, [Secret(last, population.levels[last])], RNG(seed), blocks)
+    return source_table(population, n, known, [Secret(last, population.levels[last])], RNG(seed), blocks)
 
 
 @dataclass
 class Spy:
     """Guesses nothing, and keeps what it was fitted to and for whom."""
 
-    fits: list[Fit] = field(default_factory=list)
+    fits: list[FitTask] = field(default_factory=list)
 
-    def __call__(self, fit: Fit) -> Floats:
+    def __call__(self, fit: FitTask) -> Floats:
         self.fits.append(fit)
         return np.zeros((len(fit.wanted), fit.labels.size))
 
 
-def fitted(table: Original) -> tuple[Case, Sequence[Fit]]:
+def fitted(table: SourceTable) -> tuple[SecretCase, Sequence[FitTask]]:
     spy = Spy()
-    case = case_of(table, table.secrets[0], dict.fromkeys(table.population.levels), RNG(0), [("spy", "", spy)])
+    case = secret_case(table, table.secrets[0], dict.fromkeys(table.population.levels), RNG(0), [("spy", "", spy)])
     return case, spy.fits
 
 
@@ -89,16 +89,16 @@ def test_a_baseline_has_seen_every_row_of_everybody_else_and_none_of_its_targets
 
 @given(st.integers(2, 10**6))
 def test_small_tables_are_left_out_one_by_one_and_larger_ones_in_as_many_blocks_as_can_be_fitted(n: int) -> None:
-    blocks = blocks_of(n)
+    blocks = block_count(n)
     assert blocks % PARTS == 0
     assert blocks >= PARTS
     assert blocks == PARTS or (blocks - PARTS) * n <= MOST_FITTED
     assert blocks >= n or blocks == PARTS or (blocks + PARTS) * n > MOST_FITTED
-    assert blocks_of(n + 1) <= blocks or n < 400
+    assert block_count(n + 1) <= blocks or n < 400
 
 
 def test_a_small_table_is_left_out_one_by_one() -> None:
-    assert [blocks_of(n) for n in (200, 315, 1000, 10_000, 20_000, 299_285)] == [200, 315, 100, 10, 5, 5]
+    assert [block_count(n) for n in (200, 315, 1000, 10_000, 20_000, 299_285)] == [200, 315, 100, 10, 5, 5]
 
 
 def visits() -> np.ndarray:
@@ -118,7 +118,7 @@ def test_the_other_rows_of_a_person_tell_a_baseline_nothing_of_him(blocks: int) 
     table = table_of(persons(lines, np.ones(60, dtype=int)), 1, blocks)
     assert best_of(table) < 46 / 60
     case, _ = fitted(table)
-    assert case.alone.all(), "three rows of one person are not three people"
+    assert case.unique_cells.all(), "three rows of one person are not three people"
     assert case.targets(1) == case.targets(0) == table.units[:, table.estimate].sum()
     assert best_of(table_of(rows(lines.sum(axis=0)), 1, blocks)) > 0.9, "the fault that is looked for"
 
@@ -129,12 +129,12 @@ class Torn:
 
     name: str = "torn"
 
-    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
+    def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
         whole = known.population.cells
         kept = rng.permutation(whole.rows)[: drawn.table.rows]
         codes = tuple(column[np.sort(kept)] for column in whole.codes)
         return Observation(
-            seen=Seen(
+            seen=MechanismOutput(
                 (),
                 Histogram(whole.names, whole.sizes, codes, np.ones(len(kept), dtype=np.int64)),
                 known.population.levels,
@@ -145,14 +145,14 @@ class Torn:
 @pytest.mark.parametrize(("mechanism", "least", "most"), [(Everything(), 1.0, 1.0), (Torn(), 0.0, 0.7)])
 def test_members_are_persons_with_all_of_their_rows(mechanism: Mechanism, least: float, most: float) -> None:
     """Twenty of sixty persons are in the table, with three rows each: who sees it claims just these."""
-    crowd = Crowd(persons(visits(), np.ones(60, dtype=int)), 20)
+    crowd = TargetPopulation(persons(visits(), np.ones(60, dtype=int)), 20)
     game = Membership(mechanism, crowd, (1 / 3,), 1, 0, attacks=frozenset({"likelihood ratio"}))
     assert least <= np.nanmax(game.release(RNG(3))) <= most
 
 
-def best_of(table: Original) -> float:
+def best_of(table: SourceTable) -> float:
     """How often the best baseline is right of everybody."""
-    case = case_of(table, table.secrets[0], dict.fromkeys(table.population.levels), RNG(2), QUICK)
+    case = secret_case(table, table.secrets[0], dict.fromkeys(table.population.levels), RNG(2), QUICK)
     return max(float(case.right(each, 0).sum() / table.rows.sum()) for each in case.held)
 
 
@@ -163,7 +163,7 @@ def test_alone_is_with_whom_no_other_person_agrees(population: Population, seed:
     case, _ = fitted(table)
     lines = np.eye(len(table.units), dtype=int) if population.rows is None else table.population.rows.toarray()
     known = table.population.codes("a", table.population.levels["a"])
-    for cell, alone in enumerate(case.alone):
+    for cell, alone in enumerate(case.unique_cells):
         having = [who for who, line in enumerate(lines) if line[known == known[cell]].any()]
         assert alone == (table.units[having].sum() == 1)
 
@@ -184,7 +184,7 @@ def test_a_table_is_told_of_its_own_people_alone(population: Population, seed: i
 def always(label: int) -> models.Model:
     """Guesses one label, surest where the code is smallest."""
 
-    def guess(fit: Fit) -> Floats:
+    def guess(fit: FitTask) -> Floats:
         found = np.full((len(fit.wanted), 2), 0.01)
         found[:, label] = 1 - 0.1 * fit.known.codes[0][fit.wanted]
         return found
@@ -198,7 +198,7 @@ def test_as_many_are_compared_with_the_baseline_that_is_best_at_as_many() -> Non
     population = rows(np.array([[100, 0], [0, 100], [0, 100], [0, 100]]))
     table = table_of(population, 3, PARTS)
     every = [("first", "", always(0)), ("most", "", always(1))]
-    case = case_of(table, table.secrets[0], dict.fromkeys(table.population.levels), RNG(0), every)
+    case = secret_case(table, table.secrets[0], dict.fromkeys(table.population.levels), RNG(0), every)
     first = Guesses(np.zeros(4, dtype=int), np.array([0.9, 0.0, 0.0, 0.0]))
     found = case.view(table.finest(table.known)).shares(first, table.estimate)[0, 0]
     share = found[0]
@@ -213,7 +213,7 @@ def test_a_baseline_is_chosen_by_twenty_people_at_least() -> None:
     population = rows(np.array([[9, 1], [190, 10], [10, 390], [10, 380]]))
     table = table_of(population, 3, PARTS)
     rare = [("first", "", always(0)), ("most", "", always(1))]
-    case = case_of(table, table.secrets[0], dict.fromkeys(table.population.levels), RNG(0), rare)
+    case = secret_case(table, table.secrets[0], dict.fromkeys(table.population.levels), RNG(0), rare)
     curves = case.choosing[0]
     best = [int(np.argmax([curve.at(np.asarray(0.1)) for curve in curves])), case.chosen(0, 0.1)]
     assert best[0] == best[1] == case.chosen(0, 0.001) == case.chosen(0, 0.05)
@@ -223,8 +223,8 @@ def test_a_baseline_is_chosen_by_twenty_people_at_least() -> None:
 def test_the_record_names_the_baseline_that_was_compared() -> None:
     population = rows(RNG(7).integers(0, 9, (6, 4, 2)) + 1)
     table = table_of(population, 3, 20)
-    case = case_of(table, table.secrets[0], dict.fromkeys(table.population.levels), RNG(0), QUICK)
-    game = Game(Everything(), (case,), 1, 0)
+    case = secret_case(table, table.secrets[0], dict.fromkeys(table.population.levels), RNG(0), QUICK)
+    game = InferenceGame(Everything(), (case,), 1, 0)
     played = game.played({0: game.batch(0, 3)}, "judged", "", None)
     for each in played.secrets[0].found:
         shares = [line[0] for line in each.shares]

@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowdgate.audit.attackers import ATTACKERS
-from crowdgate.audit.controls import own_controls
-from crowdgate.audit.controls.own import RawColumn, SuppressionOff
-from crowdgate.audit.game import Game, play
-from crowdgate.audit.judging import judged
-from crowdgate.audit.observation import Known
-from crowdgate.audit.population import Population
-from crowdgate.audit.released import Released
-from crowdgate.jobs.plan import plan_policy
+from crowdgate.audit.common.control_results import control_results
+from crowdgate.audit.common.observation import PublicKnowledge
+from crowdgate.audit.common.policy_mechanism import PolicyMechanism
+from crowdgate.audit.common.population import Population
+from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
+from crowdgate.audit.singling_out_attackers import ATTACKERS
+from crowdgate.audit.singling_out_controls import faulty_policy_controls
+from crowdgate.audit.singling_out_controls.faulty_policy import RawColumn, SuppressionOff
 from crowdgate.kind.plan import Plan
+from crowdgate.planning.plan import plan_policy
 from tests.audit.people import rows
 from tests.workshop import make_workshop
 
@@ -48,8 +48,8 @@ def test_the_faults_are_caught_and_the_mechanism_holds(tmp_path: Path) -> None:
     attackers beside .368 with Holm at 1/1,000."""
     plan = clinic(tmp_path)
     population = skewed(plan)
-    known = Known(population, population.size)
-    controls = own_controls(plan.protection, plan.alone(), Fraction(1, 2))
+    known = PublicKnowledge(population, population.size)
+    controls = faulty_policy_controls(plan.protection, plan.first_release_facts(), Fraction(1, 2))
     assert [each.name for each in controls] == [
         "suppression off",
         "this policy's rows with one raw column",
@@ -59,13 +59,17 @@ def test_the_faults_are_caught_and_the_mechanism_holds(tmp_path: Path) -> None:
     controls = controls[:2]
     for each in controls:
         assert each.fits(known)
-        game = Game(each, [a for a in ATTACKERS if a.name in each.attackers], known, each.weights(known.n), 7, 1)
-        (found,) = judged([game.played({0: play(game, each.trials)}, "be caught", "", each.claimed(known))])
+        game = SinglingOutGame(
+            each, [a for a in ATTACKERS if a.name in each.attackers], known, each.weights(known.n), 7, 1
+        )
+        (found,) = control_results(
+            [game.played({0: play_trials(game, each.trials)}, "be caught", "", each.claimed(known))]
+        )
         assert found.works, found
         assert found.power >= 0.9
     readers = [each for each in ATTACKERS if each.name in ("likeliest classes", "group and hash", "two columns")]
-    game = Game(Released(plan.protection), readers, known, (Fraction(1, known.n),), 7, 0)
-    tally = play(game, 300)
+    game = SinglingOutGame(PolicyMechanism(plan.protection), readers, known, (Fraction(1, known.n),), 7, 0)
+    tally = play_trials(game, 300)
     assert tally.kept > 0
     # P(Bin(300, .368) > 139) < .0004: three attackers, 1/1,000 in all
     assert tally.light.max() <= 139
@@ -73,8 +77,8 @@ def test_the_faults_are_caught_and_the_mechanism_holds(tmp_path: Path) -> None:
 
 def test_where_nothing_is_rare_suppression_off_is_not_played(tmp_path: Path) -> None:
     plan = clinic(tmp_path)
-    known = Known(placed(plan, rows(np.full((100, 4), 50))), 20_000)
-    off, raw, _ = own_controls(plan.protection, plan.alone(), Fraction(1, 2))
+    known = PublicKnowledge(placed(plan, rows(np.full((100, 4), 50))), 20_000)
+    off, raw, _ = faulty_policy_controls(plan.protection, plan.first_release_facts(), Fraction(1, 2))
     assert isinstance(off, SuppressionOff)
     assert isinstance(raw, RawColumn)
     assert not off.fits(known)
@@ -84,10 +88,10 @@ def test_where_nothing_is_rare_suppression_off_is_not_played(tmp_path: Path) -> 
 def test_what_is_not_suppressed_is_the_whole_sample(tmp_path: Path) -> None:
     plan = clinic(tmp_path)
     population = skewed(plan)
-    known = Known(population, 1000)
-    off, *_ = own_controls(plan.protection, plan.alone(), Fraction(1, 2))
+    known = PublicKnowledge(population, 1000)
+    off, *_ = faulty_policy_controls(plan.protection, plan.first_release_facts(), Fraction(1, 2))
     rng = np.random.default_rng(3)
-    told = off.tell(population.draw(1000, rng), known, rng).seen
+    told = off.apply(population.draw(1000, rng), known, rng).seen
     assert told is not None
     assert told.rows is not None
     assert told.rows.counts.min() == 1
@@ -109,15 +113,17 @@ def test_noise_that_is_off_is_caught_and_noise_that_is_on_holds(tmp_path: Path) 
     workshop.edit(workshop.policy, "{epsilon: 2, delta: 0.01}", "{epsilon: 0.1, delta: 0.01}")
     assert end > start
     plan = plan_policy(workshop.policy)
-    known = Known(skewed(plan), 1000)
-    (off,) = own_controls(plan.protection, plan.alone(), Fraction(1))
+    known = PublicKnowledge(skewed(plan), 1000)
+    (off,) = faulty_policy_controls(plan.protection, plan.first_release_facts(), Fraction(1))
     assert off.fits(known)
     readers = [each for each in ATTACKERS if each.name in off.attackers]
-    game = Game(off, readers, known, off.weights(known.n), 7, 1)
-    (found,) = judged([game.played({0: play(game, off.trials)}, "be caught", "", off.claimed(known))])
+    game = SinglingOutGame(off, readers, known, off.weights(known.n), 7, 1)
+    (found,) = control_results([game.played({0: play_trials(game, off.trials)}, "be caught", "", off.claimed(known))])
     assert found.works, found
     assert found.power >= 0.9
-    noisy = play(Game(Released(plan.protection), readers, known, (Fraction(1, known.n),), 7, 0), 300)
+    noisy = play_trials(
+        SinglingOutGame(PolicyMechanism(plan.protection), readers, known, (Fraction(1, known.n),), 7, 0), 300
+    )
     assert noisy.light.max() <= 139
 
 
@@ -127,6 +133,6 @@ def test_levels_that_are_chosen_are_those_that_the_control_claims_for(tmp_path: 
     chosen = "age: {choose: [exact, 50 years]}, ward: exact}\n    choose: {epsilon: 0.5}"
     workshop.edit(workshop.policy, "age: 50 years, ward: exact}", chosen)
     plan = plan_policy(workshop.policy)
-    known = Known(placed(plan, skewed(plan)), 1000)
-    off, *_ = own_controls(plan.protection, plan.alone(), Fraction(1, 2))
+    known = PublicKnowledge(placed(plan, skewed(plan)), 1000)
+    off, *_ = faulty_policy_controls(plan.protection, plan.first_release_facts(), Fraction(1, 2))
     assert not off.fits(known)

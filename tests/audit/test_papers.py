@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from crowdgate.accounting.intervals import clopper_pearson
-from crowdgate.audit.attackers.groups import BitPredicate
-from crowdgate.audit.controls.groups import BitSuppression
-from crowdgate.audit.observation import Known
-from crowdgate.audit.population import Tags
-from crowdgate.audit.predicates import ALL_BITS, Bits, Predicate, spread
+from crowdgate.audit.common.observation import PublicKnowledge
+from crowdgate.audit.common.population import Tags
+from crowdgate.audit.common.predicates import ALL_BITS, Predicate, TagBits, deposit_bits
+from crowdgate.audit.singling_out_attackers.on_groups import BitPredicate
+from crowdgate.audit.singling_out_controls.groups import BitSuppression
 from crowdgate.histogram import Mask
 from tests.audit.games import isolations, within
 from tests.audit.papers import BY_NAME, STATED, TINY, Stated
@@ -37,7 +37,7 @@ def test_the_pair_singles_out_nearly_always() -> None:
 class Printed:
     """The predicate of section 6.2 (arXiv) as printed: the other bits make a number that is greater."""
 
-    def __init__(self, less: Bits) -> None:
+    def __init__(self, less: TagBits) -> None:
         self.less = less
 
     @property
@@ -45,7 +45,7 @@ class Printed:
         return Fraction(1, 1 << self.less.mask.bit_count()) - self.less.weight
 
     def __call__(self, tags: Tags) -> Mask:
-        found: Mask = Bits(self.less.mask, self.less.value)(tags) & ~self.less(tags)
+        found: Mask = TagBits(self.less.mask, self.less.value)(tags) & ~self.less(tags)
         return found
 
 
@@ -53,18 +53,18 @@ class Printed:
 @pytest.mark.parametrize(("k", "rate"), [(3, 0.195), (5, 0.003)])
 def test_the_predicate_as_printed_isolates_rarely(k: int, rate: float) -> None:
     """N = 1,500 tables, intervals at 2e-5: .603 and .451 are seen beside .195 and .003 for sure."""
-    known, rng = Known(rows(np.array([1])), k), np.random.default_rng(4)
+    known, rng = PublicKnowledge(rows(np.array([1])), k), np.random.default_rng(4)
     found = 0
     for _ in range(1500):
         drawn = known.population.draw(k, rng)
-        (answer,) = BitPredicate().answer(BitSuppression(k).tell(drawn, known, rng), known, [Fraction(1)], rng) or ()
+        (answer,) = BitPredicate().answer(BitSuppression(k).apply(drawn, known, rng), known, [Fraction(1)], rng) or ()
         assert isinstance(answer, Predicate)
-        assert isinstance(answer.tags, Bits)
+        assert isinstance(answer.tags, TagBits)
         found += int(np.count_nonzero(Printed(answer.tags)(drawn.tags))) == 1
     assert within(rate, found, 1500)
 
 
 def test_spreading_a_number_keeps_its_bits_and_order() -> None:
     places = 0b1011 << 60
-    assert [spread(number, places) >> 60 for number in range(8)] == [0, 1, 2, 3, 8, 9, 10, 11]
-    assert spread(ALL_BITS, ALL_BITS) == ALL_BITS
+    assert [deposit_bits(number, places) >> 60 for number in range(8)] == [0, 1, 2, 3, 8, 9, 10, 11]
+    assert deposit_bits(ALL_BITS, ALL_BITS) == ALL_BITS

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.audit.population import Population
-from crowdgate.audit.predicates import Predicate
+from crowdgate.audit.common.population import Population
+from crowdgate.audit.common.predicates import Predicate
 from tests.audit.people import persons, populations, rows
 
 

@@ -8,8 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdgate.audit.population import Population, Tags
-from crowdgate.audit.predicates import ALL_BITS, GRID, Between, Bits, Everybody, Hashed, Predicate, hashed, spread
+from crowdgate.audit.common.population import Population, Tags
+from crowdgate.audit.common.predicates import (
+    ALL_BITS,
+    GRID,
+    Predicate,
+    PredicatePerUnit,
+    TagBits,
+    TagHash,
+    TagRange,
+    deposit_bits,
+    hash_tags,
+)
 from tests.audit.games import within
 from tests.audit.people import rows
 
@@ -23,7 +33,7 @@ def tags(values: list[int]) -> Tags:
 @given(numbers, st.integers(0, 200), st.integers(0, 5), numbers)
 def test_the_weight_of_an_interval_is_the_share_of_tags_in_it(low: int, size: int, bits: int, value: int) -> None:
     high = min(ALL_BITS, low + size)
-    condition = Between(low, high, bits, value % (1 << bits))
+    condition = TagRange(low, high, bits, value % (1 << bits))
     around = tags(list(range(max(0, low - 40), min(ALL_BITS, high + 40) + 1)))
     found = around[condition(around)]
     assert len(found) == condition.weight * GRID
@@ -36,8 +46,8 @@ def test_the_weight_of_a_pattern_is_the_share_of_tags_that_have_it(
 ) -> None:
     mask = ALL_BITS & ~sum(1 << place for place in free)
     below = data.draw(st.none() | st.integers(0, 1 << len(free)))
-    condition = Bits(mask, value, below)
-    every = [(value & mask) | spread(number, ALL_BITS & ~mask) for number in range(1 << len(free))]
+    condition = TagBits(mask, value, below)
+    every = [(value & mask) | deposit_bits(number, ALL_BITS & ~mask) for number in range(1 << len(free))]
     # any other tag has a marked bit that is another
     others = [tag ^ (mask & -mask) for tag in every] if mask else []
     assert int(np.count_nonzero(condition(tags(every)))) == condition.weight * GRID
@@ -50,12 +60,12 @@ def test_the_weight_of_a_pattern_is_the_share_of_tags_that_have_it(
 def test_everybody_is_singled_out_only_if_every_unit_has_a_predicate_of_its_own(who: list[tuple[int, int]]) -> None:
     drawn = rows(np.array([3, 1, 2, 1])).draw(len(who), np.random.default_rng(0))
     drawn.__dict__.update(who=np.array([cell for cell, _ in who]), tags=tags([tag for _, tag in who]))
-    each = [Predicate(np.arange(4) == cell, Bits(7, tag)) for cell, tag in who]
+    each = [Predicate(np.arange(4) == cell, TagBits(7, tag)) for cell, tag in who]
     rng = np.random.default_rng(0)
-    assert Everybody(each).isolates(drawn, rng) == (len(set(who)) == len(who))
-    assert not Everybody(each[:-1]).isolates(drawn, rng)
-    assert not Everybody([*each[:-1], Predicate(share=Fraction(1, 2))]).isolates(drawn, rng)
-    assert Everybody(each).weight(drawn.population) == max(one.weight(drawn.population) for one in each)
+    assert PredicatePerUnit(each).isolates(drawn, rng) == (len(set(who)) == len(who))
+    assert not PredicatePerUnit(each[:-1]).isolates(drawn, rng)
+    assert not PredicatePerUnit([*each[:-1], Predicate(share=Fraction(1, 2))]).isolates(drawn, rng)
+    assert PredicatePerUnit(each).weight(drawn.population) == max(one.weight(drawn.population) for one in each)
 
 
 N, SHARE = 8, Fraction(1, 4)
@@ -70,7 +80,7 @@ def by_law(population: Population, seed: int, share: Fraction = SHARE) -> int:
 def by_hashes(population: Population, seed: int, share: Fraction = SHARE) -> int:
     """The same with tags and keyed hashes."""
     rng = np.random.default_rng(seed)
-    condition = Hashed(rng.bytes(32), Between(0, int(share * GRID) - 1))
+    condition = TagHash(rng.bytes(32), TagRange(0, int(share * GRID) - 1))
     return Predicate(BOX, condition).matches(population.draw(N, rng), rng)
 
 
@@ -94,5 +104,5 @@ def test_the_law_of_the_hash_is_that_of_keyed_hashes_of_drawn_tags() -> None:
 
 def test_hashes_depend_on_key_and_tag() -> None:
     two = tags([0, 1])
-    assert len({*hashed(two, b"a").tolist(), *hashed(two, b"b").tolist()}) == 4
-    assert Hashed(b"a", Between(5, 9)).weight == Fraction(5, GRID)
+    assert len({*hash_tags(two, b"a").tolist(), *hash_tags(two, b"b").tolist()}) == 4
+    assert TagHash(b"a", TagRange(5, 9)).weight == Fraction(5, GRID)

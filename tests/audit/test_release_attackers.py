@@ -10,23 +10,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.audit.attackers import ATTACKERS
-from crowdgate.audit.attackers.aim import Beliefs
-from crowdgate.audit.attackers.base import Attacker
-from crowdgate.audit.attackers.knowing import OthersKnown, digest
-from crowdgate.audit.attackers.noisy import NoisyCells, NoisySingletons, shrunk, singleton_chance
-from crowdgate.audit.attackers.release import GroupAndHash, LikeliestClasses, rows_in
-from crowdgate.audit.game import Game, play
-from crowdgate.audit.observation import Known, Observation
-from crowdgate.audit.population import Drawn, Population, Rng
-from crowdgate.audit.released import Released
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.policy_mechanism import PolicyMechanism
+from crowdgate.audit.common.population import DrawnTable, Population, Rng
+from crowdgate.audit.common.population_table import population as read_population
+from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
+from crowdgate.audit.singling_out_attackers import ATTACKERS
+from crowdgate.audit.singling_out_attackers.base import Attacker
+from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior
+from crowdgate.audit.singling_out_attackers.informed_attackers import InformedAttacker, digest
+from crowdgate.audit.singling_out_attackers.on_noisy_tables import (
+    NoisyCells,
+    NoisySingletons,
+    shrunken_counts,
+    singleton_chance,
+)
+from crowdgate.audit.singling_out_attackers.on_releases import GroupAndHash, OverrepresentedClasses, rows_in
 from crowdgate.histogram import Histogram, at_least, split, subsample
-from crowdgate.jobs.plan import plan_policy
-from crowdgate.jobs.population import population as read_population
+from crowdgate.kind.mechanism_output import MechanismOutput
 from crowdgate.kind.randomness import KeyedRandomness
-from crowdgate.kind.seen import Seen
 from crowdgate.noise import NoiseSource
-from crowdgate.noisy.drawn import NoisyCounts
+from crowdgate.noisy_counts.mechanism_output import NoisyCounts
+from crowdgate.planning.plan import plan_policy
 from crowdgate.sampling import SecretKey
 from tests.audit.people import levels as levels_of
 from tests.audit.people import populations, rows
@@ -43,9 +48,11 @@ def test_the_best_prefix_is_the_best_union_for_small_weights(
 ) -> None:
     """While a share takes less than one in all, the chance m w / weight is greatest where the ratio is."""
     box, weight = population.boxes(population.levels)
-    beliefs = Beliefs(box, weight, np.array((expected * 2)[: len(weight)], dtype=np.float64), np.zeros(len(weight)))
+    beliefs = BoxPosterior(
+        box, weight, np.array((expected * 2)[: len(weight)], dtype=np.float64), np.zeros(len(weight))
+    )
     w = per_mille / 10_000
-    chance, union = beliefs.aim(w)
+    chance, union = beliefs.best_union(w)
     places = [at for at in range(len(weight)) if weight[at] > 0][:8]
     best = 0.0
     for size in range(1, len(places) + 1):
@@ -65,8 +72,8 @@ def test_every_answer_keeps_its_weight(population: Population, seed: int, n: int
     """Predicates of attackers that have tags are never heavier than was asked, whatever is told."""
     rng = np.random.default_rng(seed)
     drawn = population.draw(n, rng)
-    known, weights = Known(population, n), (Fraction(1, 200 * n), Fraction(1, 3 * n), Fraction(1, n))
-    told = replace(Thinned(1).tell(drawn, known, rng), others=drawn.others)
+    known, weights = PublicKnowledge(population, n), (Fraction(1, 200 * n), Fraction(1, 3 * n), Fraction(1, n))
+    told = replace(Thinned(1).apply(drawn, known, rng), others=drawn.others)
     for attacker in ATTACKERS:
         answers = attacker.answer(told, known, weights, rng)
         if answers is None:
@@ -83,13 +90,13 @@ class Thinned:
     def __init__(self, k: int) -> None:
         self.k = k
 
-    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
+    def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
         levels = known.population.levels
         stayed = at_least(subsample(drawn.table, lambda counts: rng.binomial(counts, 0.5)), self.k)
         first = dict(list(levels.items())[:1])
         box, weight = known.population.boxes(first)
         table = NoisyCounts(first, np.bincount(box, drawn.rows, len(weight)).astype(np.int64), 1e-6)
-        return Observation(seen=Seen((table,), stayed, levels, self.k, Fraction(1, 2)))
+        return Observation(seen=MechanismOutput((table,), stayed, levels, self.k, Fraction(1, 2)))
 
 
 def rare() -> Population:
@@ -99,8 +106,8 @@ def rare() -> Population:
 
 def won(attacker: Attacker, k: int, weight: Fraction, trials: int = 300) -> float:
     population = rare()
-    game = Game(Thinned(k), (attacker,), Known(population, population.size), (weight,), 3, 0)
-    return int(play(game, trials).light[0, 0]) / trials
+    game = SinglingOutGame(Thinned(k), (attacker,), PublicKnowledge(population, population.size), (weight,), 3, 0)
+    return int(play_trials(game, trials).light[0, 0]) / trials
 
 
 @pytest.mark.statistical
@@ -108,8 +115,8 @@ def test_classes_below_k_are_singled_out_and_larger_ones_are_not() -> None:
     """300 trials at weight 1/n, where a trivial attacker has .368 (standard error .028). With suppression off a class
     with one released row has .61, below .5 in one of 5,000 runs; with k 40 nothing is told: .5 is never passed."""
     n = rare().size
-    assert won(LikeliestClasses(), 1, Fraction(1, n)) > 0.5
-    assert won(LikeliestClasses(), 40, Fraction(1, n)) < 0.5
+    assert won(OverrepresentedClasses(), 1, Fraction(1, n)) > 0.5
+    assert won(OverrepresentedClasses(), 40, Fraction(1, n)) < 0.5
     assert won(GroupAndHash(), 1, Fraction(1, n)) > 0.44
 
 
@@ -121,9 +128,9 @@ def test_exact_tables_are_read_to_the_last_row() -> None:
         drawn = population.draw(n, rng)
         box, _ = population.boxes(population.levels)
         counts = np.bincount(box, drawn.rows, 4).astype(np.int64).reshape(2, 2)
-        told = Observation(seen=Seen((NoisyCounts(population.levels, counts, 1e-9),)))
+        told = Observation(seen=MechanismOutput((NoisyCounts(population.levels, counts, 1e-9),)))
         for attacker in (NoisyCells(), NoisySingletons()):
-            (answer,) = attacker.answer(told, Known(population, n), (Fraction(1, n),), rng) or [None]
+            (answer,) = attacker.answer(told, PublicKnowledge(population, n), (Fraction(1, n),), rng) or [None]
             assert answer is not None
             if counts[1, 0] == 1:
                 assert answer.isolates(drawn, rng), attacker.name
@@ -138,9 +145,11 @@ def test_who_knows_all_others_finds_the_last_in_an_exact_table_and_not_in_noise(
             drawn = population.draw(n, rng)
             exact = np.bincount(population.boxes(population.levels)[0], drawn.rows, 4)
             counts = np.rint(exact + rng.normal(0, np.sqrt(variance), 4)).astype(np.int64).reshape(2, 2)
-            seen = Seen((NoisyCounts(population.levels, counts, variance),))
+            seen = MechanismOutput((NoisyCounts(population.levels, counts, variance),))
             told = Observation(seen=seen, others=drawn.others)
-            (answer,) = OthersKnown().answer(told, Known(population, n), (Fraction(1, 2),), rng) or [None]
+            (answer,) = InformedAttacker().answer(told, PublicKnowledge(population, n), (Fraction(1, 2),), rng) or [
+                None
+            ]
             assert answer is not None
             hits[variance] += answer.isolates(drawn, rng)
     # the cell of the target is certain, and no cell weighs more than a half
@@ -153,8 +162,8 @@ def test_estimates_of_noisy_counts() -> None:
     levels = levels_of(50, 20)
     table = NoisyCounts(levels, np.full((50, 20), 7), 1e-9)
     weight = np.full(1000, 1 / 1000)
-    assert shrunk(table, weight, 3000) == pytest.approx(7, rel=1e-6)
-    assert shrunk(replace(table, variance=1e12), weight, 3000) == pytest.approx(3, rel=1e-3)
+    assert shrunken_counts(table, weight, 3000) == pytest.approx(7, rel=1e-6)
+    assert shrunken_counts(replace(table, variance=1e12), weight, 3000) == pytest.approx(3, rel=1e-3)
     one = replace(table, counts=np.ones((50, 20), dtype=np.int64))
     assert singleton_chance(one, weight, 3000) == pytest.approx(1)
     # without knowledge of the count: Poisson(3) at 1
@@ -164,7 +173,7 @@ def test_estimates_of_noisy_counts() -> None:
 def test_a_digest_tells_releases_apart() -> None:
     population = rare()
     drawn = [population.draw(100, np.random.default_rng(seed)) for seed in (1, 1, 2)]
-    digests = [digest(Seen((), each.table, population.levels)) for each in drawn]
+    digests = [digest(MechanismOutput((), each.table, population.levels)) for each in drawn]
     assert digests[0] == digests[1] != digests[2]
 
 
@@ -177,15 +186,15 @@ def test_what_is_attacked_is_what_is_released(tmp_path: Path, margins: bool) -> 
     drawn = population.draw(600, np.random.default_rng(2))
     views = split(drawn.table, population.view, plan.protection.views())
     first, second = (KeyedRandomness(SecretKey(bytes(range(32)), injected=True), vectors=QUIET) for _ in range(2))
-    made = plan.protection.protect(plan.alone(), views, first).candidate
-    seen = plan.protection.attacked(views, second)
+    made = plan.protection.protect(plan.first_release_facts(), views, first).candidate
+    seen = plan.protection.mechanism_output(views, second)
     assert made.rows is not None
     assert seen.rows is not None
     assert len(seen.rows) > 0
     assert all((one == other).all() for one, other in zip(made.rows.codes, seen.rows.codes, strict=True))
     assert (made.rows.counts == seen.rows.counts).all()
     assert len(seen.tables) == (4 if margins else 0)
-    told = Released(plan.protection).tell(drawn, Known(population, 600), np.random.default_rng(2))
+    told = PolicyMechanism(plan.protection).apply(drawn, PublicKnowledge(population, 600), np.random.default_rng(2))
     assert told.seen is not None
 
 
@@ -210,7 +219,7 @@ def test_a_class_has_the_rows_that_were_released_and_those_that_coins_left_out()
     population = rows(np.array([[25, 3], [47, 25]]))
     codes = tuple(np.array(each, dtype=np.int32) for each in ([0, 1], [0, 1]))
     released = Histogram(population.view.names, population.view.sizes, codes, np.array([5, 9]))
-    seen = Seen((), released, population.levels, 4, Fraction(1, 5))
+    seen = MechanismOutput((), released, population.levels, 4, Fraction(1, 5))
     sure, others = rows_in(seen, released, np.array([0.25, 0.03, 0.47, 0.25]), 100)
     assert sure.tolist() == [5, 0, 0, 9]
     assert others.tolist() == pytest.approx([20, 3, 0.8 * 47 + 3, 20])

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.audit.game import Tally
-from crowdgate.audit.partial import Batch
-from crowdgate.audit.run import Schedule, batches, processes, run, serial
+from crowdgate.audit.common.saved_progress import TrialBatch
+from crowdgate.audit.common.trials import Schedule, batches, play_games, processes, serial
+from crowdgate.audit.singling_out.play import IsolationTally
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from tests.audit.playing import SEED, schedule
 
@@ -21,13 +21,13 @@ DIGEST = "d" * 64
 WHOLE = dict(serial(schedule(), batches(schedule())))
 
 
-def recalled(_: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Tally]]:
+def recalled(_: Schedule, missing: Sequence[TrialBatch]) -> Iterator[tuple[TrialBatch, IsolationTally]]:
     """Plays what was played before."""
     return ((batch, WHOLE[batch]) for batch in missing)
 
 
 def played(path: Path, executor: object = recalled) -> object:
-    return run(schedule(), path, DIGEST, SEED, executor)  # type: ignore[arg-type]
+    return play_games(schedule(), path, DIGEST, SEED, executor)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +46,9 @@ def test_a_run_that_was_stopped_at_any_byte_goes_on_to_the_same_counts(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.partial"
         path.write_bytes(data[: round(share * len(data))])
-        again: list[Batch] = []
+        again: list[TrialBatch] = []
 
-        def counted(of: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Tally]]:
+        def counted(of: Schedule, missing: Sequence[TrialBatch]) -> Iterator[tuple[TrialBatch, IsolationTally]]:
             again.extend(missing)
             return recalled(of, missing)
 
@@ -59,7 +59,7 @@ def test_a_run_that_was_stopped_at_any_byte_goes_on_to_the_same_counts(
 
 
 def test_one_and_two_processes_give_the_same_counts(tmp_path: Path) -> None:
-    found = [run(schedule(), tmp_path / str(count), DIGEST, SEED, processes(count)) for count in (1, 2)]
+    found = [play_games(schedule(), tmp_path / str(count), DIGEST, SEED, processes(count)) for count in (1, 2)]
     assert found[0] == found[1]
     assert found[0] == played(tmp_path / "recalled")
     assert [(each.trials, each.must) for each in found[0]] == [(120, "judged"), (60, "be caught")]
@@ -73,7 +73,7 @@ def test_what_was_played_of_another_audit_or_with_another_seed_is_refused(
     path = tmp_path / "run.partial"
     path.write_bytes(kept[0])
     with pytest.raises(VerificationFailed, match="not of this audit with this seed"):
-        run(schedule(), path, digest, seed, recalled)
+        play_games(schedule(), path, digest, seed, recalled)
 
 
 @pytest.mark.parametrize("old", [b'"trials":50', b'"at":1', b'"light"', b'"game":0'])
@@ -98,7 +98,7 @@ def test_counts_that_can_not_be_are_refused(kept: tuple[bytes, object], tmp_path
 def test_two_runs_do_not_play_one_audit_at_once(tmp_path: Path) -> None:
     path = tmp_path / "run.partial"
 
-    def inside(of: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Tally]]:
+    def inside(of: Schedule, missing: Sequence[TrialBatch]) -> Iterator[tuple[TrialBatch, IsolationTally]]:
         with pytest.raises(EnvironmentFault, match="another run"):
             played(path)
         return recalled(of, missing)

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from crowdgate.audit.controls import CONTROLS
-from crowdgate.audit.inference import original
-from crowdgate.audit.partial import Batch
-from crowdgate.audit.run import Executor, Schedule, serial
-from crowdgate.jobs.audit import Asked, audit
-from crowdgate.jobs.audit_keeping import How, now
-from crowdgate.jobs.singling_out import setting
-from crowdgate.jobs.singling_out.job import SINGLING_OUT, SingledOut
+from crowdgate.audit.common.audit import AuditRequest, audit
+from crowdgate.audit.common.saved_progress import TrialBatch
+from crowdgate.audit.common.stored_records import AuditRuntime, now
+from crowdgate.audit.common.trials import Executor, Schedule, serial
+from crowdgate.audit.inference import source_table
+from crowdgate.audit.singling_out import setting
+from crowdgate.audit.singling_out.games import SINGLING_OUT, SingledOut
+from crowdgate.audit.singling_out_controls import CONTROLS
 from tests.workshop import Workshop, good_rows, make_workshop, write_parquet
 
 SEED = "0123456789abcdef0123456789abcdef"
@@ -33,7 +33,7 @@ def only_few_controls() -> Iterator[None]:
     few = tuple(each for each in CONTROLS if each.name in ("constant", "identity"))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(setting, "CONTROLS", few)
-        patched.setattr(setting, "own_controls", lambda *_: ())
+        patched.setattr(setting, "faulty_policy_controls", lambda *_: ())
         yield
 
 
@@ -41,11 +41,11 @@ def only_few_controls() -> Iterator[None]:
 def five_blocks() -> Iterator[None]:
     """Small tables as large ones: to leave out each person takes 20 s (tests/audit/test_non_members.py does it)."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(original, "MOST_FITTED", 1000)
+        patched.setattr(source_table, "MOST_FITTED", 1000)
         yield
 
 
-def unplayed(_: Schedule, missing: Sequence[Batch]) -> Iterator[tuple[Batch, Any]]:
+def unplayed(_: Schedule, missing: Sequence[TrialBatch]) -> Iterator[tuple[TrialBatch, Any]]:
     """An executor of what must not be played."""
     raise AssertionError(f"{len(missing)} batches are played")
     yield
@@ -70,8 +70,8 @@ class Town(Workshop):
         today = now() if day is None else date.fromisoformat(day)
         return audit(
             SINGLING_OUT,
-            Asked(self.policy, **overrides),
-            How(executor=executor, draw=lambda: seed, today=lambda: today),
+            AuditRequest(self.policy, **overrides),
+            AuditRuntime(executor=executor, draw=lambda: seed, today=lambda: today),
         )
 
 

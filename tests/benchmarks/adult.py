@@ -40,8 +40,8 @@ from crowdgate.hierarchy import Hierarchy, Level, hierarchy
 from crowdgate.histogram import Histogram, collapse, generalise
 from crowdgate.ledger.key import draw_key
 from crowdgate.measures.utility import information_loss
-from crowdgate.mechanisms.rows.choice import Choice
-from crowdgate.mechanisms.rows.lattice import Lattice
+from crowdgate.mechanisms.rows.choice import LevelSelection
+from crowdgate.mechanisms.rows.lattice import SchemeLattice
 from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.sampling import bernoulli_subsampler
 from tests.benchmarks.options import DATA, parse
@@ -178,8 +178,8 @@ def measure_chosen(
     draws: int,
 ) -> Row:
     """The line of levels chosen among all combinations, choice and release together within the guarantee."""
-    lattice = Lattice({name: found.levels for name, found in hierarchies.items()}, None)
-    choice = Choice(lattice, epsilon / 10, "expected_kept_information", "full", {})
+    lattice = SchemeLattice({name: found.levels for name, found in hierarchies.items()}, None)
+    choice = LevelSelection(lattice, epsilon / 10, "expected_kept_information", "full", {})
     part = Part("mechanism", epsilon - choice.epsilon, delta)
     safe = SafeK(beta, safe_k.least_k(part.epsilon, delta, beta), lattice.finest, part, choice)
     full = generalise(table, dict(lattice.finest))

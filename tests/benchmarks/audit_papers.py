@@ -20,15 +20,15 @@ import numpy as np
 
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.accounting.pso import baseline
-from crowdgate.audit.attackers.base import Attacker
-from crowdgate.audit.attackers.trivial import TrivialHash
-from crowdgate.audit.controls.counts import ExactCounts, MaskedCounts
-from crowdgate.audit.controls.groups import Mondrian
-from crowdgate.audit.controls.raw import Constant
-from crowdgate.audit.game import Game, play
-from crowdgate.audit.observation import Known, Mechanism
-from crowdgate.audit.population import Population
-from crowdgate.audit.predicates import Predicate
+from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
+from crowdgate.audit.common.population import Population
+from crowdgate.audit.common.predicates import Predicate
+from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
+from crowdgate.audit.singling_out_attackers.base import Attacker
+from crowdgate.audit.singling_out_attackers.trivial import TrivialHash
+from crowdgate.audit.singling_out_controls.exact_counts import ExactCountsControl, MaskedCounts
+from crowdgate.audit.singling_out_controls.groups import Mondrian
+from crowdgate.audit.singling_out_controls.raw_rows import Constant
 from crowdgate.histogram import View, project
 from tests.audit.games import BY_NAME, isolations
 from tests.audit.papers import STATED
@@ -52,7 +52,7 @@ COLUMNS = {
 }
 
 
-class Counts21(ExactCounts):
+class Counts21(ExactCountsControl):
     """One strip, 20 bits."""
 
     name, bits = "21 exact counts", 20
@@ -80,14 +80,14 @@ class Found:
 
 
 def attack(
-    mechanism: Mechanism, attacker: Attacker, known: Known, weights: Sequence[Fraction], trials: int
+    mechanism: Mechanism, attacker: Attacker, known: PublicKnowledge, weights: Sequence[Fraction], trials: int
 ) -> list[Found]:
     """Isolations and weights at each of the greatest weights."""
     rng = np.random.default_rng(20)
     isolated, weight = np.zeros(len(weights), dtype=np.int64), np.zeros(len(weights))
     for _ in range(trials):
         drawn = known.population.draw(known.n, rng)
-        answers = attacker.answer(mechanism.tell(drawn, known, rng), known, weights, rng) or ()
+        answers = attacker.answer(mechanism.apply(drawn, known, rng), known, weights, rng) or ()
         for at, predicate in enumerate(answers):
             if isinstance(predicate, Predicate):
                 isolated[at] += predicate.isolates(drawn, rng)
@@ -140,11 +140,11 @@ def public(folder: Path, trials: int) -> None:
     line("table", "published", "attacker", "weight up to", "isolation", "weight", "B(n, weight)")
     line(*["---"] * 7)
     for population, near in populations(folder):
-        known, weights = Known(population, N), (Fraction(1), Fraction(1, N), Fraction(1, 4 * N))
+        known, weights = PublicKnowledge(population, N), (Fraction(1), Fraction(1, N), Fraction(1, 4 * N))
         for k in (5, 10):
             for name in ("described group and hash", "end point"):
                 _lines(Mondrian(k, tagged=False), name, known, weights, trials, "8 columns")
-        nearly = Known(near or population, N)
+        nearly = PublicKnowledge(near or population, N)
         _lines(Mondrian(10, near is None), "end point", nearly, weights, trials, "8 columns and a near-unique one")
         for mechanism, name in (
             (Counts21(), "exact counts"),
@@ -154,7 +154,9 @@ def public(folder: Path, trials: int) -> None:
             _lines(mechanism, name, known, (Fraction(1, 10**9),), trials, "of tags")
 
 
-def _lines(mechanism: Mechanism, name: str, known: Known, weights: Sequence[Fraction], trials: int, what: str) -> None:
+def _lines(
+    mechanism: Mechanism, name: str, known: PublicKnowledge, weights: Sequence[Fraction], trials: int, what: str
+) -> None:
     published = f"{mechanism.name}: {what}"
     for most, found in zip(weights, attack(mechanism, BY_NAME[name], known, weights, trials), strict=True):
         own = rate(found.isolated, trials), f"{found.weight:.2g}", f"{baseline(N, found.weight):.3f}"
@@ -169,8 +171,8 @@ def main() -> None:
     papers(options.trials)
     public(options.data, options.trials)
     start = time.process_time()
-    known = Known(rows(np.array([1])), N)
-    tally = play(Game(Constant(), (TrivialHash(),), known, (Fraction(1, N),), 1, 0), 100_000)
+    known = PublicKnowledge(rows(np.array([1])), N)
+    tally = play_trials(SinglingOutGame(Constant(), (TrivialHash(),), known, (Fraction(1, N),), 1, 0), 100_000)
     found, cpu = int(tally.light[0, 0]), time.process_time() - start
     print(f"\n100,000 trials of the hash attack at n = {N:,}: {found / 100_000:.4f}, {cpu:.3f} CPU s")
 

@@ -13,9 +13,9 @@ from crowdgate.accounting.tables_plan import tables_budget
 from crowdgate.audit.inference.secret import Codes, Floats
 from crowdgate.hierarchy import EXACT, Level
 from crowdgate.histogram import Histogram, collapse
-from crowdgate.mechanisms.synthetic.domain import Domain
+from crowdgate.mechanisms.synthetic.domain import ModelDomain
 from crowdgate.mechanisms.synthetic.domain import Table as Variables
-from crowdgate.mechanisms.synthetic.rounds import Budget, Drawing, synthesize
+from crowdgate.mechanisms.synthetic.rounds import RoundsPlan, SyntheticBudget, synthesize
 from crowdgate.noise import OPENDP_ZCDP
 from tests.benchmarks.bankchurners_table import Draw, Random, Table
 
@@ -44,12 +44,14 @@ def bins(people: Table, name: str) -> tuple[Codes, Floats]:
     return own, low + width * np.arange(BINS)
 
 
-def drawing_of(sizes: dict[str, int], epsilon: Fraction) -> Drawing:
+def drawing_of(sizes: dict[str, int], epsilon: Fraction) -> RoundsPlan:
     """The rounds of a policy of these attributes, with coarser levels of those that have many values."""
-    domain = Domain.of({name: _levels(size) for name, size in sizes.items()})
+    domain = ModelDomain.of({name: _levels(size) for name, size in sizes.items()})
     rho = tables_budget(epsilon, DELTA, "gaussian").spend
-    budget = Budget((ONE_WAYS * rho / len(sizes),) * len(sizes), rho * (1 - ONE_WAYS - CERTIFICATE), CERTIFICATE * rho)
-    return Drawing(domain, tuple(_pairs(domain)), (), 1 << 18, 1, budget)
+    budget = SyntheticBudget(
+        (ONE_WAYS * rho / len(sizes),) * len(sizes), rho * (1 - ONE_WAYS - CERTIFICATE), CERTIFICATE * rho
+    )
+    return RoundsPlan(domain, tuple(_pairs(domain)), (), 1 << 18, 1, budget)
 
 
 def _levels(size: int) -> Sequence[Level]:
@@ -63,7 +65,7 @@ def _level(size: int, width: int) -> Level:
     return Level(EXACT if width == 1 else str(width), labels, codes)
 
 
-def _pairs(domain: Domain) -> list[Variables]:
+def _pairs(domain: ModelDomain) -> list[Variables]:
     every = range(len(domain.variables))
     return [(a, b) for a in every for b in every if domain.attribute_of[a] < domain.attribute_of[b]]
 

@@ -17,10 +17,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from crowdgate.audit.inference import models
-from crowdgate.audit.inference.case import Surest, surest
-from crowdgate.audit.inference.models import Fit, Known, Labels, Model, features
-from crowdgate.audit.inference.original import Tuples, distinct
+from crowdgate.audit.inference.models import FitTask, KnownAttributes, Model, SecretLabels, features
 from crowdgate.audit.inference.secret import ERROR, Codes, Floats, Guesses, Secret, best_guesses
+from crowdgate.audit.inference.secret_case import CoverageCurve, coverage_curve
+from crowdgate.audit.inference.source_table import DistinctTuples, distinct_tuples
 from crowdgate.hierarchy import EXACT, Level
 
 FILE = "bankchurners_clean.csv.gz"
@@ -48,11 +48,11 @@ class Table:
         level = Level(EXACT, tuple(map(str, range(size))), np.arange(size, dtype=np.int32))
         return Secret(name, level, self.numbers[name])
 
-    def known(self, name: str, known: Sequence[str]) -> tuple[Tuples, Known]:
+    def known(self, name: str, known: Sequence[str]) -> tuple[DistinctTuples, KnownAttributes]:
         """The distinct tuples of what is known of people whose secret this is."""
         names = [each for each in known if each != name]
-        tuples = distinct([self.codes[each] for each in names], self.size, {})
-        return tuples, Known(tuples.codes, tuple(self.numbers[each] for each in names))
+        tuples = distinct_tuples([self.codes[each] for each in names], self.size, {})
+        return tuples, KnownAttributes(tuples.codes, tuple(self.numbers[each] for each in names))
 
 
 def read(folder: Path) -> Table:
@@ -132,9 +132,9 @@ class Guessed:
         return float(self.right.mean())
 
     @property
-    def curve(self) -> Surest:
+    def curve(self) -> CoverageCurve:
         """By thresholds on how sure the guess is."""
-        return surest(self.guesses.confidence, np.ones(len(self.truth)), self.right.astype(np.float64))
+        return coverage_curve(self.guesses.confidence, np.ones(len(self.truth)), self.right.astype(np.float64))
 
     @property
     def perfect(self) -> int:
@@ -154,7 +154,9 @@ def guessed(people: Table, name: str, known: Sequence[str], draw: Draw, model: M
     tuples, as_known = people.known(name, known)
     weights = tuples.by_label(codes, len(secret), draw.fitted)
     wanted, place = np.unique(tuples.of_cell[draw.targets], return_inverse=True)
-    found = best_guesses(secret, model(Fit(as_known, weights, wanted, Labels(len(secret), secret.numbers), rng)))
+    found = best_guesses(
+        secret, model(FitTask(as_known, weights, wanted, SecretLabels(len(secret), secret.numbers), rng))
+    )
     return Guessed(secret, Guesses(found.label[place], found.confidence[place]), codes[draw.targets])
 
 
@@ -180,11 +182,11 @@ def by_code(people: Table, name: str, known: Sequence[str], draw: Draw) -> ByCod
     assert numbers is not None, "numbers are regressed"
     tuples, as_known = people.known(name, known)
     members, x = np.repeat(np.arange(people.size), draw.fitted), features(as_known)
-    with models.as_far_as_it_comes():
+    with models.without_convergence_warnings():
         lasso = models.library("linear_model").Lasso(alpha=0.1, max_iter=2000)
         lasso.fit(x[tuples.of_cell[members]], numbers[codes[members]])
         values = np.asarray(lasso.predict(x[tuples.of_cell[draw.targets]]), dtype=np.float64)
-    truth, near = numbers[codes[draw.targets]], numbers[models.nearest(numbers, values)]
+    truth, near = numbers[codes[draw.targets]], numbers[models.nearest_index(numbers, values)]
     own, occurring = (max(constant(people, name, draw), within_range(each, truth)) for each in (values, near))
     return ByCode(own, occurring, tolerance(truth))
 

@@ -28,10 +28,10 @@ from crowdgate.mechanisms.tables.accuracy import Cells, consistent_cells
 from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
 from crowdgate.mechanisms.tables.consistency import variances_after
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
-from crowdgate.mechanisms.tables.lines import plan_tables
 from crowdgate.mechanisms.tables.orthogonal import Orthogonal
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
-from crowdgate.mechanisms.tables.workload import Item, Table
+from crowdgate.mechanisms.tables.workload import ContingencyTable, Item
+from crowdgate.mechanisms.tables.workload_lines import plan_tables
 from crowdgate.noise import NoiseSource
 from tests.benchmarks.options import parse
 
@@ -165,8 +165,8 @@ def covered(case: Case, drawn: Iterable[Release], ends: Intervals = published) -
 
 def contract_and_items() -> tuple[Contract, tuple[Item, ...]]:
     """The bundled contract, and what the bundled policy of tables publishes."""
-    from crowdgate.jobs.plan import plan_policy
-    from crowdgate.jobs.workspace import DEMO_TABLES, bundled
+    from crowdgate.planning.plan import plan_policy
+    from crowdgate.release.working_copy import DEMO_TABLES, bundled
 
     bundle = plan_policy(bundled("policies").parent / DEMO_TABLES).bundle
     spec = bundle.policy.spec.mechanism
@@ -179,20 +179,20 @@ def contract_and_items() -> tuple[Contract, tuple[Item, ...]]:
 def bundled_case(name: str, items: Sequence[Item], contract: Contract, epsilon: str, **how: object) -> Case:
     """A workload on the bundled table."""
     from crowdgate.sources import open_source
-    from crowdgate.sources.counting import Task, counted, serial
+    from crowdgate.sources.counting import CountingTask, count_table, serial
 
     part = Part("mechanism", Fraction(epsilon), Fraction(1, 10**9))
     mechanism, faults = plan_dp_tables(items, contract, part, **{"noise": "gaussian", **how})  # type: ignore[arg-type]
     assert mechanism is not None, faults
     columns = tuple(each.name for each in contract.attributes if each.hierarchy is not None)
-    found = counted(open_source(contract, columns), Task(contract, columns, mechanism.views), serial())
+    found = count_table(open_source(contract, columns), CountingTask(contract, columns, mechanism.views), serial())
     return Case(name, mechanism, found.histograms)
 
 
 def cases() -> Iterator[Callable[[], Case]]:
     """All of them, each made when it is its turn."""
     contract, items = contract_and_items()
-    sparse = (*items, Table(SPARSE))
+    sparse = (*items, ContingencyTable(SPARSE))
     for epsilon in ("1", "0.1", "0.005"):
         yield lambda e=epsilon: bundled_case(f"bundled, epsilon {e}", items, contract, e)  # type: ignore[misc]
     for epsilon in ("1", "0.25"):

@@ -32,22 +32,29 @@ from pathlib import Path
 
 import numpy as np
 
-from crowdgate.audit.findings import ALPHA
-from crowdgate.audit.inference.case import GROUPS, case_of
-from crowdgate.audit.inference.controls import GROUP, MONDRIAN, MOST_UNITS, Control, controls, with_added
-from crowdgate.audit.inference.findings import Estimate, Findings, estimates
-from crowdgate.audit.inference.original import PARTS, Original, original
-from crowdgate.audit.inference.play import Game
-from crowdgate.audit.inference.record import Played
+from crowdgate.audit.common.audit import AuditRequest, audit
+from crowdgate.audit.common.levels import ALPHA
+from crowdgate.audit.common.population_table import population as population_of
+from crowdgate.audit.common.stored_records import AuditRuntime
+from crowdgate.audit.inference.controls import (
+    GROUP,
+    MONDRIAN,
+    MOST_UNITS,
+    InferenceControl,
+    controls,
+    with_control_columns,
+)
+from crowdgate.audit.inference.findings import InferenceEstimate, InferenceFindings, estimates
+from crowdgate.audit.inference.games import INFERENCE, Inferred
+from crowdgate.audit.inference.play import InferenceGame
+from crowdgate.audit.inference.record import InferenceResults
+from crowdgate.audit.inference.secret_case import GROUPS, secret_case
+from crowdgate.audit.inference.setting import known_attributes, numbers_of, secrets_of
+from crowdgate.audit.inference.source_table import PARTS, SourceTable, source_table
 from crowdgate.candidate import Measurement
 from crowdgate.hierarchy import EXACT
-from crowdgate.jobs.audit import Asked, audit
-from crowdgate.jobs.audit_keeping import How
-from crowdgate.jobs.inference.job import INFERENCE, Inferred
-from crowdgate.jobs.inference.setting import known_of, numbers_of, secrets_of
-from crowdgate.jobs.plan import plan_policy
-from crowdgate.jobs.population import population as population_of
-from crowdgate.jobs.workspace import init
+from crowdgate.planning.plan import plan_policy
+from crowdgate.release.working_copy import init
 from tests.benchmarks.inference_policies import (
     BETA,
     DELTA,
@@ -77,7 +84,7 @@ class Line:
 
     table: str
     mechanism: str
-    estimate: Estimate
+    estimate: InferenceEstimate
     found: str | None
     seconds: float
 
@@ -103,7 +110,7 @@ def _measured(found: Measurement | None, *, ends: bool) -> str:
 def lines(each: Audited, *, known: bool) -> Iterator[Line]:
     """Of one policy; with those of the mechanisms of which is `known` what they do before it."""
     start = time.process_time()
-    found = audit(INFERENCE, Asked(each.policy), How(draw=lambda: f"{SEED:032x}"))
+    found = audit(INFERENCE, AuditRequest(each.policy), AuditRuntime(draw=lambda: f"{SEED:032x}"))
     seconds = time.process_time() - start
     if known:
         yield from _known(each, found)
@@ -112,7 +119,7 @@ def lines(each: Audited, *, known: bool) -> Iterator[Line]:
         yield Line(each.table, name, estimate, words(estimate, found.findings), seconds)
 
 
-def words(each: Estimate, found: Findings) -> str:
+def words(each: InferenceEstimate, found: InferenceFindings) -> str:
     """What an audit says of one of its lines, and of all."""
     said = [str(found.outcome)]
     said += ["refuted"] if each in found.refuted else []
@@ -129,35 +136,35 @@ def _known(each: Audited, found: Inferred) -> Iterator[Line]:
         yield from _exact(each.table, mondrian, seconds)
 
 
-def _exact(table: str, played: Played, seconds: float) -> Iterator[Line]:
+def _exact(table: str, played: InferenceResults, seconds: float) -> Iterator[Line]:
     for estimate in _shown(estimates(played, ALPHA)):
         yield Line(table, played.mechanism, estimate, None, seconds)
 
 
-def mondrians(policy: Path) -> Iterator[tuple[Played, float]]:
+def mondrians(policy: Path) -> Iterator[tuple[InferenceResults, float]]:
     """Mondrian's groups by all that is known but the secret, published with the secret of every row as it is."""
     plan = plan_policy(policy)
     contract, wanted = plan.bundle.contract, secrets_of(plan)
-    known = known_of(contract)
+    known = known_attributes(contract)
     people = population_of(plan, contract, (*known, *(each.name for each in wanted)))
     numbers = {name: numbers_of(contract.by_name[name], EXACT) for name in people.levels}
     for secret in wanted:
         start, rng = time.process_time(), np.random.default_rng(SEED)
         others = [name for name in known if name != secret.name]
-        small = original(people, min(MOST_UNITS, people.size), others, [secret], rng, PARTS)
-        table = Original(with_added(small), small.public, small.units, small.known, small.secrets)
+        small = source_table(people, min(MOST_UNITS, people.size), others, [secret], rng, PARTS)
+        table = SourceTable(with_control_columns(small), small.public, small.units, small.known, small.secrets)
         control = replace(_mondrian(), columns=(secret.name,), must="show")
-        game = Game(control, (case_of(table, secret, numbers, rng),), SEED, 0, (GROUP,), control.attacks)
+        game = InferenceGame(control, (secret_case(table, secret, numbers, rng),), SEED, 0, (GROUP,), control.attacks)
         played = game.played({0: game.batch(0, control.releases)}, control.must, control.note, None)
         yield played, time.process_time() - start
 
 
-def _mondrian() -> Control:
+def _mondrian() -> InferenceControl:
     (found,) = [each for each in controls() if each.name == MONDRIAN]
     return found
 
 
-def _shown(every: Sequence[Estimate]) -> Iterator[Estimate]:
+def _shown(every: Sequence[InferenceEstimate]) -> Iterator[InferenceEstimate]:
     return (each for each in every if each.group == GROUPS[0] and each.coverage in SHOWN)
 
 

@@ -21,8 +21,8 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 from numpy.typing import NDArray
 
-from crowdgate.report import cell, words
-from crowdgate.report.html import Drawn as Picture
+from crowdgate.report import cell, paragraph_text
+from crowdgate.report.html import SvgPicture as Picture
 from crowdgate.report.html import as_html, mark
 from crowdgate.risk import approximations as ours
 from crowdgate.risk import widths
@@ -631,7 +631,7 @@ def part(drawn: Drawn) -> str:
     """A figure with its words and numbers, as Markdown."""
     head, *rows = ([cell(each) for each in row] for row in drawn.numbers)
     table = "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
-    return f"## {words(drawn.title)}\n\n{mark(_named(drawn))}\n\n{words(drawn.words)}\n\n{table}\n"
+    return f"## {paragraph_text(drawn.title)}\n\n{mark(_named(drawn))}\n\n{paragraph_text(drawn.words)}\n\n{table}\n"
 
 
 def pictures(figures: Sequence[Drawn]) -> list[Picture]:
@@ -653,7 +653,7 @@ def main() -> None:
     parser.add_argument(
         "--groups", type=int, default=Source.groups, help="of people drawn from each population at most"
     )
-    given = parse(parser, populations=3, groups=CHUNK, only=SMALL)
+    given = parse(parser, populations=3, groups=100_000, only=SMALL)
     found = [read(given.data) for name, read in ((ACS, acs), (UK_CENSUS, uk_census)) if (given.data / name).is_file()]
     sources = [
         replace(each, areas=each.areas[: given.populations], groups=given.groups) for each in (*found, census_income())

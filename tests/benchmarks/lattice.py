@@ -23,8 +23,8 @@ import numpy as np
 
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse
-from crowdgate.mechanisms.rows.lattice import Lattice, roll_up
-from crowdgate.mechanisms.rows.scores import SCORES, kept_rows
+from crowdgate.mechanisms.rows.lattice import SchemeLattice, roll_up
+from crowdgate.mechanisms.rows.scores import SCORES, retention_table
 from tests.benchmarks.options import DATA, parse
 
 ADULT = "arx_adult_30162.csv.gz"
@@ -62,7 +62,7 @@ def main() -> None:
     _report(kinds, runs)
 
 
-def adult(folder: Path) -> tuple[Lattice, list[np.ndarray]]:
+def adult(folder: Path) -> tuple[SchemeLattice, list[np.ndarray]]:
     """The lattice and the codes of the Adult rows."""
     with gzip.open(folder / ADULT, "rt", encoding="utf-8", newline="") as file:
         header, *rows = list(csv.reader(file, delimiter=";"))
@@ -74,10 +74,10 @@ def adult(folder: Path) -> tuple[Lattice, list[np.ndarray]]:
         candidates[name] = tuple(_level([line[j] for line in lines]) for j in range(len(lines[0])))
         index = {line[0]: code for code, line in enumerate(lines)}
         columns.append(np.array([index[row[i]] for row in rows], dtype=np.int32))
-    return Lattice(candidates), columns
+    return SchemeLattice(candidates), columns
 
 
-def generated(rows: int, seed: int = 1) -> tuple[Lattice, list[np.ndarray]]:
+def generated(rows: int, seed: int = 1) -> tuple[SchemeLattice, list[np.ndarray]]:
     """Rows whose columns are independent; in every column a value is likelier the earlier it comes."""
     random = np.random.default_rng(seed)
     candidates, columns = {}, []
@@ -90,7 +90,7 @@ def generated(rows: int, seed: int = 1) -> tuple[Lattice, list[np.ndarray]]:
         candidates[name] = tuple(levels)
         weights = (0.97 if exact > 50 else 0.6) ** np.arange(exact)
         columns.append(random.choice(exact, rows, p=weights / weights.sum()).astype(np.int32))
-    return Lattice(candidates), columns
+    return SchemeLattice(candidates), columns
 
 
 def _level(labels: Sequence[object]) -> Level:
@@ -112,7 +112,7 @@ def _child(kind: str, rows: int, data: Path) -> dict[str, float]:
     codes = [level.codes[column] for level, column in zip(finest.values(), columns, strict=True)]
     full = collapse(tuple(finest), tuple(map(len, finest.values())), codes, np.ones(len(columns[0]), dtype=np.int64))
     collapsed = time.process_time()
-    scores = SCORES["expected_kept_rows"](lattice, full, kept_rows(K, BETA, full.rows), {})
+    scores = SCORES["expected_kept_rows"](lattice, full, retention_table(K, BETA, full.rows), {})
     scored = time.process_time()
     naive = _naive(lattice, full, scores)
     return {
@@ -126,9 +126,9 @@ def _child(kind: str, rows: int, data: Path) -> dict[str, float]:
     }
 
 
-def _naive(lattice: Lattice, full: Histogram, scores: Sequence[int]) -> float:
+def _naive(lattice: SchemeLattice, full: Histogram, scores: Sequence[int]) -> float:
     """CPU seconds of grouping for every scheme anew, from some of them; their scores must be the same."""
-    kept = kept_rows(K, BETA, full.rows)
+    kept = retention_table(K, BETA, full.rows)
     some = np.random.default_rng(2).choice(len(lattice), SOME, replace=False)
     start = time.process_time()
     for i in some.tolist():

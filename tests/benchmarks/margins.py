@@ -18,15 +18,15 @@ from crowdgate.accounting.safe_k import least_k
 from crowdgate.candidate import Static
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.histogram import Histogram, generalise, project
-from crowdgate.kinds.rows.candidate import Margin, PublishedRows, RowsCandidate
-from crowdgate.kinds.rows.margins import cells, met
-from crowdgate.kinds.rows.weighting import weighted
+from crowdgate.kinds.rows.calibrated_margins import calibrated_margins
+from crowdgate.kinds.rows.candidate import PublishedMargin, PublishedRows, RowsCandidate
+from crowdgate.kinds.rows.margins import cells, margin_fit
 from crowdgate.ledger.key import draw_key
-from crowdgate.mechanisms.rows.margins import Margins
-from crowdgate.mechanisms.rows.parts import MARGINS_PART
+from crowdgate.mechanisms.rows.charge_names import MARGINS_PART
+from crowdgate.mechanisms.rows.margins import PlannedMargins
 from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.mechanisms.rows.spec import MarginsSpec
-from crowdgate.mechanisms.tables.answers import Answer, consistent_answers
+from crowdgate.mechanisms.tables.answers import TableAnswer, consistent_answers
 from crowdgate.noise import OPENDP
 from crowdgate.publish.dictionary import entries
 from crowdgate.sampling import bernoulli_subsampler
@@ -82,7 +82,7 @@ def mechanism(people: People) -> tuple[SafeK, Histogram]:
     spec = MarginsSpec.model_validate({"epsilon": "0.3", "tables": [{"all": "2"}]})
     epsilon, delta = spec.cost(DELTA)
     own = Part("mechanism", EPSILON - epsilon - GATE, DELTA - delta)
-    bought = Margins(spec, people.contract, Part(MARGINS_PART, epsilon, delta))
+    bought = PlannedMargins(spec, people.contract, Part(MARGINS_PART, epsilon, delta))
     return SafeK(BETA, least_k(own.epsilon, own.delta, BETA), levels, own, margins=bought), full
 
 
@@ -95,7 +95,7 @@ def covered(people: People, draws: int) -> Covered:
     for _ in range(draws):
         drawn = safe.margins.draw(full, safe.levels, OPENDP)
         for answer in consistent_answers(drawn.mechanism, drawn.noisy, Fraction(1, 10)):
-            assert isinstance(answer, Answer)
+            assert isinstance(answer, TableAnswer)
             found, true = answer.cells, _true(full, safe, {n: at.name for n, at in answer.levels.items()})
             holds = (found.lower.reshape(-1) <= true) & (true <= found.upper.reshape(-1))
             held[len(answer.levels)].append(holds)
@@ -126,7 +126,7 @@ def weighted_release(people: People) -> Weighted:
         static=static, rows=made.output, table=made.full, sample=made.sample, margins=made.margins
     )
     assert made.margins is not None
-    bought = weighted(BETA, candidate, made.margins, people.contract)
+    bought = calibrated_margins(BETA, candidate, made.margins, people.contract)
     columns = entries([(people.contract.by_name[name], level) for name, level in safe.levels.items()])
     held = PublishedRows(made.output, columns, (False,) * len(columns), bought)
     errors: dict[int, list[Floats]] = {1: [], 2: []}
@@ -140,8 +140,8 @@ def weighted_release(people: People) -> Weighted:
     return Weighted(made.output.rows / made.sample.rows, len(made.output), rows, weights, margins, odds, prevalence)
 
 
-def _errors(held: PublishedRows, margin: Margin, full: Histogram, safe: SafeK) -> Iterator[Floats]:
-    true, found = _true(full, safe, margin.levels), met(held, margin)
+def _errors(held: PublishedRows, margin: PublishedMargin, full: Histogram, safe: SafeK) -> Iterator[Floats]:
+    true, found = _true(full, safe, margin.levels), margin_fit(held, margin)
     yield found.rows / float(BETA) - true
     yield found.weighted / 10_000 - true
     yield margin.value - true

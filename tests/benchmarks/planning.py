@@ -26,13 +26,13 @@ from crowdgate.domain import categories
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import Level, hierarchy
 from crowdgate.histogram import Histogram, View, collapse, generalise, project, split
-from crowdgate.kind.prior import Prior, Table
-from crowdgate.kinds.rows.expected import Kept
+from crowdgate.kind.prior import CountsAtLevels, Prior
+from crowdgate.kinds.rows.expected_retention import ExpectedRetention
 from crowdgate.ledger.key import draw_key
 from crowdgate.mechanisms.rows.safe_k import SafeK
-from crowdgate.mechanisms.tables.answers import Answer, consistent_answers
+from crowdgate.mechanisms.tables.answers import TableAnswer, consistent_answers
 from crowdgate.mechanisms.tables.dp_tables import plan_dp_tables
-from crowdgate.mechanisms.tables.workload import Table as Wanted
+from crowdgate.mechanisms.tables.workload import ContingencyTable as Wanted
 from crowdgate.sampling import bernoulli_subsampler
 from tests.benchmarks.options import DATA, parse
 
@@ -66,15 +66,15 @@ class Compared:
 
 def tables(folder: Path = DATA) -> Iterator[People]:
     """Those that are there."""
-    from crowdgate.jobs.plan import plan_policy
-    from crowdgate.jobs.workspace import DEMO_POLICY, bundled
+    from crowdgate.planning.plan import plan_policy
+    from crowdgate.release.working_copy import DEMO_POLICY, bundled
     from crowdgate.sources import open_source
-    from crowdgate.sources.counting import Task, counted, serial
+    from crowdgate.sources.counting import CountingTask, count_table, serial
 
     contract = plan_policy(bundled("policies").parent / DEMO_POLICY).bundle.contract
     names = tuple(each.name for each in contract.attributes if each.hierarchy is not None)
     view = View({name: contract.by_name[name].hierarchy.levels[0] for name in names})  # type: ignore[union-attr]
-    found = counted(open_source(contract, names), Task(contract, names, {"all": view}), serial())
+    found = count_table(open_source(contract, names), CountingTask(contract, names, {"all": view}), serial())
     yield People("census-income", contract, found.histograms["all"])
     if (folder / ADULT[0]).is_file():
         yield _adult(folder)
@@ -154,10 +154,10 @@ def compared(people: People, draws: np.random.Generator, *, coarser: bool, most:
 
     delta = Fraction(1, 10**9)
     safe = SafeK(beta, safe_k.least_k(epsilon, delta, beta), levels, Part("mechanism", epsilon, delta))
-    return _beside(people, Kept(joint, safe.k, beta), safe, counts)
+    return _beside(people, ExpectedRetention(joint, safe.k, beta), safe, counts)
 
 
-def _beside(people: People, kept: Kept, safe: SafeK, counts: Histogram) -> Compared:
+def _beside(people: People, kept: ExpectedRetention, safe: SafeK, counts: Histogram) -> Compared:
     made = safe.protect(counts, bernoulli_subsampler(draw_key(), safe.beta, 0))
     shape = tuple(map(len, safe.levels.values()))
     drawn, true = np.zeros(shape), np.zeros(shape)
@@ -191,7 +191,7 @@ def _above(people: People, name: str, level: Level, draws: np.random.Generator) 
     return ladder[int(draws.integers(0, len(ladder)))] if ladder else level
 
 
-def _known(people: People, levels: Mapping[str, Level], epsilon: str) -> tuple[Table, ...]:
+def _known(people: People, levels: Mapping[str, Level], epsilon: str) -> tuple[CountsAtLevels, ...]:
     """All tables of up to two attributes as `dp_tables` publishes them."""
     names = {name: level.name for name, level in levels.items()}
     wanted = [Wanted({name: names[name] for name in way}) for ways in (0, 1, 2) for way in combinations(names, ways)]
@@ -200,8 +200,8 @@ def _known(people: People, levels: Mapping[str, Level], epsilon: str) -> tuple[T
     assert mechanism is not None, findings
     counted = split(project(people.table, list(levels)), _exact(people, list(levels)), mechanism.views)
     answers = consistent_answers(mechanism, mechanism.protect(counted), Fraction(1, 10))
-    found = [answer for answer in answers if isinstance(answer, Answer)]
-    return tuple(Table(each.levels, each.cells.value, np.square(each.cells.error)) for each in found)
+    found = [answer for answer in answers if isinstance(answer, TableAnswer)]
+    return tuple(CountsAtLevels(each.levels, each.cells.value, np.square(each.cells.error)) for each in found)
 
 
 def _exact(people: People, names: Sequence[str]) -> View:
@@ -211,7 +211,7 @@ def _exact(people: People, names: Sequence[str]) -> View:
 
 def inside(found: Sequence[Compared]) -> dict[str, float]:
     """How often the drawn share and number of classes lay in their ranges, and ratios of errors within the factor."""
-    from crowdgate.kinds.rows.expected import ERROR_FACTOR
+    from crowdgate.kinds.rows.expected_retention import ERROR_FACTOR
 
     ratios = np.concatenate([each.errors for each in found])
     shares, classes = (np.array([getattr(each, name) for each in found]) for name in ("share", "classes"))
@@ -235,12 +235,11 @@ def main() -> None:
     options.add_argument("seed", type=int, nargs="?", default=7)
     options.add_argument("--data", type=Path, default=DATA, help="where Adult and the NIST table are")
     options.add_argument("--all", action="store_true", help="every policy as a line of JSON")
-    options.add_argument("--cells", type=int, default=MOST_CELLS, help="classes of a policy at most")
-    asked = parse(options, policies=1, cells=1000)
+    asked = parse(options, policies=1)
     for people in tables(asked.data):
         for coarser in (False, True):
             draws = np.random.default_rng(asked.seed)
-            found = [compared(people, draws, coarser=coarser, most=asked.cells) for _ in range(asked.policies)]
+            found = [compared(people, draws, coarser=coarser) for _ in range(asked.policies)]
             for each in found if asked.all else ():
                 print(json.dumps(asdict(each)))
             bases = sorted({each.basis for each in found})

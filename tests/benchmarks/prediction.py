@@ -15,21 +15,21 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from crowdgate.anonymity.predict.laws import JOINT, laws
+from crowdgate.anonymity.predict.subject import levels_of
 from crowdgate.contracts.reading import read_contract
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, View, project
-from crowdgate.jobs.plan import KNOWN
-from crowdgate.jobs.predict.laws import JOINT, laws
-from crowdgate.jobs.predict.subject import levels_of
-from crowdgate.jobs.prior import Figures, Subject, figures
-from crowdgate.jobs.release import release
-from crowdgate.jobs.workspace import init
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.limits import MOST_CELLS_FITTED
+from crowdgate.planning.bundle import KNOWN
+from crowdgate.public_counts.figures import PriorFigures, PriorSubject, read_prior
+from crowdgate.release.release import release
+from crowdgate.release.working_copy import init
 from crowdgate.risk.singletons import expected
 from crowdgate.sources import open_source
-from crowdgate.sources.counting import Task, counted, serial
+from crowdgate.sources.counting import CountingTask, count_table, serial
 from tests.benchmarks.options import parse
 
 FINE = dict.fromkeys(
@@ -109,15 +109,15 @@ def off(found: float, true: float) -> float:
 class Released:
     """A release of the pairs of some attributes, what it tells, and the table."""
 
-    subject: Subject
-    figures: Figures
+    subject: PriorSubject
+    figures: PriorFigures
     table: Histogram
 
     def compared(self, names: Sequence[str]) -> Compared:
         """By some of the attributes."""
         levels = {name: self.subject.levels[name] for name in names}
-        found = laws(Subject(self.subject.contract, self.subject.root, self.table.rows, levels), self.figures)
-        ends = found.ends(JOINT, self.table.rows)
+        found = laws(PriorSubject(self.subject.contract, self.subject.root, self.table.rows, levels), self.figures)
+        ends = found.bounds(JOINT, self.table.rows)
         assert found.related is not None
         true = int((project(self.table, names).counts == 1).sum())
         both = (expected(bins, self.table.rows) for bins in (found.related, found.independent))
@@ -143,14 +143,14 @@ def released(levels: Mapping[str, str], folder: Path) -> Released:
     assert ended.path is not None, ended.plain
     contract = read_contract(contract_file, KNOWN.servers)
     at = levels_of(contract, ",".join(f"{name}={level}" for name, level in levels.items()))
-    subject = Subject(contract, root, 300_000, at)
-    return Released(subject, figures(subject, ended.path), _table(subject, at))
+    subject = PriorSubject(contract, root, 300_000, at)
+    return Released(subject, read_prior(subject, ended.path), _table(subject, at))
 
 
-def _table(subject: Subject, levels: Mapping[str, Level]) -> Histogram:
+def _table(subject: PriorSubject, levels: Mapping[str, Level]) -> Histogram:
     names = tuple(levels)
-    task = Task(subject.contract, names, {"all": View(levels)})
-    return counted(open_source(subject.contract, names), task, serial()).histograms["all"]
+    task = CountingTask(subject.contract, names, {"all": View(levels)})
+    return count_table(open_source(subject.contract, names), task, serial()).histograms["all"]
 
 
 def main() -> None:

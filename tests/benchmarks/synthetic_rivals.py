@@ -15,15 +15,15 @@ from crowdgate.accounting.zcdp import squared_sigma
 from crowdgate.domain import Codes
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram
-from crowdgate.mechanisms.synthetic import learned, rounds
-from crowdgate.mechanisms.synthetic.counting import Counts, Finest, count
-from crowdgate.mechanisms.synthetic.domain import Domain, Table
-from crowdgate.mechanisms.synthetic.model import Measurement, Model, fit
+from crowdgate.mechanisms.synthetic import fitting, rounds
+from crowdgate.mechanisms.synthetic.counting import Counts, FinestTables, count
+from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
+from crowdgate.mechanisms.synthetic.model import Model, TableMeasurement, fit
 from crowdgate.mechanisms.synthetic.plan import DpSynthetic
 from crowdgate.mechanisms.synthetic.rows import rows
 from crowdgate.noise import OPENDP_ZCDP
 
-STEPS = learned.LAST_STEPS
+STEPS = fitting.LAST_STEPS
 RARE = 3
 """MST merges the values of an attribute whose noisy counts are below so many sigma."""
 AIM_PRICES = 16
@@ -35,17 +35,17 @@ def mst(planned: DpSynthetic, counted: Histogram, rng: np.random.Generator) -> t
     pairs by how far they are from independence, and for measuring it; rare values count as one."""
     third, number = planned.drawing.budget.rho / 3, len(planned.levels)
     merged = [_Merged.of(name, own[0], counted, third / number) for name, own in planned.levels.items()]
-    held = _Held(Domain.of({each.name: each.levels for each in merged}), counted)
+    held = _Held(ModelDomain.of({each.name: each.levels for each in merged}), counted)
     coarsest = _last(held.domain)
     known = [
-        Measurement((at,), each.noisy, squared_sigma(1, third / number))
+        TableMeasurement((at,), each.noisy, squared_sigma(1, third / number))
         for at, each in zip(coarsest, merged, strict=True)
     ]
     total = max(1, round(float(np.mean([each.noisy.sum() for each in merged]))))
     model = fit(held.domain, known, total, most_steps=STEPS)
     for pair in _spanning(held, model, total, coarsest, third / (number - 1)):
         noisy = OPENDP_ZCDP.gaussian(held.counts(pair), 1, third / (number - 1))
-        known.append(Measurement(pair, noisy, squared_sigma(1, third / (number - 1))))
+        known.append(TableMeasurement(pair, noisy, squared_sigma(1, third / (number - 1))))
     return rows(fit(held.domain, known, total, most_steps=STEPS), total, rng)
 
 
@@ -53,12 +53,12 @@ def aim(planned: DpSynthetic, counted: Histogram, rng: np.random.Generator) -> t
     """McKenna, Mullins, Sheldon, Miklau 2022: one pair or single attribute a round, at the price of 1/(16 d) of rho
     until it is raised; no levels. Changes the constants of `rounds` in this process."""
     rho, number = planned.drawing.budget.rho, len(planned.levels)
-    domain = Domain.of({name: own[:1] for name, own in planned.levels.items()})
+    domain = ModelDomain.of({name: own[:1] for name, own in planned.levels.items()})
     one = AIM_MEASURING * rho / (AIM_PRICES * number)
     left = rho - number * one
     rounds.PICKS, rounds.AT_FIRST = 1, 1 - left / rho
     rounds.PRICES = AIM_PRICES * left / rho  # type: ignore[assignment]
-    budget = rounds.Budget((one,) * number, left, Fraction(0))
+    budget = rounds.SyntheticBudget((one,) * number, left, Fraction(0))
     drawing = replace(
         planned.drawing, domain=domain, candidates=tuple(combinations(domain.finest, 2)), impossible=(), budget=budget
     )
@@ -80,7 +80,7 @@ class _Merged:
 
     @classmethod
     def of(cls, name: str, finest: Level, counted: Histogram, rho: Fraction) -> "_Merged":
-        held = _Held(Domain.of({name: [finest]}), counted)
+        held = _Held(ModelDomain.of({name: [finest]}), counted)
         noisy = OPENDP_ZCDP.gaussian(held.counts((0,)), 1, rho)
         rare = noisy < RARE * sqrt(float(squared_sigma(1, rho)))
         if rare.sum() < 2 or rare.all():  # one value in all is no variable
@@ -94,14 +94,14 @@ class _Merged:
 class _Held:
     """Exact counts of tables over any variables of a domain."""
 
-    def __init__(self, domain: Domain, counted: Histogram) -> None:
-        self.domain, self._counted, self._finest = domain, counted, Finest(domain)
+    def __init__(self, domain: ModelDomain, counted: Histogram) -> None:
+        self.domain, self._counted, self._finest = domain, counted, FinestTables(domain)
 
     def counts(self, table: Table) -> Counts:
         return self._finest.projected(count(self.domain, self._counted, self._finest.of(table)), table)
 
 
-def _last(domain: Domain) -> list[int]:
+def _last(domain: ModelDomain) -> list[int]:
     """The coarsest variable of every attribute."""
     return [len(domain.attribute_of) - 1 - domain.attribute_of[::-1].index(at) for at in range(len(domain.attributes))]
 

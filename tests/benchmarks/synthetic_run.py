@@ -20,17 +20,17 @@ import numpy as np
 
 from crowdgate.accounting.zcdp import squared_sigma
 from crowdgate.histogram import Histogram
-from crowdgate.jobs.plan import plan_policy
 from crowdgate.kind.plan import Plan
 from crowdgate.kind.randomness import KeyedRandomness
 from crowdgate.kinds.synthetic.certificate import Certificate
 from crowdgate.kinds.synthetic.plan import VIEW, SyntheticPlan
 from crowdgate.kinds.synthetic.release import SyntheticCandidate
 from crowdgate.ledger.key import draw_key
-from crowdgate.mechanisms.synthetic.learned import total_variance
-from crowdgate.mechanisms.synthetic.rounds import Synthesized
+from crowdgate.mechanisms.synthetic.fitting import total_variance
+from crowdgate.mechanisms.synthetic.rounds import SynthesisResult
+from crowdgate.planning.plan import plan_policy
 from crowdgate.sources import open_source
-from crowdgate.sources.counting import Task, counted, serial
+from crowdgate.sources.counting import CountingTask, count_table, serial
 from tests.benchmarks.synthetic_errors import Table, distances
 from tests.benchmarks.synthetic_rivals import RIVALS
 
@@ -85,8 +85,8 @@ def measure() -> None:
 def counts(policy: Path) -> tuple[Plan, Mapping[str, Histogram]]:
     """A policy's plan, and what it counts."""
     plan = plan_policy(policy)
-    contract, task = plan.bundle.contract, Task(plan.bundle.contract, plan.columns, plan.protection.views())
-    return plan, counted(open_source(contract, plan.columns), task, serial()).histograms
+    contract, task = plan.bundle.contract, CountingTask(plan.bundle.contract, plan.columns, plan.protection.views())
+    return plan, count_table(open_source(contract, plan.columns), task, serial()).histograms
 
 
 def counts_of(policy: Path) -> Table:
@@ -95,13 +95,13 @@ def counts_of(policy: Path) -> Table:
     return Table(found[VIEW].codes, found[VIEW].counts, found[VIEW].sizes)
 
 
-def _released(plan: Plan, found: Mapping[str, Histogram]) -> Synthesized:
-    candidate = plan.protection.protect(plan.alone(), found, KeyedRandomness(draw_key())).candidate
+def _released(plan: Plan, found: Mapping[str, Histogram]) -> SynthesisResult:
+    candidate = plan.protection.protect(plan.first_release_facts(), found, KeyedRandomness(draw_key())).candidate
     assert isinstance(candidate, SyntheticCandidate)
     return candidate.drawn
 
 
-def _certified(planned: SyntheticPlan, drawn: Synthesized, cost: Measured, rows: Table, table: Table) -> Measured:
+def _certified(planned: SyntheticPlan, drawn: SynthesisResult, cost: Measured, rows: Table, table: Table) -> Measured:
     """With what the certificate says, and whether that is so."""
     mechanism, drawing = planned.mechanism, planned.mechanism.drawing
     every = list(combinations(range(len(rows.sizes)), 2))

@@ -17,7 +17,7 @@ from crowdgate.accounting.tables_plan import Query
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Column, Records, scan
 from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
-from crowdgate.mechanisms.tables.consistency import Axes, agree
+from crowdgate.mechanisms.tables.consistency import Axes, consistent_tables
 from crowdgate.mechanisms.tables.counting import answer, cover
 from crowdgate.mechanisms.tables.workload import LinearQuery, all_ways
 from crowdgate.noise import OPENDP
@@ -102,7 +102,7 @@ def consistency(name: str, true: Sequence[Table], axes: Sequence[Axes]) -> None:
     spread = [SIGMA**2] * len(axes)
     noisy = [OPENDP.gaussian(table, 1, Fraction(1, 2 * 37**2)) for table in true]
     start = time.process_time()
-    found = agree(axes, noisy, spread)
+    found = consistent_tables(axes, noisy, spread)
     middle = time.process_time()
     whole = whole_tables(axes, found.tables, spread)
     end = time.process_time()

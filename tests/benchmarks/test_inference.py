@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.audit.inference.findings import Estimate
+from crowdgate.audit.inference.findings import InferenceEstimate
+from crowdgate.audit.inference.setting import known_attributes, secrets_of
 from crowdgate.candidate import Measurement
-from crowdgate.jobs.check import check
-from crowdgate.jobs.inference.setting import known_of, secrets_of
-from crowdgate.jobs.workspace import init
+from crowdgate.release.working_copy import init
+from crowdgate.review.check import check
 from tests.benchmarks import inference
 from tests.benchmarks.inference_policies import EPSILONS, KNOWN, MECHANISMS, SECRETS, write_policies
 from tests.benchmarks.planning import ADULT
@@ -33,7 +33,7 @@ def test_every_policy_is_accepted_and_asks_what_is_said(data: Path) -> None:
         checked = check(each.policy)
         assert checked.allowed, each
         assert {secret.name for secret in secrets_of(checked.plan)} == set(SECRETS)
-        assert set(known_of(checked.plan.bundle.contract)) == set(KNOWN)
+        assert set(known_attributes(checked.plan.bundle.contract)) == set(KNOWN)
         spec = checked.plan.bundle.policy.spec
         assert spec.audit is not None
         assert spec.audit.units == 250
@@ -48,7 +48,7 @@ def test_without_adult_the_bundled_table_is_left(tmp_path: Path) -> None:
 @pytest.mark.parametrize("found", [None, "pass"])
 def test_a_line_has_ends_where_something_is_drawn_and_says_where_a_baseline_is_always_right(found: str | None) -> None:
     some, whole = Measurement(0.75, 0.7, 0.8), Measurement(1.0, 0.9, 1.0)
-    each = Estimate(
+    each = InferenceEstimate(
         secret="income", group="all targets", coverage=0.1, attack="a", baselines=("b", "c"), predicted=0.05,
         precision=some, base_of_these=Measurement(0.5, 0.4, 0.6), base=whole,
         improvement_of_these=Measurement(0.5, 0.25, 0.6), improvement=None, above=some, p=0.5, proven=0.1, outside=0.74,

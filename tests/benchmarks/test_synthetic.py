@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse
-from crowdgate.jobs.check import check
-from crowdgate.jobs.workspace import init
 from crowdgate.mechanisms.synthetic import rounds
-from crowdgate.mechanisms.synthetic.domain import Domain
+from crowdgate.mechanisms.synthetic.domain import ModelDomain
 from crowdgate.mechanisms.synthetic.plan import DpSynthetic
 from crowdgate.noise import OPENDP_ZCDP, ZcdpSource
+from crowdgate.release.working_copy import init
+from crowdgate.review.check import check
 from tests.benchmarks import synthetic_rivals
 from tests.benchmarks.planning import ADULT, NIST
 from tests.benchmarks.synthetic import Line, ratios, spread
@@ -83,8 +83,8 @@ def _share(rows: list[Any], pair: tuple[int, int], cell: Any) -> float:
 
 def planned(sizes: dict[str, int], rho: Fraction) -> DpSynthetic:
     levels = {n: (Level("exact", tuple(map(str, range(s))), np.arange(s, dtype=np.int32)),) for n, s in sizes.items()}
-    budget = rounds.Budget((rho / len(sizes),) * len(sizes), Fraction(0), Fraction(0))
-    drawing = rounds.Drawing(Domain.of(levels), (), (), 1 << 12, 1, budget)
+    budget = rounds.SyntheticBudget((rho / len(sizes),) * len(sizes), Fraction(0), Fraction(0))
+    drawing = rounds.RoundsPlan(ModelDomain.of(levels), (), (), 1 << 12, 1, budget)
     return DpSynthetic(levels, drawing, Fraction(1), Part("mechanism", Fraction(1), Fraction(1, 10**9)))
 
 

@@ -39,9 +39,9 @@ def main() -> None:
 
 
 def _release(root: Path, data: Path, formats: str) -> Path:
-    from crowdgate.jobs import release as job
     from crowdgate.kind.run import Request
     from crowdgate.ledger.key import draw_key
+    from crowdgate.release import release as job
 
     policy = make_people_workshop(root, data, "0.5")
     text = policy.read_text(encoding="utf-8")
@@ -69,7 +69,7 @@ def _run(kind: str, release: Path, form: str) -> dict[str, float]:
 
 
 def _child(kind: str, release: str, form: str) -> dict[str, float]:
-    from crowdgate.jobs.verify import verify
+    from crowdgate.verification.release import verify
 
     start = _cpu()
     if kind == "verify":
@@ -85,7 +85,7 @@ def _end_readers() -> None:
     from crowdgate.formats import parquet
 
     if parquet._TRIAL.process is not None:
-        parquet._ended(parquet._TRIAL.process)
+        parquet._end_process(parquet._TRIAL.process)
 
 
 def _cpu() -> float:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdgate.cli.shown import AS_IT_IS, wrapped
+from crowdgate.cli.terminal import AS_IT_IS, wrap_line
 from tests.workshop import Workshop, crowdgate
 
 COLOUR = "\x1b["
@@ -87,7 +87,7 @@ def test_in_a_pipe_nothing_is_wrapped_or_coloured_and_rich_stays_where_it_is(
 @given(st.lists(st.text(st.characters(categories=("L", "N", "P")), min_size=1, max_size=30)), st.integers(10, 100))
 def test_wrapping_keeps_all_words_and_the_width(words: list[str], width: int) -> None:
     line = "    " + " ".join(words)
-    found = wrapped(line, width).splitlines()
+    found = wrap_line(line, width).splitlines()
     assert " ".join(found).split() == line.split()
     assert all(len(each) <= width or len(each.split()) == 1 for each in found)
 

@@ -6,13 +6,13 @@ import pytest
 from typer.testing import CliRunner
 
 from crowdgate.cli import check as command
-from crowdgate.cli.app import COMMANDS, app, loaded
+from crowdgate.cli.app import COMMANDS, app, load_command
 from tests.workshop import Workshop, crowdgate
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_line_of_a_command_is_its_own_first_paragraph(name: str) -> None:
-    command = loaded(name)
+    command = load_command(name)
     first = inspect.cleandoc(command.help).split("\n\n")[0]
     assert COMMANDS[name].help == " ".join(first.split())
     assert command.name == name
@@ -37,7 +37,7 @@ def test_a_verbose_fault_says_where_it_passed_and_never_what_it_held(
     def failing(_: object) -> None:
         raise ZeroDivisionError("a value")
 
-    monkeypatch.setattr(command, "linted", failing)
+    monkeypatch.setattr(command, "lint_files", failing)
     assert crowdgate(*options, "check", "policy.yaml") == 1
     said = capfd.readouterr().err
     assert "ZeroDivisionError at " in said

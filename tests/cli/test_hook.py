@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.jobs.test_linting import town
+from tests.review.test_files import town
 from tests.workshop import Workshop, crowdgate
 
 __all__ = ["town"]

@@ -83,5 +83,16 @@ def test_a_working_copy_without_a_ledger_needs_no_database(command: str, worksho
 def test_listing_commands_imports_no_command() -> None:
     _, modules = imported("--help", Path.cwd())
     names = {name for name in modules if name.startswith("crowdgate.")}
-    own = ("cli", "cli.app", "cli.options", "cli.output", "cli.paths", "cli.shown", "cores", "errors", "files", "later")
+    own = (
+        "cli",
+        "cli.app",
+        "cli.options",
+        "cli.output",
+        "cli.paths",
+        "cli.terminal",
+        "cores",
+        "errors",
+        "files",
+        "later",
+    )
     assert names == {f"crowdgate.{name}" for name in own}

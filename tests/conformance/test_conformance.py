@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from crowdgate.formats import FORMATS
-from crowdgate.jobs.verify import verify
+from crowdgate.verification.release import verify
 from tests.conformance.copies import DELTA, EPSILON, SLOT, Case, axes, missing, shown
 from tests.conformance.lives import Life, live, marked, say, spent
 from tests.conformance.pairs import parameters

@@ -10,14 +10,14 @@ import pytest
 
 from crowdgate.errors import Crashed, CrowdgateError
 from crowdgate.formats import FORMATS
-from crowdgate.jobs import release as job
-from crowdgate.jobs.verify import verify
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import Ledger, State, open_ledger
 from crowdgate.publish import publisher
-from crowdgate.publish.names import STAGING
+from crowdgate.publish.file_names import STAGING
+from crowdgate.release import release as job
 from crowdgate.sources import counting
+from crowdgate.verification.release import verify
 from tests.conformance.copies import DELTA, EPSILON, SLOT, Case, Copy, axes, shown, working_copy
 from tests.conformance.lives import Said, marked, say, spent
 from tests.conformance.pairs import parameters

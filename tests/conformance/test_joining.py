@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from crowdgate.formats import FORMATS
-from crowdgate.jobs import plan
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.stores import STORES
+from crowdgate.planning.bundle import KNOWN
 from crowdgate.sources import SOURCES
 from tests.conformance.copies import SLOT, Case, axes, missing
 from tests.conformance.lives import live, say
@@ -54,7 +54,7 @@ def test_a_format_that_is_registered_goes_through_the_suite(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(FORMATS, "planted", FORMATS["csv"])
-    monkeypatch.setattr(plan, "KNOWN", replace(plan.KNOWN, formats=tuple(FORMATS)))
+    monkeypatch.setattr("crowdgate.planning.plan.KNOWN", replace(KNOWN, formats=tuple(FORMATS)))
     life = live(Case(kind, "parquet", tuple(FORMATS), "sqlite"), tmp_path / "w")
     assert life.release.code == 0
     assert any(name.endswith(".planted") for name in life.copy.published())

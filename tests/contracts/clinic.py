@@ -6,7 +6,7 @@ import pytest
 
 from crowdgate.contracts.reading import read_contract
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.jobs.plan import KNOWN
+from crowdgate.planning.bundle import KNOWN
 
 CONTRACT = """\
 apiVersion: v3.1.0

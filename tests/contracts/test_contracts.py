@@ -18,7 +18,7 @@ from crowdgate.contracts.reading import read_contract
 from crowdgate.domain import Domain
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.hierarchy import Hierarchy
-from crowdgate.jobs.plan import KNOWN
+from crowdgate.planning.bundle import KNOWN
 from tests.contracts.clinic import CONTRACT, write
 from tests.contracts.test_contract_refusals import MEAN
 from tests.strategies import hierarchies

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from crowdgate.errors import ConfigurationError
-from crowdgate.jobs.plan import plan_policy
 from crowdgate.kind.plan import Plan
+from crowdgate.planning.plan import plan_policy
 from tests.kinds.registers import JOINT, register_workshop
 from tests.workshop import Workshop
 
@@ -30,7 +30,7 @@ def test_counts_are_taken_at_the_finest_level_that_has_all_values(clinic: Worksh
 
 def test_finer_counts_are_summed_to_the_released_levels(clinic: Workshop) -> None:
     plan = planned(clinic, "ward,age,count\nnorth,3,5\nnorth,44,7\neast,99,1\neast,98,0\n")
-    (found,) = plan.alone().joint
+    (found,) = plan.first_release_facts().joint
     assert found.names == ("ward", "age")
     cells = list(zip(*(column.tolist() for column in found.codes), found.counts.tolist(), strict=True))
     assert cells == [(0, 0, 12), (2, 1, 1)]
@@ -90,7 +90,7 @@ def test_counts_at_a_coarser_level_than_is_released_are_refused_where_a_gate_rea
 
 
 def test_more_figures_than_a_manifest_holds_are_refused(clinic: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowdgate.jobs.plan.MOST_JOINT_FIGURES", 14)
+    monkeypatch.setattr("crowdgate.planning.plan.MOST_JOINT_FIGURES", 14)
     with pytest.raises(ConfigurationError, match="joint counts of 15 numbers"):
         plan_policy(clinic.policy)
 

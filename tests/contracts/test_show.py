@@ -7,7 +7,7 @@ import pytest
 
 from crowdgate.contracts.reading import read_contract
 from crowdgate.hierarchy import INVALID_LABEL
-from crowdgate.jobs.plan import KNOWN
+from crowdgate.planning.bundle import KNOWN
 from tests.contracts.clinic import CONTRACT, write
 from tests.workshop import crowdgate
 

@@ -10,7 +10,7 @@ import jsonschema_rs
 import pytest
 
 from crowdgate.contracts.standard import odcs_schema
-from crowdgate.documents import read_document
+from crowdgate.documents.yaml_text import read_document
 from tests.contracts.clinic import CONTRACT, problems_of, write
 
 OTHERS: tuple[Any, ...] = (

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from prefect.exceptions import ParameterTypeError
 
-from crowdgate.candidate import Question
-from crowdgate.jobs.singling_out import setting
+from crowdgate.audit.singling_out import setting
+from crowdgate.candidate import AuditQuestion
 from crowdgate_flows import audit as flow_file
 from tests.audit.workshop import Town, make_town, only_few_controls
 from tests.flows.server import Server
@@ -72,10 +72,10 @@ def test_the_flow_keeps_nothing() -> None:
     )
 
 
-@pytest.mark.parametrize("question", [Question.INFERENCE, Question.MEMBERSHIP])
-def test_every_question_is_asked_by_its_name(town: Town, server: Server, question: Question) -> None:
+@pytest.mark.parametrize("question", [AuditQuestion.INFERENCE, AuditQuestion.MEMBERSHIP])
+def test_every_question_is_asked_by_its_name(town: Town, server: Server, question: AuditQuestion) -> None:
     """The town's contract has no secret; and its population is too small for two halves."""
     flow_file.audit(str(town.policy), question=question, return_state=True)
     seen = server.last_run()
     assert (seen.state["type"], seen.state["name"]) == ("FAILED", "Refused")
-    assert ("secret" if question is Question.INFERENCE else "non-members") in seen.state["message"]
+    assert ("secret" if question is AuditQuestion.INFERENCE else "non-members") in seen.state["message"]

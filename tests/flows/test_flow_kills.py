@@ -9,12 +9,12 @@ from itertools import product
 import pytest
 
 from tests.flows.server import Server
-from tests.jobs.test_kills import SLOT, ends_well
+from tests.release.test_kills import SLOT, ends_well
 from tests.workshop import Workshop
 
 SCRIPT = """
 import os, signal, sys
-from crowdgate.jobs import release as job
+from crowdgate.release import release as job
 from crowdgate.ledger.ledger import Ledger
 from crowdgate.publish import publisher
 from crowdgate_flows.command import main

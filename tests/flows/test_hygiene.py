@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from crowdgate.candidate import Question
+from crowdgate.candidate import AuditQuestion
 from crowdgate.errors import EnvironmentFault
-from crowdgate.jobs import release as job
+from crowdgate.release import release as job
 from crowdgate_flows import audit as audit_flow
 from crowdgate_flows import release as release_flow
 from crowdgate_flows import tasks
@@ -52,5 +52,5 @@ def test_a_flow_can_not_be_dumped_before_its_first_step(
     monkeypatch.setattr(tasks, "audit", step)
     assert server.url
     release_flow.release(str(workshop.policy), return_state=True)
-    audit_flow.audit(str(workshop.policy), question=Question.SINGLING_OUT, return_state=True)
+    audit_flow.audit(str(workshop.policy), question=AuditQuestion.SINGLING_OUT, return_state=True)
     assert steps == ["dump nothing", "step"] * 2

@@ -21,15 +21,15 @@ from prefect.utilities.collections import visit_collection
 
 from crowdgate.cli import release as command
 from crowdgate.errors import ConfigurationError, EnvironmentFault
-from crowdgate.jobs import release as job
 from crowdgate.kind import randomness
 from crowdgate.kind.run import Request
-from crowdgate.publish.names import STAGING
+from crowdgate.publish.file_names import STAGING
+from crowdgate.release import release as job
 from crowdgate.sampling import SecretKey
 from crowdgate_flows import release as flow_file
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import refuse_locked
-from crowdgate_flows.tasks import Sealed
+from crowdgate_flows.tasks import SealedValue
 from tests.flows.server import Server
 from tests.workshop import Workshop, crowdgate
 
@@ -187,7 +187,7 @@ def test_a_release_that_fails_after_its_draw_does_not_draw_again(
         return keys[-1]
 
     monkeypatch.setattr(tasks, "draw_key", drawn)
-    monkeypatch.setattr(job, "counted", fails)
+    monkeypatch.setattr(job, "count_table", fails)
     assert crowdgate("release", workshop.policy, "--prefect") == 1
     assert len(keys) == 1
     assert server.last_run().state["name"] == "Crashed"
@@ -280,7 +280,7 @@ def test_an_end_stands_even_if_the_server_is_lost_afterwards(
 
 def test_a_sealed_value_shows_nothing_and_is_not_stored() -> None:
     secret = {"age": 1}
-    sealed = Sealed(secret)
+    sealed = SealedValue(secret)
     assert (repr(sealed), str(sealed)) == ("Sealed(...)", "Sealed(...)")
     for dump in (pickle.dumps, cloudpickle.dumps):
         with pytest.raises(TypeError, match="not stored"):

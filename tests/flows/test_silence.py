@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from crowdgate.errors import Crashed, CrowdgateError
-from crowdgate.jobs import release as job
-from crowdgate.jobs import staging
 from crowdgate.kind import randomness
 from crowdgate.kind.run import Request
 from crowdgate.publish import publisher
+from crowdgate.release import release as job
+from crowdgate.release import staging
 from crowdgate_flows import release as flow_file
 from tests.flows.server import Seen, Server
 from tests.workshop import MARK, Workshop, good_rows, make_workshop
@@ -110,7 +110,7 @@ def _all_of(error: BaseException | None) -> Iterator[str]:
 
 CRASH = f"""
 from crowdgate_flows.command import main
-from crowdgate.jobs import release as job
+from crowdgate.release import release as job
 from crowdgate.kind import randomness
 def fails(*_):
     raise RuntimeError("{MARK}")

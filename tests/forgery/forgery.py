@@ -13,7 +13,7 @@ from typing import Any
 from crowdgate import manifest
 from crowdgate.errors import VerificationFailed
 from crowdgate.publish.dictionary import DICTIONARY, read_dictionary
-from crowdgate.publish.names import SIGNED
+from crowdgate.publish.file_names import SIGNED
 from crowdgate.publish.publisher import file_digest
 from crowdgate.publish.register import REGISTER
 from tests.forgery.claims import EXACT, claims_of, leaves, say

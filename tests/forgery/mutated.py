@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from crowdgate.jobs.verify import verify
+from crowdgate.verification.release import verify
 from tests.forgery.files import edits
 from tests.forgery.forgery import Change, Forgery, excused, outcome, sampled
 from tests.forgery.generated import forgeries

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.jobs.verify import verify
 from crowdgate.kinds import KINDS
 from crowdgate.settings import KEY_VARIABLE
 from crowdgate.signing.keys import create
+from crowdgate.verification.release import verify
 from tests.forgery.careful import careful
 from tests.forgery.claims import claims_of, put, say
 from tests.forgery.forgery import (

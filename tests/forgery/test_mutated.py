@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.jobs.verify import verify
+from crowdgate.verification.release import verify
 from tests.forgery.forgery import EXCUSED, REFUSED, SAME, outcome
 from tests.forgery.generated import FOLDERS, released
 from tests.forgery.mutated import LONGEST, Ended, damaged, mixture, verified

@@ -9,7 +9,7 @@ from crowdgate.contracts.contract import Attribute, Role
 from crowdgate.domain import categories
 from crowdgate.hierarchy import Level, hierarchy
 from crowdgate.kind.forecast import Basis, Floats
-from crowdgate.kind.prior import Prior, Table, coarsened
+from crowdgate.kind.prior import CountsAtLevels, Prior, coarsened
 
 TRUE = np.array([[[40.0, 5.0], [10.0, 20.0], [3.0, 2.0]], [[4.0, 30.0], [16.0, 1.0], [9.0, 60.0]]])
 
@@ -28,10 +28,10 @@ BARE = Prior(200, ATTRIBUTES)
 EXACT: dict[str, Level] = {name: BARE.levels(name)[0] for name in "abc"}
 
 
-def table(*names: str, variance: float = 0.0, coarse: tuple[str, ...] = ()) -> Table:
+def table(*names: str, variance: float = 0.0, coarse: tuple[str, ...] = ()) -> CountsAtLevels:
     axes = {name: BARE.levels(name)[1 if name in coarse else 0] for name in names}
     counts = coarsened(TRUE, EXACT, axes)
-    return Table(axes, counts, np.full(counts.shape, variance))
+    return CountsAtLevels(axes, counts, np.full(counts.shape, variance))
 
 
 PAIRS = (table("a", "b"), table("a", "c"), table("b", "c"))
@@ -57,7 +57,7 @@ def test_sums_at_coarser_levels_in_another_order_are_those_of_every_cell() -> No
         ((table("a", "b", "c", variance=4.0),), Basis.RELATED),
     ],
 )
-def test_an_expectation_says_what_it_rests_on(tables: tuple[Table, ...], basis: Basis) -> None:
+def test_an_expectation_says_what_it_rests_on(tables: tuple[CountsAtLevels, ...], basis: Basis) -> None:
     found = replace(BARE, tables=tables).joint(EXACT)
     assert found is not None
     assert found.basis is basis

@@ -78,9 +78,9 @@ def test_coins_take_the_sample_no_farther_from_the_table_than_is_added(beta: Fra
                 far = round(so_far + abs(kept - rate * count), 9)
                 ahead[far] = ahead.get(far, 0.0) + before * mass
         law = ahead
-    beyond = sum(mass for far, mass in law.items() if far / (2 * rows) > found.coins[0])
+    beyond = sum(mass for far, mass in law.items() if far / (2 * rows) > found.sampling_error[0])
     assert beyond <= 0.025
-    within_half = sum(mass for far, mass in law.items() if far / (2 * rows) > found.coins[0] / 5)
+    within_half = sum(mass for far, mass in law.items() if far / (2 * rows) > found.sampling_error[0] / 5)
     assert within_half > 0.025, "a fifth of it would not do"
 
 

@@ -27,7 +27,7 @@ from crowdgate.kind.randomness import KeyedRandomness
 from crowdgate.kinds.synthetic import release
 from crowdgate.kinds.synthetic.certificate import Certificate
 from crowdgate.kinds.synthetic.plan import SyntheticPlan
-from crowdgate.mechanisms.synthetic import learned, rounds
+from crowdgate.mechanisms.synthetic import fitting, rounds
 from crowdgate.mechanisms.synthetic.plan import VIEW, plan_synthetic
 from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 from crowdgate.noise import OPENDP, OPENDP_ZCDP, NoiseSource, ZcdpSource
@@ -88,7 +88,7 @@ def drawn(number: int, seed: int, source: ZcdpSource, beta: str = "1") -> Drawn:
     codes, planned = people(number, rng), plan(PEOPLE[number], beta)
     vectors = NoiseSource(OPENDP.laplace, source.gaussian)
     randomness = KeyedRandomness(SecretKey(rng.bytes(32), injected=True), choose=source.choose, vectors=vectors)
-    made, _ = release.draw(planned, {VIEW: counted(codes)}, randomness)
+    made, _ = release.draw_rows(planned, {VIEW: counted(codes)}, randomness)
     certificate = release.certificate_of(planned, made)
     assert certificate is not None
     chosen = {each.table for each in made.selected}
@@ -152,7 +152,7 @@ def stated_as(certificate: Certificate, part: Fraction) -> Certificate:
 def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """How good the rows are is no matter here."""
     for name, value in {"PRICES": 2, "STEPS": 2, "LAST_STEPS": 4}.items():
-        monkeypatch.setattr(learned if "STEPS" in name else rounds, name, value)
+        monkeypatch.setattr(fitting if "STEPS" in name else rounds, name, value)
 
 
 def check(found: Sequence[Drawn]) -> None:

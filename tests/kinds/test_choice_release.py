@@ -9,17 +9,17 @@ import pytest
 
 from crowdgate import manifest
 from crowdgate.errors import ConfigurationError, VerificationFailed
-from crowdgate.jobs import release as job
-from crowdgate.jobs.outlook import outlook
-from crowdgate.jobs.plan import plan_policy
-from crowdgate.jobs.release import prepare, protect, read, reserve
-from crowdgate.jobs.verify import verify
+from crowdgate.forecast.outlook import outlook
 from crowdgate.kind.plan import Plan
 from crowdgate.kind.randomness import KeyedRandomness
-from crowdgate.kind.run import Request, Reserved, Run
+from crowdgate.kind.run import Request, ReservedRun, Run
 from crowdgate.ledger.key import draw_key
 from crowdgate.mechanisms.rows.scores import SENSITIVITY
+from crowdgate.planning.plan import plan_policy
+from crowdgate.release import release as job
+from crowdgate.release.release import prepare, protect, read, reserve
 from crowdgate.sources.counting import serial
+from crowdgate.verification.release import verify
 from tests.forging import Change, Claims, reseal, reseal_with_page, reword
 from tests.workshop import Workshop, crowdgate, verified
 
@@ -52,7 +52,7 @@ def test_the_choice_and_the_gates_leave_the_mechanism_the_rest(workshop: Worksho
         "age": "exact",
         "ward": "exact",
     }
-    static = found.alone()
+    static = found.first_release_facts()
     assert static.cells == 100 * 4
 
 
@@ -99,7 +99,7 @@ def test_the_release_is_at_the_selected_levels_and_nothing_else_of_the_choice_le
     run = prepare(Request(workshop.policy, SLOT))
     assert isinstance(run, Run)
     reserved, key = reserve(run), draw_key()
-    assert isinstance(reserved, Reserved)
+    assert isinstance(reserved, ReservedRun)
     counted = read(reserved, key, serial())
     for i in range(6):
         asked: list[tuple[int, int, Fraction]] = []
@@ -142,7 +142,7 @@ def test_the_guarantee_for_replaced_rows_does_not_take_a_choice_on_the_sample_fo
     workshop: Workshop,
 ) -> None:
     found = plan(choosing(workshop, SAMPLE))
-    _, replaced = manifest.guarantee_words(found.guarantee, Fraction(found.protection.parameters()["beta"]))
+    _, replaced = manifest.guarantee_sentences(found.guarantee, Fraction(found.protection.parameters()["beta"]))
     assert "e^4 " in replaced
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdgate.histogram import Histogram, collapse
-from crowdgate.kinds.rows.first_estimates import Estimate, estimates, largest
+from crowdgate.kinds.rows.first_estimates import PersonsEstimate, estimates, largest_cells
 
 LABELS = {name: tuple(f"{name},{i}" for i in range(size)) for name, size in (("a", 3), ("b", 2))}
 tables = st.dictionaries(st.tuples(st.integers(0, 2), st.integers(0, 1)), st.integers(1, 10**9), max_size=6)
@@ -62,12 +62,12 @@ def test_the_standard_error_is_the_spread_of_the_estimates_under_sampling() -> N
 @given(table=tables, beta=betas)
 def test_the_largest_cells_are_one_of_each_column(table: dict[tuple[int, int], int], beta: Fraction) -> None:
     found = estimates(release(table), beta, LABELS)
-    best = largest(found)
+    best = largest_cells(found)
     assert sorted({each.column for each in found}) == sorted(each.column for each in best)
     for each in best:
         assert each.count == max(other.count for other in found if other.column == each.column)
-    assert len(largest(found, 1)) == min(1, len(found))
+    assert len(largest_cells(found, 1)) == min(1, len(found))
 
 
 def test_all_persons_are_known_without_sampling() -> None:
-    assert estimates(release({(0, 0): 7}), Fraction(1), {"b": LABELS["b"]}) == [Estimate("b", "b,0", 7, 700, 0)]
+    assert estimates(release({(0, 0): 7}), Fraction(1), {"b": LABELS["b"]}) == [PersonsEstimate("b", "b,0", 7, 700, 0)]

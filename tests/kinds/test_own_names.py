@@ -6,7 +6,7 @@ import pytest
 from crowdgate.kinds.rows.files import COUNT_COLUMNS, ESTIMATE_COLUMNS
 from crowdgate.kinds.rows.margins import margins_schema
 from crowdgate.ledger.ledger import open_ledger
-from crowdgate.mechanisms.rows.parts import WEIGHT
+from crowdgate.mechanisms.rows.charge_names import WEIGHT
 from crowdgate.mechanisms.tables.columns import RESERVED
 from crowdgate.publish.levels import COARSER_COLUMNS
 from tests.workshop import Workshop, crowdgate

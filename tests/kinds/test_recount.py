@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 
 from crowdgate.accounting.discrete_laws import DiscreteLaplace
-from crowdgate.kinds.rows.page import effective
-from crowdgate.kinds.tables.recount import Noise, noisy_problems
+from crowdgate.kinds.rows.page import effective_sample_size
+from crowdgate.kinds.tables.recount import CellNoise, noisy_problems
 from crowdgate.mechanisms.tables.accuracy import exact_cells
 
 BETA, LAW = Fraction(3, 10), DiscreteLaplace(Fraction(20))
-NOISE = Noise(LAW, float(1 / BETA), float(BETA), 7, (0.0, 0.0), None, 2)
+NOISE = CellNoise(LAW, float(1 / BETA), float(BETA), 7, (0.0, 0.0), None, 2)
 PLAIN: Any = SimpleNamespace(suppress=False)
 
 
@@ -39,9 +39,9 @@ def test_an_interval_that_is_moved_is_refused() -> None:
 @pytest.mark.parametrize("weight", [14_286, 17_000, 33_333])
 def test_equal_weights_tell_as_much_as_all_rows(classes: int, weight: int) -> None:
     """Sums of floats give one row less for some of these, and for others on another processor."""
-    assert effective(np.full(classes, 13), np.full(classes, weight)) == 13 * classes
+    assert effective_sample_size(np.full(classes, 13), np.full(classes, weight)) == 13 * classes
 
 
 def test_unequal_weights_tell_as_much_as_fewer_rows() -> None:
-    assert effective(np.array([10, 10]), np.array([10_000, 30_000])) == 16
-    assert effective(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)) == 0
+    assert effective_sample_size(np.array([10, 10]), np.array([10_000, 30_000])) == 16
+    assert effective_sample_size(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)) == 0

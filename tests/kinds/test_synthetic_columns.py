@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from crowdgate.jobs import release as job
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
+from crowdgate.release import release as job
 from tests.kinds.synthetic import MECHANISM, synthetic_workshop
 from tests.workshop import Workshop, verified
 

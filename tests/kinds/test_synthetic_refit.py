@@ -9,9 +9,9 @@ import pytest
 from crowdgate import manifest
 from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.formats import FORMATS
-from crowdgate.jobs.verify import verify
 from crowdgate.kinds import KINDS
-from crowdgate.manifest import NAME, dumped
+from crowdgate.manifest import NAME, json_fields
+from crowdgate.verification.release import verify
 from tests.forging import Claims, Lines, reseal, reseal_with_page, rewrite_lines, rewrite_rows, stated
 from tests.processors import needs_features, on_a_plain_processor
 from tests.verify.keep import KEPT
@@ -31,9 +31,9 @@ def copy(tmp_path: Path) -> Path:
 def sealed(folder: Path) -> None:
     """Everything that is stated of rows and noisy tables made to fit them."""
     reseal(folder)
-    said = manifest.parsed(KINDS["dp_synthetic"].said, (folder / NAME).read_bytes())
-    held = KINDS["dp_synthetic"].opened(folder, said, {name: FORMATS[name] for name in said.formats})
-    reseal_with_page(folder, lambda claims: claims.update(data=dumped(held.data())))
+    said = manifest.parsed(KINDS["dp_synthetic"].manifest_model, (folder / NAME).read_bytes())
+    held = KINDS["dp_synthetic"].recount(folder, said, {name: FORMATS[name] for name in said.formats})
+    reseal_with_page(folder, lambda claims: claims.update(data=json_fields(held.data())))
 
 
 def _another_row(folder: Path) -> None:
@@ -128,5 +128,5 @@ def test_the_command_says_what_it_made_again(copy: Path, capsys: pytest.CaptureF
 @pytest.mark.parametrize("kind", ["dp_synthetic", "dp_tables", "safe_k_anonymity"])
 def test_a_release_holds_on_a_plain_processor(kind: str) -> None:
     """Synthetic rows are made again there; weights and intervals are computed again."""
-    words = "import sys, pathlib, crowdgate.jobs.verify as v; v.verify(pathlib.Path(sys.argv[1]), refit=%s)"
+    words = "import sys, pathlib, crowdgate.verification.release as v; v.verify(pathlib.Path(sys.argv[1]), refit=%s)"
     on_a_plain_processor(words % (kind == "dp_synthetic"), str(KEPT / "2" / kind))

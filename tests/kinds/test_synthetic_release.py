@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from crowdgate.errors import ConfigurationError, VerificationFailed
-from crowdgate.jobs import release as job
-from crowdgate.jobs.outlook import outlook
-from crowdgate.jobs.plan import plan_policy
-from crowdgate.jobs.verify import verify
+from crowdgate.forecast.outlook import outlook
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import open_ledger
+from crowdgate.planning.plan import plan_policy
+from crowdgate.release import release as job
+from crowdgate.verification.release import verify
 from tests.forging import Change, Claims, Lines, reseal, reseal_with_page, rewrite_lines, rewrite_rows
 from tests.kinds.synthetic import MECHANISM, RICH, synthetic_workshop
 from tests.workshop import MARK, Workshop, crowdgate, good_rows, verified
@@ -112,7 +112,7 @@ def test_a_table_of_nobody_or_of_one_ends(workshop: Workshop, rows: int) -> None
 def test_without_rows_no_certificate_is_bought_and_its_gates_withhold(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crowdgate.mechanisms.synthetic.learned.total_of", lambda _: -1)
+    monkeypatch.setattr("crowdgate.mechanisms.synthetic.fitting.total_of", lambda _: -1)
     result = run(workshop)
     assert result.outcome == "withheld"
     unmeasured = [v.measure for v in result.verdicts if v.outcome == "inconclusive"]

@@ -12,10 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from crowdgate.errors import ConfigurationError, Crashed, VerificationFailed
-from crowdgate.jobs import release as job
-from crowdgate.jobs.outlook import outlook
-from crowdgate.jobs.plan import plan_policy
-from crowdgate.jobs.verify import verify
+from crowdgate.forecast.outlook import outlook
 from crowdgate.kind.randomness import KeyedRandomness
 from crowdgate.kind.run import Request, Result
 from crowdgate.kinds.tables import release as tables_job
@@ -23,8 +20,11 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import State, open_ledger
 from crowdgate.mechanisms.tables.columns import COUNT_NUMBERS
 from crowdgate.noise import NoiseSource
+from crowdgate.planning.plan import plan_policy
+from crowdgate.release import release as job
 from crowdgate.sampling import SecretKey
 from crowdgate.sources.counting import serial
+from crowdgate.verification.release import verify
 from tests.forging import Change, Claims, reseal, reseal_with_page, reword, rewrite_lines, rewrite_table
 from tests.workshop import MARK, Workshop, crowdgate, make_workshop, verified
 

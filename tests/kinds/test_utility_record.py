@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from crowdgate.jobs import release as job
 from crowdgate.kind.run import Request
 from crowdgate.kinds.rows import release as rows_release
 from crowdgate.ledger.key import draw_key
+from crowdgate.release import release as job
 from tests.workshop import Workshop, crowdgate, good_rows
 
 SLOT = "2030-01-01"

@@ -7,16 +7,16 @@ from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
-from crowdgate.ledger.journal import KEYS, Line, chained
-from crowdgate.ledger.ledger import Asked, Budget, Ledger, Spend
+from crowdgate.ledger.journal import KEYS, JournalLine, chain_line
+from crowdgate.ledger.ledger import Budget, ChargeRequest, Ledger, Spend
 
 BUDGET = Budget("us-cps", Spend(Fraction(4), Fraction("1e-8")), 300_000, "row", "add-remove")
 ONE = Spend(Fraction(1), Fraction("1e-9"))
 
 
-def asked(release_id: str, holder: str | None = None, digest: str = "d", version: str | None = None) -> Asked:
+def asked(release_id: str, holder: str | None = None, digest: str = "d", version: str | None = None) -> ChargeRequest:
     """A charge of epsilon 1 to a population of four."""
-    return Asked(release_id, digest, "census", BUDGET, ONE, version=version, holder=holder)
+    return ChargeRequest(release_id, digest, "census", BUDGET, ONE, version=version, holder=holder)
 
 
 def edit(path: Path, statement: str, *values: object) -> None:
@@ -35,10 +35,10 @@ def append(
 ) -> None:
     """Adds a line whose digest is right, and writes its rows, as somebody does who knows how a ledger is kept."""
     with closing(sqlite3.connect(ledger.path)) as connection, connection:
-        last = Line(*connection.execute("SELECT * FROM journal ORDER BY number DESC LIMIT 1").fetchone())
+        last = JournalLine(*connection.execute("SELECT * FROM journal ORDER BY number DESC LIMIT 1").fetchone())
         held = {"rows": [{"table": table, "row": row} for table, row in rows]} if rows else {}
         said = {"at": "2030-01-01T00:00:00Z", "by": "mallory@example", **said, **held}
-        line = chained(last.digest, last.number + 1, event, subject, commitment, json.dumps(said))
+        line = chain_line(last.digest, last.number + 1, event, subject, commitment, json.dumps(said))
         connection.execute("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)", line)
         for table, row in rows:
             if table in {known.name for known in KEYS}:

@@ -10,10 +10,10 @@ import pytest
 
 from crowdgate.errors import LedgerRefused, VerificationFailed
 from crowdgate.ledger import schema
-from crowdgate.ledger.attested import Attested
-from crowdgate.ledger.journal import chained
+from crowdgate.ledger.journal import chain_line
 from crowdgate.ledger.ledger import Ledger, State, create, open_ledger
-from crowdgate.ledger.signed import signed_by
+from crowdgate.ledger.replay import JournalReplay
+from crowdgate.ledger.signatures import is_signed_by
 from crowdgate.signing import keys
 from crowdgate.signing.keys import SigningKey
 from tests.ledger.books import ONE, append, asked, cells, edit
@@ -148,7 +148,7 @@ def test_a_trigger_that_comes_while_a_release_runs_or_under_another_name_is_refu
 def test_lines_that_follow_and_say_nothing_that_can_be_read_are_refused(url: str, ledger: Ledger, detail: str) -> None:
     """As somebody writes them who knows how the chain is computed."""
     last = ledger.head()
-    line = chained(last.digest, last.number + 1, "entry.reserved", "a/1/2030-01-03", None, detail)
+    line = chain_line(last.digest, last.number + 1, "entry.reserved", "a/1/2030-01-03", None, detail)
     edit(ledger.path, "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)", *line)
     for look in (lambda: open_ledger(url, None).reserve(asked("a/1/2030-01-04")), open_ledger(url, None).journal):
         with pytest.raises(LedgerRefused):
@@ -181,13 +181,13 @@ def test_what_others_wrote_in_the_meantime_is_followed(url: str) -> None:
 def test_only_what_is_new_is_followed(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger.attest()
     seen: list[int] = []
-    honest = Attested.add
+    honest = JournalReplay.add
 
-    def add(self: Attested, number: int, *said: Any) -> None:
+    def add(self: JournalReplay, number: int, *said: Any) -> None:
         seen.append(number)
         honest(self, number, *said)
 
-    monkeypatch.setattr(Attested, "add", add)
+    monkeypatch.setattr(JournalReplay, "add", add)
     before = ledger.head().number
     ledger.record("note", "x")
     ledger.record("note", "y")
@@ -221,7 +221,7 @@ def test_a_chain_that_was_computed_anew_is_told_by_key_and_anchor_alone(
     forged = create(url, "test")
     first = open_ledger(url, forged).head()
     said = (first.detail or "").replace(forged, ledger.id)
-    anew_line = chained("", 1, first.event, ledger.id, None, said)
+    anew_line = chain_line("", 1, first.event, ledger.id, None, said)
     edit(path, "UPDATE ledger SET id = ?", ledger.id)
     edit(path, "UPDATE journal SET subject = ?, detail = ?, digest = ?", ledger.id, said, anew_line.digest)
     anew = open_ledger(url, ledger.id)
@@ -247,7 +247,7 @@ def test_a_signature_is_of_this_ledger_and_this_line(url: str, key: SigningKey, 
     keys.create(tmp_path / "other.key")
     stranger = keys.signing_key((tmp_path / "other.key").read_bytes(), "other.key")
     with keyed._reading() as connection:
-        assert signed_by(connection, keyed.id, line, [key.public])
-        assert not signed_by(connection, keyed.id, line, [stranger.public])
-        assert not signed_by(connection, "another-00000000", line, [key.public])
-        assert not signed_by(connection, keyed.id, line._replace(digest="0" * 64), [key.public])
+        assert is_signed_by(connection, keyed.id, line, [key.public])
+        assert not is_signed_by(connection, keyed.id, line, [stranger.public])
+        assert not is_signed_by(connection, "another-00000000", line, [key.public])
+        assert not is_signed_by(connection, keyed.id, line._replace(digest="0" * 64), [key.public])

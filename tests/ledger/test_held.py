@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from crowdgate.errors import LedgerRefused, VerificationFailed
-from crowdgate.ledger.held import Held
-from crowdgate.ledger.journal import Line
+from crowdgate.ledger.journal import JournalLine
+from crowdgate.ledger.journal_rules import JournalState
 from crowdgate.ledger.ledger import Ledger, Spend, State, create, open_ledger
 from crowdgate.ledger.values import amounts
 from tests.ledger.books import append, asked
@@ -167,9 +167,9 @@ FREE = {
 """What a run may say as it likes. All else follows from the lines before."""
 
 
-def changed(line: Line) -> Iterator[tuple[str, dict[str, Any]]]:
+def changed(line: JournalLine) -> Iterator[tuple[str, dict[str, Any]]]:
     """The line with one cell of one row changed, in every way."""
-    said = line.said
+    said = line.detail_values
     for at, each in enumerate(said.get("rows", [])):
         for column, value in each["row"].items():
             other = not value if isinstance(value, bool) else value + 1 if isinstance(value, int) else _text(value)
@@ -188,9 +188,9 @@ def test_every_cell_of_every_line_follows_from_those_before_or_is_free(ledger: L
     lines, let = ledger.journal(), set()
     for at, line in enumerate(lines):
         for column, said in changed(line):
-            held = Held()
+            held = JournalState()
             for before in lines[:at]:
-                held.add(before.event, before.subject, before.commitment, before.said)
+                held.add(before.event, before.subject, before.commitment, before.detail_values)
             try:
                 held.add(line.event, line.subject, line.commitment, said)
             except (ValueError, KeyError):
@@ -200,9 +200,9 @@ def test_every_cell_of_every_line_follows_from_those_before_or_is_free(ledger: L
 
 
 def test_no_line_but_a_note_or_a_commitment_can_be_written_twice(ledger: Ledger) -> None:
-    held = Held()
+    held = JournalState()
     for line in ledger.journal():
-        said = (line.event, line.subject, line.commitment, line.said)
+        said = (line.event, line.subject, line.commitment, line.detail_values)
         held.add(*said)
         if "." in line.event and line.event != "entry.private":
             with pytest.raises((ValueError, KeyError)):

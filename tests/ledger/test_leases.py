@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.errors import LedgerRefused
-from crowdgate.ledger import charging
+from crowdgate.ledger import reservations
 from crowdgate.ledger.ledger import Ledger, Reservation, State, create, open_ledger
 from crowdgate.ledger.values import ZERO
 from tests.ledger.books import ONE, asked
@@ -23,7 +23,7 @@ def ledger(tmp_path: Path) -> Ledger:
 
 
 def run_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(charging, "LEASE_SECONDS", -1)
+    monkeypatch.setattr(reservations, "LEASE_SECONDS", -1)
 
 
 def test_a_run_takes_up_its_own_lease_and_is_charged_once(ledger: Ledger) -> None:
@@ -115,7 +115,10 @@ def test_a_frozen_population_is_neither_charged_nor_read(ledger: Ledger) -> None
     ledger.freeze("us-cps", False, "settled")
     ledger.begin_reading(ID, held.number)
     ledger.verify()
-    assert [line.said["reason"] for line in ledger.journal() if "reason" in line.said] == ["a complaint", "settled"]
+    assert [line.detail_values["reason"] for line in ledger.journal() if "reason" in line.detail_values] == [
+        "a complaint",
+        "settled",
+    ]
 
 
 def test_a_version_of_a_policy_has_one_digest(ledger: Ledger) -> None:

@@ -22,7 +22,7 @@ from sqlalchemy import Engine
 from crowdgate.errors import EnvironmentFault, LedgerRefused, VerificationFailed
 from crowdgate.ledger import sqlite
 from crowdgate.ledger import values as ledger_values
-from crowdgate.ledger.ledger import Asked, Budget, Entry, Ledger, Spend, State, create, open_ledger
+from crowdgate.ledger.ledger import Budget, ChargeRequest, Entry, Ledger, Spend, State, create, open_ledger
 from crowdgate.ledger.sqlite import path_of
 
 
@@ -45,7 +45,7 @@ def ledger(url: str) -> Ledger:
 
 
 def reserve(ledger: Ledger, release_id: str, cost: Spend = ONE, digest: str = "d", budget: Budget = BUDGET) -> Spend:
-    return ledger.reserve(Asked(release_id, digest, "census", budget, cost)).spent
+    return ledger.reserve(ChargeRequest(release_id, digest, "census", budget, cost)).spent
 
 
 def plain(entry: Entry | None) -> Entry | None:
@@ -119,7 +119,7 @@ class AgainstModel(RuleBasedStateMachine):
             and self.bound.get(contract, population) == population
             and (self.spent(population) + cost).within(lower)
         )
-        assert self.accepted(self.ledger.reserve, Asked(release, digest, contract, budget, cost)) == allowed
+        assert self.accepted(self.ledger.reserve, ChargeRequest(release, digest, contract, budget, cost)) == allowed
         if allowed:
             self.live[release] = Run(population, digest, cost)
             self.caps.setdefault(population, cap)
@@ -211,7 +211,7 @@ SPEND_MANY = """
 import sys
 from fractions import Fraction
 from crowdgate.errors import LedgerRefused
-from crowdgate.ledger.ledger import Asked, Budget, Spend, open_ledger
+from crowdgate.ledger.ledger import ChargeRequest, Budget, Spend, open_ledger
 url, worker, common = sys.argv[1:]
 ledger = open_ledger(url, None)
 budget = Budget("p", Spend(Fraction(50), Fraction(0)), 1, "row", "add-remove")
@@ -221,7 +221,7 @@ accepted = 0
 for number in range(25):
     try:
         name = f"r/{number}" if common == "common" else f"r/{worker}/{number}"
-        ledger.reserve(Asked(name, "d", "c", budget, Spend(Fraction(1), Fraction(0))))
+        ledger.reserve(ChargeRequest(name, "d", "c", budget, Spend(Fraction(1), Fraction(0))))
         accepted += 1
     except LedgerRefused:
         pass
@@ -281,7 +281,7 @@ RESERVE_AND_WAIT = """
 import sys
 from fractions import Fraction
 from sqlalchemy import Engine, event
-from crowdgate.ledger.ledger import Asked, Budget, Spend, open_ledger
+from crowdgate.ledger.ledger import ChargeRequest, Budget, Spend, open_ledger
 def wait(*_):
     print("here", flush=True)
     sys.stdin.read()
@@ -290,7 +290,7 @@ if sys.argv[2] == "before commit":
     event.listen(Engine, "commit", wait)
 cap = Spend(Fraction(4), Fraction("1e-8"))
 budget = Budget("us-cps", cap, 300_000, "row", "add-remove")
-ledger.reserve(Asked("r", "d", "census", budget, Spend(Fraction(1), Fraction(0))))
+ledger.reserve(ChargeRequest("r", "d", "census", budget, Spend(Fraction(1), Fraction(0))))
 wait()
 """
 
@@ -428,13 +428,13 @@ def test_a_read_only_ledger_is_a_fault_of_the_environment(url: str, ledger: Ledg
 def test_who_may_not_write_file_and_folder_opens_a_ledger_that_nothing_changes(
     url: str, ledger: Ledger, writable: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked, original = list[str](), sqlite.opened
+    asked, original = list[str](), sqlite.open_engine
 
     def opened(path: Path, busy_seconds: float, mode: str) -> Engine:
         asked.append(mode)
         return original(path, busy_seconds, mode=mode)
 
-    monkeypatch.setattr(sqlite, "opened", opened)
+    monkeypatch.setattr(sqlite, "open_engine", opened)
     monkeypatch.setattr(
         "crowdgate.ledger.sqlite.os.access", lambda path, _: Path(path) in [ledger.path.parent / w for w in writable]
     )
@@ -614,15 +614,17 @@ def test_a_contract_stays_with_its_population(ledger: Ledger) -> None:
 
 
 def test_two_contracts_over_one_population_share_its_budget(ledger: Ledger) -> None:
-    ledger.reserve(Asked("r", "d", "census", BUDGET, spend(3)))
-    assert ledger.reserve(Asked("s", "d", "census-2", BUDGET, spend(1))).spent == spend(4)
+    ledger.reserve(ChargeRequest("r", "d", "census", BUDGET, spend(3)))
+    assert ledger.reserve(ChargeRequest("s", "d", "census-2", BUDGET, spend(1))).spent == spend(4)
     with pytest.raises(LedgerRefused):
-        ledger.reserve(Asked("t", "d", "census-2", BUDGET, spend(1)))
+        ledger.reserve(ChargeRequest("t", "d", "census-2", BUDGET, spend(1)))
 
 
 def test_populations_do_not_share(ledger: Ledger) -> None:
     reserve(ledger, "r", spend(4))
-    assert ledger.reserve(Asked("s", "d", "other", replace(BUDGET, population="us"), spend(4))).spent == spend(4)
+    assert ledger.reserve(ChargeRequest("s", "d", "other", replace(BUDGET, population="us"), spend(4))).spent == spend(
+        4
+    )
 
 
 def test_an_id_used_with_another_digest_is_refused_and_with_the_same_it_exists(ledger: Ledger) -> None:
@@ -856,7 +858,7 @@ def test_labels_of_a_reservation_are_one_printable_line(
     ledger: Ledger, release: str, digest: str, contract: str
 ) -> None:
     with pytest.raises(ValueError, match="printable"):
-        ledger.reserve(Asked(release, digest, contract, BUDGET, ONE))
+        ledger.reserve(ChargeRequest(release, digest, contract, BUDGET, ONE))
 
 
 def test_an_amount_of_too_many_digits_is_refused_before_anything_is_written(ledger: Ledger) -> None:
@@ -870,12 +872,12 @@ def test_an_inherited_sample_serves_one_release_for_life(tmp_path: Path) -> None
     ledger = open_ledger(url, create(url, "test"))
     budget = Budget("p", Spend(Fraction(9), Fraction(1, 10)), 10, "row", "add-remove")
     once = Spend(Fraction(1), Fraction(0))
-    ledger.reserve(Asked("a/1/2030-01-01", "d", "c", budget, once, sample="spring"))
+    ledger.reserve(ChargeRequest("a/1/2030-01-01", "d", "c", budget, once, sample="spring"))
     ledger.void("a/1/2030-01-01")
-    ledger.reserve(Asked("a/1/2030-01-02", "d", "c", budget, once, sample="spring"))
+    ledger.reserve(ChargeRequest("a/1/2030-01-02", "d", "c", budget, once, sample="spring"))
     with pytest.raises(LedgerRefused, match="used up by a/1/2030-01-02"):
-        ledger.reserve(Asked("a/1/2030-01-03", "d", "c", budget, once, sample="spring"))
-    ledger.reserve(Asked("a/1/2030-01-04", "d", "c", budget, once, sample="autumn"))
+        ledger.reserve(ChargeRequest("a/1/2030-01-03", "d", "c", budget, once, sample="spring"))
+    ledger.reserve(ChargeRequest("a/1/2030-01-04", "d", "c", budget, once, sample="autumn"))
     assert ledger.spent("p").epsilon == 2
 
 

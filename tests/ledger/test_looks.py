@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.ledger.journal import Line
-from crowdgate.ledger.looks import RECORD_OPENED, informed
+from crowdgate.ledger.access_log import RECORD_OPENED, is_informed
+from crowdgate.ledger.journal import JournalLine
 
 POPULATIONS, DIGESTS = ("p", "q"), ("old", "new")
 Event = tuple[str, str, str]
@@ -29,11 +29,11 @@ class Model:
         return self.paid.get((population, digest), population in self.looked)
 
 
-def line(number: int, event: str, subject: str, *row: str) -> Line:
+def line(number: int, event: str, subject: str, *row: str) -> JournalLine:
     """As the ledger writes it."""
     columns = dict(zip(("population", "policy_digest"), row, strict=False))
     detail = json.dumps({"table": "entries", "row": columns}) if row else None
-    return Line(number, event, subject, None, detail, "")
+    return JournalLine(number, event, subject, None, detail, "")
 
 
 @settings(max_examples=300)
@@ -48,7 +48,7 @@ def test_a_policy_is_informed_that_was_first_paid_for_after_a_look_at_its_popula
                 model.looked.add(population)
             continue
         written.append(line(len(written), "entry.reserved", name, population, digest))
-        told = informed(written, population, digest)
+        told = is_informed(written, population, digest)
         assert told is model.informed(population, digest)
         if what == "given back":
             written.append(line(len(written), "entry.void", name, population, digest))
@@ -58,4 +58,4 @@ def test_a_policy_is_informed_that_was_first_paid_for_after_a_look_at_its_popula
         model.paid.setdefault((population, digest), told)
     for population in POPULATIONS:
         for digest in DIGESTS:
-            assert informed(written, population, digest) is model.informed(population, digest)
+            assert is_informed(written, population, digest) is model.informed(population, digest)

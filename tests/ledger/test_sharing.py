@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from crowdgate.errors import EnvironmentFault
-from crowdgate.jobs import release as job
 from crowdgate.kind.run import Request
+from crowdgate.ledger.file_access import team_folder
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import open_ledger
-from crowdgate.ledger.sharing import team_folder
 from crowdgate.publish import publisher
-from tests.jobs.killing import PROCESSES
+from crowdgate.release import release as job
+from tests.release.killing import PROCESSES
 from tests.workshop import BUDGET, Workshop, crowdgate, make_workshop
 
 TEAM, ANNE, BERT, OUTSIDER = 41000, 41001, 41002, 41003

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crowdgate.errors import LedgerRefused
-from crowdgate.ledger.ledger import Asked, Budget, Spend, State, create, open_ledger
+from crowdgate.ledger.ledger import Budget, ChargeRequest, Spend, State, create, open_ledger
 
 PROCESSES, EACH = 8, 12_500
 CAP = 40_000
@@ -21,7 +21,7 @@ def attempts(url: str, worker: int, results: "multiprocessing.Queue[tuple[int, i
     for at in range(EACH):
         name = f"a/1/{at}" if at % 5 == 0 else f"a/1/{worker}-{at}"
         try:
-            ledger.reserve(Asked(name, "d", "c", BUDGET, Spend(Fraction(1), Fraction(0)), version="a/1"))
+            ledger.reserve(ChargeRequest(name, "d", "c", BUDGET, Spend(Fraction(1), Fraction(0)), version="a/1"))
             accepted += 1
         except LedgerRefused as refused:
             other += refused.code not in ("held", "refused")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from crowdgate.errors import LedgerRefused
-from crowdgate.ledger.held import Held, Unwritten
+from crowdgate.ledger.journal_rules import InvalidLine, JournalState
 from crowdgate.ledger.ledger import Spend, State, open_ledger
 from crowdgate.ledger.upgrade import upgrade
 from tests.ledger.books import asked, edit
@@ -52,14 +52,14 @@ def test_it_is_refused_until_it_is_upgraded_and_then_goes_on(url: str) -> None:
 def test_no_line_upgrades_another_ledger(url: str) -> None:
     upgrade(url)
     *before, line = open_ledger(url, None).journal()
-    held = Held()
+    held = JournalState()
     for each in before:
-        held.add(each.event, each.subject, each.commitment, each.said)
-    said = json.loads(json.dumps(line.said).replace(line.subject, "another-0123abcd"))
-    assert said != line.said
-    with pytest.raises(Unwritten):
+        held.add(each.event, each.subject, each.commitment, each.detail_values)
+    said = json.loads(json.dumps(line.detail_values).replace(line.subject, "another-0123abcd"))
+    assert said != line.detail_values
+    with pytest.raises(InvalidLine):
         copy.deepcopy(held).add(line.event, "another-0123abcd", line.commitment, said)
-    held.add(line.event, line.subject, line.commitment, line.said)
+    held.add(line.event, line.subject, line.commitment, line.detail_values)
 
 
 def test_one_that_was_edited_is_not_upgraded(url: str) -> None:

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdgate.errors import VerificationFailed
-from crowdgate.jobs import release as job
 from crowdgate.kind.run import Request
-from crowdgate.kinds.rows.said import RowsManifest
+from crowdgate.kinds.rows.manifest_fields import RowsManifest
 from crowdgate.ledger.key import draw_key
 from crowdgate.limits import LARGEST_MANIFEST, MOST_NAMES
 from crowdgate.manifest import NAME, canonical, kind_in, parsed
+from crowdgate.release import release as job
 from tests.workshop import MARK, make_workshop
 
 Claims = dict[str, Any]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from crowdgate.accounting import pso
 from crowdgate.accounting.numbers import exact_text
-from crowdgate.jobs.budgets import left_words
-from crowdgate.manifest import plain_words
+from crowdgate.manifest import plain_guarantee
+from crowdgate.planning.budgets import budget_left_text
 from crowdgate.policy.policy import GateRule
 
 powers = st.integers(-30, -1).flatmap(
@@ -28,7 +28,7 @@ def test_plain_words_are_rounded_towards_safety(
 ) -> None:
     weight, delta = min(weight, Fraction(1)), min(delta, Fraction(1))
     bound = Fraction(pso.bound(people * rows, weight, epsilon, delta))
-    plainly, _ = plain_words(people, rows, (epsilon, delta), [gate(exact_text(weight))])
+    plainly, _ = plain_guarantee(people, rows, (epsilon, delta), [gate(exact_text(weight))])
     if bound > Fraction(1, 2):
         assert "nothing is promised" in plainly
         return
@@ -42,7 +42,7 @@ def test_plain_words_are_rounded_towards_safety(
 
 
 def test_the_words_of_one_release_of_the_bundled_budget() -> None:
-    plainly, numbers = plain_words(300_000, 1, (Fraction(1), Fraction(1, 10**9)), [gate("1e-9")])
+    plainly, numbers = plain_guarantee(300_000, 1, (Fraction(1), Fraction(1, 10**9)), [gate("1e-9")])
     assert plainly == (
         "Of at most 300,000 people, there is at most 1 chance in 890 that anyone can be pointed at by means of this "
         "release and all earlier ones of the same people: described so that exactly one of them fits, in words that "
@@ -55,7 +55,7 @@ def test_the_words_of_one_release_of_the_bundled_budget() -> None:
 
 def test_the_weight_is_that_of_the_gate_by_which_least_is_promised() -> None:
     both = [gate("1e-9"), gate("2e-9")]
-    assert plain_words(1000, 1, (Fraction(1), Fraction(0)), both) == plain_words(
+    assert plain_guarantee(1000, 1, (Fraction(1), Fraction(0)), both) == plain_guarantee(
         1000, 1, (Fraction(1), Fraction(0)), both[1:]
     )
 
@@ -70,4 +70,4 @@ def test_what_is_left_of_a_budget_is_rounded_down(epsilon: tuple[str, str], delt
         "registered": {"epsilon": epsilon[0], "delta": delta[0]},
         "left": {"epsilon": epsilon[1], "delta": delta[1]},
     }
-    assert left_words(entry).startswith(f"p has {left} % of its budget for life left: epsilon {epsilon[1]} of")
+    assert budget_left_text(entry).startswith(f"p has {left} % of its budget for life left: epsilon {epsilon[1]} of")

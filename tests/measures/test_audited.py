@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdgate.candidate import AuditFigures, Candidate, Measurement, NoAudit, Question, Static
-from crowdgate.gate import Outcome, Reach, reach, verdict
+from crowdgate.candidate import AuditFigures, AuditQuestion, Candidate, Measurement, NoAudit, Static
+from crowdgate.gate import GateReach, Outcome, reach, verdict
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.histogram import Histogram
 from crowdgate.measures import MEASURES
@@ -21,7 +21,7 @@ ALONE = (Fraction(1), Fraction(0))
 
 def static(audit: AuditFigures | NoAudit, beta: Fraction = Fraction(1, 2), people: int = 100) -> Static:
     guarantee = Guarantee.of((Part("mechanism", *ALONE),))
-    return Static(guarantee, ALONE, ALONE, people, 1, {}, {}, beta=beta, audits=dict.fromkeys(Question, audit))
+    return Static(guarantee, ALONE, ALONE, people, 1, {}, {}, beta=beta, audits=dict.fromkeys(AuditQuestion, audit))
 
 
 def figures(age: int = 0, kept: float | None = 0.5) -> AuditFigures:
@@ -54,7 +54,7 @@ def test_an_audit_that_is_too_old_or_none_is_inconclusive_and_says_so(name: str,
     assert found is (Outcome.PASS if age <= 10 else Outcome.INCONCLUSIVE)
     facts, measure, gate = static(NoAudit("no ink")), MEASURES[name], rule(name, "1")
     assert verdict(gate, measure, None, facts).reason == "it could not be measured: no ink"
-    assert reach(gate, measure.reach(facts, gate)) is Reach.OPEN
+    assert reach(gate, measure.reach(facts, gate)) is GateReach.OPEN
 
 
 def kept(rows: int, audit: AuditFigures | NoAudit) -> Measurement | None:

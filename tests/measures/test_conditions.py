@@ -13,10 +13,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crowdgate.candidate import Candidate, Fact, Static
+from crowdgate.candidate import Candidate, ColumnFacts, Static
 from crowdgate.contracts.contract import Attribute, Role
 from crowdgate.domain import Domain, categories, numbers
-from crowdgate.gate import Outcome, Reach, gate_words, judge, reach
+from crowdgate.gate import GateReach, Outcome, gate_text, judge, reach
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse
@@ -49,7 +49,7 @@ def candidate(table: Table, domain: Domain = NAMED, people: int = 10**8, invalid
     part = Part("mechanism", Fraction(1), Fraction(1, 10))
     attributes = [*(Attribute(name, Role.OTHER) for name in NAMES if name != "s")]
     attributes.append(Attribute("s", Role.SENSITIVE, domain=domain, invalid=invalid))
-    facts = {each.name: Fact.of(each) for each in attributes}
+    facts = {each.name: ColumnFacts.of(each) for each in attributes}
     spent = (Fraction(1), Fraction(1, 10))
     static = Static(Guarantee.of((part,)), spent, spent, people, K, levels, facts)
     return Candidate(static=static, rows=release(table))
@@ -153,7 +153,7 @@ def test_conditions_depend_on_shares_only_also_where_products_leave_63_bits(tabl
 @given(table=tables)
 def test_the_order_of_the_other_columns_does_not_matter(table: Table) -> None:
     turned = {(x, s, y): count for (x, s, y), count in reversed(table.items())}
-    a, b = conditions.classes(release(table), "s"), conditions.classes(release(turned), "s")
+    a, b = conditions.equivalence_classes(release(table), "s"), conditions.equivalence_classes(release(turned), "s")
     assert conditions.total_variation(a) == conditions.total_variation(b)
 
 
@@ -161,9 +161,13 @@ def test_the_ordered_distance_does_not_depend_on_how_classes_are_cut_into_blocks
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     table = {cell: 2 + hash(cell) % 7 for cell in product(range(3), range(4), range(2))}
-    whole = conditions.ordered_distance(conditions.classes(release(table), "s"))
+    whole = conditions.ordered_distance(conditions.equivalence_classes(release(table), "s"))
     monkeypatch.setattr(conditions, "BLOCK_CELLS", 1)
-    assert conditions.ordered_distance(conditions.classes(release(table), "s")) == whole == naive_ordered(table)
+    assert (
+        conditions.ordered_distance(conditions.equivalence_classes(release(table), "s"))
+        == whole
+        == naive_ordered(table)
+    )
 
 
 def test_the_salaries_of_the_paper_on_closeness_have_its_distances() -> None:
@@ -172,7 +176,7 @@ def test_the_salaries_of_the_paper_on_closeness_have_its_distances() -> None:
     groups = (["3k", "4k", "5k"], ["6k", "8k", "11k"], ["7k", "9k", "10k"])
     rows = np.array([(i, at[value]) for i, values in enumerate(groups) for value in values], dtype=np.int64)
     found = collapse(("zip", "salary"), (3, 9), [rows[:, 0], rows[:, 1]], np.ones(9, dtype=np.int64))
-    assert conditions.ordered_distance(conditions.classes(found, "salary")) == Fraction(3, 8)
+    assert conditions.ordered_distance(conditions.equivalence_classes(found, "salary")) == Fraction(3, 8)
     second = [Fraction(int(i in (3, 5, 8)), 3) - Fraction(1, 9) for i in range(9)]
     assert round(float(_moved(second)), 3) == 0.167
 
@@ -204,8 +208,8 @@ def test_what_cannot_fail_never_fails_and_what_cannot_pass_never_passes(table: T
         gate = rule(name, side, limit)
         outcome = judge(gate, measured(name, found))
         stated = reach(gate, MEASURES[name].reach(found.static, gate))
-        assert not (stated is Reach.CANNOT_FAIL and outcome is not Outcome.PASS), name
-        assert not (stated is Reach.CANNOT_PASS and outcome is Outcome.PASS), name
+        assert not (stated is GateReach.CANNOT_FAIL and outcome is not Outcome.PASS), name
+        assert not (stated is GateReach.CANNOT_PASS and outcome is Outcome.PASS), name
 
 
 def test_an_empty_release_violates_nothing() -> None:
@@ -215,23 +219,23 @@ def test_an_empty_release_violates_nothing() -> None:
         assert judge(rule(name, side, limit), measured(name, candidate({}))) is Outcome.PASS
 
 
-REACHES: list[tuple[str, str, str, Reach]] = [
-    ("distinct_diversity", "at_least", "1", Reach.CANNOT_FAIL),
-    ("distinct_diversity", "at_least", "2", Reach.OPEN),
-    ("distinct_diversity", "at_least", "5", Reach.CANNOT_PASS),
-    ("entropy_diversity", "at_least", "4.1", Reach.CANNOT_PASS),
-    ("t_closeness", "at_most", "0.99", Reach.CANNOT_FAIL),
-    ("t_closeness", "at_most", "0.98", Reach.CANNOT_FAIL),
-    ("t_closeness", "at_most", "0.97", Reach.OPEN),
-    ("t_closeness", "at_most", "-0.1", Reach.CANNOT_PASS),
-    ("beta_likeness", "at_most", "49", Reach.CANNOT_FAIL),
-    ("beta_likeness", "at_most", "48", Reach.OPEN),
-    ("delta_disclosure", "at_most", "99", Reach.OPEN),
+REACHES: list[tuple[str, str, str, GateReach]] = [
+    ("distinct_diversity", "at_least", "1", GateReach.CANNOT_FAIL),
+    ("distinct_diversity", "at_least", "2", GateReach.OPEN),
+    ("distinct_diversity", "at_least", "5", GateReach.CANNOT_PASS),
+    ("entropy_diversity", "at_least", "4.1", GateReach.CANNOT_PASS),
+    ("t_closeness", "at_most", "0.99", GateReach.CANNOT_FAIL),
+    ("t_closeness", "at_most", "0.98", GateReach.CANNOT_FAIL),
+    ("t_closeness", "at_most", "0.97", GateReach.OPEN),
+    ("t_closeness", "at_most", "-0.1", GateReach.CANNOT_PASS),
+    ("beta_likeness", "at_most", "49", GateReach.CANNOT_FAIL),
+    ("beta_likeness", "at_most", "48", GateReach.OPEN),
+    ("delta_disclosure", "at_most", "99", GateReach.OPEN),
 ]
 
 
 @pytest.mark.parametrize(("name", "side", "limit", "expected"), REACHES)
-def test_reaches_have_their_known_values(name: str, side: str, limit: str, expected: Reach) -> None:
+def test_reaches_have_their_known_values(name: str, side: str, limit: str, expected: GateReach) -> None:
     gate = rule(name, side, limit)
     assert reach(gate, MEASURES[name].reach(candidate({}, people=100).static, gate)) is expected
 
@@ -244,7 +248,7 @@ def test_a_class_that_lacks_a_value_blocks_a_gate_on_disclosure() -> None:
 
 
 def test_the_gate_names_its_attribute() -> None:
-    assert gate_words(rule("t_closeness", limit="0.2")) == "t_closeness of s at most 0.2"
+    assert gate_text(rule("t_closeness", limit="0.2")) == "t_closeness of s at most 0.2"
 
 
 # --- through a whole release ---

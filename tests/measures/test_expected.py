@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from crowdgate.candidate import Measurement, Static
-from crowdgate.gate import Outcome, Reach, reach, verdict
+from crowdgate.gate import GateReach, Outcome, reach, verdict
 from crowdgate.histogram import Histogram, collapse
-from crowdgate.jobs import release as job
-from crowdgate.jobs.verify import verify
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
-from crowdgate.measures import MEASURES, expected
+from crowdgate.measures import MEASURES, expected_classes
+from crowdgate.release import release as job
 from crowdgate.risk.joint import fitted
+from crowdgate.verification.release import verify
 from tests.kinds.registers import register_workshop
 from tests.measures.test_measures import gate, level, of_static, static
 
@@ -126,7 +126,7 @@ def test_ends_of_a_fit_hold_what_fitting_for_long_comes_to(monkeypatch: pytest.M
         monkeypatch.setattr("crowdgate.risk.joint.ROUNDS", rounds)
         monkeypatch.setattr("crowdgate.risk.joint.NEAR", 1e-7 if inside else 1e-3)
         with monkeypatch.context() as patch:
-            patch.setattr(expected, "nearest", lambda base, tables: (law := fitted(base, tables)) / law.sum())
+            patch.setattr(expected_classes, "nearest", lambda base, tables: (law := fitted(base, tables)) / law.sum())
             rough = of_static("expected_singletons", sparse(), **given)
         assert rough is not None
         assert (found.lower - 1e-6 <= rough.value <= found.upper + 1e-6) == inside
@@ -173,14 +173,14 @@ def unmeasured() -> Iterator[tuple[str, Static, dict[str, Any]]]:
 def test_what_cannot_be_measured_is_inconclusive_and_open(name: str, found: Static, given: dict[str, Any]) -> None:
     rule = gate(name, **given)
     assert of_static(name, found, **given) is None
-    assert reach(rule, MEASURES[name].reach(found, rule)) is Reach.OPEN
+    assert reach(rule, MEASURES[name].reach(found, rule)) is GateReach.OPEN
 
 
 def test_too_many_cells_are_not_fitted_and_too_many_shares_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expected, "MOST_CELLS_FITTED", 5)
+    monkeypatch.setattr(expected_classes, "MOST_CELLS_FITTED", 5)
     both = facts(counts(("x", "y"), XY), counts(("y", "z"), {(0, 0): 1, (1, 1): 1}))
     assert of_static("expected_singletons", both) is None
-    monkeypatch.setattr(expected, "MOST_SIZED", 1)
+    monkeypatch.setattr(expected_classes, "MOST_SIZED", 1)
     assert of_static("expected_share_in_sets_up_to", facts(), **{"with": {"size": "1"}}) is None
 
 

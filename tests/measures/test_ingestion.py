@@ -10,9 +10,9 @@ import pytest
 
 from crowdgate.accounting.discrete_laws import DiscreteLaplace
 from crowdgate.candidate import Candidate, Input, Measurement
-from crowdgate.gate import Outcome, Shown, judge
+from crowdgate.gate import Outcome, WrittenMeasurement, judge
 from crowdgate.measures import MEASURES, ingestion
-from crowdgate.measures.charged import ALPHA
+from crowdgate.measures.charged_counts import ALPHA
 from crowdgate.noise import laplace_quantile
 from crowdgate.policy.policy import GateRule
 from crowdgate.sources.ingested import units
@@ -141,7 +141,7 @@ def test_a_noisy_number_that_was_published_tells_what_was_measured(rule: GateRul
     for noise in range(-30, 30):
         found = measured(Input(9, 4, {"age": 3}, 2), rule, lambda exact, *_, n=noise: exact + n)
         assert found is not None
-        assert told(static(), rule, Fraction(Shown.of(found).value)) == found
+        assert told(static(), rule, Fraction(WrittenMeasurement.of(found).value)) == found
     assert told(static(), rule, Fraction(1, 7)) is None
 
 

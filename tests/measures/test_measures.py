@@ -14,17 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting import pso
-from crowdgate.candidate import Candidate, Fact, Measurement, Shape, Static
-from crowdgate.gate import Outcome, Reach, judge, reach, verdict
+from crowdgate.candidate import Candidate, ColumnFacts, Measurement, OutputType, Static
+from crowdgate.gate import GateReach, Outcome, judge, reach, verdict
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, at_least, collapse
-from crowdgate.jobs.plan import plan_policy
 from crowdgate.measures import MEASURES, Aspect, Measure, MeasureClass
-from crowdgate.measures.charged import ALPHA
+from crowdgate.measures.charged_counts import ALPHA
 from crowdgate.measures.options import wrong_options
 from crowdgate.measures.small_classes import SENSITIVITY
 from crowdgate.noise import laplace_quantile
+from crowdgate.planning.plan import plan_policy
 from crowdgate.policy.policy import GateRule
 from crowdgate.risk.population_uniques import population_uniques
 
@@ -57,7 +57,7 @@ def static(
         people=people,
         least_class=k,
         levels=levels or {"x": level([0, 1, 2]), "y": level([0, 1])},
-        facts={name: Fact(margins=counts) for name, counts in found.items()},
+        facts={name: ColumnFacts(margins=counts) for name, counts in found.items()},
     )
 
 
@@ -111,7 +111,7 @@ def test_a_measure_that_could_not_be_asked_is_not_made(reads: MeasureClass) -> N
     given: dict[str, Any] = {"of_static" if reads is not MeasureClass.STATIC else "of_candidate": NONE}
     for functions in ({}, {**given, **dict.fromkeys(given, lambda *_: None)}):
         with pytest.raises(TypeError, match="measure new"):
-            Measure("new", reads, Shape.ROWS, "", lambda *_: (0, 1), Aspect.USE, **functions)
+            Measure("new", reads, OutputType.ROWS, "", lambda *_: (0, 1), Aspect.USE, **functions)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_population_uniques_are_what_the_models_say_of_the_sample_at_its_rate() 
     assert verdict(rule, measure, None, nobody.static).reason.endswith("no model fits the sample, or nobody is in it")
 
 
-OF_ROWS = (Shape.ROWS, Shape.TABLE, Shape.SAMPLE)
+OF_ROWS = (OutputType.ROWS, OutputType.TABLE, OutputType.SAMPLE)
 
 
 @given(full=tables, other=tables, sample=tables)
@@ -180,8 +180,8 @@ def test_what_cannot_fail_never_fails_and_what_cannot_pass_never_passes(sample: 
             rule = gate(name, side, str(limit), **({"of": "y"} if measure.of else {}))
             outcome = judge(rule, measure.of_candidate(found, rule))
             stated = reach(rule, measure.reach(found.static, rule))
-            assert not (stated is Reach.CANNOT_FAIL and outcome is not Outcome.PASS), name
-            assert not (stated is Reach.CANNOT_PASS and outcome is Outcome.PASS), name
+            assert not (stated is GateReach.CANNOT_FAIL and outcome is not Outcome.PASS), name
+            assert not (stated is GateReach.CANNOT_PASS and outcome is Outcome.PASS), name
 
 
 @settings(deadline=None)
@@ -199,38 +199,38 @@ def test_static_measures_stay_within_their_reach_for_every_spend_of_the_budget(
             rule = gate(name, side, limit)
             outcome = judge(rule, measure.of_static(found, rule))
             stated = reach(rule, measure.reach(found, rule))
-            assert not (stated is Reach.CANNOT_FAIL and outcome is not Outcome.PASS), name
-            assert not (stated is Reach.CANNOT_PASS and outcome is Outcome.PASS), name
+            assert not (stated is GateReach.CANNOT_FAIL and outcome is not Outcome.PASS), name
+            assert not (stated is GateReach.CANNOT_PASS and outcome is Outcome.PASS), name
 
 
 @pytest.mark.parametrize(
     ("name", "side", "limit", "expected"),
     [
-        ("smallest_class", "at_least", "3", Reach.CANNOT_FAIL),
-        ("smallest_class", "at_least", "4", Reach.OPEN),
-        ("smallest_class", "at_most", "2", Reach.CANNOT_PASS),
-        ("released_rows", "at_least", "100", Reach.OPEN),
-        ("released_rows", "at_least", "101", Reach.CANNOT_PASS),
-        ("released_classes", "at_least", "7", Reach.CANNOT_PASS),
-        ("released_classes", "at_most", "6", Reach.CANNOT_FAIL),
-        ("suppressed_share", "at_most", "1", Reach.CANNOT_FAIL),
-        ("guarantee_epsilon", "at_most", "1", Reach.CANNOT_FAIL),
-        ("guarantee_epsilon", "at_most", "0.99", Reach.CANNOT_PASS),
-        ("guarantee_delta", "at_most", "1e-6", Reach.CANNOT_FAIL),
-        ("singletons", "at_most", "0", Reach.OPEN),
-        ("pso_bound", "at_most", "0.0011", Reach.CANNOT_FAIL),
-        ("pso_bound", "at_most", "0.0005", Reach.OPEN),
-        ("pso_bound", "at_most", "1e-4", Reach.CANNOT_PASS),
+        ("smallest_class", "at_least", "3", GateReach.CANNOT_FAIL),
+        ("smallest_class", "at_least", "4", GateReach.OPEN),
+        ("smallest_class", "at_most", "2", GateReach.CANNOT_PASS),
+        ("released_rows", "at_least", "100", GateReach.OPEN),
+        ("released_rows", "at_least", "101", GateReach.CANNOT_PASS),
+        ("released_classes", "at_least", "7", GateReach.CANNOT_PASS),
+        ("released_classes", "at_most", "6", GateReach.CANNOT_FAIL),
+        ("suppressed_share", "at_most", "1", GateReach.CANNOT_FAIL),
+        ("guarantee_epsilon", "at_most", "1", GateReach.CANNOT_FAIL),
+        ("guarantee_epsilon", "at_most", "0.99", GateReach.CANNOT_PASS),
+        ("guarantee_delta", "at_most", "1e-6", GateReach.CANNOT_FAIL),
+        ("singletons", "at_most", "0", GateReach.OPEN),
+        ("pso_bound", "at_most", "0.0011", GateReach.CANNOT_FAIL),
+        ("pso_bound", "at_most", "0.0005", GateReach.OPEN),
+        ("pso_bound", "at_most", "1e-4", GateReach.CANNOT_PASS),
     ],
 )
-def test_reaches_have_their_known_values(name: str, side: str, limit: str, expected: Reach) -> None:
+def test_reaches_have_their_known_values(name: str, side: str, limit: str, expected: GateReach) -> None:
     rule = gate(name, side, limit)
     assert reach(rule, MEASURES[name].reach(static(), rule)) is expected
 
 
 def test_classes_cannot_outnumber_people_over_k() -> None:
     rule = gate("released_classes", "at_least", "4")
-    assert reach(rule, MEASURES["released_classes"].reach(static(people=11), rule)) is Reach.CANNOT_PASS
+    assert reach(rule, MEASURES["released_classes"].reach(static(people=11), rule)) is GateReach.CANNOT_PASS
 
 
 # --- singletons ---
@@ -332,11 +332,11 @@ def test_expected_singletons_without_margins_cannot_be_measured_and_their_gate_i
     found = static({"x": (1, 2, 3), "y": None})
     rule = gate("expected_singletons")
     assert of_static("expected_singletons", found) is None
-    assert reach(rule, MEASURES["expected_singletons"].reach(found, rule)) is Reach.OPEN
+    assert reach(rule, MEASURES["expected_singletons"].reach(found, rule)) is GateReach.OPEN
 
 
 def test_too_many_classes_are_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowdgate.measures.expected.MOST_CLASSES", 5)
+    monkeypatch.setattr("crowdgate.measures.expected_classes.MOST_CLASSES", 5)
     assert of_static("expected_singletons", static()) is None
 
 
@@ -402,7 +402,7 @@ def test_skews_below_1_and_recalls_beyond_a_share_are_refused(option: dict[str, 
 
 @pytest.mark.parametrize(("policy", "beta"), [("census_income", "0.3"), ("census_income_tables", "1")])
 def test_plans_of_every_kind_say_the_rate_of_their_coins(policy: str, beta: str) -> None:
-    assert plan_policy(ROOT / "policies" / f"{policy}.yaml").alone().beta == Fraction(beta)
+    assert plan_policy(ROOT / "policies" / f"{policy}.yaml").first_release_facts().beta == Fraction(beta)
 
 
 def test_the_bundled_budget_allows_four_releases_with_these_bounds_on_singling_out() -> None:
@@ -421,4 +421,4 @@ def test_the_bundled_budget_allows_four_releases_with_these_bounds_on_singling_o
         assert judge(rule, found) is Outcome.PASS
         bounds.append(round(float(found.value), 4))
     assert bounds == [0.0011, 0.0028, 0.0069, 0.0176]
-    assert reach(rule, measure.reach(plan.alone(), rule)) is Reach.CANNOT_FAIL
+    assert reach(rule, measure.reach(plan.first_release_facts(), rule)) is GateReach.CANNOT_FAIL

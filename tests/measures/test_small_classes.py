@@ -14,10 +14,10 @@ import pytest
 from crowdgate.accounting.discrete_laws import DiscreteLaplace
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.candidate import Candidate, Measurement
-from crowdgate.gate import Outcome, Shown, judge
+from crowdgate.gate import Outcome, WrittenMeasurement, judge
 from crowdgate.histogram import Histogram
 from crowdgate.measures import MEASURES, small_classes
-from crowdgate.measures.charged import ALPHA
+from crowdgate.measures.charged_counts import ALPHA
 from crowdgate.noise import CountNoise, discrete_laplace, laplace_quantile
 from crowdgate.policy.policy import GateRule
 from tests.measures.test_measures import gate, static
@@ -202,7 +202,7 @@ def test_a_noisy_number_that_was_published_tells_what_was_measured(of: GateRule)
     for noise in range(-30, 30):
         found = measured((1, 1, 2, 5), of, lambda exact, *_, n=noise: exact + n)
         assert found is not None
-        assert told(static(), of, Fraction(Shown.of(found).value)) == found
+        assert told(static(), of, Fraction(WrittenMeasurement.of(found).value)) == found
     assert told(static(), of, Fraction(1, 7)) is None
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdgate.candidate import Candidate, Measurement, PublishedCells, Shape
-from crowdgate.gate import Outcome, Reach, judge, reach
+from crowdgate.candidate import Candidate, Measurement, OutputType, PublishedCells
+from crowdgate.gate import GateReach, Outcome, judge, reach
 from crowdgate.measures import MEASURES, MeasureClass
 from crowdgate.policy.policy import GateRule
 
@@ -72,12 +72,12 @@ def test_a_gate_on_tables_that_cannot_fail_never_blocks(
     ones = [1.0] * len(flags)
     published = (cells(statistic, ones, ones, flags, total and bool(flags)),) if flags else ()
     for name, measure in MEASURES.items():
-        if measure.shape is Shape.CELLS:
+        if measure.shape is OutputType.CELLS:
             rule = GateRule.model_validate({"measure": name, side: limit})
             outcome = judge(rule, measured(name, *published))
             stated = reach(rule, measure.reach(NONE, rule))
-            assert stated is not Reach.CANNOT_FAIL or outcome is Outcome.PASS, name
-            assert stated is not Reach.CANNOT_PASS or outcome is not Outcome.PASS, name
+            assert stated is not GateReach.CANNOT_FAIL or outcome is Outcome.PASS, name
+            assert stated is not GateReach.CANNOT_PASS or outcome is not Outcome.PASS, name
 
 
 def test_what_a_candidate_has_not_is_not_measured() -> None:
@@ -86,6 +86,6 @@ def test_what_a_candidate_has_not_is_not_measured() -> None:
     for measure in MEASURES.values():
         if measure.of_candidate is not None:
             assert measure.of_candidate(nothing, NONE_RULE) is None
-            assert measure.shape is not Shape.STATIC
+            assert measure.shape is not OutputType.STATIC
         else:
             assert measure.reads is MeasureClass.STATIC

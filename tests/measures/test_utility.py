@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crowdgate.candidate import Fact, Static
+from crowdgate.candidate import ColumnFacts, Static
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse
@@ -54,7 +54,7 @@ def rows_of(table: dict[Cell, int]) -> list[Cell]:
 def candidate(case: Cases, sensitive: str = "t") -> RowsCandidate:
     release, sample, full = map(histogram, parts(case))
     part = Part("mechanism", Fraction(1), Fraction(1, 10))
-    facts = {name: Fact(sensitive=name in sensitive) for name in NAMES}
+    facts = {name: ColumnFacts(sensitive=name in sensitive) for name in NAMES}
     spent = (Fraction(1), Fraction(1, 10))
     static = Static(Guarantee.of((part,)), spent, spent, 100, K, LEVELS, facts)
     return RowsCandidate(static=static, rows=release, table=full, sample=sample)

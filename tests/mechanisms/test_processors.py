@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from crowdgate.kinds.rows.weights import NEAR, NEAR_UNITS
-from crowdgate.mechanisms.rows.calibration import Integers, Margin, calibrate
-from crowdgate.mechanisms.synthetic.domain import Domain, Table, Variable
-from crowdgate.mechanisms.synthetic.learned import Learned, Measured, seeded
+from crowdgate.mechanisms.rows.calibration import Integers, NoisyMargin, calibrate
+from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table, Variable
+from crowdgate.mechanisms.synthetic.fitting import MeasuredTable, ModelFit, seeded_generator
 from tests.processors import needs_features, on_a_plain_processor
 
 SIZES = (7, 5, 4, 6)
@@ -24,26 +24,26 @@ def fitted() -> str:
     for name, size in zip("abcd", SIZES, strict=True):
         codes = np.arange(size, dtype=np.int32)
         variables += [Variable(name, "fine", size, codes), Variable(name, "coarse", (size + 1) // 2, codes // 2)]
-    domain = Domain(tuple("abcd"), tuple(variables))
+    domain = ModelDomain(tuple("abcd"), tuple(variables))
     holes = np.zeros((SIZES[0], SIZES[2]), dtype=np.bool_)
     holes[0, 1:] = True
-    learned = Learned.of(domain, (((0, 4), holes),), _measured(domain))
+    learned = ModelFit.of(domain, (((0, 4), holes),), _measured(domain))
     digest = hashlib.sha256()
     for theta in learned.finished().weights:
         digest.update(theta.tobytes())
-    for codes in learned.rows(seeded(b"seed")):
+    for codes in learned.rows(seeded_generator(b"seed")):
         digest.update(codes.tobytes())
     return digest.hexdigest()[:16]
 
 
-def _measured(domain: Domain) -> Iterator[Measured]:
+def _measured(domain: ModelDomain) -> Iterator[MeasuredTable]:
     draws = np.random.Generator(np.random.PCG64(1))
     rounds: list[tuple[int, Table]] = [(0, (place,)) for place in domain.finest]
     rounds += [(1, (0, 2)), (1, (4, 6)), (2, (0, 6)), (2, (3, 4)), (2, (0, 2))]
     for number, table in rounds:
         shape = domain.shape(table)
         noisy = draws.integers(-20, 400, shape) * 840 // domain.cells(table)
-        yield Measured(table, number, Fraction(1, 7 + number), Fraction(7 + number, 2), noisy)
+        yield MeasuredTable(table, number, Fraction(1, 7 + number), Fraction(7 + number, 2), noisy)
 
 
 def weighted() -> list[int]:
@@ -52,9 +52,9 @@ def weighted() -> list[int]:
     ages, wards = np.indices((20, 15)).reshape(2, -1)
     counts = draws.integers(5, 200, 300)
 
-    def margin(cells: Integers, size: int) -> Margin:
+    def margin(cells: Integers, size: int) -> NoisyMargin:
         estimate = np.bincount(cells, 3.0 * counts, size).astype(np.float64) + draws.integers(-90, 90, size)
-        return Margin(cells, estimate, np.full(size, 100.0), estimate - 20, estimate + 20)
+        return NoisyMargin(cells, estimate, np.full(size, 100.0), estimate - 20, estimate + 20)
 
     margins = margin(np.zeros_like(ages), 1), margin(ages, 20), margin(wards, 15)
     return [int(weight) for weight in calibrate(counts, margins, Fraction(5, 2)).weights]

@@ -177,5 +177,5 @@ DANGEROUS: list[Dangerous] = [
     Dangerous([(TABLES, "trusted_share, at_least: 0.6", "trusted_share, at_most: 0.6")], {"CG214": "at_most: 0.6"}),
     Dangerous([(BUDGET, "epsilon: 4", "epsilon: 1.5")], {"CG210": "epsilon: 1.5"}),
 ]  # fmt: skip
-"""Further ones need a release: a gate that the last one would not have passed (tests/jobs/test_standing.py), a version
-that stood for other files (CG211, tests/jobs/test_versions.py)."""
+"""Further ones need a release: a gate that the last one would not have passed (tests/planning/test_budget_left.py), a
+version that stood for other files (CG211, tests/planning/test_versions.py)."""

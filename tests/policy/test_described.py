@@ -9,9 +9,9 @@ import jsonschema_rs
 import pytest
 import yaml
 
-from crowdgate.jobs.described import properties
-from crowdgate.jobs.schemas import schemas
 from crowdgate.measures import MEASURES
+from crowdgate.review.schemas.descriptions import properties
+from crowdgate.review.schemas.schemas import schemas
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = {name: json.loads(text) for name, text in schemas().items()}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.jobs.linting import ERROR, WARNING, Remark, lint, linted
+from crowdgate.review.files import ERROR, WARNING, Remark, lint, lint_files
 from tests.policy.edits import AS_IT_WAS, BAD, DANGEROUS, GOOD, ROWS, Bad, Change, Dangerous
 
 ROOT = Path(__file__).parents[2]
@@ -133,7 +133,7 @@ def test_a_folder_is_read_whole_whatever_is_in_it(home: Path, monkeypatch: pytes
     (home / "policies" / "loop.yaml").symlink_to("loop.yaml")
     (home / "policies" / "same.yaml").write_text(text.replace("at_least: 80000", "at_least: 8"), encoding="utf-8")
     (home / "policies" / "next.yaml").write_text(text.replace("version: 1", "version: 2"), encoding="utf-8")
-    found = {str(each.path): [remark.code for remark in each.remarks] for each in linted([Path()])}
+    found = {str(each.path): [remark.code for remark in each.remarks] for each in lint_files([Path()])}
     assert found["policies/other.yml"] == ["CG102", "CG101"]
     assert found["policies/loop.yaml"] == ["CG106"]
     assert found["policies/same.yaml"] == found["policies/census_income.yaml"] == ["CG105"]

@@ -18,15 +18,16 @@ from hypothesis import strategies as st
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.reading import read_contract
-from crowdgate.documents import read_document
+from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.jobs.charges import charges
-from crowdgate.jobs.check import check
-from crowdgate.jobs.outlook import outlook
-from crowdgate.jobs.plan import KNOWN, plan_policy
-from crowdgate.jobs.schemas import schemas
+from crowdgate.forecast.outlook import outlook
 from crowdgate.kind.plan import Plan
+from crowdgate.planning.bundle import KNOWN
+from crowdgate.planning.charges import charges
+from crowdgate.planning.plan import plan_policy
 from crowdgate.policy import files as policies
+from crowdgate.review.check import check
+from crowdgate.review.schemas.schemas import schemas
 
 ROOT = Path(__file__).parents[2]
 POLICY, BUDGET = "policies/census_income.yaml", "policies/budgets/us_cps_1994_95.yaml"

@@ -6,7 +6,7 @@ import pytest
 
 import crowdgate as api
 from crowdgate.errors import ConfigurationError
-from crowdgate.files import is_url
+from crowdgate.system.regular_files import is_url
 from tests.workshop import Workshop, crowdgate, make_workshop
 
 URLS = ("s3://bucket/x", "S3://bucket/x", "gs://b/x", "https://example.org/x", "file:///tmp/x", "abfss://c@a.net/x")

@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 
 from crowdgate.errors import VerificationFailed
 from crowdgate.publish import dictionary
-from crowdgate.publish.dictionary import DICTIONARY_COLUMNS, Entry, read_dictionary, write_dictionary
+from crowdgate.publish.dictionary import DICTIONARY_COLUMNS, DictionaryEntry, read_dictionary, write_dictionary
 from tests.strategies import labels
 
 names = st.tuples(labels, labels)
 listed = st.dictionaries(
     names, st.tuples(st.lists(labels, min_size=1, max_size=5, unique=True), st.just("") | labels), max_size=4
-).map(lambda found: [Entry(*name, tuple(own), words) for name, (own, words) in found.items()])
+).map(lambda found: [DictionaryEntry(*name, tuple(own), words) for name, (own, words) in found.items()])
 HEADER = ",".join(DICTIONARY_COLUMNS)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(listed=listed)
-def test_a_dictionary_is_read_as_it_was_written(tmp_path: Path, listed: list[Entry]) -> None:
+def test_a_dictionary_is_read_as_it_was_written(tmp_path: Path, listed: list[DictionaryEntry]) -> None:
     out = BytesIO()
     write_dictionary(listed, out)
     path = tmp_path / "dictionary.csv"
@@ -62,7 +62,7 @@ def test_a_dictionary_that_would_fill_the_memory_is_refused(tmp_path: Path, monk
 
 def test_a_label_may_be_longer_than_the_library_expects(tmp_path: Path) -> None:
     """The csv module refuses cells of more than 131,072 characters unless it is told otherwise."""
-    listed, out = (Entry("ward", "exact", ("north", "x" * 140_000), "y" * 140_000),), BytesIO()
+    listed, out = (DictionaryEntry("ward", "exact", ("north", "x" * 140_000), "y" * 140_000),), BytesIO()
     write_dictionary(listed, out)
     (tmp_path / "dictionary.csv").write_bytes(out.getvalue())
     assert read_dictionary(tmp_path / "dictionary.csv") == listed

@@ -3,13 +3,13 @@
 import pytest
 
 from crowdgate.errors import VerificationFailed
-from crowdgate.publish.dictionary import Entry
+from crowdgate.publish.dictionary import DictionaryEntry
 from crowdgate.publish.levels import CoarserLine, domains_of
 
 LISTED = (
-    Entry("age", "exact", ("0", "1", "2", "3"), ""),
-    Entry("age", "pairs", ("0 to 1", "2 to 3"), ""),
-    Entry("age", "halves", ("low", "high"), ""),
+    DictionaryEntry("age", "exact", ("0", "1", "2", "3"), ""),
+    DictionaryEntry("age", "pairs", ("0 to 1", "2 to 3"), ""),
+    DictionaryEntry("age", "halves", ("low", "high"), ""),
 )
 LINES: list[CoarserLine] = [
     *(("age", "exact", str(at), "pairs", "0 to 1" if at < 2 else "2 to 3") for at in range(4)),

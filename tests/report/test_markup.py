@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crowdgate.jobs.explain import explained
-from crowdgate.jobs.outlook import outlook
-from crowdgate.jobs.plan_page import plan_markdown
-from crowdgate.report import code, line, safe_cell, words
+from crowdgate.forecast.outlook import outlook
+from crowdgate.pages.plan import plan_markdown
+from crowdgate.report import code, line, paragraph_text, safe_cell
 from crowdgate.report.html import as_html
+from crowdgate.review.explain import explain_policy
 from tests.workshop import Workshop
 
 TEXT = st.text(st.sampled_from("ab1 _*`~<>&;|[]()!#\\$=-+.:\"'/äx"), min_size=1, max_size=14).filter(
@@ -51,7 +51,7 @@ def test_in_a_cell_of_a_table(text: str) -> None:
 @settings(max_examples=300, deadline=None)
 @given(TEXT)
 def test_in_a_sentence(text: str) -> None:
-    assert shown(f"Said: {words(text)} so.\n", "p")[0] == f"Said: {text} so."
+    assert shown(f"Said: {paragraph_text(text)} so.\n", "p")[0] == f"Said: {text} so."
 
 
 @settings(max_examples=300, deadline=None)
@@ -73,7 +73,7 @@ def test_a_column_is_called_on_every_page_what_it_is_called(name: str, workshop:
     workshop.edit(workshop.contract, "name: ward", f"name: {stated}")
     workshop.edit(workshop.policy, "ward: exact", f"{stated}: exact")
     workshop.edit(workshop.policy, "over: [ward]", f"over: [{stated}]")
-    for page in (explained(workshop.policy), plan_markdown(outlook(workshop.policy))):
+    for page in (explain_policy(workshop.policy), plan_markdown(outlook(workshop.policy))):
         whole = as_html("title", page)
         text = html.unescape(re.sub(r"<[^>]*>", "", whole))
         assert name in text

@@ -7,24 +7,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.kind.picture import Limit, Picture, Point, Series
-from crowdgate.report.html import NUMBERS, Drawn, as_html, mark, unmarked
-from crowdgate.report.pictures import alt, draw_picture, pictured
+from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series
+from crowdgate.report.html import NUMBERS, SvgPicture, as_html, mark, without_marks
+from crowdgate.report.pictures import alt, draw_picture, picture_values
 
 NUMBER = st.floats(0.001, 1e9, allow_nan=False)
-POINTS = st.lists(st.builds(Point, NUMBER, NUMBER, NUMBER, NUMBER), min_size=1, max_size=6).map(tuple)
+POINTS = st.lists(st.builds(PicturePoint, NUMBER, NUMBER, NUMBER, NUMBER), min_size=1, max_size=6).map(tuple)
 
 
-def picture(*points: Point, **rest: object) -> Picture:
+def picture(*points: PicturePoint, **rest: object) -> Picture:
     series = (Series("measured", points),)
     return Picture("one", "Title", "place", "value", series, (Limit("limit (at most 7)", 7.0),), **rest)  # type: ignore[arg-type]
 
 
 @settings(max_examples=25, deadline=None)
 @given(POINTS, POINTS)
-def test_every_number_stands_in_the_table(one: tuple[Point, ...], other: tuple[Point, ...]) -> None:
+def test_every_number_stands_in_the_table(one: tuple[PicturePoint, ...], other: tuple[PicturePoint, ...]) -> None:
     drawn = Picture("p", "T", "x", "y", (Series("a", one), Series("b", other, "joined")))
-    told = pictured(drawn)
+    told = picture_values(drawn)
     assert told["titles"] == ["x", "of", "y", "low end", "high end"]
     rows = told["rows"]
     assert isinstance(rows, list)
@@ -37,9 +37,9 @@ def test_every_number_stands_in_the_table(one: tuple[Point, ...], other: tuple[P
 @pytest.mark.parametrize(
     "made",
     [
-        picture(Point(1.0, 3.0), Point(2.0, 5.0, 4.0, 6.0)),
-        picture(Point("a name", 3.0, 1.0, 5.0), Point("b", 9.0)),
-        picture(Point("1/2026-01-01", 3.0), Point("1/2026-02-01", 4.0), across=True),
+        picture(PicturePoint(1.0, 3.0), PicturePoint(2.0, 5.0, 4.0, 6.0)),
+        picture(PicturePoint("a name", 3.0, 1.0, 5.0), PicturePoint("b", 9.0)),
+        picture(PicturePoint("1/2026-01-01", 3.0), PicturePoint("1/2026-02-01", 4.0), across=True),
     ],
 )
 def test_a_picture_is_the_same_each_time_and_told_in_words(made: Picture) -> None:
@@ -55,13 +55,13 @@ def test_a_picture_is_the_same_each_time_and_told_in_words(made: Picture) -> Non
 def test_names_are_drawn_as_they_stand(across: bool) -> None:
     """Between two dollar signs they would be a formula, or end in an error; of some the font has no letters."""
     names = ["$10 to $20", "$^$", "東京", "a_b^2", "<b> & \\alpha"]
-    svg = draw_picture(picture(*(Point(name, 1.0) for name in names), across=across)).svg
+    svg = draw_picture(picture(*(PicturePoint(name, 1.0) for name in names), across=across)).svg
     assert all(html.escape(name, quote=False) in svg for name in names)
 
 
 def test_names_below_an_axis_are_names() -> None:
     """They were numbers once, when the scale was set after them."""
-    many = [Point(f"run {at}", float(at)) for at in range(30)]
+    many = [PicturePoint(f"run {at}", float(at)) for at in range(30)]
     svg = draw_picture(picture(*many, across=True)).svg
     shown = re.findall(r">(run \d+)<", svg)
     assert shown == [f"run {at}" for at in range(0, 30, 3)]
@@ -69,7 +69,7 @@ def test_names_below_an_axis_are_names() -> None:
 
 def test_a_page_asks_nobody_and_runs_nothing() -> None:
     page = f"# T\n\n{mark('picture one')}\n\n{NUMBERS}\n\n| a |\n|---|\n| pass, waived |\n| <script>x</script> |\n"
-    made = as_html("T <b>", page, [draw_picture(picture(Point(1.0, 3.0)))])
+    made = as_html("T <b>", page, [draw_picture(picture(PicturePoint(1.0, 3.0)))])
     assert "<title>T &lt;b&gt;</title>" in made
     assert "default-src 'none'" in made
     assert "<script" not in made
@@ -77,11 +77,11 @@ def test_a_page_asks_nobody_and_runs_nothing() -> None:
     assert re.search(r"<figure><svg role=\"img\" aria-label=.*<details><summary>", made, re.DOTALL)
     assert '<td class="pass">pass, waived</td>' in made
     assert "\ue000" not in made
-    assert unmarked(page).count("<!--") == 0
+    assert without_marks(page).count("<!--") == 0
 
 
 def test_a_picture_whose_place_is_missing_is_not_drawn_elsewhere() -> None:
-    assert "<figure>" not in as_html("T", "# T\n", [Drawn("<svg></svg>", "words", mark("picture none"))])
+    assert "<figure>" not in as_html("T", "# T\n", [SvgPicture("<svg></svg>", "words", mark("picture none"))])
 
 
 def test_links_are_ours_alone() -> None:
@@ -93,7 +93,7 @@ def test_links_are_ours_alone() -> None:
 @pytest.mark.parametrize("values", [(-46.0, 12.0), (0.0, 0.0), (-3.0,)])
 def test_what_noise_made_negative_is_drawn_where_the_axis_is_logarithmic(values: tuple[float, ...]) -> None:
     """It has no logarithm, and would be missing from the picture alone."""
-    points = tuple(Point(float(at), value) for at, value in enumerate(values, 1))
+    points = tuple(PicturePoint(float(at), value) for at, value in enumerate(values, 1))
     svg = draw_picture(Picture("p", "T", "x", "y", (Series("a", points),), (), "log", "log")).svg
     (placed,) = re.findall(
         r'<g id="line2d_\d+">\s*<defs>\s*<path id="[^"]*"[^>]*stroke: #1a4a7a[^>]*/>.*?</g>\s*</g>', svg, re.S

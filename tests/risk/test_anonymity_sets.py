@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Column, Histogram, Records, View, collapse, project, scan
 from crowdgate.risk import anonymity_sets as sets
-from crowdgate.risk.anonymity_sets import Grouping, Summary, by_value, correlation, cover, groupings, measured, summary
+from crowdgate.risk.anonymity_sets import (
+    Grouping,
+    SizeSummary,
+    by_value,
+    correlation,
+    cover,
+    groupings,
+    measure_groupings,
+    summary,
+)
 
 CELLS = st.sampled_from([(1 << 17, 1 << 20), (8, 30), (4, 4), (1, 1)])
 """Cells of a cube and of a dense subset: all dense, partly, hardly, everything sparse."""
@@ -78,13 +87,13 @@ def brute(table: Made, up_to: int) -> list[tuple[dict[str, str], pd.Series]]:
     return found
 
 
-def of_pandas(sizes: pd.Series) -> Summary:
+def of_pandas(sizes: pd.Series) -> SizeSummary:
     within = tuple(int(sizes[sizes <= most].sum()) for most in sets.SIZES)
     if not len(sizes):
-        return Summary(0, 0, None, None, None, None, None, None, within)
+        return SizeSummary(0, 0, None, None, None, None, None, None, within)
     quartiles = np.quantile(sizes, [0.25, 0.5, 0.75])  # type 7 is numpy's default
     mean = sizes.sum() / len(sizes)
-    return Summary(int(sizes.sum()), len(sizes), int(sizes.min()), quartiles[0], quartiles[1], mean, quartiles[2],
+    return SizeSummary(int(sizes.sum()), len(sizes), int(sizes.min()), quartiles[0], quartiles[1], mean, quartiles[2],
                    int(sizes.max()), within)  # fmt: skip
 
 
@@ -93,7 +102,7 @@ def counted(table: Made, up_to: int, cells: tuple[int, int]) -> list[Grouping]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sets, "DENSE_SUBSET", cells[1])
         held = scan(table.records, {**covering.views, "\0": View({n: e[0] for n, e in table.levels.items()})})
-        return list(measured(covering, held, held["\0"]))
+        return list(measure_groupings(covering, held, held["\0"]))
 
 
 @settings(max_examples=40, deadline=None)
@@ -141,7 +150,7 @@ def test_a_person_in_several_sets_counts_once_in_each_and_by_the_smallest(
     codes = [who.to_numpy(), *(table.levels[name][0].codes[table.frame[name]] for name in table.levels)]
     sizes = (6, *(len(each[0]) for each in table.levels.values()))
     entries = collapse(("", *table.levels), sizes, codes, np.ones(len(who), dtype=np.int64))
-    found = list(sets.measured_of_people(entries, table.levels, up_to))
+    found = list(sets.measure_groupings_of_people(entries, table.levels, up_to))
     for each, (levels, _) in zip(found, brute(table, up_to), strict=True):
         assert (dict(each.levels), each.summary) == (levels, of_persons(table.at(levels).assign(**{"": who})))
     first, names = table.levels[next(iter(table.levels))][0], list(table.levels)
@@ -152,7 +161,7 @@ def test_a_person_in_several_sets_counts_once_in_each_and_by_the_smallest(
     assert {group.value: group.summary for group in found_by} == {str(v): each for v, each in each_value.items()}
 
 
-def of_persons(rows: pd.DataFrame) -> Summary:
+def of_persons(rows: pd.DataFrame) -> SizeSummary:
     """Sets of distinct persons, and the persons by the smallest of theirs."""
     distinct, names = rows.drop_duplicates(), [name for name in rows if name]
     if not len(rows):
@@ -190,8 +199,8 @@ def test_sets_by_value_and_their_correlation_are_those_of_pandas(table: Made) ->
 def test_the_two_populations_of_the_thesis_with_the_same_mean() -> None:
     """Koot, footnote 5 of chapter 3: 500 people in five sets of 100, or in four of 1 and one of 496."""
     even, skewed = summary(np.full(5, 100)), summary(np.array([1, 1, 1, 1, 496]))
-    assert even == Summary(500, 5, 100, 100, 100, 100, 100, 100, (0, 0, 0, 0, 500))
-    assert skewed == Summary(500, 5, 1, 1, 1, 100, 1, 496, (4, 4, 4, 4, 4))
+    assert even == SizeSummary(500, 5, 100, 100, 100, 100, 100, 100, (0, 0, 0, 0, 500))
+    assert skewed == SizeSummary(500, 5, 1, 1, 1, 100, 1, 496, (4, 4, 4, 4, 4))
 
 
 def test_quartiles_lie_between_sizes_as_those_of_r() -> None:

@@ -15,7 +15,7 @@ from scipy.stats import binom
 from crowdgate.risk import approximations as ours
 from crowdgate.risk import widths
 from crowdgate.risk.approximations.uniqueness import log_pi_u
-from crowdgate.risk.approximations.validity import ALONE, BINS, TOGETHER, VARIANCE
+from crowdgate.risk.approximations.validity import BIN_ERROR, GROUP_SHARE_ERROR, SINGLETON_ERROR, VARIANCE_ERROR
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.correlated import bivariate_normal
 from crowdgate.risk.groups import share_in_groups_of
@@ -83,7 +83,7 @@ CASES = (
 @pytest.mark.parametrize(("j", "k", "N"), CASES)
 def test_no_law_has_other_shares_in_groups_than_is_said(j: int, k: int, N: int, by_kl: bool) -> None:
     kappa = edge(ours.phi_j_kl, "kappa", 1, j=j, k=k, N=N)
-    most = TOGETHER if j > 1 else ALONE.kl if by_kl else ALONE.collisions
+    most = GROUP_SHARE_ERROR if j > 1 else SINGLETON_ERROR.kl if by_kl else SINGLETON_ERROR.collisions
     assert kappa > 0.01
     for near in (kappa, kappa / 3):
         low, high = extremes(partial(of_people, j, k, N), N, near, by_kl)
@@ -93,7 +93,7 @@ def test_no_law_has_other_shares_in_groups_than_is_said(j: int, k: int, N: int, 
 @pytest.mark.parametrize("by_kl", [True, False])
 @pytest.mark.parametrize(("j", "k", "N"), [(0, 29, 20), (0, 1450, 1000), *CASES])
 def test_no_law_has_other_shares_of_bins_than_is_said(j: int, k: int, N: int, by_kl: bool) -> None:
-    kappa, most = edge(ours.gamma_j_kl, "kappa", 1, j=j, k=k, N=N), BINS.kl if by_kl else BINS.collisions
+    kappa, most = edge(ours.gamma_j_kl, "kappa", 1, j=j, k=k, N=N), BIN_ERROR.kl if by_kl else BIN_ERROR.collisions
     low, high = extremes(partial(of_bins, j, k, N), N, kappa, by_kl)
     assert high - most <= ours.gamma_j_kl(j, k, N, kappa) <= low + most
 
@@ -102,7 +102,7 @@ def test_no_law_has_other_shares_of_bins_than_is_said(j: int, k: int, N: int, by
 def test_the_fewest_bins_are_enough(k: int) -> None:
     N = next(N for N in range(1, 100) if ours.validity(ours.ES_kl, k=k, N=N, kappa=0.2) is None)
     low, high = extremes(partial(of_people, 1, k, N), N, 0.2, by_kl=True)
-    assert high - ALONE.kl <= ours.ES_kl(k, N, 0.2) / k <= low + ALONE.kl
+    assert high - SINGLETON_ERROR.kl <= ours.ES_kl(k, N, 0.2) / k <= low + SINGLETON_ERROR.kl
 
 
 def test_shares_beyond_the_edge_are_further_off() -> None:
@@ -129,7 +129,9 @@ def test_the_variance_for_each_person_is_as_is_said() -> None:
         for bins in (one_likelier(N, kappa), Bins.grouped([1 - kappa**0.5, 1 + kappa**0.5], [N // 2, N // 2])):
             for distance in (collision_excess(bins), kl_to_uniform(bins)):
                 if ours.validity(ours.VarS_kl_corrected, k=k, N=N, kappa=distance) is None:
-                    assert ours.VarS_kl_corrected(k, N, distance) == pytest.approx(variance(bins, k), abs=VARIANCE * k)
+                    assert ours.VarS_kl_corrected(k, N, distance) == pytest.approx(
+                        variance(bins, k), abs=VARIANCE_ERROR * k
+                    )
 
 
 # uniqueness

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crowdgate.risk import approximations
 from crowdgate.risk.bins import Bins
-from crowdgate.risk.group_size import best_group_size, least_group, share_alone
+from crowdgate.risk.group_size import best_group_size, least_group, singleton_share
 
 parts = st.lists(st.integers(0, 30), min_size=1, max_size=8).filter(any)
 
@@ -17,7 +17,7 @@ parts = st.lists(st.integers(0, 30), min_size=1, max_size=8).filter(any)
 @given(counts=parts, share=st.fractions(0, 1, max_denominator=50), cost=st.fractions(0, 20, max_denominator=7))
 def test_group_sizes_are_the_least_and_the_best_of_all(counts: list[int], share: Fraction, cost: Fraction) -> None:
     bins, most = Bins.from_counts(counts), 60
-    alone = {k: share_alone(bins, k) for k in range(1, most + 1)}
+    alone = {k: singleton_share(bins, k) for k in range(1, most + 1)}
     enough = [k for k, value in alone.items() if value <= float(share)]
     assert least_group(bins, share, most) == (enough[0] if enough else None)
     worth = {k: value - float(cost) / k for k, value in alone.items()}

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.risk.joint import Known, fitted, margin, shrunk
+from crowdgate.risk.joint import KnownMargin, fitted, margin, shrunk
 
 Floats = npt.NDArray[np.float64]
 
 
-def exact(joint: Floats, axes: tuple[int, ...]) -> Known:
+def exact(joint: Floats, axes: tuple[int, ...]) -> KnownMargin:
     counts = joint.sum(axis=tuple(at for at in range(joint.ndim) if at not in axes))
-    return Known({at: np.arange(joint.shape[at]) for at in axes}, counts, np.zeros(counts.shape))
+    return KnownMargin({at: np.arange(joint.shape[at]) for at in axes}, counts, np.zeros(counts.shape))
 
 
-def two_way(joint: Floats) -> list[Known]:
+def two_way(joint: Floats) -> list[KnownMargin]:
     ways = [way for size in (1, 2) for way in combinations(range(joint.ndim), size)]
     return [exact(joint, way) for way in ways]
 
@@ -52,7 +52,9 @@ def test_what_two_attributes_tell_is_told_whole_where_three_have_no_relation_of_
 
 def test_a_table_at_a_coarser_level_leaves_the_base_within_its_groups() -> None:
     base = np.array([[1.0, 1.0], [3.0, 3.0], [2.0, 2.0]])
-    coarse = Known({0: np.array([0, 0, 1]), 1: np.arange(2)}, np.array([[8.0, 80.0], [5.0, 50.0]]), np.zeros((2, 2)))
+    coarse = KnownMargin(
+        {0: np.array([0, 0, 1]), 1: np.arange(2)}, np.array([[8.0, 80.0], [5.0, 50.0]]), np.zeros((2, 2))
+    )
     assert fitted(base, [coarse]) == pytest.approx(np.array([[2.0, 20], [6, 60], [5, 50]]))
 
 
@@ -60,22 +62,22 @@ def test_a_table_at_a_coarser_level_leaves_the_base_within_its_groups() -> None:
 @given(joint=joints(), deviation=st.floats(1, 1e4))
 def test_shrinking_moves_towards_what_is_expected_and_never_below_0(joint: Floats, deviation: float) -> None:
     expected = np.full(joint.shape, joint.mean())
-    table = Known(
+    table = KnownMargin(
         {at: np.arange(size) for at, size in enumerate(joint.shape)}, joint, np.full(joint.shape, deviation**2)
     )
     found = shrunk(table, expected)
     assert (found >= 0).all()
     between = (np.minimum(joint, expected) - 1e-9 <= found) & (found <= np.maximum(joint, expected) + 1e-9)
     assert between.all()
-    assert shrunk(Known(table.axes, joint, np.zeros(joint.shape)), expected) == pytest.approx(joint)
+    assert shrunk(KnownMargin(table.axes, joint, np.zeros(joint.shape)), expected) == pytest.approx(joint)
 
 
 def test_counts_that_noise_alone_explains_are_left_to_what_is_expected() -> None:
     expected = np.full(4000, 1000.0)
     noisy = expected + np.random.default_rng(1).normal(0, 50, 4000)
-    near = shrunk(Known({0: np.arange(4000)}, noisy, np.full(4000, 2500.0)), expected)
+    near = shrunk(KnownMargin({0: np.arange(4000)}, noisy, np.full(4000, 2500.0)), expected)
     # the share of noise in 4,000 squared distances is 1 within four of its standard deviations, .022
     assert np.abs(near - expected).max() <= 0.09 * np.abs(noisy - expected).max()
     far = expected + np.where(np.arange(4000) % 2, 900.0, -900.0)
-    kept = shrunk(Known({0: np.arange(4000)}, far, np.full(4000, 2500.0)), expected)
+    kept = shrunk(KnownMargin({0: np.arange(4000)}, far, np.full(4000, 2500.0)), expected)
     assert np.abs(kept - far).max() <= 900 * 2500 / 900**2 * 1.01

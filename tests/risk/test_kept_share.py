@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.risk.kept_share import estimate_moments, expected_kept_share, stay
+from crowdgate.risk.retention import estimate_moments, expected_retained_share, sampled_retention
 
 
 def by_enumeration(shares: list[Fraction], people: int, k: int, beta: Fraction) -> Fraction:
@@ -35,13 +35,13 @@ def by_enumeration(shares: list[Fraction], people: int, k: int, beta: Fraction) 
 )
 def test_the_expected_kept_share_equals_enumeration(weights: list[int], people: int, k: int, beta: Fraction) -> None:
     shares = [Fraction(weight, sum(weights)) for weight in weights]
-    found = expected_kept_share(np.array([float(share) for share in shares]), people, k, beta)
+    found = expected_retained_share(np.array([float(share) for share in shares]), people, k, beta)
     # bdtrc is good to about 1e-14; the sums here have at most three positive terms
     assert found == pytest.approx(float(by_enumeration(shares, people, k, beta)), rel=1e-12, abs=1e-15)
 
 
 def test_fewer_people_than_k_keep_nothing() -> None:
-    assert expected_kept_share(np.array([1.0]), 4, 5, "0.5") == 0
+    assert expected_retained_share(np.array([1.0]), 4, 5, "0.5") == 0
 
 
 def moments_by_enumeration(mean: float, k: int, beta: float) -> tuple[float, float]:
@@ -88,7 +88,7 @@ def stay_by_enumeration(count: int, k: int, beta: float) -> tuple[float, float, 
 @settings(max_examples=60, deadline=None)
 @given(counts=st.lists(st.integers(0, 12), min_size=1, max_size=4), k=st.integers(1, 12), beta=st.floats(0.05, 1))
 def test_what_stays_of_known_classes_is_that_of_enumeration(counts: list[int], k: int, beta: float) -> None:
-    found = stay(np.array(counts, dtype=np.float64), k, beta)
+    found = sampled_retention(np.array(counts, dtype=np.float64), k, beta)
     each = [stay_by_enumeration(count, k, beta) for count in counts]
     assert found.classes == pytest.approx(sum(one[1] for one in each), rel=1e-9, abs=1e-12)
     if sum(counts):
@@ -100,7 +100,7 @@ def test_what_stays_of_known_classes_is_that_of_enumeration(counts: list[int], k
 def test_the_deviation_of_the_share_of_known_classes_is_that_of_draws() -> None:
     """2,000 draws: the sample's deviation is within 7 % (more than four of its own) of the expected one."""
     counts = np.array([30, 55, 60, 64, 70, 200, 1000])
-    found = stay(counts.astype(np.float64), 30, 0.5)
+    found = sampled_retention(counts.astype(np.float64), 30, 0.5)
     drawn = np.random.default_rng(3).binomial(counts, 0.5, (2000, len(counts)))
     shares = np.where(drawn >= 30, drawn, 0).sum(axis=1) / drawn.sum(axis=1)
     assert found.share_deviation == pytest.approx(shares.std(), rel=0.07)

@@ -16,16 +16,16 @@ from crowdgate.risk import kl_sums
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
 from crowdgate.risk.kl_ranges import least_kl, most_kl
-from crowdgate.risk.kl_sums import Drawn, Interval, SumGrid, Sums, consistent, drawn, noisy_sums
+from crowdgate.risk.kl_sums import CellSums, Interval, NoisyFigures, SumGrid, consistent, noisy_figures, noisy_sums
 
 Table = tuple[int, ...]
 
 
-def sums(grid: SumGrid, table: Table) -> Sums:
+def sums(grid: SumGrid, table: Table) -> CellSums:
     return grid.sums(Counter(count for count in table if count).items())
 
 
-def apart(one: Sums, other: Sums) -> tuple[int, int, int]:
+def apart(one: CellSums, other: CellSums) -> tuple[int, int, int]:
     return abs(one.rows - other.rows), abs(one.logs - other.logs), abs(one.squares - other.squares)
 
 
@@ -88,7 +88,7 @@ def test_the_three_sums_take_exactly_epsilon(epsilon: Fraction) -> None:
         return count
 
     grid = SumGrid(1000, 3)
-    assert noisy_sums(grid, Sums(1, 2, 3), epsilon, noise) == Sums(1, 2, 3)
+    assert noisy_sums(grid, CellSums(1, 2, 3), epsilon, noise) == CellSums(1, 2, 3)
     step = grid.sensitivities
     assert [size for size, _ in spent] == [step.rows, step.logs, step.squares]
     assert sum(each for _, each in spent) == epsilon
@@ -107,12 +107,12 @@ def test_whatever_the_noise_is_figures_are_possible_and_ends_in_order(
     cells: int, rows: int, logs: int, squares: int, epsilon: Fraction
 ) -> None:
     grid = SumGrid(300_000)
-    noisy = Sums(rows, logs, squares)
+    noisy = CellSums(rows, logs, squares)
     if kl_sums.rows_interval(grid, noisy, epsilon).low < 1:
         with pytest.raises(ValueError, match="at least 1"):
-            drawn(grid, cells, noisy, epsilon)
+            noisy_figures(grid, cells, noisy, epsilon)
         return
-    found = drawn(grid, cells, noisy, epsilon)
+    found = noisy_figures(grid, cells, noisy, epsilon)
     assert 0 <= found.kl.low <= found.kl.value <= found.kl.high <= math.log(cells)
     assert 0 <= found.collision.low <= found.collision.value <= found.collision.high <= (cells - 1) / 2
     assert cells == 1 or (found.kl.low < found.kl.high and found.collision.low < found.collision.high)
@@ -125,7 +125,7 @@ def test_whatever_the_noise_is_figures_are_possible_and_ends_in_order(
 
 def test_without_noise_the_figures_are_those_of_the_table() -> None:
     table = (900, 50, 30, 15, 5)
-    found = drawn(SumGrid(300_000), 8, sums(SumGrid(300_000), table), Fraction(1000))
+    found = noisy_figures(SumGrid(300_000), 8, sums(SumGrid(300_000), table), Fraction(1000))
     bins = Bins.from_counts(np.array(table, dtype=float), 3)
     assert found.kl.value == pytest.approx(kl_to_uniform(bins), abs=1e-5)
     assert found.collision.value == pytest.approx(collision_excess(bins), abs=1e-5)
@@ -133,17 +133,18 @@ def test_without_noise_the_figures_are_those_of_the_table() -> None:
 
 
 @pytest.mark.parametrize(
-    "noisy", [Sums(5000, -(10**12), 0), Sums(5000, 10**16, 0), Sums(5000, 10**9, -(10**17)), Sums(10**9, 0, 0)]
+    "noisy",
+    [CellSums(5000, -(10**12), 0), CellSums(5000, 10**16, 0), CellSums(5000, 10**9, -(10**17)), CellSums(10**9, 0, 0)],
 )
-def test_a_draw_that_contradicts_itself_tells_nothing_but_the_rows(noisy: Sums) -> None:
+def test_a_draw_that_contradicts_itself_tells_nothing_but_the_rows(noisy: CellSums) -> None:
     """No table has such sums: a point would pass for an exact figure."""
-    found = drawn(SumGrid(300_000), 64, noisy, Fraction(1))
+    found = noisy_figures(SumGrid(300_000), 64, noisy, Fraction(1))
     assert (found.kl.low, found.kl.high) == (0, math.log(64))
     assert (found.collision.low, found.collision.high) == (0, 31.5)
 
 
 def test_one_bin_leaves_nothing_to_know() -> None:
-    found = drawn(SumGrid(10_000), 1, Sums(5000, 123, 456), Fraction(1))
+    found = noisy_figures(SumGrid(10_000), 1, CellSums(5000, 123, 456), Fraction(1))
     assert found.kl == found.collision == Interval(0, 0, 0)
 
 
@@ -226,7 +227,7 @@ def outside(table: Table, cells: int, seed: int) -> dict[str, int]:
     kl, collision, rows = kl_to_uniform(bins), collision_excess(bins), sum(table)
     failed: Counter[str] = Counter()
     for _ in range(DRAWS):
-        found: Drawn = drawn(grid, cells, noisy_sums(grid, exact, EPSILON, noise), EPSILON)
+        found: NoisyFigures = noisy_figures(grid, cells, noisy_sums(grid, exact, EPSILON, noise), EPSILON)
         pairs = {"rows": (found.rows, rows), "kl": (found.kl, kl), "collision": (found.collision, collision)}
         low = [name for name, (ends, true) in pairs.items() if ends.low > true * (1 + 1e-9) + 1e-12]
         high = [name for name, (ends, true) in pairs.items() if ends.high < true * (1 - 1e-9) - 1e-12]

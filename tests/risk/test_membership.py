@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from crowdgate.risk.membership import SKEWS, Rates, base_rate, non_members_needed, pooled, precision, recall
+from crowdgate.risk.membership import SKEWS, Rates, base_rate, non_members_needed, pooled_limits, precision, recall
 from crowdgate.risk.roc import RocPoint, at_skew, from_balanced_accuracy, from_balanced_precision, greatest_recall
 from tests.risk.figure_10 import CARLINI, FPRS, PRECISIONS, SHOKRI, curve
 
@@ -86,7 +86,7 @@ def test_a_claim_of_one_half_at_1_to_240_with_a_tenth_of_the_members_needs_7189_
 
 @given(st.integers(0, 40), st.integers(0, 40), skews)
 def test_intervals_hold_the_measured_precision_and_meet_the_ends_of_rates(tp: int, fp: int, skew: Fraction) -> None:
-    ends = pooled(tp, 40, fp, 40, "0.05")
+    ends = pooled_limits(tp, 40, fp, 40, "0.05")
     low, high = ends.precision(skew)
     assert 0 <= low <= high <= 1
     if tp + fp:
@@ -98,7 +98,7 @@ def test_intervals_hold_the_measured_precision_and_meet_the_ends_of_rates(tp: in
 def test_what_is_not_known_at_all_has_a_precision_from_0_to_1() -> None:
     assert Rates((0, 1), (0, 1)).precision(30) == (0, 1)
     assert Rates((0, 0), (0, 0)).precision(30) == (0, 1)
-    assert pooled(0, 0, 0, 0, "0.05") == Rates((0, 1), (0, 1))
+    assert pooled_limits(0, 0, 0, 0, "0.05") == Rates((0, 1), (0, 1))
 
 
 @pytest.mark.parametrize(("tpr", "fpr"), [(0.1, 0.02), (0.5, 0.01), (0.02, 0.2), (0.9, 0.9)])
@@ -107,8 +107,8 @@ def test_both_lower_ends_hold_together_and_both_upper_ends_do(tpr: float, fpr: f
     """All 31 x 41 outcomes of 30 members and 40 non-members, with their exact probabilities."""
     truth, alpha, low, high = precision(tpr, fpr, skew), 0.1, 0.0, 0.0
     hits, false = binom.pmf(np.arange(31), 30, tpr), binom.pmf(np.arange(41), 40, fpr)
-    tprs = [pooled(tp, 30, 0, 40, alpha).tpr for tp in range(31)]
-    fprs = [pooled(0, 30, fp, 40, alpha).fpr for fp in range(41)]
+    tprs = [pooled_limits(tp, 30, 0, 40, alpha).tpr for tp in range(31)]
+    fprs = [pooled_limits(0, 30, fp, 40, alpha).fpr for fp in range(41)]
     for tp, fp in np.ndindex(31, 41):
         ends = Rates(tprs[tp], fprs[fp]).precision(skew)
         chance = float(hits[tp] * false[fp])

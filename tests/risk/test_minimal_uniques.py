@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crowdgate.histogram import Histogram, collapse
 from crowdgate.risk import minimal_uniques as module
-from crowdgate.risk.minimal_uniques import MinimalUniques, minimal_uniques, suda, weights
+from crowdgate.risk.minimal_uniques import MinimalUniques, minimal_uniques, score_weights, suda
 
 GUIDE = pd.DataFrame(
     {
@@ -116,9 +116,9 @@ def test_the_contributions_of_the_packages_own_example(order: list[str]) -> None
 
 
 def test_weights_are_those_that_the_package_prints() -> None:
-    assert weights(4, 4).tolist() == [6, 2, 1, 1]
-    assert weights(8, 3).tolist() == [7 * 6 * 5, 6 * 5, 5]
-    assert weights(4, 4, "ihsn").tolist() == [1.75, 0.5, 0.25, 0]
+    assert score_weights(4, 4).tolist() == [6, 2, 1, 1]
+    assert score_weights(8, 3).tolist() == [7 * 6 * 5, 6 * 5, 5]
+    assert score_weights(4, 4, "ihsn").tolist() == [1.75, 0.5, 0.25, 0]
 
 
 def test_nobody_and_a_table_of_equals_have_no_scores() -> None:

@@ -9,17 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.risk import joint, nearest
-from crowdgate.risk.joint import Known
+from crowdgate.risk.joint import KnownMargin
 
 Floats = npt.NDArray[np.float64]
 
 
-def pairs(table: Floats) -> list[Known]:
+def pairs(table: Floats) -> list[KnownMargin]:
     """Every two-way table of a three-way one."""
     found = []
     for way in combinations(range(3), 2):
         counts = table.sum(axis=({0, 1, 2} - {*way}).pop())
-        found.append(Known({at: np.arange(table.shape[at]) for at in way}, counts, np.zeros(counts.shape)))
+        found.append(KnownMargin({at: np.arange(table.shape[at]) for at in way}, counts, np.zeros(counts.shape)))
     return found
 
 
@@ -83,7 +83,7 @@ def test_every_table_of_people_is_fitted_however_sparse(shape: tuple[int, int, i
 def test_of_tables_that_contradict_each_other_there_is_none() -> None:
     table = np.arange(1, 28, dtype=float).reshape(3, 3, 3)
     first, second, third = pairs(table)
-    other = Known(second.axes, second.counts[::-1].copy(), second.variance)
+    other = KnownMargin(second.axes, second.counts[::-1].copy(), second.variance)
     assert nearest.nearest(independent(table), [first, other, third]) is None
     assert nearest.nearest(independent(table), [first, second, third]) is not None
 
@@ -92,8 +92,8 @@ def test_a_planted_bound_that_is_always_small_lets_an_unfinished_fit_pass(monkey
     """What the bound keeps out: the first fit is far from the law that has the tables."""
     table = np.full((2, 2, 2), 5.0)
     table[0, 0, 0] = table[1, 1, 1] = 0
-    monkeypatch.setattr(nearest, "_apart", lambda *_: 0.0)
-    monkeypatch.setattr(nearest, "_reached", lambda *_: True)
+    monkeypatch.setattr(nearest, "_distance_bound", lambda *_: 0.0)
+    monkeypatch.setattr(nearest, "_has_margins", lambda *_: True)
     monkeypatch.setattr(nearest, "_change", lambda law, _: np.zeros(law.shape))
     found = nearest.nearest(independent(table), pairs(table))
     assert found is not None

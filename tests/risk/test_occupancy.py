@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crowdgate.risk import groups, occupancy, singletons
 from crowdgate.risk.bins import Bins
-from crowdgate.risk.prediction import SIZES, predicted
+from crowdgate.risk.prediction import SIZES, predict_singletons
 from crowdgate.risk.zeta import singletons_distribution
 from tests.risk.enumerated import law, mean_and_variance
 
@@ -42,7 +42,7 @@ def test_every_person_and_every_bin_is_in_a_group_of_some_size(given: list[int],
         [groups.share_in_groups_up_to(bins, people, size) for size in range(1, people + 1)], abs=1e-12
     )
     assert sum(each) == pytest.approx(1, abs=1e-12)
-    assert sum(groups.covered(bins, people, size) for size in range(people + 1)) == pytest.approx(1, abs=1e-12)
+    assert sum(groups.share_of_bins(bins, people, size) for size in range(people + 1)) == pytest.approx(1, abs=1e-12)
 
 
 @pytest.mark.parametrize(("n", "k", "var"), [(10**6, 50_000, 4468.515002141133), (10**6, 500_000, 165310.61741503526)])
@@ -83,18 +83,18 @@ def test_what_grouping_may_change_is_at_least_what_it_changes() -> None:
     for people in (40, 400, 4000):
         few = bins.compressed(60)
         none = singletons.log_probability_none(few, people) - singletons.log_probability_none(bins, people)
-        assert 0 < abs(none) <= occupancy.none_lost(few.lost, people)
+        assert 0 < abs(none) <= occupancy.none_error_bound(few.lost, people)
         if people <= 400:
             unique = singletons.log_probability_all_unique(few, people)
             apart = unique - singletons.log_probability_all_unique(bins, people)
-            assert 0 < apart <= occupancy.unique_lost(few.lost, people)
+            assert 0 < apart <= occupancy.unique_error_bound(few.lost, people)
 
 
 @settings(max_examples=30, deadline=None)
 @given(given=weights, people=st.integers(1, 8))
 def test_a_prediction_is_all_of_these_figures(given: list[int], people: int) -> None:
     bins, true = Bins.of(shares(given)), law(shares(given), people, 1)
-    found = predicted(bins, people)
+    found = predict_singletons(bins, people)
     mean, variance = mean_and_variance(true)
     assert (found.people, found.cells) == (people, len(given))
     assert found.singletons == pytest.approx(float(mean), abs=1e-12)

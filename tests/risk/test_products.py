@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crowdgate.limits import MOST_DISTINCT
 from crowdgate.risk import products, singletons
 from crowdgate.risk.bins import Bins
-from crowdgate.risk.prediction import predicted
+from crowdgate.risk.prediction import predict_singletons
 from crowdgate.risk.products import product
 from crowdgate.risk.singletons import all_unique_within, expected, none_within
 
@@ -60,7 +60,7 @@ def test_what_a_grouped_product_says_is_within_its_error_of_the_law_that_is_not(
     monkeypatch.setattr(singletons, "MOST_DISTINCT", 10**6)
     ungrouped = Bins.from_counts(whole)
     for people in (20, 100):
-        said = predicted(found, people)
+        said = predict_singletons(found, people)
         for each, true in (
             (said.none, none_within(ungrouped, people)),
             (said.all_unique, all_unique_within(ungrouped, people)),

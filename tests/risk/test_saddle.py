@@ -113,7 +113,7 @@ def test_no_node_is_left_out_where_the_integrand_is_more_than_nothing(
     whole = np.exp(y) - y if isinstance(rule, NotOne) else 1 + y
     with np.errstate(divide="ignore"):
         size = np.log(np.abs(f) / whole) @ counts
-    kept = np.concatenate([np.zeros(0, dtype=np.int64), *saddle._alive(nodes, rule.falls(y), counts)])
+    kept = np.concatenate([np.zeros(0, dtype=np.int64), *saddle._relevant_nodes(nodes, rule.falls(y), counts)])
     assert set(np.flatnonzero(size > saddle.DEAD + 1e-3)) <= set(kept.tolist())
     assert len(set(kept.tolist())) == len(kept)
 
@@ -124,14 +124,14 @@ def test_a_trillion_people_take_few_nodes(
     n: int, k: int, within: Callable[..., LogProbability], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All of them would be 20 million."""
-    seen, alive = [], saddle._alive
+    seen, alive = [], saddle._relevant_nodes
 
     def looked_at(*given: Any) -> Iterator[NDArray[np.int64]]:
         for m in alive(*given):
             seen.append(len(m))
             yield m
 
-    monkeypatch.setattr(saddle, "_alive", looked_at)
+    monkeypatch.setattr(saddle, "_relevant_nodes", looked_at)
     found = within(Bins.uniform(n), k)
     assert sum(seen) < 5000
     if within is all_unique_within and k <= n:

@@ -7,7 +7,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from crowdgate.ledger.ledger import Asked, Budget, Ledger, Spend, State
+from crowdgate.ledger.ledger import Budget, ChargeRequest, Ledger, Spend, State
 from crowdgate.signing.keys import SigningKey, signing_key
 
 BUDGET = Budget("people", Spend(Fraction(1000), Fraction(1, 10)), 1000, "row", "add-remove")
@@ -31,7 +31,7 @@ def commit(ledger: Ledger, home: Path, folder: str, release_id: str) -> str:
     (place / "manifest.json").write_text(f"manifest of {release_id}\n", encoding="utf-8")
     (place / "data.csv").write_text("ward\nnorth\n", encoding="utf-8")
     digest = hashlib.sha256((place / "manifest.json").read_bytes()).hexdigest()
-    ledger.reserve(Asked(release_id, "d", "contract", BUDGET, Spend(Fraction(1), Fraction(0))))
+    ledger.reserve(ChargeRequest(release_id, "d", "contract", BUDGET, Spend(Fraction(1), Fraction(0))))
     ledger.begin_reading(release_id)
     ledger.commit(release_id, State.COMMITTED, digest, f"{folder}/{release_id}", None)
     return digest

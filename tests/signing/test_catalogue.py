@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.errors import EnvironmentFault, LedgerRefused, VerificationFailed
-from crowdgate.jobs import catalogue
-from crowdgate.jobs.catalogue import NAME, verify_catalogue, write_catalogue
 from crowdgate.ledger.ledger import Ledger, create, open_ledger
+from crowdgate.planning import catalogue
+from crowdgate.planning.catalogue import NAME, verify_catalogue, write_catalogue
 from crowdgate.publish import locking
-from crowdgate.publish.names import STAGING
+from crowdgate.publish.file_names import STAGING
 from crowdgate.signing import keys
 from crowdgate.signing.keys import SigningKey
 from crowdgate.signing.statement import CatalogueStatement

@@ -18,7 +18,7 @@ from securesystemslib.signer import CryptoSigner, SSlibKey
 
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from crowdgate.limits import LARGEST_ENVELOPE, MOST_SIGNATURES, MOST_SUBJECTS
-from crowdgate.signing.dsse import Opened, added, opened, sealed
+from crowdgate.signing.dsse import VerifiedPayload, add_signature, open_envelope, seal
 from crowdgate.signing.keys import PublicKey, SigningKey
 from crowdgate.signing.statement import (
     PAYLOAD_TYPE,
@@ -27,8 +27,8 @@ from crowdgate.signing.statement import (
     ReleaseStatement,
     catalogue_statement,
     release_statement,
-    signed,
-    verified,
+    sign_statement,
+    verify_statement,
 )
 from tests.signing.desk import new_key
 
@@ -37,7 +37,7 @@ KIND = "application/x-test+json"
 PLACE = LedgerPlace(id="clinic-00c0ffee", line=7, digest="a" * 64)
 RELEASE = release_statement("clinic/1/2030-01-01", "b" * 64, PLACE, {"manifest.json": "c" * 64, "data.csv": "d" * 64})
 CATALOGUE = catalogue_statement(PLACE, {"clinic/1/2030-01-01": "c" * 64, "clinic/1/2030-01-02": "e" * 64})
-ENVELOPE = signed(RELEASE, [OLD])
+ENVELOPE = sign_statement(RELEASE, [OLD])
 
 
 def changed(envelope: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
@@ -57,9 +57,11 @@ def spelled(stated: object) -> bytes:
 @given(st.binary(max_size=300), st.text("!#azAZ09/+-.", min_size=1, max_size=40), st.integers(1, 3))
 def test_what_is_sealed_is_opened(payload: bytes, kind: str, count: int) -> None:
     some = [OLD, NEW, STRANGER][:count]
-    envelope = sealed(kind, payload, some)
-    assert opened(envelope, [key.public for key in some]) == Opened(payload, kind, tuple(key.public.id for key in some))
-    assert envelope == sealed(kind, payload, some)
+    envelope = seal(kind, payload, some)
+    assert open_envelope(envelope, [key.public for key in some]) == VerifiedPayload(
+        payload, kind, tuple(key.public.id for key in some)
+    )
+    assert envelope == seal(kind, payload, some)
     assert spelled(json.loads(envelope)) == envelope
 
 
@@ -70,13 +72,13 @@ digests = st.binary(min_size=32, max_size=32).map(bytes.hex)
 @given(st.dictionaries(names, digests, min_size=1, max_size=6))
 def test_a_statement_is_read_back(files: dict[str, str]) -> None:
     stated = release_statement("clinic/1/2030-01-01", "b" * 64, PLACE, files)
-    found, signers = verified(signed(stated, [OLD]), [OLD.public], ReleaseStatement)
+    found, signers = verify_statement(sign_statement(stated, [OLD]), [OLD.public], ReleaseStatement)
     assert (found, signers) == (stated, (OLD.public.id,))
     assert found.files() == files
 
 
 def test_statements_are_those_of_in_toto() -> None:
-    payload = json.loads(opened(ENVELOPE, [OLD.public]).payload)
+    payload = json.loads(open_envelope(ENVELOPE, [OLD.public]).payload)
     assert payload == {
         "_type": "https://in-toto.io/Statement/v1",
         "subject": [
@@ -101,14 +103,14 @@ def test_any_changed_byte_is_refused(data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(ENVELOPE) - 1))
     byte = data.draw(st.integers(0, 255).filter(lambda value: value != ENVELOPE[at]))
     with pytest.raises(VerificationFailed):
-        opened(ENVELOPE[:at] + bytes([byte]) + ENVELOPE[at + 1 :], [OLD.public])
+        open_envelope(ENVELOPE[:at] + bytes([byte]) + ENVELOPE[at + 1 :], [OLD.public])
 
 
 @pytest.mark.parametrize("flip", [0x01, 0x20])
 def test_no_byte_can_be_flipped(flip: int) -> None:
     for at, byte in enumerate(ENVELOPE):
         with pytest.raises(VerificationFailed):
-            opened(ENVELOPE[:at] + bytes([byte ^ flip]) + ENVELOPE[at + 1 :], [OLD.public])
+            open_envelope(ENVELOPE[:at] + bytes([byte ^ flip]) + ENVELOPE[at + 1 :], [OLD.public])
 
 
 @given(st.integers(0, len(ENVELOPE)), st.integers(0, 20), st.binary(max_size=5))
@@ -116,27 +118,27 @@ def test_bytes_that_are_taken_out_or_put_in_are_refused(at: int, count: int, mor
     other = ENVELOPE[:at] + more + ENVELOPE[at + count :]
     if other != ENVELOPE:
         with pytest.raises(VerificationFailed):
-            opened(other, [OLD.public])
+            open_envelope(other, [OLD.public])
 
 
 @given(st.data())
 @settings(max_examples=50)
 def test_a_changed_byte_among_two_signatures_never_changes_what_is_read(data: st.DataObject) -> None:
-    envelope = signed(RELEASE, [OLD, NEW])
+    envelope = sign_statement(RELEASE, [OLD, NEW])
     at = data.draw(st.integers(0, len(envelope) - 1))
     byte = data.draw(st.sampled_from(b"0123456789abcdefABC \n"))
     try:
-        found = opened(envelope[:at] + bytes([byte]) + envelope[at + 1 :], [OLD.public, NEW.public])
+        found = open_envelope(envelope[:at] + bytes([byte]) + envelope[at + 1 :], [OLD.public, NEW.public])
     except VerificationFailed:
         return
-    assert found.payload == opened(ENVELOPE, [OLD.public]).payload
+    assert found.payload == open_envelope(ENVELOPE, [OLD.public]).payload
 
 
 @settings(max_examples=30)
 @given(st.binary(max_size=200) | st.recursive(st.none() | st.integers() | st.text(max_size=5), st.lists).map(spelled))
 def test_whatever_else_there_is_is_refused_in_words(data: bytes) -> None:
     with pytest.raises(VerificationFailed):
-        opened(data, [OLD.public])
+        open_envelope(data, [OLD.public])
 
 
 def set_sig(text: str) -> Callable[[dict[str, Any]], object]:
@@ -168,32 +170,32 @@ MALFORMED: dict[str, Callable[[dict[str, Any]], object]] = {
 @pytest.mark.parametrize("case", MALFORMED)
 def test_malformed_envelopes_are_refused(case: str) -> None:
     with pytest.raises(VerificationFailed):
-        opened(changed(ENVELOPE, MALFORMED[case]), [OLD.public])
+        open_envelope(changed(ENVELOPE, MALFORMED[case]), [OLD.public])
 
 
 def test_other_spellings_are_refused() -> None:
     stated = json.loads(ENVELOPE)
     for text in (json.dumps(stated), ENVELOPE.decode() + "\n", ENVELOPE.decode().replace("{", '{\n "payload": "",', 1)):
         with pytest.raises(VerificationFailed):
-            opened(text.encode(), [OLD.public])
+            open_envelope(text.encode(), [OLD.public])
 
 
 def test_deep_and_large_documents_are_refused() -> None:
     deep = b'{"payload": ' + b"[" * 200_000 + b"]" * 200_000 + b"}"
     for data in (deep, b"[" * 1_000_000, b" " * (LARGEST_ENVELOPE + 1), b'{"payload": ' + b"9" * 100_000 + b"}"):
         with pytest.raises(VerificationFailed):
-            opened(data, [OLD.public])
+            open_envelope(data, [OLD.public])
 
 
 def test_what_could_not_be_opened_is_not_sealed() -> None:
     large = b"x" * (LARGEST_ENVELOPE // 4 * 3)
     for payload, keys in ((large, [OLD]), (large[:-200], [OLD]), (large + large, [OLD]), (b"", [])):
         with pytest.raises(EnvironmentFault, match="an envelope takes 1 to 16 signatures and 16384 KiB"):
-            sealed(KIND, payload, keys)
+            seal(KIND, payload, keys)
 
 
 def test_a_key_signs_an_envelope_once() -> None:
-    assert signed(RELEASE, [OLD, OLD]) == ENVELOPE
+    assert sign_statement(RELEASE, [OLD, OLD]) == ENVELOPE
 
 
 # Keys: wrong, several, new, taken out of trust
@@ -205,58 +207,60 @@ def trusting(*keys: SigningKey) -> list[PublicKey]:
 
 def test_another_key_is_refused_by_name() -> None:
     with pytest.raises(VerificationFailed, match=f"signed by {OLD.public.id}; none .* among the 1 trusted"):
-        opened(ENVELOPE, trusting(STRANGER))
+        open_envelope(ENVELOPE, trusting(STRANGER))
 
 
 def test_nobody_is_trusted_by_default() -> None:
     with pytest.raises(VerificationFailed, match="among the 0 trusted"):
-        opened(ENVELOPE, [])
+        open_envelope(ENVELOPE, [])
 
 
 def test_a_name_does_not_make_a_signature() -> None:
-    forged = changed(signed(RELEASE, [STRANGER]), lambda stated: stated["signatures"][0].update(keyid=OLD.public.id))
+    forged = changed(
+        sign_statement(RELEASE, [STRANGER]), lambda stated: stated["signatures"][0].update(keyid=OLD.public.id)
+    )
     with pytest.raises(VerificationFailed, match="is not one of what the envelope holds"):
-        opened(forged, trusting(OLD, NEW))
+        open_envelope(forged, trusting(OLD, NEW))
 
 
 def test_one_of_several_trusted_keys_is_enough() -> None:
-    assert opened(ENVELOPE, trusting(STRANGER, NEW, OLD)).signers == (OLD.public.id,)
+    assert open_envelope(ENVELOPE, trusting(STRANGER, NEW, OLD)).signers == (OLD.public.id,)
 
 
 def test_an_envelope_signed_by_old_and_new_serves_those_who_trust_either() -> None:
-    both = added(ENVELOPE, NEW, trusting(OLD))
+    both = add_signature(ENVELOPE, NEW, trusting(OLD))
     for trusted in ([OLD], [NEW], [OLD, NEW], [NEW, STRANGER]):
-        found = opened(both, trusting(*trusted))
-        assert found.payload == opened(ENVELOPE, trusting(OLD)).payload
+        found = open_envelope(both, trusting(*trusted))
+        assert found.payload == open_envelope(ENVELOPE, trusting(OLD)).payload
         assert set(found.signers) == {key.public.id for key in trusted} & {OLD.public.id, NEW.public.id}
-    assert both == signed(RELEASE, [OLD, NEW])
-    assert added(both, NEW, trusting(OLD)) == both
+    assert both == sign_statement(RELEASE, [OLD, NEW])
+    assert add_signature(both, NEW, trusting(OLD)) == both
 
 
 def test_a_key_that_is_trusted_no_more_signs_nothing() -> None:
-    assert opened(ENVELOPE, trusting(OLD, NEW))
+    assert open_envelope(ENVELOPE, trusting(OLD, NEW))
     with pytest.raises(VerificationFailed):
-        opened(ENVELOPE, trusting(NEW))
+        open_envelope(ENVELOPE, trusting(NEW))
 
 
 def test_a_wrong_signature_beside_a_good_one_is_refused() -> None:
-    forged = changed(signed(RELEASE, [OLD, NEW]), lambda stated: stated["signatures"][1].update(sig=SIG))
+    forged = changed(sign_statement(RELEASE, [OLD, NEW]), lambda stated: stated["signatures"][1].update(sig=SIG))
     with pytest.raises(VerificationFailed, match=NEW.public.id):
-        opened(forged, trusting(OLD, NEW))
+        open_envelope(forged, trusting(OLD, NEW))
 
 
 def test_only_what_a_trusted_key_signed_is_signed_anew() -> None:
     with pytest.raises(VerificationFailed):
-        added(signed(RELEASE, [STRANGER]), NEW, trusting(OLD))
+        add_signature(sign_statement(RELEASE, [STRANGER]), NEW, trusting(OLD))
 
 
 def test_an_envelope_takes_so_many_signatures() -> None:
     full = ENVELOPE
     for _ in range(MOST_SIGNATURES - 1):
-        full = added(full, new_key(), trusting(OLD))
-    assert opened(full, trusting(OLD))
+        full = add_signature(full, new_key(), trusting(OLD))
+    assert open_envelope(full, trusting(OLD))
     with pytest.raises(EnvironmentFault, match="1 to 16 signatures"):
-        added(full, new_key(), trusting(OLD))
+        add_signature(full, new_key(), trusting(OLD))
 
 
 # Statements
@@ -264,12 +268,12 @@ def test_an_envelope_takes_so_many_signatures() -> None:
 
 def test_a_statement_is_not_taken_for_one_of_another_type() -> None:
     with pytest.raises(VerificationFailed, match="not the statement that was expected"):
-        verified(ENVELOPE, trusting(OLD), CatalogueStatement)
+        verify_statement(ENVELOPE, trusting(OLD), CatalogueStatement)
     with pytest.raises(VerificationFailed, match="not the statement that was expected"):
-        verified(signed(CATALOGUE, [OLD]), trusting(OLD), ReleaseStatement)
-    payload = opened(ENVELOPE, trusting(OLD)).payload
+        verify_statement(sign_statement(CATALOGUE, [OLD]), trusting(OLD), ReleaseStatement)
+    payload = open_envelope(ENVELOPE, trusting(OLD)).payload
     with pytest.raises(VerificationFailed, match="the envelope holds 'application/x-test"):
-        verified(sealed(KIND, payload, [OLD]), trusting(OLD), ReleaseStatement)
+        verify_statement(seal(KIND, payload, [OLD]), trusting(OLD), ReleaseStatement)
 
 
 WRONG: dict[str, Callable[[dict[str, Any]], object]] = {
@@ -294,9 +298,9 @@ WRONG: dict[str, Callable[[dict[str, Any]], object]] = {
 
 @pytest.mark.parametrize("case", WRONG)
 def test_signed_statements_of_another_form_are_refused(case: str) -> None:
-    payload = changed(opened(ENVELOPE, trusting(OLD)).payload, WRONG[case])
+    payload = changed(open_envelope(ENVELOPE, trusting(OLD)).payload, WRONG[case])
     with pytest.raises(VerificationFailed, match="not the statement that was expected"):
-        verified(sealed(PAYLOAD_TYPE, payload, [OLD]), trusting(OLD), ReleaseStatement)
+        verify_statement(seal(PAYLOAD_TYPE, payload, [OLD]), trusting(OLD), ReleaseStatement)
 
 
 def test_a_catalogue_names_no_folder_outside() -> None:
@@ -315,8 +319,8 @@ def test_what_could_not_be_read_is_not_signed(files: dict[str, str]) -> None:
 
 def test_the_largest_catalogue_fits_into_an_envelope() -> None:
     releases = {f"{'p' * 20}/{n:05}/2030-01-01T0000Z": "c" * 64 for n in range(MOST_SUBJECTS)}
-    envelope = signed(catalogue_statement(PLACE, releases), [OLD])
-    assert verified(envelope, trusting(OLD), CatalogueStatement)[0].releases() == releases
+    envelope = sign_statement(catalogue_statement(PLACE, releases), [OLD])
+    assert verify_statement(envelope, trusting(OLD), CatalogueStatement)[0].releases() == releases
 
 
 # Other implementations
@@ -327,9 +331,9 @@ def other_key(key: SigningKey) -> SSlibKey:
 
 
 def test_securesystemslib_verifies_our_envelopes() -> None:
-    stated = OtherEnvelope.from_dict(json.loads(signed(RELEASE, [OLD, NEW])))
+    stated = OtherEnvelope.from_dict(json.loads(sign_statement(RELEASE, [OLD, NEW])))
     assert set(stated.verify([other_key(OLD), other_key(NEW)], 2)) == {OLD.public.id, NEW.public.id}
-    assert stated.payload == opened(ENVELOPE, trusting(OLD)).payload
+    assert stated.payload == open_envelope(ENVELOPE, trusting(OLD)).payload
     with pytest.raises(VerificationError):
         stated.verify([other_key(STRANGER)], 1)
     stated.payload += b" "
@@ -345,14 +349,14 @@ def test_we_verify_envelopes_of_securesystemslib(payload: bytes) -> None:
     stranger = OtherEnvelope(payload, KIND, {})
     stranger.sign(signer)
     with pytest.raises(VerificationFailed):
-        opened(spelled(stranger.to_dict()), trusting(OLD))
+        open_envelope(spelled(stranger.to_dict()), trusting(OLD))
     ours = OtherEnvelope(payload, KIND, {})
     ours.sign(CryptoSigner(OLD._key, other_key(OLD)))
-    assert spelled(ours.to_dict()) == sealed(KIND, payload, [OLD])
+    assert spelled(ours.to_dict()) == seal(KIND, payload, [OLD])
 
 
 def test_the_protocols_own_example_is_what_we_sign() -> None:
-    envelope = json.loads(sealed("http://example.com/HelloWorld", b"hello world", [OLD]))
+    envelope = json.loads(seal("http://example.com/HelloWorld", b"hello world", [OLD]))
     said = b"DSSEv1 29 http://example.com/HelloWorld 11 hello world"
     assert OLD.public.verify(base64.b64decode(envelope["signatures"][0]["sig"]), said)
 

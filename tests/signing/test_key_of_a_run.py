@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.jobs import release as job
-from crowdgate.jobs.verify import verify
-from crowdgate.publish.names import SIGNED
+from crowdgate.publish.file_names import SIGNED
+from crowdgate.release import release as job
+from crowdgate.verification.release import verify
 from tests.workshop import Workshop, crowdgate, make_workshop
 
 SLOT = "2030-01-01"

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from crowdgate.errors import ConfigurationError, VerificationFailed
-from crowdgate.jobs import release as job
-from crowdgate.jobs.catalogue import verify_catalogue
-from crowdgate.jobs.ledgers import ledger_at
-from crowdgate.jobs.sign import sign
-from crowdgate.jobs.verify import verify
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
-from crowdgate.publish.names import SIGNED
+from crowdgate.planning.catalogue import verify_catalogue
+from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.publish.file_names import SIGNED
+from crowdgate.release import release as job
 from crowdgate.signing import keys
-from crowdgate.signing.statement import ReleaseStatement, verified
+from crowdgate.signing.statement import ReleaseStatement, verify_statement
+from crowdgate.verification.release import verify
+from crowdgate.verification.sign import sign
 from tests.forging import reseal_with_page
 from tests.workshop import Workshop, crowdgate
 
@@ -46,7 +46,7 @@ def signed_anew(workshop: Workshop, folder: Path, *keep: Path) -> None:
 def test_a_release_is_signed_over_every_file_with_its_place_in_the_ledger(workshop: Workshop) -> None:
     public = signs_with(workshop, "one.pem")
     path = released(workshop)
-    stated, (signer,) = verified((path / SIGNED).read_bytes(), keys.public_keys(public), ReleaseStatement)
+    stated, (signer,) = verify_statement((path / SIGNED).read_bytes(), keys.public_keys(public), ReleaseStatement)
     files = {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in path.iterdir() if each.name != SIGNED}
     assert stated.files() == files
     assert signer == keys.public_keys(public)[0].id

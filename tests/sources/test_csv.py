@@ -24,9 +24,9 @@ from crowdgate.histogram import View
 from crowdgate.sampling import SecretKey
 from crowdgate.sources import csv as csv_files
 from crowdgate.sources import open_source
-from crowdgate.sources.counting import Task, counted, histograms, serial
+from crowdgate.sources.counting import CountingTask, count_table, histograms, serial
 from crowdgate.sources.csv import parse, read_blocks, read_header
-from crowdgate.sources.facts import Facts
+from crowdgate.sources.facts import TableFacts
 from tests.reading import batches, file_server
 
 MARK = "ZZMARKZZ"
@@ -106,7 +106,7 @@ def test_no_bytes_after_the_header_raise(body: bytes, level: Any, tmp_path: Path
     contract = contract_of(tmp_path / "t.csv", attribute("x", WORDS, level), attribute("n", DIGITS, level))
     (tmp_path / "t.csv").write_bytes(b"x,n\n" + body)
     expected = [row for row in map(codes_of(contract), reference(body, 2)[0]) if row is not None]
-    seen = Facts()
+    seen = TableFacts()
     assert Counter(read(contract, seen)) == Counter(expected)
     assert seen.rows == sum(1 for line in re.split(rb"\r\n|\r|\n", body) if line)
 
@@ -143,8 +143,8 @@ def test_the_person_bound_of_a_csv_chooses_one_row_per_id(lines: list[bytes], tm
     path = tmp_path / "t.csv"
     path.write_bytes(b"\n".join([b"id,x", *lines]))
     contract = contract_of(path, attribute("x", WORDS), person="id")
-    task = Task(contract, ("x",), {"x": View({"x": every(WORDS)})})
-    total = counted(open_source(contract, ["x"]), task, serial())
+    task = CountingTask(contract, ("x",), {"x": View({"x": every(WORDS)})})
+    total = count_table(open_source(contract, ["x"]), task, serial())
     people = {row[0] for row in reference(b"\n".join(lines), 2)[0] if row[0] and is_utf8(row[0])}
     assert total.people is not None
     assert set(total.people.ids.to_pylist()) == people
@@ -192,7 +192,7 @@ def codes(batches: Sequence[Any]) -> list[tuple[int, ...]]:
     return found
 
 
-def read(contract: Contract, seen: Facts | None = None) -> list[tuple[int, ...]]:
+def read(contract: Contract, seen: TableFacts | None = None) -> list[tuple[int, ...]]:
     return codes(list(batches(contract, seen)))
 
 
@@ -216,7 +216,7 @@ def test_only_the_files_own_byte_order_mark_is_left_out() -> None:
 
 def test_an_open_quote_ends_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text('x,n\n"a,1\na,2\n7,"3\n"b,c",4\n')
-    seen = Facts()
+    seen = TableFacts()
     contract = contract_of(tmp_path / "t.csv", attribute("x", WORDS), attribute("n", DIGITS))
     assert sorted(read(contract, seen)) == [(0, 2), (2, 4), (len(WORDS), 3)]
     assert (seen.rows, seen.ragged) == (4, 1)
@@ -244,7 +244,7 @@ def test_the_fast_way_through_quotes_takes_no_line_that_it_would_read_otherwise(
 
 def test_a_ragged_line_is_dropped_and_counted_even_where_cells_may_be_invalid(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"x,n\na,1\na\na,1,2\n\xff\xff\n,\na,2")
-    seen = Facts()
+    seen = TableFacts()
     contract = contract_of(tmp_path / "t.csv", attribute("x", WORDS), attribute("n", DIGITS))
     assert read(contract, seen) == [(0, 1), (len(WORDS), len(DIGITS)), (0, 2)]
     assert (seen.rows, seen.ragged, seen.dropped, seen.broken) == (6, 3, 3, 4)
@@ -372,7 +372,7 @@ def test_marked_values_pass_through_without_a_word(
     caplog.set_level(logging.DEBUG)
     body = f'a,1\n{MARK},2\n{MARK}\n"{MARK},3\n{MARK},{MARK},"\n'.encode() + MARK.encode() + b"\xff\n"
     (tmp_path / "t.csv").write_bytes(b"x,n\n" + body)
-    seen = Facts()
+    seen = TableFacts()
     contract = contract_of(tmp_path / "t.csv", attribute("x", WORDS, "drop"), attribute("n", DIGITS))
     assert read(contract, seen) == [(0, 1)]
     assert MARK not in caplog.text + "".join(capfd.readouterr()) + repr(vars(seen))

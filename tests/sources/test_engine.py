@@ -22,10 +22,10 @@ from crowdgate.histogram import View
 from crowdgate.ledger.ledger import State, open_ledger
 from crowdgate.sources import engine as engine_file
 from crowdgate.sources import open_source
-from crowdgate.sources.counting import Task, counted, serial
+from crowdgate.sources.counting import CountingTask, count_table, serial
 from crowdgate.sources.engine import engine
-from crowdgate.sources.expectations import import_engine, judged
-from crowdgate.sources.rules import holds, run_rules
+from crowdgate.sources.expectations import expectation_results, import_engine
+from crowdgate.sources.rules import is_within_limits, run_rules
 from tests.reading import file_server
 from tests.sources.test_rules import AGE, SEX, contract_of
 from tests.workshop import Workshop, crowdgate, write_csv
@@ -54,7 +54,9 @@ question = st.one_of(
 @given(st.lists(question, min_size=1, max_size=20))
 def test_engine_and_facts_agree_on_every_number_and_its_limits(questions: list[Any]) -> None:
     rules = [TableRule("r", Fact.ROWS, None, low, high) for _, low, high in questions]
-    assert judged(questions) == [holds(rule, fact) for rule, (fact, *_) in zip(rules, questions, strict=True)]
+    assert expectation_results(questions) == [
+        is_within_limits(rule, fact) for rule, (fact, *_) in zip(rules, questions, strict=True)
+    ]
 
 
 def by_rows(frame: pd.DataFrame, rule: TableRule) -> bool:
@@ -85,8 +87,8 @@ def by_facts(folder: Path, frame: pd.DataFrame, rules: Sequence[TableRule]) -> l
                         table_rules=of.table_rules)  # fmt: skip
     view = View({"sex": hierarchy(SEX, [], invalid_level=False).level("exact"),
                  "age": hierarchy(AGE, [], invalid_level=False).level("exact")})  # fmt: skip
-    task = Task(contract, ("sex", "age"), {"all": view})
-    facts = counted(open_source(contract, task.columns, None), task, serial()).facts
+    task = CountingTask(contract, ("sex", "age"), {"all": view})
+    facts = count_table(open_source(contract, task.columns, None), task, serial()).facts
     outcomes = run_rules(contract, {}, facts.values(contract), lambda _: {})
     return [outcome.passed for outcome in outcomes]
 
@@ -153,7 +155,7 @@ def test_what_great_expectations_raises_of_one_rule_is_no_answer_to_that_rule_al
         return expectation.copy(update={"column": "none"}) if at == 1 else expectation
 
     monkeypatch.setattr(expectations, "_expectation", misplaced)
-    assert judged([(1.0, 0, 2), (1.0, 0, 2), (3.0, 0, 2)]) == [True, None, False]
+    assert expectation_results([(1.0, 0, 2), (1.0, 0, 2), (3.0, 0, 2)]) == [True, None, False]
 
 
 def test_it_is_told_to_send_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

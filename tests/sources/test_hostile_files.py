@@ -19,7 +19,7 @@ from crowdgate.domain import Domain
 from crowdgate.errors import FileFault
 from crowdgate.limits import LARGEST_PAGE, LONGEST_CELL, LONGEST_ID
 from crowdgate.sources import open_source, pages, thrift
-from crowdgate.sources.counting import Task, counted, serial
+from crowdgate.sources.counting import CountingTask, count_table, serial
 from crowdgate.sources.encode import Reason
 from tests.sources.test_sources import WORDS, attribute, contract_of, read, write
 
@@ -64,7 +64,7 @@ def test_a_text_is_one_that_a_domain_may_hold_up_to_its_limit(over: int, tmp_pat
     cell = "a" * (LONGEST_CELL + over)
     csv_of(tmp_path / "t.csv", [cell])
     contract = contract_of(tmp_path / "t.csv", attribute("x", Domain((cell,), "test")), kind="csv")
-    facts = counted(open_source(contract, ["x"]), Task(contract, ("x",), {}), serial()).facts
+    facts = count_table(open_source(contract, ["x"]), CountingTask(contract, ("x",), {}), serial()).facts
     assert facts.reasons == ({("x", Reason.UNREADABLE): 1} if over else {})
 
 
@@ -85,7 +85,7 @@ def test_a_text_that_many_rows_share_is_held_once(kind: Any, unique: bool, tmp_p
 def test_a_person_whose_id_is_too_long_is_nobody(width: int, tmp_path: Path) -> None:
     path = write(tmp_path / "t.parquet", {"x": ["a", "a", "1"], "id": ["p" * width, "p" * width, "q"]})
     contract = contract_of(path, attribute("x", WORDS), person="id")
-    people = counted(open_source(contract, ["x"]), Task(contract, ("x",), {}), serial()).people
+    people = count_table(open_source(contract, ["x"]), CountingTask(contract, ("x",), {}), serial()).people
     assert people is not None
     assert people.named == (3 if width == LONGEST_ID else 1)
 
@@ -133,7 +133,7 @@ def test_headers_say_what_pages_hold(
 )
 def test_no_run_of_rows_touches_more_than_is_said(columns: list[list[tuple[int, int]]], rows: int) -> None:
     for column in columns:
-        found = [pages.Page(size, values, 0, 0) for size, values in column]
+        found = [pages.ParquetPage(size, values, 0, 0) for size, values in column]
         of_row = np.repeat(np.arange(len(column)), [values for _, values in column])
         runs = (set(of_row[at : at + rows].tolist()) for at in range(len(of_row)))
         assert pages._fullest(found, rows) == max(sum(column[page][0] for page in run) for run in runs)
@@ -145,8 +145,8 @@ def test_any_bytes_are_a_struct_or_none(data: bytes) -> None:
         assert thrift.parse(data).size <= len(data)
 
 
-def chunk(*held: int, width: int = 0) -> pages.Chunk:
-    return pages.Chunk("x", 1, width, tuple(pages.Page(size, 1000, 0, 0) for size in held))
+def chunk(*held: int, width: int = 0) -> pages.ColumnChunk:
+    return pages.ColumnChunk("x", 1, width, tuple(pages.ParquetPage(size, 1000, 0, 0) for size in held))
 
 
 def test_batches_have_fewer_rows_the_longer_cells_are() -> None:

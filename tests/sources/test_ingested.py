@@ -23,8 +23,8 @@ from crowdgate.domain import categories, numbers
 from crowdgate.hierarchy import hierarchy
 from crowdgate.histogram import View
 from crowdgate.sources import open_source
-from crowdgate.sources.counting import Partial, Task, counted, serial
-from crowdgate.sources.ingested import described, units
+from crowdgate.sources.counting import CountingTask, PartialCounts, count_table, serial
+from crowdgate.sources.ingested import ingestion_figures, units
 from crowdgate.sources.source import Batch
 from tests.reading import file_server
 from tests.workshop import MARK
@@ -60,10 +60,10 @@ def contract(most: int | None, path: Path = Path("x.csv"), reader: str = "csv") 
     return Contract("c", "1", "p", unit, file_server(path, reader), attributes)
 
 
-def task(of: Contract) -> Task:
+def task(of: Contract) -> CountingTask:
     trees = {each.name: each.hierarchy for each in of.attributes if each.hierarchy is not None}
     view = View({name: tree.level("exact") for name, tree in trees.items()})
-    return Task(of, ("age", "ward"), {"all": view}, ("age", "ward"))
+    return CountingTask(of, ("age", "ward"), {"all": view}, ("age", "ward"))
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class Table:
         return None
 
 
-def total(of: Contract, *parts: Lines) -> Partial:
-    return counted(Table(parts), task(of), serial())
+def total(of: Contract, *parts: Lines) -> PartialCounts:
+    return count_table(Table(parts), task(of), serial())
 
 
 def by_hand(rows: Sequence[Row], ragged: int, most: int | None) -> Input:
@@ -128,8 +128,8 @@ def test_what_came_in_is_what_counting_by_hand_gives_in_any_parts(
     cut = total(of, *parts, Lines([], ragged))
     expected = by_hand(rows, ragged, most)
     assert units(cut, task(of)) == units(total(of, whole), task(of)) == expected
-    assert described(cut, task(of)) == described(total(of, whole), task(of))
-    _is_the_record_of(described(cut, task(of)), rows, ragged, most)
+    assert ingestion_figures(cut, task(of)) == ingestion_figures(total(of, whole), task(of))
+    _is_the_record_of(ingestion_figures(cut, task(of)), rows, ragged, most)
 
 
 def _is_the_record_of(found: dict[str, Any], rows: Sequence[Row], ragged: int, most: int | None) -> None:
@@ -160,8 +160,8 @@ def test_what_came_in_is_the_same_from_every_source(tmp_path: Path, most: int | 
     for way in WAYS:
         of = contract(most, _written(tmp_path / way, way, rows), "csv" if way == "csv" else "parquet")
         source = open_source(of, ("age", "ward"))
-        partial = counted(source, task(of), serial())
-        found.append((units(partial, task(of)), described(partial, task(of))))
+        partial = count_table(source, task(of), serial())
+        found.append((units(partial, task(of)), ingestion_figures(partial, task(of))))
     assert found == [found[0]] * len(WAYS)
     assert found[0][0].truncated == (0 if most is None else 6)
 

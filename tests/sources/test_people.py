@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from crowdgate.histogram import Column, Histogram, Records, View
 from crowdgate.sampling import SecretKey, row_draws
 from crowdgate.sources import people
-from crowdgate.sources.people import People, bounded, count_people, merge_people, smallest
+from crowdgate.sources.people import RowsByPerson, bounded_histogram, count_people, merge_people, smallest
 from tests.core_strategies import level_of
 
 KEY = SecretKey(bytes(range(32)), injected=True)
@@ -42,7 +42,7 @@ def batch(rows: Sequence[Row], keep: Sequence[bool] | None = None) -> tuple[Any,
     return pa.array([row[0] for row in rows], pa.binary()), Records(len(rows), columns, kept)
 
 
-def counted(*parts: Sequence[Row]) -> People:
+def counted(*parts: Sequence[Row]) -> RowsByPerson:
     return merge_people([count_people(VIEW, [batch(part)]) for part in parts])
 
 
@@ -53,7 +53,7 @@ def listed(found: Histogram) -> dict[tuple[int, int], int]:
 @settings(max_examples=150, deadline=None)
 @given(rows=rows_of_people, most=st.integers(1, 4))
 def test_of_each_person_so_many_rows_stay_and_no_other_rows_appear(rows: list[Row], most: int) -> None:
-    found = bounded(counted(rows), most, KEY)
+    found = bounded_histogram(counted(rows), most, KEY)
     owned = Counter(person for person, *_ in rows if usable(person))
     assert found.rows == sum(min(most, count) for count in owned.values())
     there = Counter((x, y) for person, x, y in rows if usable(person))
@@ -67,7 +67,7 @@ def test_the_choice_depends_on_no_order_and_on_no_partition(rows: list[Row], mos
     cuts = sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=3)))
     edges = [0, *cuts, len(rows)]
     parts = [shuffled[start:stop] for start, stop in itertools.pairwise(edges)]
-    assert listed(bounded(counted(*parts), most, KEY)) == listed(bounded(counted(rows), most, KEY))
+    assert listed(bounded_histogram(counted(*parts), most, KEY)) == listed(bounded_histogram(counted(rows), most, KEY))
     whole, cut = counted(rows), counted(*parts)
     assert (whole.named, sorted(whole.ids.to_pylist())) == (cut.named, sorted(cut.ids.to_pylist()))
 
@@ -75,9 +75,9 @@ def test_the_choice_depends_on_no_order_and_on_no_partition(rows: list[Row], mos
 @settings(max_examples=60, deadline=None)
 @given(rows=rows_of_people, most=st.integers(1, 3), extra=st.integers(0, 3))
 def test_another_persons_rows_change_no_choice(rows: list[Row], most: int, extra: int) -> None:
-    without = Counter(listed(bounded(counted(rows), most, KEY)))
+    without = Counter(listed(bounded_histogram(counted(rows), most, KEY)))
     added = [(b"somebody else", 0, 0)] * extra
-    with_it = Counter(listed(bounded(counted([*added, *rows]), most, KEY)))
+    with_it = Counter(listed(bounded_histogram(counted([*added, *rows]), most, KEY)))
     assert with_it == without + Counter({(0, 0): min(extra, most)} if extra else {})
 
 
@@ -91,7 +91,7 @@ def test_every_choice_of_a_persons_rows_is_equally_likely(
     orders = list(itertools.permutations(range(len(rows))))
     for order in orders:
         monkeypatch.setattr(people, "row_draws", lambda *_, order=order: np.array(order, dtype=np.uint64))
-        kept.update(listed(bounded(counted(rows), most, KEY)))
+        kept.update(listed(bounded_histogram(counted(rows), most, KEY)))
     there = Counter((x, y) for _, x, y in rows)
     for cell, count in there.items():
         assert Fraction(kept[cell], len(orders)) == Fraction(most * count, len(rows))
@@ -100,7 +100,7 @@ def test_every_choice_of_a_persons_rows_is_equally_likely(
 def test_rows_that_cleaning_drops_take_no_place_but_their_people_are_known() -> None:
     rows: list[Row] = [(b"p", 0, 0), (b"p", 1, 0), (b"q", 2, 0), (None, 3, 0)]
     found = count_people(VIEW, [batch(rows, [False, True, False, True])])
-    assert listed(bounded(found, 1, KEY)) == {(1, 0): 1}
+    assert listed(bounded_histogram(found, 1, KEY)) == {(1, 0): 1}
     assert (found.named, sorted(found.ids.to_pylist())) == (3, [b"p", b"q"])
 
 
@@ -124,7 +124,7 @@ TYPES = {
 def test_a_person_may_be_named_by_any_type_that_has_a_text(kind: str) -> None:
     _, records = batch([(None, 0, 0), (None, 1, 0), (None, 2, 0), (None, 3, 0)])
     found = count_people(VIEW, [(TYPES[kind], records)])
-    assert (len(found.ids), found.named, bounded(found, 1, KEY).rows) == (2, 3, 2)
+    assert (len(found.ids), found.named, bounded_histogram(found, 1, KEY).rows) == (2, 3, 2)
 
 
 def test_a_person_is_the_same_where_one_null_turned_ids_into_floats() -> None:
@@ -152,7 +152,7 @@ ONE_PERSON = {
 def test_a_person_is_the_same_whatever_type_a_file_gives_its_id(case: str) -> None:
     found = merge_people([count_people(VIEW, [(cells, rows_alike(len(cells)))]) for cells in ONE_PERSON[case]])
     assert len(found.ids) == 1
-    assert bounded(found, 1, KEY).rows == 1
+    assert bounded_histogram(found, 1, KEY).rows == 1
 
 
 def rows_alike(rows: int) -> Records:

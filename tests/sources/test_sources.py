@@ -26,8 +26,8 @@ from crowdgate.errors import FileFault
 from crowdgate.hierarchy import hierarchy
 from crowdgate.histogram import Records
 from crowdgate.sources import open_source
-from crowdgate.sources.counting import Task, counted, serial
-from crowdgate.sources.facts import Facts
+from crowdgate.sources.counting import CountingTask, count_table, serial
+from crowdgate.sources.facts import TableFacts
 from tests.reading import batches, file_server
 
 MARK = "ZZMARKZZ"
@@ -80,7 +80,7 @@ def all_rows(batches: Iterator[Records]) -> list[tuple[int, ...]]:
     return found
 
 
-def read(contract: Contract, seen: Facts | None = None) -> list[tuple[int, ...]]:
+def read(contract: Contract, seen: TableFacts | None = None) -> list[tuple[int, ...]]:
     return all_rows(batches(contract, seen))
 
 
@@ -268,7 +268,7 @@ def test_progress_ends_at_the_bytes_of_all_files(tmp_path: Path) -> None:
         write(tmp_path / f"{name}.parquet", {"x": ["a"] * 10}, 4)
     contract = contract_of(tmp_path, attribute("x", WORDS))
     source, told = open_source(contract, ["x"]), list[int]()
-    counted(source, Task(contract, ("x",), {}), serial(told.append))
+    count_table(source, CountingTask(contract, ("x",), {}), serial(told.append))
     assert told == sorted(told)
     assert (
         told[-1] == sum(part.size for part in source.parts) == sum(file.stat().st_size for file in tmp_path.iterdir())
@@ -290,7 +290,7 @@ def test_facts_speak_of_the_table_as_it_stands(tmp_path: Path) -> None:
     specs = attribute("n", DOMAINS[1], "drop"), attribute("s", WORDS, "level")
     contract = contract_of(path, *specs, person="id", rules=rules)
     assert read(contract) == [(2, 6), (4, len(WORDS))]
-    seen = counted(open_source(contract, ["n", "s"]), Task(contract, ("n", "s"), {}), serial()).facts
+    seen = count_table(open_source(contract, ["n", "s"]), CountingTask(contract, ("n", "s"), {}), serial()).facts
     assert seen.values(contract) == {
         "rows": 4.0,
         "invalid_share": 0.75,
@@ -305,16 +305,16 @@ def test_facts_speak_of_the_table_as_it_stands(tmp_path: Path) -> None:
 def test_the_labels_that_remain_are_the_accepted_ones_that_occur(invalid: str, rest: list[str], tmp_path: Path) -> None:
     path = write(tmp_path / "t.parquet", {"n": [3, 5, 4, None], "s": ["é", "a", "1", MARK]}, 2)
     specs = attribute("n", DOMAINS[1], invalid, [3, 4]), attribute("s", WORDS, invalid, [0, 7])
-    contract, seen = contract_of(path, *specs), Facts()
+    contract, seen = contract_of(path, *specs), TableFacts()
     read(contract, seen)
     assert seen.distinct(contract, ["n", "s"]) == {"n": ["3", "4", *rest], "s": ["1", "é", *rest]}
-    assert Facts().distinct(contract, ["n"]) == {"n": []}
+    assert TableFacts().distinct(contract, ["n"]) == {"n": []}
 
 
 def test_facts_of_nothing_are_absent() -> None:
     rules = [TableRule("m", Fact.MEAN, "n", 0, 9), TableRule("b", Fact.INVALID_SHARE, None, None, 1)]
     contract = contract_of(Path("none"), attribute("n", DOMAINS[1]), rules=rules)
-    assert Facts().values(contract) == {}
+    assert TableFacts().values(contract) == {}
 
 
 @pytest.mark.parametrize("invalid", ["drop", "level"])
@@ -322,7 +322,7 @@ def test_invalid_cells_do_not_enter_the_mean_and_ragged_lines_have_no_valid_cell
     (tmp_path / "t.csv").write_text("n,s\n2,a\n99,a\n5,a\n7\n")
     rules = [TableRule("m", Fact.MEAN, "n", 0, 9), TableRule("b", Fact.INVALID_SHARE, "n", 0, 1)]
     specs = attribute("n", DOMAINS[1], invalid), attribute("s", WORDS)
-    contract, seen = contract_of(tmp_path / "t.csv", *specs, kind="csv", rules=rules), Facts()
+    contract, seen = contract_of(tmp_path / "t.csv", *specs, kind="csv", rules=rules), TableFacts()
     read(contract, seen)
     assert seen.values(contract) == {"mean of n": 3.5, "invalid_share of n": 0.5}
 
@@ -331,7 +331,7 @@ def test_invalid_cells_do_not_enter_the_mean_and_ragged_lines_have_no_valid_cell
 def test_the_mean_counts_lower_ends_of_cells(value: Any, tmp_path: Path) -> None:
     path = write(tmp_path / "t.parquet", {"n": [value]})
     contract = contract_of(path, attribute("n", DOMAINS[5]), rules=[TableRule("m", Fact.MEAN, "n", 0, 9)])
-    seen = Facts()
+    seen = TableFacts()
     read(contract, seen)
     assert seen.values(contract) == ({} if value is True else {"mean of n": 0.0})
 
@@ -463,7 +463,7 @@ def test_a_file_that_was_read_already_and_changes_before_the_end_is_a_fault(tmp_
         changed_time(tmp_path / "a.parquet")
 
     with pytest.raises(FileFault, match="the input changed while it was read"):
-        counted(source, Task(contract, ("x",), {}), executor)
+        count_table(source, CountingTask(contract, ("x",), {}), executor)
 
 
 def test_a_damaged_page_is_a_fault_that_tells_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -488,7 +488,7 @@ def test_marked_values_pass_through_without_a_word(
     columns = {"s": [MARK, "a", MARK * 1000], "d": [MARK, None, "b"], "n": [MARK, "3", None]}
     path = write(tmp_path / "t.parquet", columns)
     specs = attribute("s", WORDS, "drop"), attribute("d", DOMAINS[6]), attribute("n", DOMAINS[1])
-    seen = Facts()
+    seen = TableFacts()
     assert read(contract_of(path, *specs), seen) == [(6, 31, 3)]
     assert MARK not in caplog.text + "".join(capfd.readouterr()) + repr(vars(seen))
 

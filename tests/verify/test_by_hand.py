@@ -20,16 +20,16 @@ import pytest
 from crowdgate import manifest
 from crowdgate.errors import VerificationFailed
 from crowdgate.formats import FORMATS
-from crowdgate.jobs import release as job
-from crowdgate.jobs.ledgers import ledger_at
-from crowdgate.jobs.verify import verify
 from crowdgate.kind.run import Request
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.key import draw_key
-from crowdgate.manifest import NAME, FileSaid, dumped
-from crowdgate.publish.names import SIGNED
-from crowdgate.publish.publisher import described
+from crowdgate.manifest import NAME, FileFields, json_fields
+from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.publish.file_names import SIGNED
+from crowdgate.publish.publisher import file_fields
+from crowdgate.release import release as job
 from crowdgate.signing import keys
+from crowdgate.verification.release import verify
 from tests.forgery.bombs import BLOCK, GIGA, ZSTD, parquet, zstd_zeros
 from tests.forging import (
     PAGE,
@@ -52,7 +52,7 @@ SECRET = "Alice,HIV"
 DATA = ("data.csv", "data.parquet")
 FILLED, EMPTY = b"\x15\x0c\x25\x00\x18", b"\x15\x0c\x25\x02\x18"
 """How a footer begins to tell of a column of text that must be filled, and that may be empty."""
-UNREAD = FileSaid(sha256="0" * 64, bytes=0)
+UNREAD = FileFields(sha256="0" * 64, bytes=0)
 """Of a file that seals do not look into."""
 
 
@@ -134,7 +134,7 @@ def listed(name: str, *gone: str) -> Change:
 
     def change(claims: Claims) -> None:
         claims["files"] = {known: file for known, file in claims["files"].items() if known not in gone}
-        claims["files"][name] = dumped(UNREAD)
+        claims["files"][name] = json_fields(UNREAD)
 
     return change
 
@@ -155,7 +155,7 @@ def smuggled(name: str, *gone: str, stays: bool = True) -> Forge:
 def _seal(folder: Path, change: Change) -> None:
     claims = stated(folder)
     change(claims)
-    claims["files"] = {name: dumped(described(folder / name)) for name in claims["files"]}
+    claims["files"] = {name: json_fields(file_fields(folder / name)) for name in claims["files"]}
     (folder / NAME).write_bytes(manifest.canonical(claims))
 
 
@@ -253,9 +253,9 @@ def rewritten(folder: Path) -> None:
     """All files of the kind as the maker writes them of the rows that are there."""
     sealed = (folder / NAME).read_bytes()
     kind = KINDS[manifest.kind_in(sealed)]
-    said = manifest.parsed(kind.said, sealed)
+    said = manifest.parsed(kind.manifest_model, sealed)
     formats = {name: FORMATS[name] for name in said.formats}
-    for name, write in kind.opened(folder, said, formats).files(said, formats).items():
+    for name, write in kind.recount(folder, said, formats).files(said, formats).items():
         with (folder / name).open("wb") as file:
             write(file)
     reseal(folder)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.jobs.verify import verify
 from crowdgate.kinds import KINDS
 from crowdgate.manifest import FORMAT
+from crowdgate.verification.release import verify
 from tests.verify.keep import KEPT
 
 RELEASES = sorted(path.parent for path in KEPT.glob("*/*/manifest.json"))

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from crowdgate.errors import VerificationFailed
-from crowdgate.jobs import release as job
-from crowdgate.jobs.verify import verify
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
+from crowdgate.release import release as job
+from crowdgate.verification.release import verify
 from tests.forging import reseal
 from tests.workshop import make_workshop
 

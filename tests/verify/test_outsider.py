@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from crowdgate.jobs.ledgers import ledger_at
+from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.signing import keys
 from tests.kinds.test_tables_release import SLOT, path_of, run, tables_workshop
 from tests.verify import outsider

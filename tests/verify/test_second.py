@@ -27,12 +27,12 @@ from crowdgate.accounting.person import per_row
 from crowdgate.accounting.zcdp import zcdp_epsilon
 from crowdgate.errors import VerificationFailed
 from crowdgate.guarantee import Guarantee, Part
-from crowdgate.jobs import release as job
-from crowdgate.jobs.verify import verify
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.noise import laplace_quantile
+from crowdgate.release import release as job
 from crowdgate.risk.singletons import Bins, expected
+from crowdgate.verification.release import verify
 from tests.forging import Claims, Lines, reseal_with_page, rewrite_lines, rewrite_rows, rewrite_table
 from tests.verify import second
 from tests.verify.second import M, Release, problems, real

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowdgate.formats.written import same
+from crowdgate.formats.byte_compare import same
 
 on_disk = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 parts = st.lists(st.binary(max_size=20), max_size=5)

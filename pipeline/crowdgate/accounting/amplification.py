@@ -31,7 +31,7 @@ def amplify(epsilon: Number, delta: Number, beta: Number) -> tuple[float, float]
     guaranteed at rate b1 has the guarantee at a smaller rate b2 with beta = b2 / b1. Rounded up.
     """
     spent = up(probability("delta", delta) * probability("beta", beta))
-    return raised(_near(epsilon, beta)), spent
+    return raised(_unrounded(epsilon, beta)), spent
 
 
 def amplified_again(epsilon: Number, beta: Number) -> Fraction:
@@ -41,16 +41,16 @@ def amplified_again(epsilon: Number, beta: Number) -> Fraction:
     `sampled` is then within 5.6e-16 of the truth: one last bit each, and half of one for the product. `amplify` leaves
     2e-15.
     """
-    return Fraction(_near(epsilon, beta)) * _LAST_BITS
+    return Fraction(_unrounded(epsilon, beta)) * _LAST_BITS
 
 
-def _near(epsilon: Number, beta: Number) -> float:
+def _unrounded(epsilon: Number, beta: Number) -> float:
     """The amplified epsilon before it is rounded up; above 0 where there is one."""
     eps, rate = up(epsilon_of(epsilon)), up(probability("beta", beta))
-    return max(sampled(eps, rate), math.nextafter(0.0, 1.0) if eps and rate else 0.0)
+    return max(amplified(eps, rate), math.nextafter(0.0, 1.0) if eps and rate else 0.0)
 
 
-def sampled(eps: float, b: float) -> float:
+def amplified(eps: float, b: float) -> float:
     """ln(1 + b (e^eps - 1)), within a relative 2e-15; above eps 700 not below it, and within 1e-12.
 
     The condition number of ln(1 + x) is at most 1, so its relative error is that of x: three roundings.

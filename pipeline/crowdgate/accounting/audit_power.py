@@ -56,7 +56,7 @@ def chance_to_refute(limit: Number, rate: Number, trials: Number, alpha: Number)
     return 0.0 if refuting is None else _at_least(refuting, rows, true)
 
 
-def excess_seen(baseline: Number, trials: Number, alpha: Number, power: Number) -> float | None:
+def detectable_excess(baseline: Number, trials: Number, alpha: Number, power: Number) -> float | None:
     """The least excess over the baseline that is seen with probability `power`, rounded up; None if none is.
 
     At a true rate of baseline + excess or more, the lower end of level `alpha` is above the baseline with at least that

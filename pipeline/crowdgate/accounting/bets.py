@@ -24,7 +24,7 @@ BETS = np.array([0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95])
 """Shares of the capital that are at stake."""
 _ROUNDED = 1e-9
 """Of a logarithm of capital: each of up to 10^6 factors loses 1e-16 of itself, and there are a few operations more."""
-_TOLD = 1e-8
+_NINE_DECIMALS = 1e-8
 """How far shares that are told in nine decimals may be from what they are known to be: three of them, each rounded."""
 _NEAR_ENOUGH = 1e-12
 _FARTHEST = 2.0**60
@@ -105,7 +105,7 @@ def improvement_p(attack: Shares, base: Shares, predicted: Shares, most: float =
 def _paired(attack: Shares, base: Shares, predicted: Shares, most: float, wrong: float) -> tuple[Gains, Gains, Gains]:
     a, p = _within(attack, predicted, most)
     b, _ = _within(base, predicted, most)
-    if not 0 < wrong <= 1 or not (p - b <= wrong + _TOLD).all():
+    if not 0 < wrong <= 1 or not (p - b <= wrong + _NINE_DECIMALS).all():
         raise ValueError("wrong must be a number in (0, 1], and at least predicted - base")
     return a, b, p
 

@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate import libraries
 from crowdgate.accounting.numbers import raised
+from crowdgate.system import lazy_libraries
 
 Floats = npt.NDArray[np.float64]
 _WIDE = 10_000.0
@@ -105,12 +105,12 @@ class DiscreteGaussian:
         if q < 0:
             return 1 - self.tail(-q - 1)
         if self.sigma > _WIDE:
-            return float(libraries.special.ndtr(-q / self.sigma))
+            return float(lazy_libraries.special.ndtr(-q / self.sigma))
         return float(self._masses[q + 1 :].sum() / self._total)
 
     def half_width(self, confidence: float = 0.95) -> int:
         """The least q with P(|noise| <= q) of at least `confidence`."""
-        quantile = float(-libraries.special.ndtri((1 - confidence) / 2))
+        quantile = float(-lazy_libraries.special.ndtri((1 - confidence) / 2))
         return _least(self, max(0, round(self.sigma * quantile)), confidence)
 
     def coverage(self, q: int) -> float:
@@ -123,7 +123,7 @@ class DiscreteGaussian:
         P(Z >= m) <= P(noise >= m) <= P(Z >= m - 1) for all whole m >= 1 (the latter: Canonne, Kamath, Steinke 2020,
         Proposition 25), so noise is within 1 of a Z. Squared half-widths of independent multiples add up.
         """
-        return raised(self.sigma * float(-libraries.special.ndtri((1 - confidence) / 2)), 1e-14)
+        return raised(self.sigma * float(-lazy_libraries.special.ndtri((1 - confidence) / 2)), 1e-14)
 
     def renyi(self, order: float, shift: int) -> float:
         """The Renyi divergence of order > 1 between the noise and the noise moved by `shift`.

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Callable
 
-from crowdgate import libraries
 from crowdgate.accounting.binomial import log_tail
 from crowdgate.accounting.numbers import Number, down, probability, whole
 from crowdgate.accounting.safe_k_exact import slack
+from crowdgate.system import lazy_libraries
 
 _NEAR = 1e-9
 _NEAR_ENOUGH = 1e-13
@@ -33,8 +33,8 @@ def clopper_pearson(successes: Number, trials: Number, alpha: Number) -> tuple[f
         """P(Bin(n, p) <= s) <= alpha."""
         return at_most(log_tail(n - s, n, 1 - p, p))
 
-    lower = _last(above, float(libraries.special.betaincinv(s, n - s + 1, a)), 0.0) if s > 0 else 0.0
-    upper = _last(below, float(libraries.special.betainccinv(s + 1, n - s, a)), 1.0) if s < n else 1.0
+    lower = _last(above, float(lazy_libraries.special.betaincinv(s, n - s + 1, a)), 0.0) if s > 0 else 0.0
+    upper = _last(below, float(lazy_libraries.special.betainccinv(s + 1, n - s, a)), 1.0) if s < n else 1.0
     return lower, upper
 
 

@@ -29,8 +29,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate import libraries
 from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace, Law
+from crowdgate.system import lazy_libraries
 
 Floats = npt.NDArray[np.float64]
 _MISS = 0.05
@@ -95,5 +95,5 @@ def _smoothed(laws: Sequence[DiscreteGaussian], least: float, numbers: int, v: f
     ratio = 2 * math.fsum(math.exp(-2 * math.pi**2 * v * m * m) for m in range(1, 10))
     stretch = math.sqrt(max((float(law.squared_sigma) + added) / law.variance for law in laws))
     back = np.linspace(0.2, 4.0, 191) * math.sqrt(added / least)
-    miss = _MISS * libraries.special.ndtr(back * math.sqrt(least / added)) * math.exp(-numbers * math.log1p(ratio))
-    return float((back + stretch * -libraries.special.ndtri(miss / 2)).min())
+    miss = _MISS * lazy_libraries.special.ndtr(back * math.sqrt(least / added)) * math.exp(-numbers * math.log1p(ratio))
+    return float((back + stretch * -lazy_libraries.special.ndtri(miss / 2)).min())

@@ -32,7 +32,7 @@ def exact(
     inside = number is not None and bottom <= number <= top
     if number is None or not inside or (open_low and number == bottom) or (open_high and number == top):
         range_ = f"{'(' if open_low else '['}{low}, {high}{')' if open_high else ']'}"
-        raise ValueError(f"{name} must be a number in {range_}, not {_shown(value)}")
+        raise ValueError(f"{name} must be a number in {range_}, not {_value_text(value)}")
     return number
 
 
@@ -40,7 +40,7 @@ def whole(name: str, value: Number, low: int, high: int = GREATEST_COUNT) -> int
     """`value` as an int between `low` and `high`. Raises ValueError naming the argument and the range."""
     number = _fraction(value)
     if number is None or number.denominator != 1 or not low <= number <= high:
-        raise ValueError(f"{name} must be a whole number in [{low}, {high}], not {_shown(value)}")
+        raise ValueError(f"{name} must be a whole number in [{low}, {high}], not {_value_text(value)}")
     return int(number)
 
 
@@ -93,7 +93,7 @@ def _fraction(value: object) -> Fraction | None:
     return Fraction(float(value)) if math.isfinite(value) else None
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, numbers.Rational) and max(abs(int(value.numerator)), int(value.denominator)) > 10**50:
         return "a number of more than fifty digits"
     text = repr(value)

@@ -28,8 +28,8 @@ __all__ = [
     "baseline",
     "bound",
     "bound_in_sample",
-    "counts_beside",
     "counts_bound",
+    "counts_with_output",
     "most_counts",
     "theorem_6_2",
     "trials_to_certify",
@@ -92,7 +92,7 @@ def counts_bound(n: Number, w: Number, counts: Number, *, disjoint: bool = False
     return 1.0 if log >= 0 else exp_up(log)
 
 
-def counts_beside(
+def counts_with_output(
     n: Number, w: Number, counts: Number, epsilon: Number, delta: Number, *, disjoint: bool = False
 ) -> float:
     """(n + 1)^counts n (e^epsilon w + delta), at most 1, rounded up: exact counts beside an (epsilon, delta)-DP output.

@@ -14,7 +14,7 @@ _BASELINE_SLACK = 1e-9
 
 
 @dataclass(frozen=True)
-class Point:
+class WeightBounds:
     """Success of predicates up to a weight, at most: without the release, with it, and among its sampled rows."""
 
     weight: Fraction
@@ -37,14 +37,14 @@ class Point:
         return self.baseline * (1 - _BASELINE_SLACK)
 
 
-def curve(n: Number, epsilon: Number, delta: Number, beta: Number) -> tuple[Point, ...]:
+def curve(n: Number, epsilon: Number, delta: Number, beta: Number) -> tuple[WeightBounds, ...]:
     """Points at weights from 1/1000 of 1/n up to 1/n, for at most `n` rows sampled at rate `beta` (1: all are kept).
 
     Beyond 1/n whoever sees nothing does better with a smaller weight, and the bound is that of weight 1/n or more.
     """
     rows = whole("n", n, 1)
     return tuple(
-        Point(
+        WeightBounds(
             weight,
             baseline_up_to(rows, weight),
             bound(rows, weight, epsilon, delta),

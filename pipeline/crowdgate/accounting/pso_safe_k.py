@@ -27,17 +27,19 @@ def safe_k_bound(n: Number, w: Number, epsilon: Number, k: Number, beta: Number)
 
     d is Theorem 5's delta, delta the exact one (`exact_delta`). n may be an upper bound on the rows.
     """
-    return _less(n, bound(n, w, epsilon, 0), bound(n, w, epsilon, exact_delta(k, beta, epsilon)), epsilon, k, beta)
+    return _lesser_bound(
+        n, bound(n, w, epsilon, 0), bound(n, w, epsilon, exact_delta(k, beta, epsilon)), epsilon, k, beta
+    )
 
 
 def safe_k_bound_in_sample(n: Number, w: Number, epsilon: Number, k: Number, beta: Number) -> float:
     """The same for isolation among the sampled rows of the n: with e^epsilon - 1 + beta for e^epsilon."""
     delta = exact_delta(k, beta, epsilon)
     whole_, alone = (bound_in_sample(n, w, epsilon, spent, beta) for spent in (delta, 0))
-    return _less(n, alone, whole_, epsilon, k, beta)
+    return _lesser_bound(n, alone, whole_, epsilon, k, beta)
 
 
-def _less(n: Number, alone: float, with_delta: float, epsilon: Number, k: Number, beta: Number) -> float:
+def _lesser_bound(n: Number, alone: float, with_delta: float, epsilon: Number, k: Number, beta: Number) -> float:
     least, eps = whole("k", k, 1, GREATEST_K), down(epsilon_of(epsilon))
     b = up(probability("beta", beta, open_low=True, open_high=True))
     classes = whole("n", n, 1) // least

@@ -41,7 +41,7 @@ tests/accounting/test_same_sample_steps.py::test_no_choice_exceeds_the_four_step
 
 import math
 
-from crowdgate.accounting.amplification import sampled
+from crowdgate.accounting.amplification import amplified
 from crowdgate.accounting.numbers import Number, decimal, down, epsilon_of, exp_up, probability, raised, up, whole
 from crowdgate.accounting.safe_k_exact import slack
 from crowdgate.accounting.safe_k_theorem5 import log_greatest_tail
@@ -61,7 +61,7 @@ def same_sample_delta(k: Number, beta: Number, epsilon: Number, side_epsilon: Nu
     least, many = whole("k", k, 1, GREATEST_K), whole("schemes", schemes, 1)
     b, eps = up(probability("beta", beta, open_high=True)), down(epsilon_of(epsilon))
     side = up(epsilon_of(side_epsilon, "side_epsilon"))
-    needed = math.inf if b >= 1 else raised(max(-math.log1p(-b), sampled(side, b)))
+    needed = math.inf if b >= 1 else raised(max(-math.log1p(-b), amplified(side, b)))
     if eps < needed:
         raise ValueError(
             f"epsilon must be at least {decimal(needed)} for this beta and side_epsilon, not {decimal(eps, least=True)}"

@@ -26,7 +26,7 @@ def person_coin_delta(k: Number, beta: Number, epsilon: Number, m: Number, n: Nu
         return 0.0
     if (rows - least + 2) ** (classes + 1) > MOST_OUTCOMES:
         raise ValueError(f"n and m must have (n - k + 2)^(m + 1) <= {MOST_OUTCOMES}, not n = {rows}, m = {classes}")
-    return min(b, max(_person_coin(size, least, b, eps, classes) for size in range(least, rows + 1)))
+    return min(b, max(_person_sampling(size, least, b, eps, classes) for size in range(least, rows + 1)))
 
 
 def delta_sizes_published(k: Number, beta: Number, epsilon: Number) -> float:
@@ -39,7 +39,7 @@ def delta_sizes_published(k: Number, beta: Number, epsilon: Number) -> float:
     return up(probability("beta", beta))
 
 
-def _person_coin(n: int, k: int, b: float, eps: float, m: int) -> float:
+def _person_sampling(n: int, k: int, b: float, eps: float, m: int) -> float:
     others = np.exp([log_mass(j, n - 1 - j, b, 1 - b) for j in range(n)])
     without = _product(np.concatenate([[others[:k].sum()], others[k:], [0.0]]), m)
     with_row = _product(np.concatenate([[others[: k - 1].sum()], others[k - 1 :]]), m)

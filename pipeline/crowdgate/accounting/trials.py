@@ -6,8 +6,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdgate import libraries
 from crowdgate.accounting.numbers import Number, down, log_rest, probability, raised, whole
+from crowdgate.system import lazy_libraries
 
 _MOST_TRIALS = 10**12
 _MOST_SUCCESSES = 1 << 15
@@ -42,8 +42,8 @@ def trials_to_refute(limit: Number, true_rate: Number, alpha: Number, power: Num
         raise ValueError(f"true_rate must be a number in (limit, 1] = ({low:.6g}, 1], not {high:.6g}")
 
     def feasible(s: Counts) -> tuple[Counts, Counts]:
-        last = _first(s, lambda trials: libraries.special.betainc(s, trials - s + 1, low) > level) - 1
-        return _first(s, lambda trials: libraries.special.betainc(s, trials - s + 1, high) >= sure), last
+        last = _first(s, lambda trials: lazy_libraries.special.betainc(s, trials - s + 1, low) > level) - 1
+        return _first(s, lambda trials: lazy_libraries.special.betainc(s, trials - s + 1, high) >= sure), last
 
     return _search(feasible, 1)
 
@@ -85,12 +85,12 @@ def _rates_to_pass(limit: Number, true_rate: Number, alpha: Number, power: Numbe
 
 def _passing_from(s: Counts, limit: float, level: float) -> Counts:
     """The first number of trials in which so many successes pass."""
-    return _first(s + 1, lambda trials: libraries.special.betaincc(s + 1, trials - s, limit) <= level)
+    return _first(s + 1, lambda trials: lazy_libraries.special.betaincc(s + 1, trials - s, limit) <= level)
 
 
 def _likely_until(s: Counts, rate: float, sure: float) -> Counts:
     """The last number of trials in which there are at most so many successes with probability `sure`."""
-    return _first(s + 1, lambda trials: libraries.special.betaincc(s + 1, trials - s, rate) < sure) - 1
+    return _first(s + 1, lambda trials: lazy_libraries.special.betaincc(s + 1, trials - s, rate) < sure) - 1
 
 
 def _rates(limit: Number, true_rate: Number, alpha: Number, power: Number) -> tuple[float, float, float, float]:

@@ -1,4 +1,4 @@
-"""The command `crowdgate`: thin, one file for a group of commands. What a command does stands in jobs/."""
+"""The command `crowdgate`: thin, one file for a group of commands. What a command does stands elsewhere."""
 
 import gc
 import os
@@ -7,8 +7,8 @@ import sys
 from crowdgate.cli.app import app
 from crowdgate.cli.options import Runner
 from crowdgate.cli.output import report_error, report_fault
-from crowdgate.cores import dump_nothing
 from crowdgate.errors import CrowdgateError
+from crowdgate.system.core_dumps import disable_core_dumps
 
 __all__ = ["Runner", "app", "main"]
 
@@ -18,7 +18,7 @@ SELDOM = 50_000
 
 def main(scheduler: Runner, arguments: list[str] | None = None) -> None:
     """Run the command line. `scheduler` runs a release under a Prefect server, when one is asked for."""
-    dump_nothing()
+    disable_core_dumps()
     gc.set_threshold(SELDOM)
     _keep_to_itself()
     as_json = "--json" in (sys.argv if arguments is None else arguments)

@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
+from crowdgate.anonymity.measure.measure import measure_anonymity as run
+from crowdgate.anonymity.measure.request import AnonymityRequest
+from crowdgate.anonymity.measure.result import AnonymityResult
+from crowdgate.anonymity.measure.text import sentences, tables
 from crowdgate.cli.options import AsJson, LedgerUrl
 from crowdgate.cli.output import print_json, print_table
-from crowdgate.cli.paths import named
-from crowdgate.jobs.anonymity.asked import Asked
-from crowdgate.jobs.anonymity.found import Found
-from crowdgate.jobs.anonymity.job import anonymity as run
-from crowdgate.jobs.anonymity.words import sentences, tables
-from crowdgate.report.written import check_name
+from crowdgate.cli.paths import path_option
+from crowdgate.report.page_files import check_name
 
 SHOWN = 15
 """Groupings in a table of the terminal."""
@@ -22,7 +22,7 @@ def anonymity(
     contract: Annotated[Path, typer.Argument(metavar="FILE", help="The contract of the table.")],
     input_path: Annotated[
         Path | None,
-        typer.Option("--input", parser=named("--input"), metavar="PATH", help="Instead of the contract's path."),
+        typer.Option("--input", parser=path_option("--input"), metavar="PATH", help="Instead of the contract's path."),
     ] = None,
     of: Annotated[
         str | None,
@@ -62,7 +62,7 @@ def anonymity(
     """
     if page is not None:
         check_name(page)
-    asked = Asked(contract, input_path, of, up_to, by, sample, release, register, wrong, coverage, ledger)
+    asked = AnonymityRequest(contract, input_path, of, up_to, by, sample, release, register, wrong, coverage, ledger)
     found = run(asked, page)
     if isinstance(found, str):
         if as_json:
@@ -75,7 +75,7 @@ def anonymity(
         _show(found, page)
 
 
-def _show(found: Found, page: Path | None) -> None:
+def _show(found: AnonymityResult, page: Path | None) -> None:
     for line in sentences(found):
         typer.echo(line)
     for table in tables(found, SHOWN):

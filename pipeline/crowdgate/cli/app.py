@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Line:
+class CommandEntry:
     """A command or a group of commands: the module of this package that holds it, and its first sentences."""
 
     module: str
@@ -24,78 +24,82 @@ class Line:
 
 
 COMMANDS = {
-    "demo": Line(
-        "workspaces",
+    "demo": CommandEntry(
+        "init",
         "Release the bundled census data once: make a working copy (unless it is there), then publish from it.",
     ),
-    "init": Line(
-        "workspaces",
+    "init": CommandEntry(
+        "init",
         "Make a working copy: the bundled policies and contracts, and a new ledger. Or, with --policy, write a"
         " commented policy into one from a template; what no option says is asked for on a terminal. Nothing is"
         " overwritten.",
     ),
-    "release": Line(
+    "release": CommandEntry(
         "release",
         "Make one release of a table, if all rules of its policy allow it: published (exit 0) or withheld (exit 3).",
     ),
-    "check": Line(
+    "check": CommandEntry(
         "check",
         "Find out whether policies are right and can be let through, reading no data but those of a public register.",
     ),
-    "explain": Line(
+    "explain": CommandEntry(
         "explain",
         "Say in plain sentences what a policy promises, what each of its rules does, what is assumed and what is not"
         " protected; no data is read.",
     ),
-    "plan": Line(
+    "plan": CommandEntry(
         "plan", "Show what a policy promises and costs, and its alternatives; nothing is read but what is public."
     ),
-    "rehearse": Line(
+    "rehearse": CommandEntry(
         "rehearse", "Run a whole release on rows that nobody has, drawn from what is public; no ledger is touched."
     ),
-    "test": Line("cases", "Try the cases of policies: does each end as its file says? No table of people is read."),
-    "predict": Line(
+    "test": CommandEntry(
+        "test", "Try the cases of policies: does each end as its file says? No table of people is read."
+    ),
+    "predict": CommandEntry(
         "predict",
         "Predict how many people would be alone with what they are asked for; nothing is read but what is public.",
     ),
-    "audit": Line(
-        "audits",
+    "audit": CommandEntry(
+        "audit",
         "Let attackers play against a policy's mechanism on a public population: how often do they single somebody out,"
         " infer what is secret, or tell who is in the table?",
     ),
-    "anonymity": Line(
+    "anonymity": CommandEntry(
         "anonymity",
         "Count who shares a combination of values with how many: anonymity sets for every few attributes at every"
         " level.",
     ),
-    "membership": Line(
+    "membership": CommandEntry(
         "membership",
         "Say how often a published membership attack is right where members are rare: precision and recall at a skew.",
     ),
-    "verify": Line(
+    "verify": CommandEntry(
         "verify",
         "Find out from its files alone whether a release is what it says it is (exit 6 for anything that is not).",
     ),
-    "diff": Line(
+    "diff": CommandEntry(
         "diff",
         "Say of every field that changed between two policies whether it is tighter, looser, or neither, and what it"
         " does.",
     ),
-    "replay": Line(
+    "replay": CommandEntry(
         "replay",
         "Judge a policy's gates again on what its past releases recorded: which would be withheld now?",
     ),
-    "report": Line("report", "Pages for a board: a release, published or withheld; a budget; an index over a ledger."),
-    "contract": Line("contracts", "Show what a contract makes of its columns."),
-    "ledger": Line("ledgers", "Create, show and verify the ledger; raise a budget, stop a population."),
-    "record": Line("records", "Open the private record of a release; every opening is recorded."),
-    "keys": Line("keys", "Create and show the keys that sign releases."),
-    "catalogue": Line("catalogues", "Write and verify the signed list of a destination's releases."),
-    "kl": Line("kl", "Publish and query KL distances; record what is collected."),
+    "report": CommandEntry(
+        "report", "Pages for a board: a release, published or withheld; a budget; an index over a ledger."
+    ),
+    "contract": CommandEntry("contract", "Show what a contract makes of its columns."),
+    "ledger": CommandEntry("ledger", "Create, show and verify the ledger; raise a budget, stop a population."),
+    "record": CommandEntry("record", "Open the private record of a release; every opening is recorded."),
+    "keys": CommandEntry("keys", "Create and show the keys that sign releases."),
+    "catalogue": CommandEntry("catalogue", "Write and verify the signed list of a destination's releases."),
+    "kl": CommandEntry("kl", "Publish and query KL distances; record what is collected."),
 }
 
 
-def loaded(name: str) -> Any:
+def load_command(name: str) -> Any:
     """The command of this name, whose module is imported: a group is the module's `app`, a command a function of it."""
     module = import_module(f"crowdgate.cli.{COMMANDS[name].module}")
     if isinstance(getattr(module, "app", None), typer.Typer):
@@ -107,7 +111,7 @@ def loaded(name: str) -> Any:
     return without_urls(get_command(alone))
 
 
-class Commands(TyperGroup):
+class CommandGroup(TyperGroup):
     """Commands that are listed by the table, and loaded when one of them is asked for."""
 
     def __init__(self, **rest: Any) -> None:
@@ -120,12 +124,12 @@ class Commands(TyperGroup):
     ) -> tuple[str | None, "_click.Command | None", list[str]]:
         """The command that the line names, loaded."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, loaded(name) if name else command, rest
+        return name, load_command(name) if name else command, rest
 
 
 app = typer.Typer(
     name="crowdgate",
-    cls=Commands,
+    cls=CommandGroup,
     help="Release data about people with exact privacy guarantees, and refuse to when it must.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -9,15 +9,15 @@ import typer
 
 from crowdgate.cli.options import WITHHELD, AsJson
 from crowdgate.cli.output import print_json
-from crowdgate.cli.shown import show
+from crowdgate.cli.terminal import show
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.jobs.check import Checked, GateNote
-from crowdgate.jobs.kl.held import unheld_words
-from crowdgate.jobs.linting import WARNING, Linted, Remark, linted
-from crowdgate.jobs.standing import informed_words, told
+from crowdgate.planning.budget_left import guarantee_sentences, informed_text
+from crowdgate.planning.decisions import unchecked_decisions_text
+from crowdgate.review.check import GateNote, PolicyCheck
+from crowdgate.review.files import WARNING, LintedFile, Remark, lint_files
 
 
-class Form(StrEnum):
+class CheckFormat(StrEnum):
     """How what was found is written."""
 
     TEXT = "text"
@@ -27,7 +27,7 @@ class Form(StrEnum):
 
 def _explain(code: str | None) -> None:
     if code is not None:
-        from crowdgate.jobs.codes import explanation
+        from crowdgate.review.lint.codes import explanation
 
         typer.echo(explanation(code))
         raise typer.Exit()
@@ -39,8 +39,9 @@ def check(
         typer.Argument(help="Policies, budgets, contracts, levels (CSV), cases, questionnaires; or folders of them."),
     ],
     form: Annotated[
-        Form, typer.Option("--format", help="For people, or all problems and warnings as JSON or as JUnit's XML.")
-    ] = Form.TEXT,
+        CheckFormat,
+        typer.Option("--format", help="For people, or all problems and warnings as JSON or as JUnit's XML."),
+    ] = CheckFormat.TEXT,
     as_json: AsJson = False,
     explain: Annotated[
         str | None,
@@ -60,7 +61,7 @@ def check(
     Exit 2 for wrong files, 3 when a static gate fails, a gate can't pass or the ledger would refuse it, otherwise 0.
     """
     del explain
-    found = linted(policies)
+    found = lint_files(policies)
     problems = [*dict.fromkeys(problem for each in found for problem in each.problems)]  # of a contract, say, once
     _print(found, problems, form, as_json=as_json, strict=strict)
     if problems:
@@ -70,19 +71,22 @@ def check(
         raise typer.Exit(WITHHELD)
 
 
-def _print(found: Sequence[Linted], problems: Sequence[Problem], form: Form, *, as_json: bool, strict: bool) -> None:
+def _print(
+    found: Sequence[LintedFile], problems: Sequence[Problem], form: CheckFormat, *, as_json: bool, strict: bool
+) -> None:
     if as_json:
         checked = [each.checked.to_json() for each in found if each.checked is not None]
         if not problems:
             print_json({"policies": checked})
-    elif form is Form.JSON:
+    elif form is CheckFormat.JSON:
         remarks = dict.fromkeys(remark for each in found for remark in each.remarks)
         print_json({"remarks": [remark.to_json() for remark in remarks]})
-    elif form is Form.JUNIT:
+    elif form is CheckFormat.JUNIT:
         from crowdgate.cli.junit import TestCase, junit
 
         cases = [
-            TestCase(each.kind or "unknown", str(each.path), str(each.path), *_told(each, strict)) for each in found
+            TestCase(each.kind or "unknown", str(each.path), str(each.path), *_failures_and_notes(each, strict))
+            for each in found
         ]
         typer.echo(junit(cases))
     else:
@@ -90,7 +94,7 @@ def _print(found: Sequence[Linted], problems: Sequence[Problem], form: Form, *, 
             show(_lines(each))
 
 
-def _told(found: Linted, strict: bool) -> tuple[list[tuple[str, str]], list[str]]:
+def _failures_and_notes(found: LintedFile, strict: bool) -> tuple[list[tuple[str, str]], list[str]]:
     """What fails a file, and what is only said of it."""
     counts = [remark for remark in found.remarks if strict or remark.severity != WARNING]
     rest = [remark for remark in found.remarks if remark not in counts]
@@ -104,19 +108,24 @@ def _line(remark: Remark) -> str:
     return f"{remark.severity} {remark.code or ''} {place}: {remark.message}{rest}{mended}".replace("  ", " ", 1)
 
 
-def _lines(found: Linted) -> Iterator[str]:
+def _lines(found: LintedFile) -> Iterator[str]:
     if found.checked is not None:
         yield from _check_lines(found.checked)
     elif not found.problems and found.kind is not None:
         yield f"{found.path}: right ({found.kind})"
 
 
-def _check_lines(found: Checked) -> Iterator[str]:
+def _check_lines(found: PolicyCheck) -> Iterator[str]:
     yield f"{found.policy}: {'allowed' if found.allowed else 'would be withheld'}"
     if found.refused is not None:
         yield f"  its ledger refuses it: {found.refused}"
-    of_files = (*told(found.plan, found.left), *found.plan.protection.notes())
-    for line in (*of_files, *informed_words(found.informed), *unheld_words(found.unheld), *found.left.words()):
+    of_files = (*guarantee_sentences(found.plan, found.left), *found.plan.protection.notes())
+    for line in (
+        *of_files,
+        *informed_text(found.informed),
+        *unchecked_decisions_text(found.unheld),
+        *found.left.words(),
+    ):
         yield f"  {line}"
     yield f"  {found.chances.words()}"
     for gate, verdict in found.decided:

@@ -18,8 +18,8 @@ def diff(
 
     Exit 0 where nothing changed or only towards tighter, otherwise 3.
     """
-    from crowdgate.jobs.diff.job import diff as compare
-    from crowdgate.jobs.diff.words import lines, markdown
+    from crowdgate.review.diff.difference import diff as compare
+    from crowdgate.review.diff.text import lines, markdown
 
     found = compare(old, new)
     if as_json:

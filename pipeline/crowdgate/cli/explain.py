@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from crowdgate.jobs.explain import explained
+from crowdgate.review.explain import explain_policy
 
 WIDTH = 80
 """Columns of a line where no terminal says how wide it is."""
 
 
-class Form(StrEnum):
+class ExplainFormat(StrEnum):
     """How the words are given."""
 
     TERMINAL = "terminal"
@@ -24,15 +24,15 @@ class Form(StrEnum):
 def explain(
     policy: Annotated[Path, typer.Argument(help="The policy file.")],
     form: Annotated[
-        Form, typer.Option("--format", help="For the terminal, as Markdown, or as one HTML page.")
-    ] = Form.TERMINAL,
+        ExplainFormat, typer.Option("--format", help="For the terminal, as Markdown, or as one HTML page.")
+    ] = ExplainFormat.TERMINAL,
 ) -> None:
     """Say in plain sentences what a policy promises, what each of its rules does, what is assumed and what is not
     protected; no data is read."""
-    text = explained(policy)
-    if form is Form.TERMINAL:
+    text = explain_policy(policy)
+    if form is ExplainFormat.TERMINAL:
         _show(text)
-    elif form is Form.MARKDOWN:
+    elif form is ExplainFormat.MARKDOWN:
         typer.echo(text, nl=False)
     else:
         from crowdgate.report.html import as_html

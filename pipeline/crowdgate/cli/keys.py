@@ -7,8 +7,8 @@ import typer
 
 from crowdgate.cli.options import AsJson, LedgerUrl
 from crowdgate.cli.output import print_json
-from crowdgate.jobs.sign import sign as sign_release
 from crowdgate.signing import keys
+from crowdgate.verification.sign import sign as sign_release
 
 app = typer.Typer(help="Create and show the keys that sign releases.", no_args_is_help=True, add_completion=False)
 

@@ -6,20 +6,20 @@ from typing import Annotated
 
 import typer
 
+from crowdgate.anonymity.kl.charged_run import WITHHELD as WITHHELD_WORDS
+from crowdgate.anonymity.kl.decide import CollectionChoice
+from crowdgate.anonymity.kl.decide import decide as record_decision
+from crowdgate.anonymity.kl.inventory import TITLES as INVENTORY
+from crowdgate.anonymity.kl.inventory import inventory as take_inventory
+from crowdgate.anonymity.kl.publish import PublicationRequest
+from crowdgate.anonymity.kl.publish import publish as publish_entry
+from crowdgate.anonymity.kl.query import MEANING, TEXT, TITLES, entry_json, entry_row, open_repository
+from crowdgate.anonymity.kl.query import query as query_entries
+from crowdgate.anonymity.kl_repository.reading import SignedEntry
 from crowdgate.cli.options import WITHHELD, AsJson, LedgerUrl, slot, today
 from crowdgate.cli.output import announce, print_json, print_table
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.jobs.kl.charged import WITHHELD as WITHHELD_WORDS
-from crowdgate.jobs.kl.decide import Choice
-from crowdgate.jobs.kl.decide import decide as record_decision
-from crowdgate.jobs.kl.held import unheld_words
-from crowdgate.jobs.kl.inventory import TITLES as INVENTORY
-from crowdgate.jobs.kl.inventory import inventory as take_inventory
-from crowdgate.jobs.kl.publish import Asked
-from crowdgate.jobs.kl.publish import publish as publish_entry
-from crowdgate.jobs.kl.query import MEANING, TEXT, TITLES, entry_json, opened, row
-from crowdgate.jobs.kl.query import query as query_entries
-from crowdgate.repository.reading import Signed
+from crowdgate.planning.decisions import unchecked_decisions_text
 from crowdgate.risk.kl import groups_needed
 
 app = typer.Typer(
@@ -64,15 +64,15 @@ def publish(
 
     Exit 3 where a confidential population is too small, by its noisy count.
     """
-    asked = Asked(
+    asked = PublicationRequest(
         contract, of, to, words, coverage, error, slot(as_of), where or (), public, release, epsilon, ledger, key or ()
     )
     found = publish_entry(asked, today(), announce=announce)
     if found.digest is None:
-        _say({"outcome": "withheld", "plain": WITHHELD_WORDS}, as_json, f"withheld: {WITHHELD_WORDS}")
+        _print_result({"outcome": "withheld", "plain": WITHHELD_WORDS}, as_json, f"withheld: {WITHHELD_WORDS}")
         raise typer.Exit(WITHHELD)
     said = {"outcome": "published", "entry": found.digest, "repository": str(found.folder), "before": found.before}
-    _say(said, as_json, f"published {found.digest}{' (it was there)' if found.before else ''}")
+    _print_result(said, as_json, f"published {found.digest}{' (it was there)' if found.before else ''}")
 
 
 @app.command()
@@ -89,7 +89,7 @@ def query(
 
     Exit 3 where exact entries conflict, or nothing answers.
     """
-    found = query_entries(opened(repository, key, today()), Path.cwd(), contract, of, population, where or ())
+    found = query_entries(open_repository(repository, key, today()), Path.cwd(), contract, of, population, where or ())
     if as_json:
         print_json(found.to_json())
     else:
@@ -108,7 +108,7 @@ def query(
 @app.command("list")
 def list_entries(repository: From, key: Trusted, as_json: AsJson = False) -> None:
     """Show every entry of a repository (exit 6 unless all of it holds)."""
-    found = opened(repository, key, today())
+    found = open_repository(repository, key, today())
     if as_json:
         entries = [entry_json(each) for each in found.entries]
         print_json({"outcome": "listed", "repository": found.place, "date": found.date, "entries": entries})
@@ -118,19 +118,19 @@ def list_entries(repository: From, key: Trusted, as_json: AsJson = False) -> Non
     typer.echo(MEANING)
 
 
-def _say(said: Mapping[str, object], as_json: bool, plain: str) -> None:
+def _print_result(said: Mapping[str, object], as_json: bool, plain: str) -> None:
     if as_json:
         print_json(said)
     else:
         typer.echo(plain)
 
 
-def _show(title: str, entries: tuple[Signed, ...]) -> None:
+def _show(title: str, entries: tuple[SignedEntry, ...]) -> None:
     if not entries:
         return
     if title:
         typer.echo(f"{title}:")
-    print_table(TITLES, map(row, entries), left=TEXT)
+    print_table(TITLES, map(entry_row, entries), left=TEXT)
 
 
 @app.command()
@@ -146,12 +146,12 @@ def decide(
     as_json: AsJson = False,
 ) -> None:
     """Record whether an attribute is collected: `check` and `release` hold the contract to it from then on."""
-    found = record_decision(Choice(contract, of, decision, to_level, reason, by, rests_on, ledger), today())
+    found = record_decision(CollectionChoice(contract, of, decision, to_level, reason, by, rests_on, ledger), today())
     made = found.decision
     against = [str(problem) for problem in found.against]
     said = {"outcome": "decided", "file": str(made.path), "digest": made.digest, "against": against}
     lines = [f"{of}: {made.words}", str(made.path), *(f"to be mended: {each}" for each in against)]
-    _say(said, as_json, "\n".join(lines))
+    _print_result(said, as_json, "\n".join(lines))
 
 
 @app.command()
@@ -169,7 +169,7 @@ def groups(
         raise ConfigurationError(problem) from None
     said: dict[str, object] = {"outcome": "counted", "groups": found.groups, "hits": found.hits}
     plain = f"{found.groups} groups; or stop after {found.hits} hits, whatever the probability is"
-    _say(said, as_json, plain)
+    _print_result(said, as_json, plain)
 
 
 @app.command()
@@ -180,12 +180,12 @@ def inventory(
 ) -> None:
     """Show who holds and who asks which attributes of whom: contracts and questionnaires of the working copy, with the
     entries of a repository that speak of them."""
-    entries = () if repository is None else opened(repository, key or (), today()).entries
+    entries = () if repository is None else open_repository(repository, key or (), today()).entries
     found = take_inventory(Path.cwd(), entries)
     if as_json:
         print_json({"outcome": "listed", "holders": [each.to_json() for each in found]})
         return
     print_table(INVENTORY, (line for each in found for line in each.rows()), left=range(len(INVENTORY)))
     for each in found:
-        for words in unheld_words(each.unheld):
+        for words in unchecked_decisions_text(each.unheld):
             typer.echo(f"{each.kind} {each.name}: {words}")

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
+from crowdgate.anonymity.published_attacks.convert import convert
+from crowdgate.anonymity.published_attacks.request import curve_request
 from crowdgate.cli.options import AsJson
 from crowdgate.cli.predict import show
-from crowdgate.jobs.membership.asked import asked_of
-from crowdgate.jobs.membership.job import convert
-from crowdgate.report.written import check_name
+from crowdgate.report.page_files import check_name
 
 
 def membership(
@@ -41,4 +41,4 @@ def membership(
     """Say how often a published membership attack is right where members are rare: precision and recall at a skew."""
     if page is not None:
         check_name(page)
-    show(convert(asked_of(roc, skew, at, members, non_members)), page, as_json)
+    show(convert(curve_request(roc, skew, at, members, non_members)), page, as_json)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from crowdgate.cli.shown import error_lines, show
+from crowdgate.cli.terminal import error_lines, show
 from crowdgate.errors import ConfigurationError, CrowdgateError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def announce(release_id: str) -> None:
     """Say on standard error where the curator finds more; a terminal that is gone stops no run."""
     if QUIET.get():
         return
-    from crowdgate.jobs.record import record_line
+    from crowdgate.release.private_record import record_line
 
     with suppress(OSError, ValueError):
         typer.echo(record_line(release_id), err=True)
@@ -75,7 +75,7 @@ def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]], left: Iter
 
 def print_listing(listing: "Listing") -> None:
     """A listing under its title."""
-    from crowdgate.report.numbers import listed
+    from crowdgate.report.numbers import listing_rows
 
     typer.echo(listing.title + (f" ({listing.note})" if listing.note else ""))
     words = [
@@ -83,7 +83,7 @@ def print_listing(listing: "Listing") -> None:
         for at, column in enumerate(listing.columns)
         if any(isinstance(row[column.key], str | dict) for row in listing.rows)
     ]
-    print_table([column.title for column in listing.columns], listed(listing), words)
+    print_table([column.title for column in listing.columns], listing_rows(listing), words)
 
 
 def report_error(error: CrowdgateError, as_json: bool) -> None:

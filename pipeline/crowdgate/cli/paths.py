@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.files import is_url
+from crowdgate.system.regular_files import is_url
 
 if TYPE_CHECKING:
     from typer import _click
 
 
-def named(option: str) -> Callable[[str], Path]:
+def path_option(option: str) -> Callable[[str], Path]:
     """Reads an option that names a file or folder. An empty name, which would be the current folder, is refused."""
 
     def read(text: str) -> Path:

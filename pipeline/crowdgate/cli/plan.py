@@ -11,13 +11,13 @@ import typer
 from crowdgate.accounting.numbers import decimal
 from crowdgate.cli.options import AsJson
 from crowdgate.cli.output import print_json, print_listing, print_table
-from crowdgate.jobs.compare import Comparison
-from crowdgate.jobs.compare import compare as compare_kinds
-from crowdgate.jobs.outlook import Outlook, outlook
-from crowdgate.jobs.standing import informed_words, told
-from crowdgate.jobs.wish import Answer, Asked, answered
-from crowdgate.kind.forecast import CellErrors, Chart, Listing, Value, plain
-from crowdgate.report.numbers import range_of, shown
+from crowdgate.forecast.compare import KindComparison
+from crowdgate.forecast.compare import compare as compare_kinds
+from crowdgate.forecast.outlook import Outlook, outlook
+from crowdgate.forecast.target_search import TargetAnswer, TargetRequest, target_answers
+from crowdgate.kind.forecast import CellErrors, Chart, Listing, Value, json_value
+from crowdgate.planning.budget_left import guarantee_sentences, informed_text
+from crowdgate.report.numbers import format_value, range_of
 
 
 def plan(
@@ -49,12 +49,12 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Show what a policy promises and costs, and its alternatives; nothing is read but what is public."""
-    asked = Asked(within, above, rows, keep)
+    asked = TargetRequest(within, above, rows, keep)
     found = outlook(policy, source, asked.columns)
     beside = compare_kinds(found.plan, found.figures.prior, found.forecast) if compare else None
-    answers = list(answered(found, asked))
+    answers = list(target_answers(found, asked))
     if page is not None:
-        from crowdgate.jobs.plan_page import write_plan_page
+        from crowdgate.pages.plan import write_plan_page
 
         write_plan_page(found, page)
     if as_json:
@@ -70,12 +70,17 @@ def plan(
 
 
 def _show_plan(found: Outlook) -> None:
-    said = (*told(found.plan, found.standing.left), *found.plan.protection.notes(), *found.rests_on(), *found.charges)
-    for line in (*said, *informed_words(found.informed)):
+    said = (
+        *guarantee_sentences(found.plan, found.standing.left),
+        *found.plan.protection.notes(),
+        *found.rests_on(),
+        *found.charges,
+    )
+    for line in (*said, *informed_text(found.informed)):
         typer.echo(line)
     for figure in found.forecast.figures:
         around = f" ({range_of(figure)}; {figure.basis})" if range_of(figure) else ""
-        typer.echo(f"{figure.label}: {shown(figure.value, figure.format)}{around}")
+        typer.echo(f"{figure.label}: {format_value(figure.value, figure.format)}{around}")
     typer.echo(f"budget {found.plan.bundle.budget.metadata.name}: {found.releases} such releases for life")
     for line in found.standing.left.words():
         typer.echo(f"  {line}")
@@ -96,10 +101,10 @@ def _show_plan(found: Outlook) -> None:
             print_listing(listing)
 
 
-def _show_answer(answer: Answer) -> None:
+def _show_answer(answer: TargetAnswer) -> None:
     typer.echo(f"wish: {answer.wish}")
     for each in answer.proposals:
-        reached = "unknown" if each.reached is None else shown(each.reached)
+        reached = "unknown" if each.reached is None else format_value(each.reached)
         typer.echo(
             f"  {'meets it' if each.met else 'does not meet it'} ({reached}): mechanism: {json.dumps(each.mechanism)}"
         )
@@ -109,21 +114,23 @@ def _show_answer(answer: Answer) -> None:
 def _show_grid(listing: Listing, chart: Chart) -> None:
     """What the chart draws, as a grid: further lines stand in brackets."""
     typer.echo(listing.title + (f" ({listing.note}; in brackets)" if listing.note else ""))
-    across = sorted({plain(row[chart.x]) for row in listing.rows})
-    cells = {(plain(row[chart.by]), plain(row[chart.x])): row for row in listing.rows}
+    across = sorted({json_value(row[chart.x]) for row in listing.rows})
+    cells = {(json_value(row[chart.by]), json_value(row[chart.x])): row for row in listing.rows}
     down = sorted({key[0] for key in cells})
-    rows = [[shown(at), *(_grid_cell(cells[at, place], chart) for place in across)] for at in down]
-    print_table([f"{chart.by} \\ {chart.x}", *map(shown, across)], rows)
+    rows = [[format_value(at), *(_grid_cell(cells[at, place], chart) for place in across)] for at in down]
+    print_table([f"{chart.by} \\ {chart.x}", *map(format_value, across)], rows)
 
 
 def _grid_cell(row: Mapping[str, Value], chart: Chart) -> str:
-    first, *further = (shown(row[name], "d") for name in chart.lines)
+    first, *further = (format_value(row[name], "d") for name in chart.lines)
     return first + (f" ({', '.join(further)})" if further else "")
 
 
-def _show_comparison(found: Comparison) -> None:
+def _show_comparison(found: KindComparison) -> None:
     for rival in found.rivals:
-        figures = ", ".join(f"{figure.name} {shown(figure.value, figure.format)}" for figure in rival.forecast.figures)
+        figures = ", ".join(
+            f"{figure.name} {format_value(figure.value, figure.format)}" for figure in rival.forecast.figures
+        )
         typer.echo(f"beside {rival.kind} at the same epsilon and delta ({figures})")
     typer.echo(f"error of a cell, median / greatest: {found.assumed}")
     every = (found.own, *found.rivals)
@@ -134,7 +141,7 @@ def _show_comparison(found: Comparison) -> None:
         typer.echo(f"  {line}")
 
 
-def _compared(found: Comparison) -> Iterator[list[str]]:
+def _compared(found: KindComparison) -> Iterator[list[str]]:
     every = (found.own, *found.rivals)
     for at, levels in enumerate(found.tables):
         names = ", ".join(f"{name} ({level.name})" for name, level in levels.items())

@@ -7,19 +7,19 @@ from typing import Annotated
 
 import typer
 
+from crowdgate.anonymity.predict.entry import TrustedKeys
+from crowdgate.anonymity.predict.estimate import EstimateReport
+from crowdgate.anonymity.predict.group import PredictionTargets
+from crowdgate.anonymity.predict.own_answers import count_answers
+from crowdgate.anonymity.predict.predict import predict as predict_file
+from crowdgate.anonymity.predict.questionnaire_file import read_questionnaire
+from crowdgate.anonymity.predict.subject import option_problem
 from crowdgate.cli.options import AsJson, today
 from crowdgate.cli.output import print_json, print_listing, print_table
 from crowdgate.errors import ConfigurationError
-from crowdgate.jobs.predict.answering import count_answers
-from crowdgate.jobs.predict.entry import Trust
-from crowdgate.jobs.predict.foretold import Foretold
-from crowdgate.jobs.predict.form import read_form
-from crowdgate.jobs.predict.group import Wish
-from crowdgate.jobs.predict.predict import predict as predict_file
-from crowdgate.jobs.predict.subject import wrong
 from crowdgate.kind.forecast import PEOPLE
-from crowdgate.report.numbers import shown
-from crowdgate.report.written import check_name
+from crowdgate.report.numbers import format_value
+from crowdgate.report.page_files import check_name
 
 
 def predict(
@@ -64,24 +64,24 @@ def predict(
         stated = [name for name, value in {**given, "--key": key, "--page": page}.items() if value is not None]
         count_own(file, source, answers, stated, as_json)
         return
-    trust = Trust(key or (), today())
-    show(predict_file(file, of, population, source, Wish(people, at_most, cost), trust), page, as_json)
+    trust = TrustedKeys(key or (), today())
+    show(predict_file(file, of, population, source, PredictionTargets(people, at_most, cost), trust), page, as_json)
 
 
 def count_own(form: Path, source: Path | None, answers: str, beside: Sequence[str], as_json: bool) -> None:
     """Ask on the terminal, or read a line for each question, and say how many people answer the same."""
     if answers != "-":
         found, expected = "answers in the command line", "-: a command line stays in histories and lists of processes"
-        raise ConfigurationError(wrong("--answers", found, expected, "-"))
+        raise ConfigurationError(option_problem("--answers", found, expected, "-"))
     if beside:
-        raise ConfigurationError([wrong(name, "beside --answers", f"no {name}") for name in beside])
-    shared = count_answers(read_form(form, source), ask)
+        raise ConfigurationError([option_problem(name, "beside --answers", f"no {name}") for name in beside])
+    shared = count_answers(read_questionnaire(form, source), ask)
     if as_json:
         print_json(shared.to_json())
         return
     for note in shared.notes:
         typer.echo(note)
-    rows = [[each.question, shown(each.people, PEOPLE)] for each in shared.steps]
+    rows = [[each.question, format_value(each.people, PEOPLE)] for each in shared.steps]
     print_table(["after the question", f"people of {shared.population:,} who could answer the same"], rows, [0])
 
 
@@ -93,7 +93,7 @@ def ask(question: str) -> str | None:
     return line if line else None
 
 
-def show(found: Foretold, page: Path | None, as_json: bool) -> None:
+def show(found: EstimateReport, page: Path | None, as_json: bool) -> None:
     """On the terminal, or as JSON; and as a page."""
     if page is not None:
         found.write(page)

@@ -7,9 +7,9 @@ import typer
 
 from crowdgate.cli.options import WITHHELD, AsJson
 from crowdgate.cli.output import print_json, print_verdicts
-from crowdgate.cli.paths import named
-from crowdgate.jobs.rehearsal.rehearse import Asked, Rehearsed
-from crowdgate.jobs.rehearsal.rehearse import rehearse as run
+from crowdgate.cli.paths import path_option
+from crowdgate.release.rehearsal.rehearse import RehearsalRequest, RehearsalResult
+from crowdgate.release.rehearsal.rehearse import rehearse as run
 
 
 def rehearse(
@@ -21,11 +21,13 @@ def rehearse(
         Path | None, typer.Option("--from", metavar="PATH", help="Counts to draw from: a release, or a public table.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Another seed: other rows.", min=0)] = 0,
-    to: Annotated[Path | None, typer.Option("--to", parser=named("--to"), metavar="PATH", help="A new folder.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--to", parser=path_option("--to"), metavar="PATH", help="A new folder.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a whole release on rows that nobody has, drawn from what is public; no ledger is touched."""
-    found = run(Asked(policy, people, source, seed, to))
+    found = run(RehearsalRequest(policy, people, source, seed, to))
     if as_json:
         print_json(found.to_json())
     else:
@@ -34,7 +36,7 @@ def rehearse(
         raise typer.Exit(WITHHELD)
 
 
-def show(found: Rehearsed) -> None:
+def show(found: RehearsalResult) -> None:
     """How a rehearsal ended, for people."""
     typer.echo(f"rehearsed: {found.result.outcome} {found.result.release_id}")
     typer.echo(f"rows of {found.people} people who do not exist; nothing was read, charged or signed")

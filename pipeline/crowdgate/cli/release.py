@@ -8,11 +8,12 @@ import typer
 
 from crowdgate.cli.options import WITHHELD, Anchors, AsJson, LedgerUrl, Runner, progress_bar, slot
 from crowdgate.cli.output import announce, print_json, print_verdicts
-from crowdgate.cli.paths import named
-from crowdgate.jobs.dry_run import WORDS, DryRun, dry_run
-from crowdgate.jobs.release import release as run_release
+from crowdgate.cli.paths import path_option
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
+from crowdgate.release.dry_run import DryRun, dry_run
+from crowdgate.release.enforcement import WORDS
+from crowdgate.release.release import release as run_release
 
 
 def release(
@@ -23,10 +24,11 @@ def release(
     ] = None,
     input_path: Annotated[
         Path | None,
-        typer.Option("--input", parser=named("--input"), metavar="PATH", help="Instead of the contract's path."),
+        typer.Option("--input", parser=path_option("--input"), metavar="PATH", help="Instead of the contract's path."),
     ] = None,
     to: Annotated[
-        Path | None, typer.Option("--to", parser=named("--to"), metavar="PATH", help="Instead of the policy's folder.")
+        Path | None,
+        typer.Option("--to", parser=path_option("--to"), metavar="PATH", help="Instead of the policy's folder."),
     ] = None,
     ledger: LedgerUrl = None,
     anchor: Anchors = None,

@@ -23,13 +23,13 @@ def replay(
 
     Exit 6 where a past release does not hold what the ledger committed to, which is refused.
     """
-    from crowdgate.jobs.replay.job import replay as judge_again
-    from crowdgate.jobs.replay.words import lines
+    from crowdgate.review.replay.replay import replay as judge_again
+    from crowdgate.review.replay.text import lines
 
     found = judge_again(policy, ledger, private)
     if as_json:
         print_json(found.to_json())
     else:
         typer.echo("\n".join(lines(found)))
-    if not found.sound:
+    if not found.all_readable:
         raise typer.Exit(VerificationFailed.exit_code)

@@ -34,12 +34,12 @@ def release(
     ledger: LedgerUrl = None,
 ) -> None:
     """The page of one run: outcome first, what decided, four questions about attacks, three criteria, pictures."""
-    from crowdgate.jobs.reporting.release import asked_for, with_private
-    from crowdgate.report.written import check_name
+    from crowdgate.pages.release import private_page, requested_page
+    from crowdgate.report.page_files import check_name
 
     if page is not None:
         check_name(page)
-    found = with_private(release, page, ledger) if private else asked_for(release, ledger, key or ())
+    found = private_page(release, page, ledger) if private else requested_page(release, ledger, key or ())
     _show(found, page)
 
 
@@ -50,10 +50,10 @@ def budget(
     ledger: LedgerUrl = None,
 ) -> None:
     """The page of a population's budget for life: how it went down, with every raise and its reason."""
-    from crowdgate.jobs.ledgers import ledger_read
-    from crowdgate.jobs.reporting.budget import budget_page
+    from crowdgate.pages.budget import budget_page
+    from crowdgate.planning.open_ledger import ledger_for_reading
 
-    opened = ledger_read(Path.cwd(), ledger)
+    opened = ledger_for_reading(Path.cwd(), ledger)
     opened.attest()
     _show(budget_page(opened, population), page)
 
@@ -64,15 +64,15 @@ def index(
     ledger: LedgerUrl = None,
 ) -> None:
     """A folder of pages: an index over all runs of the ledger, each run's own page, and each budget's."""
-    from crowdgate.jobs.ledgers import ledger_read
-    from crowdgate.jobs.reporting.index import write_index
+    from crowdgate.pages.index import write_index
+    from crowdgate.planning.open_ledger import ledger_for_reading
 
-    opened = ledger_read(Path.cwd(), ledger)
+    opened = ledger_for_reading(Path.cwd(), ledger)
     opened.attest()
     typer.echo(str(write_index(opened, Path.cwd(), folder)))
 
 
-class Shown(Protocol):
+class PrintablePage(Protocol):
     """A page."""
 
     def markdown(self) -> str: ...
@@ -80,7 +80,7 @@ class Shown(Protocol):
     def write(self, path: Path) -> None: ...
 
 
-def _show(found: Shown, page: Path | None) -> None:
+def _show(found: PrintablePage, page: Path | None) -> None:
     """As a file, whose path is printed; or at the terminal, wrapped at words."""
     if page is not None:
         found.write(page)
@@ -89,7 +89,7 @@ def _show(found: Shown, page: Path | None) -> None:
     from rich.console import Console
     from rich.markdown import Markdown
 
-    from crowdgate.report.html import unmarked
+    from crowdgate.report.html import without_marks
 
     width = None if sys.stdout.isatty() else WIDTH
-    Console(file=sys.stdout, width=width).print(Markdown(unmarked(found.markdown()), hyperlinks=False))
+    Console(file=sys.stdout, width=width).print(Markdown(without_marks(found.markdown()), hyperlinks=False))

@@ -7,8 +7,8 @@ import typer
 
 from crowdgate.cli.options import AsJson, LedgerUrl
 from crowdgate.cli.output import print_json
-from crowdgate.jobs.verify import verify as verify_release
-from crowdgate.manifest import dumped
+from crowdgate.manifest import json_fields
+from crowdgate.verification.release import verify as verify_release
 
 
 def verify(
@@ -31,8 +31,8 @@ def verify(
     said = found.manifest
     if as_json:
         origin = {"signed": found.signed, "key_checked": found.keys, "ledger": found.ledger, "refitted": refit}
-        stated: dict[str, Any] = {"release_id": said.release.id, "guarantee": dumped(said.guarantee)}
-        stated["waived"] = [dumped(gate) for gate in said.verdicts if gate.verdict.waived]
+        stated: dict[str, Any] = {"release_id": said.release.id, "guarantee": json_fields(said.guarantee)}
+        stated["waived"] = [json_fields(gate) for gate in said.verdicts if gate.verdict.waived]
         print_json({"outcome": "verified", **stated, **origin})
     else:
         typer.echo(f"{folder} holds what it claims: {said.release.id}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from crowdgate.histogram import Histogram, View, split
-from crowdgate.short_repr import short_repr
+from crowdgate.system.short_repr import short_repr
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crowdgate.errors import Code, ConfigurationError, Problem
-from crowdgate.files import read_plain
+from crowdgate.system.regular_files import read_plain
 
 MOST_BYTES = 1 << 26
 MOST_FAULTS = 10

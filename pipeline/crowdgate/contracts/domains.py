@@ -18,26 +18,26 @@ from crowdgate.contracts.models import (
     LevelModel,
     Place,
     parse,
-    shown,
+    quoted_value,
 )
 from crowdgate.domain import Domain, categories, dates, numbers, parse_date, parse_number
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
-from crowdgate.files import is_url
 from crowdgate.hierarchy import ANY, ANY_LABEL, EXACT, INVALID_LABEL, Hierarchy
 from crowdgate.limits import LONGEST_CELL
+from crowdgate.system.regular_files import is_url
 
 
 def read_csv(place: Place, name: str) -> CsvFile | None:
     """The CSV file called `name` beside the contract, or None after its problems were added."""
     path = place.document.path.parent / name
     if is_url(name):
-        place.refuse(f"the URL {shown(name)}", "a CSV file of this machine, relative to the contract")
+        place.refuse(f"the URL {quoted_value(name)}", "a CSV file of this machine, relative to the contract")
         return None
     try:
         file = read_file(path)
     except OSError as error:
         place.refuse(
-            f"{shown(name)}: {error.strerror or 'unreadable'}",
+            f"{quoted_value(name)}: {error.strerror or 'unreadable'}",
             "a readable CSV file, relative to the contract",
             None,
             Code.UNREADABLE,
@@ -45,7 +45,7 @@ def read_csv(place: Place, name: str) -> CsvFile | None:
         return None
     except (ValueError, csv.Error) as error:
         expected = "UTF-8 text" if isinstance(error, UnicodeError) else str(error)
-        place.refuse(f"{shown(name)} is no CSV file", expected, None, Code.TABLE)
+        place.refuse(f"{quoted_value(name)} is no CSV file", expected, None, Code.TABLE)
         return None
     except ConfigurationError as error:
         place.problems.extend(error.problems)
@@ -74,7 +74,7 @@ def check_labels(place: Place, labels: Iterable[str]) -> bool:
     """Whether every label can be published; adds a problem for each that cannot."""
     faults = [(label, fault) for label in dict.fromkeys(labels) if (fault := label_fault(label))]
     for label, fault in faults[:MOST_FAULTS]:
-        place.refuse(f"{shown(label)} {fault}", "a label that can be published")
+        place.refuse(f"{quoted_value(label)} {fault}", "a label that can be published")
     return not faults
 
 
@@ -114,7 +114,7 @@ def _categories(place: Place, model: DomainModel) -> Domain | None:
         return None
     twice = _repeated(values)
     if twice is not None:
-        at.refuse(f"{shown(twice)} is there twice", "each value once", None, Code.TWICE)
+        at.refuse(f"{quoted_value(twice)} is there twice", "each value once", None, Code.TWICE)
         return None
     return categories(values, model.source)
 
@@ -130,7 +130,7 @@ def _column(at: Place, file: CsvFile, name: str) -> int | None:
     if name in file.header:
         return file.header.index(name)
     at.refuse(
-        f"no column {shown(name)} in {file.path.name}",
+        f"no column {quoted_value(name)} in {file.path.name}",
         "a column of that file",
         nearest(name, file.header),
         Code.UNKNOWN_NAME,
@@ -180,9 +180,9 @@ def build_hierarchy(place: Place, models: Sequence[LevelModel], domain: Domain, 
 
 def _name_is_good(at: Place, name: str, names: set[str]) -> bool:
     if name in names:
-        at.refuse(f"a second level {shown(name)}", "each level name once", None, Code.TWICE)
+        at.refuse(f"a second level {quoted_value(name)}", "each level name once", None, Code.TWICE)
     elif name in (EXACT, ANY, INVALID_LABEL):
-        at.refuse(f"the level name {shown(name)}", "another name: exact, any and (invalid) are there already")
+        at.refuse(f"the level name {quoted_value(name)}", "another name: exact, any and (invalid) are there already")
     elif check_labels(at, [name]):
         names.add(name)
         return True
@@ -199,7 +199,9 @@ def _level(
         return None
     split = None if labels is None else levels_of.first_split(before[1], labels)
     if split is not None:
-        at.refuse(f"the level splits {shown(split)}", f"a level that nests in {before[0]!r}, the level before it")
+        at.refuse(
+            f"the level splits {quoted_value(split)}", f"a level that nests in {before[0]!r}, the level before it"
+        )
         return None
     return labels
 
@@ -234,23 +236,23 @@ def _labels_in_tree(
     members = dict.fromkeys(member for group in tree.values() for member in group)
     above = {member: member if member in known else None for member in members}
     below = {member: label_of(domain, member) for member in members}
-    of_level = _known(above) >= _known(below) and name != EXACT
+    of_level = _known_values(above) >= _known_values(below) and name != EXACT
     meant, values = (above, finer) if of_level else (below, domain.labels)
     unknown = [member for member, label in meant.items() if label is None]
-    for member in [member for member in unknown if not _may_be_of(lost, member)][:MOST_FAULTS]:
+    for member in [member for member in unknown if not _may_belong(lost, member)][:MOST_FAULTS]:
         expected = f"a value of the level {name!r}, as the other names here" if of_level else "a value of the domain"
-        at.refuse(shown(member), expected, nearest(member, list(dict.fromkeys(values))[:1000]))
+        at.refuse(quoted_value(member), expected, nearest(member, list(dict.fromkeys(values))[:1000]))
     if unknown:
         return None
     groups = {group: [label for m in inside if (label := meant[m])] for group, inside in tree.items()}
     return levels_of.by_tree(values, groups)
 
 
-def _known(meant: Mapping[str, str | None]) -> int:
+def _known_values(meant: Mapping[str, str | None]) -> int:
     return sum(label is not None for label in meant.values())
 
 
-def _may_be_of(lost: Sequence[LevelModel], member: str) -> bool:
+def _may_belong(lost: Sequence[LevelModel], member: str) -> bool:
     return any(model.tree is None or member in model.tree for model in lost)
 
 
@@ -261,7 +263,7 @@ def _labels_in_file(at: Place, name: str, column: str, domain: Domain) -> Sequen
         return None
     twice = _repeated(row[0] for _, row in file.rows)
     if twice is not None:
-        at.refuse(f"{shown(twice)} is in {file.path.name} twice", "each value in one row", None, Code.TWICE)
+        at.refuse(f"{quoted_value(twice)} is in {file.path.name} twice", "each value in one row", None, Code.TWICE)
         return None
     rows = {label_of(domain, row[0]) or row[0]: row[chosen] for _, row in file.rows}
     return levels_of.by_file(domain, rows)
@@ -289,11 +291,11 @@ def _counts(file: CsvFile, domain: Domain) -> tuple[dict[str, int], list[Problem
         label = label_of(domain, value)
         if label is None:
             near = nearest(value, domain.labels[:1000])
-            faults.append(file.problem(line, shown(value), "a value of the domain", near))
+            faults.append(file.problem(line, quoted_value(value), "a value of the domain", near))
         elif label in counts:
-            faults.append(file.problem(line, f"{shown(value)} for the second time", "each value once"))
+            faults.append(file.problem(line, f"{quoted_value(value)} for the second time", "each value once"))
         elif not re.fullmatch("[0-9]{1,15}", count):
-            faults.append(file.problem(line, f"the count {shown(count)}", "a whole number, 0 or more"))
+            faults.append(file.problem(line, f"the count {quoted_value(count)}", "a whole number, 0 or more"))
         else:
             counts[label] = int(count)
     return counts, faults

@@ -9,7 +9,7 @@ import numpy as np
 from crowdgate.contracts.contract import Attribute, JointCounts
 from crowdgate.contracts.csv_file import MOST_FAULTS, CsvFile
 from crowdgate.contracts.domains import label_of, read_csv
-from crowdgate.contracts.models import Place, shown
+from crowdgate.contracts.models import Place, quoted_value
 from crowdgate.errors import Problem, nearest
 from crowdgate.hierarchy import EXACT, INVALID_LABEL, Level
 from crowdgate.histogram import collapse
@@ -53,7 +53,7 @@ def read_joint(place: Place, name: str, attributes: Mapping[str, Attribute]) -> 
 def _unknown(file: CsvFile, names: Sequence[str], attributes: Mapping[str, Attribute]) -> list[Problem]:
     known = [name for name, attribute in attributes.items() if attribute.releasable]
     return [
-        file.problem(1, f"the column {shown(name)}", "attributes with a domain", nearest(name, known))
+        file.problem(1, f"the column {quoted_value(name)}", "attributes with a domain", nearest(name, known))
         for name in names
         if name not in known
     ]
@@ -69,7 +69,11 @@ def _column(file: CsvFile, at: int, attribute: Attribute, faults: list[Problem])
     for line, row in file.rows:
         if row[at] not in found.codes:
             near = nearest(row[at], found.level.labels[:1000])
-            faults.append(file.problem(line, shown(row[at]), f"a value of one level of {shown(attribute.name)}", near))
+            faults.append(
+                file.problem(
+                    line, quoted_value(row[at]), f"a value of one level of {quoted_value(attribute.name)}", near
+                )
+            )
     return found
 
 
@@ -87,7 +91,7 @@ def _counts(file: CsvFile, cells: Sequence[tuple[int, ...]], faults: list[Proble
         if cell in seen:
             faults.append(file.problem(line, "a cell for the second time", "each cell once"))
         elif not re.fullmatch("[0-9]+", count):
-            faults.append(file.problem(line, f"the count {shown(count)}", "a whole number, 0 or more"))
+            faults.append(file.problem(line, f"the count {quoted_value(count)}", "a whole number, 0 or more"))
         elif len(count) > 15:
             faults.append(file.problem(line, f"a count of {len(count)} digits", "at most 15 digits"))
         else:

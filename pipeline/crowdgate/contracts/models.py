@@ -25,9 +25,9 @@ from pydantic import (
 )
 
 from crowdgate.contracts.contract import Role
-from crowdgate.documents import Document, Location
+from crowdgate.documents.yaml_text import Document, Location
 from crowdgate.domain import parse_date, parse_number
-from crowdgate.errors import Code, Problem, named_in, nearest
+from crowdgate.errors import Code, Problem, expected_words, nearest
 from crowdgate.hierarchy import DATE_PARTS
 
 T = TypeVar("T")
@@ -85,14 +85,14 @@ class Place:
         self.problems.append(told)
 
 
-def shown(value: object) -> str:
+def quoted_value(value: object) -> str:
     """A value as a message may quote it: short, on one line."""
     if isinstance(value, str):
         return repr(value[:60])[:80] + ("..." if len(value) > 60 else "")
     return {list: "a list", dict: "a mapping", type(None): "nothing"}.get(type(value), "another kind of value")
 
 
-def facts(place: Place, known: Mapping[str, object]) -> dict[str, Place]:
+def custom_properties(place: Place, known: Mapping[str, object]) -> dict[str, Place]:
     """The customProperties of an element by name. Entries of another `vendor` are not ours to read."""
     found: dict[str, Place] = {}
     for item in (place / "customProperties").items():
@@ -134,16 +134,16 @@ def _refuse_slip(place: Place, slip: Any) -> None:
             at.refuse("an unknown key", "one of " + ", ".join(known), meant, Code.UNKNOWN_KEY)
         case "value_error":
             expected = str(slip["ctx"]["error"])
-            at.refuse(shown(at.value), expected, nearest(str(at.value), named_in(expected)), Code.VALUE)
+            at.refuse(quoted_value(at.value), expected, nearest(str(at.value), expected_words(expected)), Code.VALUE)
         case "string_type":
-            at.refuse(shown(at.value), "text", None, Code.VALUE)
+            at.refuse(quoted_value(at.value), "text", None, Code.VALUE)
         case "model_type" | "dict_type" | "model_attributes_type":
-            at.refuse(shown(at.value), "a mapping", None, Code.VALUE)
+            at.refuse(quoted_value(at.value), "a mapping", None, Code.VALUE)
         case "list_type":
-            at.refuse(shown(at.value), "a list", None, Code.VALUE)
+            at.refuse(quoted_value(at.value), "a list", None, Code.VALUE)
         case _:
             expected = slip["msg"].removeprefix("Input should be ")
-            at.refuse(shown(at.value), expected, nearest(str(at.value), named_in(expected)), Code.VALUE)
+            at.refuse(quoted_value(at.value), expected, nearest(str(at.value), expected_words(expected)), Code.VALUE)
 
 
 def _keys_at(location: tuple[str | int, ...], around: Place) -> list[str]:
@@ -153,7 +153,7 @@ def _keys_at(location: tuple[str | int, ...], around: Place) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _said(test: Callable[[str], T | None], expected: str) -> Callable[[object], T]:
+def _reader_of(test: Callable[[str], T | None], expected: str) -> Callable[[object], T]:
     def read(value: object) -> T:
         result = test(value) if isinstance(value, str) else None
         if result is None:
@@ -163,7 +163,7 @@ def _said(test: Callable[[str], T | None], expected: str) -> Callable[[object], 
     return read
 
 
-def _whole(text: str) -> int | None:
+def _whole_number(text: str) -> int | None:
     return int(text) if re.fullmatch("[0-9]{1,18}", text) else None
 
 
@@ -187,31 +187,33 @@ SCALAR: dict[str, Any] = {"type": ["number", "string"]}
 TREE = {"type": "object", "additionalProperties": {"type": "array", "items": SCALAR}}
 Number = Annotated[
     Fraction,
-    PlainValidator(_said(parse_number, "a number such as 5 or 0.5")),
+    PlainValidator(_reader_of(parse_number, "a number such as 5 or 0.5")),
     WithJsonSchema({"type": ["number", "string"]}),
 ]
 Whole = Annotated[
-    int, PlainValidator(_said(_whole, "a whole number, 0 or more")), WithJsonSchema({"type": "integer", "minimum": 0})
+    int,
+    PlainValidator(_reader_of(_whole_number, "a whole number, 0 or more")),
+    WithJsonSchema({"type": "integer", "minimum": 0}),
 ]
 Positive = Annotated[
     int,
-    PlainValidator(_said(lambda text: _whole(text) or None, "a whole number, 1 or more")),
+    PlainValidator(_reader_of(lambda text: _whole_number(text) or None, "a whole number, 1 or more")),
     WithJsonSchema({"type": "integer", "minimum": 1}),
 ]
 Flag = Annotated[
     bool,
-    PlainValidator(_said({"true": True, "false": False}.get, "true or false")),
+    PlainValidator(_reader_of({"true": True, "false": False}.get, "true or false")),
     WithJsonSchema({"type": "boolean"}),
 ]
 Day = Annotated[
     date,
-    PlainValidator(_said(parse_date, "a day such as 2024-12-31")),
+    PlainValidator(_reader_of(parse_date, "a day such as 2024-12-31")),
     WithJsonSchema({"type": "string", "format": "date"}),
 ]
 Text = Annotated[str, AfterValidator(_filled)]
 
 
-def _listed(value: object) -> object:
+def _list_of_texts(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
@@ -249,22 +251,22 @@ class SampleModel(_Strict):
     name: Text
     method: Annotated[
         Literal["bernoulli"],
-        PlainValidator(_said({"bernoulli": "bernoulli"}.get, _FIXED_SIZE)),
+        PlainValidator(_reader_of({"bernoulli": "bernoulli"}.get, _FIXED_SIZE)),
         WithJsonSchema({"const": "bernoulli"}),
     ]
     beta: Annotated[
         Fraction,
-        PlainValidator(_said(_rate, "a rate above 0 and below 1")),
+        PlainValidator(_reader_of(_rate, "a rate above 0 and below 1")),
         WithJsonSchema({"type": ["number", "string"], "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
     ]
     secret: Annotated[
         Literal[True],
-        PlainValidator(_said({"true": True}.get, "true: who was drawn must be secret")),
+        PlainValidator(_reader_of({"true": True}.get, "true: who was drawn must be secret")),
         WithJsonSchema({"const": True}),
     ]
     size: Annotated[
         Literal["unpublished"],
-        PlainValidator(_said({"unpublished": "unpublished"}.get, _UNPUBLISHED)),
+        PlainValidator(_reader_of({"unpublished": "unpublished"}.get, _UNPUBLISHED)),
         WithJsonSchema({"const": "unpublished"}),
     ]
 
@@ -349,13 +351,13 @@ TABLE_FACTS: dict[str, TypeAdapter[Any]] = {
     "public": TypeAdapter(Flag),
     "sample": TypeAdapter(SampleModel),
     "rowsAtMost": TypeAdapter(Positive),
-    "jointMargins": TypeAdapter(Annotated[list[Text], BeforeValidator(_listed), AfterValidator(_not_empty)]),
+    "jointMargins": TypeAdapter(Annotated[list[Text], BeforeValidator(_list_of_texts), AfterValidator(_not_empty)]),
 }
 PROPERTY_FACTS: dict[str, TypeAdapter[Any]] = {
     "privacyRole": TypeAdapter(
         Annotated[
             Role,
-            PlainValidator(_said(_role, "one of " + ", ".join(Role))),
+            PlainValidator(_reader_of(_role, "one of " + ", ".join(Role))),
             WithJsonSchema({"type": "string", "enum": list(Role)}),
         ]
     ),

@@ -26,11 +26,20 @@ from crowdgate.contracts.contract import (
 )
 from crowdgate.contracts.domains import build_domain, build_hierarchy, check_labels, label_fault, read_margins
 from crowdgate.contracts.joint import read_joint
-from crowdgate.contracts.models import PROPERTY_FACTS, TABLE_FACTS, Place, SampleModel, UnitModel, facts, parse, shown
+from crowdgate.contracts.models import (
+    PROPERTY_FACTS,
+    TABLE_FACTS,
+    Place,
+    SampleModel,
+    UnitModel,
+    custom_properties,
+    parse,
+    quoted_value,
+)
 from crowdgate.contracts.rules import accepts_all, property_rule, refuse_repeated_names, table_rule
 from crowdgate.contracts.servers import ServerRule, read_server
 from crowdgate.contracts.standard import check_standard
-from crowdgate.documents import read_document
+from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.limits import MOST_ROWS_EACH
 
@@ -68,12 +77,12 @@ def read_contract(path: Path, servers: Mapping[str, ServerRule]) -> Contract:
 
 
 def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None:
-    facts(root, {})
+    custom_properties(root, {})
     server, identity, version = read_server(root, servers), _name(root / "id"), _name(root / "version")
     table = _table(root)
     if table is None:
         return None
-    places = facts(table, TABLE_FACTS)
+    places = custom_properties(table, TABLE_FACTS)
     stated = {name: parse(TABLE_FACTS[name], place) for name, place in places.items()}
     for name in ("privacyUnit", "population"):
         if name not in places:
@@ -152,7 +161,7 @@ def _attributes(table: Place, unit: PrivacyUnit | None) -> tuple[dict[str, Attri
         name = place.text("name")
         if name is None:
             continue
-        at = place.called(name if label_fault(name) is None else shown(name))
+        at = place.called(name if label_fault(name) is None else quoted_value(name))
         if name in attributes:
             at.refuse("a second property of this name", "each property once", None, Code.TWICE)
             continue
@@ -168,17 +177,17 @@ def _check_person(places: dict[str, Place], unit: PrivacyUnit | None, attributes
     at = places["privacyUnit"] / "person"
     if unit.person not in attributes:
         at.refuse(
-            f"no property {shown(unit.person)}",
+            f"no property {quoted_value(unit.person)}",
             "the name of a property",
             nearest(unit.person, list(attributes)),
             Code.UNKNOWN_NAME,
         )
     elif attributes[unit.person].role is not Role.DIRECT_IDENTIFIER:
-        at.refuse(f"{shown(unit.person)} of another role", f"a person column of role {Role.DIRECT_IDENTIFIER}")
+        at.refuse(f"{quoted_value(unit.person)} of another role", f"a person column of role {Role.DIRECT_IDENTIFIER}")
 
 
 def _attribute(at: Place, name: str, person: str | None, rules: Rules) -> Attribute:
-    places = facts(at, PROPERTY_FACTS)
+    places = custom_properties(at, PROPERTY_FACTS)
     stated = {key: parse(PROPERTY_FACTS[key], place) for key, place in places.items()}
     if "privacyRole" not in places:
         at.refuse("no privacyRole", "the custom property privacyRole: " + ", ".join(Role), None, Code.MISSING_KEY)

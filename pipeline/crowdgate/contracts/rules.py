@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate.contracts.contract import Engine, Fact, RowRule, TableRule
 from crowdgate.contracts.domains import label_of
-from crowdgate.contracts.models import EXPECTATION, NUMBER, VALUES_LIST, Place, parse, shown
+from crowdgate.contracts.models import EXPECTATION, NUMBER, VALUES_LIST, Place, parse, quoted_value
 from crowdgate.errors import Code, nearest
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _share(place: Place, metric: str, attribute: str, domain: Domain | None, per
     if (place / "arguments").value is not None:
         (place / "arguments").refuse("arguments", f"{metric} without arguments")
     elif place.text("unit") != "percent":
-        (place / "unit").refuse(shown((place / "unit").value), "unit: percent", "percent")
+        (place / "unit").refuse(quoted_value((place / "unit").value), "unit: percent", "percent")
     elif duplicates and attribute != person:
         place.refuse("duplicateValues", "the person column of the privacy unit: no other column is checked for it")
     elif not duplicates and domain is None:
@@ -105,7 +105,7 @@ def _limits(place: Place, scale: Fraction) -> Limits | None:
 def _between(at: Place, scale: Fraction) -> Limits | None:
     ends = [parse(NUMBER, end) for end in at.items()]
     if len(ends) != 2 or ends[0] is None or ends[1] is None or ends[0] > ends[1]:
-        at.refuse(shown(at.value), "two numbers, the smaller one first")
+        at.refuse(quoted_value(at.value), "two numbers, the smaller one first")
         return None
     return float(ends[0] * scale), float(ends[1] * scale)
 
@@ -115,7 +115,7 @@ def _custom(place: Place, attribute: str, domain: Domain | None) -> TableRule | 
     named = place.text("engine") or ""
     if named not in list(Engine):
         known = " or ".join(f"engine: {name}" for name in Engine)
-        (place / "engine").refuse(shown((place / "engine").value), known, nearest(named, list(Engine)))
+        (place / "engine").refuse(quoted_value((place / "engine").value), known, nearest(named, list(Engine)))
         return None
     limits = _MEANS[Engine(named)](place / "implementation")
     if limits is None:
@@ -127,17 +127,17 @@ def _custom(place: Place, attribute: str, domain: Domain | None) -> TableRule | 
     return TableRule(name, Fact.MEAN, attribute, *limits, Engine(named))
 
 
-def _own_mean(at: Place) -> Limits | None:
+def _metric_mean_limits(at: Place) -> Limits | None:
     """Of `implementation: {metric: mean, mustBeBetween: [30, 40]}`."""
     keys = list(at.value) if isinstance(at.value, dict) else []
     unknown = [key for key in keys if key not in ("metric", *OPERATORS, *REFUSED_OPERATORS)]
     if at.text("metric") != "mean" or unknown:
-        at.refuse(shown(", ".join(map(str, unknown or keys))), "metric: mean and one of " + ", ".join(OPERATORS))
+        at.refuse(quoted_value(", ".join(map(str, unknown or keys))), "metric: mean and one of " + ", ".join(OPERATORS))
         return None
     return _limits(at, Fraction(1))
 
 
-def _expected_mean(at: Place) -> Limits | None:
+def _expectation_mean_limits(at: Place) -> Limits | None:
     """Of `implementation: {type: expect_column_mean_to_be_between, kwargs: {min_value: 30, max_value: 40}}`."""
     model = parse(EXPECTATION, at)
     if model is None:
@@ -150,8 +150,8 @@ def _expected_mean(at: Place) -> Limits | None:
 
 
 _MEANS: Mapping[Engine, Callable[[Place], Limits | None]] = {
-    Engine.CROWDGATE: _own_mean,
-    Engine.GREAT_EXPECTATIONS: _expected_mean,
+    Engine.CROWDGATE: _metric_mean_limits,
+    Engine.GREAT_EXPECTATIONS: _expectation_mean_limits,
 }
 
 
@@ -178,7 +178,7 @@ def _accepted(at: Place, domain: Domain) -> tuple[str, ...] | None:
         return _valid_values(at / "validValues", domain)
     if keys == ["pattern"]:
         return _matching(at / "pattern", domain)
-    at.refuse(shown(", ".join(keys)), "validValues or pattern")
+    at.refuse(quoted_value(", ".join(keys)), "validValues or pattern")
     return None
 
 
@@ -189,7 +189,7 @@ def _valid_values(at: Place, domain: Domain) -> tuple[str, ...] | None:
     labels = {value: label_of(domain, value) for value in values}
     for i, value in enumerate(values):
         if labels[value] is None:
-            (at / i).refuse(shown(value), "values of the domain", nearest(value, domain.labels[:1000]))
+            (at / i).refuse(quoted_value(value), "values of the domain", nearest(value, domain.labels[:1000]))
     accepted = set(labels.values())
     return None if None in accepted else tuple(label for label in domain.labels if label in accepted)
 
@@ -200,7 +200,7 @@ def _matching(at: Place, domain: Domain) -> tuple[str, ...] | None:
             warnings.simplefilter("error")
             pattern = re.compile(at.value)
     except (re.error, TypeError, OverflowError, RecursionError, Warning):
-        at.refuse(shown(at.value), "a regular expression that Python's re accepts without a warning")
+        at.refuse(quoted_value(at.value), "a regular expression that Python's re accepts without a warning")
         return None
     return tuple(label for label in domain.labels if pattern.fullmatch(label))
 
@@ -211,7 +211,7 @@ def refuse_repeated_names(rules: Iterable[tuple[Place, RowRule | TableRule]]) ->
     for place, rule in rules:
         if rule.name in seen:
             place.refuse(
-                f"a second rule called {shown(rule.name)}", "a name of its own for each rule", None, Code.TWICE
+                f"a second rule called {quoted_value(rule.name)}", "a name of its own for each rule", None, Code.TWICE
             )
         seen.add(rule.name)
 

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from crowdgate.contracts.contract import Server
-from crowdgate.contracts.models import Place, facts, shown
+from crowdgate.contracts.models import Place, custom_properties, quoted_value
 from crowdgate.errors import nearest
-from crowdgate.files import URL
+from crowdgate.system.regular_files import URL
 
 
 @dataclass(frozen=True)
-class Setting:
+class ServerSetting:
     """One thing that a server states: the pattern that its text has, what is expected of it, and the value without it
     (None: it must be there)."""
 
@@ -26,11 +26,11 @@ class ServerRule:
 
     type: str
     format: str
-    keys: Mapping[str, Setting] = field(default_factory=dict)
-    properties: Mapping[str, Setting] = field(default_factory=dict)
+    keys: Mapping[str, ServerSetting] = field(default_factory=dict)
+    properties: Mapping[str, ServerSetting] = field(default_factory=dict)
 
 
-PATH = Setting(rf"(?!{URL})[^\0]+", "the path of the table on this machine, relative to the contract, and no URL")
+PATH = ServerSetting(rf"(?!{URL})[^\0]+", "the path of the table on this machine, relative to the contract, and no URL")
 
 
 def read_server(root: Place, rules: Mapping[str, ServerRule]) -> Server | None:
@@ -43,13 +43,13 @@ def read_server(root: Place, rules: Mapping[str, ServerRule]) -> Server | None:
         return None
     server = known[0]
     if (server.text("encoding") or "UTF-8").upper() not in ("UTF-8", "UTF8"):
-        (server / "encoding").refuse(shown((server / "encoding").value), "UTF-8", "UTF-8")
+        (server / "encoding").refuse(quoted_value((server / "encoding").value), "UTF-8", "UTF-8")
     own = {name: rule for name, rule in rules.items() if rule.type == server.text("type")}
     found = next((name for name, rule in own.items() if rule.format == server.text("format")), None)
     settings = _settings(server, own[found] if found else _common(list(own.values())))
     if found is None:
         formats, said = [rule.format for rule in own.values()], server.text("format")
-        (server / "format").refuse(shown(said), " or ".join(formats), nearest(said or "", formats))
+        (server / "format").refuse(quoted_value(said), " or ".join(formats), nearest(said or "", formats))
     if found is None or settings is None:
         return None
     return Server(found, settings, root.document.path.parent)
@@ -63,8 +63,8 @@ def _common(rules: Sequence[ServerRule]) -> ServerRule:
 
 
 def _settings(server: Place, rule: ServerRule) -> dict[str, str] | None:
-    every = {name: Setting("", "") for name in rule.properties}
-    stated = {name: server / name for name in rule.keys} | facts(server, every)
+    every = {name: ServerSetting("", "") for name in rule.properties}
+    stated = {name: server / name for name in rule.keys} | custom_properties(server, every)
     known, found = {**rule.keys, **rule.properties}, {}
     for name, setting in known.items():
         value = stated[name].value if name in stated else None
@@ -73,5 +73,5 @@ def _settings(server: Place, rule: ServerRule) -> dict[str, str] | None:
         elif isinstance(value, str) and re.fullmatch(setting.pattern, value):
             found[name] = value
         else:
-            stated.get(name, server / name).refuse(shown(value), setting.expected)
+            stated.get(name, server / name).refuse(quoted_value(value), setting.expected)
     return found if len(found) == len(known) else None

@@ -12,9 +12,9 @@ from importlib import resources
 from itertools import islice
 from typing import Any
 
-from crowdgate.contracts.models import Place, shown
-from crowdgate.documents import core_type
-from crowdgate.errors import Code, named_in, nearest
+from crowdgate.contracts.models import Place, quoted_value
+from crowdgate.documents.yaml_text import core_type
+from crowdgate.errors import Code, expected_words, nearest
 
 VERSION = "v3.1.0"
 MOST_ERRORS = 1000
@@ -38,7 +38,7 @@ def check_standard(root: Place) -> None:
 
     version = root.text("apiVersion")
     if version != VERSION:
-        (root / "apiVersion").refuse(shown(version), f"apiVersion: {VERSION}", VERSION, Code.VALUE)
+        (root / "apiVersion").refuse(quoted_value(version), f"apiVersion: {VERSION}", VERSION, Code.VALUE)
     if jsonschema_rs.Draft201909Validator(odcs_schema()).is_valid(root.document.typed):
         return
     from jsonschema import Draft201909Validator
@@ -67,9 +67,9 @@ def _refuse(root: Place, error: Any) -> None:
     at = root
     for part in error.absolute_path:
         at = at / part
-    at = at.called(*_readable(root, tuple(error.absolute_path)))
+    at = at.called(*_named_path(root, tuple(error.absolute_path)))
     if error.validator in UNKNOWN_KEYS:
-        known = sorted(_known(error.schema, set()))
+        known = sorted(_schema_keys(error.schema, set()))
         for key in _unknown(error) or ["a key"]:
             item = at / key if key in error.instance else at
             meant = nearest(key, known)
@@ -81,8 +81,8 @@ def _refuse(root: Place, error: Any) -> None:
         at.refuse("nothing at " + ", ".join(missing), "the key that ODCS requires", None, Code.MISSING_KEY)
     else:
         expected = _expected(error)
-        meant = nearest(at.value, named_in(expected)) if isinstance(at.value, str) else None
-        at.refuse(shown(at.value), expected, meant, Code.VALUE, _of_another_type(at, error))
+        meant = nearest(at.value, expected_words(expected)) if isinstance(at.value, str) else None
+        at.refuse(quoted_value(at.value), expected, meant, Code.VALUE, _of_another_type(at, error))
 
 
 def _of_another_type(at: Place, error: Any) -> str | None:
@@ -116,11 +116,11 @@ def _expected(error: Any) -> str:
 def _unknown(error: Any) -> list[str]:
     if error.validator not in UNKNOWN_KEYS:
         return []
-    known = _known(error.schema, set())
+    known = _schema_keys(error.schema, set())
     return [key for key in error.instance if key not in known]
 
 
-def _known(schema: Any, seen: set[str]) -> set[str]:
+def _schema_keys(schema: Any, seen: set[str]) -> set[str]:
     """All keys that a part of the schema speaks of, through its references and conditions."""
     if not isinstance(schema, dict):
         return set()
@@ -128,10 +128,10 @@ def _known(schema: Any, seen: set[str]) -> set[str]:
     reference = schema.get("$ref")
     if reference is not None and reference not in seen:
         seen.add(reference)
-        known |= _known(_referred(reference), seen)
+        known |= _schema_keys(_referred(reference), seen)
     parts = [schema.get("then"), schema.get("else")]
     parts += [part for key in ("allOf", "anyOf", "oneOf") for part in schema.get(key, [])]
-    return known.union(*(_known(part, seen) for part in parts))
+    return known.union(*(_schema_keys(part, seen) for part in parts))
 
 
 def _referred(reference: str) -> Any:
@@ -141,7 +141,7 @@ def _referred(reference: str) -> Any:
     return part
 
 
-def _readable(root: Place, path: tuple[str | int, ...]) -> list[str]:
+def _named_path(root: Place, path: tuple[str | int, ...]) -> list[str]:
     """A path with the names of its items in place of their numbers: `age.quality.0`, not `schema.0.properties.3...`."""
     names: list[str] = []
     at = root

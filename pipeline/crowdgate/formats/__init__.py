@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from crowdgate.formats.written import Writer
+    from crowdgate.formats.byte_compare import Writer
 
 
 def _write_parquet(into: BinaryIO, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None:
@@ -32,9 +32,9 @@ def _read_parquet(path: Path, schema: pa.Schema, most: int) -> Iterator[pa.Table
 
 
 def _is_same_parquet(path: Path, writer: Writer) -> bool:
-    from crowdgate.formats.parquet import same_anew
+    from crowdgate.formats.parquet import same_bytes_but_writer
 
-    return same_anew(path, writer)
+    return same_bytes_but_writer(path, writer)
 
 
 def _write_csv(into: BinaryIO, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None:

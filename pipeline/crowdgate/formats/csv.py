@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.csv
 
 from crowdgate.errors import VerificationFailed
-from crowdgate.files import plain_file
 from crowdgate.formats.format import as_read
+from crowdgate.system.regular_files import plain_file
 
 PORTION = 1 << 16
 """Bytes written at once."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from crowdgate.formats.written import Writer, same
+from crowdgate.formats.byte_compare import Writer, same
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from crowdgate.errors import VerificationFailed
-from crowdgate.files import plain_file, read_plain
+from crowdgate.formats.byte_compare import Writer, same
 from crowdgate.formats.format import as_read, labels_in
-from crowdgate.formats.written import Writer, same
+from crowdgate.system.regular_files import plain_file, read_plain
 
 ROW_GROUP = 1 << 20
 READ_ROWS = 1 << 18
@@ -75,7 +75,7 @@ class _Trial:
             except OSError:
                 answer = ""
             if not answer:  # the file ended it: the next one must not be asked of what is left of it
-                _ended(process)
+                _end_process(process)
                 self.process = None
             return answer == "yes\n"
 
@@ -85,11 +85,11 @@ class _Trial:
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
             self.process = subprocess.Popen(command, text=True, encoding="utf-8", **pipes)  # type: ignore[call-overload]
             self.owner = os.getpid()
-            atexit.register(_ended, self.process)
+            atexit.register(_end_process, self.process)
         return self.process
 
 
-def _ended(process: "subprocess.Popen[str]") -> None:
+def _end_process(process: "subprocess.Popen[str]") -> None:
     process.kill()
     process.wait()
     for pipe in (process.stdin, process.stdout):
@@ -102,7 +102,7 @@ _TRIAL = _Trial()
 
 def _check(name: str, file: pq.ParquetFile, schema: pa.Schema, most: int) -> None:
     said, held = file.metadata, file.schema_arrow
-    if said.metadata or held.metadata or not held.equals(_held(held, schema)):
+    if said.metadata or held.metadata or not held.equals(_expected_schema(held, schema)):
         raise VerificationFailed(f"{name}: its columns are not those that the manifest states, or it carries metadata")
     if said.num_rows > most:
         raise VerificationFailed(f"{name}: it has more rows than the manifest states")
@@ -112,7 +112,7 @@ def _check(name: str, file: pq.ParquetFile, schema: pa.Schema, most: int) -> Non
             raise VerificationFailed(f"{name}: it is compressed, which no release is")
 
 
-def _held(held: pa.Schema, schema: pa.Schema) -> pa.Schema:
+def _expected_schema(held: pa.Schema, schema: pa.Schema) -> pa.Schema:
     """What the schema should be: text may have been read as a dictionary."""
     expected = [
         (field.name, held.field(field.name).type if _is_text(held, field) else field.type) for field in as_read(schema)
@@ -127,7 +127,7 @@ def _is_text(held: pa.Schema, field: pa.Field) -> bool:
     return bool(pa.types.is_dictionary(found) and pa.types.is_string(found.value_type))
 
 
-def same_anew(path: Path, write: Writer) -> bool:
+def same_bytes_but_writer(path: Path, write: Writer) -> bool:
     """Byte by byte. The name of the version that wrote it may be another: then all but that name is compared."""
     return same(path, write) or (path.stat().st_size <= LARGEST_ANEW and _same_but_writer(path, write))
 

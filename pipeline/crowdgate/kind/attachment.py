@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crowdgate.candidate import Candidate, Question
-    from crowdgate.kind.kind import Page
+    from crowdgate.candidate import AuditQuestion, Candidate
+    from crowdgate.kind.kind import KindPage
     from crowdgate.manifest import Manifest
     from crowdgate.signing.keys import PublicKey, SigningKey
 
@@ -19,8 +19,8 @@ class Context:
     read. Once the manifest is closed also its bytes, the key that signs, and the keys that are trusted."""
 
     manifest: Manifest
-    page: Page | None = None
-    audits: Mapping[Question, bytes] = field(default_factory=dict)
+    page: KindPage | None = None
+    audits: Mapping[AuditQuestion, bytes] = field(default_factory=dict)
     register: bytes | None = None
     sealed: bytes = b""
     signer: SigningKey | None = None
@@ -41,7 +41,7 @@ class Attachment:
     problems: Callable[[Context, bytes | None], Iterator[str]]
     closing: bool = False
     evidence: Callable[[Manifest, Candidate, bytes], Candidate] | None = None
-    recorded: Question | None = None
+    recorded: AuditQuestion | None = None
 
 
 Attachments = Mapping[str, Attachment]

@@ -17,7 +17,7 @@ import numpy as np
 from crowdgate.candidate import Candidate
 from crowdgate.gate import Outcome, judge
 from crowdgate.histogram import Histogram
-from crowdgate.kind.forecast import Axes, Odds
+from crowdgate.kind.forecast import Axes, PassProbability
 from crowdgate.noise import CountNoise, NoiseSource, Vector
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def public_draws() -> Draws:
     return np.random.default_rng(0)
 
 
-def counted(prior: Prior, axes: Axes) -> Histogram | None:
+def exact_table(prior: Prior, axes: Axes) -> Histogram | None:
     """The table that counts tell as a whole; None where they do not."""
     told = prior.counted(axes)
     if told is None:
@@ -45,14 +45,14 @@ def counted(prior: Prior, axes: Axes) -> Histogram | None:
     return Histogram(tuple(axes), people.shape, codes, people[people > 0])
 
 
-def odds_of(rule: GateRule, measure: Measure, candidates: Iterable[Candidate]) -> Odds:
+def pass_probability(rule: GateRule, measure: Measure, candidates: Iterable[Candidate]) -> PassProbability:
     """The chance to pass by candidates that are drawn. Raises ValueError for a measure that reads none."""
     if measure.of_candidate is None:
         raise ValueError(f"{measure.name} must be one of data")
     found = [judge(rule, measure.of_candidate(each, rule)) is Outcome.PASS for each in candidates]
     chance, least = (sum(found) + 0.5) / (len(found) + 1), 0.5 / (len(found) + 1)
     apart = 2 * sqrt(chance * (1 - chance) / len(found))
-    return Odds(chance, max(least, chance - apart), min(1 - least, chance + apart))
+    return PassProbability(chance, max(least, chance - apart), min(1 - least, chance + apart))
 
 
 def count_noise(draws: Draws) -> CountNoise:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from crowdgate.candidate import Fact, Static
+from crowdgate.candidate import ColumnFacts, Static
 from crowdgate.hierarchy import Level
 from crowdgate.manifest import Manifest
 
@@ -15,7 +15,9 @@ def level_of(name: str, labels: tuple[str, ...]) -> Level:
     return Level(name, labels, np.arange(len(labels), dtype=np.int32))
 
 
-def static_of(said: Manifest, levels: Mapping[str, Level], facts: Mapping[str, Fact], least_class: int) -> Static:
+def static_of(
+    said: Manifest, levels: Mapping[str, Level], facts: Mapping[str, ColumnFacts], least_class: int
+) -> Static:
     """Public facts as the manifest states them, with these columns. Raises ValueError for parts of a guarantee that do
     not add up."""
     stated = said.facts
@@ -26,11 +28,11 @@ def static_of(said: Manifest, levels: Mapping[str, Level], facts: Mapping[str, F
     )  # fmt: skip
 
 
-def static_at_first(said: Manifest) -> Static:
+def static_before_data(said: Manifest) -> Static:
     """What static gates were judged by: columns are known by their public counts alone."""
     counts, joint = said.facts.margins, tuple(each.histogram for each in said.facts.joint or ())
     sizes = {name: size for each in joint for name, size in zip(each.names, each.sizes, strict=True)}
     sizes |= {name: len(own) for name, own in counts.items()}
     levels = {name: level_of(name, tuple(map(str, range(size)))) for name, size in sizes.items()}
-    facts = {name: Fact(margins=counts.get(name)) for name in sizes}
+    facts = {name: ColumnFacts(margins=counts.get(name)) for name in sizes}
     return replace(static_of(said, levels, facts, 1), joint=joint)

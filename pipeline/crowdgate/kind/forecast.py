@@ -71,7 +71,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Column:
+class ListingColumn:
     """A column of a listing: its key in JSON, its title, and how its numbers are written: a format of Python's, BOUND,
     LEAST, PEOPLE, SHARE or PROBABILITY; and what stands for none."""
 
@@ -88,7 +88,7 @@ class Listing:
 
     name: str
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[ListingColumn, ...]
     rows: tuple[Mapping[str, Value], ...]
     note: str = ""
     single: bool = False
@@ -122,7 +122,7 @@ class CellErrors:
 
 
 @dataclass(frozen=True)
-class Odds:
+class PassProbability:
     """The chance that a gate passes, with the ends of what it may be: the chance itself where nothing is open."""
 
     value: float
@@ -130,9 +130,9 @@ class Odds:
     high: float
 
     @property
-    def against(self) -> "Odds":
+    def against(self) -> "PassProbability":
         """The chance of the contrary."""
-        return Odds(1 - self.value, 1 - self.high, 1 - self.low)
+        return PassProbability(1 - self.value, 1 - self.high, 1 - self.low)
 
 
 Errors = Callable[[Axes], CellErrors | None]
@@ -154,11 +154,11 @@ def no_rows(_: float) -> Axes | None:
     return None
 
 
-GateOdds = Callable[["GateRule", "Measure", "Static"], Odds | None]
+GateOdds = Callable[["GateRule", "Measure", "Static"], PassProbability | None]
 """The chance that a gate passes by the counts that are known; None where they do not tell it."""
 
 
-def no_odds(*_: object) -> Odds | None:
+def no_pass_probability(*_: object) -> PassProbability | None:
     """Of what no counts tell."""
     return None
 
@@ -180,7 +180,7 @@ class Forecast:
     """The share of the table's people who are expected to be in the release, or that are at most."""
     stays: str = ""
     """The same in a clause, for whoever compares kinds; nothing where everybody is."""
-    odds: GateOdds = no_odds
+    odds: GateOdds = no_pass_probability
 
     @cached_property
     def listings(self) -> tuple[Listing, ...]:
@@ -195,12 +195,18 @@ class Forecast:
             inside = said
             for each in outer:
                 inside = inside.setdefault(each, {})
-            inside[name] = plain(figure.value)
+            inside[name] = json_value(figure.value)
         for listing in self.listings:
-            rows = [{key: plain(value) for key, value in row.items()} for row in listing.rows]
+            rows = [{key: json_value(value) for key, value in row.items()} for row in listing.rows]
             said[listing.name] = next(iter(rows), None) if listing.single else rows
         said["figures"] = [
-            {"name": f.name, "value": plain(f.value), "low": plain(f.low), "high": plain(f.high), "basis": str(f.basis)}
+            {
+                "name": f.name,
+                "value": json_value(f.value),
+                "low": json_value(f.low),
+                "high": json_value(f.high),
+                "basis": str(f.basis),
+            }
             for f in self.figures
         ]
         return said
@@ -214,7 +220,7 @@ class Forecast:
         return {listing.name: listing.rows for listing in self.listings}[name]
 
 
-def plain(value: Value) -> Any:
+def json_value(value: Value) -> Any:
     """A value as JSON holds it."""
     if isinstance(value, Fraction):
         return float(value)

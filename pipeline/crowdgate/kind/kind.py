@@ -17,7 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from crowdgate.candidate import Candidate, Figures, Shape, Static
+from crowdgate.candidate import Candidate, MechanismFigures, OutputType, Static
 from crowdgate.errors import Finding
 from crowdgate.formats import Format
 from crowdgate.histogram import Histogram, View
@@ -25,15 +25,15 @@ from crowdgate.policy.policy import MechanismSpec
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
-    from crowdgate.formats.written import Writer
+    from crowdgate.formats.byte_compare import Writer
     from crowdgate.guarantee import Guarantee, Part
     from crowdgate.kind.forecast import Axes, Forecast
+    from crowdgate.kind.mechanism_output import MechanismOutput
     from crowdgate.kind.picture import Picture
-    from crowdgate.kind.prior import Prior, Told
+    from crowdgate.kind.prior import Prior, ReportedCounts
     from crowdgate.kind.randomness import Randomness
-    from crowdgate.kind.seen import Seen
-    from crowdgate.manifest import Manifest, MechanismSaid
-    from crowdgate.manifest.values import Said
+    from crowdgate.manifest import Manifest, MechanismFields
+    from crowdgate.manifest.values import ManifestFields
 
 Json = dict[str, Any]
 Sections = Mapping[str, Callable[[], Json]]
@@ -51,7 +51,7 @@ class Allowance:
 
 
 @dataclass(frozen=True)
-class Page:
+class KindPage:
     """A README or an explanation: its template (a path below the package) and the values of the kind's own words.
 
     `earlier` holds values that took the place of these in releases of the same format, which keep verifying.
@@ -70,14 +70,14 @@ X = TypeVar("X", bound="Manifest")
 
 
 @dataclass(frozen=True)
-class Planned(Generic[M]):
+class PlannedMechanism(Generic[M]):
     """A mechanism with its numbers, and the parts of the guarantee that it spends."""
 
     mechanism: M
     parts: tuple[Part, ...]
 
 
-Planning = tuple[Planned[M] | None, Sequence[Finding]]
+Planning = tuple[PlannedMechanism[M] | None, Sequence[Finding]]
 """The plan, or what stands against it (places below `mechanism`)."""
 
 
@@ -92,7 +92,7 @@ class Kind(ABC, Generic[S, M, C, P, X]):
     name: str
     serves: str
     spec: type[S]
-    shapes: frozenset[Shape]
+    shapes: frozenset[OutputType]
     spends: frozenset[str]
     refits: bool = False
 
@@ -101,7 +101,7 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         """Names of the attributes that gates may name."""
 
     @abstractmethod
-    def beside(self, spec: S) -> Mapping[str, Fraction]:
+    def other_charges(self, spec: S) -> Mapping[str, Fraction]:
         """Epsilon that steps beside the mechanism take, by what they are called."""
 
     @abstractmethod
@@ -109,7 +109,7 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         """Give the mechanism its numbers, or say what stands against it."""
 
     @abstractmethod
-    def figures(self, mechanism: M) -> Figures:
+    def figures(self, mechanism: M) -> MechanismFigures:
         """What the mechanism says of its classes: k, levels and sampling rate."""
 
     @abstractmethod
@@ -121,7 +121,7 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         """Apply the mechanism: make the candidate."""
 
     @abstractmethod
-    def attacked(self, mechanism: M, counted: Histograms, randomness: Randomness) -> Seen:
+    def mechanism_output(self, mechanism: M, counted: Histograms, randomness: Randomness) -> MechanismOutput:
         """Draw what `protect` draws and stop there: all that an attacker can see."""
 
     @abstractmethod
@@ -137,19 +137,19 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         """What can be said of the mechanism before there is a candidate."""
 
     @abstractmethod
-    def mechanism(self, mechanism: M, candidate: C) -> MechanismSaid:
+    def mechanism(self, mechanism: M, candidate: C) -> MechanismFields:
         """What the manifest says of the mechanism."""
 
     @abstractmethod
-    def data(self, published: P) -> Said:
+    def data(self, published: P) -> ManifestFields:
         """What the manifest says of the files."""
 
     @abstractmethod
-    def page(self, manifest: X, published: P) -> Page:
+    def page(self, manifest: X, published: P) -> KindPage:
         """The kind's part of the README."""
 
     @abstractmethod
-    def measured(self, manifest: X, published: P) -> Candidate:
+    def output_candidate(self, manifest: X, published: P) -> Candidate:
         """The candidate that output measures read."""
 
     @abstractmethod
@@ -161,7 +161,7 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         """Figures for the custodian's private record."""
 
     @abstractmethod
-    def promise(self, mechanism: M, guarantee: Guarantee) -> list[str]:
+    def guarantee_text(self, mechanism: M, guarantee: Guarantee) -> list[str]:
         """The guarantee in words."""
 
     @abstractmethod
@@ -169,7 +169,7 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         """What else a person should know of the mechanism, in words."""
 
     @abstractmethod
-    def explained(self, mechanism: M) -> Page:
+    def explanation(self, mechanism: M) -> KindPage:
         """How the data are protected, for a reader who is no programmer."""
 
     @abstractmethod
@@ -181,11 +181,11 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         """Specifications of this kind that would publish tables at these levels."""
 
     @abstractmethod
-    def says(self) -> type[X]:
+    def manifest_class(self) -> type[X]:
         """The class of this kind's manifests."""
 
     @abstractmethod
-    def claims(self, manifest: X) -> Iterator[str]:
+    def manifest_problems(self, manifest: X) -> Iterator[str]:
         """Yield what does not hold of a manifest by itself."""
 
     @abstractmethod
@@ -193,7 +193,7 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         """Recount the files of a folder. Raises VerificationFailed for anything that differs from the manifest."""
 
     @abstractmethod
-    def tells(self, manifest: X, published: P) -> Iterable[Told]:
+    def counts_for_planning(self, manifest: X, published: P) -> Iterable[ReportedCounts]:
         """Counts of people for later plans; none where people are missing by rules that depend on the data."""
 
     def refit(self, manifest: X, published: P) -> Iterator[str]:
@@ -214,43 +214,43 @@ class Kind(ABC, Generic[S, M, C, P, X]):
             raise TypeError(f"{self.name} has another specification than {type(spec).__name__}")
         return spec
 
-    def named(self, spec: MechanismSpec) -> Sequence[str]:
+    def gate_attributes(self, spec: MechanismSpec) -> Sequence[str]:
         """The attributes that gates may name."""
         return self.attributes(self.of(spec))
 
-    def taken(self, spec: MechanismSpec) -> Mapping[str, Fraction]:
+    def other_charges_of(self, spec: MechanismSpec) -> Mapping[str, Fraction]:
         """What steps beside the mechanism take of epsilon."""
-        return self.beside(self.of(spec))
+        return self.other_charges(self.of(spec))
 
     def protection(
         self, spec: MechanismSpec, contract: Contract, allowance: Allowance
     ) -> tuple[Protection | None, Sequence[Finding]]:
         """The planned mechanism, or what stands against it."""
         planned, findings = self.plan(self.of(spec), contract, allowance)
-        return (None if planned is None or findings else _Protection(self, planned)), findings
+        return (None if planned is None or findings else _KindProtection(self, planned)), findings
 
     def rivals(self, levels: Axes) -> Sequence[MechanismSpec]:
         """Specifications of this kind that would tell tables at these levels."""
         return self.propose(levels)
 
-    def stated(self, manifest: Manifest) -> X:
+    def typed_manifest(self, manifest: Manifest) -> X:
         """A manifest of this kind."""
-        if not isinstance(manifest, self.said):
+        if not isinstance(manifest, self.manifest_model):
             raise TypeError(f"{self.name} has another manifest than {type(manifest).__name__}")
         return manifest
 
     @property
-    def said(self) -> type[X]:
+    def manifest_model(self) -> type[X]:
         """Its manifests."""
-        return self.says()
+        return self.manifest_class()
 
     def problems(self, manifest: Manifest) -> Iterator[str]:
         """What does not hold of a manifest by itself."""
-        return self.claims(self.stated(manifest))
+        return self.manifest_problems(self.typed_manifest(manifest))
 
-    def opened(self, folder: Path, manifest: Manifest, formats: Formats) -> Published:
+    def recount(self, folder: Path, manifest: Manifest, formats: Formats) -> PublishedContents:
         """What the files of a folder hold, recounted. Raises VerificationFailed."""
-        return _Published(self, self.read(folder, self.stated(manifest), formats))
+        return _KindContents(self, self.read(folder, self.typed_manifest(manifest), formats))
 
 
 class AnyKind(Protocol):
@@ -266,14 +266,14 @@ class AnyKind(Protocol):
     def spec(self) -> type[MechanismSpec]: ...
 
     @property
-    def shapes(self) -> frozenset[Shape]: ...
+    def shapes(self) -> frozenset[OutputType]: ...
 
     @property
     def spends(self) -> frozenset[str]: ...
 
-    def named(self, spec: MechanismSpec) -> Sequence[str]: ...
+    def gate_attributes(self, spec: MechanismSpec) -> Sequence[str]: ...
 
-    def taken(self, spec: MechanismSpec) -> Mapping[str, Fraction]: ...
+    def other_charges_of(self, spec: MechanismSpec) -> Mapping[str, Fraction]: ...
 
     def protection(
         self, spec: MechanismSpec, contract: Contract, allowance: Allowance
@@ -282,20 +282,20 @@ class AnyKind(Protocol):
     def rivals(self, levels: Axes) -> Sequence[MechanismSpec]: ...
 
     @property
-    def said(self) -> type[Manifest]: ...
+    def manifest_model(self) -> type[Manifest]: ...
 
     @property
     def refits(self) -> bool: ...
 
     def problems(self, manifest: Manifest) -> Iterator[str]: ...
 
-    def opened(self, folder: Path, manifest: Manifest, formats: Formats) -> Published: ...
+    def recount(self, folder: Path, manifest: Manifest, formats: Formats) -> PublishedContents: ...
 
 
 Kinds = Mapping[str, AnyKind]
 
 
-class Published(ABC):
+class PublishedContents(ABC):
     """What the files of a release hold, made or read."""
 
     @abstractmethod
@@ -303,11 +303,11 @@ class Published(ABC):
         """The files of the kind: all but attachments and manifest."""
 
     @abstractmethod
-    def page(self, manifest: Manifest) -> Page:
+    def page(self, manifest: Manifest) -> KindPage:
         """The kind's part of the README."""
 
     @abstractmethod
-    def data(self) -> Said:
+    def data(self) -> ManifestFields:
         """What the manifest says of the files."""
 
     @abstractmethod
@@ -323,11 +323,11 @@ class Published(ABC):
         """What of the data is not as other files give it again."""
 
     @abstractmethod
-    def tells(self, manifest: Manifest) -> Iterable[Told]:
+    def counts_for_planning(self, manifest: Manifest) -> Iterable[ReportedCounts]:
         """Counts of people for later plans."""
 
 
-class Protected(ABC):
+class ProtectedCandidate(ABC):
     """A candidate with all that is said of it."""
 
     @property
@@ -336,11 +336,11 @@ class Protected(ABC):
         """What measures read."""
 
     @abstractmethod
-    def published(self, contract: Contract) -> Published:
+    def published(self, contract: Contract) -> PublishedContents:
         """What its files would hold."""
 
     @abstractmethod
-    def mechanism(self) -> MechanismSaid:
+    def mechanism(self) -> MechanismFields:
         """What the manifest says of the mechanism."""
 
     @abstractmethod
@@ -362,7 +362,7 @@ class Protection(ABC):
         """What it spends."""
 
     @abstractmethod
-    def figures(self) -> Figures:
+    def figures(self) -> MechanismFigures:
         """What it says of its classes."""
 
     @abstractmethod
@@ -374,7 +374,7 @@ class Protection(ABC):
         """What can be said of it before there is a candidate."""
 
     @abstractmethod
-    def promise(self, guarantee: Guarantee) -> list[str]:
+    def guarantee_text(self, guarantee: Guarantee) -> list[str]:
         """The guarantee in words."""
 
     @abstractmethod
@@ -382,7 +382,7 @@ class Protection(ABC):
         """What else a person should know of it, in words."""
 
     @abstractmethod
-    def explained(self) -> Page:
+    def explanation(self) -> KindPage:
         """How it protects, for somebody who is no programmer."""
 
     @abstractmethod
@@ -390,18 +390,18 @@ class Protection(ABC):
         """What is expected."""
 
     @abstractmethod
-    def protect(self, static: Static, counted: Histograms, randomness: Randomness) -> Protected:
+    def protect(self, static: Static, counted: Histograms, randomness: Randomness) -> ProtectedCandidate:
         """Apply it."""
 
     @abstractmethod
-    def attacked(self, counted: Histograms, randomness: Randomness) -> Seen:
+    def mechanism_output(self, counted: Histograms, randomness: Randomness) -> MechanismOutput:
         """All that it draws, of which everything that is published is made."""
 
 
 @dataclass(frozen=True, eq=False)
-class _Protection(Protection, Generic[S, M, C, P, X]):
+class _KindProtection(Protection, Generic[S, M, C, P, X]):
     of: Kind[S, M, C, P, X]
-    planned: Planned[M]
+    planned: PlannedMechanism[M]
 
     @property
     def kind(self) -> AnyKind:
@@ -411,7 +411,7 @@ class _Protection(Protection, Generic[S, M, C, P, X]):
     def parts(self) -> tuple[Part, ...]:
         return self.planned.parts
 
-    def figures(self) -> Figures:
+    def figures(self) -> MechanismFigures:
         return self.of.figures(self.planned.mechanism)
 
     def views(self) -> Mapping[str, View]:
@@ -420,28 +420,28 @@ class _Protection(Protection, Generic[S, M, C, P, X]):
     def parameters(self) -> Json:
         return self.of.parameters(self.planned.mechanism)
 
-    def promise(self, guarantee: Guarantee) -> list[str]:
-        return self.of.promise(self.planned.mechanism, guarantee)
+    def guarantee_text(self, guarantee: Guarantee) -> list[str]:
+        return self.of.guarantee_text(self.planned.mechanism, guarantee)
 
     def notes(self) -> list[str]:
         return self.of.notes(self.planned.mechanism)
 
-    def explained(self) -> Page:
-        return self.of.explained(self.planned.mechanism)
+    def explanation(self) -> KindPage:
+        return self.of.explanation(self.planned.mechanism)
 
     def outlook(self, prior: Prior) -> Forecast:
         return self.of.outlook(self.planned.mechanism, prior)
 
-    def protect(self, static: Static, counted: Histograms, randomness: Randomness) -> Protected:
+    def protect(self, static: Static, counted: Histograms, randomness: Randomness) -> ProtectedCandidate:
         made = self.of.protect(self.planned.mechanism, static, counted, randomness)
-        return _Protected(self.of, self.planned.mechanism, made)
+        return _KindCandidate(self.of, self.planned.mechanism, made)
 
-    def attacked(self, counted: Histograms, randomness: Randomness) -> Seen:
-        return self.of.attacked(self.planned.mechanism, counted, randomness)
+    def mechanism_output(self, counted: Histograms, randomness: Randomness) -> MechanismOutput:
+        return self.of.mechanism_output(self.planned.mechanism, counted, randomness)
 
 
 @dataclass(frozen=True, eq=False)
-class _Protected(Protected, Generic[S, M, C, P, X]):
+class _KindCandidate(ProtectedCandidate, Generic[S, M, C, P, X]):
     of: Kind[S, M, C, P, X]
     by: M
     made: C
@@ -450,10 +450,10 @@ class _Protected(Protected, Generic[S, M, C, P, X]):
     def candidate(self) -> Candidate:
         return self.made
 
-    def published(self, contract: Contract) -> Published:
-        return _Published(self.of, self.of.publish(self.by, self.made, contract))
+    def published(self, contract: Contract) -> PublishedContents:
+        return _KindContents(self.of, self.of.publish(self.by, self.made, contract))
 
-    def mechanism(self) -> MechanismSaid:
+    def mechanism(self) -> MechanismFields:
         return self.of.mechanism(self.by, self.made)
 
     def private(self, counted: Histograms) -> Sections:
@@ -461,27 +461,27 @@ class _Protected(Protected, Generic[S, M, C, P, X]):
 
 
 @dataclass(frozen=True, eq=False)
-class _Published(Published, Generic[S, M, C, P, X]):
+class _KindContents(PublishedContents, Generic[S, M, C, P, X]):
     of: Kind[S, M, C, P, X]
     held: P
 
     def files(self, manifest: Manifest, formats: Formats) -> Mapping[str, Writer]:
-        return self.of.files(self.of.stated(manifest), self.held, formats)
+        return self.of.files(self.of.typed_manifest(manifest), self.held, formats)
 
-    def page(self, manifest: Manifest) -> Page:
-        return self.of.page(self.of.stated(manifest), self.held)
+    def page(self, manifest: Manifest) -> KindPage:
+        return self.of.page(self.of.typed_manifest(manifest), self.held)
 
-    def data(self) -> Said:
+    def data(self) -> ManifestFields:
         return self.of.data(self.held)
 
     def candidate(self, manifest: Manifest) -> Candidate:
-        return self.of.measured(self.of.stated(manifest), self.held)
+        return self.of.output_candidate(self.of.typed_manifest(manifest), self.held)
 
     def pictures(self, manifest: Manifest) -> Sequence[Picture]:
-        return self.of.pictures(self.of.stated(manifest), self.held)
+        return self.of.pictures(self.of.typed_manifest(manifest), self.held)
 
     def refit(self, manifest: Manifest) -> Iterator[str]:
-        return self.of.refit(self.of.stated(manifest), self.held)
+        return self.of.refit(self.of.typed_manifest(manifest), self.held)
 
-    def tells(self, manifest: Manifest) -> Iterable[Told]:
-        return self.of.tells(self.of.stated(manifest), self.held)
+    def counts_for_planning(self, manifest: Manifest) -> Iterable[ReportedCounts]:
+        return self.of.counts_for_planning(self.of.typed_manifest(manifest), self.held)

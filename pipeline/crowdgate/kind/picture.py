@@ -10,7 +10,7 @@ Place = float | str
 
 
 @dataclass(frozen=True)
-class Point:
+class PicturePoint:
     """A number at its place, and the ends of its range (None: it has none)."""
 
     at: Place
@@ -25,7 +25,7 @@ class Series:
     among others."""
 
     name: str
-    points: tuple[Point, ...]
+    points: tuple[PicturePoint, ...]
     style: Literal["marked", "joined", "steps", "chosen"] = "marked"
 
 
@@ -57,7 +57,7 @@ class Picture:
     across: bool = False
 
     @property
-    def points(self) -> Iterator[Point]:
+    def points(self) -> Iterator[PicturePoint]:
         """All numbers."""
         return (point for each in self.series for point in each.points)
 

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crowdgate.candidate import Cost, Fact, Shape, Static
-from crowdgate.manifest import plain_words
+from crowdgate.candidate import ColumnFacts, Cost, OutputType, Static
+from crowdgate.manifest import plain_guarantee
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
@@ -35,7 +35,7 @@ class Plan:
     @property
     def watched(self) -> tuple[str, ...]:
         """The columns whose invalid cells a charged gate asks for."""
-        asked = (rule.of for rule, measure in self.gates if measure.shape is Shape.INPUT)
+        asked = (rule.of for rule, measure in self.gates if measure.shape is OutputType.INPUT)
         return tuple(sorted({name for name in asked if name is not None}))
 
     def expected_of(self, released: Collection[str]) -> set[str]:
@@ -52,26 +52,26 @@ class Plan:
             people=people,
             least_class=figures.least_class,
             levels=figures.levels,
-            facts={name: Fact.of(attribute) for name, attribute in self.bundle.contract.by_name.items()},
+            facts={name: ColumnFacts.of(attribute) for name, attribute in self.bundle.contract.by_name.items()},
             rows_per_unit=self.bundle.contract.unit.rows,
             beta=figures.beta,
             joint=tuple(each.at(figures.levels) for each in self.bundle.contract.joint),
         )
 
-    def alone(self) -> Static:
+    def first_release_facts(self) -> Static:
         """The public facts when the ledger is not asked: this release is the population's first."""
         budget = self.bundle.budget.spec
         this = (self.guarantee.epsilon, self.guarantee.delta)
         return self.static(budget.people, (budget.epsilon, budget.delta), this)
 
-    def promise(self) -> list[str]:
+    def guarantee_text(self) -> list[str]:
         """The guarantee in words: total, parts, and the form for users who take the number of people as known."""
-        return self.protection.promise(self.guarantee)
+        return self.protection.guarantee_text(self.guarantee)
 
     def plain(self, static: Static, *, first: bool = False) -> tuple[str, ...]:
         """What the guarantee comes to for people: a plain sentence, and what it stands on."""
         gates = (rule for rule, _ in self.gates)
-        return plain_words(static.people, static.rows_per_unit, static.spent, gates, first=first)
+        return plain_guarantee(static.people, static.rows_per_unit, static.spent, gates, first=first)
 
 
 def columns_read(contract: Contract, protection: Protection) -> tuple[str, ...]:

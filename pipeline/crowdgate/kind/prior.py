@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.hierarchy import Level, above
+from crowdgate.hierarchy import Level, coarser_codes
 from crowdgate.kind.forecast import Axes, Basis, Floats
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_CLASSES
-from crowdgate.risk.joint import Known, fitted
+from crowdgate.risk.joint import KnownMargin, fitted
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Attribute
@@ -37,7 +37,7 @@ LEAST_SHARE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class ReportedCounts:
     """A table of counts as a release or a public table tells it: labels of its axes, counts in their order, and the
     variance of the noise of each (0: exact)."""
 
@@ -47,7 +47,7 @@ class Told:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class CountsAtLevels:
     """The same at the levels of a contract."""
 
     axes: Axes
@@ -56,7 +56,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Range:
+class ExpectedRange:
     """An expectation and the ends of its range."""
 
     value: float
@@ -65,7 +65,7 @@ class Range:
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class ExpectedCounts:
     """The people expected in every cell of a table, in the shape of its axes, and what that rests on.
 
     `fits` gives, for ranges, the same as if attributes were independent, and then as fitted to counts with noise of
@@ -82,21 +82,23 @@ class Joint:
         """Independence, then the fits to counts with more noise."""
         return self.fits()
 
-    def range_of(self, value: Callable[[Floats], float], slack: Callable[[float], float], most: float) -> Range:
+    def range_of(self, value: Callable[[Floats], float], slack: Callable[[float], float], most: float) -> ExpectedRange:
         """The expectation of a number of people's cells, which is from 0 to `most`; `slack` is the least half width."""
         found = value(self.people)
         if self.basis is Basis.COUNTED:
-            return Range(found, max(0.0, found - slack(found)), min(max(most, found), found + slack(found)))
+            return ExpectedRange(found, max(0.0, found - slack(found)), min(max(most, found), found + slack(found)))
         if not self.others:
-            return Range(found, 0.0, max(most, found))
+            return ExpectedRange(found, 0.0, max(most, found))
         independent, *noisy = (abs(value(other) - found) for other in self.others)
         half = WIDER[self.basis] * slack(found) + UNTOLD[self.basis] * independent + AGAIN * max(noisy, default=0.0)
-        return Range(found, max(0.0, found - half), min(max(most, found), found + half))
+        return ExpectedRange(found, max(0.0, found - half), min(max(most, found), found + half))
 
-    def summed(self, axes: Axes) -> Joint:
+    def summed(self, axes: Axes) -> ExpectedCounts:
         """The same for a table of some of the axes, at these levels or coarser ones."""
         people = coarsened(self.people, self.axes, axes)
-        return Joint(axes, people, self.basis, lambda: tuple(coarsened(o, self.axes, axes) for o in self.others))
+        return ExpectedCounts(
+            axes, people, self.basis, lambda: tuple(coarsened(o, self.axes, axes) for o in self.others)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +107,8 @@ class Prior:
 
     people: int
     attributes: Mapping[str, Attribute]
-    tables: tuple[Table, ...] = ()
-    _joints: dict[tuple[tuple[str, str], ...], Joint | None] = field(default_factory=dict, init=False)
+    tables: tuple[CountsAtLevels, ...] = ()
+    _joints: dict[tuple[tuple[str, str], ...], ExpectedCounts | None] = field(default_factory=dict, init=False)
 
     def levels(self, name: str) -> tuple[Level, ...]:
         """The levels of an attribute, finest first."""
@@ -131,7 +133,7 @@ class Prior:
         ladder = (each for each in self.levels(name) if 1 < len(each) <= len(level))
         return next((each for each in ladder if self.shares(name, each) is not None), None)
 
-    def told(self, name: str) -> bool:
+    def is_counted(self, name: str) -> bool:
         """Whether some table counts the attribute, at several values unless it has one."""
         sizes = (len(table.axes[name]) for table in self.tables if name in table.axes)
         return any(size >= min(2, len(self.levels(name)[0])) for size in sizes)
@@ -141,7 +143,7 @@ class Prior:
         found = self.joint(axes)
         return None if found is None else found.people.reshape(-1)
 
-    def joint(self, axes: Axes) -> Joint | None:
+    def joint(self, axes: Axes) -> ExpectedCounts | None:
         """The people expected in every cell of a table; None where too little is known, or for too many cells."""
         if not self.tables:
             return self._joint(axes)
@@ -154,10 +156,10 @@ class Prior:
         """The people in every cell of a table that counts without noise tell as a whole; None where none does."""
         if prod(map(len, axes.values())) > MOST_CELLS_FITTED:
             return None
-        whole = (table for table in self.tables if not table.variance.any() and _tells(table.axes, axes))
+        whole = (table for table in self.tables if not table.variance.any() and _is_finer(table.axes, axes))
         return next((coarsened(table.counts, table.axes, axes) for table in whole), None)
 
-    def _joint(self, axes: Axes) -> Joint | None:
+    def _joint(self, axes: Axes) -> ExpectedCounts | None:
         most = MOST_CELLS_FITTED if self.tables else MOST_CLASSES
         shares = [self.shares(name, level) for name, level in axes.items()]
         if prod(map(len, axes.values())) > most or any(share is None for share in shares):
@@ -166,20 +168,20 @@ class Prior:
         for share in shares:
             assert share is not None, "asked before"
             people = np.multiply.outer(people, share)
-        return self._related(axes, people) if self.tables else Joint(axes, people, Basis.MARGINS, tuple)
+        return self._related(axes, people) if self.tables else ExpectedCounts(axes, people, Basis.MARGINS, tuple)
 
-    def _related(self, axes: Axes, people: Floats) -> Joint:
+    def _related(self, axes: Axes, people: Floats) -> ExpectedCounts:
         counted = self.counted(axes)
         if counted is not None:
-            return Joint(axes, counted, Basis.COUNTED, tuple)
+            return ExpectedCounts(axes, counted, Basis.COUNTED, tuple)
         tables = _restricted(self.tables, axes)
         base = people + self.people * LEAST_SHARE / people.size
         basis = _basis(tables, axes)
-        fits = tuple if basis is Basis.PARTLY else lambda: _others(base, tables, axes)
-        return Joint(axes, fitted(base, [_known(table, axes) for table in tables]), basis, fits)
+        fits = tuple if basis is Basis.PARTLY else lambda: _alternative_fits(base, tables, axes)
+        return ExpectedCounts(axes, fitted(base, [_joint_table(table, axes) for table in tables]), basis, fits)
 
 
-def _basis(tables: Sequence[Table], axes: Axes) -> Basis:
+def _basis(tables: Sequence[CountsAtLevels], axes: Axes) -> Basis:
     """Whether tables relate every two attributes of several values, and at these levels."""
     names = [name for name, level in axes.items() if len(level) > 1]
     wanted = [*combinations(names, min(2, len(names)))]
@@ -195,7 +197,7 @@ def coarsened(counts: Floats, axes: Axes, wanted: Axes) -> Floats:
     """A table's sums at coarser levels of some of its axes, in the order that is wanted."""
     out = np.asarray(counts.sum(axis=tuple(at for at, name in enumerate(axes) if name not in wanted)))
     for at, name in enumerate(name for name in axes if name in wanted):
-        codes = above(axes[name], wanted[name])
+        codes = coarser_codes(axes[name], wanted[name])
         order = np.argsort(codes, kind="stable")
         groups, starts = np.unique(codes[order], return_index=True)
         sums = np.zeros((len(wanted[name]), *np.delete(out.shape, at)))
@@ -205,39 +207,39 @@ def coarsened(counts: Floats, axes: Axes, wanted: Axes) -> Floats:
     return np.transpose(out, [left.index(name) for name in wanted])
 
 
-def _others(base: Floats, tables: tuple[Table, ...], axes: Axes) -> tuple[Floats, ...]:
+def _alternative_fits(base: Floats, tables: tuple[CountsAtLevels, ...], axes: Axes) -> tuple[Floats, ...]:
     """Independent attributes, then fits to counts with noise added once more. The draws are public and always the
     same."""
     draws = np.random.default_rng(0)
-    single = [_known(table, axes) for table in tables if len(table.axes) < 2]
+    single = [_joint_table(table, axes) for table in tables if len(table.axes) < 2]
     moved = DRAWS if any(table.variance.any() for table in tables) else 0
-    noisy = ([_known(_moved(table, draws), axes) for table in tables] for _ in range(moved))
+    noisy = ([_joint_table(_with_noise(table, draws), axes) for table in tables] for _ in range(moved))
     return (fitted(base, single), *(fitted(base, own) for own in noisy))
 
 
-def _moved(table: Table, draws: np.random.Generator) -> Table:
+def _with_noise(table: CountsAtLevels, draws: np.random.Generator) -> CountsAtLevels:
     noise = draws.standard_normal(table.counts.shape) * np.sqrt(table.variance)
     return replace(table, counts=np.maximum(table.counts + noise, 0.0))
 
 
-def _tells(finer: Axes, axes: Axes) -> bool:
+def _is_finer(finer: Axes, axes: Axes) -> bool:
     return all(name in finer and len(finer[name]) >= len(level) for name, level in axes.items())
 
 
-def _restricted(tables: tuple[Table, ...], axes: Axes) -> tuple[Table, ...]:
+def _restricted(tables: tuple[CountsAtLevels, ...], axes: Axes) -> tuple[CountsAtLevels, ...]:
     """What the tables say of these axes: no level finer than there, of equal tables the one with the least noise."""
-    best: dict[tuple[tuple[str, int], ...], Table] = {}
+    best: dict[tuple[tuple[str, int], ...], CountsAtLevels] = {}
     for table in tables:
         kept = {name: min(table.axes[name], level, key=len) for name, level in axes.items() if name in table.axes}
         sums = (coarsened(part, table.axes, kept) for part in (table.counts, table.variance))
-        found = Table(kept, *sums)
+        found = CountsAtLevels(kept, *sums)
         key = tuple((name, len(level)) for name, level in kept.items())
         if key not in best or found.variance.sum() < best[key].variance.sum():
             best[key] = found
     return tuple(best.values())
 
 
-def _known(table: Table, axes: Axes) -> Known:
+def _joint_table(table: CountsAtLevels, axes: Axes) -> KnownMargin:
     places = {name: at for at, name in enumerate(axes)}
-    codes = {places[name]: above(axes[name], level) for name, level in table.axes.items()}
-    return Known(codes, table.counts, table.variance)
+    codes = {places[name]: coarser_codes(axes[name], level) for name, level in table.axes.items()}
+    return KnownMargin(codes, table.counts, table.variance)

@@ -43,7 +43,7 @@ class Randomness(Protocol):
     def vectors(self) -> NoiseSource:
         """Noise for vectors."""
 
-    def coins(self, beta: Fraction) -> Subsampler:
+    def subsampler(self, beta: Fraction) -> Subsampler:
         """Fresh coins of that rate, to be thrown once."""
 
     def seed(self) -> bytes:
@@ -61,7 +61,7 @@ class KeyedRandomness:
     vectors: NoiseSource = OPENDP
     _numbers: count[int] = field(default_factory=count)
 
-    def coins(self, beta: Fraction) -> Subsampler:
+    def subsampler(self, beta: Fraction) -> Subsampler:
         """Coins that no earlier call has given."""
         return bernoulli_subsampler(self.key, beta, next(self._numbers))
 

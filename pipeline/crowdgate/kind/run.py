@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from crowdgate import manifest
-from crowdgate.publish.publisher import Staged, staged_folder
-from crowdgate.short_repr import short_repr
+from crowdgate.publish.publisher import StagedRelease, staged_folder
+from crowdgate.system.short_repr import short_repr
 
 if TYPE_CHECKING:
-    from crowdgate.candidate import Audits, Input, Question, Static
+    from crowdgate.candidate import AuditQuestion, Audits, Input, Static
     from crowdgate.gate import Verdict
     from crowdgate.guarantee import Guarantee
     from crowdgate.histogram import Histogram
-    from crowdgate.kind.kind import Protected
+    from crowdgate.kind.kind import ProtectedCandidate
     from crowdgate.kind.plan import Plan
     from crowdgate.ledger.ledger import Ledger, Reservation
     from crowdgate.publish.register import Register
@@ -83,7 +83,7 @@ class Run:
     destination: Path
     holder: str
     audits: Audits = field(default_factory=dict)
-    audit_records: Mapping[Question, bytes] = field(default_factory=dict)
+    audit_records: Mapping[AuditQuestion, bytes] = field(default_factory=dict)
     register: Register | None = None
 
     @property
@@ -100,7 +100,7 @@ class Run:
 
 
 @dataclass(frozen=True, eq=False)
-class Reserved:
+class ReservedRun:
     """A run that the ledger has charged, and its charge. `informed`: its policy was first used after a look at a
     private record."""
 
@@ -112,7 +112,7 @@ class Reserved:
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class CountedTable:
     """The table in the views that its kind of release needs, what came in, and what the contract's rules said.
     Confidential. `ingested` are figures for the curator."""
 
@@ -124,17 +124,17 @@ class Counted:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedCandidate:
     """A candidate with the verdicts of all gates."""
 
-    protected: Protected
+    protected: ProtectedCandidate
     verdicts: tuple[Verdict, ...]
     injected: bool
 
 
 @dataclass(frozen=True)
-class Ready:
+class CommittedRelease:
     """A staged release that the ledger has committed to."""
 
-    staged: Staged
+    staged: StagedRelease
     verdicts: tuple[Verdict, ...]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from crowdgate.later import exported
+from crowdgate.system.lazy_exports import exported
 
 if TYPE_CHECKING:
     from crowdgate.ledger.ledger import Ledger as Ledger

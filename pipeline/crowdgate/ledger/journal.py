@@ -30,7 +30,7 @@ _MANY = 2000
 Row = tuple[Table, Mapping[str, Any]]
 
 
-class Line(NamedTuple):
+class JournalLine(NamedTuple):
     """One line. `detail` is JSON: when and by whom, and the rows that were written; `digest` covers this line and all
     before it."""
 
@@ -42,27 +42,27 @@ class Line(NamedTuple):
     digest: str
 
     @property
-    def said(self) -> dict[str, Any]:
+    def detail_values(self) -> dict[str, Any]:
         """The detail."""
-        return parsed(self.detail)
+        return parse_detail(self.detail)
 
     @property
     def day(self) -> str | None:
         """The day on which it was written (YYYY-MM-DD) by the ledger's clock; None for lines of format 1, which do not
         say."""
-        when = self.said.get("at")
+        when = self.detail_values.get("at")
         return None if when is None else str(when)[:10]
 
     def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """The rows that it wrote, with the names of their tables."""
-        return ((each["table"], each["row"]) for each in held_of(self.said))
+        return ((each["table"], each["row"]) for each in rows_of_detail(self.detail_values))
 
     def row(self, table: Table) -> dict[str, Any]:
         """The row that it wrote into a table. Raises StopIteration without one."""
         return next(row for name, row in self.rows() if name == table.name)
 
 
-def parsed(detail: str | None) -> dict[str, Any]:
+def parse_detail(detail: str | None) -> dict[str, Any]:
     """A detail, of which no character is left over. Raises ValueError."""
     if detail is None:
         return {}
@@ -72,64 +72,66 @@ def parsed(detail: str | None) -> dict[str, Any]:
     return said
 
 
-def held_of(said: Mapping[str, Any]) -> Sequence[Any]:
+def rows_of_detail(said: Mapping[str, Any]) -> Sequence[Any]:
     """The rows of a detail, each with its table: a list, or, in lines of a ledger of format 1, one."""
     found: Sequence[Any] = said.get("rows", [said] if "table" in said else ())
     return found
 
 
-def following(
+def next_line(
     after: tuple[int, str],
     event: str,
     subject: str,
     commitment: str | None,
     rows: Sequence[Row],
     said: Mapping[str, object],
-) -> Line:
+) -> JournalLine:
     """The line after the one of this number and digest."""
     number, digest = after
     held = {"rows": [{"table": table.name, "row": dict(row)} for table, row in rows]} if rows else {}
-    return chained(digest, number + 1, event, subject, commitment, _encoded({**said, **held}))
+    return chain_line(digest, number + 1, event, subject, commitment, _encoded({**said, **held}))
 
 
-def raw(connection: Connection, rows: Select[Any]) -> Iterator[tuple[Any, ...]]:
+def raw_rows(connection: Connection, rows: Select[Any]) -> Iterator[tuple[Any, ...]]:
     """Rows as the database driver has them: a hundred thousand take half the time so."""
     cursor = connection.execute(rows).cursor
     while cursor is not None and (part := cursor.fetchmany(_MANY)):
         yield from part
 
 
-def since(number: int) -> Select[Any]:
+def lines_after(number: int) -> Select[Any]:
     """All lines after one, in their order."""
     return select(journal).where(journal.c.number > number).order_by(journal.c.number)
 
 
-def lines(connection: Connection) -> Iterator[Line]:
+def lines(connection: Connection) -> Iterator[JournalLine]:
     """All lines in their order."""
-    return (Line(*row) for row in raw(connection, since(0)))
+    return (JournalLine(*row) for row in raw_rows(connection, lines_after(0)))
 
 
-def line_at(connection: Connection, number: int) -> Line | None:
+def line_at(connection: Connection, number: int) -> JournalLine | None:
     """The line of a number, or None."""
     found = connection.execute(select(journal).where(journal.c.number == number)).one_or_none()
-    return None if found is None else Line(*found)
+    return None if found is None else JournalLine(*found)
 
 
-def last_line(connection: Connection) -> Line:
+def last_line(connection: Connection) -> JournalLine:
     """The last line; there always is one, of the ledger's creation."""
-    return Line(*connection.execute(select(journal).order_by(journal.c.number.desc()).limit(1)).one())
+    return JournalLine(*connection.execute(select(journal).order_by(journal.c.number.desc()).limit(1)).one())
 
 
-def last_of(connection: Connection, event: str, subject: str) -> Line | None:
+def last_of(connection: Connection, event: str, subject: str) -> JournalLine | None:
     """The last line of an event with this subject, or None."""
     own = select(journal).where(journal.c.event == event, journal.c.subject == subject)
     found = connection.execute(own.order_by(journal.c.number.desc()).limit(1)).one_or_none()
-    return None if found is None else Line(*found)
+    return None if found is None else JournalLine(*found)
 
 
-def chained(digest: str, number: int, event: str, subject: str, commitment: str | None, detail: str | None) -> Line:
+def chain_line(
+    digest: str, number: int, event: str, subject: str, commitment: str | None, detail: str | None
+) -> JournalLine:
     """The line that follows one with this digest."""
-    return Line(
+    return JournalLine(
         number, event, subject, commitment, detail, digest_of(digest, number, event, subject, commitment, detail)
     )
 

@@ -27,16 +27,16 @@ from typing import Any, Literal
 from sqlalchemy import Connection, func, select, update
 
 from crowdgate.errors import LedgerRefused, VerificationFailed
-from crowdgate.ledger import charging, schema
-from crowdgate.ledger.attested import Attested, Changed
+from crowdgate.ledger import reservations, schema
+from crowdgate.ledger.access_log import is_informed
 from crowdgate.ledger.author import author
-from crowdgate.ledger.charging import Asked, Reservation
-from crowdgate.ledger.held import RECORDED
-from crowdgate.ledger.journal import Line, last_line, last_of, line_at, lines
-from crowdgate.ledger.looks import informed
-from crowdgate.ledger.pen import Pen
+from crowdgate.ledger.journal import JournalLine, last_line, last_of, line_at, lines
+from crowdgate.ledger.journal_rules import RECORDED
+from crowdgate.ledger.journal_writer import JournalWriter
+from crowdgate.ledger.replay import JournalMismatch, JournalReplay
+from crowdgate.ledger.reservations import ChargeRequest, Reservation
 from crowdgate.ledger.schema import entries, freezes, ledgers, populations
-from crowdgate.ledger.signed import is_signed, sign, signed_by
+from crowdgate.ledger.signatures import is_signed, is_signed_by, sign
 from crowdgate.ledger.store import DAMAGED, Store
 from crowdgate.ledger.stores import kind_of
 from crowdgate.ledger.values import (
@@ -54,7 +54,18 @@ from crowdgate.ledger.values import (
 )
 from crowdgate.signing.keys import PublicKey, SigningKey
 
-__all__ = ["Asked", "Budget", "Entry", "Ledger", "Line", "Reservation", "Spend", "State", "create", "open_ledger"]
+__all__ = [
+    "Budget",
+    "ChargeRequest",
+    "Entry",
+    "JournalLine",
+    "Ledger",
+    "Reservation",
+    "Spend",
+    "State",
+    "create",
+    "open_ledger",
+]
 
 PATIENCE = 600.0
 """Seconds that a run waits for others that write the ledger, which takes each of them milliseconds."""
@@ -71,7 +82,7 @@ def create(url: str, name: str, signer: SigningKey | None = None) -> str:
     kind = kind_of(url)
     with kind.made(url) as engine, engine.begin() as connection:
         schema.metadata.create_all(connection)
-        pen = Pen(connection, Attested(), kind.now(connection), author())
+        pen = JournalWriter(connection, JournalReplay(), kind.now(connection), author())
         row = pen.added(ledgers, {"id": ledger_id, "format": schema.FORMAT})
         line = pen.line("ledger.created", ledger_id, None, [row])
         if signer is not None:
@@ -109,10 +120,10 @@ def open_ledger(
     return Ledger(found[0].id, store, signer, trusted)
 
 
-class _Seen(threading.local):
+class _ThreadReplay(threading.local):
     """What a thread has followed of the journal."""
 
-    attested: Attested | None = None
+    attested: JournalReplay | None = None
 
 
 class Ledger:
@@ -128,12 +139,12 @@ class Ledger:
         self.id = ledger_id
         self.path = store.path
         self.trusted = tuple(trusted)
-        self.signer, self._store, self._seen = signer, store, _Seen()
+        self.signer, self._store, self._seen = signer, store, _ThreadReplay()
 
     def budget(self, population: str) -> Budget | None:
         """The population's budget as registered, or None before its first reservation."""
         with self._reading() as connection:
-            return schema.registered(connection, population)
+            return schema.registered_budget(connection, population)
 
     def budgets(self) -> list[Budget]:
         """Every registered budget, by population."""
@@ -147,7 +158,7 @@ class Ledger:
             found = connection.execute(select(entries).order_by(entries.c.number)).mappings()
             return [schema.entry_of(row) for row in found]
 
-    def journal(self) -> list[Line]:
+    def journal(self) -> list[JournalLine]:
         """Everything that was ever changed or recorded, in its order.
 
         Of a ledger that was edited nothing is told: raises LedgerRefused as `attest` does, but for keys.
@@ -155,7 +166,7 @@ class Ledger:
         with self._reading() as connection:
             return list(lines(connection))
 
-    def head(self) -> Line:
+    def head(self) -> JournalLine:
         """The journal's last line: where the ledger is in its own time."""
         with self._reading() as connection:
             return last_line(connection)
@@ -174,24 +185,24 @@ class Ledger:
     def frozen(self, population: str) -> bool:
         """Whether nothing may be charged to the population, nor read of it."""
         with self._reading() as connection:
-            return schema.frozen(connection, population)
+            return schema.is_frozen(connection, population)
 
     def entry(self, release_id: str) -> Entry | None:
         """The entry of this id that is not void, or None."""
         with self._reading() as connection:
-            return schema.live(connection, release_id)
+            return schema.live_entry(connection, release_id)
 
-    def place(self, release_id: str) -> Line:
+    def place(self, release_id: str) -> JournalLine:
         """The line of the journal that charged this release last. Raises LedgerRefused when there is none."""
         with self._reading() as connection:
-            found = last_of(connection, charging.RESERVED, release_id)
+            found = last_of(connection, reservations.RESERVED, release_id)
         if found is None:
-            raise LedgerRefused(f"{release_id} {_stands(None)}")
+            raise LedgerRefused(f"{release_id} {_state_text(None)}")
         return found
 
     def informed(self, population: str, policy_digest: str, until: int | None = None) -> bool:
         """Whether a policy is informed by confidential data, as of the journal's line `until` (None: as of now)."""
-        return informed(self.journal()[:until], population, policy_digest)
+        return is_informed(self.journal()[:until], population, policy_digest)
 
     def attest(self) -> None:
         """Follows the journal and compares every row with it: once, then what was written since.
@@ -200,7 +211,7 @@ class Ledger:
         last line is signed with none of them.
         """
         with self._transaction(writing=False) as connection:
-            self._followed(connection)
+            self._trusted_replay(connection)
 
     def check(
         self,
@@ -218,16 +229,16 @@ class Ledger:
         is frozen, if this `version` of a policy was charged with another digest, or if a release has used up this
         inherited `sample`.
         """
-        with self._transaction(writing=False) as connection, self._told():
-            pen = Pen(connection, self._followed(connection), "", "")
-            charging.look(pen, budget.population, contract_id)
-            charging.refuse_frozen(pen, budget.population)
-            charging.refuse_used(pen, budget.population, sample)
+        with self._transaction(writing=False) as connection, self._mismatch_as_refusal():
+            pen = JournalWriter(connection, self._trusted_replay(connection), "", "")
+            reservations.check_rows(pen, budget.population, contract_id)
+            reservations.refuse_frozen(pen, budget.population)
+            reservations.refuse_used_sample(pen, budget.population, sample)
             if version is not None:
-                charging.refuse_changed(pen, version, policy_digest)
-            return charging.in_force(pen, contract_id, budget)
+                reservations.refuse_changed_version(pen, version, policy_digest)
+            return reservations.budget_in_force(pen, contract_id, budget)
 
-    def reserve(self, asked: Asked) -> Reservation:
+    def reserve(self, asked: ChargeRequest) -> Reservation:
         """Charges a release to the budget in force, or takes up the lease of the same run.
 
         The first reservation registers the budget and binds the contract to its population, for life. Raises
@@ -237,7 +248,7 @@ class Ledger:
         """
         asked.check()
         with self._writing() as pen:
-            return charging.charge(pen, asked)
+            return reservations.charge(pen, asked)
 
     def void(self, release_id: str, number: int | None = None) -> None:
         """Gives a reservation back. Raises LedgerRefused unless it is RESERVED and its reading has not begun.
@@ -245,10 +256,10 @@ class Ledger:
         `number` is that of the charge which the caller holds (None: whichever there is).
         """
         with self._writing() as pen:
-            found = charging.live(pen, release_id)
+            found = reservations.live_charge(pen, release_id)
             if found is None or not found.lease or number not in (None, found.number):
-                raise LedgerRefused(f"{release_id} {_stands(found)}: entry.void is refused")
-            charging.given_back(pen, found)
+                raise LedgerRefused(f"{release_id} {_state_text(found)}: entry.void is refused")
+            reservations.give_back(pen, found)
 
     def begin_reading(self, release_id: str, number: int | None = None) -> None:
         """Says that data are about to be read: from now on the reservation can't be void.
@@ -298,14 +309,14 @@ class Ledger:
         amounts(cap or ZERO)
         bound(1 if people is None else people)
         with self._writing() as pen:
-            old = schema.registered(pen.connection, population)
+            old = schema.registered_budget(pen.connection, population)
             if old is None:
                 raise LedgerRefused(f"the population {population} is not registered; its first release registers it")
             new = replace(old, cap=cap or old.cap, people=old.people if people is None else people)
             if new == old or not old.cap.within(new.cap) or new.people < old.people:
                 raise LedgerRefused(f"a budget is only ever raised; {population} has {old.cap} for {old.people} people")
             change = update(populations).where(populations.c.population == population).values(budget_row(new))
-            row = pen.changed(populations, change)
+            row = pen.update_row(populations, change)
             assert row is not None, "it was read under the lock"
             pen.line("budget.raised", population, None, [row], reason=reason)
             return new
@@ -318,15 +329,15 @@ class Ledger:
         """
         label("reason", reason, 1000)
         with self._writing() as pen:
-            if schema.registered(pen.connection, label("population", population)) is None:
+            if schema.registered_budget(pen.connection, label("population", population)) is None:
                 raise LedgerRefused(
                     f"the population {population} is not registered; `crowdgate ledger show` lists those that are"
                 )
-            if schema.frozen(pen.connection, population) == frozen:
+            if schema.is_frozen(pen.connection, population) == frozen:
                 raise LedgerRefused(f"the population {population} is {'' if frozen else 'not '}frozen already")
             values = {"population": population, "frozen": frozen}
             change = update(freezes).where(freezes.c.population == population).values(values)
-            row = pen.changed(freezes, change) or pen.added(freezes, values)
+            row = pen.update_row(freezes, change) or pen.added(freezes, values)
             event = "population.frozen" if frozen else "population.thawed"
             pen.line(event, population, None, [row], reason=reason)
 
@@ -339,18 +350,18 @@ class Ledger:
         with self._writing() as pen:
             pen.line(event, subject, commitment)
 
-    def sign(self) -> Line:
+    def sign(self) -> JournalLine:
         """Signs the last line as it is, for a ledger that was kept without a key, or with one that is no longer
         trusted: by somebody who has looked at it. Raises LedgerRefused without a key, or as `attest` does."""
         if self.signer is None:
             raise LedgerRefused("no key is configured that could sign the ledger")
         with self._transaction(writing=True) as connection:
-            self._agreed(connection)
+            self._matching_replay(connection)
             line = last_line(connection)
             sign(connection, self.id, line, self.signer)
             return line
 
-    def verify(self) -> Line:
+    def verify(self) -> JournalLine:
         """The journal's last line, whose number and digest may be kept outside as an anchor.
 
         Raises VerificationFailed for an edited ledger, or, where keys are trusted, one whose last line they did not
@@ -358,16 +369,16 @@ class Ledger:
         """
         with self._transaction(writing=False) as connection:
             try:
-                seen = Attested()
+                seen = JournalReplay()
                 self._refuse_unsound(connection)
                 seen.follow(connection)
                 seen.compare(connection)
                 self._seen.attested = seen
-            except Changed as changed:
+            except JournalMismatch as changed:
                 raise VerificationFailed(f"the ledger {self.id}: {changed}") from None
             line = last_line(connection)
-            if self.trusted and not signed_by(connection, self.id, line, self.trusted):
-                raise VerificationFailed(f"the ledger {self.id}: {_unsigned(line)}")
+            if self.trusted and not is_signed_by(connection, self.id, line, self.trusted):
+                raise VerificationFailed(f"the ledger {self.id}: {_unsigned_text(line)}")
             return line
 
     def _move(
@@ -387,13 +398,13 @@ class Ledger:
         change = change if number is None else change.where(entries.c.number == number)
         change = change if read is None else change.where(entries.c.reading.is_(read))
         with self._writing() as pen:
-            found = charging.live(pen, release_id)
+            found = reservations.live_charge(pen, release_id)
             if found is not None and values.get("reading"):
-                charging.refuse_frozen(pen, found.population)
-            row = pen.changed(entries, change)
+                reservations.refuse_frozen(pen, found.population)
+            row = pen.update_row(entries, change)
             if row is None:
                 held = found is not None and number in (None, found.number)
-                stands = _stands(found) if held or number is None else "was given back by its lease in the meantime"
+                stands = _state_text(found) if held or number is None else "was given back by its lease in the meantime"
                 raise LedgerRefused(f"{release_id} {stands}: {event} is refused")
             pen.line(event, release_id, commitment, [row])
 
@@ -401,11 +412,11 @@ class Ledger:
     def _reading(self) -> Iterator[Connection]:
         """A look at what agrees with its journal."""
         with self._transaction(writing=False) as connection:
-            self._agreed(connection)
+            self._matching_replay(connection)
             yield connection
 
     @contextmanager
-    def _writing(self) -> Iterator[Pen]:
+    def _writing(self) -> Iterator[JournalWriter]:
         """A change. Everything is looked at before the lock is taken, and what was written since under it."""
         if self.trusted and (self.signer is None or self.signer.public not in self.trusted):
             raise self._unsignable("trusts keys, and no key that it trusts signs here")
@@ -413,8 +424,8 @@ class Ledger:
         pen = None
         try:
             with self._transaction(writing=True) as connection:
-                pen = self._pen(connection)
-                with self._told():
+                pen = self._journal_writer(connection)
+                with self._mismatch_as_refusal():
                     yield pen
                 if self.signer is not None and pen.last is not None:
                     sign(connection, self.id, pen.last, self.signer)
@@ -423,31 +434,31 @@ class Ledger:
                 self._seen.attested = None  # what was written is undone
             raise
 
-    def _pen(self, connection: Connection) -> Pen:
-        seen = self._followed(connection)
-        with self._told():
+    def _journal_writer(self, connection: Connection) -> JournalWriter:
+        seen = self._trusted_replay(connection)
+        with self._mismatch_as_refusal():
             self._refuse_acting(connection)
         if self.signer is None and is_signed(connection, seen.number):
             raise self._unsignable("is signed, and no key signs here")
-        return Pen(connection, seen, self._store.now(connection), author())
+        return JournalWriter(connection, seen, self._store.now(connection), author())
 
     def _unsignable(self, why: str) -> LedgerRefused:
         said = f"the ledger {self.id} {why}: what was written would be refused"
         return LedgerRefused(f"{said}; name the key (signing_key)", "unsigned")
 
-    def _followed(self, connection: Connection) -> Attested:
+    def _trusted_replay(self, connection: Connection) -> JournalReplay:
         """What the journal says by now, of a ledger that may be used."""
-        seen = self._agreed(connection)
+        seen = self._matching_replay(connection)
         if self.trusted:
             line = last_line(connection)
-            if not signed_by(connection, self.id, line, self.trusted):
-                raise LedgerRefused(f"the ledger {self.id}: {_unsigned(line)}", "edited")
+            if not is_signed_by(connection, self.id, line, self.trusted):
+                raise LedgerRefused(f"the ledger {self.id}: {_unsigned_text(line)}", "edited")
         return seen
 
-    def _agreed(self, connection: Connection) -> Attested:
+    def _matching_replay(self, connection: Connection) -> JournalReplay:
         seen, self._seen.attested = self._seen.attested, None  # what can't be followed is looked at anew
-        first, seen = seen is None, seen or Attested()
-        with self._told():
+        first, seen = seen is None, seen or JournalReplay()
+        with self._mismatch_as_refusal():
             if first:
                 self._refuse_unsound(connection)
             seen.follow(connection)
@@ -457,24 +468,24 @@ class Ledger:
         return seen
 
     def _refuse_acting(self, connection: Connection) -> None:
-        wrong = self._store.acting(connection)
+        wrong = self._store.active_objects(connection)
         if wrong is not None:
-            raise Changed(wrong)
+            raise JournalMismatch(wrong)
 
     def _refuse_unsound(self, connection: Connection) -> None:
-        wrong = self._store.unsound(connection)
+        wrong = self._store.integrity_fault(connection)
         if wrong is not None:
-            raise Changed(wrong)
+            raise JournalMismatch(wrong)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _mismatch_as_refusal(self) -> Iterator[None]:
         """What was found changed, as a refusal."""
         try:
             yield
-        except Changed as changed:
+        except JournalMismatch as changed:
             raise self._refused(changed) from None
 
-    def _refused(self, changed: Changed) -> LedgerRefused:
+    def _refused(self, changed: JournalMismatch) -> LedgerRefused:
         said = f"the ledger {self.id} is not used: {changed}"
         return LedgerRefused(
             f"{said}; nothing was read; compare it with its last copy (`crowdgate ledger verify`)", "edited"
@@ -491,12 +502,12 @@ class Ledger:
             yield connection
 
 
-def _unsigned(line: Line) -> str:
+def _unsigned_text(line: JournalLine) -> str:
     said = f"line {line.number} of its journal, the last one, is signed by no trusted key"
     return f"{said}; who has looked at it and trusts it signs it with `crowdgate ledger sign`"
 
 
-def _stands(entry: Entry | None) -> str:
+def _state_text(entry: Entry | None) -> str:
     if entry is None:
         return "has no reservation"
     begun = " and its reading has begun" if entry.state is State.RESERVED and entry.reading else ""

@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from crowdgate import modes
-from crowdgate.disk import sync
 from crowdgate.errors import EnvironmentFault, VerificationFailed
+from crowdgate.system import permissions
+from crowdgate.system.fsync import fsync_path
 
 FOLDER = "private"
 PART = ".part"
@@ -27,10 +27,10 @@ def private_folder(ledger_file: Path) -> Path:
     """The folder of private records (`modes.PRIVATE_RECORD`), made where it is missing. Raises EnvironmentFault."""
     folder = ledger_file.parent / FOLDER
     try:
-        modes.make_folder(folder, modes.PRIVATE_RECORD)
+        permissions.make_folder(folder, permissions.PRIVATE_RECORD)
         if not os.access(folder, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        sync(ledger_file.parent)  # or a power cut takes the folder with all its records
+        fsync_path(ledger_file.parent)  # or a power cut takes the folder with all its records
     except OSError as error:
         raise EnvironmentFault(f"{folder}: private records can't be kept there: {error.strerror}") from None
     return folder
@@ -51,7 +51,7 @@ def put_private(path: Path, data: bytes) -> None:
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)  # so a part that lies there is a killed run's
         part.unlink(missing_ok=True)
-        handle = modes.open_file(part, os.O_WRONLY | os.O_EXCL, modes.PRIVATE_RECORD)
+        handle = permissions.open_file(part, os.O_WRONLY | os.O_EXCL, permissions.PRIVATE_RECORD)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()

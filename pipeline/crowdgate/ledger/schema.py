@@ -146,7 +146,7 @@ def _spend_of(row: RowMapping) -> Spend:
     return Spend(amount(row["epsilon"]), amount(row["delta"]))
 
 
-def registered(connection: Connection, population: str) -> Budget | None:
+def registered_budget(connection: Connection, population: str) -> Budget | None:
     """The budget of a population, or None."""
     found = connection.execute(select(populations).where(populations.c.population == population)).mappings()
     row = found.one_or_none()
@@ -165,19 +165,19 @@ def total(connection: Connection, population: str) -> Spend:
     return ZERO if row is None else _spend_of(row)
 
 
-def frozen(connection: Connection, population: str) -> bool:
+def is_frozen(connection: Connection, population: str) -> bool:
     """Whether nothing may be charged to a population, nor read of it."""
     found = connection.execute(select(freezes.c.frozen).where(freezes.c.population == population))
     return bool(found.scalar_one_or_none())
 
 
-def user_of(connection: Connection, population: str, sample: str) -> str | None:
+def release_using_sample(connection: Connection, population: str, sample: str) -> str | None:
     """The release that used up an inherited sample, or None."""
     used = (entries.c.population == population, entries.c.sample == sample, CHARGED)
     return connection.execute(select(entries.c.release_id).where(*used)).scalar_one_or_none()
 
 
-def live(connection: Connection, release_id: str) -> Entry | None:
+def live_entry(connection: Connection, release_id: str) -> Entry | None:
     """The entry of this id that is not void, or None."""
     alive = select(entries).where(entries.c.release_id == release_id, CHARGED)
     row = connection.execute(alive).mappings().one_or_none()

@@ -14,12 +14,12 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from crowdgate import modes
-from crowdgate.disk import sync
 from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused
-from crowdgate.ledger.sharing import refuse_others
-from crowdgate.ledger.sound import acting, unsound
+from crowdgate.ledger.file_access import refuse_others
+from crowdgate.ledger.integrity import active_objects, integrity_fault
 from crowdgate.ledger.store import DAMAGED, StoreKind
+from crowdgate.system import permissions
+from crowdgate.system.fsync import fsync_path
 
 PREFIX = "sqlite:///"
 EXAMPLE = f"{PREFIX}PATH"
@@ -45,7 +45,7 @@ def path_of(url: str) -> Path:
     return Path(path)
 
 
-def existing(path: Path, reading: bool = False) -> Path:
+def existing_file(path: Path, reading: bool = False) -> Path:
     """`path` if a file is there that can be written, or only be read. A mode without write bits counts as read-only
     whoever asks."""
     try:
@@ -69,7 +69,7 @@ def new_file(path: Path) -> Iterator[Engine]:
     if any(os.path.exists(f"{path}{end}") for end in ("-wal", "-journal")):
         raise EnvironmentFault(f"beside {path} lies the log of an earlier database; move it away")
     try:
-        os.close(modes.open_file(path, os.O_RDWR | os.O_EXCL, modes.LEDGER))
+        os.close(permissions.open_file(path, os.O_RDWR | os.O_EXCL, permissions.LEDGER))
     except FileExistsError:
         raise EnvironmentFault(f"{path} exists; a ledger is made once") from None
     except OSError as error:
@@ -77,15 +77,15 @@ def new_file(path: Path) -> Iterator[Engine]:
     try:
         refuse_others(path)
         with _translated(path):
-            yield opened(path, 10, "PRAGMA journal_mode=WAL")
-            sync(path.parent)
+            yield open_engine(path, 10, "PRAGMA journal_mode=WAL")
+            fsync_path(path.parent)
     except BaseException:
         for end in ("", "-wal", "-shm"):
             Path(f"{path}{end}").unlink(missing_ok=True)
         raise
 
 
-def opened(path: Path, busy_seconds: float, *pragmas: str, mode: str = "mode=rw") -> Engine:
+def open_engine(path: Path, busy_seconds: float, *pragmas: str, mode: str = "mode=rw") -> Engine:
     """An engine on the file at `path`, which it never makes."""
 
     def connect() -> sqlite3.Connection:
@@ -119,13 +119,13 @@ class SqliteStore:
         """The machine's clock: a file is used by runs of one machine."""
         return _now(connection)
 
-    def unsound(self, connection: Connection) -> str | None:
+    def integrity_fault(self, connection: Connection) -> str | None:
         """A damaged page, an index that differs from its table, another schema, or None."""
-        return unsound(connection)
+        return integrity_fault(connection)
 
-    def acting(self, connection: Connection) -> str | None:
+    def active_objects(self, connection: Connection) -> str | None:
         """A trigger or a view, or None."""
-        return acting(connection)
+        return active_objects(connection)
 
     @contextmanager
     def transaction(self, writing: bool) -> Iterator[Connection]:
@@ -139,18 +139,18 @@ class SqliteStore:
             yield connection
 
 
-def _placed(url: str, folder: Path) -> str:
+def _absolute_url(url: str, folder: Path) -> str:
     return PREFIX + str((folder / path_of(url)).resolve())
 
 
-def _made(url: str) -> AbstractContextManager[Engine]:
+def _new_engine(url: str) -> AbstractContextManager[Engine]:
     return new_file(path_of(url).absolute())
 
 
-def _opened(url: str, busy_seconds: float, reading: bool) -> SqliteStore:
-    path = existing(path_of(url).absolute(), reading)
+def _open_store(url: str, busy_seconds: float, reading: bool) -> SqliteStore:
+    path = existing_file(path_of(url).absolute(), reading)
     mode = _mode(path, reading)
-    return SqliteStore(path, opened(path, busy_seconds, mode=mode))
+    return SqliteStore(path, open_engine(path, busy_seconds, mode=mode))
 
 
 def _mode(path: Path, reading: bool) -> str:
@@ -191,4 +191,4 @@ def _fault(path: Path, error: BaseException | None) -> CrowdgateError:
     return LedgerRefused(f"{path} {DAMAGED}") if said is None else EnvironmentFault(f"the ledger {path} {said}")
 
 
-KIND = StoreKind(EXAMPLE, _placed, _made, _opened, _now)
+KIND = StoreKind(EXAMPLE, _absolute_url, _new_engine, _open_store, _now)

@@ -18,10 +18,10 @@ class Store(Protocol):
     def path(self) -> Path:
         """What messages call it; private records lie in a folder beside it."""
 
-    def unsound(self, connection: Connection) -> str | None:
+    def integrity_fault(self, connection: Connection) -> str | None:
         """What is wrong with the database itself, in words, or None."""
 
-    def acting(self, connection: Connection) -> str | None:
+    def active_objects(self, connection: Connection) -> str | None:
         """What acts by itself in the database, in words, or None."""
 
     def now(self, connection: Connection) -> str:

@@ -8,9 +8,9 @@ from sqlalchemy import Connection, select, text, update
 
 from crowdgate.errors import LedgerRefused
 from crowdgate.ledger import schema
-from crowdgate.ledger.attested import Attested, Changed
 from crowdgate.ledger.author import author
-from crowdgate.ledger.pen import Pen
+from crowdgate.ledger.journal_writer import JournalWriter
+from crowdgate.ledger.replay import JournalMismatch, JournalReplay
 from crowdgate.ledger.schema import ledgers, totals
 from crowdgate.ledger.store import DAMAGED
 from crowdgate.ledger.stores import kind_of
@@ -28,8 +28,8 @@ def upgrade(url: str, busy_seconds: float = 10) -> str:
         if len(found) != 1 or found[0].format != 1:
             raise LedgerRefused(f"{store.path} {DAMAGED if len(found) != 1 else 'is no ledger of format 1'}")
         _add_tables(connection)
-        pen = Pen(connection, _followed(connection, found[0].id), store.now(connection), author())
-        row = pen.changed(ledgers, update(ledgers).values(format=schema.FORMAT))
+        pen = JournalWriter(connection, _replayed_journal(connection, found[0].id), store.now(connection), author())
+        row = pen.update_row(ledgers, update(ledgers).values(format=schema.FORMAT))
         assert row is not None, "it is there"
         stated = [pen.added(totals, each) for each in pen.seen.held.stated()]
         pen.line("ledger.upgraded", found[0].id, None, [row, *stated])
@@ -43,11 +43,11 @@ def _add_tables(connection: Connection) -> None:
     schema.metadata.create_all(connection)
 
 
-def _followed(connection: Connection, ledger_id: str) -> Attested:
-    seen = Attested()
+def _replayed_journal(connection: Connection, ledger_id: str) -> JournalReplay:
+    seen = JournalReplay()
     try:
         seen.follow(connection)
         seen.compare(connection)
-    except Changed as changed:
+    except JournalMismatch as changed:
         raise LedgerRefused(f"the ledger {ledger_id} is not upgraded: {changed}") from None
     return seen

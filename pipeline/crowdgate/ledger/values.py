@@ -45,7 +45,7 @@ class Spend:
         return Spend(self.epsilon - other.epsilon, self.delta - other.delta)
 
     def __str__(self) -> str:
-        return f"epsilon {_shown(self.epsilon)} and delta {_shown(self.delta)}"
+        return f"epsilon {_amount_text(self.epsilon)} and delta {_amount_text(self.delta)}"
 
     def within(self, other: "Spend") -> bool:
         """Neither part is more than the other's; equal is within."""
@@ -166,7 +166,7 @@ def budget_row(budget: Budget) -> dict[str, Any]:
     return {"population": budget.population, **amounts(budget.cap), **rest}
 
 
-def _shown(value: Fraction) -> str:
+def _amount_text(value: Fraction) -> str:
     """Decimal where that is exact, p/q where it is short, otherwise 17 digits and the word "about"."""
     decimal = f"{float(value):.15g}"
     if Fraction(decimal) == value:

@@ -8,12 +8,12 @@ from pydantic import Field
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.hierarchy import ANY_LABEL, INVALID_LABEL
 from crowdgate.limits import MOST_ROWS_EACH
-from crowdgate.manifest.values import Label, Said
+from crowdgate.manifest.values import Label, ManifestFields
 
 Columns = Annotated[tuple[Label, ...], Field(max_length=10_000)]
 
 
-class EstimandSaid(Said):
+class EstimandFields(ManifestFields):
     """The rows that are counted, before any coin of a sample.
 
     `of` is what a row of the source table is: a person of its own ("row"), or one of several of a "person", who counts
@@ -30,7 +30,7 @@ class EstimandSaid(Said):
     lowered: Columns
 
     @classmethod
-    def of_contract(cls, contract: Contract, columns: Iterable[str]) -> "EstimandSaid":
+    def of_contract(cls, contract: Contract, columns: Iterable[str]) -> "EstimandFields":
         """The rows that a release counts which reads these columns."""
         read = [contract.by_name[name] for name in columns]
         return cls(
@@ -38,8 +38,8 @@ class EstimandSaid(Said):
             rows=contract.unit.rows,
             dropped=_names(each for each in read if each.invalid == "drop"),
             invalid=_names(each for each in read if each.invalid == "level"),
-            raised=_names(each for each in read if _open(each)[0]),
-            lowered=_names(each for each in read if _open(each)[1]),
+            raised=_names(each for each in read if _clamped_ends(each)[0]),
+            lowered=_names(each for each in read if _clamped_ends(each)[1]),
         )
 
     def problems(self, unit: str, rows: int) -> Iterator[str]:
@@ -78,17 +78,17 @@ class EstimandSaid(Said):
     def _cells(self) -> Iterator[str]:
         if self.dropped:
             yield (
-                f"Rows are left out whose {_listed(self.dropped)} is missing, not in its domain, or against a rule of "
-                "the contract."
+                f"Rows are left out whose {_joined_names(self.dropped)} is missing, not in its domain, or against a "
+                "rule of the contract."
             )
         if self.invalid:
             yield (
-                f"Where {_listed(self.invalid)} is missing, not in its domain, or against a rule of the contract, the "
-                f"row counts, with the value {INVALID_LABEL}."
+                f"Where {_joined_names(self.invalid)} is missing, not in its domain, or against a rule of the "
+                f"contract, the row counts, with the value {INVALID_LABEL}."
             )
         for columns, beyond, end in ((self.raised, "below", "low"), (self.lowered, "above", "high")):
             if columns:
-                yield f"Numbers {beyond} the domain of {_listed(columns)} count as its {end} end."
+                yield f"Numbers {beyond} the domain of {_joined_names(columns)} count as its {end} end."
         if self.of == "person" or self.dropped:
             yield "How many rows these rules leave out is confidential, unless a gate below was paid to say it."
 
@@ -97,11 +97,11 @@ def _names(attributes: Iterable[Attribute]) -> tuple[str, ...]:
     return tuple(each.name for each in attributes)
 
 
-def _open(attribute: Attribute) -> tuple[bool, bool]:
+def _clamped_ends(attribute: Attribute) -> tuple[bool, bool]:
     """Whether numbers below the domain, and above it, count as its ends."""
     grid = None if attribute.domain is None else attribute.domain.grid
     return (False, False) if grid is None else (grid.bottom, grid.top)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _joined_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

@@ -4,14 +4,14 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from crowdgate.gate import Outcome, Shown, Verdict
-from crowdgate.manifest.values import Exact, Figure, Label, Said
+from crowdgate.gate import Outcome, Verdict, WrittenMeasurement
+from crowdgate.manifest.values import Exact, Figure, Label, ManifestFields
 from crowdgate.measures import MeasureClass
 from crowdgate.policy.policy import Charge, GateRule, Waiver
 from crowdgate.policy.values import day
 
 
-class WaiverSaid(Said):
+class WaiverFields(ManifestFields):
     """Why and by whose approval a failure was put up with, and the last day on which it was."""
 
     reason: Annotated[Label, Field(min_length=1, max_length=1000)]
@@ -19,7 +19,7 @@ class WaiverSaid(Said):
     expires: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValidator(day)]
 
 
-class GateSaid(Said):
+class GateFields(ManifestFields):
     """One gate.
 
     `at_most` or `at_least` is its limit. `class` is what its measure reads: public facts (static), released data
@@ -47,11 +47,11 @@ class GateSaid(Said):
     outcome: Literal["pass", "fail", "inconclusive"]
     stated_reason: Annotated[Label, Field(min_length=1, max_length=1000)] | None = None
     reference: Annotated[Label, Field(min_length=1, max_length=1000)] | None = None
-    waiver: WaiverSaid | None = None
+    waiver: WaiverFields | None = None
     waived: Literal[True] | None = None
 
     @classmethod
-    def of_verdict(cls, verdict: Verdict) -> "GateSaid":
+    def of_verdict(cls, verdict: Verdict) -> "GateFields":
         """The verdict as it is written."""
         rule, shown = verdict.rule, verdict.shown
         stated = {
@@ -80,7 +80,7 @@ class GateSaid(Said):
     def verdict(self) -> Verdict:
         """The verdict that is written here."""
         known = self.value is not None and self.low is not None and self.high is not None
-        shown = Shown(self.value or "", self.low or "", self.high or "") if known else None
+        shown = WrittenMeasurement(self.value or "", self.low or "", self.high or "") if known else None
         reads, outcome = MeasureClass(self.reads), Outcome(self.outcome)
         return Verdict(self.rule, reads, outcome, shown, waived=self.waived is not None)
 

@@ -15,9 +15,9 @@ from crowdgate.errors import VerificationFailed
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.histogram import Histogram
 from crowdgate.limits import LARGEST_MANIFEST, MOST_FILES, MOST_JOINT_FIGURES, MOST_NAMES, MOST_PEOPLE, MOST_VALUES
-from crowdgate.manifest.estimand import EstimandSaid
-from crowdgate.manifest.gates import GateSaid
-from crowdgate.manifest.values import Count, Digest, Exact, FileName, Label, Said, Words
+from crowdgate.manifest.estimand import EstimandFields
+from crowdgate.manifest.gates import GateFields
+from crowdgate.manifest.values import Count, Digest, Exact, FileName, Label, ManifestFields, Words
 
 NAME = "manifest.json"
 FORMAT = 2
@@ -27,7 +27,7 @@ FORMAT = 2
 NO_OTHER = {"additionalProperties": False}
 
 
-class ReleaseSaid(Said):
+class ReleaseFields(ManifestFields):
     """Which release this is. `id` is policy, version and slot."""
 
     id: Annotated[str, Field(pattern=r"^[0-9A-Za-z.-]{1,63}/[0-9A-Za-z.-]{1,31}/[0-9TZ-]{10,16}$")]
@@ -36,14 +36,14 @@ class ReleaseSaid(Said):
     slot: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{4}Z)?$")]
 
 
-class AboutSaid(Said):
+class AboutFields(ManifestFields):
     """What the policy owner says of it, in free words."""
 
     description: Words
     owner: Words
 
 
-class ContractSaid(Said):
+class ContractFields(ManifestFields):
     """The contract whose table was read, and the population that it is about."""
 
     id: Label
@@ -51,7 +51,7 @@ class ContractSaid(Said):
     population: Label
 
 
-class PlaceSaid(Said):
+class PlaceFields(ManifestFields):
     """The line of the ledger's journal that charged this release: its number, and the digest of all lines up to it."""
 
     id: Label
@@ -59,14 +59,14 @@ class PlaceSaid(Said):
     digest: Digest
 
 
-class CostSaid(Said):
+class CostFields(ManifestFields):
     """Privacy loss."""
 
     epsilon: Exact
     delta: Exact
 
 
-class JointColumnSaid(Said):
+class JointColumnFields(ManifestFields):
     """An attribute, how many values its level has, and its value in every cell."""
 
     name: Label
@@ -74,17 +74,17 @@ class JointColumnSaid(Said):
     codes: Annotated[tuple[Count, ...], FailFast(), Field(max_length=MOST_JOINT_FIGURES)]
 
 
-class JointSaid(Said):
+class JointFields(ManifestFields):
     """Public counts of some attributes together: the cells that somebody is in, in the order of their codes."""
 
-    columns: Annotated[tuple[JointColumnSaid, ...], Field(min_length=1, max_length=1000)]
+    columns: Annotated[tuple[JointColumnFields, ...], Field(min_length=1, max_length=1000)]
     counts: Annotated[tuple[Count, ...], FailFast(), Field(min_length=1, max_length=MOST_JOINT_FIGURES)]
 
     @classmethod
-    def of(cls, counts: Histogram) -> "JointSaid":
+    def of(cls, counts: Histogram) -> "JointFields":
         """The counts as they are written."""
         columns = [
-            JointColumnSaid(name=name, values=size, codes=tuple(codes.tolist()))
+            JointColumnFields(name=name, values=size, codes=tuple(codes.tolist()))
             for name, size, codes in zip(counts.names, counts.sizes, counts.codes, strict=True)
         ]
         return cls(columns=tuple(columns), counts=tuple(counts.counts.tolist()))
@@ -97,7 +97,7 @@ class JointSaid(Said):
         return Histogram(names, sizes, codes, np.array(self.counts, dtype=np.int64))
 
     @model_validator(mode="after")
-    def _counted(self) -> "JointSaid":
+    def _counted(self) -> "JointFields":
         cells = list(zip(*(each.codes for each in self.columns), strict=False))
         if {len(each.codes) for each in self.columns} != {len(self.counts)} or 0 in self.counts:
             raise ValueError("a code of every column and a count of at least 1 for every cell")
@@ -110,7 +110,7 @@ class JointSaid(Said):
         return self
 
 
-class FactsSaid(Said):
+class FactsFields(ManifestFields):
     """Public facts that gates were judged by: the bound on people, the most rows of one privacy unit, the population's
     budget in force, what it has spent with this release included, and for gates that read them the public counts of
     every value of a column, at the finest level that could be released, and with `joint` of several columns together
@@ -119,21 +119,21 @@ class FactsSaid(Said):
 
     people: Annotated[int, Field(ge=1, le=MOST_PEOPLE)]
     rows_per_unit: Annotated[int, Field(ge=1, le=10**6)]
-    budget: CostSaid
-    spent: CostSaid
+    budget: CostFields
+    spent: CostFields
     margins: dict[Label, Annotated[tuple[Count, ...], FailFast(), Field(max_length=MOST_VALUES + 1)]]
     informed: Literal[True] | None = None
-    joint: Annotated[tuple[JointSaid, ...], Field(min_length=1, max_length=100)] | None = None
+    joint: Annotated[tuple[JointFields, ...], Field(min_length=1, max_length=100)] | None = None
 
     @model_validator(mode="after")
-    def _each_once(self) -> "FactsSaid":
+    def _each_once(self) -> "FactsFields":
         told = [frozenset(column.name for column in each.columns) for each in self.joint or ()]
         if len({*told}) != len(told):
             raise ValueError("joint counts of the same columns once")
         return self
 
 
-class PartSaid(Said):
+class PartFields(ManifestFields):
     """What one step spends."""
 
     name: Label
@@ -141,7 +141,7 @@ class PartSaid(Said):
     delta: Exact
 
 
-class GuaranteeSaid(Said):
+class GuaranteeFields(ManifestFields):
     """The guarantee of the whole release, its parts, and in words; `plain` says what it comes to for people, with all
     that they have lost before (a manifest of format 1 does not)."""
 
@@ -149,16 +149,16 @@ class GuaranteeSaid(Said):
     delta: Exact
     relation: Literal["add-remove"]
     unit: Literal["row", "person"]
-    parts: Annotated[tuple[PartSaid, ...], Field(min_length=1, max_length=100)]
+    parts: Annotated[tuple[PartFields, ...], Field(min_length=1, max_length=100)]
     plain: Annotated[tuple[Words, ...], Field(max_length=100)] | None = None
     words: Annotated[tuple[Words, ...], Field(max_length=100)] = ()
 
     @classmethod
     def of(
         cls, guarantee: Guarantee, words: tuple[str, ...] = (), plain: tuple[str, ...] | None = None
-    ) -> "GuaranteeSaid":
+    ) -> "GuaranteeFields":
         """The guarantee as it is written."""
-        parts = tuple(PartSaid(name=p.name, epsilon=p.epsilon, delta=p.delta) for p in guarantee.parts)
+        parts = tuple(PartFields(name=p.name, epsilon=p.epsilon, delta=p.delta) for p in guarantee.parts)
         return cls.model_validate(
             {"epsilon": guarantee.epsilon, "delta": guarantee.delta, "relation": guarantee.relation,
              "unit": guarantee.unit, "parts": parts, "words": words, "plain": plain}
@@ -171,21 +171,21 @@ class GuaranteeSaid(Said):
         return Guarantee(self.epsilon, self.delta, self.relation, self.unit, parts)
 
 
-class FileSaid(Said):
+class FileFields(ManifestFields):
     """A file's digest and size."""
 
     sha256: Digest
     bytes: Count
 
 
-class SoftwareSaid(Said):
+class SoftwareFields(ManifestFields):
     """The versions that wrote it: other versions of pyarrow may write other bytes."""
 
     crowdgate: Label
     pyarrow: Label
 
 
-class MechanismSaid(Said):
+class MechanismFields(ManifestFields):
     """What is said of a mechanism: its kind, and the rate at which secret coins keep a row, 1 without coins. Every kind
     of release has further fields of its own."""
 
@@ -193,7 +193,7 @@ class MechanismSaid(Said):
     beta: Exact
 
 
-class Manifest(Said):
+class Manifest(ManifestFields):
     """What is said of a release of any kind.
 
     `estimand` says whose rows its numbers speak of (a manifest of format 1 does not). `policyDigest` is the SHA-256 of
@@ -205,21 +205,21 @@ class Manifest(Said):
     api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
     kind: Literal["Release"]
     format: Literal[1, 2]
-    release: ReleaseSaid
-    about: AboutSaid
+    release: ReleaseFields
+    about: AboutFields
     policy_digest: Annotated[Digest, Field(alias="policyDigest")]
-    contract: ContractSaid
-    ledger: PlaceSaid
-    facts: FactsSaid
-    estimand: EstimandSaid | None = None
-    mechanism: MechanismSaid
-    guarantee: GuaranteeSaid
-    verdicts: Annotated[tuple[GateSaid, ...], FailFast(), Field(max_length=1000)]
-    data: Said
+    contract: ContractFields
+    ledger: PlaceFields
+    facts: FactsFields
+    estimand: EstimandFields | None = None
+    mechanism: MechanismFields
+    guarantee: GuaranteeFields
+    verdicts: Annotated[tuple[GateFields, ...], FailFast(), Field(max_length=1000)]
+    data: ManifestFields
     formats: Annotated[tuple[Label, ...], Field(min_length=1, max_length=20)]
-    files: Annotated[dict[FileName, FileSaid], Field(max_length=MOST_FILES, json_schema_extra=NO_OTHER)]
+    files: Annotated[dict[FileName, FileFields], Field(max_length=MOST_FILES, json_schema_extra=NO_OTHER)]
     key: Literal["operating system", "injected"]
-    software: SoftwareSaid
+    software: SoftwareFields
 
     constants: ClassVar[dict[str, Any]] = {"apiVersion": "crowdgate/v1", "kind": "Release", "format": FORMAT}
 
@@ -239,13 +239,13 @@ class Manifest(Said):
 
     def to_json(self) -> dict[str, Any]:
         """The manifest as JSON."""
-        return dumped(self)
+        return json_fields(self)
 
 
 M = TypeVar("M", bound=Manifest)
 
 
-def dumped(said: Said) -> dict[str, Any]:
+def json_fields(said: ManifestFields) -> dict[str, Any]:
     """A part as JSON, without what it does not say."""
     stated: dict[str, Any] = said.model_dump(mode="json", by_alias=True, exclude_none=True)
     return stated
@@ -289,19 +289,19 @@ def policy_digest_in(data: bytes) -> str:
         raise VerificationFailed(f"{NAME}: it is not the manifest of a release") from None
 
 
-class _Policy(Said):
+class _Policy(ManifestFields):
     model_config = ConfigDict(extra="ignore")
     policy_digest: Annotated[Digest, Field(alias="policyDigest")]
 
 
-class _Named(Said):
+class _KindName(ManifestFields):
     model_config = ConfigDict(extra="ignore")
     kind: Annotated[str, Field(max_length=100)]
 
 
-class _Kind(Said):
+class _Kind(ManifestFields):
     model_config = ConfigDict(extra="ignore")
-    mechanism: _Named
+    mechanism: _KindName
 
 
 def _fault(place: tuple[str | int, ...], message: str) -> str:

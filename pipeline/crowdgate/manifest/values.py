@@ -13,7 +13,7 @@ _EXACT = r"^-?([0-9]{1,4000}(/[0-9]{1,4000})?|[0-9]{1,20}\.[0-9]{1,20}|[0-9]{1,2
 _FIGURE = r"^(undefined|-?infinite|-?[0-9]{1,310}(/[0-9]{1,310}|\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?)$"
 
 
-class Said(BaseModel):
+class ManifestFields(BaseModel):
     """A part of a manifest: nothing but its fields, each of its type as JSON has it, none changed afterwards."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, hide_input_in_errors=True)

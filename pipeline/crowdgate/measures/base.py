@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from crowdgate.candidate import Candidate, Measurement, PublishedCells, Question, Range, Shape, Static
+from crowdgate.candidate import AuditQuestion, Candidate, Measurement, OutputType, PublishedCells, Range, Static
 from crowdgate.policy.policy import GateRule
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Measure:
 
     name: str
     reads: MeasureClass
-    shape: Shape
+    shape: OutputType
     summary: str
     reach: Callable[[Static, GateRule], Range]
     aspect: Aspect
@@ -80,7 +80,7 @@ class Measure:
     of: bool = False
     excess: bool = False
     register: bool = False
-    asks: Question | None = None
+    asks: AuditQuestion | None = None
     effort: Callable[[int], int] = int
     accumulates: bool = False
 
@@ -88,7 +88,7 @@ class Measure:
     def waivable(self) -> bool:
         """Whether a failure may be put up with. Not that of the guarantee and what it comes to, nor that of a recorded
         audit, which would say that the guarantee does not hold; and what only advises withholds nothing."""
-        return self.shape is not Shape.STATIC and self.asks is None and self.reads is not MeasureClass.CONFIDENTIAL
+        return self.shape is not OutputType.STATIC and self.asks is None and self.reads is not MeasureClass.CONFIDENTIAL
 
     def __post_init__(self) -> None:
         """A gate whose measure could not be asked would never be judged, so such a measure is not made."""

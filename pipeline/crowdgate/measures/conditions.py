@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.candidate import Measurement, Range, Shape, Static
+from crowdgate.candidate import Measurement, OutputType, Range, Static
 from crowdgate.histogram import Counts, Histogram, Integers, project
 from crowdgate.measures.base import Aspect, Measure, MeasureClass, of_rows
 
@@ -36,7 +36,7 @@ Wide = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class EquivalenceClasses:
     """The release as classes of the other attributes: class `of[i]` has `counts[i]` rows of value `values[i]`.
 
     Entries of one class follow each other, from `starts`. `sizes` are the rows of each class, `totals` the rows of each
@@ -56,7 +56,7 @@ class Classes:
         return int(self.totals.sum())
 
 
-def classes(release: Histogram, sensitive: str) -> Classes:
+def equivalence_classes(release: Histogram, sensitive: str) -> EquivalenceClasses:
     """The classes of all columns but the sensitive one."""
     others = [name for name in release.names if name != sensitive]
     ordered = project(release, [*others, sensitive])
@@ -67,18 +67,18 @@ def classes(release: Histogram, sensitive: str) -> Classes:
     sizes = np.add.reduceat(ordered.counts, starts) if len(starts) else ordered.counts
     totals = np.zeros(ordered.sizes[-1], dtype=np.int64)
     np.add.at(totals, ordered.codes[-1], ordered.counts)
-    return Classes(np.cumsum(new) - 1, ordered.codes[-1], ordered.counts, starts, sizes, totals)
+    return EquivalenceClasses(np.cumsum(new) - 1, ordered.codes[-1], ordered.counts, starts, sizes, totals)
 
 
 # --- diversity of a class ---
 
 
-def distinct_diversity(found: Classes) -> int:
+def distinct_diversity(found: EquivalenceClasses) -> int:
     """The least number of distinct values in a class."""
     return int(np.diff(found.starts, append=len(found.of)).min(initial=len(found.totals)))
 
 
-def entropy_diversity(found: Classes) -> Measurement:
+def entropy_diversity(found: EquivalenceClasses) -> Measurement:
     """exp of the least entropy of a class; exact where that class holds all its values equally often."""
     if not len(found.starts):
         return Measurement.exact(len(found.totals))
@@ -95,7 +95,7 @@ def entropy_diversity(found: Classes) -> Measurement:
 # --- distance of a class from the whole release ---
 
 
-def total_variation(found: Classes) -> Fraction:
+def total_variation(found: EquivalenceClasses) -> Fraction:
     """The greatest sum of p - q where p > q: the earth mover's distance when all values are equally far."""
     if not len(found.starts):
         return Fraction(0)
@@ -105,7 +105,7 @@ def total_variation(found: Classes) -> Fraction:
     return _greatest(np.add.reduceat(np.maximum(surplus, 0), found.starts), found.sizes) / rows
 
 
-def ordered_distance(found: Classes) -> Fraction:
+def ordered_distance(found: EquivalenceClasses) -> Fraction:
     """The greatest earth mover's distance when values i and j of m are |i - j| / (m - 1) apart."""
     width, rows = len(found.totals), found.rows
     if not len(found.starts) or width == 1:
@@ -123,12 +123,12 @@ def ordered_distance(found: Classes) -> Fraction:
     return greatest / rows / (width - 1)
 
 
-def greatest_gain(found: Classes) -> Fraction:
+def greatest_gain(found: EquivalenceClasses) -> Fraction:
     """The greatest (p - q) / q."""
     return _ratio(found, 1) - 1 if len(found.starts) else Fraction(0)
 
 
-def greatest_log_ratio(found: Classes) -> Measurement:
+def greatest_log_ratio(found: EquivalenceClasses) -> Measurement:
     """The greatest |log2(p / q)|, infinite when a class lacks a value that the release holds."""
     if not len(found.starts):
         return Measurement.exact(0)
@@ -139,7 +139,7 @@ def greatest_log_ratio(found: Classes) -> Measurement:
     return Measurement(value, value * (1 - ROUNDING), value * (1 + ROUNDING))
 
 
-def _ratio(found: Classes, power: int) -> Fraction:
+def _ratio(found: EquivalenceClasses, power: int) -> Fraction:
     """The greatest (p / q) ** power over all values of all classes."""
     inverse = found.sizes[found.of] * (found.totals[found.values] / found.rows)
     floats = (found.counts / inverse) ** power
@@ -168,12 +168,12 @@ def _measure(
     name: str,
     summary: str,
     reach: Callable[[Static, str], Range],
-    value: Callable[[Classes, Static, str], Measurement],
+    value: Callable[[EquivalenceClasses, Static, str], Measurement],
 ) -> Measure:
     def measured(rows: Histogram, static: Static, rule: GateRule) -> Measurement | None:
         if rule.of is None or rule.of not in rows.names:
             return None
-        return value(classes(rows, rule.of), static, rule.of)
+        return value(equivalence_classes(rows, rule.of), static, rule.of)
 
     def reached(static: Static, rule: GateRule) -> Range:
         return (-inf, inf) if rule.of is None or rule.of not in static.levels else reach(static, rule.of)
@@ -181,7 +181,7 @@ def _measure(
     return Measure(
         name,
         MeasureClass.OUTPUT,
-        Shape.ROWS,
+        OutputType.ROWS,
         summary,
         reached,
         Aspect.INFERENCE,
@@ -190,7 +190,7 @@ def _measure(
     )
 
 
-def _closeness(found: Classes, static: Static, sensitive: str) -> Measurement:
+def _closeness(found: EquivalenceClasses, static: Static, sensitive: str) -> Measurement:
     return Measurement.exact(ordered_distance(found) if static.ordered(sensitive) else total_variation(found))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.candidate import Candidate, Measurement, Shape
+from crowdgate.candidate import Candidate, Measurement, OutputType
 from crowdgate.measures.base import Aspect, Measure, MeasureClass
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _population_uniques(candidate: Candidate, _: GateRule) -> Measurement | None
 ANONYMITY_SET_QUARTILE = Measure(
     "anonymity_set_quartile",
     MeasureClass.CONFIDENTIAL,
-    Shape.TABLE,
+    OutputType.TABLE,
     "number of rows in a class of the whole table, at the released levels: the quartile over the classes, each of which"
     " counts once (Koot 2012, Tables 3.2 to 3.5)",
     reach=lambda *_: (-inf, inf),
@@ -62,7 +62,7 @@ ANONYMITY_SET_QUARTILE = Measure(
 SUPPRESSED_SHARE = Measure(
     "suppressed_share",
     MeasureClass.CONFIDENTIAL,
-    Shape.SAMPLE,
+    OutputType.SAMPLE,
     "share of the sampled rows that suppression removes",
     reach=lambda *_: (0, 1),
     aspect=Aspect.USE,
@@ -71,7 +71,7 @@ SUPPRESSED_SHARE = Measure(
 SAMPLE_UNIQUES = Measure(
     "sample_uniques",
     MeasureClass.CONFIDENTIAL,
-    Shape.SAMPLE,
+    OutputType.SAMPLE,
     "share of the sampled rows that are alone in their class",
     reach=lambda *_: (0, 1),
     aspect=Aspect.SINGLING_OUT,
@@ -80,7 +80,7 @@ SAMPLE_UNIQUES = Measure(
 POPULATION_UNIQUES = Measure(
     "population_uniques",
     MeasureClass.CONFIDENTIAL,
-    Shape.SAMPLE,
+    OutputType.SAMPLE,
     "number of rows that are alone in their class in the population of which the sample is a part, as the model"
     " estimates that the rule of Dankar and others (2012) takes: Pitman, Zayatz or SNB",
     reach=lambda *_: (-inf, inf),

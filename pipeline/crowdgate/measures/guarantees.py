@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from crowdgate.accounting import pso
 from crowdgate.accounting.membership import greatest_precision
-from crowdgate.candidate import Cost, Measurement, Range, Shape, Static
-from crowdgate.guarantee import Guarantee, Part, known_number
+from crowdgate.candidate import Cost, Measurement, OutputType, Range, Static
+from crowdgate.guarantee import Guarantee, Part, replace_one_guarantee
 from crowdgate.measures.base import Aspect, Measure, MeasureClass
 
 if TYPE_CHECKING:
@@ -38,18 +38,20 @@ def _bound_in_sample(static: Static, rule: GateRule, spent: Cost) -> float:
 
 def _precision(static: Static, rule: GateRule, spent: Cost) -> float:
     """For who knows how many people there are: this release part by part, everything before it twice."""
-    form = known_number(static.guarantee, static.beta, static.rows_per_unit)
-    rest = Part("earlier", *(max(Fraction(0), all_ - own) for all_, own in zip(spent, _alone(static), strict=True)))
+    form = replace_one_guarantee(static.guarantee, static.beta, static.rows_per_unit)
+    rest = Part(
+        "earlier", *(max(Fraction(0), all_ - own) for all_, own in zip(spent, _release_cost(static), strict=True))
+    )
     before = Guarantee.of((rest,), unit=static.guarantee.unit).replace_one_form(None)
     skew, recall = rule.options.get("skew", DEFAULT_SKEW), rule.options.get("recall", DEFAULT_RECALL)
     return greatest_precision(form.epsilon + before.epsilon, min(Fraction(1), form.delta + before.delta), recall, skew)
 
 
-def _alone(static: Static) -> Cost:
+def _release_cost(static: Static) -> Cost:
     return static.guarantee.epsilon, static.guarantee.delta
 
 
-def _until_all_is_spent(static: Static, bound: Callable[[Cost], float]) -> Range:
+def _range_to_budget(static: Static, bound: Callable[[Cost], float]) -> Range:
     """From what is spent with this release to the whole budget, or to what is spent where that is more."""
     whole = (max(static.budget[0], static.spent[0]), max(static.budget[1], static.spent[1]))
     return bound(static.spent), bound(whole)
@@ -59,11 +61,11 @@ def _pso(name: str, whose: str, bound: Callable[[Static, GateRule, Cost], float]
     return Measure(
         name,
         MeasureClass.STATIC,
-        Shape.STATIC,
+        OutputType.STATIC,
         f"how likely it is, at most, that any{whose} can be pointed at: {formula}, with all that the population has"
         " spent, including this release (predicate singling out: Cohen, Nissim 2020, Theorem 6.2; add/remove"
         " suffices)",
-        reach=lambda static, rule: _until_all_is_spent(static, lambda spent: bound(static, rule, spent)),
+        reach=lambda static, rule: _range_to_budget(static, lambda spent: bound(static, rule, spent)),
         aspect=Aspect.SINGLING_OUT,
         of_static=lambda static, rule: Measurement.exact(bound(static, rule, static.spent)),
         options=("weight",),
@@ -76,7 +78,7 @@ def _fixed(measure: str) -> Measure:
     return Measure(
         measure,
         MeasureClass.STATIC,
-        Shape.STATIC,
+        OutputType.STATIC,
         f"how much a person can change what is released: {measure.removeprefix('guarantee_')} of mechanism and charged"
         " gates",
         reach=lambda static, rule: (of_static(static, rule).value, of_static(static, rule).value),
@@ -97,12 +99,12 @@ PSO_BOUND_IN_SAMPLE = _pso(
 MEMBERSHIP_PRECISION_BOUND = Measure(
     "membership_precision_bound",
     MeasureClass.STATIC,
-    Shape.STATIC,
+    OutputType.STATIC,
     "how often, at most, a claim that somebody is in the table is right, of who finds a share `recall` of its members"
     " or more, where there are `skew` non-members for each member: recall / (recall + skew (recall - delta)"
     " e^-epsilon), with all that the population has spent, including this release, for who knows how many people"
     " there are",
-    reach=lambda static, rule: _until_all_is_spent(static, lambda spent: _precision(static, rule, spent)),
+    reach=lambda static, rule: _range_to_budget(static, lambda spent: _precision(static, rule, spent)),
     aspect=Aspect.INFERENCE,
     of_static=lambda static, rule: Measurement.exact(_precision(static, rule, static.spent)),
     options=("skew", "recall"),

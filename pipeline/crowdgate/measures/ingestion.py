@@ -11,9 +11,9 @@ from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING
 
-from crowdgate.candidate import Candidate, Input, Measurement, Shape, Static
+from crowdgate.candidate import Candidate, Input, Measurement, OutputType, Static
 from crowdgate.measures.base import Aspect, Measure, MeasureClass
-from crowdgate.measures.charged import drawn, told
+from crowdgate.measures.charged_counts import noisy_measurement, published_noisy_measurement
 
 if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
@@ -34,30 +34,34 @@ def _invalid_share(candidate: Candidate, rule: GateRule) -> Measurement | None:
     if found is None or share is None or rule.of is None or rule.of not in found.invalid_in:
         return None
     excess = share.denominator * found.invalid_in[rule.of] - share.numerator * found.units
-    return drawn(candidate, rule, excess, share_sensitivity(share), share.denominator)
+    return noisy_measurement(candidate, rule, excess, share_sensitivity(share), share.denominator)
 
 
 def _of_noisy_excess(_: Static, rule: GateRule, noisy: Fraction) -> Measurement | None:
     share = rule.at_most
-    return told(rule, noisy, share_sensitivity(share), share.denominator) if share is not None else None
+    return (
+        published_noisy_measurement(rule, noisy, share_sensitivity(share), share.denominator)
+        if share is not None
+        else None
+    )
 
 
 def _count(read: Callable[[Input], int]) -> Callable[[Candidate, GateRule], Measurement | None]:
     def measured(candidate: Candidate, rule: GateRule) -> Measurement | None:
         found = candidate.input
-        return None if found is None else drawn(candidate, rule, read(found), SENSITIVITY)
+        return None if found is None else noisy_measurement(candidate, rule, read(found), SENSITIVITY)
 
     return measured
 
 
 def _of_noisy_count(_: Static, rule: GateRule, noisy: Fraction) -> Measurement | None:
-    return told(rule, noisy, SENSITIVITY)
+    return published_noisy_measurement(rule, noisy, SENSITIVITY)
 
 
 INVALID_SHARE = Measure(
     "invalid_share",
     MeasureClass.CHARGED,
-    Shape.INPUT,
+    OutputType.INPUT,
     "by how many more persons (rows, where each is a person) have an invalid cell in the column than the share allows, "
     "with discrete Laplace noise",
     reach=lambda *_: (-inf, inf),
@@ -70,7 +74,7 @@ INVALID_SHARE = Measure(
 INVALID_PEOPLE = Measure(
     "invalid_people",
     MeasureClass.CHARGED,
-    Shape.INPUT,
+    OutputType.INPUT,
     "number of persons (rows, where each is a person) with an invalid cell in any column that is read, with discrete "
     "Laplace noise",
     reach=lambda *_: (-inf, inf),
@@ -81,7 +85,7 @@ INVALID_PEOPLE = Measure(
 TRUNCATED_PEOPLE = Measure(
     "truncated_people",
     MeasureClass.CHARGED,
-    Shape.INPUT,
+    OutputType.INPUT,
     "number of persons with more rows than may stay, with discrete Laplace noise",
     reach=lambda *_: (-inf, inf),
     aspect=Aspect.USE,

@@ -27,7 +27,7 @@ class Option:
     expected: str
 
 
-def _whole(least: int, most: int) -> Callable[[Fraction], bool]:
+def _whole_number_check(least: int, most: int) -> Callable[[Fraction], bool]:
     return lambda number: number.denominator == 1 and least <= number <= most
 
 
@@ -36,10 +36,10 @@ OPTIONS: Mapping[str, Option] = {
     "skew": Option(lambda skew: 1 <= skew <= MOST_SKEW, "a number of non-members for each member, from 1 to 1e9"),
     "recall": Option(lambda recall: 0 < recall <= 1, "a share of the members above 0 and at most 1"),
     "coverage": Option(COVERAGES.__contains__, "the share of people for whom a guess is made: 1, 0.1, 0.01 or 0.001"),
-    "people": Option(_whole(1, MOST_PEOPLE), "a whole number of people from 1 to 1e12"),
+    "people": Option(_whole_number_check(1, MOST_PEOPLE), "a whole number of people from 1 to 1e12"),
     "max_age": Option(lambda age: age.denominator == 1 and age >= 0, "a whole number of days, 0 or more"),
-    "quartile": Option(_whole(1, 3), "1, 2 (the median) or 3"),
-    "size": Option(_whole(1, GREATEST_K), "a whole number of rows or people, from 1 to 1e9"),
+    "quartile": Option(_whole_number_check(1, 3), "1, 2 (the median) or 3"),
+    "size": Option(_whole_number_check(1, GREATEST_K), "a whole number of rows or people, from 1 to 1e9"),
 }
 """By name. One name means the same in every measure."""
 
@@ -50,7 +50,7 @@ DEFAULTS: Mapping[str, Fraction] = {
 """What holds where an option is not stated (of `size`, where it need not be)."""
 
 
-def meant(options: Mapping[str, Fraction]) -> dict[str, Fraction]:
+def effective_options(options: Mapping[str, Fraction]) -> dict[str, Fraction]:
     """Options but for those that state what holds anyway: what tells two gates on one number apart."""
     return {name: value for name, value in options.items() if DEFAULTS.get(name) != value or name == "size"}
 

@@ -12,9 +12,9 @@ from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING
 
-from crowdgate.candidate import Candidate, Measurement, Shape, Static
+from crowdgate.candidate import Candidate, Measurement, OutputType, Static
 from crowdgate.measures.base import Aspect, Measure, MeasureClass
-from crowdgate.measures.charged import drawn, told
+from crowdgate.measures.charged_counts import noisy_measurement, published_noisy_measurement
 
 if TYPE_CHECKING:
     from crowdgate.histogram import Counts, Histogram
@@ -38,7 +38,7 @@ def _sizes(sizes: Sizes, rule: GateRule) -> tuple[int, int]:
     return sizes(int(rule.options.get(SIZE, 1)))
 
 
-def _within(table: Histogram, sizes: tuple[int, int]) -> Counts:
+def _rows_of_sizes(table: Histogram, sizes: tuple[int, int]) -> Counts:
     """The rows of the classes of these sizes."""
     least, most = sizes
     return table.counts[(least <= table.counts) & (table.counts <= most)]
@@ -50,11 +50,11 @@ def _number(name: str, summary: str, sizes: Sizes, least_size: int = 0) -> Measu
     def measured(candidate: Candidate, rule: GateRule) -> Measurement | None:
         if candidate.table is None:
             return None
-        count = len(_within(candidate.table, _sizes(sizes, rule)))
-        return drawn(candidate, rule, count, SENSITIVITY * candidate.static.rows_per_unit)
+        count = len(_rows_of_sizes(candidate.table, _sizes(sizes, rule)))
+        return noisy_measurement(candidate, rule, count, SENSITIVITY * candidate.static.rows_per_unit)
 
     def of_noisy(static: Static, rule: GateRule, noisy: Fraction) -> Measurement | None:
-        return told(rule, noisy, SENSITIVITY * static.rows_per_unit)
+        return published_noisy_measurement(rule, noisy, SENSITIVITY * static.rows_per_unit)
 
     return _charged(name, summary, measured, of_noisy, least_size, excess=False)
 
@@ -69,13 +69,17 @@ def _share(name: str, summary: str, sizes: Sizes, least_size: int = 0) -> Measur
         table, share = candidate.table, rule.at_most
         if table is None or share is None:
             return None
-        count = int(_within(table, _sizes(sizes, rule)).sum())
+        count = int(_rows_of_sizes(table, _sizes(sizes, rule)).sum())
         excess = share.denominator * count - share.numerator * table.rows
-        return drawn(candidate, rule, excess, sensitivity(candidate.static, rule, share), share.denominator)
+        return noisy_measurement(candidate, rule, excess, sensitivity(candidate.static, rule, share), share.denominator)
 
     def of_noisy(static: Static, rule: GateRule, noisy: Fraction) -> Measurement | None:
         share = rule.at_most
-        return None if share is None else told(rule, noisy, sensitivity(static, rule, share), share.denominator)
+        return (
+            None
+            if share is None
+            else published_noisy_measurement(rule, noisy, sensitivity(static, rule, share), share.denominator)
+        )
 
     return _charged(name, summary, measured, of_noisy, least_size, excess=True)
 
@@ -93,7 +97,7 @@ def _charged(
     return Measure(
         name,
         MeasureClass.CHARGED,
-        Shape.TABLE,
+        OutputType.TABLE,
         f"{summary}, in the whole table at the released levels, with discrete Laplace noise",
         reach=lambda *_: (-inf, inf),
         aspect=Aspect.SINGLING_OUT,

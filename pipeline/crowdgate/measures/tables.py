@@ -4,7 +4,7 @@ from math import inf
 
 import numpy as np
 
-from crowdgate.candidate import Measurement, PublishedCells, Range, Shape
+from crowdgate.candidate import Measurement, OutputType, PublishedCells, Range
 from crowdgate.measures.base import Aspect, Measure, MeasureClass, of_cells
 
 Cells = tuple[PublishedCells, ...]
@@ -15,7 +15,7 @@ def _any(*_: object) -> Range:
     return -inf, inf
 
 
-def _trusted_share(published: Cells) -> Measurement | None:
+def _trustworthy_share(published: Cells) -> Measurement | None:
     flags = [cells.trustworthy for cells in published]
     return Measurement.exact(float(np.concatenate(flags).mean())) if flags else None
 
@@ -27,7 +27,7 @@ def _total_relative_error(published: Cells) -> Measurement | None:
     return Measurement.exact(min(shares)) if shares else None
 
 
-def _smallest_trusted(published: Cells) -> Measurement | None:
+def _smallest_trustworthy(published: Cells) -> Measurement | None:
     counts = [cells.values[cells.trustworthy] for cells in published if cells.statistic == "count"]
     trusted = np.concatenate(counts) if counts else np.empty(0)
     return Measurement.exact(float(trusted.min())) if trusted.size else None
@@ -36,16 +36,16 @@ def _smallest_trusted(published: Cells) -> Measurement | None:
 TRUSTED_SHARE = Measure(
     "trusted_share",
     MeasureClass.OUTPUT,
-    Shape.CELLS,
+    OutputType.CELLS,
     "share of the published counts, sums and means whose standard error is within the policy's relative error",
     reach=_any,
     aspect=Aspect.USE,
-    of_candidate=of_cells(_trusted_share),
+    of_candidate=of_cells(_trustworthy_share),
 )
 TOTAL_RELATIVE_ERROR = Measure(
     "total_relative_error",
     MeasureClass.OUTPUT,
-    Shape.CELLS,
+    OutputType.CELLS,
     "standard error of the published total, in parts of it",
     reach=_any,
     aspect=Aspect.USE,
@@ -54,9 +54,9 @@ TOTAL_RELATIVE_ERROR = Measure(
 SMALLEST_TRUSTED_CELL = Measure(
     "smallest_trusted_cell",
     MeasureClass.OUTPUT,
-    Shape.CELLS,
+    OutputType.CELLS,
     "the smallest published count that is trustworthy",
     reach=_any,
     aspect=Aspect.USE,
-    of_candidate=of_cells(_smallest_trusted),
+    of_candidate=of_cells(_smallest_trustworthy),
 )

@@ -13,7 +13,7 @@ Seed = Annotated[int, whole_between(0, MOST_SEEDS), schema_of("integer", minimum
 Said = Literal["pass", "fail", "inconclusive"]
 
 
-class Measured(Strict):
+class MeasuredNumber(Strict):
     """A number as if a gate's measure had come out so; `low` and `high` are the ends of its interval (the number)."""
 
     gate: str
@@ -22,27 +22,27 @@ class Measured(Strict):
     high: Exact | None = None
 
     @property
-    def ends(self) -> tuple[Fraction, Fraction]:
+    def interval(self) -> tuple[Fraction, Fraction]:
         """Both ends."""
         low, high = (self.value if end is None else end for end in (self.low, self.high))
         return low, high
 
     @model_validator(mode="after")
-    def _in_order(self) -> "Measured":
-        low, high = self.ends
+    def _in_order(self) -> "MeasuredNumber":
+        low, high = self.interval
         if not low <= self.value <= high:
             raise ValueError("low, value and high in order")
         return self
 
 
-class NobodysRows(Strict):
+class SimulatedRows(Strict):
     """Rows for a rehearsal: of how many people, from which seed."""
 
     people: People
     seed: Seed = 0
 
 
-class Expected(Strict):
+class ExpectedOutcome(Strict):
     """How the release must end, and what gates must say, by their measure, or by the words that `check` shows."""
 
     outcome: Literal["published", "withheld"]
@@ -55,9 +55,9 @@ class Case(Strict):
 
     name: Name
     description: str = ""
-    measured: Annotated[list[Measured], Field(default_factory=list)]
-    rows: NobodysRows | None = None
-    expect: Expected
+    measured: Annotated[list[MeasuredNumber], Field(default_factory=list)]
+    rows: SimulatedRows | None = None
+    expect: ExpectedOutcome
 
     @model_validator(mode="after")
     def _one_kind(self) -> "Case":

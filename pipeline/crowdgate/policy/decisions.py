@@ -11,12 +11,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from crowdgate.contracts.contract import Contract
-from crowdgate.documents import Document, read_document
+from crowdgate.documents.yaml_text import Document, read_document
 from crowdgate.errors import Code, ConfigurationError, Problem
-from crowdgate.files import read_plain
 from crowdgate.limits import LARGEST_DOCUMENT, MOST_VALUES
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.values import Day, Line, Strict, schema_of, whole_number
+from crowdgate.system.regular_files import read_plain
 
 FOLDER = Path("policies") / "decisions"
 """Below the working copy."""
@@ -87,7 +87,7 @@ class Decision:
         level = "" if spec.level is None else f" to level {spec.level!r} ({spec.values} values)"
         return f"{spec.decision.replace('-', ' ')}{level}, decided by {spec.by} on {spec.date}: {spec.reason}"
 
-    def words_for(self, contract: Contract) -> str:
+    def text_for(self, contract: Contract) -> str:
         """The same, with the contract that it was decided about where that is another one."""
         other = self.spec.contract != contract.id
         return f"{self.words}; on contract {self.spec.contract!r} of the same people" if other else self.words
@@ -96,13 +96,13 @@ class Decision:
 def read_decisions(root: Path) -> list[Decision]:
     """All decisions of a working copy. Raises ConfigurationError that lists every file that is none."""
     problems = list[Problem]()
-    found = readable(root, problems)
+    found = readable_decisions(root, problems)
     if problems:
         raise ConfigurationError(problems)
     return found
 
 
-def readable(root: Path, problems: list[Problem]) -> list[Decision]:
+def readable_decisions(root: Path, problems: list[Problem]) -> list[Decision]:
     """The decisions of a working copy that can be read, with the problems of every other file added."""
     found, folder = list[Decision](), root / FOLDER
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -134,7 +134,7 @@ def read_decision(path: Path) -> Decision:
     )
 
 
-def concerning(decisions: Sequence[Decision], contract: Contract) -> list[Decision]:
+def decisions_about(decisions: Sequence[Decision], contract: Contract) -> list[Decision]:
     """Decisions about a contract, or about another one of its population."""
     return [
         each for each in decisions if each.spec.contract == contract.id or each.spec.population == contract.population
@@ -147,8 +147,8 @@ def in_force(decisions: Sequence[Decision], contract: Contract) -> list[Decision
 
     Raises ConfigurationError where it can't be told: two that replace the same, or one whose predecessor is gone.
     """
-    found = concerning(decisions, contract)
-    problems = list(_broken(found))
+    found = decisions_about(decisions, contract)
+    problems = list(_chain_problems(found))
     if problems:
         raise ConfigurationError(problems)
     replaced = {each.spec.replaces for each in found}
@@ -157,7 +157,7 @@ def in_force(decisions: Sequence[Decision], contract: Contract) -> list[Decision
     return [each for each in last if each.spec.contract == contract.id or each.spec.attribute not in own]
 
 
-def _broken(found: Sequence[Decision]) -> Iterator[Problem]:
+def _chain_problems(found: Sequence[Decision]) -> Iterator[Problem]:
     by_digest = {each.digest: each for each in found}
     seen: dict[tuple[str, str, str | None], Decision] = {}
     for each in found:
@@ -168,11 +168,13 @@ def _broken(found: Sequence[Decision]) -> Iterator[Problem]:
             yield each.document.problem(
                 ("spec", "replaces"), what, "each later one replaces the one before it", None, Code.DECISION
             )
-        if before is not None and (before not in by_digest or _about(by_digest[before]) != _about(each)):
+        if before is not None and (
+            before not in by_digest or _decision_subject(by_digest[before]) != _decision_subject(each)
+        ):
             what = f"no decision on {attribute!r} has the digest {before}"
             expected = "all earlier decisions, unchanged, in this folder"
             yield each.document.problem(("spec", "replaces"), what, expected, None, Code.DECISION)
 
 
-def _about(decision: Decision) -> tuple[str, str]:
+def _decision_subject(decision: Decision) -> tuple[str, str]:
     return decision.spec.contract, decision.spec.attribute

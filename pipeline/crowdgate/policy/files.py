@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.contracts.reading import BrokenContract, read_contract
-from crowdgate.documents import Document, Location, read_document
+from crowdgate.documents.yaml_text import Document, Location, read_document
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
-from crowdgate.files import read_plain
-from crowdgate.policy.mending import follows, mended
+from crowdgate.policy.corrections import corrected_document, follows
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.policy import MechanismSpec, PrivacyBudget, ReleasePolicy, policy_model
+from crowdgate.system.regular_files import read_plain
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownNames:
     """What files may name: mechanisms by their kind, formats of releases, servers by the name of their source."""
 
     mechanisms: Mapping[str, type[MechanismSpec]]
@@ -72,26 +72,26 @@ class Draft:
         return (bool(self.doubtful) and unsure) or bool(named) or follows(problem, self.places)
 
 
-def read_draft(path: Path, known: Known) -> Draft:
+def read_draft(path: Path, known: KnownNames) -> Draft:
     """The policy at `path` and all it names, right or wrong. Raises ConfigurationError for a policy that is no YAML, or
     is in no working copy."""
     document, root = read_document(path), working_copy(path)
-    read = mended(known.policy, document)
-    reading = _Reading(document, root, known, [*read.problems])
+    read = corrected_document(known.policy, document)
+    reading = _PolicyReader(document, root, known, [*read.problems])
     if read.value is None:
         for key, files in (("contract", contract_files(root)), ("budget", budget_files(root))):
-            reading.stated(key, files)
+            reading.named_file_problems(key, files)
         return Draft(tuple(reading.problems), None)
     return reading.draft(read.value, read.places)
 
 
 @dataclass(eq=False)
-class _Reading:
+class _PolicyReader:
     """The files that a policy names, one after the other, with all their problems."""
 
     document: Document
     root: Path
-    known: Known
+    known: KnownNames
     problems: list[Problem]
     doubtful: set[str] = field(default_factory=set)
 
@@ -120,14 +120,14 @@ class _Reading:
 
     def contract(self, at: Location, name: str) -> Contract | None:
         """The contract of that id, or what is left of it."""
-        file = _named_file(self.document, at, name, contract_files(self.root), self.problems)
+        file = _file_by_id(self.document, at, name, contract_files(self.root), self.problems)
         if file is None:
             return None
         try:
             return read_contract(file, self.known.servers)
         except BrokenContract as error:
             self.problems.extend(error.problems)
-            self.doubtful |= _doubtful(error)
+            self.doubtful |= _doubtful_attributes(error)
             return error.rest
         except ConfigurationError as error:
             self.problems.extend(error.problems)
@@ -135,15 +135,15 @@ class _Reading:
 
     def budget(self, name: str) -> tuple[PrivacyBudget, Document, frozenset[Location]] | None:
         """The budget of that name, with the places that were changed in it."""
-        file = _named_file(self.document, ("spec", "budget"), name, budget_files(self.root), self.problems)
+        file = _file_by_id(self.document, ("spec", "budget"), name, budget_files(self.root), self.problems)
         document: Document | None = _collect(self.problems, read_document, file)
         if document is None:
             return None
-        read = mended(PrivacyBudget, document)
+        read = corrected_document(PrivacyBudget, document)
         self.problems.extend(read.problems)
         return None if read.value is None else (read.value, document, read.places)
 
-    def stated(self, key: str, files: Iterator[tuple[Path, str]]) -> None:
+    def named_file_problems(self, key: str, files: Iterator[tuple[Path, str]]) -> None:
         """The problems of a file that a policy names which can't be read itself."""
         data = self.document.data
         spec = data.get("spec") if isinstance(data, dict) else None
@@ -155,14 +155,14 @@ class _Reading:
             _collect(self.problems, lambda file: parse(PrivacyBudget, read_document(file)), found[0])
 
 
-def _doubtful(error: BrokenContract) -> set[str]:
+def _doubtful_attributes(error: BrokenContract) -> set[str]:
     """The attributes that a contract's problems speak of; all, where one speaks of something else."""
     named = {problem.where.split(".")[0] for problem in error.problems}
     known = set() if error.rest is None else set(error.rest.by_name)
     return named if named <= known else named | known
 
 
-def contracts(root: Path, known: Known) -> Iterator[Contract]:
+def contracts(root: Path, known: KnownNames) -> Iterator[Contract]:
     """The contracts of a working copy that can be read."""
     for path, _ in contract_files(root):
         found: Contract | None = _collect([], lambda file: read_contract(file, known.servers), path)
@@ -179,7 +179,7 @@ def budget_of_contract(path: Path, contract: Contract) -> tuple[PrivacyBudget, D
         found = f"{len(own) or 'no'} budgets of the population {contract.population!r}"
         expected = "one file of policies/budgets whose metadata.name is the contract's population"
         problems = list[Problem]()
-        names = _readable(known, problems)
+        names = _readable_ids(known, problems)
         meant = nearest(contract.population, names)
         where = read_document(path).problem(("schema", 0), found, expected, meant, Code.UNKNOWN_NAME)
         raise ConfigurationError([*problems, where])
@@ -191,11 +191,11 @@ def budget_of_contract(path: Path, contract: Contract) -> tuple[PrivacyBudget, D
     return budget, document
 
 
-def contract_named(document: Document, at: Location, name: str, known: Known) -> tuple[Path, Contract]:
+def contract_named(document: Document, at: Location, name: str, known: KnownNames) -> tuple[Path, Contract]:
     """The working copy around a document, and its contract of that id, which stands in the document at `at`. Raises
     ConfigurationError."""
     root, problems = working_copy(document.path), list[Problem]()
-    file = _named_file(document, at, name, contract_files(root), problems)
+    file = _file_by_id(document, at, name, contract_files(root), problems)
     contract: Contract | None = _collect(problems, lambda found: read_contract(found, known.servers), file)
     if contract is None:
         raise ConfigurationError(problems)
@@ -224,20 +224,20 @@ def _collect(problems: list[Problem], read: Any, argument: Any) -> Any:
 
 def contract_files(root: Path) -> Iterator[tuple[Path, str]]:
     """The contracts of a working copy, each with its id."""
-    return _named(root / "data_contracts", lambda data: data["id"])
+    return _files_by_id(root / "data_contracts", lambda data: data["id"])
 
 
 def policy_files(root: Path) -> Iterator[tuple[Path, str]]:
     """The policies of a working copy, each with its name."""
-    return _named(root / "policies", lambda data: data["metadata"]["name"])
+    return _files_by_id(root / "policies", lambda data: data["metadata"]["name"])
 
 
 def budget_files(root: Path) -> Iterator[tuple[Path, str]]:
     """The budgets of a working copy, each with its name."""
-    return _named(root / "policies" / "budgets", lambda data: data["metadata"]["name"])
+    return _files_by_id(root / "policies" / "budgets", lambda data: data["metadata"]["name"])
 
 
-def _named(folder: Path, name: Any) -> Iterator[tuple[Path, str]]:
+def _files_by_id(folder: Path, name: Any) -> Iterator[tuple[Path, str]]:
     """Files of a folder with the id each states; a file that states none is nobody's, a broken one keeps its name."""
     for path in sorted(folder.glob("*.yaml")):
         try:
@@ -248,21 +248,21 @@ def _named(folder: Path, name: Any) -> Iterator[tuple[Path, str]]:
             continue
 
 
-def _named_file(
+def _file_by_id(
     document: Document, at: Location, name: str, files: Iterator[tuple[Path, str]], problems: list[Problem]
 ) -> Path | None:
     known = list(files)
     found = [path for path, stated in known if stated == name]
     if len(found) == 1:
         return found[0]
-    names = [] if found else _readable(known, problems)
+    names = [] if found else _readable_ids(known, problems)
     what = f"no file has the id {name!r}" if not found else f"{len(found)} files have the id {name!r}"
     meant, code = (None, Code.TWICE) if found else (nearest(name, names), Code.UNKNOWN_NAME)
     problems.append(document.problem(at, what, "the id of exactly one file", meant, code))
     return None
 
 
-def _readable(files: Sequence[tuple[Path, str]], problems: list[Problem]) -> list[str]:
+def _readable_ids(files: Sequence[tuple[Path, str]], problems: list[Problem]) -> list[str]:
     """The ids of the files that can be read; an unreadable one may be the one that is meant, so its problems count."""
     return [name for path, name in files if _collect(problems, read_document, path) is not None]
 

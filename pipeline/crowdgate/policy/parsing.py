@@ -5,8 +5,8 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from crowdgate.documents import Document, Location
-from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem, named_in, nearest
+from crowdgate.documents.yaml_text import Document, Location
+from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem, expected_words, nearest
 
 PATTERNS = {
     "name": "at most 63 lower-case letters, digits and hyphens",
@@ -60,9 +60,9 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
     expected = expected or detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     context = detail.get("ctx", {})
     tags = str(context.get("expected_tags", "")).replace(", ", " or ")
-    expected = tags or _in_words(at, context, expected)
-    options = named_in(expected)
-    found, corrected = _found(document, at), _of_another_form(document, at, detail["type"])
+    expected = tags or _pattern_text(at, context, expected)
+    options = expected_words(expected)
+    found, corrected = _found_text(document, at), _of_another_form(document, at, detail["type"])
     return document.problem(at, found, expected, nearest(found.strip("'"), options), corrected=corrected)
 
 
@@ -73,7 +73,7 @@ def _shape(model: type[BaseModel], document: Document, at: Location, mistake: st
     return SHAPES.get(mistake)
 
 
-def _in_words(at: Location, context: Mapping[str, Any], expected: str) -> str:
+def _pattern_text(at: Location, context: Mapping[str, Any], expected: str) -> str:
     """What is expected of a text that has a pattern."""
     if "pattern" not in context:
         return expected
@@ -83,8 +83,8 @@ def _in_words(at: Location, context: Mapping[str, Any], expected: str) -> str:
 def _of_another_form(document: Document, at: Location, mistake: str) -> str | None:
     """The line with a list of one word in place of the word, or the other way round."""
     if mistake == "list_type":
-        return document.text.listed(at)
-    return document.text.alone(at) if mistake in ("string_type", "literal_error", "value_error") else None
+        return document.text.as_list(at)
+    return document.text.as_single_word(at) if mistake in ("string_type", "literal_error", "value_error") else None
 
 
 def location(document: Document, loc: tuple[str | int, ...]) -> Location:
@@ -107,7 +107,7 @@ def _looks_like_key(document: Document, at: Location) -> bool:
     )
 
 
-def _found(document: Document, at: Location) -> str:
+def _found_text(document: Document, at: Location) -> str:
     value: Any = document.data
     for part in at:
         known = isinstance(value, list) or (isinstance(value, dict) and part in value)

@@ -1,7 +1,7 @@
 """ReleasePolicy and PrivacyBudget: strict values of the policy files.
 
-What a policy says of its mechanism is a specification of its kind of release. Which there are is handed in: this room
-knows none of them.
+What a policy says of its mechanism is a specification of its kind of release. Which kinds
+there are is handed in: this subpackage knows none of them.
 """
 
 from collections.abc import Mapping
@@ -22,11 +22,11 @@ from crowdgate.policy.values import (
     Probability,
     Rate,
     Strict,
-    after,
+    exact_number_after,
     schema_of,
     whole_number,
 )
-from crowdgate.short_repr import short_repr
+from crowdgate.system.short_repr import short_repr
 
 API_VERSION = "crowdgate/v1"
 
@@ -55,7 +55,7 @@ def _skew(number: Fraction) -> Fraction:
     return number
 
 
-Skew = Annotated[Fraction, after(_skew), schema_of("number", minimum=1, maximum=MOST_SKEW)]
+Skew = Annotated[Fraction, exact_number_after(_skew), schema_of("number", minimum=1, maximum=MOST_SKEW)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 """Becomes a folder of the release, so: lower-case letters, digits and hyphens."""
 

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from crowdgate.limits import MOST_ANSWERS, MOST_PEOPLE, MOST_SEVERAL, MOST_STATED
 from crowdgate.policy.policy import Name, People, whole_between
-from crowdgate.policy.values import Flag, Strict, after, schema_of
+from crowdgate.policy.values import Flag, Strict, exact_number_after, schema_of
 
 SHARES_APART = Fraction(1, 10**6)
 """Shares of answers must add up to 1 within it."""
@@ -20,11 +20,11 @@ def _share(number: Fraction) -> Fraction:
     return number
 
 
-Share = Annotated[Fraction, after(_share), schema_of("number", minimum=0, maximum=1)]
+Share = Annotated[Fraction, exact_number_after(_share), schema_of("number", minimum=0, maximum=1)]
 Others = Annotated[int, whole_between(1, MOST_ANSWERS), schema_of("integer", minimum=1, maximum=MOST_ANSWERS)]
 
 
-class Asked(Strict):
+class Respondents(Strict):
     """Whom the form is for: how many people, in numbers and in words, and the population's id where it is that of a
     contract."""
 
@@ -45,14 +45,14 @@ def _between(number: Fraction) -> Fraction:
     return number
 
 
-def _known(number: Fraction) -> Fraction:
+def _known_number(number: Fraction) -> Fraction:
     if abs(number) > MOST_PEOPLE:
         raise ValueError(f"a number from -{MOST_PEOPLE} to {MOST_PEOPLE}")
     return number
 
 
-Positive = Annotated[Fraction, after(_positive), schema_of("number", exclusiveMinimum=0)]
-Real = Annotated[Fraction, after(_known), schema_of("number")]
+Positive = Annotated[Fraction, exact_number_after(_positive), schema_of("number", exclusiveMinimum=0)]
+Real = Annotated[Fraction, exact_number_after(_known_number), schema_of("number")]
 Numbers = Annotated[list[Real], Field(min_length=1, max_length=MOST_STATED)]
 
 LAWS = {
@@ -64,14 +64,14 @@ LAWS = {
 """Laws of numbers, and what each is stated by."""
 
 
-class Correlated(Strict):
+class Correlation(Strict):
     """Which question a Normal number goes together with, and how closely: bivariate Normal with correlation `rho`."""
 
     with_: Annotated[Name, Field(alias="with")]
-    rho: Annotated[Fraction, after(_between), schema_of("number", minimum=-1, maximum=1)]
+    rho: Annotated[Fraction, exact_number_after(_between), schema_of("number", minimum=-1, maximum=1)]
 
 
-class Numeric(Strict):
+class NumericAnswer(Strict):
     """A number, asked for in intervals of a width, and what is known of it: a law with its parameters (uniform from low
     to high, exponential, Normal), or how many people (`counts`) are between each two of rising `edges`, evenly.
 
@@ -86,29 +86,29 @@ class Numeric(Strict):
     sd: Positive | None = None
     edges: Numbers | None = None
     counts: Numbers | None = None
-    correlated: Correlated | None = None
+    correlated: Correlation | None = None
 
-    def stated(self, name: str) -> Fraction:
+    def parameter(self, name: str) -> Fraction:
         """A parameter that the law has."""
         found = getattr(self, name)
         assert isinstance(found, Fraction), "the law is stated by it"
         return found
 
     @model_validator(mode="after")
-    def _of_its_law(self) -> "Numeric":
+    def _of_its_law(self) -> "NumericAnswer":
         given = {name for names in LAWS.values() for name in names if getattr(self, name) is not None}
         if given != set(LAWS[self.law]):
             raise ValueError(f"{' and '.join(LAWS[self.law])} for law {self.law}")
-        if self.law == "uniform" and not self.stated("low") < self.stated("high"):
+        if self.law == "uniform" and not self.parameter("low") < self.parameter("high"):
             raise ValueError("low below high")
-        if self.law == "exponential" and self.stated("mean") <= 0:
+        if self.law == "exponential" and self.parameter("mean") <= 0:
             raise ValueError("a mean above 0")
         if self.correlated is not None and self.law != "normal":
             raise ValueError("correlated for law normal only")
         return self
 
     @model_validator(mode="after")
-    def _of_its_histogram(self) -> "Numeric":
+    def _of_its_histogram(self) -> "NumericAnswer":
         if self.edges is None or self.counts is None:
             return self
         if any(after <= before for before, after in pairwise(self.edges)) or len(self.edges) != len(self.counts) + 1:
@@ -118,7 +118,7 @@ class Numeric(Strict):
         return self
 
 
-class Question(Strict):
+class QuestionSpec(Strict):
     """One question: an attribute of the contract at a level, whose public margins say how people answer; or answers
     with their shares; or a number by its law; or a question that is left out because nothing is known of its answers.
 
@@ -132,7 +132,7 @@ class Question(Strict):
     attribute: str | None = None
     level: str = "exact"
     answers: Annotated[dict[str, Share], Field(min_length=1)] | None = None
-    numeric: Numeric | None = None
+    numeric: NumericAnswer | None = None
     others: Others | None = None
     several: Flag = False
     decline: Share = Fraction(0)
@@ -140,7 +140,7 @@ class Question(Strict):
     skip: str | None = None
 
     @model_validator(mode="after")
-    def _of_one_sort(self) -> "Question":
+    def _of_one_sort(self) -> "QuestionSpec":
         if sum(each is not None for each in (self.attribute, self.answers, self.numeric, self.skip)) != 1:
             raise ValueError("one of attribute, answers, numeric and skip (why it is left out)")
         if self.answers is None and (self.others is not None or self.several or self.coarser):
@@ -150,7 +150,7 @@ class Question(Strict):
         return self
 
     @model_validator(mode="after")
-    def _shares(self) -> "Question":
+    def _shares(self) -> "QuestionSpec":
         if self.answers is None:
             return self
         stated = sum(self.answers.values(), Fraction(0))
@@ -166,7 +166,7 @@ class Question(Strict):
         return self
 
     @model_validator(mode="after")
-    def _groups(self) -> "Question":
+    def _groups(self) -> "QuestionSpec":
         known = sorted(self.answers or ())
         for name, groups in self.coarser.items():
             if sorted(answer for group in groups.values() for answer in group) != known:
@@ -185,9 +185,9 @@ class QuestionnaireMetadata(Strict):
 class QuestionnaireSpec(Strict):
     """Who is asked what."""
 
-    population: Asked
+    population: Respondents
     contract: str | None = None
-    questions: Annotated[list[Question], Field(min_length=1)]
+    questions: Annotated[list[QuestionSpec], Field(min_length=1)]
 
     @model_validator(mode="after")
     def _names(self) -> "QuestionnaireSpec":

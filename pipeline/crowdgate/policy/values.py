@@ -65,16 +65,18 @@ def schema_of(kind: str, **limits: int) -> WithJsonSchema:
 NUMBER = schema_of("number")
 
 
-def after(check: Any) -> BeforeValidator:
+def exact_number_after(check: Any) -> BeforeValidator:
     """Read a number exactly, then check its range."""
     return BeforeValidator(lambda value: check(exact_number(value)))
 
 
 Exact = Annotated[Fraction, BeforeValidator(exact_number), NUMBER]
-Epsilon = Annotated[Fraction, after(_epsilon), schema_of("number", exclusiveMinimum=0, maximum=GREATEST_STATED)]
-Probability = Annotated[Fraction, after(_probability), schema_of("number", minimum=0, exclusiveMaximum=1)]
-Weight = Annotated[Fraction, after(_weight), schema_of("number", minimum=0, maximum=GREATEST_WEIGHT)]
-Rate = Annotated[Fraction, after(_rate), schema_of("number", exclusiveMinimum=0, maximum=1)]
+Epsilon = Annotated[
+    Fraction, exact_number_after(_epsilon), schema_of("number", exclusiveMinimum=0, maximum=GREATEST_STATED)
+]
+Probability = Annotated[Fraction, exact_number_after(_probability), schema_of("number", minimum=0, exclusiveMaximum=1)]
+Weight = Annotated[Fraction, exact_number_after(_weight), schema_of("number", minimum=0, maximum=GREATEST_WEIGHT)]
+Rate = Annotated[Fraction, exact_number_after(_rate), schema_of("number", exclusiveMinimum=0, maximum=1)]
 
 
 def _flag(text: Any) -> bool:

@@ -10,16 +10,16 @@ from typing import BinaryIO
 
 from crowdgate.contracts.contract import Attribute
 from crowdgate.errors import VerificationFailed
-from crowdgate.files import plain_file
 from crowdgate.hierarchy import Level
 from crowdgate.limits import LARGEST_LISTING
+from crowdgate.system.regular_files import plain_file
 
 DICTIONARY = "dictionary.csv"
 DICTIONARY_COLUMNS = ("column", "level", "code", "label", "description")
 
 
 @dataclass(frozen=True)
-class Entry:
+class DictionaryEntry:
     """A column at a level: its values in their order, and what the contract says of the column."""
 
     column: str
@@ -28,25 +28,25 @@ class Entry:
     description: str
 
 
-def entries(attributes: Sequence[tuple[Attribute, Level]]) -> tuple[Entry, ...]:
+def entries(attributes: Sequence[tuple[Attribute, Level]]) -> tuple[DictionaryEntry, ...]:
     """One entry for each column at each of its levels."""
-    return tuple(Entry(each.name, level.name, level.labels, each.description) for each, level in attributes)
+    return tuple(DictionaryEntry(each.name, level.name, level.labels, each.description) for each, level in attributes)
 
 
-def write_dictionary(listed: Iterable[Entry], into: BinaryIO) -> None:
+def write_dictionary(listed: Iterable[DictionaryEntry], into: BinaryIO) -> None:
     """One line for each value of each column at each of its levels."""
     lines = ((e.column, e.level, at, label, e.description) for e in listed for at, label in enumerate(e.labels))
     write_lines(into, DICTIONARY_COLUMNS, lines)
 
 
-def read_dictionary(path: Path) -> tuple[Entry, ...]:
+def read_dictionary(path: Path) -> tuple[DictionaryEntry, ...]:
     """The entries in their order. Raises VerificationFailed for a value, or a column at a level, that stands twice."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for column, level, _, label, description in read_lines(path, DICTIONARY_COLUMNS):
         found.setdefault((column, level, description), []).append(label)
     if len({key[:2] for key in found}) != len(found) or any(len({*own}) != len(own) for own in found.values()):
         raise VerificationFailed(f"{path.name}: a value, or a column at a level, stands there twice")
-    return tuple(Entry(column, level, tuple(own), words) for (column, level, words), own in found.items())
+    return tuple(DictionaryEntry(column, level, tuple(own), words) for (column, level, words), own in found.items())
 
 
 def write_lines(into: BinaryIO, columns: Sequence[str], lines: Iterable[Sequence[object]]) -> None:

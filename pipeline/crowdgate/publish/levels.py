@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from crowdgate.contracts.contract import Attribute
 from crowdgate.errors import VerificationFailed
-from crowdgate.hierarchy import Level, above
-from crowdgate.publish.dictionary import DICTIONARY, Entry, read_lines
+from crowdgate.hierarchy import Level, coarser_codes
+from crowdgate.publish.dictionary import DICTIONARY, DictionaryEntry, read_lines
 
 COARSER = "levels.csv"
 COARSER_COLUMNS = ("column", "level", "label", "coarser_level", "coarser_label")
@@ -25,13 +25,13 @@ def coarser(levels: Sequence[tuple[Attribute, Level]]) -> Iterator[CoarserLine]:
     for at, (attribute, finer) in enumerate(levels):
         for other, found in levels[at + 1 :]:
             if other.name == attribute.name:
-                codes = above(finer, found)
+                codes = coarser_codes(finer, found)
                 for code, label in enumerate(finer.labels):
                     yield attribute.name, finer.name, label, found.name, found.labels[codes[code]]
 
 
 @dataclass(frozen=True)
-class Domains:
+class ReleasedDomains:
     """Labels by (column, level) as dictionary.csv lists them, and the labels above them as levels.csv has it."""
 
     listed: Mapping[tuple[str, str], Sequence[str]]
@@ -81,7 +81,7 @@ class Domains:
         return np.array([place[above[label]] for label in labels], dtype=np.int64)
 
 
-def levels_of(domains: Domains) -> dict[tuple[str, str], Level]:
+def levels_of(domains: ReleasedDomains) -> dict[tuple[str, str], Level]:
     """Every level that is published, as codes of the finest one of its column, which stands first."""
     finest: dict[str, str] = {}
     found: dict[tuple[str, str], Level] = {}
@@ -96,7 +96,7 @@ def read_coarser(path: Path) -> list[CoarserLine]:
     return [(line[0], line[1], line[2], line[3], line[4]) for line in read_lines(path, COARSER_COLUMNS)]
 
 
-def domains_of(columns: Sequence[Entry], coarser: Sequence[CoarserLine]) -> Domains:
+def domains_of(columns: Sequence[DictionaryEntry], coarser: Sequence[CoarserLine]) -> ReleasedDomains:
     """The domains that both listings tell. Raises VerificationFailed where they do not fit."""
     listed: Mapping[tuple[str, str], Sequence[str]] = {(each.column, each.level): each.labels for each in columns}
     above: dict[tuple[str, str, str], dict[str, str]] = {}
@@ -109,7 +109,7 @@ def domains_of(columns: Sequence[Entry], coarser: Sequence[CoarserLine]) -> Doma
     whole = all(list(own) == list(listed[column, finer]) for (column, finer, _), own in above.items())
     if sorted(above) != sorted(pairs) or not whole or not _nested(listed, above):
         raise VerificationFailed(f"{COARSER}: it does not tell the levels of {DICTIONARY}")
-    return Domains(listed, above)
+    return ReleasedDomains(listed, above)
 
 
 def _nested(listed: Iterable[tuple[str, str]], above: Mapping[tuple[str, str, str], Mapping[str, str]]) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from crowdgate import modes
 from crowdgate.errors import EnvironmentFault
-from crowdgate.publish.names import STAGING
+from crowdgate.publish.file_names import STAGING
+from crowdgate.system import permissions
 
 BUSY_SECONDS = 30
 """How long a run waits for others that write the same thing, which takes each of them milliseconds."""
@@ -20,7 +20,7 @@ def locked(root: Path, name: str) -> Iterator[Path]:
     """The folder where what is published is staged, locked against others who write `name` below `root`."""
     staging = root / STAGING
     try:
-        modes.make_folder(staging, modes.STAGING)
+        permissions.make_folder(staging, permissions.STAGING)
         handle = os.open(staging, os.O_RDONLY | os.O_CLOEXEC)
         try:
             _wait(handle, root / name)

@@ -3,15 +3,15 @@
 import os
 from pathlib import Path
 
-from crowdgate import modes
 from crowdgate.errors import EnvironmentFault
+from crowdgate.system import permissions
 
 
-def write_page(path: Path, text: str, access: modes.Access = modes.PAGE) -> None:
+def write_page(path: Path, text: str, access: permissions.Access = permissions.PAGE) -> None:
     """Write a new file. Raises EnvironmentFault when it exists or can't be written:
     then nothing of it is left."""
     try:
-        handle = modes.open_file(path, os.O_WRONLY | os.O_EXCL, access)
+        handle = permissions.open_file(path, os.O_WRONLY | os.O_EXCL, access)
         try:
             with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
                 file.write(text)

@@ -15,22 +15,23 @@ from typing import TYPE_CHECKING
 
 from pydantic import ConfigDict
 
-from crowdgate import manifest, modes
-from crowdgate.disk import sync
+from crowdgate import manifest
 from crowdgate.errors import EnvironmentFault, LedgerRefused
-from crowdgate.files import plain_file, read_plain
 from crowdgate.limits import LARGEST_MANIFEST
-from crowdgate.manifest import FileSaid
-from crowdgate.manifest.values import Said
-from crowdgate.publish.durable import faults, make_folder
-from crowdgate.publish.names import SCRATCH, SIGNED, STAGING
+from crowdgate.manifest import FileFields
+from crowdgate.manifest.values import ManifestFields
+from crowdgate.publish.file_names import SCRATCH, SIGNED, STAGING
+from crowdgate.publish.fsync_rename import faults, make_folder
+from crowdgate.system import permissions
+from crowdgate.system.fsync import fsync_path
+from crowdgate.system.regular_files import plain_file, read_plain
 
 if TYPE_CHECKING:
-    from crowdgate.formats.written import Writer
+    from crowdgate.formats.byte_compare import Writer
 
 
 @dataclass(frozen=True)
-class Staged:
+class StagedRelease:
     """A complete release that nobody but its owner can see yet."""
 
     folder: Path
@@ -59,8 +60,8 @@ def stage(
     folder: Path,
     slot: str,
     writers: Mapping[str, Writer],
-    seal: Callable[[Mapping[str, FileSaid]], Mapping[str, bytes]],
-) -> Staged:
+    seal: Callable[[Mapping[str, FileFields]], Mapping[str, bytes]],
+) -> StagedRelease:
     """Write the files, then the manifest that `seal` makes of their digests, and what it makes of that; sync all."""
     with faults(folder.parent):
         if folder.exists():
@@ -70,7 +71,7 @@ def stage(
         if lock is None:
             raise EnvironmentFault(f"{folder}: another run holds it")
         try:
-            return Staged(folder, _fill(folder, slot, writers, seal), lock)
+            return StagedRelease(folder, _fill(folder, slot, writers, seal), lock)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -80,23 +81,23 @@ def _fill(
     folder: Path,
     slot: str,
     writers: Mapping[str, Writer],
-    seal: Callable[[Mapping[str, FileSaid]], Mapping[str, bytes]],
+    seal: Callable[[Mapping[str, FileFields]], Mapping[str, bytes]],
 ) -> str:
     for name, write in writers.items():
         with (folder / name).open("wb") as file:
             write(file)
-    sealed = seal({name: described(folder / name) for name in writers})
+    sealed = seal({name: file_fields(folder / name) for name in writers})
     for name, data in sealed.items():
         (folder / name).write_bytes(data)
     for path in folder.iterdir():
         _settle(path, slot)
-    sync(folder)
+    fsync_path(folder)
     return hashlib.sha256(sealed[manifest.NAME]).hexdigest()
 
 
-def publish(staged: Staged, destination: Path) -> None:
+def publish(staged: StagedRelease, destination: Path) -> None:
     """Move a staged release to its place, at once. Refuses one whose key was not drawn from the operating system."""
-    if not complete(staged.folder, staged.manifest_digest):
+    if not is_complete(staged.folder, staged.manifest_digest):
         raise EnvironmentFault(f"{destination}: its staged files are not what was committed; nothing is published")
     if _sealed_part(read_plain(staged.folder / manifest.NAME, LARGEST_MANIFEST)).key != "operating system":
         raise EnvironmentFault("this release was made with an injected key and is never published")
@@ -105,26 +106,26 @@ def publish(staged: Staged, destination: Path) -> None:
         if destination.is_symlink():
             raise FileExistsError
         os.rename(staged.folder, destination)  # fails on anything but nothing or an empty folder
-    moved(destination, staged.folder.parent)
+    sync_destination(destination, staged.folder.parent)
     if staged.lock is not None:
         os.close(staged.lock)
 
 
-def moved(destination: Path, staging: Path) -> None:
+def sync_destination(destination: Path, staging: Path) -> None:
     """Put on disk that the release lies at its destination, also of a run that was killed before it did."""
     with faults(destination):
-        sync(destination.parent)
-        sync(staging)
+        fsync_path(destination.parent)
+        fsync_path(staging)
 
 
-def recover(folder: Path, manifest_digest: str) -> Staged:
+def recover(folder: Path, manifest_digest: str) -> StagedRelease:
     """The staged bytes of a committed release. Raises LedgerRefused (lost) when they are gone or changed."""
-    if not complete(folder, manifest_digest):
+    if not is_complete(folder, manifest_digest):
         raise LedgerRefused("the release was committed but its staged files are lost; use a new slot", "lost")
-    return Staged(folder, manifest_digest)
+    return StagedRelease(folder, manifest_digest)
 
 
-def complete(folder: Path, manifest_digest: str) -> bool:
+def is_complete(folder: Path, manifest_digest: str) -> bool:
     """Whether a folder holds exactly the files of this manifest, and perhaps what closes it."""
     try:
         sealed = read_plain(folder / manifest.NAME, LARGEST_MANIFEST)
@@ -140,15 +141,15 @@ def complete(folder: Path, manifest_digest: str) -> bool:
         return False
 
 
-def _sealed_part(sealed: bytes) -> _Sealed:
-    return _Sealed.model_validate_json(sealed)
+def _sealed_part(sealed: bytes) -> _SealedManifest:
+    return _SealedManifest.model_validate_json(sealed)
 
 
-class _Sealed(Said):
+class _SealedManifest(ManifestFields):
     """What publishing asks a manifest of its own ledger."""
 
     model_config = ConfigDict(extra="ignore")
-    files: dict[str, FileSaid | str]  # text: releases before manifests of format 1
+    files: dict[str, FileFields | str]  # text: releases before manifests of format 1
     key: str
 
 
@@ -163,9 +164,9 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def described(path: Path) -> FileSaid:
+def file_fields(path: Path) -> FileFields:
     """A file as the manifest says it."""
-    return FileSaid(sha256=file_digest(path), bytes=path.stat().st_size)
+    return FileFields(sha256=file_digest(path), bytes=path.stat().st_size)
 
 
 def _lock(folder: Path) -> int | None:
@@ -184,10 +185,10 @@ def _lock(folder: Path) -> int | None:
 
 def _settle(path: Path, slot: str) -> None:
     """Readable by all, dated by the slot (file times tell when a run ended), and on disk."""
-    path.chmod(modes.RELEASE.file)
+    path.chmod(permissions.RELEASE.file)
     day = datetime.fromisoformat(slot[:10]).replace(tzinfo=UTC).timestamp()
     os.utime(path, (day, day))
-    sync(path)
+    fsync_path(path)
 
 
 def replace(target: Path, data: bytes, dated: float, scratch: Path) -> None:
@@ -200,11 +201,11 @@ def replace(target: Path, data: bytes, dated: float, scratch: Path) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
-            os.fchmod(handle, modes.PUBLIC.file)
+            os.fchmod(handle, permissions.PUBLIC.file)
             os.utime(name, (dated, dated))
             os.fsync(handle)
         os.replace(name, target)
-        sync(target.parent)
+        fsync_path(target.parent)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

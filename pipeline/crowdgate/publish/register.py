@@ -16,14 +16,14 @@ from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, View, split
 from crowdgate.limits import MOST_MATCHED
 from crowdgate.manifest import canonical
-from crowdgate.manifest.values import Count, Digest, Label, Said
+from crowdgate.manifest.values import Count, Digest, Label, ManifestFields
 from crowdgate.risk.linkage import usable
 
 REGISTER = "register.json"
 _Counts = Annotated[tuple[Count, ...], FailFast(), Field(max_length=MOST_MATCHED)]
 
 
-class ColumnSaid(Said):
+class RegisterColumnFields(ManifestFields):
     """An attribute at the released level, and its code in every cell."""
 
     name: Label
@@ -31,7 +31,7 @@ class ColumnSaid(Said):
     codes: _Counts
 
 
-class RegisterSaid(Said):
+class RegisterFields(ManifestFields):
     """The contract of the register, the SHA-256 of its files (none, where it is no file), and how many of its records
     are in each cell: distinct ones, in the order of their codes. `rows` is how many its table has, `usable` how many of
     the records have a value of every column."""
@@ -41,18 +41,18 @@ class RegisterSaid(Said):
     files: Annotated[tuple[Digest, ...], Field(max_length=100_000)]
     rows: Count
     usable: Count
-    columns: Annotated[tuple[ColumnSaid, ...], Field(min_length=1, max_length=1000)]
+    columns: Annotated[tuple[RegisterColumnFields, ...], Field(min_length=1, max_length=1000)]
     records: _Counts
 
     @property
     def words(self) -> str:
         """How much of the register could be compared."""
-        return usable_words(
+        return usable_text(
             f"{self.contract} {self.version}", self.usable, self.rows, [each.name for each in self.columns]
         )
 
 
-def usable_words(register: str, usable: int, rows: int, names: Sequence[str]) -> str:
+def usable_text(register: str, usable: int, rows: int, names: Sequence[str]) -> str:
     """How many records of a register can be compared in these attributes, of how many rows."""
     return (
         f"Of the {rows:,} rows of the public register {register}, {usable:,} have a value of every attribute that is "
@@ -80,7 +80,7 @@ class Register:
     @property
     def words(self) -> str:
         """How much of the register can be compared."""
-        return usable_words(f"{self.contract} {self.version}", self.usable, self.rows, self.view.names)
+        return usable_text(f"{self.contract} {self.version}", self.usable, self.rows, self.view.names)
 
     def at(self, levels: Mapping[str, Level]) -> Histogram:
         """The register at the levels that are released."""
@@ -91,24 +91,24 @@ class Register:
         """The file beside a release at these levels."""
         counts = self.at(levels)
         columns = tuple(
-            ColumnSaid(name=name, level=levels[name].name, codes=tuple(codes.tolist()))
+            RegisterColumnFields(name=name, level=levels[name].name, codes=tuple(codes.tolist()))
             for name, codes in zip(counts.names, counts.codes, strict=True)
         )
-        said = RegisterSaid(
+        said = RegisterFields(
             contract=self.contract, version=self.version, files=self.files, rows=self.rows,
             usable=usable(counts, levels), columns=columns, records=tuple(counts.counts.tolist()),
         )  # fmt: skip
         return _sealed(said)
 
 
-def _sealed(said: RegisterSaid) -> bytes:
+def _sealed(said: RegisterFields) -> bytes:
     return canonical(said.model_dump(mode="json"))
 
 
-def register_said(data: bytes) -> RegisterSaid:
+def parse_register(data: bytes) -> RegisterFields:
     """What is written in `data`. Raises VerificationFailed for anything else than a register."""
     try:
-        said = RegisterSaid.model_validate_json(data)
+        said = RegisterFields.model_validate_json(data)
         if _sealed(said) == data:
             return said
     except (ValidationError, ValueError, RecursionError):
@@ -118,7 +118,7 @@ def register_said(data: bytes) -> RegisterSaid:
 
 def read_register(data: bytes, levels: Mapping[str, Level]) -> Histogram:
     """The counts in `data`, of columns of a release at these levels. Raises VerificationFailed for anything else."""
-    said = register_said(data)
+    said = parse_register(data)
     names = tuple(each.name for each in said.columns)
     if len({*names}) != len(names) or any(
         each.name not in levels or levels[each.name].name != each.level for each in said.columns
@@ -132,7 +132,7 @@ def read_register(data: bytes, levels: Mapping[str, Level]) -> Histogram:
     return counts
 
 
-def _ordered(said: RegisterSaid, sizes: tuple[int, ...]) -> Histogram:
+def _ordered(said: RegisterFields, sizes: tuple[int, ...]) -> Histogram:
     codes = tuple(np.array(each.codes, dtype=np.int64) for each in said.columns)
     if any((column >= size).any() for column, size in zip(codes, sizes, strict=True)):
         raise VerificationFailed("it has a code of no value")

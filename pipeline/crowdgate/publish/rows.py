@@ -8,19 +8,19 @@ import numpy as np
 import pyarrow as pa
 
 from crowdgate.histogram import Histogram, Integers, cut, expand
-from crowdgate.publish.dictionary import Entry
+from crowdgate.publish.dictionary import DictionaryEntry
 
 DATA = "data"
 PIECE_ROWS = 1 << 20
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
 
 
-def is_number(column: Entry, ordered: bool) -> bool:
+def is_number(column: DictionaryEntry, ordered: bool) -> bool:
     """Whether the values of a column are whole numbers, and are written as such."""
     return ordered and all(_WHOLE.fullmatch(label) for label in column.labels)
 
 
-def schema(columns: Sequence[Entry], ordered: Sequence[bool]) -> pa.Schema:
+def schema(columns: Sequence[DictionaryEntry], ordered: Sequence[bool]) -> pa.Schema:
     """Whole numbers as numbers, other columns as labels."""
     pairs = zip(columns, ordered, strict=True)
     return pa.schema([(each.column, pa.int64() if is_number(each, known) else labels()) for each, known in pairs])
@@ -39,7 +39,7 @@ def parts(rows: Histogram) -> Iterator[tuple[Histogram, Integers]]:
         yield part, expand(part, "")
 
 
-def column(part: Histogram, entry: Entry, kind: pa.DataType) -> pa.Array:
+def column(part: Histogram, entry: DictionaryEntry, kind: pa.DataType) -> pa.Array:
     """A column of a piece: numbers, or labels of which the dictionary holds those that occur."""
     codes = expand(part, entry.column)
     if pa.types.is_integer(kind):

@@ -16,10 +16,10 @@ ROOT = Path(__file__).parent.parent
 
 def markdown(template: str, values: Mapping[str, object]) -> str:
     """The page as Markdown. Raises an error of jinja2's for a value that the template needs and is not given."""
-    return rendered(template, values).rstrip() + "\n"
+    return render(template, values).rstrip() + "\n"
 
 
-def rendered(template: str, values: Mapping[str, object]) -> str:
+def render(template: str, values: Mapping[str, object]) -> str:
     """What a template makes of the values, which it takes as they are."""
     return _environment().get_template(template).render(values)
 
@@ -31,7 +31,7 @@ def _environment() -> "jinja2.Environment":
     loader = jinja2.FileSystemLoader(ROOT)
     settings = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     made = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False, **settings)  # type: ignore[arg-type]
-    made.filters |= {"cell": cell, "safe_cell": safe_cell, "code": code, "text": line, "words": words}
+    made.filters |= {"cell": cell, "safe_cell": safe_cell, "code": code, "text": line, "words": paragraph_text}
     return made
 
 
@@ -40,7 +40,7 @@ def line(value: object) -> str:
     return " ".join(str(value).split())
 
 
-def words(value: object) -> str:
+def paragraph_text(value: object) -> str:
     """Text on one line in a Markdown paragraph, of which nothing is markup."""
     return re.sub(r"([\\`*_\[\]<>#|~!&])", r"\\\1", line(value))
 

@@ -5,13 +5,13 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from crowdgate.extras import PAGE, need
-from crowdgate.report.html import PICTURES, Drawn
+from crowdgate.report.html import PICTURES, SvgPicture
+from crowdgate.system.extras import PAGE, need
 
 STYLES = ("-", "--", ":")
 
 
-class Mark(NamedTuple):
+class MeasuredShare(NamedTuple):
     """A measured share at a place, with the ends of its interval."""
 
     x: float
@@ -20,20 +20,20 @@ class Mark(NamedTuple):
     high: float
 
 
-class Curve(NamedTuple):
+class MeasuredCurve(NamedTuple):
     """Marks under one name."""
 
     name: str
-    marks: tuple[Mark, ...]
+    marks: tuple[MeasuredShare, ...]
 
 
 def draw_curves(
-    curves: Sequence[Curve],
+    curves: Sequence[MeasuredCurve],
     base: Sequence[tuple[float, float]],
     limit: tuple[float, float],
     x_label: str,
     y_label: str,
-) -> Drawn:
+) -> SvgPicture:
     """Measured curves with their intervals beside a baseline and a limit (at one place), both axes logarithmic: a
     share of nothing stands at the floor.
 
@@ -56,10 +56,10 @@ def draw_curves(
     axes.set_ylabel(literal(y_label))
     axes.legend(fontsize="small")
     names = ", ".join(curve.name for curve in curves)
-    return drawn(figure, f"{y_label} against {x_label}, beside the baseline and the limit: {names}.")
+    return svg_picture(figure, f"{y_label} against {x_label}, beside the baseline and the limit: {names}.")
 
 
-class Box(NamedTuple):
+class BoxSummary(NamedTuple):
     """Least value, quartiles and greatest value of some numbers, under a name."""
 
     name: str
@@ -70,7 +70,7 @@ class Box(NamedTuple):
     most: float
 
 
-def draw_boxes(title: str, boxes: Sequence[Box], label: str) -> Drawn:
+def draw_boxes(title: str, boxes: Sequence[BoxSummary], label: str) -> SvgPicture:
     """Boxes from the lower to the upper quartile with a line at the median, whiskers at the least and the greatest
     value (all above 0), one below the other on a logarithmic axis.
 
@@ -88,10 +88,10 @@ def draw_boxes(title: str, boxes: Sequence[Box], label: str) -> Drawn:
     axes.set_xscale("log")
     whole_numbers(axes.xaxis)
     axes.set_xlabel(literal(label))
-    return drawn(figure, f"{title}, {label}: {len(boxes)} boxes, one a line.")
+    return svg_picture(figure, f"{title}, {label}: {len(boxes)} boxes, one a line.")
 
 
-class Line(NamedTuple):
+class PlotLine(NamedTuple):
     """Points under one name, and of each the ends of its interval, where it has one."""
 
     name: str
@@ -100,8 +100,8 @@ class Line(NamedTuple):
 
 
 def draw_lines(
-    lines: Sequence[Line], x_label: str, y_label: str, y_scale: str = "linear", *, pairs: bool = False
-) -> Drawn:
+    lines: Sequence[PlotLine], x_label: str, y_label: str, y_scale: str = "linear", *, pairs: bool = False
+) -> SvgPicture:
     """Shares over sizes or shares, which stand on a logarithmic axis; `y_scale` is linear (from 0 to 1), near (as far
     as there is something to see) or log. Of `pairs` the second has the colour of the first, and their names stand
     beside the picture.
@@ -130,10 +130,10 @@ def draw_lines(
         figure.legend(fontsize="small", loc="outside right upper")
     else:
         axes.legend(fontsize="small")
-    return drawn(figure, f"{y_label} against {x_label}: {', '.join(line.name for line in lines)}.")
+    return svg_picture(figure, f"{y_label} against {x_label}: {', '.join(line.name for line in lines)}.")
 
 
-def draw_steps(lines: Sequence[Line], names: Sequence[str], y_label: str) -> Drawn:
+def draw_steps(lines: Sequence[PlotLine], names: Sequence[str], y_label: str) -> SvgPicture:
     """Numbers of people on a logarithmic axis, after each named step; a line marks one person.
 
     Raises ConfigurationError when the extra that draws is not installed.
@@ -147,7 +147,7 @@ def draw_steps(lines: Sequence[Line], names: Sequence[str], y_label: str) -> Dra
     axes.set_xticks(range(len(names)), [literal(name) for name in names], rotation=30, ha="right")
     axes.set_ylabel(literal(y_label))
     axes.legend(fontsize="small")
-    return drawn(figure, f"{y_label} after {', '.join(names)}: {', '.join(line.name for line in lines)}.")
+    return svg_picture(figure, f"{y_label} after {', '.join(names)}: {', '.join(line.name for line in lines)}.")
 
 
 def literal(text: str) -> str:
@@ -163,13 +163,13 @@ def whole_numbers(axis: Any) -> None:
     axis.set_minor_formatter(LogFormatter())  # less than a decade has ticks between powers of ten
 
 
-def drawn(figure: Any, alt: str, at: str = PICTURES) -> Drawn:
+def svg_picture(figure: Any, alt: str, at: str = PICTURES) -> SvgPicture:
     """A figure as SVG, which is the same each time."""
     picture = io.StringIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # the reader's own font has it, or shows a box
         figure.savefig(picture, format="svg", metadata={"Date": None, "Creator": None})
-    return Drawn(picture.getvalue()[picture.getvalue().index("<svg") :], alt, at)
+    return SvgPicture(picture.getvalue()[picture.getvalue().index("<svg") :], alt, at)
 
 
 def figure_of(height: float = 4) -> tuple[Any, Any]:

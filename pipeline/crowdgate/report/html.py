@@ -20,7 +20,7 @@ _OUTCOME = re.compile(r"<td>((pass|fail|inconclusive)\b)")
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SvgPicture:
     """A picture as SVG, what it shows in words for whoever can't see it, and the mark of the page where it stands."""
 
     svg: str
@@ -39,12 +39,12 @@ def mark(name: str) -> str:
     return f"<!-- {name} -->"
 
 
-def unmarked(page: str) -> str:
+def without_marks(page: str) -> str:
     """The page as Markdown for people, without marks."""
     return re.sub(r"\n{3,}", "\n\n", _MARK.sub("", page))
 
 
-def as_html(title: str, page: str, pictures: Sequence[Drawn] = (), links: Mapping[str, str] | None = None) -> str:
+def as_html(title: str, page: str, pictures: Sequence[SvgPicture] = (), links: Mapping[str, str] | None = None) -> str:
     """The page; pictures stand at their marks. Cells whose whole text is in `links` lead to files beside the page."""
     from markdown_it import MarkdownIt
 
@@ -53,8 +53,8 @@ def as_html(title: str, page: str, pictures: Sequence[Drawn] = (), links: Mappin
     reader.disable(["link", "image", "autolink"])
     body = _tables(reader.render(_MARK.sub("\ue000\\1\ue001", page)))
     figures = {each.mark: "".join(one.figure for one in pictures if one.mark == each.mark) for each in pictures}
-    return report.rendered(
-        TEMPLATE, {"title": html.escape(title), "body": _linked(_placed(body, figures), links or {})}
+    return report.render(
+        TEMPLATE, {"title": html.escape(title), "body": _linked(_insert_figures(body, figures), links or {})}
     )
 
 
@@ -71,6 +71,6 @@ def _tables(body: str) -> str:
     return _OUTCOME.sub(r'<td class="\2">\1', wrapped)
 
 
-def _placed(body: str, figures: Mapping[str, str]) -> str:
+def _insert_figures(body: str, figures: Mapping[str, str]) -> str:
     folded = _FOLDED.sub(r"<details><summary>The same in numbers</summary>\n\1</details>", body)
     return _PLACE.sub(lambda found: figures.get(mark(found[1]), ""), folded)

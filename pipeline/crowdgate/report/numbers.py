@@ -7,7 +7,7 @@ from crowdgate.accounting.numbers import decimal
 from crowdgate.kind.forecast import BOUND, LEAST, PEOPLE, PROBABILITY, SHARE, Figure, Listing, Value
 
 
-def shown(value: Value, style: str = ".4g") -> str:
+def format_value(value: Value, style: str = ".4g") -> str:
     """A value in a few digits; levels as `name: level`; nothing as "none"."""
     if value is None:
         return "none"
@@ -65,20 +65,20 @@ _STYLES: Mapping[str, Callable[[float | Fraction], str]] = {
 
 def range_of(figure: Figure) -> str:
     """The range that a figure is expected in; empty for one that is known."""
-    ends = shown(figure.low, figure.format), shown(figure.high, figure.format)
+    ends = format_value(figure.low, figure.format), format_value(figure.high, figure.format)
     return "" if figure.low == figure.high else " to ".join(ends)
 
 
-def listed(listing: Listing) -> Iterator[list[str]]:
+def listing_rows(listing: Listing) -> Iterator[list[str]]:
     """The rows of a listing as text."""
     for row in listing.rows:
         yield [
-            column.absent if row[column.key] is None else shown(row[column.key], column.format)
+            column.absent if row[column.key] is None else format_value(row[column.key], column.format)
             for column in listing.columns
         ]
 
 
-def sides(listing: Listing) -> list[str]:
+def alignment_rules(listing: Listing) -> list[str]:
     """The rule of each column in a Markdown table: numbers to the right, words to the left."""
     words = (any(isinstance(row[column.key], str | Mapping) for row in listing.rows) for column in listing.columns)
     return ["---" if has_words else "---:" for has_words in words]

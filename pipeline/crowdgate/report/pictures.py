@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 from typing import Any
 
-from crowdgate.kind.picture import Picture, Place, Point, Series
-from crowdgate.report.chart import drawn, figure_of, literal, whole_numbers
-from crowdgate.report.html import Drawn, mark
-from crowdgate.report.numbers import shown
+from crowdgate.kind.picture import Picture, PicturePoint, Place, Series
+from crowdgate.report.chart import figure_of, literal, svg_picture, whole_numbers
+from crowdgate.report.html import SvgPicture, mark
+from crowdgate.report.numbers import format_value
 
 COLOURS = ("#1a4a7a", "#b85c00", "#2d6a2d", "#7a3b8f", "#555555", "#8f1414")
 LIMIT = "#a01818"
@@ -19,7 +19,7 @@ MOST_NAMES, LONGEST = 12, 28
 """Names below an axis, and letters of a name, at most: the table has them in full."""
 
 
-def pictured(picture: Picture) -> dict[str, object]:
+def picture_values(picture: Picture) -> dict[str, object]:
     """What a page says of a picture beside its SVG: its mark, title, remark, and its numbers as a table."""
     titles = [picture.place, *(["of"] if len(picture.series) > 1 else []), picture.value]
     titles += ["low end", "high end"] if picture.ranged else []
@@ -31,39 +31,39 @@ def pictured(picture: Picture) -> dict[str, object]:
     }  # fmt: skip
 
 
-def draw_all(pictures: Sequence[Picture]) -> list[Drawn]:
+def draw_all(pictures: Sequence[Picture]) -> list[SvgPicture]:
     """The pictures as SVG, each at its mark. Raises ConfigurationError when the extra that draws is not installed."""
     return [draw_picture(each) for each in pictures]
 
 
-def draw_picture(picture: Picture) -> Drawn:
+def draw_picture(picture: Picture) -> SvgPicture:
     """One picture as SVG."""
     names = list(dict.fromkeys(point.at for point in picture.points)) if picture.named else []
     below = picture.named and not picture.across
     figure, axes = figure_of(height=1.3 + LINE * len(names) if below else 3.2)
-    (_draw_named if below else _draw_placed)(axes, picture, names)
+    (_draw_by_name if below else _draw_over_axis)(axes, picture, names)
     _draw_limits(axes, picture)
     _start_at_nothing(axes.set_xlim if below else axes.set_ylim, picture)
     if len(picture.series) + len(picture.limits) > 1:
         figure.legend(fontsize="small", loc="outside upper left", ncols=2, frameon=False)
-    return drawn(figure, alt(picture), mark(f"picture {picture.name}"))
+    return svg_picture(figure, alt(picture), mark(f"picture {picture.name}"))
 
 
 def alt(picture: Picture) -> str:
     """What a picture shows, in words."""
     said = [f"{picture.title}: {picture.value} by {picture.place}."]
-    said += [_range_words(each, picture) for each in picture.series if each.points]
+    said += [_range_text(each, picture) for each in picture.series if each.points]
     said += [f"Line: {each.name}." for each in picture.limits]
     return " ".join(said)
 
 
-def _range_words(series: Series, picture: Picture) -> str:
+def _range_text(series: Series, picture: Picture) -> str:
     values = [point.value for point in series.points]
     least, most = (_number(end, picture.format) for end in (min(values), max(values)))
     return f"{series.name}: {len(values)} numbers, {least} to {most}." if least != most else f"{series.name}: {least}."
 
 
-def _row(picture: Picture, series: Series, point: Point) -> Iterator[str]:
+def _row(picture: Picture, series: Series, point: PicturePoint) -> Iterator[str]:
     yield point.at if isinstance(point.at, str) else _number(point.at)
     if len(picture.series) > 1:
         yield series.name
@@ -76,7 +76,7 @@ def _number(value: float, format: str = ".4g") -> str:
     """A number as people read it: whole ones in full."""
     if format == ".4g" and value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
-    return re.sub(r"e([+-])0+", r"e\1", shown(value, format))
+    return re.sub(r"e([+-])0+", r"e\1", format_value(value, format))
 
 
 def _start_at_nothing(set_limits: Any, picture: Picture) -> None:
@@ -88,7 +88,7 @@ def _start_at_nothing(set_limits: Any, picture: Picture) -> None:
         set_limits(0, 1.08 * most or 1)
 
 
-def _draw_placed(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
+def _draw_over_axis(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
     """Numbers over an axis, or over names in their order."""
     for number, series in enumerate(picture.series):
         x = [names.index(point.at) if names else point.at for point in series.points]
@@ -128,7 +128,7 @@ def _values(picture: Picture) -> list[float]:
     return [point.value for point in picture.points]
 
 
-def _draw_named(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
+def _draw_by_name(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
     """Numbers under names, one name below the other."""
     for number, series in enumerate(picture.series):
         shift = (number - (len(picture.series) - 1) / 2) * 0.22

@@ -12,12 +12,12 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.hierarchy import Level, above
+from crowdgate.hierarchy import Level, coarser_codes
 from crowdgate.histogram import Histogram, Integers, View, collapse, project
 from crowdgate.risk.set_sizes import (
     SIZES,
-    Group,
-    Summary,
+    SizeSummary,
+    ValueGroup,
     by_value,
     by_value_of_people,
     correlation,
@@ -29,20 +29,20 @@ from crowdgate.risk.set_sizes import (
 __all__ = [
     "SIZES",
     "Cover",
-    "Group",
+    "CubeSums",
     "Grouping",
     "Levels",
-    "Summary",
-    "Sums",
+    "SizeSummary",
+    "ValueGroup",
     "by_value",
     "by_value_of_people",
     "correlation",
     "cover",
     "dense",
     "groupings",
-    "measured",
-    "measured_of_people",
-    "of_people",
+    "measure_groupings",
+    "measure_groupings_of_people",
+    "people_by_cell",
     "quartile",
     "summary",
     "summary_of_people",
@@ -59,7 +59,7 @@ Levels = Mapping[str, Sequence[Level]]
 """Of each attribute the levels that are looked at, finest first."""
 Cube = npt.NDArray[np.int64]
 Subset = tuple[str, ...]
-Sized = tuple[tuple[int, ...], Summary]
+Sized = tuple[tuple[int, ...], SizeSummary]
 """The places of levels, and the sizes of the sets at them."""
 
 
@@ -68,7 +68,7 @@ class Grouping:
     """Attributes with the name of a level each, and the sizes of the sets that these make."""
 
     levels: Mapping[str, str]
-    summary: Summary
+    summary: SizeSummary
 
 
 def groupings(levels: Levels, up_to: int) -> int:
@@ -103,10 +103,10 @@ def cover(levels: Levels, up_to: int, cells: int = CUBE_CELLS, most: int = DENSE
     every = [frozenset(each) for size in range(1, up_to + 1) for each in combinations(levels, size)]
     fits = [subset for subset in every if _cells(subset, sizes) <= most]
     cubes: list[frozenset[str]] = []
-    left = _greatest(fits)
+    left = _maximal_subsets(fits)
     while left:
-        grown = {_grown(seed, left, sizes, cells) for seed in sorted(left, key=sorted)[:SEEDS]}
-        best = min(grown, key=lambda cube: (-_covered(cube, left), _cells(cube, sizes), sorted(cube)))
+        grown = {_grow_cube(seed, left, sizes, cells) for seed in sorted(left, key=sorted)[:SEEDS]}
+        best = min(grown, key=lambda cube: (-_covered_subsets(cube, left), _cells(cube, sizes), sorted(cube)))
         cubes.append(best)
         left = {subset for subset in left if not subset <= best}
     fitting = set(fits)
@@ -114,22 +114,22 @@ def cover(levels: Levels, up_to: int, cells: int = CUBE_CELLS, most: int = DENSE
     return Cover(levels, up_to, tuple(_ordered(levels, cube) for cube in cubes), frozenset(wide))
 
 
-def _greatest(subsets: Sequence[frozenset[str]]) -> set[frozenset[str]]:
+def _maximal_subsets(subsets: Sequence[frozenset[str]]) -> set[frozenset[str]]:
     """Those that lie in no other: what covers them covers all."""
     inside = {other - {name} for other in subsets for name in other}
     return {subset for subset in subsets if subset not in inside}
 
 
-def _grown(seed: frozenset[str], left: set[frozenset[str]], sizes: Mapping[str, int], cells: int) -> frozenset[str]:
+def _grow_cube(seed: frozenset[str], left: set[frozenset[str]], sizes: Mapping[str, int], cells: int) -> frozenset[str]:
     cube = seed
     while True:
         wider = [cube | {name} for name in sizes if name not in cube and _cells(cube, sizes) * sizes[name] <= cells]
         if not wider:
             return cube
-        cube = min(wider, key=lambda each: (-_covered(each, left), _cells(each, sizes), sorted(each)))
+        cube = min(wider, key=lambda each: (-_covered_subsets(each, left), _cells(each, sizes), sorted(each)))
 
 
-def _covered(cube: frozenset[str], left: set[frozenset[str]]) -> int:
+def _covered_subsets(cube: frozenset[str], left: set[frozenset[str]]) -> int:
     return sum(subset <= cube for subset in left)
 
 
@@ -145,7 +145,9 @@ def _key(names: Subset) -> str:
     return "\n".join(names)
 
 
-def measured(cover: Cover, cubes: Mapping[str, Histogram], whole: Histogram | None = None) -> Iterator[Grouping]:
+def measure_groupings(
+    cover: Cover, cubes: Mapping[str, Histogram], whole: Histogram | None = None
+) -> Iterator[Grouping]:
     """All groupings of a cover whose views were counted: by number of attributes, then in the order of attributes and
     levels. Wide subsets are sums of `whole`, a histogram of all their attributes at finest levels."""
     known = _finest(cover, cubes)
@@ -153,13 +155,13 @@ def measured(cover: Cover, cubes: Mapping[str, Histogram], whole: Histogram | No
         for names in combinations(cover.levels, size):
             levels = [cover.levels[name] for name in names]
             if names in known:
-                yield from _named(names, levels, _dense_levels(known[names], levels, ()))
+                yield from _make_grouping(names, levels, _dense_levels(known[names], levels, ()))
             else:
                 assert whole is not None, "a cover with wide subsets needs it"
-                yield from _named(names, levels, _sparse_levels(project(whole, names), levels, ()))
+                yield from _make_grouping(names, levels, _sparse_levels(project(whole, names), levels, ()))
 
 
-def _named(names: Subset, levels: Sequence[Sequence[Level]], sizes: Iterator[Sized]) -> Iterator[Grouping]:
+def _make_grouping(names: Subset, levels: Sequence[Sequence[Level]], sizes: Iterator[Sized]) -> Iterator[Grouping]:
     for at, found in sizes:
         chosen = {name: each[i].name for name, each, i in zip(names, levels, at, strict=True)}
         yield Grouping(chosen, found)
@@ -170,7 +172,7 @@ def _finest(cover: Cover, cubes: Mapping[str, Histogram]) -> dict[Subset, Cube]:
     every = [each for size in range(1, cover.up_to + 1) for each in combinations(cover.levels, size)]
     found: dict[Subset, Cube] = {}
     for names in sorted(cover.cubes, key=lambda names: prod(len(cover.levels[name][0]) for name in names)):
-        sums = Sums(names, dense(cubes[_key(names)]))
+        sums = CubeSums(names, dense(cubes[_key(names)]))
         found |= {each: sums.over(each) for each in every if each not in found and set(each) <= set(names)}
     return found
 
@@ -182,7 +184,7 @@ def dense(histogram: Histogram) -> Cube:
     return cube
 
 
-class Sums:
+class CubeSums:
     """A cube and what was summed of it: one attribute after another, the one of the fewest values last."""
 
     def __init__(self, names: Subset, cube: Cube) -> None:
@@ -206,7 +208,7 @@ def _dense_levels(cube: Cube, levels: Sequence[Sequence[Level]], at: tuple[int, 
         return
     for i, level in enumerate(levels[len(at)]):
         if i:
-            cube = _coarser(cube, len(at), above(levels[len(at)][i - 1], level))
+            cube = _coarser(cube, len(at), coarser_codes(levels[len(at)][i - 1], level))
         yield from _dense_levels(cube, levels, (*at, i))
 
 
@@ -228,7 +230,7 @@ def _sparse_levels(cells: Histogram, levels: Sequence[Sequence[Level]], at: tupl
     else:
         for i, level in enumerate(levels[len(at)]):
             if i:
-                cells = _coarser_tuples(cells, len(at), above(levels[len(at)][i - 1], level), len(level))
+                cells = _coarser_tuples(cells, len(at), coarser_codes(levels[len(at)][i - 1], level), len(level))
             yield from _sparse_levels(cells, levels, (*at, i))
 
 
@@ -238,7 +240,7 @@ def _coarser_tuples(cells: Histogram, axis: int, parents: Integers, size: int) -
     return collapse(cells.names, tuple(sizes), codes, cells.counts)
 
 
-def of_people(entries: Histogram, names: Subset) -> Histogram:
+def people_by_cell(entries: Histogram, names: Subset) -> Histogram:
     """How many people are in each cell of some columns, where a person may be in several. The first column of `entries`
     is the person; a person counts once in a cell, however many rows there are."""
     distinct = project(entries, (entries.names[0], *names))
@@ -246,14 +248,14 @@ def of_people(entries: Histogram, names: Subset) -> Histogram:
     return collapse(names, distinct.sizes[1:], distinct.codes[1:], once)
 
 
-def measured_of_people(entries: Histogram, levels: Levels, up_to: int) -> Iterator[Grouping]:
+def measure_groupings_of_people(entries: Histogram, levels: Levels, up_to: int) -> Iterator[Grouping]:
     """All groupings, in the same order, where a person may be in several sets (see `of_people`). These do not add up,
     so each is counted by itself."""
     for size in range(1, up_to + 1):
         for names in combinations(levels, size):
             own = [levels[name] for name in names]
             cells = project(entries, (entries.names[0], *names))
-            yield from _named(names, own, _levels_of_people(cells, own, ()))
+            yield from _make_grouping(names, own, _levels_of_people(cells, own, ()))
 
 
 def _levels_of_people(cells: Histogram, levels: Sequence[Sequence[Level]], at: tuple[int, ...]) -> Iterator[Sized]:
@@ -262,6 +264,6 @@ def _levels_of_people(cells: Histogram, levels: Sequence[Sequence[Level]], at: t
         return
     for i, level in enumerate(levels[len(at)]):
         if i:
-            parents = above(levels[len(at)][i - 1], level)
+            parents = coarser_codes(levels[len(at)][i - 1], level)
             cells = _coarser_tuples(cells, len(at) + 1, parents, len(level))
         yield from _levels_of_people(cells, levels, (*at, i))

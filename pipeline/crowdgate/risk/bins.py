@@ -50,10 +50,10 @@ class Bins:
         return logs
 
     @property
-    def lost(self) -> "Groups":
+    def lost(self) -> "GroupingLoss":
         """What giving bins their mean lost."""
         least, greatest = self.reach
-        return Groups((greatest - least) / (greatest + least), self.counts)
+        return GroupingLoss((greatest - least) / (greatest + least), self.counts)
 
     @property
     def reach(self) -> tuple[Floats, Floats]:
@@ -113,7 +113,7 @@ class Bins:
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class GroupingLoss:
     """What grouping lost: `apart` is (h - l) / (h + l) for bins of probabilities l to h that were given their mean, of
     which there are `counts`."""
 

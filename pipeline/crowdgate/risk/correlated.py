@@ -39,7 +39,7 @@ def bivariate_normal(
     x, y = sorted((x, y), key=len)  # both ways are the same; this one has the fewer columns
     if abs(correlation) == 1:
         raise ValueError("rho must differ from -1 and 1 by 1e-15 at least")
-    fine = min(4 * _REACH / _rest(correlation), NEAR * y.size)
+    fine = min(4 * _REACH / _conditional_deviation(correlation), NEAR * y.size)
     if NODES * (fine + x.size) * y.size > MOST_EFFORT:
         raise ValueError(f"dx and dy must make fewer rectangles with a correlation of {correlation}")
     return _bins(np.maximum(np.array([_column(low, high, y, correlation) for low, high in pairwise(x)]), 0.0))
@@ -58,11 +58,11 @@ def _grid(mean: float, scale: float, step: float) -> Floats:
     return np.asarray((np.arange(low, high + 2) * step - mean) / scale)
 
 
-def _pieces(low: float, high: float, y: Floats, rho: float) -> Floats:
+def _piece_ends(low: float, high: float, y: Floats, rho: float) -> Floats:
     """The ends of pieces of an interval of x, each half a conditional standard deviation of Y or narrower where an end
     of Y's intervals is within ten of them. Elsewhere the law is a constant: where ends are few, pieces there are half a
     standard deviation of X."""
-    rest = _rest(rho)
+    rest = _conditional_deviation(rho)
     if 4 * _REACH / rest < NEAR * y.size:
         return _even(low, high, rest / 2)
     near = np.add.outer(y / rho, np.linspace(-10, 10, NEAR) * rest / rho).ravel()
@@ -78,7 +78,7 @@ def _column(low: float, high: float, y: Floats, rho: float) -> Floats:
     low, high = max(low, -_REACH - 1), min(high, _REACH + 1)
     if low >= high:
         return np.zeros(y.size - 1)
-    ends = _pieces(low, high, y, rho)
+    ends = _piece_ends(low, high, y, rho)
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     half = np.diff(ends)[:, None] / 2
     at = (ends[:-1, None] + half * (1 + nodes)).ravel()
@@ -92,10 +92,10 @@ def _conditional(x: Floats, y: Floats, rho: float) -> Floats:
     """The probability of each interval of Y at every x."""
     from scipy.special import ndtr
 
-    return np.asarray(np.diff(ndtr((y - rho * x[:, None]) / _rest(rho)), axis=1))
+    return np.asarray(np.diff(ndtr((y - rho * x[:, None]) / _conditional_deviation(rho)), axis=1))
 
 
-def _rest(rho: float) -> float:
+def _conditional_deviation(rho: float) -> float:
     """The conditional standard deviation."""
     return math.sqrt((1 - rho) * (1 + rho))
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crowdgate.risk.bins import Bins
 
 
-def share_alone(bins: Bins, k: Number) -> float:
+def singleton_share(bins: Bins, k: Number) -> float:
     """The expected share of `k` people who are alone in their bin; it falls with k."""
     people = whole("k", k, 1)
     return expected(bins, people) / people
@@ -26,11 +26,11 @@ def least_group(bins: Bins, share: Number, most: Number) -> int | None:
     """The least group of at most `most` people of whom at most that share is expected to be alone; None if even of
     `most` more are."""
     limit, high, low = float(probability("share", share)), whole("most", most, 1), 0
-    if share_alone(bins, high) > limit:
+    if singleton_share(bins, high) > limit:
         return None
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if share_alone(bins, middle) <= limit else (middle, high)
+        low, high = (low, middle) if singleton_share(bins, middle) <= limit else (middle, high)
     return high
 
 
@@ -45,7 +45,7 @@ def best_group_size(bins: Bins, cost: Number, most: Number) -> int:
     charge, last = float(exact("cost", cost, 0, 10**15)), whole("most", most, 1)
 
     def gain(k: int, high: int) -> float:
-        return share_alone(bins, k) - charge / high
+        return singleton_share(bins, k) - charge / high
 
     best = (-gain(1, 1), 1)
     heap = [(-gain(1, last), 1, last)]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate import libraries
 from crowdgate.accounting.numbers import Number, whole
+from crowdgate.system import lazy_libraries
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,12 +63,12 @@ def share_in_groups_up_to(bins: Bins, k: Number, j: Number) -> float:
         return 1.0
     # of the others, k - 1 people, fewer than j are in the bin: a binomial's lower tail
     p, others = bins.probabilities, np.exp(bins.log_complements)
-    special = libraries.special
+    special = lazy_libraries.special
     few = np.where(p > 0.5, special.betainc(people - size, size, others), special.betaincc(size, people - size, p))
     return min(1.0, math.fsum(bins.counts * bins.probabilities * few))
 
 
-def covered(bins: Bins, k: Number, j: Number) -> float:
+def share_of_bins(bins: Bins, k: Number, j: Number) -> float:
     """gamma_j: the expected share of all bins that hold exactly `j` of `k` people, j at least 0 (before 5.5)."""
     people, size = whole("k", k, 0), whole("j", j, 0)
     if size == 0:

@@ -21,7 +21,7 @@ NEAR = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownMargin:
     """Counts of a table with the variance of their noise (0: exact). `axes` maps places of the joint table's axes to
     the table's code of every code there; `counts` has the axes' order."""
 
@@ -30,14 +30,14 @@ class Known:
     variance: Floats
 
 
-def fitted(base: Floats, tables: Sequence[Known]) -> Floats:
+def fitted(base: Floats, tables: Sequence[KnownMargin]) -> Floats:
     """The joint table nearest to `base` (not negative) with these tables as margins, as far as noise lets them agree.
 
     Tables come in by their number of attributes. What noise may have made is taken out of each first, by what the
     tables before it say already (`shrunk`).
     """
     joint = np.asarray(base, dtype=np.float64)
-    targets: list[tuple[Known, Floats]] = []
+    targets: list[tuple[KnownMargin, Floats]] = []
     for ways in sorted({len(table.axes) for table in tables}):
         own = [table for table in tables if len(table.axes) == ways]
         targets = [*((table, shrunk(table, margin(joint, table))) for table in own), *targets]
@@ -45,7 +45,7 @@ def fitted(base: Floats, tables: Sequence[Known]) -> Floats:
     return joint
 
 
-def margin(joint: Floats, table: Known) -> Floats:
+def margin(joint: Floats, table: KnownMargin) -> Floats:
     """The table that a joint table has in place of a known one."""
     others = tuple(at for at in range(joint.ndim) if at not in table.axes)
     kept = joint.sum(axis=others)
@@ -56,7 +56,7 @@ def margin(joint: Floats, table: Known) -> Floats:
     return np.asarray(sums, dtype=np.float64)
 
 
-def shrunk(table: Known, expected: Floats) -> Floats:
+def shrunk(table: KnownMargin, expected: Floats) -> Floats:
     """Counts with noise, drawn to expected ones, as far as their distance is that of the noise alone.
 
     Cells of like expectation in standard errors are drawn together, by the share of noise in their squared distance
@@ -74,7 +74,7 @@ def shrunk(table: Known, expected: Floats) -> Floats:
     return np.maximum(expected + weight * (table.counts - expected), 0.0)
 
 
-def _cells(table: Known, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+def _cells(table: KnownMargin, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
     """For every cell of the joint table's axes (flat) the cell of the table."""
     out = np.zeros(shape, dtype=np.int64)
     for at, (codes, size) in enumerate(zip(_ordered(table), table.counts.shape, strict=True)):
@@ -84,11 +84,11 @@ def _cells(table: Known, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
     return out.reshape(-1)
 
 
-def _ordered(table: Known) -> list[Codes]:
+def _ordered(table: KnownMargin) -> list[Codes]:
     return [table.axes[at] for at in sorted(table.axes)]
 
 
-def _scaled(joint: Floats, targets: Sequence[tuple[Known, Floats]]) -> Floats:
+def _scaled(joint: Floats, targets: Sequence[tuple[KnownMargin, Floats]]) -> Floats:
     joint = joint.copy()
     for _ in range(ROUNDS):
         gap = 0.0
@@ -102,7 +102,7 @@ def _scaled(joint: Floats, targets: Sequence[tuple[Known, Floats]]) -> Floats:
     return joint
 
 
-def spread(ratio: Floats, table: Known, shape: tuple[int, ...]) -> Floats:
+def spread(ratio: Floats, table: KnownMargin, shape: tuple[int, ...]) -> Floats:
     """A table's values, as an array that is broadcast to a joint table of this shape: each cell has its cell's."""
     kept = tuple(size if at in table.axes else 1 for at, size in enumerate(shape))
     own = tuple(size for at, size in enumerate(shape) if at in table.axes)

@@ -53,14 +53,14 @@ def outliers(bins: Bins) -> str | None:
     )
 
 
-class Needed(NamedTuple):
+class SamplingPlan(NamedTuple):
     """How many groups to sample, and the number of hits at which sampling may stop instead."""
 
     groups: int
     hits: int
 
 
-def groups_needed(share: Number, relative: Number = "0.1", confidence: Number = "0.95") -> Needed:
+def groups_needed(share: Number, relative: Number = "0.1", confidence: Number = "0.95") -> SamplingPlan:
     """How many sampled groups a claim needs: section 4.4.1, corrected.
 
     `share` is the probability that a group is a hit (in the thesis: that all its people are unique), above 0; the
@@ -74,7 +74,7 @@ def groups_needed(share: Number, relative: Number = "0.1", confidence: Number = 
     r = exact("relative", relative, 0, 10, open_low=True)
     level = exact("confidence", confidence, 0, 1, open_low=True, open_high=True)
     hits = float(ndtri(0.5 + float(level) / 2)) ** 2 / float(r) ** 2
-    return Needed(max(1, math.ceil(hits * float((1 - p) / p))), math.ceil(hits))
+    return SamplingPlan(max(1, math.ceil(hits * float((1 - p) / p))), math.ceil(hits))
 
 
 def _relative(bins: Bins) -> tuple[Floats, Floats]:

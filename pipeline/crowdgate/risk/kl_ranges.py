@@ -54,15 +54,15 @@ def most_kl(collision: float, bins: int) -> float:
 
 def least_collision(kl: float, bins: int) -> float:
     """The least collision quantity of laws on so many bins with this KL, from 0 to ln(bins)."""
-    return _where(lambda collision: most_kl(collision, bins) < kl, bins)[0]
+    return _crossing(lambda collision: most_kl(collision, bins) < kl, bins)[0]
 
 
 def most_collision(kl: float, bins: int) -> float:
     """The greatest collision quantity of laws on so many bins with this KL."""
-    return _where(lambda collision: least_kl(collision, bins) <= kl, bins)[1]
+    return _crossing(lambda collision: least_kl(collision, bins) <= kl, bins)[1]
 
 
-def _where(below: Callable[[float], bool], bins: int) -> tuple[float, float]:
+def _crossing(below: Callable[[float], bool], bins: int) -> tuple[float, float]:
     """The two neighbouring floats between which `below` ends."""
     low, high = 0.0, greatest_collision(bins)
     while low < (middle := (low + high) / 2) < high:

@@ -74,7 +74,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Sums:
+class CellSums:
     """n in rows, A and B in steps of a grid: as they are, or with noise."""
 
     rows: int
@@ -83,7 +83,7 @@ class Sums:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class NoisyFigures:
     """What may be said of a table: a noisy number of rows with its ends, KL in nats and the collision quantity."""
 
     rows: Interval
@@ -120,14 +120,14 @@ class SumGrid:
         return Fraction(FINEST) if over <= -16 else Fraction(2) ** -over
 
     @property
-    def sensitivities(self) -> Sums:
+    def sensitivities(self) -> CellSums:
         """How far one person moves each sum, at most, in its steps."""
         log_step = ceil(Decimal(self.log_steps) * (1 + _DIGITS.ln(Decimal(self.rows)))) + 1
         square_step = ceil(self.square_steps * (2 * self.rows - 1))
         each = self.rows_each
-        return Sums(each, each * log_step, each * square_step)
+        return CellSums(each, each * log_step, each * square_step)
 
-    def sums(self, counts: Iterable[tuple[int, int]]) -> Sums:
+    def sums(self, counts: Iterable[tuple[int, int]]) -> CellSums:
         """The sums over cells: pairs of a number of rows and how many cells have it."""
         held = list(counts)
         totals = (
@@ -135,7 +135,7 @@ class SumGrid:
             sum(cells * self._log_term(count) for count, cells in held),
             sum(cells * self._square_term(count) for count, cells in held),
         )
-        return Sums(*(min(total, LIMIT) for total in totals))
+        return CellSums(*(min(total, LIMIT) for total in totals))
 
     def _log_term(self, count: int) -> int:
         inside, over = min(count, self.rows), max(0, count - self.rows)
@@ -150,24 +150,24 @@ class SumGrid:
         return value.numerator // value.denominator
 
 
-def noisy_sums(grid: SumGrid, sums: Sums, epsilon: Fraction, noise: CountNoise) -> Sums:
+def noisy_sums(grid: SumGrid, sums: CellSums, epsilon: Fraction, noise: CountNoise) -> CellSums:
     """The sums with discrete Laplace noise, epsilon/3 for each: epsilon in all."""
     step, each = grid.sensitivities, epsilon / PARTS
-    return Sums(
+    return CellSums(
         noise(sums.rows, step.rows, each),
         noise(sums.logs, step.logs, each),
         noise(sums.squares, step.squares, each),
     )
 
 
-def rows_interval(grid: SumGrid, noisy: Sums, epsilon: Fraction) -> Interval:
+def rows_interval(grid: SumGrid, noisy: CellSums, epsilon: Fraction) -> Interval:
     """The noisy number of rows with its ends, each at one-sided level .05/3, between 0 and the bound."""
     reach = laplace_quantile(grid.sensitivities.rows, epsilon / PARTS, ALPHA / PARTS)
     value, low, high = (min(max(noisy.rows + by, 0), grid.rows) for by in (0, -reach, reach))
     return Interval(value, low, high)
 
 
-def drawn(grid: SumGrid, cells: int, noisy: Sums, epsilon: Fraction) -> Drawn:
+def noisy_figures(grid: SumGrid, cells: int, noisy: CellSums, epsilon: Fraction) -> NoisyFigures:
     """The figures of a table of so many cells by its noisy sums, with ends that hold jointly at one-sided 95 %: the
     upper ones of KL and of the collision quantity, and the lower ones.
 
@@ -177,20 +177,20 @@ def drawn(grid: SumGrid, cells: int, noisy: Sums, epsilon: Fraction) -> Drawn:
     if rows.low < 1:
         raise ValueError("the lower end of the noisy number of rows must be at least 1")
     occupied = min(cells, rows.high)  # each of them was rounded down by less than a step
-    logs, squares = _ends(grid, noisy, epsilon, occupied)
+    logs, squares = _sum_limits(grid, noisy, epsilon, occupied)
     kl, collision = consistent(cells, _kl_interval(cells, rows, logs), _collision_interval(cells, rows, squares))
     if rows.low < rows.high and kl.low < kl.high and collision.low < collision.high:
-        return Drawn(rows, kl, collision)
-    return Drawn(rows, *_any_table(cells, rows, kl.value, collision.value))
+        return NoisyFigures(rows, kl, collision)
+    return NoisyFigures(rows, *_limits_of_any_table(cells, rows, kl.value, collision.value))
 
 
-def _any_table(cells: int, rows: Interval, kl: float, collision: float) -> tuple[Interval, Interval]:
+def _limits_of_any_table(cells: int, rows: Interval, kl: float, collision: float) -> tuple[Interval, Interval]:
     """Both figures with the ends that every table of so many rows keeps: what a draw tells that contradicts itself."""
     first = Interval(kl, _least_kl_of(cells, rows), log(cells))
     return consistent(cells, first, Interval(collision, _least_collision_of(cells, rows), greatest_collision(cells)))
 
 
-def _ends(grid: SumGrid, noisy: Sums, epsilon: Fraction, occupied: float) -> tuple[Interval, Interval]:
+def _sum_limits(grid: SumGrid, noisy: CellSums, epsilon: Fraction, occupied: float) -> tuple[Interval, Interval]:
     """A in nats and B in squares."""
     step, each = grid.sensitivities, epsilon / PARTS
     of_logs, of_squares = (laplace_quantile(size, each, ALPHA / PARTS) for size in (step.logs, step.squares))
@@ -206,9 +206,9 @@ def _kl_interval(cells: int, rows: Interval, logs: Interval) -> Interval:
         return top - log(count) + sum_of_logs / count
 
     wide = _OUTWARDS * (1 + top)
-    low = _within(at(rows.high, max(logs.low, 0.0)) - wide, _least_kl_of(cells, rows), top)
-    high = _within(at(rows.low, max(logs.high, 0.0)) + wide, low, top)
-    return Interval(_within(at(max(rows.value, 1), logs.value), low, high), low, high)
+    low = _clamped(at(rows.high, max(logs.low, 0.0)) - wide, _least_kl_of(cells, rows), top)
+    high = _clamped(at(rows.low, max(logs.high, 0.0)) + wide, low, top)
+    return Interval(_clamped(at(max(rows.value, 1), logs.value), low, high), low, high)
 
 
 def _collision_interval(cells: int, rows: Interval, squares: Interval) -> Interval:
@@ -218,9 +218,9 @@ def _collision_interval(cells: int, rows: Interval, squares: Interval) -> Interv
         return (cells * (sum_of_squares / count / count) - 1) / 2
 
     wide = _OUTWARDS * (1 + top)
-    low = _within(at(rows.high, squares.low) - wide, _least_collision_of(cells, rows), top)
-    high = _within(at(rows.low, squares.high) + wide, low, top)
-    return Interval(_within(at(max(rows.value, 1), squares.value), low, high), low, high)
+    low = _clamped(at(rows.high, squares.low) - wide, _least_collision_of(cells, rows), top)
+    high = _clamped(at(rows.low, squares.high) + wide, low, top)
+    return Interval(_clamped(at(max(rows.value, 1), squares.value), low, high), low, high)
 
 
 def _least_kl_of(cells: int, rows: Interval) -> float:
@@ -239,29 +239,29 @@ def consistent(cells: int, kl: Interval, collision: Interval) -> tuple[Interval,
     top, most = log(cells), greatest_collision(cells)
     wide = _OUTWARDS * (1 + top)
     kl_low = min(max(kl.low, least_kl(min(collision.low, most), cells) - wide), top)
-    low = _raised(min(collision.low, most), min(kl.low, top), cells)
+    low = _raised_collision(min(collision.low, most), min(kl.low, top), cells)
     kl_high = max(min(kl.high, most_kl(min(collision.high, most), cells) + wide, top), kl_low)
-    high = max(_lowered(min(collision.high, most), min(kl.high, top), cells), low)
-    value = _within(kl.value, kl_low, kl_high)
-    quantity = _lowered(_raised(min(collision.value, most), value, cells), value, cells)
-    return Interval(value, kl_low, kl_high), Interval(_within(quantity, low, high), low, high)
+    high = max(_lowered_collision(min(collision.high, most), min(kl.high, top), cells), low)
+    value = _clamped(kl.value, kl_low, kl_high)
+    quantity = _lowered_collision(_raised_collision(min(collision.value, most), value, cells), value, cells)
+    return Interval(value, kl_low, kl_high), Interval(_clamped(quantity, low, high), low, high)
 
 
-def _raised(collision: float, kl: float, cells: int) -> float:
+def _raised_collision(collision: float, kl: float, cells: int) -> float:
     """At least what a table of this KL can have."""
     if most_kl(collision, cells) >= kl:
         return collision
     return max(collision, least_collision(kl, cells) * (1 - _OUTWARDS) - _OUTWARDS)
 
 
-def _lowered(collision: float, kl: float, cells: int) -> float:
+def _lowered_collision(collision: float, kl: float, cells: int) -> float:
     """At most what a table of this KL can have."""
     if least_kl(collision, cells) <= kl:
         return collision
     return min(collision, most_collision(kl, cells) * (1 + _OUTWARDS) + _OUTWARDS)
 
 
-def _within(value: float, low: float, high: float) -> float:
+def _clamped(value: float, low: float, high: float) -> float:
     return min(max(value, low), high)
 
 

@@ -65,7 +65,7 @@ def matches(release: Histogram, register: Histogram, at_most: int) -> Matches:
 
     Raises ValueError for other columns, and for `at_most` below 1.
     """
-    _check(release, register)
+    _check_columns(release, register)
     if at_most < 1:
         raise ValueError("at_most must be at least 1")
     rows, people = _side_by_side(release, register)
@@ -86,9 +86,9 @@ def linkage(
     `coverage`: the probability that a released person is in the register. `rows_each`: how many rows of the release a
     person may have. Raises ValueError for other columns, unknown attributes and numbers outside 0 to 1.
     """
-    _check(release, register)
+    _check_columns(release, register)
     whole("rows_each", rows_each, 1)
-    found = float(_found(release.names, wrong or {}, coverage))
+    found = float(_detection_probability(release.names, wrong or {}, coverage))
     rows, people = _side_by_side(release, register)
     matched = people > 0
     alone = people == 1
@@ -116,12 +116,12 @@ def usable(register: Histogram, levels: Mapping[str, Level]) -> int:
     return int(register.counts[whole_ones].sum())
 
 
-def _check(release: Histogram, register: Histogram) -> None:
+def _check_columns(release: Histogram, register: Histogram) -> None:
     if (release.names, release.sizes) != (register.names, register.sizes):
         raise ValueError(f"release and register must have the same columns, not {release.names} and {register.names}")
 
 
-def _found(names: Sequence[str], wrong: Mapping[str, Number], coverage: Number) -> Fraction:
+def _detection_probability(names: Sequence[str], wrong: Mapping[str, Number], coverage: Number) -> Fraction:
     unknown = sorted(set(wrong) - set(names))
     if unknown:
         raise ValueError(f"wrong must name attributes that are matched, not {unknown[0]!r}")

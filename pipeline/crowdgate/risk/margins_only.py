@@ -37,32 +37,32 @@ _SLACK = 1e-9
 """Relative, for the rounding of floats."""
 
 
-class Bounds(NamedTuple):
+class MarginBounds(NamedTuple):
     """The truth is not below `low` nor above `high`."""
 
     low: float
     high: float
 
 
-def singletons_bounds(margins: Sequence[Sequence[Number]], people: Number) -> Bounds:
+def singletons_bounds(margins: Sequence[Sequence[Number]], people: Number) -> MarginBounds:
     """Expected singletons among `people`, whatever the joint law with these margins (each adds up to 1)."""
     many = whole("people", people, 0)
     shares = share_bounds(margins, many, 1)
-    return Bounds(shares.low * many, shares.high * many)
+    return MarginBounds(shares.low * many, shares.high * many)
 
 
-def share_bounds(margins: Sequence[Sequence[Number]], people: Number, at_most: Number) -> Bounds:
+def share_bounds(margins: Sequence[Sequence[Number]], people: Number, at_most: Number) -> MarginBounds:
     """The expected share of people in groups of at most so many, whatever the joint law with these margins; that share
     twice where at most one of them has several values with people, and there is but one law."""
     tables, k, m = _tables(margins), whole("people", people, 0), whole("at_most", at_most, 1)
     if k <= m:
-        return Bounds(float(k > 0), float(k > 0))
+        return MarginBounds(float(k > 0), float(k > 0))
     several = [table for table in tables if np.count_nonzero(table) > 1]
     if len(several) <= 1:
         known = share_in_groups_up_to(Bins.from_counts(several[0] if several else [1]), k, m)
-        return Bounds(known, known)
+        return MarginBounds(known, known)
     low = _least([(table, _small(table, k, m)) for table in tables])
-    return Bounds(low * (1 - _SLACK), min(1.0, _greatest(tables, k, m) * (1 + _SLACK)))
+    return MarginBounds(low * (1 - _SLACK), min(1.0, _greatest(tables, k, m) * (1 + _SLACK)))
 
 
 def _tables(margins: Sequence[Sequence[Number]]) -> list[Floats]:
@@ -87,11 +87,11 @@ def _small(p: Floats, k: int, m: int) -> Floats:
 def _least(laws: Sequence[tuple[Floats, Floats]]) -> float:
     """The integral over t >= 0 of max_i P(X_i > t), for laws given as (probabilities, values from 0 to 1)."""
     levels = np.unique(np.concatenate([[0.0], *(values for _, values in laws)]))
-    above = np.max([_above(table, values, levels[:-1]) for table, values in laws], axis=0)
+    above = np.max([_survival(table, values, levels[:-1]) for table, values in laws], axis=0)
     return math.fsum(above * np.diff(levels))
 
 
-def _above(table: Floats, values: Floats, levels: Floats) -> Floats:
+def _survival(table: Floats, values: Floats, levels: Floats) -> Floats:
     order = np.argsort(values)
     upwards = np.concatenate([np.cumsum(table[order][::-1])[::-1], [0.0]])
     return np.asarray(upwards[np.searchsorted(values[order], levels, side="right")])

@@ -16,7 +16,7 @@ SKEWS = (1, 2, 5, 10, 30, 50, 240, 2400)
 Texas at its own size."""
 MOST_SKEW = 10**15
 
-Ends = tuple[float, float]
+Limits = tuple[float, float]
 """The lower and the upper end of an interval."""
 
 
@@ -48,10 +48,10 @@ def base_rate(skew: Number) -> float:
 class Rates:
     """The ends of the true positive rate, which are those of recall, and of the false positive rate."""
 
-    tpr: Ends
-    fpr: Ends
+    tpr: Limits
+    fpr: Limits
 
-    def precision(self, skew: Number) -> Ends:
+    def precision(self, skew: Number) -> Limits:
         """The ends of precision at a skew, rounded outwards: the lower one from the least true and the greatest false
         positive rate, the upper one the other way round. 0 and 1 where these ends are both 0."""
         ratio = _skew(skew)
@@ -63,7 +63,7 @@ class Rates:
         return down(low), up(high)
 
 
-def pooled(
+def pooled_limits(
     true_positives: Number, members: Number, false_positives: Number, non_members: Number, alpha: Number
 ) -> Rates:
     """Exact ends of both rates (Clopper and Pearson, 1934), each wrong with probability at most alpha / 2: both lower

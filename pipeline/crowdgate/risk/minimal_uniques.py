@@ -64,7 +64,7 @@ def minimal_uniques(histogram: Histogram, up_to: int) -> MinimalUniques:
         raise ValueError(f"{subsets} sets of up to {up_to} of {width} attributes are too many: at most {MOST_SUBSETS}")
     records = np.flatnonzero(histogram.counts == 1)
     search = _Search(histogram, up_to, records)
-    search.look((), np.zeros(len(histogram), dtype=np.int64), np.arange(len(histogram)))
+    search.refine((), np.zeros(len(histogram), dtype=np.int64), np.arange(len(histogram)))
     found = {subset: who for subset in search.order() if len(who := search.minimal(subset))}
     return MinimalUniques(histogram.names, up_to, records, found, 2 * int(np.count_nonzero(histogram.counts == 2)))
 
@@ -82,17 +82,17 @@ class _Search:
         self._alone: dict[tuple[int, ...], Integers] = {}
         """Records that are unique in a set, but not already in the set without its last column."""
 
-    def look(self, subset: tuple[int, ...], groups: Integers, tuples: Integers) -> None:
+    def refine(self, subset: tuple[int, ...], groups: Integers, tuples: Integers) -> None:
         """Sets that go on from `subset`, where `tuples` are left, each in its group."""
         if len(subset) == self._up_to or not len(tuples):
             return
         for column in range(subset[-1] + 1 if subset else 0, len(self._histogram.names)):
             size = self._histogram.sizes[column]
             key = groups * size + self._histogram.codes[column][tuples]
-            number, counts = _grouped(key, self._histogram.counts[tuples])
+            number, counts = _renumber_groups(key, self._histogram.counts[tuples])
             unique = counts[number] == 1
             self._alone[*subset, column] = self._place[tuples[unique]]
-            self.look((*subset, column), number[~unique], tuples[~unique])
+            self.refine((*subset, column), number[~unique], tuples[~unique])
 
     def order(self) -> Iterator[tuple[int, ...]]:
         """The sets that were looked at, the smallest first."""
@@ -116,7 +116,7 @@ class _Search:
         return unique
 
 
-def _grouped(key: Integers, counts: Counts) -> tuple[Integers, Counts]:
+def _renumber_groups(key: Integers, counts: Counts) -> tuple[Integers, Counts]:
     """The group of each key, numbered from 0, and the counts of each group added up."""
     most = int(key.max()) + 1
     if most <= min(DENSE_CELLS, 8 * len(key)):
@@ -126,7 +126,7 @@ def _grouped(key: Integers, counts: Counts) -> tuple[Integers, Counts]:
     return number, np.bincount(number, counts).astype(np.int64)
 
 
-def weights(attributes: int, up_to: int, scores: Scores = "elliot") -> Floats:
+def score_weights(attributes: int, up_to: int, scores: Scores = "elliot") -> Floats:
     """What a minimal unique of 1, 2, ... up to `up_to` attributes adds to a score (see `Scores`)."""
     sizes = range(1, up_to + 1)
     if scores == "ihsn":
@@ -162,7 +162,7 @@ def suda(uniques: MinimalUniques, fraction: float = DIS_FRACTION, scores: Scores
     if not 0 < fraction < 1:
         raise ValueError(f"fraction must be above 0 and below 1, not {fraction}")
     width = len(uniques.names)
-    each = weights(width, uniques.up_to, scores)
+    each = score_weights(width, uniques.up_to, scores)
     own, by_attribute = np.zeros(len(uniques.records)), np.zeros(width)
     for subset, who in uniques.found.items():
         own[who] += each[len(subset) - 1]

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.risk.joint import Known, fitted, margin, spread
+from crowdgate.risk.joint import KnownMargin, fitted, margin, spread
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,21 +30,21 @@ _FAST = 10
 """Steps at once, where a step does little but empty cells: by itself it leaves 1/e of them."""
 
 
-def nearest(base: Floats, tables: Sequence[Known]) -> Floats | None:
+def nearest(base: Floats, tables: Sequence[KnownMargin]) -> Floats | None:
     """The shares of the law with these exact tables as margins that is nearest to `base`, within DISTANCE; None where
     this can't be certified."""
     law = fitted(base, tables)
     law /= law.sum()
-    shares = [Known(table.axes, table.counts / table.counts.sum(), table.variance) for table in tables]
+    shares = [KnownMargin(table.axes, table.counts / table.counts.sum(), table.variance) for table in tables]
     for _ in range(STEPS):
         change = _change(law, shares)
-        if _reached(law * (1 + change), shares) and change.min() >= -1 and _apart(law, change) <= DISTANCE:
+        if _has_margins(law * (1 + change), shares) and change.min() >= -1 and _distance_bound(law, change) <= DISTANCE:
             return law
-        law = _moved(law, change)
+        law = _next_law(law, change)
     return None
 
 
-def _moved(law: Floats, change: Floats) -> Floats:
+def _next_law(law: Floats, change: Floats) -> Floats:
     """The next law. Every law F with the margins has the same mean of x, so it gives the cells with x < -1/2 at most
     2 (max x - mean); where that is rounding, they are left empty."""
     gone, mean = change < -0.5, float((law * (1 + change) * change).sum())
@@ -54,18 +54,18 @@ def _moved(law: Floats, change: Floats) -> Floats:
     return np.asarray(moved / moved.sum())
 
 
-def _reached(law: Floats, tables: Sequence[Known]) -> bool:
+def _has_margins(law: Floats, tables: Sequence[KnownMargin]) -> bool:
     return all(float(np.abs(table.counts - margin(law, table)).sum()) <= _ROUNDING for table in tables)
 
 
-def _apart(law: Floats, change: Floats) -> float:
+def _distance_bound(law: Floats, change: Floats) -> float:
     """Pinsker's bound on the distance. KL(law (1 + x), law) is the mean of (1 + x) ln(1 + x) - x."""
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.where(change > -1, (1 + change) * np.log1p(change) - change, 1.0)
     return float(np.sqrt(2 * max(float((law * each).sum()), 0.0)))
 
 
-def _change(law: Floats, tables: Sequence[Known]) -> Floats:
+def _change(law: Floats, tables: Sequence[KnownMargin]) -> Floats:
     """The least relative change, by least squares, that gives a law the margins."""
     root = np.sqrt(law)
     scales = [np.divide(1, np.sqrt(t.counts), out=np.zeros_like(t.counts), where=t.counts > 0) for t in tables]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate import libraries
 from crowdgate.risk.saddle import DEAD, ROUNDING, Complex, LogProbability, circle_nodes, log1p, stirling
+from crowdgate.system import lazy_libraries
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crowdgate.risk.bins import Bins, Floats, Groups
+    from crowdgate.risk.bins import Bins, Floats, GroupingLoss
 
 MOST_APART = 0.5
 """Of bins that are paired."""
@@ -55,7 +55,7 @@ def _at_roots(bins: Bins, k: int, j: int, roots: int) -> Complex:
             -2 * k * math.sin(theta / 2) ** 2, k * math.sin(theta) - 2 * math.pi * (m * k % nodes) / nodes
         )
         u = y * np.exp(1j * theta)
-        own = j * np.log(u) - u - libraries.special.gammaln(j + 1)
+        own = j * np.log(u) - u - lazy_libraries.special.gammaln(j + 1)
         if straight.real + _most(own) @ bins.counts > DEAD:
             total += np.exp(straight + _log_one_plus_exp(np.add.outer(away, own)) @ bins.counts)
     # k! e^k / k^k, over the number of nodes
@@ -76,7 +76,7 @@ def _log_one_plus_exp(x: Complex) -> Complex:
     return np.where(large, x + np.exp(-np.where(large, x, 0)), log1p(np.exp(np.where(large, 0, x))))
 
 
-def each_bin_one(bins: Bins, k: int) -> LogProbability:
+def log_each_bin_one(bins: Bins, k: int) -> LogProbability:
     """As many people as bins, each with one: ln (k! times the product of all p)."""
     p = bins.probabilities / math.fsum(bins.counts * bins.probabilities)
     logs = bins.counts * np.log(p * k)
@@ -84,7 +84,7 @@ def each_bin_one(bins: Bins, k: int) -> LogProbability:
     return LogProbability(min(value, 0.0), ROUNDING * (k + math.fsum(np.abs(logs))))
 
 
-def none_lost(lost: Groups, k: int) -> float:
+def none_error_bound(lost: GroupingLoss, k: int) -> float:
     """A bound on what grouping changed of ln P(no singleton).
 
     Bins a <= mean <= b are made (mean, a + b - mean), one pair after the other, at most once less than there are bins.
@@ -92,15 +92,15 @@ def none_lost(lost: Groups, k: int) -> float:
     most what `_none_pair` says; so does the probability, which is a sum of them with positive weights. And every
     coefficient rises with every p, so that scaling all p bounds it as well.
     """
-    return min(_paired(lost, _none_pair), _scaled(lost, k))
+    return min(_paired(lost, _none_pair_change), _scaled(lost, k))
 
 
-def unique_lost(lost: Groups, k: int) -> float:
+def unique_error_bound(lost: GroupingLoss, k: int) -> float:
     """The same of ln P(all unique): of (1 + ax)(1 + bx) only the last coefficient changes, by 1 - apart^2."""
     return min(_paired(lost, lambda apart: -math.log1p(-(apart**2))), _scaled(lost, k))
 
 
-def _paired(lost: Groups, change: Callable[[float], float]) -> float:
+def _paired(lost: GroupingLoss, change: Callable[[float], float]) -> float:
     """The changes of all pairs; `apart` is rounded up to one of few values, with which a change rises."""
     some = (lost.apart > 0) & (lost.counts > 1)
     rounded = np.exp2(np.ceil(np.log2(lost.apart[some]) * 16) / 16)
@@ -111,13 +111,13 @@ def _paired(lost: Groups, change: Callable[[float], float]) -> float:
     return math.fsum(many * change(float(each)) for each, many in zip(apart, pairs, strict=True))
 
 
-def _scaled(lost: Groups, k: int) -> float:
+def _scaled(lost: GroupingLoss, k: int) -> float:
     """All p lie within the factor (1 + apart) / (1 - apart) of their group's mean."""
     widest = float(lost.apart.max(initial=0.0))
     return math.inf if widest >= 1 else k * (math.log1p(widest) - math.log1p(-widest))
 
 
-def _none_pair(apart: float) -> float:
+def _none_pair_change(apart: float) -> float:
     """The greatest change of a logarithm of a coefficient of (e^(ax) - ax)(e^(bx) - bx), a, b = (1 +- apart) s / 2.
 
     m! / s^m times that of x^m is 1 - m ab (a^(m-2) + b^(m-2)) / s^m for m > 2, and (1 + apart^2) / 4 for m = 2. Up to

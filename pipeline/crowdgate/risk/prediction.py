@@ -51,14 +51,14 @@ class Prediction:
         return 1.0 if self.none.value == -inf else min(found, BELOW_ONE)
 
     @property
-    def all_alone(self) -> float:
+    def all_singletons(self) -> float:
         """The probability that all are singletons: 0 and 1 only where nothing else can be."""
         if self.people == 1 or self.all_unique.value == -inf:
             return float(self.people == 1)
         return min(max(exp(self.all_unique.value), ABOVE_ZERO), BELOW_ONE)
 
 
-def predicted(bins: Bins, people: Number, sizes: Sequence[int] = SIZES) -> Prediction:
+def predict_singletons(bins: Bins, people: Number, sizes: Sequence[int] = SIZES) -> Prediction:
     """The prediction for a group of 1 to 1e15 people, in about a second."""
     k = whole("people", people, 1)
     shares = {size: share_in_groups_up_to(bins, k, size) for size in sizes}

@@ -17,7 +17,7 @@ class RocPoint:
 
 
 @dataclass(frozen=True)
-class Claim:
+class PointAtSkew:
     """A point at a skew: how many of its predictions are right, for which share of the members; and the shares of all
     targets, members or not, that are rightly claimed to be members, and that are claimed at all."""
 
@@ -27,12 +27,12 @@ class Claim:
     predicted: float
 
 
-def at_skew(point: RocPoint, skew: Number) -> Claim:
+def at_skew(point: RocPoint, skew: Number) -> PointAtSkew:
     """The point where there are `skew` non-members for each member: equation 11."""
     ratio = exact("skew", skew, 0, MOST_SKEW, open_low=True)
     tpr, fpr = probability("tpr", point.tpr), probability("fpr", point.fpr)
     right, claimed = tpr / (1 + ratio), (tpr + ratio * fpr) / (1 + ratio)
-    return Claim(precision(tpr, fpr, ratio), float(tpr), float(right), float(claimed))
+    return PointAtSkew(precision(tpr, fpr, ratio), float(tpr), float(right), float(claimed))
 
 
 def from_balanced_precision(recall: Number, precision: Number) -> RocPoint:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdgate import libraries
+from crowdgate.system import lazy_libraries
 
 if TYPE_CHECKING:
     from crowdgate.risk.bins import Bins, Floats
@@ -118,13 +118,13 @@ class NotOne(Rule):
 
     def terms(self, y: float, k: int) -> Floats:
         n = np.arange(k + 1)
-        found = np.exp(n * math.log(y) - libraries.special.gammaln(n + 1) - (y if y > 1 else 0.0))
+        found = np.exp(n * math.log(y) - lazy_libraries.special.gammaln(n + 1) - (y if y > 1 else 0.0))
         found[1:2] = 0.0
         return np.asarray(found)
 
     def falls(self, y: Floats) -> Callable[[float, float], Floats]:
         n = np.array([0, *range(2, PAIRED)])[:, None]
-        tilted = np.exp(n * np.log(y) - libraries.special.gammaln(n + 1) - y) / (1 - y * np.exp(-y))
+        tilted = np.exp(n * np.log(y) - lazy_libraries.special.gammaln(n + 1) - y) / (1 - y * np.exp(-y))
         one, two = (
             (tilted[1:-1] * tilted[2:]).sum(axis=0),
             tilted[0] * tilted[1] + (tilted[1:-2] * tilted[3:]).sum(axis=0),
@@ -183,7 +183,7 @@ def log_probability(bins: Bins, k: int, rule: Rule) -> LogProbability:
         raise ValueError("probabilities that differ by more than a factor of 1e250 have no such figure")
     linear = rule.linear(y)
     kept_apart = math.fsum((counts * y)[linear])
-    known, known_within = _known(k, log_radius, kept_apart, math.fsum((counts * y)[~linear]))
+    known, known_within = _radius_terms(k, log_radius, kept_apart, math.fsum((counts * y)[~linear]))
     if k <= CONVOLVED:
         log, within = _convolved(y, counts, k, rule)
     else:
@@ -191,7 +191,7 @@ def log_probability(bins: Bins, k: int, rule: Rule) -> LogProbability:
     return LogProbability(known + log, known_within + within)
 
 
-def _known(k: int, log_radius: float, linear: float, rest: float) -> tuple[float, float]:
+def _radius_terms(k: int, log_radius: float, linear: float, rest: float) -> tuple[float, float]:
     """ln k! - k ln radius + `linear`, whose sum with `rest` is the radius where that is near k, and a bound on its
     error."""
     log_over = log_radius - math.log(k)
@@ -223,7 +223,7 @@ def _log_radius(p: Floats, counts: Floats, k: int, rule: Rule) -> float:
 def stirling(k: int) -> float:
     """ln k! - k ln k + k, for k at least 1."""
     if k < 64:
-        return float(libraries.special.gammaln(k + 1)) - k * math.log(k) + k
+        return float(lazy_libraries.special.gammaln(k + 1)) - k * math.log(k) + k
     return 0.5 * math.log(2 * math.pi * k) + 1 / (12 * k) - 1 / (360 * k**3) + 1 / (1260 * k**5)
 
 
@@ -236,7 +236,7 @@ def _integral(y: Floats, counts: Floats, k: int, rule: Rule) -> tuple[float, flo
     """The logarithm of the coefficient of x^k, radius and linear parts taken out, and a bound on its error."""
     nodes = rule.nodes(y, counts, k)
     total = size = 0.0
-    for m in _alive(nodes, rule.falls(y), counts):
+    for m in _relevant_nodes(nodes, rule.falls(y), counts):
         m, logs = _integrand(m, nodes, y, counts, k, rule)
         weights = np.where((m == 0) | (2 * m == nodes), 1.0, 2.0)
         values = weights * np.exp(logs.real)
@@ -250,7 +250,7 @@ def _integral(y: Floats, counts: Floats, k: int, rule: Rule) -> tuple[float, flo
     return math.fsum(each) + math.log(total / nodes), within
 
 
-def _alive(nodes: int, falls: Callable[[float, float], Floats], counts: Floats) -> Iterator[NDArray[np.int64]]:
+def _relevant_nodes(nodes: int, falls: Callable[[float, float], Floats], counts: Floats) -> Iterator[NDArray[np.int64]]:
     """The nodes of the upper half circle, but those that are surely as good as 0. What is left lies at 1 and, where
     most bins hold even numbers, at -1."""
 

@@ -16,7 +16,7 @@ SIZES = (1, 5, 10, 50, 100)
 
 
 @dataclass(frozen=True)
-class Summary:
+class SizeSummary:
     """Sizes of anonymity sets, over sets: each counts once, however many people it holds. Quartiles are of type 7 of
     R's `quantile`, the one of its `summary`: linear between order statistics. None where there is no set.
 
@@ -36,27 +36,27 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Group:
+class ValueGroup:
     """One value of an attribute: how many people have it, and the sizes of the anonymity sets among them."""
 
     value: str
     people: int
-    summary: Summary
+    summary: SizeSummary
 
 
-def summary(sizes: Counts) -> Summary:
+def summary(sizes: Counts) -> SizeSummary:
     """The summary of sets of these sizes (positive, in any order)."""
     ordered = np.sort(sizes)
     sets, held = len(ordered), np.concatenate([[0], np.cumsum(ordered)])
     within = tuple(held[np.searchsorted(ordered, SIZES, side="right")].tolist())
     if not sets:
-        return Summary(0, 0, None, None, None, None, None, None, within)
+        return SizeSummary(0, 0, None, None, None, None, None, None, within)
     people = int(held[-1])
     lower, median, upper = (quartile(ordered, number) for number in (1, 2, 3))
-    return Summary(people, sets, int(ordered[0]), lower, median, people / sets, upper, int(ordered[-1]), within)
+    return SizeSummary(people, sets, int(ordered[0]), lower, median, people / sets, upper, int(ordered[-1]), within)
 
 
-def summary_of_people(entries: Histogram) -> Summary:
+def summary_of_people(entries: Histogram) -> SizeSummary:
     """The summary of sets of people who may be in several: distinct tuples of a person, which is the first column, and
     of a set."""
     words = Packing.of(entries.sizes[1:]).pack(iter(entries.codes[1:]), len(entries))
@@ -78,7 +78,7 @@ def quartile(ordered: Counts, number: int) -> float:
     return below + (int(ordered[at + 1]) - below) * rest / 4 if rest else float(below)
 
 
-def by_value_of_people(entries: Histogram, labels: Sequence[str]) -> tuple[Group, ...]:
+def by_value_of_people(entries: Histogram, labels: Sequence[str]) -> tuple[ValueGroup, ...]:
     """The sets of each value of the second column of `entries`, in the order of its codes, which `labels` name. The
     first column is the person, who may have several values and be in several sets of each."""
     order = np.argsort(entries.codes[1], kind="stable")
@@ -88,21 +88,21 @@ def by_value_of_people(entries: Histogram, labels: Sequence[str]) -> tuple[Group
         own = [column[rows] for at, column in enumerate(entries.codes) if at != 1]
         sizes = (entries.sizes[0], *entries.sizes[2:])
         found = summary_of_people(Histogram(("", *entries.names[2:]), sizes, tuple(own), entries.counts[rows]))
-        groups.append(Group(labels[code], found.people, found))
+        groups.append(ValueGroup(labels[code], found.people, found))
     return tuple(groups)
 
 
-def by_value(cells: Histogram, people: Histogram, labels: Sequence[str]) -> tuple[Group, ...]:
+def by_value(cells: Histogram, people: Histogram, labels: Sequence[str]) -> tuple[ValueGroup, ...]:
     """The sets of each value of the first column of `cells`, in the order of its codes, which `labels` name. `people`
     is the histogram of that column alone."""
     starts = np.flatnonzero(np.diff(cells.codes[0], prepend=-1))
     held = np.split(cells.counts, starts[1:]) if len(starts) else []
     many = dict(zip(people.codes[0].tolist(), people.counts.tolist(), strict=True))
     codes = cells.codes[0][starts].tolist()
-    return tuple(Group(labels[code], many[code], summary(own)) for code, own in zip(codes, held, strict=True))
+    return tuple(ValueGroup(labels[code], many[code], summary(own)) for code, own in zip(codes, held, strict=True))
 
 
-def correlation(groups: Sequence[Group]) -> float | None:
+def correlation(groups: Sequence[ValueGroup]) -> float | None:
     """Pearson's correlation of the groups' numbers of people with the median sizes of their sets; None where one of the
     two does not vary."""
     people = np.array([group.people for group in groups], dtype=np.float64)

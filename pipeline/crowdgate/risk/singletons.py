@@ -77,7 +77,7 @@ def none_within(bins: Bins, k: Number) -> LogProbability:
         return saddle.LogProbability(0.0, 0.0)
     fewer = bins.compressed(MOST_DISTINCT)
     found = saddle.log_probability(fewer, people, saddle.NotOne())
-    return saddle.LogProbability(min(found.value, 0.0), found.error + occupancy.none_lost(fewer.lost, people))
+    return saddle.LogProbability(min(found.value, 0.0), found.error + occupancy.none_error_bound(fewer.lost, people))
 
 
 def probability_all_unique(bins: Bins, k: Number) -> float:
@@ -102,6 +102,6 @@ def all_unique_within(bins: Bins, k: Number) -> LogProbability:
     found = (
         saddle.log_probability(fewer, people, saddle.AtMostOne())
         if people < used
-        else occupancy.each_bin_one(bins, people)
+        else occupancy.log_each_bin_one(bins, people)
     )
-    return saddle.LogProbability(min(found.value, 0.0), found.error + occupancy.unique_lost(fewer.lost, people))
+    return saddle.LogProbability(min(found.value, 0.0), found.error + occupancy.unique_error_bound(fewer.lost, people))

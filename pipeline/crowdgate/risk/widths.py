@@ -41,7 +41,7 @@ def exponential(lam: Number, Delta: Number) -> Bins:
     """X exponential with mean 1 / lam: interval i has L^i (1 - L), L = e^(-lam Delta)."""
     step = _positive("lam", lam) * _positive("Delta", Delta)
     last = _intervals(-math.log(_NOTHING) / step)
-    return Bins.from_counts(_some(np.exp(-step * np.arange(last)) * -np.expm1(-step)))
+    return Bins.from_counts(_bins_of_masses(np.exp(-step * np.arange(last)) * -np.expm1(-step)))
 
 
 def normal(mu: Number, sigma: Number, Delta: Number, people: Number = 1) -> Bins:
@@ -55,7 +55,7 @@ def normal(mu: Number, sigma: Number, Delta: Number, people: Number = 1) -> Bins
     lower = ndtr(-np.abs(ends))  # tails keep their digits there
     masses = np.abs(np.diff(lower))
     across = (ends[:-1] < 0) & (ends[1:] > 0)
-    return Bins.from_counts(_some(np.where(across, 1 - lower[:-1] - lower[1:], masses)))
+    return Bins.from_counts(_bins_of_masses(np.where(across, 1 - lower[:-1] - lower[1:], masses)))
 
 
 def density(edges: ArrayLike, counts: ArrayLike, Delta: Number) -> Bins:
@@ -69,7 +69,7 @@ def density(edges: ArrayLike, counts: ArrayLike, Delta: Number) -> Bins:
     low = math.floor(ends[0] / width)
     grid = (low + np.arange(_intervals(math.ceil(ends[-1] / width) - low) + 1)) * width
     below = np.interp(grid, ends, np.concatenate([[0.0], np.cumsum(many)]))
-    return Bins.from_counts(_some(np.diff(below)))
+    return Bins.from_counts(_bins_of_masses(np.diff(below)))
 
 
 def best_width(make: Callable[[Number], Bins], widths: Sequence[Number], people: Number, most: Number) -> Number | None:
@@ -92,5 +92,5 @@ def _intervals(count: float) -> int:
     return math.ceil(count)
 
 
-def _some(masses: NDArray[np.float64]) -> NDArray[np.float64]:
+def _bins_of_masses(masses: NDArray[np.float64]) -> NDArray[np.float64]:
     return masses[masses > 0]

@@ -10,7 +10,7 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 """A SHA-256 in hex."""
 
 
-class Signed(BaseModel):
+class SignedModel(BaseModel):
     """Base of all values that are signed or carry signatures: strict types, nothing unknown, nothing changes."""
 
     model_config = ConfigDict(
@@ -18,16 +18,16 @@ class Signed(BaseModel):
     )
 
 
-Model = TypeVar("Model", bound=Signed)
+Model = TypeVar("Model", bound=SignedModel)
 
 
-def canonical(value: Signed) -> bytes:
+def canonical(value: SignedModel) -> bytes:
     """Sorted keys, an indent of one blank, UTF-8, one newline at the end."""
     stated = value.model_dump(mode="json", by_alias=True)
     return (json.dumps(stated, sort_keys=True, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
 
 
-def parsed(data: bytes, model: type[Model]) -> Model:
+def parse_canonical(data: bytes, model: type[Model]) -> Model:
     """The value that has exactly these bytes. Raises ValueError that names the first place which is wrong."""
     try:
         value = model.model_validate_json(data)

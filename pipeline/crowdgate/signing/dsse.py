@@ -15,20 +15,20 @@ from pydantic import Field, ValidationError
 
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from crowdgate.limits import LARGEST_ENVELOPE, MOST_SIGNATURES
-from crowdgate.signing.canonical import Digest, Signed, canonical, parsed
+from crowdgate.signing.canonical import Digest, SignedModel, canonical, parse_canonical
 from crowdgate.signing.keys import PublicKey, SigningKey
 
 Base64 = Annotated[str, Field(pattern=r"^[A-Za-z0-9+/]*={0,2}$", max_length=LARGEST_ENVELOPE)]
 
 
-class Signature(Signed):
+class Signature(SignedModel):
     """One signature, and the id of the key that made it."""
 
     keyid: Digest
     sig: Annotated[Base64, Field(max_length=88)]
 
 
-class Envelope(Signed):
+class Envelope(SignedModel):
     """An envelope as its JSON spells it; nothing in it is checked yet but its form."""
 
     payload: Base64
@@ -37,7 +37,7 @@ class Envelope(Signed):
 
 
 @dataclass(frozen=True)
-class Opened:
+class VerifiedPayload:
     """What trusted keys signed. `signers` are their ids, at least one."""
 
     payload: bytes
@@ -45,22 +45,22 @@ class Opened:
     signers: tuple[str, ...]
 
 
-def sealed(payload_type: str, payload: bytes, keys: Sequence[SigningKey]) -> bytes:
+def seal(payload_type: str, payload: bytes, keys: Sequence[SigningKey]) -> bytes:
     """The envelope of a payload, signed with each of the keys: the same bytes for the same arguments.
 
     Raises EnvironmentFault for what no one could open again: too large, no key or too many.
     """
     said = _pae(payload_type, payload)
     signers = {key.public.id: key for key in keys}.values()
-    return _written(_text(payload), payload_type, [_signature(key, said) for key in signers])
+    return _envelope_bytes(_text(payload), payload_type, [_signature(key, said) for key in signers])
 
 
-def opened(envelope: bytes, trusted: Sequence[PublicKey]) -> Opened:
+def open_envelope(envelope: bytes, trusted: Sequence[PublicKey]) -> VerifiedPayload:
     """What is in an envelope that at least one trusted key signed. Raises VerificationFailed for any other."""
     return _checked(_parsed(envelope), trusted)
 
 
-def contained(envelope: bytes) -> tuple[str, bytes]:
+def envelope_contents(envelope: bytes) -> tuple[str, bytes]:
     """Of what type it is, and what an envelope holds, whoever signed it. Raises VerificationFailed where it is none."""
     stated = _parsed(envelope)
     for each in stated.signatures:
@@ -68,7 +68,7 @@ def contained(envelope: bytes) -> tuple[str, bytes]:
     return stated.payload_type, _bytes(stated.payload)
 
 
-def added(envelope: bytes, key: SigningKey, trusted: Sequence[PublicKey]) -> bytes:
+def add_signature(envelope: bytes, key: SigningKey, trusted: Sequence[PublicKey]) -> bytes:
     """The envelope with one signature more, for those who trust the new key only.
 
     What is signed anew is what a trusted key signed before: raises VerificationFailed as `opened` does.
@@ -77,7 +77,7 @@ def added(envelope: bytes, key: SigningKey, trusted: Sequence[PublicKey]) -> byt
     found = _checked(stated, trusted)
     others = [each for each in stated.signatures if each.keyid != key.public.id]
     said = _pae(found.payload_type, found.payload)
-    return _written(stated.payload, stated.payload_type, [*others, _signature(key, said)])
+    return _envelope_bytes(stated.payload, stated.payload_type, [*others, _signature(key, said)])
 
 
 def _pae(payload_type: str, payload: bytes) -> bytes:
@@ -90,12 +90,12 @@ def _parsed(envelope: bytes) -> Envelope:
     if len(envelope) > LARGEST_ENVELOPE:
         raise VerificationFailed(f"the envelope is larger than {LARGEST_ENVELOPE >> 10} KiB")
     try:
-        return parsed(envelope, Envelope)
+        return parse_canonical(envelope, Envelope)
     except ValueError as error:
         raise VerificationFailed(f"no DSSE envelope as Crowdgate writes it: {error}") from None
 
 
-def _checked(stated: Envelope, trusted: Sequence[PublicKey]) -> Opened:
+def _checked(stated: Envelope, trusted: Sequence[PublicKey]) -> VerifiedPayload:
     payload = _bytes(stated.payload)
     said = _pae(stated.payload_type, payload)
     known = {key.id: key for key in trusted}
@@ -108,14 +108,14 @@ def _checked(stated: Envelope, trusted: Sequence[PublicKey]) -> Opened:
     signers = tuple(name for name in named if name in known)
     if not signers:
         raise VerificationFailed(f"signed by {', '.join(named)}; none of them is among the {len(known)} trusted keys")
-    return Opened(payload, stated.payload_type, signers)
+    return VerifiedPayload(payload, stated.payload_type, signers)
 
 
 def _signature(key: SigningKey, said: bytes) -> Signature:
     return Signature(keyid=key.public.id, sig=_text(key.sign(said)))
 
 
-def _written(payload: str, payload_type: str, signatures: Sequence[Signature]) -> bytes:
+def _envelope_bytes(payload: str, payload_type: str, signatures: Sequence[Signature]) -> bytes:
     try:
         envelope = canonical(Envelope(payload=payload, payload_type=payload_type, signatures=tuple(signatures)))
     except ValidationError:

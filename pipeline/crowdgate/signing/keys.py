@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from crowdgate import libraries, modes
 from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, Problem
-from crowdgate.files import bounded, plain_file
 from crowdgate.limits import LARGEST_KEY_FILE
+from crowdgate.system import lazy_libraries, permissions
+from crowdgate.system.regular_files import plain_file, read_bounded
 
 PUBLIC_SUFFIX = ".pub"
 NO_PEM = "nothing that is PEM, or something beside it"
@@ -26,19 +26,19 @@ class PublicKey:
     """A key to check signatures with. `id` is the SHA-256 of its DER SubjectPublicKeyInfo, in hex."""
 
     id: str
-    _key: libraries.ed25519.Ed25519PublicKey = field(repr=False, compare=False)
+    _key: lazy_libraries.ed25519.Ed25519PublicKey = field(repr=False, compare=False)
 
     def verify(self, signature: bytes, data: bytes) -> bool:
         """Whether the holder of the private key signed exactly these data."""
         try:
             self._key.verify(signature, data)
-        except libraries.exceptions.InvalidSignature:
+        except lazy_libraries.exceptions.InvalidSignature:
             return False
         return True
 
     def pem(self) -> bytes:
         """The key as PEM, to be given to anybody."""
-        form = libraries.serialization
+        form = lazy_libraries.serialization
         return self._key.public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
 
 
@@ -47,7 +47,7 @@ class SigningKey:
     """A private key. Whoever has it can sign releases."""
 
     public: PublicKey
-    _key: libraries.ed25519.Ed25519PrivateKey = field(repr=False)
+    _key: lazy_libraries.ed25519.Ed25519PrivateKey = field(repr=False)
 
     def sign(self, data: bytes) -> bytes:
         """The signature of these data, 64 bytes; the same data always have the same."""
@@ -59,13 +59,13 @@ def create(path: Path) -> PublicKey:
 
     Raises EnvironmentFault when either is there already or can't be written; then neither is left behind.
     """
-    own = libraries.ed25519.Ed25519PrivateKey.generate()
+    own = lazy_libraries.ed25519.Ed25519PrivateKey.generate()
     public = _public(own.public_key())
-    pem = libraries.serialization
+    pem = lazy_libraries.serialization
     form = pem.Encoding.PEM, pem.PrivateFormat.PKCS8, pem.NoEncryption()
-    _write_new(path, own.private_bytes(*form), modes.SIGNING_KEY)
+    _write_new(path, own.private_bytes(*form), permissions.SIGNING_KEY)
     try:
-        _write_new(path.with_name(path.name + PUBLIC_SUFFIX), public.pem(), modes.PUBLIC_KEY)
+        _write_new(path.with_name(path.name + PUBLIC_SUFFIX), public.pem(), permissions.PUBLIC_KEY)
     except BaseException:
         path.unlink()
         raise
@@ -76,13 +76,13 @@ def signing_key(pem: bytes, place: str) -> SigningKey:
     """The private key in `pem`. Raises ConfigurationError that calls it `place`."""
     blocks = _blocks(pem)
     if blocks != ["PRIVATE KEY"]:
-        found = " and ".join(map(_named, blocks[:3])) or NO_PEM
+        found = " and ".join(map(_block_text, blocks[:3])) or NO_PEM
         raise _wrong(place, found, "one private key as PEM, as `crowdgate keys create` writes it")
     try:
-        secret = libraries.serialization.load_pem_private_key(pem, None)
-    except (ValueError, TypeError, libraries.exceptions.UnsupportedAlgorithm):
+        secret = lazy_libraries.serialization.load_pem_private_key(pem, None)
+    except (ValueError, TypeError, lazy_libraries.exceptions.UnsupportedAlgorithm):
         raise _wrong(place, "a private key that is damaged", "an ed25519 private key") from None
-    if not isinstance(secret, libraries.ed25519.Ed25519PrivateKey):
+    if not isinstance(secret, lazy_libraries.ed25519.Ed25519PrivateKey):
         raise _wrong(place, "a private key of another type", "an ed25519 private key")
     return SigningKey(_public(secret.public_key()), secret)
 
@@ -91,7 +91,7 @@ def public_keys(path: Path) -> tuple[PublicKey, ...]:
     """The public keys in a PEM file, at least one. Raises ConfigurationError for anything else that it holds."""
     try:
         with plain_file(path) as file:
-            pem = bounded(file, LARGEST_KEY_FILE)
+            pem = read_bounded(file, LARGEST_KEY_FILE)
     except OSError as error:
         raise _wrong(str(path), error.strerror or "unreadable", "a file of public keys") from None
     blocks = _blocks(pem)
@@ -99,23 +99,23 @@ def public_keys(path: Path) -> tuple[PublicKey, ...]:
         raise _wrong(str(path), NO_PEM, "one or more public keys as PEM")
     for name in blocks:
         if name != "PUBLIC KEY":
-            raise _wrong(str(path), _named(name), "public keys only", f"{path.name}{PUBLIC_SUFFIX}")
+            raise _wrong(str(path), _block_text(name), "public keys only", f"{path.name}{PUBLIC_SUFFIX}")
     found = (_loaded(match[0], str(path)) for match in _BLOCK.finditer(pem))
     return tuple({key.id: key for key in found}.values())
 
 
 def _loaded(pem: bytes, place: str) -> PublicKey:
     try:
-        key = libraries.serialization.load_pem_public_key(pem)
-    except (ValueError, libraries.exceptions.UnsupportedAlgorithm):
+        key = lazy_libraries.serialization.load_pem_public_key(pem)
+    except (ValueError, lazy_libraries.exceptions.UnsupportedAlgorithm):
         raise _wrong(place, "a public key that is damaged", "ed25519 public keys") from None
-    if not isinstance(key, libraries.ed25519.Ed25519PublicKey):
+    if not isinstance(key, lazy_libraries.ed25519.Ed25519PublicKey):
         raise _wrong(place, "a public key of another type", "ed25519 public keys")
     return _public(key)
 
 
-def _public(key: libraries.ed25519.Ed25519PublicKey) -> PublicKey:
-    form = libraries.serialization
+def _public(key: lazy_libraries.ed25519.Ed25519PublicKey) -> PublicKey:
+    form = lazy_libraries.serialization
     der = key.public_bytes(form.Encoding.DER, form.PublicFormat.SubjectPublicKeyInfo)
     return PublicKey(hashlib.sha256(der).hexdigest(), key)
 
@@ -130,7 +130,7 @@ def _blocks(pem: bytes) -> list[str]:
     return [] if text else names
 
 
-def _named(name: str) -> str:
+def _block_text(name: str) -> str:
     return f"a private key ({name})" if name.endswith("PRIVATE KEY") else f"a block called {name}"
 
 
@@ -138,10 +138,10 @@ def _wrong(place: str, found: str, expected: str, instead: str | None = None) ->
     return ConfigurationError(Problem(place, None, "key", found, expected, instead, Code.SETTING))
 
 
-def _write_new(path: Path, data: bytes, access: modes.Access) -> None:
+def _write_new(path: Path, data: bytes, access: permissions.Access) -> None:
     """A new file, on disk; nothing where that fails. Never replaces a file."""
     try:
-        handle = modes.open_file(path, os.O_WRONLY | os.O_EXCL, access)
+        handle = permissions.open_file(path, os.O_WRONLY | os.O_EXCL, access)
     except OSError as error:
         raise EnvironmentFault(f"{path}: the key can't be written there: {error.strerror}") from None
     try:

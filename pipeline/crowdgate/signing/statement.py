@@ -11,8 +11,8 @@ from pydantic import AfterValidator, Field, ValidationError
 
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from crowdgate.limits import MOST_SUBJECTS
-from crowdgate.signing.canonical import Digest, Signed, canonical, parsed
-from crowdgate.signing.dsse import contained, opened, sealed
+from crowdgate.signing.canonical import Digest, SignedModel, canonical, parse_canonical
+from crowdgate.signing.dsse import envelope_contents, open_envelope, seal
 from crowdgate.signing.keys import PublicKey, SigningKey
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
@@ -26,27 +26,27 @@ ReleaseId = Annotated[str, Field(pattern=rf"^{_PART}/{_PART}/{_PART}$")]
 FileName = Annotated[str, Field(pattern=r"^[^/\\\p{C}]+$", max_length=255)]
 
 
-class Digests(Signed):
+class Digests(SignedModel):
     """The digests of one thing."""
 
     sha256: Digest
 
 
-class File(Signed):
+class FileSubject(SignedModel):
     """One file of a release."""
 
     name: FileName
     digest: Digests
 
 
-class Release(Signed):
+class ReleaseSubject(SignedModel):
     """One release of a destination; the digest is that of its manifest."""
 
     name: ReleaseId
     digest: Digests
 
 
-class LedgerPlace(Signed):
+class LedgerPlace(SignedModel):
     """A ledger as it was once: its id, and number and digest of the last line of its journal."""
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9-]{1,60}$")]
@@ -54,7 +54,7 @@ class LedgerPlace(Signed):
     digest: Digest
 
 
-class ReleasePredicate(Signed):
+class ReleasePredicate(SignedModel):
     """What is said of the files of a release."""
 
     release: ReleaseId
@@ -62,13 +62,13 @@ class ReleasePredicate(Signed):
     ledger: LedgerPlace
 
 
-class CataloguePredicate(Signed):
+class CataloguePredicate(SignedModel):
     """What is said of the releases of a destination: which ledger listed them, and when in its own time."""
 
     ledger: LedgerPlace
 
 
-Subject = TypeVar("Subject", bound=File | Release)
+Subject = TypeVar("Subject", bound=FileSubject | ReleaseSubject)
 
 
 def _ordered(subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
@@ -79,14 +79,14 @@ def _ordered(subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
 
 
 Files = Annotated[
-    tuple[File, ...], Field(min_length=1, max_length=MOST_SUBJECTS, strict=False), AfterValidator(_ordered)
+    tuple[FileSubject, ...], Field(min_length=1, max_length=MOST_SUBJECTS, strict=False), AfterValidator(_ordered)
 ]
 Releases = Annotated[
-    tuple[Release, ...], Field(min_length=1, max_length=MOST_SUBJECTS, strict=False), AfterValidator(_ordered)
+    tuple[ReleaseSubject, ...], Field(min_length=1, max_length=MOST_SUBJECTS, strict=False), AfterValidator(_ordered)
 ]
 
 
-class ReleaseStatement(Signed):
+class ReleaseStatement(SignedModel):
     """The statement of one release: all its files but the envelope itself."""
 
     type: Annotated[Literal["https://in-toto.io/Statement/v1"], Field(alias="_type")]
@@ -99,7 +99,7 @@ class ReleaseStatement(Signed):
         return {subject.name: subject.digest.sha256 for subject in self.subject}
 
 
-class CatalogueStatement(Signed):
+class CatalogueStatement(SignedModel):
     """The statement of a destination: all releases that the ledger published there."""
 
     type: Annotated[Literal["https://in-toto.io/Statement/v1"], Field(alias="_type")]
@@ -123,15 +123,15 @@ def release_statement(
     Raises EnvironmentFault for what could not be read again, such as more files than `limits` allows.
     """
     predicate = {"release": release_id, "policyDigest": policy_digest, "ledger": ledger_place}
-    return _stated(ReleaseStatement, RELEASE, predicate, files)
+    return _valid_statement(ReleaseStatement, RELEASE, predicate, files)
 
 
 def catalogue_statement(ledger_place: LedgerPlace, releases: Mapping[str, str]) -> CatalogueStatement:
     """What is signed of a destination. `releases` are the SHA-256 of the manifests by release id. Raises the same."""
-    return _stated(CatalogueStatement, CATALOGUE, {"ledger": ledger_place}, releases)
+    return _valid_statement(CatalogueStatement, CATALOGUE, {"ledger": ledger_place}, releases)
 
 
-def _stated(
+def _valid_statement(
     model: type[Statement], predicate_type: str, predicate: Mapping[str, object], subjects: Mapping[str, str]
 ) -> Statement:
     stated = {
@@ -153,19 +153,19 @@ def _subjects(digests: Mapping[str, str]) -> Iterator[dict[str, object]]:
         yield {"name": name, "digest": {"sha256": digest}}
 
 
-def signed(statement: ReleaseStatement | CatalogueStatement, keys: Sequence[SigningKey]) -> bytes:
+def sign_statement(statement: ReleaseStatement | CatalogueStatement, keys: Sequence[SigningKey]) -> bytes:
     """The envelope of a statement."""
-    return sealed(PAYLOAD_TYPE, canonical(statement), keys)
+    return seal(PAYLOAD_TYPE, canonical(statement), keys)
 
 
-def verified(
+def verify_statement(
     envelope: bytes, trusted: Sequence[PublicKey], model: type[Statement]
 ) -> tuple[Statement, tuple[str, ...]]:
     """The statement in an envelope, and the ids of the trusted keys that signed it.
 
     Raises VerificationFailed as `opened` does, and where the envelope holds anything but a statement of this type.
     """
-    found = opened(envelope, trusted)
+    found = open_envelope(envelope, trusted)
     return _read(found.payload_type, found.payload, model), found.signers
 
 
@@ -173,11 +173,11 @@ def _read(payload_type: str, payload: bytes, model: type[Statement]) -> Statemen
     if payload_type != PAYLOAD_TYPE:
         raise VerificationFailed(f"the envelope holds {payload_type!r}; expected {PAYLOAD_TYPE!r}")
     try:
-        return parsed(payload, model)
+        return parse_canonical(payload, model)
     except ValueError as error:
         raise VerificationFailed(f"what is signed is not the statement that was expected: {error}") from None
 
 
-def unverified(envelope: bytes) -> ReleaseStatement:
+def read_unverified(envelope: bytes) -> ReleaseStatement:
     """What an envelope says of a release, whoever signed it. Raises VerificationFailed where it says nothing."""
-    return _read(*contained(envelope), ReleaseStatement)
+    return _read(*envelope_contents(envelope), ReleaseStatement)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate.contracts.contract import Contract
-from crowdgate.contracts.servers import PATH, Setting
+from crowdgate.contracts.servers import PATH, ServerSetting
 from crowdgate.sources.files import file_reader
 from crowdgate.sources.source import Reader, Source
 
@@ -30,7 +30,7 @@ def _csv_files(settings: Mapping[str, str]) -> FileFormat:
     return files(settings)
 
 
-DELIMITER = Setting(r"[\t ,;:|^~]", "one character that separates cells", ",")
+DELIMITER = ServerSetting(r"[\t ,;:|^~]", "one character that separates cells", ",")
 SOURCES: dict[str, Reader] = {
     reader.name: reader
     for reader in (

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.csv
 
 from crowdgate.errors import FileFault
-from crowdgate.files import plain_file
 from crowdgate.limits import LONGEST_HEADER, LONGEST_LINE
 from crowdgate.sources.files import Slice, Stamp
 from crowdgate.sources.source import Batch
+from crowdgate.system.regular_files import plain_file
 
 BLOCK_BYTES = 16 << 20
 _BOM = b"\xef\xbb\xbf"

@@ -41,7 +41,7 @@ Reasons = Mapping[Reason, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class EncodedColumn:
     """A column of codes, and the rows whose cell is invalid (None: no row), with the reasons.
 
     An invalid cell has code `domain.size` when the attribute has an invalid level; otherwise its row is to be dropped,
@@ -60,7 +60,7 @@ def invalid_code(attribute: Attribute, domain: Domain) -> int:
     return domain.size if attribute.invalid == "level" else 0
 
 
-def encode(cells: Any, attribute: Attribute) -> Encoded:
+def encode(cells: Any, attribute: Attribute) -> EncodedColumn:
     """Codes of one Arrow array. Raises ValueError when the attribute has no domain, and for no cell."""
     if attribute.domain is None:
         raise ValueError(f"attribute {attribute.name!r} has no domain: it cannot be read as codes")
@@ -185,7 +185,7 @@ def _valid(cells: Any) -> Mask | None:
     return valid
 
 
-def _by_range(values: npt.NDArray[Any], valid: Mask | None, attribute: Attribute, domain: Domain) -> Encoded:
+def _by_range(values: npt.NDArray[Any], valid: Mask | None, attribute: Attribute, domain: Domain) -> EncodedColumn:
     """Codes by subtraction: no hashing, and no text, where the domain is a run of integers."""
     assert domain.grid is not None
     grid, low, high = domain.grid, int(domain.grid.first), int(domain.grid.greatest)
@@ -204,14 +204,14 @@ def _by_range(values: npt.NDArray[Any], valid: Mask | None, attribute: Attribute
     held = _distinct(codes[~invalid] if broken else codes)
     codes[invalid] = invalid_code(attribute, domain)
     reasons = {Reason.MISSING: missing, Reason.OUTSIDE: unfit - missing, Reason.RULE: broken - unfit}
-    return Encoded(Column(codes), invalid if broken else None, held, reasons)
+    return EncodedColumn(Column(codes), invalid if broken else None, held, reasons)
 
 
 def _distinct(codes: Codes) -> Codes:
     return np.flatnonzero(np.bincount(codes)).astype(np.int32)
 
 
-def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain) -> Encoded:
+def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain) -> EncodedColumn:
     """Codes by a lookup from the batch's distinct values, each mapped once."""
     encoded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
     held = texts(plain(encoded.dictionary))
@@ -220,10 +220,10 @@ def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain) -> Encoded:
     invalid = bad[indices] if bad.any() else None
     lookup = np.where(bad, np.int32(invalid_code(attribute, domain)), codes)
     if invalid is None or not invalid.any():
-        return Encoded(Column(indices, lookup), None, codes[~bad])
+        return EncodedColumn(Column(indices, lookup), None, codes[~bad])
     # a null points at a further entry
     reasons = _reasons(indices[invalid], [*held, None], domain)
-    return Encoded(Column(indices, lookup), invalid, codes[~bad], reasons)
+    return EncodedColumn(Column(indices, lookup), invalid, codes[~bad], reasons)
 
 
 def _reasons(places: npt.NDArray[Any], held: Sequence[str | None], domain: Domain) -> Reasons:

@@ -28,12 +28,12 @@ def engine(rules: Sequence[TableRule]) -> Iterator[Ask]:
         return
     with Popen(_COMMAND, stdin=PIPE, stdout=PIPE, stderr=DEVNULL) as process:
         try:
-            yield lambda facts: _asked(process, rules, facts)
+            yield lambda facts: _engine_answers(process, rules, facts)
         finally:
             process.kill()
 
 
-def _asked(process: Popen[bytes], rules: Sequence[TableRule], facts: Mapping[str, float]) -> Answers:
+def _engine_answers(process: Popen[bytes], rules: Sequence[TableRule], facts: Mapping[str, float]) -> Answers:
     """The answers; a rule whose fact is absent has none. Raises EnvironmentFault when there is no answer to all others:
     what a process that died or hangs would have said is not known, and no fact of the table makes it do so."""
     asked = [rule for rule in rules if rule.column in facts]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout
 from typing import Any
 
-from crowdgate.cores import dump_nothing
+from crowdgate.system.core_dumps import disable_core_dumps
 
 Question = tuple[float, float | None, float | None]
 """A fact, and the least and the greatest value that it may have; at least one of them is there."""
@@ -22,15 +22,15 @@ _PR_SET_PDEATHSIG = 1
 
 def main() -> None:
     """Answer the question on standard input."""
-    dump_nothing()
-    _end_with_parent()
+    disable_core_dumps()
+    _exit_with_parent()
     with redirect_stdout(sys.stderr):
         import_engine()
-        answers = judged([(fact, low, high) for fact, low, high in json.load(sys.stdin)])
+        answers = expectation_results([(fact, low, high) for fact, low, high in json.load(sys.stdin)])
     json.dump(answers, sys.stdout)
 
 
-def _end_with_parent() -> None:
+def _exit_with_parent() -> None:
     """A run that is killed leaves no process behind: on Linux at once, elsewhere when the question does not come."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -44,7 +44,7 @@ def import_engine() -> Any:
     return great_expectations
 
 
-def judged(questions: Sequence[Question]) -> list[bool | None]:
+def expectation_results(questions: Sequence[Question]) -> list[bool | None]:
     """Whether each fact lies between its limits; None where Great Expectations could not decide it."""
     if not questions:
         return []
@@ -56,7 +56,9 @@ def judged(questions: Sequence[Question]) -> list[bool | None]:
     batch = asset.add_batch_definition_whole_dataframe("whole").get_batch({"dataframe": frame})
     suite = gx.ExpectationSuite(name="rules", expectations=[_expectation(gx, *each) for each in enumerate(questions)])
     results = batch.validate(suite, result_format="BOOLEAN_ONLY").results
-    found = {each.expectation_config.kwargs["column"]: bool(each.success) for each in results if not _raised(each)}
+    found = {
+        each.expectation_config.kwargs["column"]: bool(each.success) for each in results if not _has_exception(each)
+    }
     return [found.get(str(at)) for at in range(len(questions))]
 
 
@@ -65,7 +67,7 @@ def _expectation(gx: Any, at: int, question: Question) -> Any:
     return gx.expectations.ExpectColumnValuesToBeBetween(column=str(at), min_value=low, max_value=high)
 
 
-def _raised(result: Any) -> bool:
+def _has_exception(result: Any) -> bool:
     """Whether an exception stands behind a result: one entry, or one per metric."""
     info = result.exception_info or {}
     entries = [info, *(entry for entry in info.values() if isinstance(entry, dict))]

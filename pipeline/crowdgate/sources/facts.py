@@ -9,10 +9,10 @@ import numpy as np
 from crowdgate.contracts.contract import Attribute, Contract, Fact, TableRule
 from crowdgate.hierarchy import INVALID_LABEL
 from crowdgate.histogram import Mask
-from crowdgate.sources.encode import Encoded, Reason, invalid_code
+from crowdgate.sources.encode import EncodedColumn, Reason, invalid_code
 
 
-class Facts:
+class TableFacts:
     """Accumulates facts while a part of a table is read; those of parts add up.
 
     They are about the table as it stands in its files, before the person bound. `rows` counts every line or row,
@@ -43,7 +43,7 @@ class Facts:
         self.broken += 0 if broken is None else int(np.count_nonzero(broken))
         self.dropped += 0 if dropped is None else int(np.count_nonzero(dropped))
 
-    def add_cells(self, attribute: Attribute, encoded: Encoded, contract: Contract) -> None:
+    def add_cells(self, attribute: Attribute, encoded: EncodedColumn, contract: Contract) -> None:
         """Cells of one attribute of a batch."""
         invalid = 0 if encoded.invalid is None else int(np.count_nonzero(encoded.invalid))
         self.invalid[attribute.name] += invalid
@@ -56,7 +56,7 @@ class Facts:
         """Rows of the whole table that name a person, and how many people they name; parts do not know the latter."""
         self.named, self.people = named, people
 
-    def add(self, other: "Facts") -> None:
+    def add(self, other: "TableFacts") -> None:
         """The facts of other rows."""
         for name in ("rows", "ragged", "broken", "dropped"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -78,7 +78,7 @@ class Facts:
         known = ((str(rule.column), self._value(rule, contract)) for rule in contract.table_rules)
         return {column: value for column, value in known if value is not None}
 
-    def _add_sum(self, attribute: Attribute, encoded: Encoded, invalid: int) -> None:
+    def _add_sum(self, attribute: Attribute, encoded: EncodedColumn, invalid: int) -> None:
         domain = attribute.domain
         if domain is None or domain.grid is None:
             return
@@ -110,7 +110,7 @@ class Facts:
         return (self.invalid[attribute] + self.ragged) / self.rows
 
 
-def _values(attribute: Attribute, encoded: Encoded) -> list[int]:
+def _values(attribute: Attribute, encoded: EncodedColumn) -> list[int]:
     """The places among the labels of the values that valid cells may have."""
     values = encoded.held if attribute.domain is None else attribute.domain.values[encoded.held]
     return np.unique(values).tolist() if len(values) else []

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Protocol
 
 from crowdgate.contracts.contract import Contract
-from crowdgate.contracts.servers import ServerRule, Setting
+from crowdgate.contracts.servers import ServerRule, ServerSetting
 from crowdgate.errors import FileFault
-from crowdgate.sources.source import Batch, Reader, changed
+from crowdgate.sources.source import Batch, Reader, table_changed
 
 PART_BYTES = 1 << 25
 """A part is closed when it is as large as this: many small files are one part, a large one may be several."""
@@ -66,7 +66,7 @@ class FilePart:
                 yield Batch(batch.rows, batch.ragged, batch.cells, before + batch.done)
             before += each.size
             if _has_changed(each):
-                raise changed()
+                raise table_changed()
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ def file_reader(
     name: str,
     suffixes: tuple[str, ...],
     make: Callable[[Mapping[str, str]], FileFormat],
-    keys: Mapping[str, Setting],
-    properties: Mapping[str, Setting] | None = None,
+    keys: Mapping[str, ServerSetting],
+    properties: Mapping[str, ServerSetting] | None = None,
 ) -> Reader:
     """A source of files of one format. `make` gives the format of what a contract states of its server."""
     rule = ServerRule("local", name, keys, properties or {})
@@ -173,7 +173,7 @@ def _guarded(part: Slice, batches: Iterator[Batch]) -> Iterator[Batch]:
         except Exception:
             failed = True
         if failed and _has_changed(part):
-            raise changed()
+            raise table_changed()
         if failed:
             raise FileFault(f"{part.path.name}: the file cannot be read to its end")
         if batch is None:

@@ -7,12 +7,12 @@ import numpy as np
 
 from crowdgate.candidate import Input
 from crowdgate.contracts.contract import Attribute
-from crowdgate.sources.counting import Partial, Task
+from crowdgate.sources.counting import CountingTask, PartialCounts
 from crowdgate.sources.encode import Reason
-from crowdgate.sources.facts import Facts
+from crowdgate.sources.facts import TableFacts
 
 
-def units(total: Partial, task: Task) -> Input:
+def units(total: PartialCounts, task: CountingTask) -> Input:
     """The table in privacy units. In a row of a wrong number of cells every cell is invalid, and it names nobody."""
     facts, people = total.facts, total.people
     if people is None:
@@ -23,7 +23,7 @@ def units(total: Partial, task: Task) -> Input:
     return Input(len(people.ids), anywhere, dict(zip(people.watched, each, strict=True)), truncated)
 
 
-def described(total: Partial, task: Task) -> dict[str, Any]:
+def ingestion_figures(total: PartialCounts, task: CountingTask) -> dict[str, Any]:
     """Figures for the curator's private record: rows, people, and columns with the reasons of invalid cells, the
     commonest first. Counts and names of columns only, no value of the table."""
     facts = total.facts
@@ -34,10 +34,14 @@ def described(total: Partial, task: Task) -> dict[str, Any]:
         "with an invalid cell": facts.broken,
         "dropped": facts.dropped,
     }
-    return {"rows": rows | _rows_of_people(total, task), "people": _people(total, task), "columns": columns}
+    return {
+        "rows": rows | _person_rows_figures(total, task),
+        "people": _people_figures(total, task),
+        "columns": columns,
+    }
 
 
-def _column(facts: Facts, attribute: Attribute) -> dict[str, Any]:
+def _column(facts: TableFacts, attribute: Attribute) -> dict[str, Any]:
     invalid, cells = facts.invalid[attribute.name], facts.rows - facts.ragged
     reasons = [{"reason": str(each), "cells": facts.reasons[attribute.name, each]} for each in Reason]
     return {
@@ -52,7 +56,7 @@ def _rarity(counted: Mapping[str, Any]) -> int:
     return -int(counted["cells"])
 
 
-def _rows_of_people(total: Partial, task: Task) -> dict[str, int]:
+def _person_rows_figures(total: PartialCounts, task: CountingTask) -> dict[str, int]:
     if total.people is None:
         return {}
     over = total.people.rows - task.contract.unit.rows
@@ -60,7 +64,7 @@ def _rows_of_people(total: Partial, task: Task) -> dict[str, int]:
     return {"that name no person": nobody, "truncated": int(over[over > 0].sum())}
 
 
-def _people(total: Partial, task: Task) -> dict[str, int]:
+def _people_figures(total: PartialCounts, task: CountingTask) -> dict[str, int]:
     if total.people is None:
         return {}
     found = units(total, task)

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowdgate.files import plain_file
 from crowdgate.limits import LARGEST_PAGE, LARGEST_PAGES, MOST_PAGE_VALUES
 from crowdgate.sources import thrift
+from crowdgate.system.regular_files import plain_file
 
 MOST_ROWS, MOST_BYTES = 1 << 17, 1 << 29
 FOOTER_END = 8
@@ -33,7 +33,7 @@ _GROUPS, _COLUMNS, _META, _CODEC, _VALUES, _DATA_AT, _DICTIONARY_AT = 4, 1, 3, 4
 """In a footer: its row groups; of one its columns; of one what is said of it: and there these numbers."""
 
 
-class Page(NamedTuple):
+class ParquetPage(NamedTuple):
     """The bytes of a page once decompressed, how many values it holds, and of which kind they are."""
 
     bytes: int
@@ -43,16 +43,16 @@ class Page(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Chunk:
+class ColumnChunk:
     """The pages of one column in one row group. `width` is what a cell of fixed width takes, else 0."""
 
     name: str
     codec: int
     width: int
-    pages: tuple[Page, ...]
+    pages: tuple[ParquetPage, ...]
 
     @property
-    def data(self) -> list[Page]:
+    def data(self) -> list[ParquetPage]:
         """Its pages of cells."""
         return [page for page in self.pages if page.kind != _DICTIONARY]
 
@@ -62,7 +62,7 @@ class Chunk:
         return max((page.bytes for page in self.pages if page.kind == _DICTIONARY), default=0)
 
     @property
-    def held(self) -> int:
+    def buffered_bytes(self) -> int:
         """Bytes of the pages that are held at once: its dictionary and one of its cells."""
         return self.dictionary + max((page.bytes for page in self.data), default=0)
 
@@ -79,17 +79,17 @@ def problem(path: Path, schema: Any, columns: Sequence[str]) -> str | None:
         return "it is damaged: its footer, or the header of a page, can't be read"
 
 
-def _problem(chunks: Sequence[Chunk]) -> str | None:
+def _problem(chunks: Sequence[ColumnChunk]) -> str | None:
     for chunk in chunks:
         words = _chunk_problem(chunk)
         if words is not None:
             return f"column {chunk.name!r} {words}"
-    if sum(chunk.held for chunk in chunks) > LARGEST_PAGES:
+    if sum(chunk.buffered_bytes for chunk in chunks) > LARGEST_PAGES:
         return f"its columns have pages of more than {LARGEST_PAGES >> 20} MiB together: write it with smaller ones"
     return None
 
 
-def _chunk_problem(chunk: Chunk) -> str | None:
+def _chunk_problem(chunk: ColumnChunk) -> str | None:
     if chunk.codec not in _CODECS:
         return f"is compressed in an unknown way: expected one of {', '.join(_CODECS.values())}"
     if any(page.encoding in _DELTA_TEXTS for page in chunk.pages):
@@ -101,7 +101,7 @@ def _chunk_problem(chunk: Chunk) -> str | None:
     return None
 
 
-def batch_rows(chunks: Sequence[Chunk], loose: Collection[str]) -> int:
+def batch_rows(chunks: Sequence[ColumnChunk], loose: Collection[str]) -> int:
     """Rows of a batch, at least 1: of that many rows in a run, wherever it begins, the cells take at most MOST_BYTES.
 
     Cells of `loose` columns may each be as long as the column's dictionary.
@@ -112,7 +112,7 @@ def batch_rows(chunks: Sequence[Chunk], loose: Collection[str]) -> int:
     return rows
 
 
-def _fullest(pages: Sequence[Page], rows: int) -> int:
+def _fullest(pages: Sequence[ParquetPage], rows: int) -> int:
     """The most bytes of all pages that so many rows in a run can touch."""
     ends = np.cumsum([page.values for page in pages])
     held = np.cumsum([0, *(page.bytes for page in pages)])
@@ -135,7 +135,7 @@ def groups_of(path: Path) -> Sequence[thrift.Fields]:
     return _structs(found)
 
 
-def chunks_of(path: Path, schema: Any, group: thrift.Fields, columns: Sequence[str]) -> list[Chunk]:
+def chunks_of(path: Path, schema: Any, group: thrift.Fields, columns: Sequence[str]) -> list[ColumnChunk]:
     """These columns in one row group. Raises ValueError where a page has no header, OSError where there is no file."""
     said = _structs(group.get(_COLUMNS))
     if len(said) != len(schema):
@@ -151,17 +151,17 @@ def _structs(found: Any) -> Sequence[thrift.Fields]:
     return found
 
 
-def _chunk(file: int, said: Any, column: Any) -> Chunk:
+def _chunk(file: int, said: Any, column: Any) -> ColumnChunk:
     if not isinstance(said, dict):
         raise ValueError("a column of which nothing is said")
     width = column.length if column.physical_type == "FIXED_LEN_BYTE_ARRAY" else 0
     start, dictionary = _number(said, _DATA_AT), said.get(_DICTIONARY_AT, 0)
     if isinstance(dictionary, int) and 0 < dictionary < start:
         start = dictionary
-    return Chunk(column.path, _number(said, _CODEC), width, tuple(_pages(file, start, _number(said, _VALUES))))
+    return ColumnChunk(column.path, _number(said, _CODEC), width, tuple(_pages(file, start, _number(said, _VALUES))))
 
 
-def _pages(file: int, at: int, values: int) -> Iterator[Page]:
+def _pages(file: int, at: int, values: int) -> Iterator[ParquetPage]:
     """Pages from a byte on, until they hold so many values: where Arrow stops as well."""
     while values > 0:
         header = _header(file, at)
@@ -171,27 +171,27 @@ def _pages(file: int, at: int, values: int) -> Iterator[Page]:
         at += header.size + _number(header.fields, _COMPRESSED)
 
 
-def _header(file: int, at: int) -> thrift.Parsed:
+def _header(file: int, at: int) -> thrift.ParsedStruct:
     if at < 0:
         raise ValueError("a page before the file's start")
     for size in _HEADERS:
         window = os.pread(file, size, at)
         try:
             return thrift.parse(window)
-        except thrift.Short:
+        except thrift.TruncatedStruct:
             continue
     raise ValueError("a header that is too long, or ends with the file")
 
 
-def _page(header: thrift.Fields) -> Page:
+def _page(header: thrift.Fields) -> ParquetPage:
     kind, size = _number(header, _KIND), _number(header, _UNCOMPRESSED)
     if kind not in _DETAILS:  # Arrow passes over it
-        return Page(size, 0, kind, 0)
+        return ParquetPage(size, 0, kind, 0)
     place, values, encoding = _DETAILS[kind]
     details = header.get(place)
     if not isinstance(details, dict):
         raise ValueError("a page of another type than its header")
-    return Page(size, _number(details, values), kind, _number(details, encoding))
+    return ParquetPage(size, _number(details, values), kind, _number(details, encoding))
 
 
 def _number(fields: thrift.Fields, name: int) -> int:

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from crowdgate.errors import FileFault
-from crowdgate.files import plain_file
 from crowdgate.limits import LARGEST_FOOTER, LONGEST_ID
 from crowdgate.sources import pages, thrift
 from crowdgate.sources.encode import is_text, too_long
 from crowdgate.sources.files import PART_BYTES, Slice, Stamp
 from crowdgate.sources.source import Batch
+from crowdgate.system.regular_files import plain_file
 
 
 def names_of(path: Path, wanted: Sequence[str]) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class ParquetFiles:
             name for name, kind in kinds.items() if _is_text(kind) and (name not in unique or _has_long(part, name))
         ]
         with (
-            _returning_memory(),
+            _system_memory_pool(),
             pyarrow.parquet.ParquetFile(part.path, read_dictionary=text) as file,
         ):
             for group in groups:
@@ -87,7 +87,7 @@ class ParquetFiles:
 
 
 @contextmanager
-def _returning_memory() -> Iterator[None]:
+def _system_memory_pool() -> Iterator[None]:
     """Allocate through the system: Arrow's own pool keeps what it freed, a fifth more CPU and 100 MB at 10M rows."""
     before = pa.default_memory_pool()
     pa.set_memory_pool(pa.system_memory_pool())

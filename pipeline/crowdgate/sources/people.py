@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from crowdgate.histogram import Counts, Histogram, Integers, Mask, Records, View, collapse, kept_of, lookup_of
+from crowdgate.histogram import Counts, Histogram, Integers, Mask, Records, View, collapse, lookup_of, retained_values
 from crowdgate.keys import Packing, Word, collapsed
 from crowdgate.limits import LONGEST_ID
 from crowdgate.sampling import Draws, SecretKey, row_draws
@@ -27,7 +27,7 @@ _SLICE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class RowsByPerson:
     """Rows counted by person and tuple: person `of[i]` (a place in `ids`) has `counts[i]` rows of tuple `words[i]`.
 
     `ids` are the distinct usable ids of all rows, also of those that cleaning drops; `named` is how many rows have one.
@@ -50,7 +50,7 @@ class People:
         return np.bincount(self.of, self.counts, len(self.ids)).astype(np.int64)
 
 
-def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tuple[str, ...] = ()) -> People:
+def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tuple[str, ...] = ()) -> RowsByPerson:
     """The rows of some batches, each with the cells of its person column. Rows without a usable id are left out."""
     packing, cells, keeps, start = Packing.of(view.sizes), [], [], 0
     faulty: list[list[Integers]] = [[] for _ in range(1 + len(watched))]
@@ -71,10 +71,12 @@ def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tu
     rows = tuple(word[stays] for word in words)
     (of, *words_), counts = collapsed((of[stays], *rows), np.ones(int(stays.sum()), dtype=np.int64))
     named = int(np.count_nonzero(numbers != NOBODY))
-    return People(view, names, of, tuple(words_), counts, named, watched, _marked(faulty, numbers, len(names)))
+    return RowsByPerson(
+        view, names, of, tuple(words_), counts, named, watched, _people_marks(faulty, numbers, len(names))
+    )
 
 
-def _marked(lines: Sequence[Sequence[Integers]], numbers: Numbers, people: int) -> Mask:
+def _people_marks(lines: Sequence[Sequence[Integers]], numbers: Numbers, people: int) -> Mask:
     """A line of marks for each list of rows: whose rows these are."""
     # one place more, the last, is that of NOBODY
     marks = np.zeros((len(lines), people + 1), dtype=np.bool_)
@@ -87,10 +89,10 @@ def _marked(lines: Sequence[Sequence[Integers]], numbers: Numbers, people: int) 
 def _codes(view: View, records: Records) -> Iterator[npt.NDArray[np.int32]]:
     for name, level in view.levels.items():
         column = records.columns[name]
-        yield kept_of(lookup_of(column, level)[column.indices], records.keep)
+        yield retained_values(lookup_of(column, level)[column.indices], records.keep)
 
 
-def merge_people(parts: Sequence[People]) -> People:
+def merge_people(parts: Sequence[RowsByPerson]) -> RowsByPerson:
     """The rows of all parts (at least one)."""
     if len(parts) == 1:
         return parts[0]
@@ -108,16 +110,16 @@ def merge_people(parts: Sequence[People]) -> People:
     for i, part in enumerate(parts):
         faults[:, numbers[ends[i] : ends[i + 1]]] |= part.faults
     named, watched = sum(part.named for part in parts), parts[0].watched
-    return People(parts[0].view, together.dictionary, of, tuple(words), counts, named, watched, faults)
+    return RowsByPerson(parts[0].view, together.dictionary, of, tuple(words), counts, named, watched, faults)
 
 
-def bounded(people: People, most: int, key: SecretKey) -> Histogram:
+def bounded_histogram(people: RowsByPerson, most: int, key: SecretKey) -> Histogram:
     """The histogram of at most so many rows of each person, every choice of them equally likely."""
     # the persons are forgotten
-    return collapse(people.view.names, people.view.sizes, *stayed(people, most, key)[1:])
+    return collapse(people.view.names, people.view.sizes, *bounded_entries(people, most, key)[1:])
 
 
-def stayed(people: People, most: int, key: SecretKey) -> tuple[Integers, list[Integers], Counts]:
+def bounded_entries(people: RowsByPerson, most: int, key: SecretKey) -> tuple[Integers, list[Integers], Counts]:
     """The entries of which at most so many rows of each person stay: whose they are, their tuples, how many rows."""
     # how many rows each person has, and which entries are of a person with too many
     over = (people.rows > most)[people.of]
@@ -129,7 +131,7 @@ def stayed(people: People, most: int, key: SecretKey) -> tuple[Integers, list[In
     return people.of[stays], [column[stays] for column in codes], counts[stays]
 
 
-def _chosen(people: People, entries: Integers, most: int, key: SecretKey) -> Counts:
+def _chosen(people: RowsByPerson, entries: Integers, most: int, key: SecretKey) -> Counts:
     """How many rows of these entries stay: each person's rows with the smallest draws."""
     if not len(entries):
         return people.counts[:0]
@@ -163,7 +165,7 @@ def _numbered(cells: Sequence[Any]) -> tuple[Any, Numbers]:
     encoded = pa.chunked_array(cells, pa.large_binary()).combine_chunks().dictionary_encode()
     numbers = encoded.indices.fill_null(NOBODY).to_numpy(zero_copy_only=False)
     # from a place among all distinct ids to one among the usable ones; the last entry serves nulls (place -1)
-    named = _named(encoded.dictionary)
+    named = _names_person(encoded.dictionary)
     places = np.append(np.where(named, np.cumsum(named) - 1, NOBODY), NOBODY).astype(np.int32)
     return encoded.dictionary.filter(pa.array(named)), places[numbers]
 
@@ -195,10 +197,10 @@ def _encoded(text: str | None, number: bool) -> bytes | None:
     return shortest.encode("utf-8", "surrogateescape")
 
 
-def _named(ids: Any) -> Mask:
+def _names_person(ids: Any) -> Mask:
     """Which distinct ids can name a person."""
     slices = (ids.slice(start, _SLICE) for start in range(0, len(ids), _SLICE))
-    named = [_all_named(part) if _valid_utf8(part) else _each_named(part) for part in slices]
+    named = [_all_name_persons(part) if _valid_utf8(part) else _each_names_person(part) for part in slices]
     return np.concatenate([np.zeros(0, dtype=np.bool_), *named])
 
 
@@ -210,14 +212,14 @@ def _valid_utf8(ids: Any) -> bool:
     return True
 
 
-def _all_named(ids: Any) -> Mask:
+def _all_name_persons(ids: Any) -> Mask:
     # a large binary array holds where each cell begins, and where the last one ends
     lengths = np.diff(np.frombuffer(ids.buffers()[1], dtype=np.int64)[ids.offset : ids.offset + len(ids) + 1])
     named: Mask = lengths > 0
     return named
 
 
-def _each_named(ids: Any) -> Mask:
+def _each_names_person(ids: Any) -> Mask:
     return np.fromiter((cell != b"" and _is_utf8(cell) for cell in ids.to_pylist()), dtype=np.bool_, count=len(ids))
 
 

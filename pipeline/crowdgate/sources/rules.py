@@ -35,7 +35,7 @@ def run_rules(contract: Contract, distinct: Mapping[str, Sequence[str]], facts: 
     """
     known = {column: value for column, value in facts.items() if math.isfinite(value)}
     answers = ask(known)
-    tables = [RuleOutcome(rule.name, "table", _holds(rule, known, answers)) for rule in contract.table_rules]
+    tables = [RuleOutcome(rule.name, "table", _rule_passes(rule, known, answers)) for rule in contract.table_rules]
     return (*_row_outcomes(contract, distinct), *tables)
 
 
@@ -45,13 +45,13 @@ def row_rules_hold(outcomes: Sequence[RuleOutcome]) -> bool:
     return bool(rows) and all(outcome.passed is True for outcome in rows)
 
 
-def _holds(rule: TableRule, known: Mapping[str, float], answers: Answers) -> bool | None:
+def _rule_passes(rule: TableRule, known: Mapping[str, float], answers: Answers) -> bool | None:
     if rule.engine is Engine.GREAT_EXPECTATIONS:
         return answers.get(rule)
-    return holds(rule, known[rule.column]) if rule.column in known else None
+    return is_within_limits(rule, known[rule.column]) if rule.column in known else None
 
 
-def holds(rule: TableRule, fact: float) -> bool:
+def is_within_limits(rule: TableRule, fact: float) -> bool:
     """Whether a fact lies within the limits of a rule."""
     return (rule.low is None or rule.low <= fact) and (rule.high is None or fact <= rule.high)
 

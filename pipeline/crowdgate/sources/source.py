@@ -23,7 +23,7 @@ class Batch:
     done: int
 
 
-class Part(Protocol):
+class TablePart(Protocol):
     """Rows of the table that are read on their own. Can be pickled, so that another process may read it."""
 
     @property
@@ -41,7 +41,7 @@ class Source(Protocol):
     """An opened table. No result depends on how it is cut into parts, nor on their order."""
 
     @property
-    def parts(self) -> Sequence[Part]:
+    def parts(self) -> Sequence[TablePart]:
         """All rows, each in one part."""
 
     def fingerprint(self) -> object:
@@ -61,6 +61,6 @@ class Reader:
     opened: Callable[[Contract, Sequence[str], Path | None], Source]
 
 
-def changed() -> FileFault:
+def table_changed() -> FileFault:
     """The table is not what it was when it was opened."""
     return FileFault("the input changed while it was read")

@@ -14,21 +14,21 @@ Fields = Mapping[int, Any]
 """What a struct holds by the number of a field: whole numbers, structs, and lists of structs."""
 
 
-class Parsed(NamedTuple):
+class ParsedStruct(NamedTuple):
     """A struct, and how many bytes it took."""
 
     fields: Fields
     size: int
 
 
-class Short(ValueError):
+class TruncatedStruct(ValueError):
     """The bytes end before the struct does."""
 
 
-def parse(data: bytes) -> Parsed:
+def parse(data: bytes) -> ParsedStruct:
     """The struct at the start of `data`. Raises Short where it ends too early, ValueError where it is none."""
     cursor = _Cursor(data)
-    return Parsed(cursor.struct(), cursor.at)
+    return ParsedStruct(cursor.struct(), cursor.at)
 
 
 class _Cursor:
@@ -39,7 +39,7 @@ class _Cursor:
 
     def byte(self) -> int:
         if self.at >= len(self.data):
-            raise Short("the bytes end within a struct")
+            raise TruncatedStruct("the bytes end within a struct")
         self.at += 1
         return self.data[self.at - 1]
 
@@ -122,5 +122,5 @@ class _Cursor:
 
     def move(self, size: int) -> None:
         if size > len(self.data) - self.at:
-            raise Short("the bytes end within a text")
+            raise TruncatedStruct("the bytes end within a text")
         self.at += size

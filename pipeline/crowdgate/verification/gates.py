@@ -8,12 +8,12 @@ from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING
 
-from crowdgate.candidate import Candidate, Measurement, Shape, Static
-from crowdgate.gate import gate_words, judge, verdict, waived
-from crowdgate.kind.facts import static_at_first
+from crowdgate.candidate import Candidate, Measurement, OutputType, Static
+from crowdgate.gate import gate_text, is_waived, judge, verdict
+from crowdgate.kind.facts import static_before_data
 from crowdgate.kind.kind import AnyKind
 from crowdgate.limits import MOST_CLASSES, MOST_MEASURED_AGAIN
-from crowdgate.manifest import GateSaid, Manifest
+from crowdgate.manifest import GateFields, Manifest
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.measures.options import is_share, wrong_options
 from crowdgate.policy.policy import GateRule
@@ -28,7 +28,7 @@ UNJUDGED = {"value": None, "low": None, "high": None, "outcome": "inconclusive",
 
 def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterator[str]:
     """What does not hold of the verdicts: a gate that blocks and did not pass, or one that is not as measured."""
-    static = known_first(said, candidate)
+    static = static_with_audits(said, candidate)
     if not any(gate.severity == "block" and gate.waiver is None for gate in said.verdicts):
         yield "there is no gate that blocks, and can't be waived"
     if sum(_classes(gate, static) for gate in said.verdicts) > MOST_MEASURED_AGAIN:
@@ -39,12 +39,12 @@ def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterat
         for problem in _problems(gate, rule, kind, static, candidate, said):
             yield f"{gate.measure}: {problem}"
         if gate.verdict.withholds:
-            yield f"{gate_words(rule)}: it blocks and did not pass"
+            yield f"{gate_text(rule)}: it blocks and did not pass"
 
 
-def known_first(said: Manifest, candidate: Candidate) -> Static:
+def static_with_audits(said: Manifest, candidate: Candidate) -> Static:
     """What static gates were judged by, with the recorded audits."""
-    return replace(static_at_first(said), audits=candidate.static.audits)
+    return replace(static_before_data(said), audits=candidate.static.audits)
 
 
 def policy_problems(said: Manifest, plan: Plan) -> Iterator[str]:
@@ -52,18 +52,18 @@ def policy_problems(said: Manifest, plan: Plan) -> Iterator[str]:
     if said.policy_digest != plan.bundle.digest:
         yield "its policy, contract, levels, margins or budget are not the files that are given"
     rules = ((rule, measure) for rule, measure in plan.gates if measure.reads is not MeasureClass.CONFIDENTIAL)
-    stated = [GateSaid.of_verdict(verdict(rule, measure, None)) for rule, measure in rules]
+    stated = [GateFields.of_verdict(verdict(rule, measure, None)) for rule, measure in rules]
     for gate in said.verdicts:
         unjudged = gate.model_copy(update=UNJUDGED)
         if unjudged in stated:
             stated.remove(unjudged)
         else:
-            yield f"{gate_words(gate.rule)}: the policy states no such gate, or not with this waiver and these reasons"
+            yield f"{gate_text(gate.rule)}: the policy states no such gate, or not with this waiver and these reasons"
     for gate in stated:
-        yield f"{gate_words(gate.rule)}: the policy states it, and the release does not"
+        yield f"{gate_text(gate.rule)}: the policy states it, and the release does not"
 
 
-def _classes(gate: GateSaid, static: Static) -> int:
+def _classes(gate: GateFields, static: Static) -> int:
     """Over how many classes a gate takes an expectation from public counts, or what takes as long."""
     measure = MEASURES.get(gate.measure)
     if measure is None or not measure.over:
@@ -73,25 +73,25 @@ def _classes(gate: GateSaid, static: Static) -> int:
 
 
 def _problems(
-    gate: GateSaid, rule: GateRule, kind: AnyKind, static: Static, candidate: Candidate, said: Manifest
+    gate: GateFields, rule: GateRule, kind: AnyKind, static: Static, candidate: Candidate, said: Manifest
 ) -> Iterator[str]:
     measure = MEASURES.get(gate.measure)
     if measure is None or gate.reads != measure.reads or gate.reads == "confidential":
         yield "no measure of this name and class is public"
         return
-    if measure.shape not in kind.shapes or not _stated(rule, measure) or not _of_input(rule, measure, said):
+    if measure.shape not in kind.shapes or not _is_well_formed(rule, measure) or not _of_input(rule, measure, said):
         yield "it is stated as no such gate can be"
         return
-    again, shown = measured(gate.value, rule, measure, static, candidate), gate.verdict.shown
-    if (again is None) != (shown is None) or (again is not None and shown and not shown.tells(again)):
+    again, shown = measurement(gate.value, rule, measure, static, candidate), gate.verdict.shown
+    if (again is None) != (shown is None) or (again is not None and shown and not shown.matches(again)):
         yield "what was measured is not what the release shows"
     if judge(rule, again) is not gate.verdict.outcome:
         yield "its outcome does not follow from what was measured"
-    if waived(rule, measure, gate.verdict.outcome, said.release.slot[:10]) is not gate.verdict.waived:
+    if is_waived(rule, measure, gate.verdict.outcome, said.release.slot[:10]) is not gate.verdict.waived:
         yield "whether it was waived does not follow from its waiver"
 
 
-def _stated(rule: GateRule, measure: Measure) -> bool:
+def _is_well_formed(rule: GateRule, measure: Measure) -> bool:
     """One limit; options, `over`, `of`, a charge and a waiver only where the measure has them."""
     return (
         (rule.at_most is None) != (rule.at_least is None)
@@ -107,14 +107,14 @@ def _stated(rule: GateRule, measure: Measure) -> bool:
 
 def _of_input(rule: GateRule, measure: Measure, said: Manifest) -> bool:
     """A gate on the input speaks of a column that was read, and of several rows a person where there can be."""
-    if measure.shape is not Shape.INPUT:
+    if measure.shape is not OutputType.INPUT:
         return True
     read = () if said.estimand is None else (*said.estimand.dropped, *said.estimand.invalid)
     truncates = said.guarantee.unit == "person" or rule.measure != "truncated_people"
     return truncates and (rule.of is None or rule.of in read)
 
 
-def measured(
+def measurement(
     noisy: str | None, rule: GateRule, measure: Measure, static: Static, candidate: Candidate
 ) -> Measurement | None:
     """What the measure of a gate gives of a published release; of a charged one it is what the `noisy` number tells

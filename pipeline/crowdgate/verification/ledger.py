@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from crowdgate.candidate import Question
+from crowdgate.candidate import AuditQuestion
 from crowdgate.ledger.audits import is_recorded, key
-from crowdgate.ledger.journal import Line
+from crowdgate.ledger.journal import JournalLine
 from crowdgate.ledger.ledger import Ledger, State
-from crowdgate.manifest import GateSaid, Manifest
+from crowdgate.manifest import GateFields, Manifest
 
 
 def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str]:
@@ -31,12 +31,12 @@ def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str
         yield "manifest.json: its place in the ledger is another one"
 
 
-def _expired(gate: GateSaid, charged: Line) -> bool:
+def _expired(gate: GateFields, charged: JournalLine) -> bool:
     """Whether a waiver did not hold on the day of the charge. A day that the ledger does not say counts as too late."""
     return gate.waiver is None or charged.day is None or charged.day > gate.waiver.expires
 
 
-def audit_problems(said: Manifest, name: str, question: Question, ledger: Ledger) -> Iterator[str]:
+def audit_problems(said: Manifest, name: str, question: AuditQuestion, ledger: Ledger) -> Iterator[str]:
     """The record of an audit must be one that the ledger knows."""
     if not is_recorded(ledger.journal(), key(said.policy_digest, question), said.files[name].sha256):
         yield f"{name}: no audit of this policy that the ledger knows ended with it"

@@ -13,8 +13,8 @@ import numpy as np
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Column, Histogram, Records, scan
-from crowdgate.mechanisms.rows.choice import Choice, joint_delta
-from crowdgate.mechanisms.rows.lattice import Lattice
+from crowdgate.mechanisms.rows.choice import LevelSelection, joint_delta
+from crowdgate.mechanisms.rows.lattice import SchemeLattice
 from crowdgate.mechanisms.rows.safe_k import SafeK
 
 Row = tuple[int, ...]
@@ -39,7 +39,7 @@ def chooser(
     last = names[-1] if score == "classification" else None
     if last is not None:
         candidates[last] = (EXACT,)
-    choice = Choice(Lattice(candidates, last), price, score, on, {})  # type: ignore[arg-type]
+    choice = LevelSelection(SchemeLattice(candidates, last), price, score, on, {})  # type: ignore[arg-type]
     part = Part("mechanism", total if on == "sample" else total - price, Fraction(1, 2))
     return SafeK(beta, k, choice.lattice.finest, part, choice)
 
@@ -72,7 +72,7 @@ def permute_and_flip(scores: Sequence[int], sensitivity: int, epsilon: Fraction)
 class Fixed:
     """A choice that was made: what the mechanism does with it is the mechanism's own work."""
 
-    lattice: Lattice
+    lattice: SchemeLattice
     on: str
     epsilon: Fraction
     scheme: Mapping[str, Level]

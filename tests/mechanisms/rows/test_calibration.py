@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, lsq_linear
 
 from crowdgate.kinds.rows.weights import NEAR, NEAR_UNITS
-from crowdgate.mechanisms.rows import calibration, nearest
-from crowdgate.mechanisms.rows.calibration import GRID, LEAST, MOST, Margin, calibrate, residuals
+from crowdgate.mechanisms.rows import calibration, interval_projection
+from crowdgate.mechanisms.rows.calibration import GRID, LEAST, MOST, NoisyMargin, calibrate, residuals
 from crowdgate.mechanisms.rows.nested import common_sums
 
 Floats = npt.NDArray[np.float64]
@@ -26,7 +26,7 @@ class Case:
     """Classes of two or three attributes, and noisy margins of them."""
 
     counts: Integers
-    margins: tuple[Margin, ...]
+    margins: tuple[NoisyMargin, ...]
     design: Fraction
 
     def people(self, weights: Integers) -> Floats:
@@ -73,7 +73,7 @@ def draw_case(seed: int, scale: float = 1.0, missing: float = 0.3, width: float 
         noise = random.normal(0, 1, len(variance)) * np.sqrt(variance)
         estimate = np.bincount(cells, truth, len(variance)) + noise
         half = width * np.sqrt(variance)
-        margins.append(Margin(cells[released], estimate, variance, estimate - half, estimate + half))
+        margins.append(NoisyMargin(cells[released], estimate, variance, estimate - half, estimate + half))
     return Case(counts, tuple(margins), design)
 
 
@@ -200,16 +200,16 @@ def test_weights_move_little_when_a_margin_does(seed: int, by: float) -> None:
 def test_no_class_and_no_margin() -> None:
     nothing = np.zeros(0, dtype=np.int64)
     some = np.array([5.0]), np.array([1.0]), np.array([3.0]), np.array([7.0])
-    empty = calibrate(nothing, [Margin(nothing, *some)], Fraction(2))
+    empty = calibrate(nothing, [NoisyMargin(nothing, *some)], Fraction(2))
     assert empty.met
     assert not len(empty.weights)
-    assert not residuals(nothing, nothing, [Margin(nothing, *some)])[0].represented.any()
+    assert not residuals(nothing, nothing, [NoisyMargin(nothing, *some)])[0].represented.any()
     assert list(calibrate(np.array([40, 50]), [], Fraction(10, 3)).weights) == [33333, 33333]
 
 
 def one(count: int, estimate: float, half: float = 10.0) -> Case:
     cells = np.zeros(1, dtype=np.int64)
-    margin = Margin(cells, *(np.array([v]) for v in (estimate, 25.0, estimate - half, estimate + half)))
+    margin = NoisyMargin(cells, *(np.array([v]) for v in (estimate, 25.0, estimate - half, estimate + half)))
     return Case(np.array([count]), (margin,), Fraction(2))
 
 
@@ -232,7 +232,7 @@ def test_one_class(count: int, estimate: float, met: bool, weight: int) -> None:
 
 def test_residuals_name_cells_without_a_class() -> None:
     numbers = ([10.0, 7.0, 5.0], [1.0, 1.0, 1.0], [8.0, 5.0, 3.0], [12.0, 9.0, 7.0])
-    margin = Margin(np.array([0, 0, 2]), *map(np.array, numbers))
+    margin = NoisyMargin(np.array([0, 0, 2]), *map(np.array, numbers))
     (left,) = residuals(np.array([2, 3, 4]), np.array([20000, 20000, 20000]), [margin])
     assert list(left.weighted) == [100_000, 0, 80_000]
     assert list(left.represented) == [True, False, True]
@@ -276,7 +276,7 @@ def test_weights_that_look_at_a_suppressed_class_are_caught() -> None:
     assert caught == tried
 
 
-def broken(case: Case, **changes: Any) -> Sequence[Margin]:
+def broken(case: Case, **changes: Any) -> Sequence[NoisyMargin]:
     return [replace(case.margins[0], **changes)]
 
 
@@ -297,7 +297,7 @@ def test_what_is_no_input_is_refused() -> None:
 
 def test_what_does_not_converge_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
     case = draw_case(4, 100.0, 0.3, 0.1)
-    monkeypatch.setattr(nearest, "_newton", lambda _problem, _y, slope, _stiffness: 1e-9 * slope)
+    monkeypatch.setattr(interval_projection, "_newton", lambda _problem, _y, slope, _stiffness: 1e-9 * slope)
     with pytest.raises(ArithmeticError):
         calibrate(case.counts, case.margins, case.design)
 
@@ -307,9 +307,9 @@ def test_the_methods_of_a_newton_step_agree(seed: int, monkeypatch: pytest.Monke
     """By classes, by figures, by conjugate gradients: the limits decide which."""
     case = draw_case(seed, 1.0, 0.3)
     by_classes = calibrate(case.counts, case.margins, case.design).weights
-    monkeypatch.setattr(nearest, "_by_classes", nearest._by_figures)
+    monkeypatch.setattr(interval_projection, "_by_classes", interval_projection._by_figures)
     by_figures = calibrate(case.counts, case.margins, case.design).weights
-    for module in (nearest, calibration):
+    for module in (interval_projection, calibration):
         monkeypatch.setattr(module, "MOST_DENSE", 0)
     by_gradients = calibrate(case.counts, case.margins, case.design).weights
     assert np.abs(by_figures - by_classes).max() <= 1

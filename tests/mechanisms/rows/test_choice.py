@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from crowdgate.accounting.safe_k import exact_delta, theorem5_delta
 from crowdgate.histogram import Histogram
 from crowdgate.mechanisms.rows.safe_k import SafeK
-from crowdgate.mechanisms.rows.scores import SENSITIVITY, kept_rows
+from crowdgate.mechanisms.rows.scores import SENSITIVITY, retention_table
 from tests.mechanisms.rows.choosing import (
     Row,
     chooser,
@@ -202,7 +202,7 @@ def greatest(safe: SafeK, counted: Histogram) -> list[float]:
 def of_one_row(safe: SafeK, counted: Histogram) -> list[float]:
     """The selection as if a score changed by one row at most."""
     assert safe.choice is not None
-    unit = kept_rows(safe.k, safe.beta, 1).unit
+    unit = retention_table(safe.k, safe.beta, 1).unit
     found: list[float] = []
 
     def record(scores: Sequence[int], sensitivity: int, epsilon: Fraction) -> int:

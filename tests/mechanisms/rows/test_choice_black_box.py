@@ -18,10 +18,10 @@ from crowdgate.accounting.safe_k import least_k
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse
-from crowdgate.mechanisms.rows.choice import Choice
-from crowdgate.mechanisms.rows.lattice import Lattice
+from crowdgate.mechanisms.rows.choice import LevelSelection
+from crowdgate.mechanisms.rows.lattice import SchemeLattice
 from crowdgate.mechanisms.rows.safe_k import SafeK
-from crowdgate.mechanisms.rows.scores import kept_rows
+from crowdgate.mechanisms.rows.scores import retention_table
 from crowdgate.noise import Selector, noisy_max
 from crowdgate.sampling import SecretKey, bernoulli_subsampler
 from tests.mechanisms.rows.choosing import permute_and_flip
@@ -29,12 +29,12 @@ from tests.mechanisms.rows.choosing import permute_and_flip
 BETA, TOTAL, PRICE, DELTA = Fraction(3, 4), Fraction(1), Fraction(1, 2), Fraction(1, 200)
 SIX = Level("exact", tuple("012345"), np.arange(6, dtype=np.int32))
 FIVE = Level("last two as one", ("0", "1", "2", "3", "4 or 5"), np.array([0, 1, 2, 3, 4, 4], dtype=np.int32))
-LATTICE = Lattice({"a": (SIX, FIVE), "b": (SIX, FIVE)})
+LATTICE = SchemeLattice({"a": (SIX, FIVE), "b": (SIX, FIVE)})
 
 
 def mechanism() -> SafeK:
     k = least_k(TOTAL - PRICE, DELTA, BETA)
-    choice = Choice(LATTICE, PRICE, "expected_kept_rows", "full", {})
+    choice = LevelSelection(LATTICE, PRICE, "expected_kept_rows", "full", {})
     return SafeK(BETA, k, LATTICE.finest, Part("mechanism", TOTAL - PRICE, DELTA), choice)
 
 
@@ -135,7 +135,7 @@ def best(scores: Sequence[int], *_: object) -> int:
 
 
 def of_one_row(scores: Sequence[int], _: int, epsilon: Fraction) -> int:
-    return noisy_max(scores, round(1 / kept_rows(SAFE.k, BETA, 1).unit), epsilon)
+    return noisy_max(scores, round(1 / retention_table(SAFE.k, BETA, 1).unit), epsilon)
 
 
 def test_the_tables_have_about_3000_rows_and_the_faults_are_within_reach() -> None:
@@ -151,7 +151,7 @@ def test_the_tables_have_about_3000_rows_and_the_faults_are_within_reach() -> No
         SAFE.protect(table(with_row=with_row), lambda counts: counts, note)
     with_it, without = (permute_and_flip(found, 1 << 30, PRICE) for found in scores)
     assert sum(without[:2]) / sum(with_it[:2]) < exp(float(PRICE))
-    unit = round(1 / kept_rows(SAFE.k, BETA, 1).unit)
+    unit = round(1 / retention_table(SAFE.k, BETA, 1).unit)
     with_it, without = (permute_and_flip(found, unit, PRICE) for found in scores)
     assert sum(without[:2]) == pytest.approx(0.5, abs=0.02)
     assert sum(with_it[:2]) < 0.07

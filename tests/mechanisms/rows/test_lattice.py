@@ -15,8 +15,8 @@ from crowdgate.accounting.sensitivity import expected_kept_rows
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse, generalise
 from crowdgate.mechanisms.rows import lattice as lattices
-from crowdgate.mechanisms.rows.lattice import Lattice, between, roll_up, totals
-from crowdgate.mechanisms.rows.scores import SCORES, SENSITIVITY, information, kept_rows
+from crowdgate.mechanisms.rows.lattice import SchemeLattice, between, roll_up, totals
+from crowdgate.mechanisms.rows.scores import SCORES, SENSITIVITY, information, retention_table
 from tests.benchmarks.lattice import ADULT, adult
 from tests.benchmarks.options import DATA, VARIABLE
 
@@ -42,18 +42,18 @@ def nested(draw: st.DrawFn) -> tuple[Level, ...]:
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[Lattice, list[Row]]:
+def tables(draw: st.DrawFn) -> tuple[SchemeLattice, list[Row]]:
     attributes = draw(st.lists(nested(), min_size=1, max_size=4))
     if draw(st.booleans()):
         attributes[-1] = attributes[-1][:1]
-        lattice = Lattice({f"c{i}": found for i, found in enumerate(attributes)}, f"c{len(attributes) - 1}")
+        lattice = SchemeLattice({f"c{i}": found for i, found in enumerate(attributes)}, f"c{len(attributes) - 1}")
     else:
-        lattice = Lattice({f"c{i}": found for i, found in enumerate(attributes)})
+        lattice = SchemeLattice({f"c{i}": found for i, found in enumerate(attributes)})
     cells = [st.integers(0, len(found[0].codes) - 1) for found in attributes]
     return lattice, draw(st.lists(st.tuples(*cells), max_size=40))
 
 
-def counted(lattice: Lattice, rows: Sequence[Row]) -> Histogram:
+def counted(lattice: SchemeLattice, rows: Sequence[Row]) -> Histogram:
     """The rows at the finest candidates."""
     finest = lattice.finest
     codes = [found.codes[[row[i] for row in rows]] for i, found in enumerate(finest.values())]
@@ -67,9 +67,9 @@ def by_hand(scheme: Mapping[str, Level], rows: Sequence[Row]) -> Counter[Row]:
 
 @settings(max_examples=150, deadline=None)
 @given(case=tables(), bits=st.sampled_from([0, 3, 6, 62]))
-@example((Lattice({"a": (level("x", [0, 1]),)}), []), 62)
+@example((SchemeLattice({"a": (level("x", [0, 1]),)}), []), 62)
 def test_every_scheme_is_scored_as_if_its_rows_were_grouped_one_by_one(
-    case: tuple[Lattice, list[Row]], bits: int
+    case: tuple[SchemeLattice, list[Row]], bits: int
 ) -> None:
     lattice, rows = case
     full = counted(lattice, rows)
@@ -84,7 +84,7 @@ def test_every_scheme_is_scored_as_if_its_rows_were_grouped_one_by_one(
 def test_attributes_that_do_not_fit_into_one_number_keep_their_classes_apart() -> None:
     """Eight of 512 values; the rows differ in one attribute each."""
     wide = (level("exact", range(512)), level("any", [0] * 512))
-    lattice = Lattice({f"c{i}": wide for i in range(8)})
+    lattice = SchemeLattice({f"c{i}": wide for i in range(8)})
     rows = [tuple(value if i == at else 0 for i in range(8)) for at in range(8) for value in (1, 255, 256, 511)]
     squares = totals(lattice, counted(lattice, rows), lambda sizes, _: int((sizes**2).sum()))
     for i, found in enumerate(squares):
@@ -93,9 +93,9 @@ def test_attributes_that_do_not_fit_into_one_number_keep_their_classes_apart() -
 
 @settings(max_examples=100, deadline=None)
 @given(case=tables(), bits=st.sampled_from([0, 3, 62]), k=st.integers(1, 4))
-def test_scores_are_what_they_say_for_every_scheme(case: tuple[Lattice, list[Row]], bits: int, k: int) -> None:
+def test_scores_are_what_they_say_for_every_scheme(case: tuple[SchemeLattice, list[Row]], bits: int, k: int) -> None:
     lattice, rows = case
-    full, kept = counted(lattice, rows), kept_rows(k, HALF, len(rows))
+    full, kept = counted(lattice, rows), retention_table(k, HALF, len(rows))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lattices, "KEY_BITS", bits)
         found = {name: score(lattice, full, kept, {}) for name, score in SCORES.items() if name != "classification"}
@@ -126,7 +126,7 @@ def exact_kept(size: int, k: int, beta: Fraction) -> Fraction:
 @pytest.mark.parametrize("k", [1, 2, 3, 7, 35, 69])
 def test_the_table_of_kept_rows_is_the_expectation(k: int, beta: str) -> None:
     rate = Fraction(beta)
-    kept = kept_rows(k, rate, 10**6)
+    kept = retention_table(k, rate, 10**6)
     sizes = [*range(0, 200, 3), 1000]
     values = kept(np.array(sizes, dtype=np.int64))
     for size, value in zip(sizes, values.tolist(), strict=True):
@@ -136,7 +136,7 @@ def test_the_table_of_kept_rows_is_the_expectation(k: int, beta: str) -> None:
 
 @pytest.mark.parametrize(("k", "beta"), [(69, "1/2"), (35, "1/10"), (1, "1/3"), (20, "1"), (10**9, "1e-9")])
 def test_no_entry_depends_on_how_far_the_table_goes(k: int, beta: str) -> None:
-    long, short = (kept_rows(k, Fraction(beta), most) for most in (5000, 40))
+    long, short = (retention_table(k, Fraction(beta), most) for most in (5000, 40))
     sizes = np.arange(41)
     assert (long(sizes) == short(sizes)).all()
     assert (long.slope, long.unit) == (short.slope, short.unit)
@@ -145,7 +145,7 @@ def test_no_entry_depends_on_how_far_the_table_goes(k: int, beta: str) -> None:
 @settings(max_examples=80, deadline=None)
 @given(k=st.integers(1, 300), beta=st.fractions(Fraction(1, 1000), 1, max_denominator=1000))
 def test_increments_are_never_negative_nor_above_the_sensitivity_and_reach_it(k: int, beta: Fraction) -> None:
-    kept = kept_rows(k, beta, 3 * math.ceil(k / beta) + 10)
+    kept = retention_table(k, beta, 3 * math.ceil(k / beta) + 10)
     increments = np.diff(kept(np.arange(len(kept.curve) + 5)))
     assert increments.min() >= 0
     assert SENSITIVITY - 2 <= increments.max() <= SENSITIVITY
@@ -166,9 +166,9 @@ def test_levels_of_levels_and_rolled_up_tables_are_those_of_the_rows() -> None:
 BINARY = (level("exact", [0, 1]), level("any", [0, 0]))
 TERNARY = (level("exact", [0, 1, 2]), level("pairs", [0, 0, 1]), level("any", [0, 0, 0]))
 SMALL = {
-    "expected_kept_rows": Lattice({"a": TERNARY, "b": BINARY}),
-    "expected_kept_information": Lattice({"a": TERNARY, "b": BINARY}),
-    "classification": Lattice({"a": TERNARY, "b": BINARY[:1]}, "b"),
+    "expected_kept_rows": SchemeLattice({"a": TERNARY, "b": BINARY}),
+    "expected_kept_information": SchemeLattice({"a": TERNARY, "b": BINARY}),
+    "classification": SchemeLattice({"a": TERNARY, "b": BINARY[:1]}, "b"),
 }
 WEIGHTS = {"a": Fraction(3), "b": Fraction(1, 2)}
 
@@ -187,7 +187,7 @@ def neighbours(rows: int) -> Iterator[tuple[tuple[Row, ...], Row]]:
 def test_one_row_raises_every_score_of_every_small_table_by_at_most_the_sensitivity(
     name: str, k: int, beta: str
 ) -> None:
-    lattice, kept = SMALL[name], kept_rows(k, Fraction(beta), 12)
+    lattice, kept = SMALL[name], retention_table(k, Fraction(beta), 12)
     known: dict[tuple[Row, ...], list[int]] = {}
 
     def scores(rows: tuple[Row, ...]) -> list[int]:
@@ -211,21 +211,21 @@ def test_one_row_raises_every_score_of_every_small_table_by_at_most_the_sensitiv
 
 def test_a_sensitivity_of_one_row_is_refuted_by_these_tables() -> None:
     """The fault that the test above must find: kept rows change by up to 1.9 rows at k = 35, beta = 1/2."""
-    kept = kept_rows(35, HALF, 200)
+    kept = retention_table(35, HALF, 200)
     increments = np.diff(kept(np.arange(200)))
     assert increments.max() * kept.unit == pytest.approx(1.91, abs=0.01)
     assert increments.max() * kept.unit > 1
 
 
 def test_an_empty_table_and_attributes_of_one_value_have_scores() -> None:
-    single = Lattice({"a": (level("exact", [0]), level("any", [0])), "b": BINARY})
-    kept = kept_rows(2, HALF, 0)
+    single = SchemeLattice({"a": (level("exact", [0]), level("any", [0])), "b": BINARY})
+    kept = retention_table(2, HALF, 0)
     for name in ("expected_kept_rows", "expected_kept_information"):
         assert SCORES[name](single, counted(single, []), kept, {}) == [0] * 4
-    last = Lattice({"a": BINARY, "b": BINARY[:1]}, "b")
+    last = SchemeLattice({"a": BINARY, "b": BINARY[:1]}, "b")
     assert SCORES["classification"](last, counted(last, []), kept, {}) == [0, 0]
     nothing = {"a": Fraction(1), "b": Fraction(0)}
-    coarse = Lattice({"a": BINARY[1:], "b": BINARY})
+    coarse = SchemeLattice({"a": BINARY[1:], "b": BINARY})
     assert SCORES["expected_kept_information"](coarse, counted(coarse, [(0, 0)]), kept, nothing) == [0, 0]
 
 
@@ -239,7 +239,7 @@ def test_schemes_of_the_adult_rows_are_scored_as_if_grouped_one_by_one() -> None
     rows = np.column_stack(columns)
     full = counted(lattice, rows.tolist())
     assert (full.rows, len(full), len(lattice)) == (30162, 19502, 12960)
-    kept = kept_rows(69, HALF, full.rows)
+    kept = retention_table(69, HALF, full.rows)
     scores = SCORES["expected_kept_rows"](lattice, full, kept, {})
     for i in np.random.default_rng(1).choice(len(lattice), 40, replace=False).tolist():
         codes = [found.codes[rows[:, j]] for j, found in enumerate(lattice.scheme(i).values())]

@@ -17,9 +17,9 @@ from crowdgate.domain import categories
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import hierarchy
 from crowdgate.histogram import Histogram
-from crowdgate.mechanisms.rows.margins import Margins, margin_findings
-from crowdgate.mechanisms.rows.parts import MARGINS_PART
-from crowdgate.mechanisms.rows.safe_k import Anonymised, SafeK
+from crowdgate.mechanisms.rows.charge_names import MARGINS_PART
+from crowdgate.mechanisms.rows.margins import PlannedMargins, margin_findings
+from crowdgate.mechanisms.rows.safe_k import AnonymisedRows, SafeK
 from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 from crowdgate.noise import NoiseSource
 from tests.mechanisms.rows.test_safe_k import all_coins, canonical, divergence, given_heads, stated_delta, table
@@ -28,7 +28,7 @@ from tests.reading import file_server
 Law = dict[object, Fraction]
 Row = tuple[int, ...]
 Asked = list[tuple[np.ndarray, int, Fraction]]
-See = Callable[[SafeK, Anonymised], object]
+See = Callable[[SafeK, AnonymisedRows], object]
 """What a release tells besides its rows and its noisy counts."""
 HALF = Fraction(1, 2)
 ODDS = Fraction(2)
@@ -60,7 +60,7 @@ def mechanism(k: int, names: Sequence[str] = ("c0",), **margins: object) -> Safe
     assert bought is not None
     part = Part(MARGINS_PART, Fraction(1), Fraction(0))
     return SafeK(
-        HALF, k, levels, Part("mechanism", Fraction(1), Fraction(1, 10)), margins=Margins(bought, CONTRACT, part)
+        HALF, k, levels, Part("mechanism", Fraction(1), Fraction(1, 10)), margins=PlannedMargins(bought, CONTRACT, part)
     )
 
 
@@ -96,21 +96,21 @@ def law(safe: SafeK, rows: Sequence[Row], thresholds: Sequence[int], see: See) -
     return out
 
 
-def nothing(_: SafeK, __: Anonymised) -> object:
+def nothing(_: SafeK, __: AnonymisedRows) -> object:
     return None
 
 
-def margins_of_the_sample(_: SafeK, made: Anonymised) -> object:
+def margins_of_the_sample(_: SafeK, made: AnonymisedRows) -> object:
     """Counts of the sample before suppression, to which nobody added noise."""
     return canonical(made.sample)
 
 
-def weight_of_the_sample(_: SafeK, made: Anonymised) -> object:
+def weight_of_the_sample(_: SafeK, made: AnonymisedRows) -> object:
     """A weight that makes up for suppressed rows: it can only be made of the sample."""
     return Fraction(made.sample.rows, max(1, made.output.rows))
 
 
-def weight_of_suppressed_classes(_: SafeK, made: Anonymised) -> object:
+def weight_of_suppressed_classes(_: SafeK, made: AnonymisedRows) -> object:
     """A weight that knows which classes were suppressed."""
     return len(made.sample)
 

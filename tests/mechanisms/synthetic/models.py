@@ -7,12 +7,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from crowdgate.domain import Codes
-from crowdgate.mechanisms.synthetic.domain import Domain, Floats, Table, Variable
+from crowdgate.mechanisms.synthetic.domain import Floats, ModelDomain, Table, Variable
 from crowdgate.mechanisms.synthetic.model import Impossible, Model
 
 
 @st.composite
-def domains(draw: st.DrawFn, most_attributes: int = 4) -> Domain:
+def domains(draw: st.DrawFn, most_attributes: int = 4) -> ModelDomain:
     """Attributes of 1 to 5 values, each with up to two coarser levels, whose codes stand in any order."""
     variables: list[Variable] = []
     names = [f"a{i}" for i in range(draw(st.integers(1, most_attributes)))]
@@ -23,16 +23,16 @@ def domains(draw: st.DrawFn, most_attributes: int = 4) -> Domain:
             above = draw(st.lists(st.integers(0, 2), min_size=int(codes.max()) + 1, max_size=int(codes.max()) + 1))
             codes = np.unique(np.array(above)[codes], return_inverse=True)[1].astype(np.int32)
             variables.append(Variable(name, f"level {level}", int(codes.max()) + 1, codes))
-    return Domain(tuple(names), tuple(variables))
+    return ModelDomain(tuple(names), tuple(variables))
 
 
-def all_tables(domain: Domain, most: int) -> list[Table]:
+def all_tables(domain: ModelDomain, most: int) -> list[Table]:
     """All tables of 1 to `most` variables of different attributes."""
     found = [table for n in range(1, most + 1) for table in combinations(range(len(domain.variables)), n)]
     return [table for table in found if len({domain.attribute_of[variable] for variable in table}) == len(table)]
 
 
-def tables(domain: Domain, most: int = 3) -> st.SearchStrategy[list[Table]]:
+def tables(domain: ModelDomain, most: int = 3) -> st.SearchStrategy[list[Table]]:
     return st.lists(st.sampled_from(all_tables(domain, most)), unique=True, max_size=6)
 
 
@@ -40,14 +40,14 @@ def any_order(tables: Sequence[Table]) -> list[Table]:
     return [order for table in tables for order in permutations(table)]
 
 
-def code_of(domain: Domain, variable: int) -> Codes:
+def code_of(domain: ModelDomain, variable: int) -> Codes:
     """A variable's code in every cell of the finest table."""
     shape = domain.shape(domain.finest)
     codes: Codes = domain.variables[variable].of_finest[np.indices(shape)[domain.attribute_of[variable]]]
     return codes
 
 
-def summed(domain: Domain, cells: Floats, table: Table) -> Floats:
+def summed(domain: ModelDomain, cells: Floats, table: Table) -> Floats:
     """The finest table summed to another one, cell by cell."""
     out = np.zeros(domain.shape(table))
     np.add.at(out, tuple(code_of(domain, variable) for variable in table), cells)
@@ -66,7 +66,7 @@ def brute_force(model: Model, impossible: Impossible = ()) -> Floats:
     return np.asarray(cells / cells.sum())
 
 
-def tabulated(domain: Domain, columns: Sequence[Codes]) -> Floats:
+def tabulated(domain: ModelDomain, columns: Sequence[Codes]) -> Floats:
     """Rows, given as codes of the finest variables, as the finest table."""
     out = np.zeros(domain.shape(domain.finest))
     np.add.at(out, tuple(columns), 1)

@@ -27,11 +27,11 @@ from scipy.optimize import brentq
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse
-from crowdgate.mechanisms.synthetic import certificate, learned, rounds
+from crowdgate.mechanisms.synthetic import certificate, fitting, rounds
 from crowdgate.mechanisms.synthetic.counting import count
-from crowdgate.mechanisms.synthetic.domain import Domain, Floats, Table
-from crowdgate.mechanisms.synthetic.learned import Measured
-from crowdgate.mechanisms.synthetic.rounds import Budget, Drawing, Synthesized
+from crowdgate.mechanisms.synthetic.domain import Floats, ModelDomain, Table
+from crowdgate.mechanisms.synthetic.fitting import MeasuredTable
+from crowdgate.mechanisms.synthetic.rounds import RoundsPlan, SynthesisResult, SyntheticBudget
 from crowdgate.noise import OPENDP_ZCDP, ZcdpSource
 from tests.mechanisms.synthetic.noise import Seeded
 
@@ -55,11 +55,11 @@ class Setting:
     rounds: Fraction
     selecting: Fraction = Fraction(1, 2)
 
-    def drawing(self) -> Drawing:
+    def drawing(self) -> RoundsPlan:
         levels = {name: [Level("exact", ("0", "1"), np.arange(2, dtype=np.int32))] for name in "abc"}
         certified = RHO * (1 - self.one_ways - self.rounds)
-        budget = Budget((RHO * self.one_ways / 3,) * 3, RHO * self.rounds, certified)
-        return Drawing(Domain.of(levels), tuple(combinations(range(3), 2)), (), 64, ROWS, budget)
+        budget = SyntheticBudget((RHO * self.one_ways / 3,) * 3, RHO * self.rounds, certified)
+        return RoundsPlan(ModelDomain.of(levels), tuple(combinations(range(3), 2)), (), 64, ROWS, budget)
 
 
 MOST, LITTLE = Fraction(9, 10), Fraction(1, 20)
@@ -78,7 +78,7 @@ SEED = 20301113
 def one_pick(monkeypatch: pytest.MonkeyPatch) -> None:
     """One round of one table, and a model of few steps."""
     for name, value in {"PICKS": 1, "PRICES": Fraction(1, 3), "STEPS": 1, "LAST_STEPS": 1}.items():
-        monkeypatch.setattr(learned if "STEPS" in name else rounds, name, value)
+        monkeypatch.setattr(fitting if "STEPS" in name else rounds, name, value)
 
 
 def histogram(cells: dict[tuple[int, int, int], int]) -> Histogram:
@@ -106,7 +106,7 @@ class Halved(Seeded):
         return super().choose(scores, sensitivity, rho * (4 if self.part == "choices" else 1))
 
 
-def seen(drawing: Drawing, made: Synthesized) -> list[float]:
+def seen(drawing: RoundsPlan, made: SynthesisResult) -> list[float]:
     """A release in numbers: noise at the person's cells and distances as if they were not there, choices, rows."""
     noise = [residual(drawing.domain, each) for each in made.measured]
     chosen = [sum(each.table == table for each in made.selected) for table in (*drawing.one_ways, *drawing.candidates)]
@@ -116,12 +116,12 @@ def seen(drawing: Drawing, made: Synthesized) -> list[float]:
     return [sum(noise[:3]), sum(noise[3:]), *chosen, made.total, int(alike.sum()), nearer(drawing.domain, made)]
 
 
-def residual(domain: Domain, each: Measured) -> float:
+def residual(domain: ModelDomain, each: MeasuredTable) -> float:
     cell = tuple(PERSON[variable] for variable in each.table)
     return float((int(each.noisy[cell]) - int(count(domain, WITHOUT, each.table)[cell])) / each.variance)
 
 
-def nearer(domain: Domain, made: Synthesized) -> float:
+def nearer(domain: ModelDomain, made: SynthesisResult) -> float:
     """By how much the distances are those of the table with the person."""
     if not made.total:
         return 0.0
@@ -171,8 +171,8 @@ def exact_total(patch: pytest.MonkeyPatch) -> None:
     """As many rows as there are."""
     honest = rounds.synthesize
 
-    def synthesized(drawing: Drawing, counted: Histogram, *others: Any) -> Synthesized:
-        patch.setattr(learned, "total_of", lambda _: counted.rows)
+    def synthesized(drawing: RoundsPlan, counted: Histogram, *others: Any) -> SynthesisResult:
+        patch.setattr(fitting, "total_of", lambda _: counted.rows)
         return honest(drawing, counted, *others)
 
     patch.setattr(rounds, "synthesize", synthesized)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.hierarchy import Level
-from crowdgate.mechanisms.synthetic.domain import Domain, Projection, Variable
+from crowdgate.mechanisms.synthetic.domain import ModelDomain, Projection, Variable
 from tests.mechanisms.synthetic.models import all_tables, any_order, domains, summed
 
 
@@ -16,7 +16,7 @@ def level(name: str, codes: list[int]) -> Level:
 
 def test_every_informative_level_is_a_variable() -> None:
     age = [level("exact", [0, 1, 2, 3]), level("same", [1, 0, 2, 3]), level("two", [0, 1, 1, 0]), level("any", [0] * 4)]
-    domain = Domain.of({"age": age, "sex": [level("exact", [0, 1])], "nothing": [level("any", [0, 0])]})
+    domain = ModelDomain.of({"age": age, "sex": [level("exact", [0, 1])], "nothing": [level("any", [0, 0])]})
     assert [(v.attribute, v.level, v.size) for v in domain.variables] == [
         ("age", "exact", 4), ("age", "two", 2), ("sex", "exact", 2), ("nothing", "any", 1),
     ]  # fmt: skip
@@ -25,13 +25,13 @@ def test_every_informative_level_is_a_variable() -> None:
 
 
 def test_a_level_that_begins_above_exact_counts_from_there() -> None:
-    domain = Domain.of({"age": [level("pairs", [0, 0, 1, 1, 2]), level("young", [0, 0, 0, 0, 1])]})
+    domain = ModelDomain.of({"age": [level("pairs", [0, 0, 1, 1, 2]), level("young", [0, 0, 0, 0, 1])]})
     assert domain.variables[1].of_finest.tolist() == [0, 0, 1]
 
 
 def test_a_value_without_a_finer_one_is_refused() -> None:
     with pytest.raises(ValueError, match="a at level exact"):
-        Domain(("a",), (Variable("a", "exact", 3, np.array([0, 1], dtype=np.int32)),))
+        ModelDomain(("a",), (Variable("a", "exact", 3, np.array([0, 1], dtype=np.int32)),))
 
 
 @given(st.data())

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.mechanisms.synthetic.domain import Floats
-from crowdgate.mechanisms.synthetic.elementary import dot, exp, log
+from crowdgate.mechanisms.synthetic.exact_arithmetic import dot, exp, log
 from tests.processors import needs_features, on_a_plain_processor
 
 STEPS: Floats = np.arange(-20_000, 0) / 20_000

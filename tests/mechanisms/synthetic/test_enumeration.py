@@ -15,10 +15,10 @@ from scipy.special import logsumexp
 from crowdgate.accounting.zcdp import zcdp_delta
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import collapse
-from crowdgate.mechanisms.synthetic import learned, rounds
-from crowdgate.mechanisms.synthetic.domain import Domain, Table
-from crowdgate.mechanisms.synthetic.learned import Learned, Measured
-from crowdgate.mechanisms.synthetic.rounds import Budget, Drawing
+from crowdgate.mechanisms.synthetic import fitting, rounds
+from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
+from crowdgate.mechanisms.synthetic.fitting import MeasuredTable, ModelFit
+from crowdgate.mechanisms.synthetic.rounds import RoundsPlan, SyntheticBudget
 from crowdgate.noise import OPENDP_ZCDP, ZcdpSource
 
 FIRST, PRICE = Fraction(1, 2), Fraction(3, 2)
@@ -36,15 +36,15 @@ Cells = tuple[tuple[int, ...], ...]
 def half_for_the_choice() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(rounds, "SELECTING", Fraction(1, 2))
-        patched.setattr(learned, "STEPS", 5)
+        patched.setattr(fitting, "STEPS", 5)
         yield
 
 
 @cache
-def drawing() -> Drawing:
+def drawing() -> RoundsPlan:
     levels = {name: [Level("exact", ("0", "1"), np.arange(2, dtype=np.int32))] for name in "ab"}
-    domain = Domain.of(levels)
-    return Drawing(domain, ((0, 1),), (), 16, 1, Budget((FIRST, Fraction(0)), PRICE, Fraction(0)))
+    domain = ModelDomain.of(levels)
+    return RoundsPlan(domain, ((0, 1),), (), 16, 1, SyntheticBudget((FIRST, Fraction(0)), PRICE, Fraction(0)))
 
 
 @cache
@@ -55,10 +55,10 @@ def run_of(people: Cells) -> rounds._Rounds:
 
 
 @cache
-def learned_from(noisy: tuple[int, int]) -> Learned:
+def learned_from(noisy: tuple[int, int]) -> ModelFit:
     run = run_of(())
-    first = Measured((0,), 0, FIRST, run.variance(FIRST), np.array(noisy, dtype=np.int64))
-    return Learned(run.domain, ()).after((first,))
+    first = MeasuredTable((0,), 0, FIRST, run.variance(FIRST), np.array(noisy, dtype=np.int64))
+    return ModelFit(run.domain, ()).after((first,))
 
 
 @cache

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdgate.hierarchy import Level
-from crowdgate.mechanisms.synthetic.fewer import fewer_levels, tables_at
+from crowdgate.mechanisms.synthetic.level_reduction import fewer_levels, tables_at
 
 
 def ladder(*sizes: int) -> tuple[Level, ...]:

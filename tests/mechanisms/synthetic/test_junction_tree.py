@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from crowdgate.limits import MOST_MODEL_CELLS
 from crowdgate.mechanisms.synthetic import junction_tree
-from crowdgate.mechanisms.synthetic.domain import Domain, Table
+from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
 from crowdgate.mechanisms.synthetic.junction_tree import Clique, Extensions, cells, tree
 from tests.mechanisms.synthetic.models import all_tables, domains, tables
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[Domain, list[Table]]:
+def cases(draw: st.DrawFn) -> tuple[ModelDomain, list[Table]]:
     domain = draw(domains(6))
     return domain, draw(tables(domain))
 
@@ -25,7 +25,7 @@ def holding(cliques: tuple[Clique, ...], wanted: int) -> list[int]:
 
 @given(cases())
 @settings(max_examples=100, deadline=None)
-def test_tables_and_neighbouring_levels_stand_together(case: tuple[Domain, list[Table]]) -> None:
+def test_tables_and_neighbouring_levels_stand_together(case: tuple[ModelDomain, list[Table]]) -> None:
     domain, measured = case
     cliques = tree(domain, measured)
     variables = range(len(domain.variables))
@@ -36,7 +36,7 @@ def test_tables_and_neighbouring_levels_stand_together(case: tuple[Domain, list[
 
 @given(cases())
 @settings(max_examples=100, deadline=None)
-def test_cliques_with_a_variable_are_a_branch_and_share_their_separators(case: tuple[Domain, list[Table]]) -> None:
+def test_cliques_with_a_variable_are_a_branch_and_share_their_separators(case: tuple[ModelDomain, list[Table]]) -> None:
     domain, measured = case
     cliques = tree(domain, measured)
     for variable in range(len(domain.variables)):
@@ -53,7 +53,9 @@ def test_cliques_with_a_variable_are_a_branch_and_share_their_separators(case: t
 
 @given(cases(), st.data())
 @settings(max_examples=150, deadline=None)
-def test_a_further_table_costs_what_the_tree_with_it_has(case: tuple[Domain, list[Table]], data: st.DataObject) -> None:
+def test_a_further_table_costs_what_the_tree_with_it_has(
+    case: tuple[ModelDomain, list[Table]], data: st.DataObject
+) -> None:
     domain, measured = case
     table = data.draw(st.sampled_from(all_tables(domain, 3)))
     found = Extensions(domain, measured).with_table(table, MOST_MODEL_CELLS)
@@ -65,7 +67,7 @@ def test_a_further_table_costs_what_the_tree_with_it_has(case: tuple[Domain, lis
 @given(cases(), st.data(), st.integers(4, 400))
 @settings(max_examples=150, deadline=None)
 def test_separators_stay_small_enough_to_reach_far_variables(
-    case: tuple[Domain, list[Table]], data: st.DataObject, most: int
+    case: tuple[ModelDomain, list[Table]], data: st.DataObject, most: int
 ) -> None:
     domain, measured = case
     table = data.draw(st.sampled_from(all_tables(domain, 3)))

@@ -8,29 +8,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.mechanisms.synthetic import model as models
-from crowdgate.mechanisms.synthetic.domain import Domain, Floats, Table, Variable
-from crowdgate.mechanisms.synthetic.model import Impossible, Measurement, Model, Objective, fit
+from crowdgate.mechanisms.synthetic.domain import Floats, ModelDomain, Table, Variable
+from crowdgate.mechanisms.synthetic.model import Impossible, Model, Objective, TableMeasurement, fit
 from tests.mechanisms.synthetic.models import all_tables, any_order, brute_force, domains, summed, tables
 
 TOTAL = 400.0
 
 
-def measured(domain: Domain, chosen: list[Table], rng: np.random.Generator, sigma: int = 12) -> list[Measurement]:
+def measured(
+    domain: ModelDomain, chosen: list[Table], rng: np.random.Generator, sigma: int = 12
+) -> list[TableMeasurement]:
     """Tables of one random population of 400 with noise, negatives included."""
     shape = domain.shape(domain.finest)
     people = TOTAL * rng.dirichlet(np.full(domain.cells(domain.finest), 0.3)).reshape(shape)
     noisy = {table: summed(domain, people, table) + rng.normal(0, sigma, domain.shape(table)) for table in chosen}
-    return [Measurement(table, np.rint(y).astype(np.int64), Fraction(sigma**2)) for table, y in noisy.items()]
+    return [TableMeasurement(table, np.rint(y).astype(np.int64), Fraction(sigma**2)) for table, y in noisy.items()]
 
 
-def holes(domain: Domain, table: Table, rng: np.random.Generator) -> Impossible:
+def holes(domain: ModelDomain, table: Table, rng: np.random.Generator) -> Impossible:
     """A table in which about every third combination can't occur, never the first one."""
     found = rng.random(domain.shape(table)) < 1 / 3
     found.flat[0] = False
     return [(table, found)]
 
 
-Case = tuple[Domain, list[Measurement], Impossible, np.random.Generator]
+Case = tuple[ModelDomain, list[TableMeasurement], Impossible, np.random.Generator]
 
 
 @st.composite
@@ -84,7 +86,7 @@ def test_the_objective_is_convex(case: Case) -> None:
     assert between <= (objective(one)[0] + objective(other)[0]) / 2 + 1e-12
 
 
-SMALL = Domain(
+SMALL = ModelDomain(
     ("age", "sex", "work"),
     (
         Variable("age", "exact", 6, np.arange(6, dtype=np.int32)),
@@ -118,7 +120,7 @@ def test_what_is_impossible_has_no_probability() -> None:
 
 def test_a_table_measured_twice_counts_as_its_weighted_mean() -> None:
     rng = np.random.default_rng(2)
-    one, other = (Measurement((0, 3), rng.integers(-5, 40, (6, 3)), Fraction(variance)) for variance in (4, 12))
+    one, other = (TableMeasurement((0, 3), rng.integers(-5, 40, (6, 3)), Fraction(variance)) for variance in (4, 12))
     (both,) = Objective(SMALL, [one, other], TOTAL).targets
     np.testing.assert_allclose(both.parts, (3 * one.noisy + other.noisy) / 4 / TOTAL)
     assert both.penalty == pytest.approx(models.PENALTY * 3 / TOTAL)
@@ -126,8 +128,8 @@ def test_a_table_measured_twice_counts_as_its_weighted_mean() -> None:
 
 def test_a_precise_measurement_is_met_and_a_vague_one_is_not() -> None:
     noisy = np.array([[30, 10, 60], [50, 40, 10]])
-    precise = fit(SMALL, [Measurement((2, 3), noisy, Fraction(1, 4))], 200.0, most_steps=500)
-    vague = fit(SMALL, [Measurement((2, 3), noisy, Fraction(10**9))], 200.0, most_steps=500)
+    precise = fit(SMALL, [TableMeasurement((2, 3), noisy, Fraction(1, 4))], 200.0, most_steps=500)
+    vague = fit(SMALL, [TableMeasurement((2, 3), noisy, Fraction(10**9))], 200.0, most_steps=500)
     np.testing.assert_allclose(200 * precise.marginal((2, 3)), noisy, atol=0.05)
     np.testing.assert_allclose(vague.marginal((2, 3)), 1 / 6, atol=0.001)
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse
-from crowdgate.mechanisms.synthetic import certificate, counting, learned, rounds
-from crowdgate.mechanisms.synthetic.domain import Domain, Table
+from crowdgate.mechanisms.synthetic import certificate, counting, fitting, rounds
+from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
 from crowdgate.mechanisms.synthetic.junction_tree import cells
-from crowdgate.mechanisms.synthetic.rounds import Budget, Drawing, Synthesized, synthesize
+from crowdgate.mechanisms.synthetic.rounds import RoundsPlan, SynthesisResult, SyntheticBudget, synthesize
 from crowdgate.noise import ZcdpSource
 
 Counts = npt.NDArray[np.int64]
@@ -28,8 +28,8 @@ Counts = npt.NDArray[np.int64]
 def quick_fits() -> Iterator[None]:
     """How well a model fits is no matter here."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(learned, "STEPS", 2)
-        patched.setattr(learned, "LAST_STEPS", 2)
+        patched.setattr(fitting, "STEPS", 2)
+        patched.setattr(fitting, "LAST_STEPS", 2)
         yield
 
 
@@ -37,17 +37,17 @@ SIZES = {"a": 2, "b": 3, "c": 6}
 HALVES = np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)
 
 
-def domain() -> Domain:
+def domain() -> ModelDomain:
     """Three attributes, the last one at two levels."""
     levels = {
         name: [Level("exact", tuple(map(str, range(size))), np.arange(size, dtype=np.int32))]
         for name, size in SIZES.items()
     }
     levels["c"].append(Level("halves", ("low", "high"), HALVES))
-    return Domain.of(levels)
+    return ModelDomain.of(levels)
 
 
-def drawing(rho: Fraction = Fraction(1), rows_per_unit: int = 1, cells: int = 1 << 12) -> Drawing:
+def drawing(rho: Fraction = Fraction(1), rows_per_unit: int = 1, cells: int = 1 << 12) -> RoundsPlan:
     made = domain()
     tables = [
         pair
@@ -55,7 +55,9 @@ def drawing(rho: Fraction = Fraction(1), rows_per_unit: int = 1, cells: int = 1 
         if len({*map(made.attribute_of.__getitem__, pair)}) == 2
     ]
     one_ways = (rho / 8, rho / 8, rho / 4)
-    return Drawing(made, tuple(tables), (), cells, rows_per_unit, Budget(one_ways, rho * Fraction(2, 5), rho / 10))
+    return RoundsPlan(
+        made, tuple(tables), (), cells, rows_per_unit, SyntheticBudget(one_ways, rho * Fraction(2, 5), rho / 10)
+    )
 
 
 def histogram(people: Sequence[tuple[int, int, int]]) -> Histogram:
@@ -108,7 +110,7 @@ class AskedOtherwise(Exception):
 People = Sequence[tuple[int, int, int]]
 
 
-def faults(drawn: Drawing, people: People, more: People, seed: int) -> list[str]:
+def faults(drawn: RoundsPlan, people: People, more: People, seed: int) -> list[str]:
     """What tells a table from the same with somebody more, where everything that is drawn comes out alike, but through
     noise that is paid for."""
     first = Script(np.random.default_rng(seed))
@@ -133,13 +135,13 @@ def _unpaid_changes(first: Script, second: Script) -> Iterator[str]:
             yield f"{kind} changes by {far}, and {sensitivity} is paid"
 
 
-def _published(made: Synthesized, beside: Synthesized) -> Iterator[str]:
+def _published(made: SynthesisResult, beside: SynthesisResult) -> Iterator[str]:
     alike = all((a == b).all() for a, b in zip(made.rows, beside.rows, strict=True) if len(a) == len(b))
     if made.total != beside.total or not alike or (made.distances != beside.distances).any():
         yield "what is published depends on the table"
 
 
-def _overspent(made: Synthesized, first: Script, drawn: Drawing) -> Iterator[str]:
+def _overspent(made: SynthesisResult, first: Script, drawn: RoundsPlan) -> Iterator[str]:
     certified = [rho * shape[0] for kind, shape, _, rho in first.asked[-1:] if kind == "gaussian" and made.total]
     if made.total and sum(certified, made.spent) != drawn.budget.rho:
         yield "what is spent is not what is stated"
@@ -213,16 +215,16 @@ def _exact(monkeypatch: pytest.MonkeyPatch) -> None:
     people = {"n": 0}
     honest = counting.count
 
-    def counted(domain: Domain, held: Histogram, table: Table) -> Counts:
+    def counted(domain: ModelDomain, held: Histogram, table: Table) -> Counts:
         people["n"] = held.rows
         return honest(domain, held, table)
 
     monkeypatch.setattr(rounds, "count", counted)
-    monkeypatch.setattr(learned, "total_of", lambda _: people["n"])
+    monkeypatch.setattr(fitting, "total_of", lambda _: people["n"])
 
 
 def _unpaid(monkeypatch: pytest.MonkeyPatch) -> None:
-    def free(domain: Domain, held: Histogram, made: Any, *_: object) -> Counts:
+    def free(domain: ModelDomain, held: Histogram, made: Any, *_: object) -> Counts:
         own = [certificate.table_of(domain, made, table) for table in certificate.pairs(domain)]
         return np.array([np.abs(a).sum() + held.rows for a in own], dtype=np.int64)
 

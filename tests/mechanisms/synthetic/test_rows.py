@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from crowdgate.domain import Codes
 from crowdgate.mechanisms.synthetic import rows as module
-from crowdgate.mechanisms.synthetic.domain import Domain, Projection, Variable
-from crowdgate.mechanisms.synthetic.model import Measurement, Model, fit
+from crowdgate.mechanisms.synthetic.domain import ModelDomain, Projection, Variable
+from crowdgate.mechanisms.synthetic.model import Model, TableMeasurement, fit
 from crowdgate.mechanisms.synthetic.rows import rows
 from tests.mechanisms.synthetic.models import brute_force, domains, summed, tables, tabulated
 from tests.mechanisms.synthetic.test_model import TOTAL, holes, measured
@@ -44,14 +44,18 @@ def test_every_cell_of_a_clique_has_its_rows_to_one_in_each_group(data: st.DataO
     assert all(len(column) == total and column.dtype == np.int32 for column in made)
 
 
-CHAIN = Domain(tuple("abc"), tuple(Variable(name, "exact", 2, np.arange(2, dtype=np.int32)) for name in "abc"))
+CHAIN = ModelDomain(tuple("abc"), tuple(Variable(name, "exact", 2, np.arange(2, dtype=np.int32)) for name in "abc"))
 
 
 def chain() -> Model:
     """b and c depend on a, and given a not on each other."""
     pair = np.array([[300, 200], [150, 350]])
     return fit(
-        CHAIN, [Measurement((0, 1), pair, Fraction(1)), Measurement((0, 2), pair, Fraction(1))], 1000.0, None, 200
+        CHAIN,
+        [TableMeasurement((0, 1), pair, Fraction(1)), TableMeasurement((0, 2), pair, Fraction(1))],
+        1000.0,
+        None,
+        200,
     )
 
 

@@ -14,7 +14,7 @@ from crowdgate.guarantee import Part
 from crowdgate.hierarchy import by_width, hierarchy
 from crowdgate.histogram import Column, Histogram, Records, scan
 from crowdgate.mechanisms.tables.accuracy import Cells
-from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer
+from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer
 from crowdgate.mechanisms.tables.consistency import Axes, common_margin, margin
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
 from crowdgate.mechanisms.tables.workload import Item
@@ -84,7 +84,7 @@ def counted(mechanism: DpTables, *batches: Sequence[Sequence[int]]) -> Mapping[s
     return scan(map(records, batches), mechanism.views)
 
 
-def cells_of(answer: Answer | QuantileAnswer) -> Cells:
+def cells_of(answer: TableAnswer | QuantileAnswer) -> Cells:
     """The cells of an answer that is no quantiles."""
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, TableAnswer)
     return answer.cells

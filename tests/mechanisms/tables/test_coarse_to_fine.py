@@ -13,9 +13,9 @@ from scipy.optimize import nnls
 
 from crowdgate.mechanisms.tables import coarse_to_fine, lattice
 from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
-from crowdgate.mechanisms.tables.consistency import Axes, Floats, agree, margin
-from crowdgate.mechanisms.tables.lattice import Lattice
-from crowdgate.mechanisms.tables.rounding import Margin, largest_remainder, nearest, whole
+from crowdgate.mechanisms.tables.consistency import Axes, Floats, consistent_tables, margin
+from crowdgate.mechanisms.tables.lattice import MarginLattice
+from crowdgate.mechanisms.tables.rounding import MarginConstraint, largest_remainder, nearest_table, whole_number_table
 from tests.mechanisms.tables.tables import disagreement
 from tests.mechanisms.tables.test_consistency import AGE, FINE, RACE, SEX, level, shape, workloads
 
@@ -30,12 +30,12 @@ def estimates(axes: Sequence[Axes], seed: int, noise: float = 3.0) -> tuple[list
     spread: list[float] = random.uniform(noise**2 / 9, noise**2, len(axes)).tolist()
     true = [margin(FINE, full, levels).reshape(shape(levels)) for levels in axes]
     noisy = [t + random.normal(0, np.sqrt(s), t.shape) for t, s in zip(true, spread, strict=True)]
-    return list(agree(axes, noisy, spread).tables), spread
+    return list(consistent_tables(axes, noisy, spread).tables), spread
 
 
 def keeps(axes: Sequence[Axes], tables: Sequence[Floats], found: Sequence[np.ndarray]) -> None:
     """What is promised: whole numbers from 0 on, one total near the estimate, and sums that agree."""
-    of = Lattice.of(axes)
+    of = MarginLattice.of(axes)
     assert all(table.dtype == np.int64 and (table >= 0).all() for table in found)
     assert {int(table.sum()) for table in found} == {max(0, round(float(tables[0].sum())))}
     for at, levels in enumerate(axes):
@@ -71,9 +71,9 @@ def test_what_is_promised_needs_no_rounds_of_projections_and_no_common_margins(
 
 
 def test_two_margins_at_most_cross_in_tables_of_two_attributes_and_more_in_those_of_three() -> None:
-    assert Lattice.of(PAIRS).agreeing
-    assert Lattice.of(CHAIN).agreeing
-    assert not Lattice.of([*PAIRS, FINE]).agreeing
+    assert MarginLattice.of(PAIRS).agreeing
+    assert MarginLattice.of(CHAIN).agreeing
+    assert not MarginLattice.of([*PAIRS, FINE]).agreeing
 
 
 def test_levels_of_as_many_values_are_one_table() -> None:
@@ -99,7 +99,9 @@ def test_the_total_is_its_estimate_beside_thousands_of_empty_cells() -> None:
     true = np.zeros((20, 20, 20))
     true[0, 0, :] = 400
     spread = [30.0**2, 10.0**2]
-    found = agree(axes, [true.sum() + random.normal(0, 30), true + random.normal(0, 10, true.shape)], spread)
+    found = consistent_tables(
+        axes, [true.sum() + random.normal(0, 30), true + random.normal(0, 10, true.shape)], spread
+    )
     total, table = whole_tables(axes, found.tables, spread)
     assert abs(int(total) - float(found.tables[0])) <= 0.5
     assert table.sum() == total
@@ -107,10 +109,10 @@ def test_the_total_is_its_estimate_beside_thousands_of_empty_cells() -> None:
     assert np.maximum(found.tables[1], 0).sum() > total + 100 * math.sqrt(float(found.variances[0]))
 
 
-def two_margins(counts: np.ndarray) -> list[Margin]:
+def two_margins(counts: np.ndarray) -> list[MarginConstraint]:
     """The rows and the columns of a table."""
     rows, columns = np.indices(counts.shape).reshape(2, -1)
-    return [Margin(rows, counts.sum(axis=1)), Margin(columns, counts.sum(axis=0))]
+    return [MarginConstraint(rows, counts.sum(axis=1)), MarginConstraint(columns, counts.sum(axis=0))]
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -122,14 +124,14 @@ def test_whole_tables_meet_one_margin_or_two(rows: int, columns: int, seed: int,
     margins = two_margins(counts)
     values = np.maximum(counts.reshape(-1) + random.normal(0, far, counts.size), 0)
     for own in (margins, margins[:1]):
-        for start in (values, nearest(values, own)):
-            found = whole(start, own)
+        for start in (values, nearest_table(values, own)):
+            found = whole_number_table(start, own)
             assert (found >= 0).all()
             for each in own:
                 assert (np.bincount(each.cells, found, len(each.sums)) == each.sums).all()
         if len(own) == 2:
-            near = nearest(values, own)
-            assert np.abs(whole(near, own) - near).max() < 1 + 1e-6
+            near = nearest_table(values, own)
+            assert np.abs(whole_number_table(near, own) - near).max() < 1 + 1e-6
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -142,7 +144,7 @@ def test_real_tables_are_the_nearest_ones_with_their_margins(seed: int) -> None:
         parts = [np.eye(len(each.sums))[each.cells].T for each in own]
         heavy = np.vstack([np.eye(12), *(1e4 * part for part in parts)])
         target = np.concatenate([values, *(1e4 * each.sums for each in own)])
-        assert nearest(values, own) == pytest.approx(nnls(heavy, target)[0], abs=1e-3)
+        assert nearest_table(values, own) == pytest.approx(nnls(heavy, target)[0], abs=1e-3)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -150,7 +152,7 @@ def test_estimates_below_zero_become_tables_that_agree_before_they_are_rounded(s
     """Cut at zero alone, they do not."""
     tables, spread = estimates(PAIRS, seed)
     assert min(table.min() for table in tables) < -1
-    found = coarse_to_fine._together(PAIRS, tables, spread, [])
+    found = coarse_to_fine._nonnegative_tables(PAIRS, tables, spread, [])
     assert all((table >= 0).all() for table in found)
     assert disagreement(PAIRS, found) < 0.1
     assert disagreement(PAIRS, [np.maximum(table, 0.0) for table in tables]) > 0.5

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crowdgate.accounting.discrete_laws import DiscreteGaussian
 from crowdgate.hierarchy import Level
 from crowdgate.mechanisms.tables import nesting, variances
-from crowdgate.mechanisms.tables.consistency import Axes, Floats, agree, cells_of, margin, variances_after
+from crowdgate.mechanisms.tables.consistency import Axes, Floats, cells_of, consistent_tables, margin, variances_after
 from crowdgate.mechanisms.tables.orthogonal import Orthogonal
 from crowdgate.noise import gaussian_vector
 from tests.mechanisms.tables.tables import disagreement
@@ -70,7 +70,7 @@ def test_it_is_the_least_squares_estimate_over_all_full_tables(
     weights = 1 / np.repeat(spread, [table.size for table in noisy])
     expected = x @ np.linalg.lstsq(x * np.sqrt(weights)[:, None], y * np.sqrt(weights), rcond=None)[0]
     covariance = x @ np.linalg.pinv(x.T @ (x * weights[:, None])) @ x.T
-    found = agree(axes, noisy, spread)
+    found = consistent_tables(axes, noisy, spread)
     assert found.exact
     own = np.concatenate([table.reshape(-1) for table in found.variances])
     off = np.concatenate([table.reshape(-1) for table in found.tables]) - expected
@@ -87,16 +87,16 @@ def test_tables_that_agree_already_stay_as_they_are() -> None:
     full = np.arange(30, dtype=float).reshape(shape(FINE))
     axes = [{"age": AGE["exact"]}, {"sex": SEX["exact"], "age": AGE["pairs"]}, {}]
     tables = [margin(FINE, full, levels).reshape(shape(levels)) for levels in axes]
-    for before, after in zip(tables, agree(axes, tables, [1.0, 2.0, 3.0]).tables, strict=True):
+    for before, after in zip(tables, consistent_tables(axes, tables, [1.0, 2.0, 3.0]).tables, strict=True):
         assert after == pytest.approx(before, abs=1e-3)
 
 
 def test_one_table_alone_keeps_its_variance_and_a_zero_variance_is_refused() -> None:
-    found = agree([FINE], [np.zeros(shape(FINE))], [2.0])
+    found = consistent_tables([FINE], [np.zeros(shape(FINE))], [2.0])
     assert (found.variances[0] == 2).all()
     assert found.exact
     with pytest.raises(ValueError, match="variances must be positive"):
-        agree([FINE], [np.zeros(shape(FINE))], [0.0])
+        consistent_tables([FINE], [np.zeros(shape(FINE))], [0.0])
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -117,14 +117,14 @@ def test_bounds_are_at_least_the_variances_and_at_most_those_of_the_noise(axes: 
 def test_reflections_and_matrices_are_the_same_and_a_level_of_many_values_needs_no_matrix() -> None:
     axes = [{"age": AGE["exact"], "sex": SEX["exact"]}, {"age": AGE["pairs"]}, {"sex": SEX["exact"]}]
     noisy = [np.random.default_rng(3).normal(20, 5, shape(levels)) for levels in axes]
-    small = agree(axes, noisy, [1.0, 2.0, 3.0])
+    small = consistent_tables(axes, noisy, [1.0, 2.0, 3.0])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nesting, "_DENSE", 0)
-        for left, right in zip(small.tables, agree(axes, noisy, [1.0, 2.0, 3.0]).tables, strict=True):
+        for left, right in zip(small.tables, consistent_tables(axes, noisy, [1.0, 2.0, 3.0]).tables, strict=True):
             assert left == pytest.approx(right, abs=1e-9)
     many = level("exact", list(range(60_000)))
     y = np.random.default_rng(3).normal(0, 1, 60_000)
-    found = agree([{"zip": many}, {}], [y, np.array(100.0)], [1.0, 60_000.0])
+    found = consistent_tables([{"zip": many}, {}], [y, np.array(100.0)], [1.0, 60_000.0])
     assert found.tables[1] == pytest.approx((y.sum() + 100) / 2)
     assert found.tables[0].sum() == pytest.approx(found.tables[1])
     assert found.variances[0] == pytest.approx(1 - 1 / 120_000)
@@ -133,7 +133,7 @@ def test_reflections_and_matrices_are_the_same_and_a_level_of_many_values_needs_
 def test_a_swapped_order_of_codes_is_seen_through() -> None:
     """Two levels of one size hold the same groups under other codes."""
     axes = [{"race": RACE["exact"]}, {"race": RACE["swapped"]}]
-    found = agree(axes, [np.array([30.0, 10, 20]), np.array([12.0, 22, 32])], [1.0, 1.0])
+    found = consistent_tables(axes, [np.array([30.0, 10, 20]), np.array([12.0, 22, 32])], [1.0, 1.0])
     assert found.tables[0] == pytest.approx([31, 11, 21])
     assert found.tables[1] == pytest.approx([11, 21, 31])
 

@@ -8,15 +8,19 @@ import numpy as np
 import pytest
 
 from crowdgate.mechanisms.tables.accuracy import Cells
-from crowdgate.mechanisms.tables.workload import Table
+from crowdgate.mechanisms.tables.workload import ContingencyTable
 from tests.benchmarks import coverage
 from tests.benchmarks.coverage import Case, Covered, Floats, Release, covered, failures, releases
 from tests.mechanisms.tables.tables import counted, plan
 
 ITEMS = (
-    Table(), Table({"sex": "exact"}), Table({"town": "grouped"}), Table({"sex": "exact", "town": "exact"}),
-    Table({"hours": "ones", "sex": "exact"}), Table({"town": "exact", "hours": "exact", "pay": "exact"}),
-)  # fmt: skip
+    ContingencyTable(),
+    ContingencyTable({"sex": "exact"}),
+    ContingencyTable({"town": "grouped"}),
+    ContingencyTable({"sex": "exact", "town": "exact"}),
+    ContingencyTable({"hours": "ones", "sex": "exact"}),
+    ContingencyTable({"town": "exact", "hours": "exact", "pay": "exact"}),
+)
 """Of 1, 2, 2, 8, 12 and 528 cells; town and hours at two levels, hours in uneven groups."""
 DRAWS, SEED = 70, 20301101
 FORMS: dict[str, dict[str, Any]] = {

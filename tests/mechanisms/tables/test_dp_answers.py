@@ -11,21 +11,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.discrete_laws import DiscreteLaplace
-from crowdgate.mechanisms.tables.accuracy import consistent_cells, trusted_share
-from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer, consistent_answers, raw_answers
+from crowdgate.mechanisms.tables.accuracy import consistent_cells, trustworthy_share
+from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers, raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables
 from crowdgate.mechanisms.tables.quantiles import quantile_bins, quantile_limits
-from crowdgate.mechanisms.tables.workload import Mean, Quantiles, Sum, Table
+from crowdgate.mechanisms.tables.workload import ContingencyTable, Mean, Quantiles, Sum
 from crowdgate.noise import NoiseSource, Vector
 from tests.mechanisms.tables.tables import cells_of, counted, disagreement, plan
 
 ITEMS = (
-    Table(), Table({"sex": "exact"}), Table({"sex": "exact", "town": "grouped"}), Table({"town": "exact"}),
-    Sum("hours"), Mean("hours"), Mean("pay", {"sex": "exact"}), Quantiles("hours", "ones", by={"sex": "exact"}),
-)  # fmt: skip
+    ContingencyTable(),
+    ContingencyTable({"sex": "exact"}),
+    ContingencyTable({"sex": "exact", "town": "grouped"}),
+    ContingencyTable({"town": "exact"}),
+    Sum("hours"),
+    Mean("hours"),
+    Mean("pay", {"sex": "exact"}),
+    Quantiles("hours", "ones", by={"sex": "exact"}),
+)
 SILENT = NoiseSource(lambda values, *_: values, lambda values, *_: values)
 TENTH = Fraction(1, 10)
-Answers = tuple[Answer | QuantileAnswer, ...]
+Answers = tuple[TableAnswer | QuantileAnswer, ...]
 
 
 def people(count: int = 3000) -> np.ndarray:
@@ -101,12 +107,12 @@ def test_trust_and_suppression_come_from_noisy_numbers_alone() -> None:
         assert (cells.trustworthy == (cells.error <= 0.7)).all()
         assert np.isnan(cells.suppressed().value[~cells.trustworthy]).all()
         assert (cells.suppressed().value[cells.trustworthy] == 7).all()
-    assert trusted_share([]) == 0
-    assert 0 <= trusted_share([cells_of(answer) for answer in found[:4]]) <= 1
+    assert trustworthy_share([]) == 0
+    assert 0 <= trustworthy_share([cells_of(answer) for answer in found[:4]]) <= 1
 
 
 def test_a_sample_is_scaled_up_and_its_coins_are_in_the_error() -> None:
-    mechanism = plan((Table({"sex": "exact"}), Sum("hours")), "5", beta=Fraction(1, 4))
+    mechanism = plan((ContingencyTable({"sex": "exact"}), Sum("hours")), "5", beta=Fraction(1, 4))
     heads = np.random.default_rng(3)
     noisy = mechanism.protect(counted(mechanism, people().tolist()), lambda sizes: heads.binomial(sizes, 0.25), SILENT)
     table, total = map(cells_of, raw_answers(mechanism, noisy, TENTH))

@@ -18,10 +18,10 @@ from crowdgate.kinds.tables.release import parameters
 from crowdgate.mechanisms.tables import counting as dp_counting
 from crowdgate.mechanisms.tables import workload
 from crowdgate.mechanisms.tables.counting import answer, cover
-from crowdgate.mechanisms.tables.dp_tables import DpTables, expected, plan_dp_tables
-from crowdgate.mechanisms.tables.lines import plan_tables
+from crowdgate.mechanisms.tables.dp_tables import DpTables, expected_noise, plan_dp_tables
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
-from crowdgate.mechanisms.tables.workload import Item, LinearQuery, Mean, Quantiles, Sum, Table, all_ways
+from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, LinearQuery, Mean, Quantiles, Sum, all_ways
+from crowdgate.mechanisms.tables.workload_lines import plan_tables
 from crowdgate.noise import OPENDP, NoiseSource, Vector, gaussian_vector, laplace_vector
 from crowdgate.sampling import SecretKey, bernoulli_subsampler
 from tests.mechanisms.tables.tables import NUMERIC, contract, counted, plan, records
@@ -29,7 +29,12 @@ from tests.mechanisms.tables.tables import NUMERIC, contract, counted, plan, rec
 ROWS = [(0, 0, 0, 0), (1, 2, 10, 11), (1, 3, 4, 5)]
 """sex, town, hours, pay; code 11 of pay is the invalid level."""
 KINDS = [(s, t, h, p) for s in range(2) for t in (0, 3) for h, p in ((0, 0), (10, 10), (3, 11))]
-SMALL = (Table(), Table({"sex": "exact"}), Table({"town": "grouped", "sex": "exact"}), Sum("hours"))
+SMALL = (
+    ContingencyTable(),
+    ContingencyTable({"sex": "exact"}),
+    ContingencyTable({"town": "grouped", "sex": "exact"}),
+    Sum("hours"),
+)
 HALF = Fraction(1, 2)
 Laws = list[tuple[int, Law]]
 """Truth and law of every released number."""
@@ -137,9 +142,9 @@ def test_with_sampling_the_ratio_is_reached_once_and_amplifying_twice_is_caught(
         ratios = [((1 - rate) * law.mass(z - n) + rate * law.mass(z - n - 1)) / law.mass(z - n) for z in range(-40, 40)]
         return max(max(map(math.log, ratios)), -min(map(math.log, ratios)))
 
-    once = plan([Table()], beta=beta)
+    once = plan([ContingencyTable()], beta=beta)
     assert reached(once, float(beta)) == pytest.approx(1, rel=1e-9)
-    twice = plan([Table()], beta=beta**2)
+    twice = plan([ContingencyTable()], beta=beta**2)
     assert reached(twice, float(beta)) > 1.3
 
 
@@ -199,7 +204,7 @@ def test_sums_are_integers_that_no_order_of_rows_changes_and_floats_are_refused(
 
 
 def test_the_noise_source_is_asked_for_the_planned_sensitivity_and_budget() -> None:
-    mechanism = plan((Table({"sex": "exact"}), Sum("hours"), Mean("pay")), "1", rows=2)
+    mechanism = plan((ContingencyTable({"sex": "exact"}), Sum("hours"), Mean("pay")), "1", rows=2)
     calls = asked(mechanism, ROWS)
     assert [s for _, s, _ in calls] == [2, 16, 10, 2]
     assert sum((b for *_, b in calls), Fraction(0)) == 1
@@ -215,8 +220,10 @@ def test_every_answer_is_a_projection_of_a_covering_view(rows: list[tuple[int, .
     items: tuple[Item, ...] = (
         *all_ways(2, {"sex": "exact", "town": "grouped", "hours": "ones"}),
         *all_ways(1, {"town": "exact", "pay": "exact", "hours": "any"}),
-        Table(), Sum("pay", {"town": "grouped", "sex": "exact"}), Sum("hours", low=Fraction(0), high=Fraction(2)),
-    )  # fmt: skip
+        ContingencyTable(),
+        Sum("pay", {"town": "grouped", "sex": "exact"}),
+        Sum("hours", low=Fraction(0), high=Fraction(2)),
+    )
     mechanism = plan(items)
     views = cover(mechanism.queries, most)
     counted = scan([records(rows[:cut]), records(rows[cut:])], views)
@@ -249,7 +256,11 @@ def test_clamped_bounds_lower_the_sensitivity() -> None:
 
 def test_sampling_throws_one_coin_for_all_tables() -> None:
     """Every table then counts the same sample: its total is that of each other table. No coin is thrown in counting."""
-    items = (Table({"town": "exact", "hours": "exact"}), Table({"sex": "exact", "pay": "exact"}), Table())
+    items = (
+        ContingencyTable({"town": "exact", "hours": "exact"}),
+        ContingencyTable({"sex": "exact", "pay": "exact"}),
+        ContingencyTable(),
+    )
     mechanism = plan(items, beta=HALF)
     assert [view.names for view in mechanism.views.values()] == [("town", "hours", "sex", "pay")]
     rows = [KINDS[i % len(KINDS)] for i in range(1000)]
@@ -262,7 +273,7 @@ def test_sampling_throws_one_coin_for_all_tables() -> None:
 
 
 def test_coins_must_be_given_exactly_if_the_mechanism_samples() -> None:
-    whole, half = plan([Table()]), plan([Table()], beta=HALF)
+    whole, half = plan([ContingencyTable()]), plan([ContingencyTable()], beta=HALF)
     with pytest.raises(ValueError, match="coins must be given"):
         half.protect(counted(half, ROWS))
     with pytest.raises(ValueError, match="coins must be given"):
@@ -272,14 +283,14 @@ def test_coins_must_be_given_exactly_if_the_mechanism_samples() -> None:
 
 
 def test_rows_that_are_no_part_of_the_table_are_not_sampled() -> None:
-    mechanism, recorder = plan([Table()], beta=HALF), Recorder()
+    mechanism, recorder = plan([ContingencyTable()], beta=HALF), Recorder()
     batch = replace(records(ROWS), keep=np.array([True, False, True]))
     mechanism.protect(scan([batch], mechanism.views), lambda sizes: sizes, recorder.source)
     assert [int(values) for values, *_ in recorder.calls] == [2]
 
 
 def test_the_plan_tells_errors_and_cells_before_any_data_is_read() -> None:
-    found = expected(plan((*SMALL, Mean("pay")), "1"))
+    found = expected_noise(plan((*SMALL, Mean("pay")), "1"))
     assert [e.cells for e in found] == [1, 2, 4, 1, 1, 1]
     assert all(0.95 <= e.coverage <= 1 and e.error > 0 for e in found)
     assert all(e.consistent_error is not None and e.consistent_error < e.error for e in found[:3])
@@ -294,16 +305,16 @@ def test_the_manifest_says_what_the_noise_spent_and_that_nothing_is_invariant() 
     assert told["queries"][2]["levels"] == {"town": "grouped", "sex": "exact"}
 
 
-GOOD = Table({"sex": "exact"})
+GOOD = ContingencyTable({"sex": "exact"})
 
 
 @pytest.mark.parametrize(
     ("item", "words"),
     [
-        (Table({"sexx": "exact"}), "unknown attribute 'sexx'"),
-        (Table({"sex": "exakt"}), "unknown level 'exakt'"),
-        (Table({"name": "exact"}), "direct identifier"),
-        (Table({"note": "exact"}), "without a public domain"),
+        (ContingencyTable({"sexx": "exact"}), "unknown attribute 'sexx'"),
+        (ContingencyTable({"sex": "exakt"}), "unknown level 'exakt'"),
+        (ContingencyTable({"name": "exact"}), "direct identifier"),
+        (ContingencyTable({"note": "exact"}), "without a public domain"),
         (Sum("sex"), "not numeric"),
         (Sum("ours"), "unknown attribute 'ours'"),
         (Sum("hours", {"hours": "ones"}), "itself"),
@@ -314,10 +325,10 @@ GOOD = Table({"sex": "exact"})
         (Quantiles("pay", "ends"), "not made of intervals"),
         (Quantiles("hours", "ones", (Fraction(1),)), "'1'"),
         (Quantiles("sex", "exact"), "not numeric"),
-        (Table({"town": "exact"}, share=Fraction(0)), "share 0"),
-        (Table({"town": "exact"}, share=Fraction(3, 2)), "more than the whole"),
-        (Table({"town": "exact"}, share=Fraction(1)), "no budget left"),
-        (Table({"sex": "exact"}), "a second time"),
+        (ContingencyTable({"town": "exact"}, share=Fraction(0)), "share 0"),
+        (ContingencyTable({"town": "exact"}, share=Fraction(3, 2)), "more than the whole"),
+        (ContingencyTable({"town": "exact"}, share=Fraction(1)), "no budget left"),
+        (ContingencyTable({"sex": "exact"}), "a second time"),
     ],
 )
 def test_a_bad_workload_is_refused(item: Item, words: str) -> None:
@@ -348,7 +359,7 @@ def test_where_no_table_can_be_made_the_reasons_are_told() -> None:
 
 def test_all_faults_of_a_workload_are_told_together() -> None:
     items: list[Item] = [
-        Table({"sexx": "exact", "town": "exakt"}),
+        ContingencyTable({"sexx": "exact", "town": "exakt"}),
         Sum("hours", low=Fraction(9), share=Fraction(2)),
         Mean("name"),
     ]
@@ -360,7 +371,7 @@ def test_all_faults_of_a_workload_are_told_together() -> None:
 
 
 def test_too_many_cells_are_refused_with_their_number_before_data_are_read() -> None:
-    items = [Table({"town": "exact", "hours": "exact", "sex": "exact"}), Table()]
+    items = [ContingencyTable({"town": "exact", "hours": "exact", "sex": "exact"}), ContingencyTable()]
     found, findings = plan_dp_tables(items, contract(), plan([GOOD]).part, noise="laplace", most_cells=88)
     assert found is None
     assert findings == [((), "89 cells", "at most 88 in all tables together", None)]
@@ -385,7 +396,7 @@ def test_all_ways_are_all_combinations() -> None:
         "count by sex (exact), hours (any)",
         "count by town (grouped), hours (any)",
     ]
-    assert all_ways(0, {"sex": "exact"}) == (Table(),)
+    assert all_ways(0, {"sex": "exact"}) == (ContingencyTable(),)
     with pytest.raises(ValueError, match="k must"):
         all_ways(2, {"sex": "exact"})
 

@@ -11,14 +11,14 @@ from scipy.stats import binomtest, norm
 from crowdgate.accounting.discrete_laws import Law
 from crowdgate.mechanisms.tables.answers import raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables
-from crowdgate.mechanisms.tables.workload import Sum, Table
+from crowdgate.mechanisms.tables.workload import ContingencyTable, Sum
 from crowdgate.noise import OPENDP, NoiseSource, VectorNoise
 from tests.mechanisms.tables.tables import cells_of, counted, plan
 
 DRAWS = 100_000
 ROWS = [(0, 0, 3, 3), (1, 2, 9, 3)]
 NEIGHBOUR = [*ROWS, (1, 3, 10, 3)]
-ITEMS = (Table(), Table({"sex": "exact"}), Sum("hours"))
+ITEMS = (ContingencyTable(), ContingencyTable({"sex": "exact"}), Sum("hours"))
 LEVEL = 1e-6
 """Of all tests of one guarantee together (Holm)."""
 SHARES = (-0.5, 0.0, 0.25, 0.5, 0.75)
@@ -109,7 +109,7 @@ def test_noise_of_half_the_sensitivity_is_refuted() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize(("noise", "epsilon"), [("laplace", "1"), ("laplace", "0.1"), ("gaussian", "1")])
 def test_intervals_cover_as_often_as_the_law_says(noise: str, epsilon: str) -> None:
-    mechanism = plan([Table()], epsilon, noise=noise)
+    mechanism = plan([ContingencyTable()], epsilon, noise=noise)
     draws = 40_000
     many = tiled(draws)
     noisy = mechanism.protect(counted(mechanism, ROWS), None, many)

@@ -18,10 +18,10 @@ from crowdgate.contracts.contract import Attribute, Contract, PrivacyUnit, Role
 from crowdgate.domain import categories, numbers
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import by_width, hierarchy
-from crowdgate.mechanisms.tables.answers import Answer, raw_answers
+from crowdgate.mechanisms.tables.answers import TableAnswer, raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
 from crowdgate.mechanisms.tables.means import means
-from crowdgate.mechanisms.tables.workload import AtEnd, Item, LinearQuery, Mean, Quantiles, Sum
+from crowdgate.mechanisms.tables.workload import Item, LinearQuery, Mean, Quantiles, RowsAtBound, Sum
 from tests.reading import file_server
 
 Vector = np.ndarray[Any, Any]
@@ -112,7 +112,7 @@ ITEMS: tuple[Item, ...] = (
     Sum("wage", {"town": "exact"}, low=Fraction(0)),
     Mean("wage", {"town": "exact"}),
     Mean("wage", low=Fraction(0), high=Fraction(5000)),
-    AtEnd("wage", "high", {"town": "exact"}, high=Fraction(5000)),
+    RowsAtBound("wage", "high", {"town": "exact"}, high=Fraction(5000)),
     Quantiles("wage", "thousands", PROBABILITIES, {"town": "exact"}),
 )
 DRAWS = 1000
@@ -210,7 +210,7 @@ def missed(case: Case) -> Vector:
     out = [np.zeros(np.shape(each)) for each in true]
     for noisy in draws(mechanism, towns, wages, random):
         for at, answer in enumerate(raw_answers(mechanism, noisy, Fraction(1, 10))):
-            held = answer.cells if isinstance(answer, Answer) else answer
+            held = answer.cells if isinstance(answer, TableAnswer) else answer
             ends = held.lower, held.upper
             slack = 1e-9 * np.abs(true[at])  # a mean of whole numbers in floats
             out[at] += (ends[0] > true[at] + slack) | (ends[1] < true[at] - slack)

@@ -10,65 +10,65 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from crowdgate.audit.common.population import Rng
 from crowdgate.audit.inference import models
-from crowdgate.audit.inference.models import Fit, Known, Labels, smoothed
+from crowdgate.audit.inference.attacker_view import RowsByLabel, TargetAttributes, rows_of, table_of
+from crowdgate.audit.inference.models import FitTask, KnownAttributes, SecretLabels, smoothed
 from crowdgate.audit.inference.secret import Codes, Floats, Secret
-from crowdgate.audit.inference.seen import Rows, Target, rows_of, table_of
-from crowdgate.audit.population import Rng
-from crowdgate.kind.seen import Seen
+from crowdgate.kind.mechanism_output import MechanismOutput
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class InferenceAttackerView:
     """What an attacker sees of a release, what is asked, and what is known of whom."""
 
-    seen: Seen
+    seen: MechanismOutput
     secret: Secret
-    target: Target
+    target: TargetAttributes
     prior: Floats
     """The share of every label in the population, which is public."""
     rng: Rng
 
     @cached_property
-    def rows(self) -> Rows | None:
+    def rows(self) -> RowsByLabel | None:
         """The released rows in what is known and in the secret."""
         return rows_of(self.seen, self.secret, tuple(self.target.levels), self.prior)
 
     @cached_property
-    def tables(self) -> list[Rows]:
+    def tables(self) -> list[RowsByLabel]:
         """The tables that tell the secret beside what is known."""
         every = (table_of(table, self.secret, tuple(self.target.levels), self.prior) for table in self.seen.tables)
         return [each for each in every if each is not None]
 
 
-Attack = Callable[[Sight], Floats | None]
+Attack = Callable[[InferenceAttackerView], Floats | None]
 MOST_COMPARED = 1 << 22
 """Pairs of tuples that are compared at a time."""
 MOST_PAIRS = 1 << 28
 """Pairs that are compared at all: of more the nearest rows are not looked for."""
 
 
-def likeliest_label(sight: Sight) -> Floats | None:
+def most_frequent_label(sight: InferenceAttackerView) -> Floats | None:
     """The same for everybody: who looks at no release."""
     return np.tile(sight.prior, (sight.target.size, 1))
 
 
-def class_homogeneity(sight: Sight) -> Floats | None:
+def class_homogeneity(sight: InferenceAttackerView) -> Floats | None:
     """The label that most rows of the target's class have (A. Machanavajjhala et al. 2006: homogeneity)."""
-    counts = _class_of(sight)
+    counts = _class_label_counts(sight)
     return None if counts is None else smoothed(counts, sight.prior)
 
 
-def class_or_likeliest(sight: Sight) -> Floats | None:
+def class_or_most_frequent(sight: InferenceAttackerView) -> Floats | None:
     """The same, and the likeliest label where the class is not released: who knows that only a few rows are."""
-    found, blind = class_homogeneity(sight), likeliest_label(sight)
+    found, blind = class_homogeneity(sight), most_frequent_label(sight)
     return None if found is None or blind is None else np.where(found.any(axis=1, keepdims=True), found, blind)
 
 
-def class_and_model(sight: Sight) -> Floats | None:
+def class_and_model(sight: InferenceAttackerView) -> Floats | None:
     """The rows of the target's class, and what a model says of him who is fitted on the release as one row more: the
     model alone where the class is not released."""
-    counts, model = _class_of(sight), model_on_release(sight)
+    counts, model = _class_label_counts(sight), model_on_release(sight)
     if counts is None:
         return None
     told = model is not None and bool(model.any())
@@ -76,23 +76,23 @@ def class_and_model(sight: Sight) -> Floats | None:
     return np.asarray((counts + prior) / (counts.sum(axis=1, keepdims=True) + 1), dtype=np.float64)
 
 
-def all_together(sight: Sight) -> Floats | None:
+def class_and_tables(sight: InferenceAttackerView) -> Floats | None:
     """The same, where what the tables tell together is the row more."""
-    counts, tables = _class_of(sight), joint_model(sight)
+    counts, tables = _class_label_counts(sight), joint_model(sight)
     if counts is None or tables is None:
         return None
     return np.asarray((counts + tables) / (counts.sum(axis=1, keepdims=True) + 1), dtype=np.float64)
 
 
-def _class_of(sight: Sight) -> Floats | None:
+def _class_label_counts(sight: InferenceAttackerView) -> Floats | None:
     """Rows of the target's class by labels."""
     rows = sight.rows
     if rows is None:
         return None
-    return np.append(rows.weights, np.zeros((1, len(sight.secret))), axis=0)[_places(rows, sight.target)]
+    return np.append(rows.weights, np.zeros((1, len(sight.secret))), axis=0)[_tuple_indices(rows, sight.target)]
 
 
-def best_row_match(sight: Sight) -> Floats | None:
+def best_row_match(sight: InferenceAttackerView) -> Floats | None:
     """The label that most of the released rows have that agree with the target in most attributes."""
     rows, secret, target = sight.rows, sight.secret, sight.target
     if rows is None or target.size * len(rows.weights) > MOST_PAIRS:
@@ -111,51 +111,51 @@ def best_row_match(sight: Sight) -> Floats | None:
     return smoothed(found, sight.prior)
 
 
-def model_on_release(sight: Sight) -> Floats | None:
+def model_on_release(sight: InferenceAttackerView) -> Floats | None:
     """A logistic regression that is fitted on the released rows."""
-    return _fitted(sight, models.ridge)
+    return _model_guesses(sight, models.ridge)
 
 
-def trees_on_release(sight: Sight) -> Floats | None:
+def trees_on_release(sight: InferenceAttackerView) -> Floats | None:
     """Gradient boosting that is fitted on the released rows: of few classes, each of many rows, one may be a leaf."""
-    return _fitted(sight, partial(models.boosted, leaf=1))
+    return _model_guesses(sight, partial(models.boosted, leaf=1))
 
 
-def _fitted(sight: Sight, model: models.Model) -> Floats | None:
+def _model_guesses(sight: InferenceAttackerView, model: models.Model) -> Floats | None:
     """What a model says of the targets that is fitted on the released rows."""
     rows, secret, target = sight.rows, sight.secret, sight.target
     if rows is None or not rows.levels:
         return None
     trained = len(rows.weights)
     codes = tuple(np.concatenate([rows.codes[name], target.at(name, level)]) for name, level in rows.levels.items())
-    known = Known(codes, (None,) * len(codes))
+    known = KnownAttributes(codes, (None,) * len(codes))
     weights = np.concatenate([rows.weights, np.zeros((target.size, len(secret)))])
     wanted = np.arange(trained, trained + target.size)
-    return model(Fit(known, weights, wanted, Labels(len(secret), None), sight.rng))
+    return model(FitTask(known, weights, wanted, SecretLabels(len(secret), None), sight.rng))
 
 
-def table_lookup(sight: Sight) -> Floats | None:
+def table_lookup(sight: InferenceAttackerView) -> Floats | None:
     """The label with the greatest count beside the target's values, in the table that tells most."""
     if not sight.tables:
         return None
-    best = max(sight.tables, key=lambda rows: _told(sight, rows))
-    return _shares(sight, best)[_places(best, sight.target)]
+    best = max(sight.tables, key=lambda rows: _expected_precision(sight, rows))
+    return _shrunken_shares(sight, best)[_tuple_indices(best, sight.target)]
 
 
-def joint_model(sight: Sight) -> Floats | None:
+def joint_model(sight: InferenceAttackerView) -> Floats | None:
     """All tables together, as if what is known were independent given the secret (naive Bayes)."""
     if len(sight.tables) < 2:
         return None
     log, prior = np.zeros((sight.target.size, len(sight.secret))), np.log(np.maximum(sight.prior, 1e-9))
     for rows in sight.tables:
-        log += np.log(np.maximum(_shares(sight, rows), 1e-9))[_places(rows, sight.target)] - prior
+        log += np.log(np.maximum(_shrunken_shares(sight, rows), 1e-9))[_tuple_indices(rows, sight.target)] - prior
     log += prior
     shares = np.exp(log - log.max(axis=1, keepdims=True))
     found: Floats = shares / shares.sum(axis=1, keepdims=True)
     return found
 
 
-def _shares(sight: Sight, rows: Rows) -> Floats:
+def _shrunken_shares(sight: InferenceAttackerView, rows: RowsByLabel) -> Floats:
     """What a noisy table tells of each tuple: counts are drawn towards what the prior says, by as much as noise is
     larger than that, so that noise makes no rare label likely."""
     expected = rows.weights.sum(axis=1, keepdims=True) * sight.prior
@@ -165,29 +165,29 @@ def _shares(sight: Sight, rows: Rows) -> Floats:
     return np.where(rows.weights.sum(axis=1, keepdims=True) > 0, found, sight.prior)
 
 
-def _told(sight: Sight, rows: Rows) -> float:
+def _expected_precision(sight: InferenceAttackerView, rows: RowsByLabel) -> float:
     """How often the likeliest label would be right."""
     total = rows.weights.sum(axis=1)
-    return float((sight.secret.hits(_shares(sight, rows)).max(axis=1) * total).sum() / max(1.0, total.sum()))
+    return float((sight.secret.hits(_shrunken_shares(sight, rows)).max(axis=1) * total).sum() / max(1.0, total.sum()))
 
 
 BLIND = "likeliest label"
 ATTACKS: Sequence[tuple[str, str, Attack]] = (
-    (BLIND, "the same for everybody, without a look at the release", likeliest_label),
+    (BLIND, "the same for everybody, without a look at the release", most_frequent_label),
     ("class homogeneity", "the label that most rows of the target's class have", class_homogeneity),
-    ("class or likeliest", "the same, and the likeliest label where the class is not released", class_or_likeliest),
+    ("class or likeliest", "the same, and the likeliest label where the class is not released", class_or_most_frequent),
     ("class and model", "the target's class, with a model fitted on the release as one row more", class_and_model),
     ("best row match", "the label of the released rows that agree in most attributes", best_row_match),
     ("model on the release", "logistic regression on the released rows", model_on_release),
     ("trees on the release", "gradient boosting on the released rows", trees_on_release),
     ("table lookup", "the label with the greatest count, in the table that tells most", table_lookup),
     ("joint model of the tables", "all tables together by naive Bayes", joint_model),
-    ("class and tables", "the target's class, with all tables together as one row more", all_together),
+    ("class and tables", "the target's class, with all tables together as one row more", class_and_tables),
 )
 """(name, summary, attack)."""
 
 
-def _places(rows: Rows, target: Target) -> Codes:
+def _tuple_indices(rows: RowsByLabel, target: TargetAttributes) -> Codes:
     """Where each target's tuple stands among the tuples of the rows; behind them all if it is not there."""
     own, behind = np.zeros(target.size, dtype=np.int64), np.zeros(len(rows.weights), dtype=np.int64)
     for name, level in rows.levels.items():

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crowdgate.audit.common.population import Rng
 from crowdgate.audit.inference import models
-from crowdgate.audit.inference.models import Fit, Known, Labels
-from crowdgate.audit.inference.original import Original
+from crowdgate.audit.inference.models import FitTask, KnownAttributes, SecretLabels
 from crowdgate.audit.inference.secret import Codes, Floats, Secret, best_guesses
-from crowdgate.audit.population import Rng
+from crowdgate.audit.inference.source_table import SourceTable
 
 Baselines = Sequence[tuple[str, str, models.Model]]
 BASELINES: Baselines = (
@@ -32,7 +32,7 @@ BASELINES: Baselines = (
 
 
 @dataclass(frozen=True, eq=False)
-class Baseline:
+class BaselineGuesses:
     """What one baseline guesses of every tuple of what is known, by the block that was left out: labels and how sure
     they are (tuples by blocks)."""
 
@@ -42,22 +42,27 @@ class Baseline:
 
 
 def baselines(
-    original: Original, secret: Secret, known: Known, of_cell: Codes, rng: Rng, every: Baselines = BASELINES
-) -> list[Baseline]:
+    original: SourceTable,
+    secret: Secret,
+    known: KnownAttributes,
+    of_cell: Codes,
+    rng: Rng,
+    every: Baselines = BASELINES,
+) -> list[BaselineGuesses]:
     """All baselines of a secret."""
-    labels, size = Labels(len(secret), secret.numbers), (len(known), len(secret))
+    labels, size = SecretLabels(len(secret), secret.numbers), (len(known), len(secret))
     place = of_cell * len(secret) + original.secret_codes(secret)
-    found = [Baseline(name, *_empty(len(known), original.blocks)) for name, _, _ in every]
+    found = [BaselineGuesses(name, *_no_guesses(len(known), original.blocks)) for name, _, _ in every]
     whole = original.rows.sum(axis=1)
     for block in np.flatnonzero(original.rows.any(axis=0)):
         rows = whole - original.rows[:, block]
         weights = np.bincount(place, rows, len(known) * len(secret)).reshape(size).astype(np.float64)
         wanted = np.flatnonzero(np.bincount(of_cell, original.rows[:, block], len(known)))
         for baseline, (_, _, model) in zip(found, every, strict=True):
-            made = best_guesses(secret, model(Fit(known, weights, wanted, labels, rng)))
+            made = best_guesses(secret, model(FitTask(known, weights, wanted, labels, rng)))
             baseline.labels[wanted, block], baseline.confidence[wanted, block] = made.label, made.confidence
     return found
 
 
-def _empty(*size: int) -> tuple[Codes, Floats]:
+def _no_guesses(*size: int) -> tuple[Codes, Floats]:
     return np.zeros(size, dtype=np.int64), np.zeros(size)

@@ -11,15 +11,15 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from crowdgate.audit.controls.groups import Mondrian
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.population import DrawnTable, Population, Rng
 from crowdgate.audit.inference.attacks import BLIND
-from crowdgate.audit.inference.original import Original
 from crowdgate.audit.inference.secret import Secret
-from crowdgate.audit.observation import Known, Observation
-from crowdgate.audit.population import Drawn, Population, Rng
+from crowdgate.audit.inference.source_table import SourceTable
+from crowdgate.audit.singling_out_controls.groups import Mondrian
 from crowdgate.hierarchy import Level, Numbers
 from crowdgate.histogram import Histogram, project
-from crowdgate.kind.seen import Seen
+from crowdgate.kind.mechanism_output import MechanismOutput
 
 TAG, GROUP, COIN = "the tag", "the group", "a coin"
 CAUGHT = 0.95
@@ -31,7 +31,7 @@ MONDRIAN = f"Mondrian, k = {K}"
 
 
 @dataclass(frozen=True)
-class Control:
+class InferenceControl:
     """A mechanism that publishes rows as they are in some columns."""
 
     columns: tuple[str, ...] | None
@@ -47,32 +47,34 @@ class Control:
     """One by which nothing is chosen, and one that is estimated on."""
     attacks: ClassVar[frozenset[str]] = frozenset({BLIND, "class homogeneity"})
 
-    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
+    def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
         """Rows as they are."""
         names = [name for name in drawn.table.names if name not in (TAG, GROUP, COIN)]
         shown = [*(names if self.columns is None else self.columns), *self.added]
         if not shown:
-            return Observation(seen=Seen())
+            return Observation(seen=MechanismOutput())
         return Observation(
-            seen=Seen((), project(drawn.table, shown), {name: known.population.levels[name] for name in shown})
+            seen=MechanismOutput(
+                (), project(drawn.table, shown), {name: known.population.levels[name] for name in shown}
+            )
         )
 
 
-def controls() -> tuple[Control, ...]:
+def controls() -> tuple[InferenceControl, ...]:
     """Those that are played on a table with all that is known."""
     return (
-        Control(
+        InferenceControl(
             None, (TAG,), "identity", "be caught", "publishes every row as it is, with a tag that is known", CAUGHT
         ),
-        Control((), (), "constant", "hold", "publishes nothing"),
-        Control(
+        InferenceControl((), (), "constant", "hold", "publishes nothing"),
+        InferenceControl(
             (COIN,), (GROUP,), MONDRIAN, "be caught",
             f"publishes groups of {K} rows at least by all that is known, with a coin of every row as the secret",
         ),
     )  # fmt: skip
 
 
-def with_coin(original: Original, rng: Rng) -> Original:
+def with_random_secret(original: SourceTable, rng: Rng) -> SourceTable:
     """The same table, of units of a row each, with a coin for every row, which is its secret."""
     population, cells = original.population, original.population.cells
     heads = rng.binomial(original.units, 0.5)
@@ -84,15 +86,15 @@ def with_coin(original: Original, rng: Rng) -> Original:
     table = Histogram((*cells.names, COIN), (*cells.sizes, 2), codes, counts)
     view = type(population.view)({**population.levels, COIN: level})
     people = replace(population, view=view, cells=table, members=counts)
-    return Original(people, people, units, original.known, (Secret(COIN, level),))
+    return SourceTable(people, people, units, original.known, (Secret(COIN, level),))
 
 
-def with_added(original: Original) -> Population:
+def with_control_columns(original: SourceTable) -> Population:
     """The population of a table with the two columns more."""
     population = original.population
     rows = original.rows.sum(axis=1)
     cells = population.cells
-    added = {TAG: np.arange(len(cells), dtype=np.int64), GROUP: _groups(original, rows)}
+    added = {TAG: np.arange(len(cells), dtype=np.int64), GROUP: _mondrian_groups(original, rows)}
     levels: dict[str, Level] = dict(population.levels)
     for name, codes in added.items():
         levels[name] = Numbers(name, (), np.arange(int(codes.max(initial=0)) + 1, dtype=np.int32))
@@ -102,8 +104,8 @@ def with_added(original: Original) -> Population:
     return replace(population, view=type(population.view)(levels), cells=table)
 
 
-def _groups(
-    original: Original, rows: np.ndarray[tuple[int], np.dtype[np.int64]]
+def _mondrian_groups(
+    original: SourceTable, rows: np.ndarray[tuple[int], np.dtype[np.int64]]
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """The group of every cell: Mondrian's, of the rows of the table by what is known of them."""
     tuples = original.tuples(original.finest(original.known))

@@ -13,12 +13,18 @@ import numpy as np
 
 from crowdgate.accounting.audit_power import holm
 from crowdgate.accounting.bets import difference_limits, improvement_limits, improvement_p, ratio_limits
-from crowdgate.audit.findings import level
+from crowdgate.audit.common.levels import level
+from crowdgate.audit.common.too_few_trials import too_few
 from crowdgate.audit.inference.attacks import BLIND
-from crowdgate.audit.inference.case import GROUPS
-from crowdgate.audit.inference.enough import inference_releases
-from crowdgate.audit.inference.record import Attacked, InferenceRecord, Played, Setting, Shares
-from crowdgate.audit.too_few import too_few
+from crowdgate.audit.inference.record import (
+    AttackShares,
+    InferenceRecord,
+    InferenceResults,
+    InferenceSetting,
+    SecretResults,
+)
+from crowdgate.audit.inference.releases_needed import inference_releases
+from crowdgate.audit.inference.secret_case import GROUPS
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
 from crowdgate.risk.inference import precision_improvement
@@ -32,7 +38,7 @@ STRICTER = Fraction(1, 10)
 
 
 @dataclass(frozen=True)
-class Estimate:
+class InferenceEstimate:
     """One secret, group and coverage. `precision` of the attack and of the two baselines: of exactly the targets that
     the attack predicts (`base_of_these`), and at equal coverage (`base`). `improvement` over each: None where the
     baseline is always right, so that there is nothing to improve. `above` is by how much more often than
@@ -65,36 +71,36 @@ class Estimate:
         return Measurement(*(max(getattr(each, end) for each in both) for end in ("value", "lower", "upper")))
 
 
-def estimates(played: Played, alpha: Fraction) -> list[Estimate]:
+def estimates(played: InferenceResults, alpha: Fraction) -> list[InferenceEstimate]:
     """All that can be estimated of a mechanism."""
-    lines = [(secret, shares) for secret in played.secrets for shares in secret.found if _enough(shares)]
+    lines = [(secret, shares) for secret in played.secrets for shares in secret.found if _enough_targets(shares)]
     return [_estimate(secret, shares, alpha, alpha / len(lines)) for secret, shares in lines]
 
 
-def _enough(shares: Shares) -> bool:
+def _enough_targets(shares: AttackShares) -> bool:
     return shares.targets * shares.coverage >= LEAST_TARGETS and any(each[0] > 0 for each in shares.shares)
 
 
-def refuted(found: Sequence[Estimate], alpha: Fraction) -> list[Estimate]:
+def estimates_above_baseline(found: Sequence[InferenceEstimate], alpha: Fraction) -> list[InferenceEstimate]:
     """The estimates of which it is claimed that the attack is above the baseline."""
     adjusted = holm([each.p for each in found])
     return [each for each, p in zip(found, adjusted, strict=True) if p <= alpha]
 
 
-def _estimate(secret: Attacked, shares: Shares, alpha: Fraction, each: Fraction) -> Estimate:
+def _estimate(secret: SecretResults, shares: AttackShares, alpha: Fraction, each: Fraction) -> InferenceEstimate:
     predicted, attack, of_these, base = np.array(shares.shares).T
     most = shares.coverage
     ps = [improvement_p(attack, right, predicted, most) for right in (of_these, base)]
     both = ((of_these, shares.wrong), (base, shares.wrong_at))
     proven = [_improvement(attack, right, predicted, each, most, wrong) for right, wrong in both]
-    return Estimate(
+    return InferenceEstimate(
         secret=secret.secret, group=shares.group, coverage=shares.coverage, attack=shares.attack,
         baselines=(shares.baseline_of_these, shares.baseline), predicted=float(predicted.mean()),
         precision=_precision(attack, predicted, alpha, most),
         base_of_these=_precision(of_these, predicted, alpha, most), base=_precision(base, predicted, alpha, most),
         improvement_of_these=_improvement(attack, of_these, predicted, alpha, most, shares.wrong),
         improvement=_improvement(attack, base, predicted, alpha, most, shares.wrong_at),
-        above=_above(attack, (of_these, base), predicted, alpha, most), p=max(ps),
+        above=_precision_difference(attack, (of_these, base), predicted, alpha, most), p=max(ps),
         proven=min(-math.inf if found is None else float(found.lower) for found in proven),
         outside=shares.outside,
     )  # fmt: skip
@@ -111,7 +117,7 @@ def _improvement(
     attack: Column, base: Column, predicted: Column, alpha: Fraction, most: float, wrong: float
 ) -> Measurement | None:
     """None where the baseline was always right."""
-    value = _over(attack.sum(), base.sum(), predicted.sum())
+    value = _precision_improvement(attack.sum(), base.sum(), predicted.sum())
     if value is None or wrong <= 0:
         return None
     # the larger of two gains is judged: its lower end is wrong where one of two is
@@ -120,12 +126,14 @@ def _improvement(
     return Measurement(value, lower, upper)
 
 
-def _over(attack: float, base: float, predicted: float) -> float | None:
+def _precision_improvement(attack: float, base: float, predicted: float) -> float | None:
     """The precision improvement, of shares of all targets; None where the baseline is always right."""
     return None if predicted <= base else precision_improvement(float(attack / predicted), float(base / predicted))
 
 
-def _above(attack: Column, bases: Sequence[Column], predicted: Column, alpha: Fraction, most: float) -> Measurement:
+def _precision_difference(
+    attack: Column, bases: Sequence[Column], predicted: Column, alpha: Fraction, most: float
+) -> Measurement:
     """The larger difference of precisions: its lower end is wrong where one of two is."""
     values = [float((attack - base).sum() / predicted.sum()) for base in bases]
     lower = [difference_limits(attack, base, predicted, alpha / 2, most)[0] for base in bases]
@@ -134,7 +142,7 @@ def _above(attack: Column, bases: Sequence[Column], predicted: Column, alpha: Fr
 
 
 @dataclass(frozen=True)
-class Judged:
+class InferenceControlResult:
     """A control, and whether what must be found of it was: the improvement that decides (None: nothing was guessed)."""
 
     control: str
@@ -144,7 +152,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class TooFew:
+class TooFewTargets:
     """Targets of a secret who are too few to speak of at the coverage that is judged: how many there are, and how many
     are needed."""
 
@@ -155,7 +163,7 @@ class TooFew:
 
 
 @dataclass(frozen=True)
-class Findings:
+class InferenceFindings:
     """What was found of the policy's mechanism. `gain` is the greatest improvement of all secrets at the coverage that
     is judged; None where a baseline is always right.
     `refuted` are the estimates of which it is claimed that they are above their baselines, `beyond` those that are
@@ -165,12 +173,12 @@ class Findings:
 
     outcome: Outcome
     reasons: tuple[str, ...]
-    estimates: tuple[Estimate, ...]
-    refuted: tuple[Estimate, ...]
-    beyond: tuple[Estimate, ...]
-    few: tuple[TooFew, ...]
+    estimates: tuple[InferenceEstimate, ...]
+    refuted: tuple[InferenceEstimate, ...]
+    beyond: tuple[InferenceEstimate, ...]
+    few: tuple[TooFewTargets, ...]
     gain: Measurement | None
-    controls: tuple[Judged, ...]
+    controls: tuple[InferenceControlResult, ...]
     shown: Mapping[str, float | None]
 
     @property
@@ -179,37 +187,40 @@ class Findings:
         return self.gain is not None and self.gain.upper < -STRICTER and not self.refuted
 
 
-def found(record: InferenceRecord) -> Findings:
+def findings_of(record: InferenceRecord) -> InferenceFindings:
     """The findings of a finished audit."""
     setting, alpha = record.setting, level(record.attempt)
-    every = estimates(record.own, alpha)
+    every = estimates(record.policy_results, alpha)
     coverage = float(setting.coverage)
-    gain = worst(every, coverage, setting, lambda each: each.gain)
-    judged = tuple(judge(each) for each in record.played if each.must in ("be caught", "hold"))
+    gain = worst_figure(every, coverage, setting, lambda each: each.gain)
+    judged = tuple(control_result(each) for each in record.played if each.must in ("be caught", "hold"))
     beyond = tuple(each for each in every if each.proven > setting.limit)
-    above = tuple(refuted(every, alpha))
+    above = tuple(estimates_above_baseline(every, alpha))
     limit = gain is not None and gain.upper <= setting.limit and not beyond
     silent = not limit and not beyond and not above
     reasons = tuple(_reasons(record, every, judged, gain)) or tuple(_too_few_releases(record) if silent else ())
-    return Findings(
+    return InferenceFindings(
         outcome=Outcome.INCONCLUSIVE if reasons else Outcome.PASS if limit else Outcome.FAIL,
         reasons=reasons, estimates=tuple(every), refuted=above, beyond=beyond, few=tuple(too_few_targets(record)),
-        gain=gain, controls=judged, shown=_shown(record.played),
+        gain=gain, controls=judged, shown=_raw_column_improvements(record.played),
     )  # fmt: skip
 
 
-def too_few_targets(record: InferenceRecord) -> Iterator[TooFew]:
+def too_few_targets(record: InferenceRecord) -> Iterator[TooFewTargets]:
     """Groups of which nothing can be said at the coverage that is judged (of everybody `reasons` say so)."""
     needed = math.ceil(LEAST_TARGETS / record.setting.coverage)
-    for secret in record.own.secrets:
+    for secret in record.policy_results.secrets:
         held = {shares.group: shares.targets for shares in secret.found}
         for group in GROUPS[1:]:
             if held.get(group, 0) < needed:
-                yield TooFew(secret.secret, group, held.get(group, 0), needed)
+                yield TooFewTargets(secret.secret, group, held.get(group, 0), needed)
 
 
-def worst(
-    every: Sequence[Estimate], coverage: float, setting: Setting, of: Callable[[Estimate], Measurement | None]
+def worst_figure(
+    every: Sequence[InferenceEstimate],
+    coverage: float,
+    setting: InferenceSetting,
+    of: Callable[[InferenceEstimate], Measurement | None],
 ) -> Measurement | None:
     """The greatest figure of all secrets at a coverage, of all targets; None where that of one is not known."""
     own = {each.secret: of(each) for each in every if (each.coverage, each.group) == (coverage, GROUPS[0])}
@@ -219,29 +230,29 @@ def worst(
     return Measurement(*(max(getattr(each, end) for each in known) for end in ("value", "lower", "upper")))
 
 
-def judge(played: Played) -> Judged:
+def control_result(played: InferenceResults) -> InferenceControlResult:
     """Nothing is drawn, so that figures are exact, and of everybody. One that must reach an improvement does so for
     every secret, one that must have any for some secret, by two standard errors: less is found in noise. One that must
     hold has none but what a baseline can lose that is chosen on few targets: three standard errors."""
-    whole = [_exact(secret) for secret in played.secrets]
+    whole = [_exact_improvement(secret) for secret in played.secrets]
     known = [each for each in whole if each is not None]
-    beyond = [gain / _error(of) for gain, of in zip(whole, played.secrets, strict=True) if gain is not None]
+    beyond = [gain / _improvement_error(of) for gain, of in zip(whole, played.secrets, strict=True) if gain is not None]
     most = max(known, default=None)
     if played.must == "hold":
-        return Judged(played.mechanism, played.must, all(each <= HELD for each in beyond), most)
+        return InferenceControlResult(played.mechanism, played.must, all(each <= HELD for each in beyond), most)
     if not played.rate:
-        return Judged(played.mechanism, played.must, any(each > SEEN for each in beyond), most)
+        return InferenceControlResult(played.mechanism, played.must, any(each > SEEN for each in beyond), most)
     least = min(known) if len(known) == len(whole) and known else None
-    return Judged(played.mechanism, played.must, least is not None and least > played.rate, least)
+    return InferenceControlResult(played.mechanism, played.must, least is not None and least > played.rate, least)
 
 
-def _exact(secret: Attacked) -> float | None:
+def _exact_improvement(secret: SecretResults) -> float | None:
     """The improvement at coverage 1 over the paper's baseline, of all targets."""
     own = (shares for shares in secret.found if (shares.group, shares.coverage) == (GROUPS[0], 1.0))
-    return next((_gain(shares) for shares in own), None)
+    return next((_mean_improvement(shares) for shares in own), None)
 
 
-def _error(secret: Attacked) -> float:
+def _improvement_error(secret: SecretResults) -> float:
     """The standard error of an improvement of everybody: of a baseline that is right in a share b of t targets it is
     sqrt(b (1 - b)/t)/(1 - b). Above 0 also where b is 0 or 1."""
     own = next(each for each in secret.found if (each.group, each.coverage) == (GROUPS[0], 1.0))
@@ -249,18 +260,23 @@ def _error(secret: Attacked) -> float:
     return math.sqrt(right / (own.targets * max(own.wrong, 1 / own.targets)))
 
 
-def _gain(shares: Shares) -> float | None:
+def _mean_improvement(shares: AttackShares) -> float | None:
     """Over the baseline of exactly the targets that are guessed; None where that is always right."""
     predicted, attack, of_these, _ = np.array(shares.shares).sum(axis=0)
-    return _over(attack, of_these, predicted)
+    return _precision_improvement(attack, of_these, predicted)
 
 
-def _shown(played: Sequence[Played]) -> Mapping[str, float | None]:
-    return {secret.secret: _exact(secret) for each in played if each.must == "show" for secret in each.secrets}
+def _raw_column_improvements(played: Sequence[InferenceResults]) -> Mapping[str, float | None]:
+    return {
+        secret.secret: _exact_improvement(secret) for each in played if each.must == "show" for secret in each.secrets
+    }
 
 
 def _reasons(
-    record: InferenceRecord, every: Sequence[Estimate], judged: Sequence[Judged], gain: Measurement | None
+    record: InferenceRecord,
+    every: Sequence[InferenceEstimate],
+    judged: Sequence[InferenceControlResult],
+    gain: Measurement | None,
 ) -> Iterator[str]:
     """Why nothing can be concluded."""
     if not judged:
@@ -270,14 +286,14 @@ def _reasons(
             found = "was not" if each.must == "be caught" else "was refuted"
             yield f"the control {each.control!r} must {each.must}, and {found}"
     coverage = float(record.setting.coverage)
-    for secret in record.own.secrets:
+    for secret in record.policy_results.secrets:
         own = [each for each in every if each.secret == secret.secret and each.coverage == coverage]
         if all(right is None for name, lines in secret.precision.items() if name != BLIND for right, _ in lines):
             yield f"no attack on {secret.secret!r} reads every release"
         elif not own:
             need = math.ceil(LEAST_TARGETS / record.setting.coverage)
             yield f"too few targets at coverage {coverage:g} to speak of {secret.secret!r}: {need:,} are needed"
-    if gain is None and all(each.found for each in record.own.secrets):
+    if gain is None and all(each.found for each in record.policy_results.secrets):
         yield f"a baseline is always right at coverage {coverage:g}: there is nothing that a release could improve"
 
 
@@ -295,6 +311,6 @@ def _too_few_releases(record: InferenceRecord) -> Iterator[str]:
 def _wrong(record: InferenceRecord) -> Iterator[float]:
     """Of how many targets the better baseline of each secret is wrong, at the coverage that is judged."""
     place = (GROUPS[0], float(record.setting.coverage))
-    for secret in record.own.secrets:
+    for secret in record.policy_results.secrets:
         own = (each for each in secret.found if (each.group, each.coverage) == place)
         yield from (each.targets * min(each.wrong, each.wrong_at) for each in own)

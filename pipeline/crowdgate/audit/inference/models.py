@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from crowdgate.audit.common.population import Rng
 from crowdgate.audit.inference.secret import Codes, Floats
-from crowdgate.audit.population import Rng
-from crowdgate.extras import AUDIT, need
+from crowdgate.system.extras import AUDIT, need
 
 MOST_ROWS = 50_000
 """On how many rows a model is fitted at most: more are drawn at random."""
@@ -28,7 +28,7 @@ MOST_BINS = 255
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownAttributes:
     """Tuples of codes: an array per attribute. Of ordered ones the codes are places in their order, or `numbers` are
     the values of the codes (None: names)."""
 
@@ -40,7 +40,7 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class SecretLabels:
     """Of a secret: how many there are, and their numbers in increasing order where they are numbers."""
 
     size: int
@@ -48,14 +48,14 @@ class Labels:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class FitTask:
     """What a model is fitted to, and what it is asked: tuples, for each the weights of the labels that were seen with
     it, and the places of the tuples that are asked for."""
 
-    known: Known
+    known: KnownAttributes
     weights: Floats
     wanted: Codes
-    labels: Labels
+    labels: SecretLabels
     rng: Rng
 
     @cached_property
@@ -69,11 +69,11 @@ class Fit:
         return int(self.rng.integers(1 << 31))
 
 
-Model = Callable[[Fit], Floats]
+Model = Callable[[FitTask], Floats]
 """For each tuple that is asked for the shares of the labels, or zeros where nothing is known of it."""
 
 
-def features(known: Known) -> Any:
+def features(known: KnownAttributes) -> Any:
     """One column of zeros and ones for each value of a name, one standardised column for each number; sparse."""
     from scipy.sparse import csr_array, hstack
 
@@ -94,7 +94,7 @@ def features(known: Known) -> Any:
     return found
 
 
-def seen(fit: Fit) -> tuple[Codes, Codes, Floats]:
+def training_rows(fit: FitTask) -> tuple[Codes, Codes, Floats]:
     """The tuples, labels and weights that a model is fitted to."""
     tuples, labels = np.nonzero(fit.weights)
     held = fit.weights[tuples, labels]
@@ -104,26 +104,26 @@ def seen(fit: Fit) -> tuple[Codes, Codes, Floats]:
     return tuples.astype(np.int64), labels.astype(np.int64), held
 
 
-def logistic(fit: Fit) -> Floats:
+def logistic(fit: FitTask) -> Floats:
     """Logistic regression with an L1 penalty, as in the paper (section 4.4: C = .01, saga); of numbers lasso."""
     if fit.labels.numbers is not None:
         return _lasso(fit)
     made = library("linear_model").LogisticRegression(
         l1_ratio=1, C=0.01, solver="saga", max_iter=100, tol=1e-3, random_state=fit.seed
     )
-    return _classified(made, features(fit.known), fit, repeated=True)
+    return _classifier_shares(made, features(fit.known), fit, repeated=True)
 
 
-def ridge(fit: Fit) -> Floats:
+def ridge(fit: FitTask) -> Floats:
     """Logistic regression with an L2 penalty; of numbers linear regression with one."""
     if fit.labels.numbers is not None:
         made = library("linear_model").Ridge(alpha=1.0, random_state=fit.seed)
-        return _regressed(made, features(fit.known), fit)
+        return _regression_shares(made, features(fit.known), fit)
     made = library("linear_model").LogisticRegression(C=1.0, max_iter=100, tol=1e-3)
-    return _classified(made, features(fit.known), fit)
+    return _classifier_shares(made, features(fit.known), fit)
 
 
-def boosted(fit: Fit, leaf: int = 20) -> Floats:
+def boosted(fit: FitTask, leaf: int = 20) -> Floats:
     """Gradient boosting of trees on histograms (G. Ke et al. 2017), with so many tuples in a leaf at least. Without a
     penalty the leaves of rare labels grow without bound, and boosting falls below the majority."""
     ensemble, of_numbers = library("ensemble"), fit.labels.numbers is not None
@@ -135,18 +135,18 @@ def boosted(fit: Fit, leaf: int = 20) -> Floats:
         min_samples_leaf=leaf,
     )  # fmt: skip
     x = np.column_stack([codes if numbers is None else numbers[codes] for codes, numbers in lines]).astype(np.float64)
-    return _regressed(made, x, fit) if of_numbers else _classified(made, x, fit)
+    return _regression_shares(made, x, fit) if of_numbers else _classifier_shares(made, x, fit)
 
 
-def _lasso(fit: Fit) -> Floats:
+def _lasso(fit: FitTask) -> Floats:
     """Linear regression with an L1 penalty, as in the paper (section 4.4: alpha = .1)."""
     made = library("linear_model").Lasso(alpha=0.1, max_iter=2000, random_state=fit.seed)
-    return _regressed(made, features(fit.known), fit)
+    return _regression_shares(made, features(fit.known), fit)
 
 
-def _classified(model: Any, x: Any, fit: Fit, *, repeated: bool = False) -> Floats:
+def _classifier_shares(model: Any, x: Any, fit: FitTask, *, repeated: bool = False) -> Floats:
     """Whole weights are `repeated` rows for a model whose steps are too long where a few weigh much (saga)."""
-    tuples, truth, held = seen(fit)
+    tuples, truth, held = training_rows(fit)
     if repeated:
         times = np.rint(held).astype(np.int64)
         tuples, truth, held = np.repeat(tuples, times), np.repeat(truth, times), np.ones(times.sum())
@@ -154,25 +154,25 @@ def _classified(model: Any, x: Any, fit: Fit, *, repeated: bool = False) -> Floa
     if len(np.unique(truth)) < 2:
         found[:, truth[:1]] = 1
         return found
-    with as_far_as_it_comes():
+    with without_convergence_warnings():
         model.fit(x[tuples], truth, sample_weight=held)
         found[:, model.classes_] = model.predict_proba(x[fit.wanted])
     return found
 
 
-def _regressed(model: Any, x: Any, fit: Fit) -> Floats:
+def _regression_shares(model: Any, x: Any, fit: FitTask) -> Floats:
     """The nearest label, for sure: a number says nothing of its error."""
-    tuples, truth, held = seen(fit)
+    tuples, truth, held = training_rows(fit)
     assert fit.labels.numbers is not None, "numbers are regressed"
-    with as_far_as_it_comes():
+    with without_convergence_warnings():
         model.fit(x[tuples], fit.labels.numbers[truth], sample_weight=held)
-        near = nearest(fit.labels.numbers, np.asarray(model.predict(x[fit.wanted]), dtype=np.float64))
+        near = nearest_index(fit.labels.numbers, np.asarray(model.predict(x[fit.wanted]), dtype=np.float64))
     found = np.zeros((len(fit.wanted), fit.labels.size))
     found[np.arange(len(near)), near] = 1
     return found
 
 
-def nearest(numbers: Floats, values: Floats) -> Codes:
+def nearest_index(numbers: Floats, values: Floats) -> Codes:
     """The place of the nearest of some increasing numbers."""
     behind = np.clip(np.searchsorted(numbers, values), 1, max(1, len(numbers) - 1))
     if len(numbers) == 1:
@@ -181,28 +181,28 @@ def nearest(numbers: Floats, values: Floats) -> Codes:
     return np.where(lower, behind - 1, behind).astype(np.int64)
 
 
-def majority(fit: Fit) -> Floats:
+def majority(fit: FitTask) -> Floats:
     """The same for everybody: how often each label was seen."""
     return np.tile(fit.prior, (len(fit.wanted), 1))
 
 
-def one_to_one(fit: Fit) -> Floats:
+def one_to_one(fit: FitTask) -> Floats:
     """By the one attribute that tells most: a map of its values."""
     maps = [by_value(codes, fit.weights) for codes in fit.known.codes]
-    best, found = max(maps, key=lambda each: _right(each, fit.weights))[fit.wanted], majority(fit)
+    best, found = max(maps, key=lambda each: _correct_rows(each, fit.weights))[fit.wanted], majority(fit)
     has = best.sum(axis=1) > 0
     found[has] = smoothed(best[has], fit.prior)
     return found
 
 
-def longest_match(fit: Fit) -> Floats:
+def longest_match(fit: FitTask) -> Floats:
     """The rows that agree with the target in most attributes, counted from the one that tells most: the nearest rows.
 
     Attributes are ordered by how much each adds to what is right. A tuple that nobody else has is looked up without the
     last attribute, and so on.
     """
     found, key = majority(fit), np.zeros(len(fit.known), dtype=np.int64)
-    for at in order_of(fit):
+    for at in greedy_order(fit):
         key = _joined(key, fit.known.codes[at])
         table = by_value(key, fit.weights)[fit.wanted]
         has = table.sum(axis=1) > 0
@@ -210,7 +210,7 @@ def longest_match(fit: Fit) -> Floats:
     return found
 
 
-def order_of(fit: Fit) -> list[int]:
+def greedy_order(fit: FitTask) -> list[int]:
     """Attributes, each the one that adds most to what those before it tell."""
     some = np.sort(fit.rng.permutation(len(fit.known))[:MOST_TUPLES])
     columns, held = [codes[some] for codes in fit.known.codes], fit.weights[some]
@@ -218,7 +218,7 @@ def order_of(fit: Fit) -> list[int]:
     while len(order) < len(columns):
         left = [at for at in range(len(columns)) if at not in order]
         keys = {at: _joined(key, columns[at]) for at in left}
-        order.append(max(left, key=lambda at: _right(by_value(keys[at], held), held)))
+        order.append(max(left, key=lambda at: _correct_rows(by_value(keys[at], held), held)))
         key = keys[order[-1]]
     return order
 
@@ -248,7 +248,7 @@ def _joined(key: Codes, codes: Codes) -> Codes:
     return np.asarray(found, dtype=np.int64)
 
 
-def _right(found: Floats, weights: Floats) -> float:
+def _correct_rows(found: Floats, weights: Floats) -> float:
     """Rows that are right, not counting for itself: a tuple that is alone is not."""
     return float(np.maximum(0.0, weights[np.arange(len(found)), found.argmax(axis=1)] - (found.sum(axis=1) <= 1)).sum())
 
@@ -258,7 +258,7 @@ _EXPECTED = "The max_iter was reached|Objective did not converge|The number of u
 
 
 @contextmanager
-def as_far_as_it_comes() -> Iterator[None]:
+def without_convergence_warnings() -> Iterator[None]:
     """A model that stops before it has converged is a model all the same. One thread: processes share the CPUs."""
     with warnings.catch_warnings(), import_module("threadpoolctl").threadpool_limits(1):
         warnings.filterwarnings("ignore", message=_EXPECTED)

@@ -12,22 +12,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.audit.inference.attacks import ATTACKS, Sight
-from crowdgate.audit.inference.case import COVERAGES, DIGITS, GROUPS, STATS, Case, View
-from crowdgate.audit.inference.original import PARTS, Original
-from crowdgate.audit.inference.record import Attacked, Must, Played, Shares
+from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
+from crowdgate.audit.common.population import Rng
+from crowdgate.audit.inference.attacks import ATTACKS, InferenceAttackerView
+from crowdgate.audit.inference.record import AttackShares, InferenceResults, Must, SecretResults
 from crowdgate.audit.inference.secret import Floats, best_guesses
-from crowdgate.audit.observation import Known, Mechanism
-from crowdgate.audit.population import Rng
+from crowdgate.audit.inference.secret_case import COVERAGES, DIGITS, GROUPS, STATS, SecretCase, TargetView
+from crowdgate.audit.inference.source_table import PARTS, SourceTable
 from crowdgate.hierarchy import Level
-from crowdgate.kind.seen import Seen
+from crowdgate.kind.mechanism_output import MechanismOutput
 
 BATCH = 10
 """Releases of a batch: the first of them chooses."""
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class InferenceTally:
     """Shares by releases, secrets, attacks, groups, coverages and STATS, of releases that choose and of those that
     estimate; and, of a release that a fifth was left out of, by secrets, attacks, coverages: for what share of the
     fifth a guess was made, and was right. Not a number where an attack had nothing to attack."""
@@ -38,15 +38,15 @@ class Tally:
 
     def to_json(self) -> dict[str, Any]:
         """As it is kept."""
-        return {each.name: _listed(getattr(self, each.name)) for each in fields(self)}
+        return {each.name: _as_lists(getattr(self, each.name)) for each in fields(self)}
 
 
 @dataclass(frozen=True, eq=False)
-class Game:
+class InferenceGame:
     """Attacks on a mechanism that is told the table of these cases."""
 
     mechanism: Mechanism
-    cases: Sequence[Case]
+    cases: Sequence[SecretCase]
     seed: int
     number: int
     also_known: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Game:
     """Who attacks."""
 
     @property
-    def original(self) -> Original:
+    def original(self) -> SourceTable:
         """The table."""
         return self.cases[0].original
 
@@ -64,17 +64,19 @@ class Game:
         for start in range(0, trials, BATCH):
             yield start // BATCH, min(BATCH, trials - start)
 
-    def batch(self, at: int, trials: int) -> Tally:
+    def batch(self, at: int, trials: int) -> InferenceTally:
         """The releases of one batch."""
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number, at)))
         choosing = np.array([self._release(rng, self.original.choose)])
         estimating = [self._release(rng, self.original.estimate) for _ in range(trials - 1)]
         outside = self._outside(rng, self.original.part(at % PARTS))
-        return Tally(choosing, np.array(estimating).reshape(trials - 1, *choosing.shape[1:]), np.array([outside]))
+        return InferenceTally(
+            choosing, np.array(estimating).reshape(trials - 1, *choosing.shape[1:]), np.array([outside])
+        )
 
-    def read(self, said: dict[str, Any], trials: int) -> Tally:
+    def read(self, said: dict[str, Any], trials: int) -> InferenceTally:
         """A tally of so many releases that was written. Raises ValueError or KeyError for one that can't be."""
-        tally = Tally(*(_read(said[each.name]) for each in fields(Tally)))
+        tally = InferenceTally(*(_as_array(said[each.name]) for each in fields(InferenceTally)))
         shape = (len(self.cases), len(ATTACKS), len(GROUPS), len(COVERAGES), len(STATS))
         shapes = ((1, *shape), (trials - 1, *shape), (1, *shape[:2], len(COVERAGES), 2))
         found = (tally.choosing, tally.estimating, tally.outside)
@@ -85,17 +87,19 @@ class Game:
                 raise ValueError("shares that can't be")
             if (each[..., 1:] > each[..., :1]).any():
                 raise ValueError("shares that can't be: more right guesses than guesses")
-        return Tally(found[0], found[1].reshape(shapes[1]), found[2])
+        return InferenceTally(found[0], found[1].reshape(shapes[1]), found[2])
 
-    def played(self, tallies: Mapping[int, Tally], must: Must, note: str, rate: float | None) -> Played:
+    def played(
+        self, tallies: Mapping[int, InferenceTally], must: Must, note: str, rate: float | None
+    ) -> InferenceResults:
         """What is recorded: of each secret, group and coverage the attack that gained most where attacks are chosen."""
         choosing = np.concatenate([each.choosing for each in tallies.values()])
         estimating = np.concatenate([each.estimating for each in tallies.values()])
         outside = np.concatenate([each.outside for each in tallies.values()])
-        return Played(
+        return InferenceResults(
             mechanism=self.mechanism.name, must=must, note=note, rate=rate, releases=len(estimating),
             secrets=tuple(
-                _attacked(case, choosing[:, at], estimating[:, at], outside[:, at])
+                _secret_results(case, choosing[:, at], estimating[:, at], outside[:, at])
                 for at, case in enumerate(self.cases)
             ),
         )  # fmt: skip
@@ -103,19 +107,22 @@ class Game:
     def _release(self, rng: Rng, part: slice) -> Floats:
         """One release of the whole table."""
         drawn = self.original.table(rng)
-        seen = self.mechanism.tell(drawn, Known(self.original.population, drawn.n, False), rng).seen or Seen()
+        seen = (
+            self.mechanism.apply(drawn, PublicKnowledge(self.original.population, drawn.n, False), rng).seen
+            or MechanismOutput()
+        )
         found = [
             [self._shares(case, view, sight, part) for view, sight in self._sights(case, seen, rng)]
             for case in self.cases
         ]
         return np.round(np.array(found), DIGITS)
 
-    def _sights(self, case: Case, seen: Seen, rng: Rng) -> Iterator[tuple[View, Floats | None]]:
+    def _sights(self, case: SecretCase, seen: MechanismOutput, rng: Rng) -> Iterator[tuple[TargetView, Floats | None]]:
         view = case.view(self._levels(case, seen))
-        sight = Sight(seen, case.secret, view.target, case.prior, rng)
+        sight = InferenceAttackerView(seen, case.secret, view.target, case.prior, rng)
         return ((view, attack(sight) if name in self.attacks else None) for name, _, attack in ATTACKS)
 
-    def _shares(self, case: Case, view: View, shares: Floats | None, part: slice) -> Floats:
+    def _shares(self, case: SecretCase, view: TargetView, shares: Floats | None, part: slice) -> Floats:
         if shares is None:
             return np.full((len(GROUPS), len(COVERAGES), len(STATS)), np.nan)
         return view.shares(best_guesses(case.secret, shares), part)
@@ -123,7 +130,10 @@ class Game:
     def _outside(self, rng: Rng, part: slice) -> Floats:
         """A release of the table without some blocks, attacked for their people: the prior framework."""
         drawn = self.original.without(part, rng)
-        seen = self.mechanism.tell(drawn, Known(self.original.population, drawn.n, False), rng).seen or Seen()
+        seen = (
+            self.mechanism.apply(drawn, PublicKnowledge(self.original.population, drawn.n, False), rng).seen
+            or MechanismOutput()
+        )
         found = np.full((len(self.cases), len(ATTACKS), len(COVERAGES), 2), np.nan)
         for at, case in enumerate(self.cases):
             for attack, (view, shares) in enumerate(self._sights(case, seen, rng)):
@@ -132,20 +142,20 @@ class Game:
                     found[at, attack] = own[0, :, :2]
         return np.round(found, DIGITS)
 
-    def _levels(self, case: Case, seen: Seen) -> Mapping[str, Level]:
+    def _levels(self, case: SecretCase, seen: MechanismOutput) -> Mapping[str, Level]:
         """What is known of a target, at the finest level at which the release tells it."""
-        known = (*case.original.known_of(case.secret), *self.also_known)
+        known = (*case.original.known_attributes(case.secret), *self.also_known)
         told: dict[str, Level] = {}
-        for levels in (seen.levels if seen.shown is not None else {}, *(table.levels for table in seen.tables)):
+        for levels in (seen.levels if seen.released_rows is not None else {}, *(table.levels for table in seen.tables)):
             for name, level in levels.items():
                 if name in known and (name not in told or len(level) > len(told[name])):
                     told[name] = level
         return {name: told[name] for name in known if name in told}
 
 
-def _attacked(case: Case, choosing: Floats, estimating: Floats, outside: Floats) -> Attacked:
+def _secret_results(case: SecretCase, choosing: Floats, estimating: Floats, outside: Floats) -> SecretResults:
     """Of one secret."""
-    best = chosen(choosing)
+    best = best_attacks(choosing)
     found = []
     for group in range(len(GROUPS)):
         for coverage in range(len(COVERAGES)):
@@ -153,17 +163,17 @@ def _attacked(case: Case, choosing: Floats, estimating: Floats, outside: Floats)
             own = estimating[:, at, group, coverage]
             if np.isnan(own).any() or not case.targets(group):
                 continue
-            found.append(_shares(case, group, coverage, ATTACKS[at][0], own, outside[:, at, coverage]))
+            found.append(_attack_shares(case, group, coverage, ATTACKS[at][0], own, outside[:, at, coverage]))
     every, guessed = _precision(estimating), estimating.mean(axis=0)[..., 0]
     lines = {
         name: tuple((_number(x), _number(p)) for x, p in zip(every[at, 0], guessed[at, 0], strict=True))
         for at, (name, _, _) in enumerate(ATTACKS)
     }
-    return Attacked(secret=case.secret.name, level=case.secret.level.name, labels=len(case.secret),
-                    known=case.original.known_of(case.secret), precision=lines, found=tuple(found))  # fmt: skip
+    return SecretResults(secret=case.secret.name, level=case.secret.level.name, labels=len(case.secret),
+                    known=case.original.known_attributes(case.secret), precision=lines, found=tuple(found))  # fmt: skip
 
 
-def chosen(choosing: Floats) -> npt.NDArray[np.int64]:
+def best_attacks(choosing: Floats) -> npt.NDArray[np.int64]:
     """For every group and coverage the attack that gains most over a baseline; of attacks that gain nothing that can be
     told the most precise. One that guesses for less than half of the coverage is judged at a smaller one."""
     total = np.nan_to_num(choosing.sum(axis=0))
@@ -178,13 +188,15 @@ def chosen(choosing: Floats) -> npt.NDArray[np.int64]:
     return np.asarray(order[-1], dtype=np.int64)
 
 
-def _shares(case: Case, group: int, coverage: int, attack: str, own: Floats, outside: Floats) -> Shares:
+def _attack_shares(
+    case: SecretCase, group: int, coverage: int, attack: str, own: Floats, outside: Floats
+) -> AttackShares:
     at_all, used = case.chosen(group), [case.chosen(group, share) for share in own[:, 0].tolist()]
-    return Shares(
+    return AttackShares(
         group=GROUPS[group], coverage=COVERAGES[coverage], attack=attack,
         baseline=case.held[max(used, key=used.count)].name, baseline_of_these=case.held[at_all].name,
-        targets=case.targets(group), wrong=_wrong(case, group, at_all),
-        wrong_at=max(_wrong(case, group, each) for each in set(used)),
+        targets=case.targets(group), wrong=_wrong_share(case, group, at_all),
+        wrong_at=max(_wrong_share(case, group, each) for each in set(used)),
         outside=_mean(outside) if group == 0 else None,
         shares=tuple((each[0], each[1], each[2], each[3]) for each in own.tolist()),
     )  # fmt: skip
@@ -197,7 +209,7 @@ def _precision(shares: Floats) -> Floats:
     return np.asarray(np.divide(total[..., 1], total[..., 0], out=nothing, where=total[..., 0] > 0), dtype=np.float64)
 
 
-def _wrong(case: Case, group: int, baseline: int) -> float:
+def _wrong_share(case: SecretCase, group: int, baseline: int) -> float:
     """For what share of the targets a baseline is wrong, whatever its coverage."""
     part = case.original.estimate
     rows, right = case.rows(group)[:, part].sum(), case.right(case.held[baseline], group)[:, part].sum()
@@ -209,12 +221,12 @@ def _mean(shares: Floats) -> float | None:
     return None if predicted == 0 else float(right / predicted)
 
 
-def _listed(values: Floats) -> Any:
+def _as_lists(values: Floats) -> Any:
     found: list[Any] = np.where(np.isnan(values), -1, values).tolist()
     return found
 
 
-def _read(said: Any) -> Floats:
+def _as_array(said: Any) -> Floats:
     found = np.array(said, dtype=np.float64)
     return np.asarray(np.where(found == -1, np.nan, found), dtype=np.float64)
 

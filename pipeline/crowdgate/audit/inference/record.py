@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from crowdgate.audit.record import CommonSetting, Exact, Record, Recorded
+from crowdgate.audit.common.record import AuditSetting, Exact, RecordedAudit, RecordModel
 from crowdgate.limits import MOST_SECRETS
 
 Must = Literal["judged", "be caught", "hold", "show"]
@@ -14,7 +14,7 @@ MOST_LINES = 8
 """Of a secret: two groups at four coverages."""
 
 
-class Shares(Recorded):
+class AttackShares(RecordModel):
     """The best attack at one coverage of one group of targets, and for every release of `shares`: for what share of the
     targets it guesses and of what share it is right, then of what share the baseline is right, among exactly these
     (`baseline_of_these` is its name) and among as many of its own surest (`baseline`: the one that is best at as many;
@@ -36,7 +36,7 @@ class Shares(Recorded):
     shares: tuple[tuple[Share, Share, Share, Share], ...]
 
     @model_validator(mode="after")
-    def _parts(self) -> "Shares":
+    def _parts(self) -> "AttackShares":
         """A part is not more than the whole."""
         for predicted, *right in self.shares:
             if predicted > self.coverage or max(right) > predicted:
@@ -44,7 +44,7 @@ class Shares(Recorded):
         return self
 
 
-class Attacked(Recorded):
+class SecretResults(RecordModel):
     """One secret: what was known of targets, the precision of every attack at each coverage with the share of targets
     for whom it guessed (None: it had nothing to attack, or guessed nothing), and the best ones release by release."""
 
@@ -53,17 +53,17 @@ class Attacked(Recorded):
     labels: int
     known: tuple[str, ...]
     precision: dict[str, tuple[tuple[float | None, float | None], ...]]
-    found: tuple[Shares, ...]
+    found: tuple[AttackShares, ...]
 
     @model_validator(mode="after")
-    def _once(self) -> "Attacked":
+    def _once(self) -> "SecretResults":
         """One line for each group and coverage."""
         if len({(each.group, each.coverage) for each in self.found}) != len(self.found) or len(self.found) > MOST_LINES:
             raise ValueError("a group at a coverage is told once")
         return self
 
 
-class Played(Recorded):
+class InferenceResults(RecordModel):
     """All attacks on one mechanism. `must` says what an audit that works finds of it; `releases` are those that
     estimate."""
 
@@ -72,10 +72,10 @@ class Played(Recorded):
     note: str
     rate: float | None
     releases: Annotated[int, Field(ge=1)]
-    secrets: Annotated[tuple[Attacked, ...], Field(max_length=MOST_SECRETS)]
+    secrets: Annotated[tuple[SecretResults, ...], Field(max_length=MOST_SECRETS)]
 
     @model_validator(mode="after")
-    def _every_release(self) -> "Played":
+    def _every_release(self) -> "InferenceResults":
         """A line has the shares of every release, and a secret is asked once."""
         lines = [each for one in self.secrets for each in one.found]
         if any(len(each.shares) != self.releases for each in lines):
@@ -85,7 +85,7 @@ class Played(Recorded):
         return self
 
 
-class Setting(CommonSetting):
+class InferenceSetting(AuditSetting):
     """What was played: together with the code it decides everything but the noise of OpenDP's samplers.
 
     One table of n units of the population, of up to `rows` rows each, of which `releases` releases are made; baselines
@@ -103,11 +103,11 @@ class Setting(CommonSetting):
     baselines: tuple[str, ...]
 
 
-class InferenceRecord(Record):
+class InferenceRecord(RecordedAudit):
     """An audit of attribute inference."""
 
-    setting: Setting
-    played: tuple[Played, ...]
+    setting: InferenceSetting
+    played: tuple[InferenceResults, ...]
 
     @model_validator(mode="after")
     def _as_set(self) -> "InferenceRecord":

@@ -29,7 +29,7 @@ class Secret:
         return len(self.level)
 
     @cached_property
-    def ends(self) -> tuple[Codes, Codes]:
+    def right_guess_range(self) -> tuple[Codes, Codes]:
         """For every label the first label, and the one behind the last, of which it is a right guess."""
         place = np.arange(len(self), dtype=np.int64)
         if self.numbers is None:
@@ -44,14 +44,14 @@ class Secret:
 
     def hits(self, weights: Floats) -> Floats:
         """Of weights of the true labels (the last axis) the weight for which each label is a right guess."""
-        first, behind = self.ends
+        first, behind = self.right_guess_range
         total = np.concatenate([np.zeros((*weights.shape[:-1], 1)), np.cumsum(weights, axis=-1)], axis=-1)
         found: Floats = total[..., behind] - total[..., first]
         return found
 
     def right(self, guess: Codes, truth: Codes) -> npt.NDArray[np.bool_]:
         """Whether guesses are right."""
-        first, behind = self.ends
+        first, behind = self.right_guess_range
         found: npt.NDArray[np.bool_] = (truth >= first[guess]) & (truth < behind[guess])
         return found
 

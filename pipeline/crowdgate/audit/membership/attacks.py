@@ -10,11 +10,16 @@ from functools import cached_property
 
 import numpy as np
 
-from crowdgate.audit.inference.original import Tuples
 from crowdgate.audit.inference.secret import Floats
-from crowdgate.audit.membership.crowd import Crowd, Places, released, told
+from crowdgate.audit.inference.source_table import DistinctTuples
+from crowdgate.audit.membership.target_population import (
+    Places,
+    TargetPopulation,
+    noisy_tuple_counts,
+    released_tuple_counts,
+)
 from crowdgate.histogram import Histogram
-from crowdgate.kind.seen import Seen
+from crowdgate.kind.mechanism_output import MechanismOutput
 
 MOST_PAIRS = 1 << 24
 """Tuples that were not released, by classes that were, that are compared: of more the nearest are not looked for."""
@@ -23,40 +28,40 @@ _NEVER = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class MembershipAttackerView:
     """What an attacker sees: a release, and the population with the size of the table."""
 
-    seen: Seen
-    crowd: Crowd
+    seen: MechanismOutput
+    crowd: TargetPopulation
 
     @property
-    def shows_rows(self) -> bool:
+    def releases_rows(self) -> bool:
         """Whether rows are released at all, whoever's they are."""
-        return self.seen.shown is not None
+        return self.seen.released_rows is not None
 
     @property
     def nothing(self) -> bool:
         """Whether nothing is told that attacks read."""
-        return not self.shows_rows and not self.seen.tables
+        return not self.releases_rows and not self.seen.tables
 
     @cached_property
-    def tuples(self) -> Tuples:
+    def tuples(self) -> DistinctTuples:
         """The tuples of the population at the released levels."""
         return self.crowd.tuples(self.seen.levels)
 
     @cached_property
-    def held(self) -> Floats:
+    def rows_per_tuple(self) -> Floats:
         """Rows of the population in each tuple."""
-        return self.crowd.held(self.tuples)
+        return self.crowd.rows_per_tuple(self.tuples)
 
     @cached_property
     def counts(self) -> Floats:
         """Released rows of each tuple."""
-        assert self.seen.shown is not None, "rows are released"
-        return released(self.seen.shown, self.tuples)
+        assert self.seen.released_rows is not None, "rows are released"
+        return released_tuple_counts(self.seen.released_rows, self.tuples)
 
     @cached_property
-    def tried(self) -> float:
+    def inclusion_probability(self) -> float:
         """How likely a row of the population is in the table and in the sample."""
         return float(self.seen.beta) * self.crowd.share
 
@@ -66,18 +71,20 @@ class Sight:
         rows of people)."""
         if self.seen.rows is None:
             return np.zeros(len(self.crowd.population.cells))
-        return self.log_people(self.counts)
+        return self.log_ratio_by_person(self.counts)
 
-    def log_people(self, counts: Floats) -> Floats:
+    def log_ratio_by_person(self, counts: Floats) -> Floats:
         """The same of such counts of people's rows by tuples."""
-        present = _with_member(counts, self.held, float(self.seen.beta), self.crowd.share)
+        present = _member_ratios(counts, self.rows_per_tuple, float(self.seen.beta), self.crowd.share)
         ratio = np.where(counts > 0, present, self._absent())
         return np.asarray(np.log(np.maximum(ratio, _NEVER))[self.tuples.of_cell], dtype=np.float64)
 
     def _absent(self) -> Floats:
         """1 - beta f(k - 1) / F(k - 1): a class below k is not released."""
         beta, last = float(self.seen.beta), self.seen.least - 1
-        below, less = (_at_most(number, self.held - 1, self.tried) for number in (last, last - 1))
+        below, less = (
+            _binomial_cdf(number, self.rows_per_tuple - 1, self.inclusion_probability) for number in (last, last - 1)
+        )
         share = np.divide(below - less, below, out=np.ones_like(below), where=below > 0)
         return np.asarray(1 - beta * share, dtype=np.float64)
 
@@ -89,9 +96,9 @@ class Sight:
         for table in self.seen.tables:
             tuples = self.crowd.tuples(table.levels)
             share = float(table.beta) * self.crowd.share
-            expected = self.crowd.held(tuples) * share
+            expected = self.crowd.rows_per_tuple(tuples) * share
             spread = np.sqrt(table.variance + expected * (1 - share) + _NEVER)
-            far.append(((told(table, tuples) - expected) / spread)[tuples.of_cell])
+            far.append(((noisy_tuple_counts(table, tuples) - expected) / spread)[tuples.of_cell])
             step.append((float(table.beta) / spread)[tuples.of_cell])
         cells = len(self.crowd.population.cells)
         return np.array(far).reshape(-1, cells), np.array(step).reshape(-1, cells)
@@ -108,9 +115,9 @@ class Sight:
         found = np.zeros(len(self.crowd.population.cells))
         for table in self.seen.tables:
             tuples = self.crowd.tuples(table.levels)
-            held = self.crowd.held(tuples)
-            counts = np.clip(told(table, tuples), 0, held)
-            ratio = _with_member(counts, held, float(table.beta), self.crowd.share)
+            held = self.crowd.rows_per_tuple(tuples)
+            counts = np.clip(noisy_tuple_counts(table, tuples), 0, held)
+            ratio = _member_ratios(counts, held, float(table.beta), self.crowd.share)
             found += np.log(np.maximum(ratio, _NEVER))[tuples.of_cell]
         return found
 
@@ -119,7 +126,7 @@ class Sight:
         """By cells: in how many attributes the nearest released class agrees, and beyond that its rows as a share of
         the greatest class's. All are equal where no class is released, and so are those without a class where too much
         is to be compared. None for a kind without rows."""
-        rows = self.seen.shown
+        rows = self.seen.released_rows
         if rows is None or not rows.names:
             return None
         most = rows.counts.max(initial=0) + 1
@@ -138,7 +145,7 @@ class Sight:
         return np.asarray((agree + rows.counts[None, :] / most).max(axis=1, initial=0), dtype=np.float64)
 
 
-def _with_member(counts: Floats, held: Floats, beta: float, share: float) -> Floats:
+def _member_ratios(counts: Floats, held: Floats, beta: float, share: float) -> Floats:
     """How much likelier counts of a sample are with a member: 1 - beta + beta f(c - 1) / f(c), where f is the law of
     the count of all others, Bin(held - 1, beta share)."""
     tried = min(1 - _NEVER, beta * share)
@@ -146,7 +153,7 @@ def _with_member(counts: Floats, held: Floats, beta: float, share: float) -> Flo
     return np.asarray(1 - beta + beta * counts * (1 - tried) / (rest * tried), dtype=np.float64)
 
 
-def _at_most(number: int, rows: Floats, share: float) -> Floats:
+def _binomial_cdf(number: int, rows: Floats, share: float) -> Floats:
     """P(Bin(rows, share) <= number)."""
     from scipy.special import betainc  # a release reads records of audits, and plays none
 
@@ -156,17 +163,17 @@ def _at_most(number: int, rows: Floats, share: float) -> Floats:
     return np.where(rows > number, found, 1.0)
 
 
-Attack = Callable[[Sight], Floats | None]
+Attack = Callable[[MembershipAttackerView], Floats | None]
 
 
-def distance(sight: Sight) -> Floats | None:
+def distance(sight: MembershipAttackerView) -> Floats | None:
     """Who agrees with a released class in most attributes, and among these whose class is largest; a person by the sum
     over rows."""
     near = sight.nearness
     return None if near is None else sight.crowd.of_units(near)
 
 
-def likelihood_ratio(sight: Sight) -> Floats | None:
+def likelihood_ratio(sight: MembershipAttackerView) -> Floats | None:
     """By how much the person makes what is released likelier (Neyman and Pearson 1933): counts of classes against what
     the population's weights expect of the sample, and tables as if they were independent of each other."""
     if sight.nothing:
@@ -174,16 +181,16 @@ def likelihood_ratio(sight: Sight) -> Floats | None:
     return sight.crowd.of_units(sight.log_rows + sight.log_tables)
 
 
-def exact_counts(sight: Sight) -> Floats | None:
+def exact_counts(sight: MembershipAttackerView) -> Floats | None:
     """As the likelihood ratio, of who believes that the noise was left out: cells of few people then tell most."""
     return sight.crowd.of_units(sight.log_exact) if sight.seen.tables else None
 
 
-def rows_of_people(sight: Sight) -> Floats | None:
+def rows_of_people(sight: MembershipAttackerView) -> Floats | None:
     """As the likelihood ratio, of who takes made rows for people's: whose class has more rows than is expected."""
     if sight.seen.made is None:
         return None
-    return sight.crowd.of_units(sight.log_people(np.minimum(sight.counts, sight.held)))
+    return sight.crowd.of_units(sight.log_ratio_by_person(np.minimum(sight.counts, sight.rows_per_tuple)))
 
 
 ATTACKS: Sequence[tuple[str, str, Attack]] = (

@@ -10,11 +10,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from crowdgate.audit.observation import Known, Observation
-from crowdgate.audit.population import Drawn, Population, Rng
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.population import DrawnTable, Population, Rng
 from crowdgate.hierarchy import Level, Numbers
 from crowdgate.histogram import Histogram
-from crowdgate.kind.seen import Seen
+from crowdgate.kind.mechanism_output import MechanismOutput
 
 TAG = "the tag"
 LEAST_UNITS, MOST_UNITS = 1_000, 20_000
@@ -24,7 +24,7 @@ SAMPLED = 40
 
 
 @dataclass(frozen=True)
-class Control:
+class MembershipControl:
     """A mechanism that publishes a sample of the rows as they are, at rate `beta`, or nothing (None)."""
 
     name: str
@@ -35,41 +35,41 @@ class Control:
     releases: ClassVar[int] = 200
     attacks: ClassVar[frozenset[str]] = frozenset({"likelihood ratio"})
 
-    def tell(self, drawn: Drawn, known: Known, rng: Rng) -> Observation:
+    def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
         """Rows with their tags; or an empty release."""
         table = drawn.table
         if self.beta is None:
             none = np.zeros(0, dtype=np.int64)
-            return Observation(seen=Seen((), Histogram((), (), (), none)))
+            return Observation(seen=MechanismOutput((), Histogram((), (), (), none)))
         counts = rng.binomial(table.counts, float(self.beta))
         has = counts > 0
         codes = tuple(column[has] for column in table.codes)
         rows = Histogram(table.names, table.sizes, codes, counts[has])
-        return Observation(seen=Seen((), rows, known.population.levels, beta=self.beta))
+        return Observation(seen=MechanismOutput((), rows, known.population.levels, beta=self.beta))
 
 
-def controls(beta: Fraction | None) -> tuple[Control, ...]:
+def controls(beta: Fraction | None) -> tuple[MembershipControl, ...]:
     """Those beside a mechanism with a sample at that rate, which caps true positive rates (None: without one)."""
-    nothing = Control("constant", "hold", "publishes nothing", None)
+    nothing = MembershipControl("constant", "hold", "publishes nothing", None)
     every = "publishes every row of the table as it is, with its tag"
     if beta is None:
-        return Control("identity", "break epsilon", every, Fraction(1)), nothing
+        return MembershipControl("identity", "break epsilon", every, Fraction(1)), nothing
     return (
-        Control(
+        MembershipControl(
             "the sample as it is", "break epsilon", "publishes the rows of the sample as they are, with tags", beta
         ),
-        Control("identity", "break the cap", every, Fraction(1)),
+        MembershipControl("identity", "break the cap", every, Fraction(1)),
         nothing,
     )
 
 
-def units_of(n: int, beta: Fraction | None) -> int:
+def control_units(n: int, beta: Fraction | None) -> int:
     """The size of a control's table beside one of n units."""
     wanted = LEAST_UNITS if beta is None else max(LEAST_UNITS, int(SAMPLED / beta))
     return min(n, wanted, MOST_UNITS)
 
 
-def tagged(population: Population, units: int, rng: Rng) -> Population:
+def tagged_units(population: Population, units: int, rng: Rng) -> Population:
     """So many units of a population, each a cell of its own by its tag; of a person one row."""
     drawn = population.draw(units, rng, replacement=False).units
     own = np.repeat(np.arange(len(drawn)), drawn)

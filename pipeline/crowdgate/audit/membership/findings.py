@@ -16,11 +16,11 @@ from crowdgate.accounting.audit_power import holm
 from crowdgate.accounting.bets import mean_limits, mean_p
 from crowdgate.accounting.membership import greatest_precision, true_positive_lines
 from crowdgate.accounting.numbers import Number, exp_up, up
-from crowdgate.audit.findings import ALPHA, level
+from crowdgate.audit.common.levels import ALPHA, level
+from crowdgate.audit.common.too_few_trials import too_few
 from crowdgate.audit.inference.secret import Floats
-from crowdgate.audit.membership.enough import membership_releases
-from crowdgate.audit.membership.record import MembershipRecord, Played, Point, Setting
-from crowdgate.audit.too_few import too_few
+from crowdgate.audit.membership.record import MembershipPoint, MembershipRecord, MembershipResults, MembershipSetting
+from crowdgate.audit.membership.releases_needed import membership_releases
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
 from crowdgate.risk.membership import Rates, precision
@@ -36,7 +36,7 @@ Line = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Form:
+class TradeoffBound:
     """One form of the guarantee: at every point the true positive rate is at most the lowest of these lines."""
 
     name: str
@@ -50,20 +50,22 @@ class Form:
 EPSILON_FORM, CAP_FORM = "epsilon", "sampling"
 
 
-def forms(epsilon: Number, delta: Number, cap: tuple[Number, Number, Number] | None, n: int) -> tuple[Form, ...]:
+def tradeoff_bounds(
+    epsilon: Number, delta: Number, cap: tuple[Number, Number, Number] | None, n: int
+) -> tuple[TradeoffBound, ...]:
     """tpr <= e^epsilon fpr + delta; and, where all comes from a sample but what is told beside it, the sampling cap
     (`cap`: the rate of the sample, and epsilon and delta of what is told beside it)."""
-    own = Form(EPSILON_FORM, ((up(Fraction(delta)), exp_up(up(Fraction(epsilon)))),))
-    return (own,) if cap is None else (own, Form(CAP_FORM, true_positive_lines(cap[0], n, *cap[1:])))
+    own = TradeoffBound(EPSILON_FORM, ((up(Fraction(delta)), exp_up(up(Fraction(epsilon)))),))
+    return (own,) if cap is None else (own, TradeoffBound(CAP_FORM, true_positive_lines(cap[0], n, *cap[1:])))
 
 
-def forms_of(setting: Setting, n: int) -> tuple[Form, ...]:
+def setting_tradeoff_bounds(setting: MembershipSetting, n: int) -> tuple[TradeoffBound, ...]:
     """Of what is attacked, in tables of n units."""
-    return forms(setting.known_epsilon, setting.known_delta, setting.cap, n)
+    return tradeoff_bounds(setting.known_epsilon, setting.known_delta, setting.cap, n)
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MembershipEstimate:
     """One share of the population that is claimed: what share of the members is found (`tpr`, recall) and what share of
     the others is claimed (`fpr`). For each form of the guarantee the p-value of its holding, and the least constant
     true positive rate that so many releases would have refuted (None: none)."""
@@ -87,20 +89,24 @@ class Estimate:
         ends = Rates(tpr, fpr).precision(skew)
         return Measurement(precision(self.tpr.value, self.fpr.value, skew), *ends)
 
-    def allowed(self, setting: Setting, skew: Number) -> float:
+    def allowed(self, setting: MembershipSetting, skew: Number) -> float:
         """The greatest precision that the guarantee allows at this recall."""
         found = self.tpr.value or 1.0
         return greatest_precision(setting.known_epsilon, setting.known_delta, found, skew)
 
 
-def estimates(played: Played, every: Sequence[Form], alpha: Fraction) -> tuple[Estimate, ...]:
+def estimates(
+    played: MembershipResults, every: Sequence[TradeoffBound], alpha: Fraction
+) -> tuple[MembershipEstimate, ...]:
     """All that can be estimated of a mechanism."""
     each = alpha / max(1, len(every) * len(played.points))
     return tuple(_estimate(played, point, every, alpha, each) for point in played.points)
 
 
-def _estimate(played: Played, point: Point, every: Sequence[Form], alpha: Fraction, each: Fraction) -> Estimate:
-    rates, (least, most) = np.array(point.tpr), played.ends(point.claimed)
+def _estimate(
+    played: MembershipResults, point: MembershipPoint, every: Sequence[TradeoffBound], alpha: Fraction, each: Fraction
+) -> MembershipEstimate:
+    rates, (least, most) = np.array(point.tpr), played.possible_rates(point.claimed)
     value, width = float(rates.mean()), most - least
     lower, upper = value, value  # who claims everybody leaves nothing open
     if width > _OFF:
@@ -108,14 +114,14 @@ def _estimate(played: Played, point: Point, every: Sequence[Form], alpha: Fracti
         lower, upper = max(0.0, least + width * (low - _OFF)), min(1.0, least + width * (high + _OFF))
     tpr = Measurement(value, lower, upper)
     fpr = Measurement(*(played.fpr(point.claimed, float(end)) for end in (value, tpr.upper, tpr.lower)))
-    return Estimate(
+    return MembershipEstimate(
         claimed=point.claimed, attack=point.attack, tpr=tpr, fpr=fpr,
-        p={form.name: _p(played, point.claimed, form, rates) for form in every},
-        refutable={form.name: _refutable(played, point.claimed, form, each) for form in every},
+        p={form.name: _p_value(played, point.claimed, form, rates) for form in every},
+        refutable={form.name: _refutable_rate(played, point.claimed, form, each) for form in every},
     )  # fmt: skip
 
 
-def _p(played: Played, claimed: float, form: Form, rates: Floats) -> float:
+def _p_value(played: MembershipResults, claimed: float, form: TradeoffBound, rates: Floats) -> float:
     """The p-value of the form: by what the rates are above the line that is lowest for who claims blindly, in units of
     the farthest that they can be below."""
     intercept, slope = min(form.lines, key=lambda line: line[0] + line[1] * claimed)
@@ -125,16 +131,16 @@ def _p(played: Played, claimed: float, form: Form, rates: Floats) -> float:
     def above(tpr: float) -> float:
         return tpr - intercept - slope * played.fpr(claimed, tpr)
 
-    lowest = above(played.ends(claimed)[0])
+    lowest = above(played.possible_rates(claimed)[0])
     return mean_p([above(tpr) for tpr in rates], lowest) if lowest < 0 else 1.0
 
 
-def _refutable(played: Played, claimed: float, form: Form, alpha: Fraction) -> float | None:
+def _refutable_rate(played: MembershipResults, claimed: float, form: TradeoffBound, alpha: Fraction) -> float | None:
     """By bisection: a rate that is higher in every release is refuted sooner."""
-    low, high = played.ends(claimed)
+    low, high = played.possible_rates(claimed)
 
     def seen(tpr: float) -> bool:
-        return _p(played, claimed, form, np.full(played.releases, tpr)) <= alpha
+        return _p_value(played, claimed, form, np.full(played.releases, tpr)) <= alpha
 
     if not seen(high):
         return None
@@ -144,7 +150,7 @@ def _refutable(played: Played, claimed: float, form: Form, alpha: Fraction) -> f
     return high
 
 
-def broken(found: Sequence[Estimate], alpha: Fraction) -> list[tuple[Estimate, str]]:
+def refuting_points(found: Sequence[MembershipEstimate], alpha: Fraction) -> list[tuple[MembershipEstimate, str]]:
     """The points of which it is claimed that they are above what a form of the guarantee allows."""
     tests = [(each, name) for each in found for name in each.p]
     adjusted = holm([each.p[name] for each, name in tests])
@@ -152,7 +158,7 @@ def broken(found: Sequence[Estimate], alpha: Fraction) -> list[tuple[Estimate, s
 
 
 @dataclass(frozen=True)
-class Judged:
+class MembershipControlResult:
     """A control, and whether what must be found of it was. `tpr` and `fpr` where it is seen best."""
 
     control: str
@@ -163,37 +169,39 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Findings:
+class MembershipFindings:
     """What was found of the policy's mechanism. `judged` is the point, of those with the recall that is judged, whose
     precision may be greatest at the policy's skew (None: there is no such point), and `precision` is that."""
 
     outcome: Outcome
     reasons: tuple[str, ...]
-    estimates: tuple[Estimate, ...]
-    broken: tuple[tuple[Estimate, str], ...]
-    judged: Estimate | None
+    estimates: tuple[MembershipEstimate, ...]
+    broken: tuple[tuple[MembershipEstimate, str], ...]
+    judged: MembershipEstimate | None
     precision: Measurement | None
-    controls: tuple[Judged, ...]
+    controls: tuple[MembershipControlResult, ...]
 
 
-def found(record: MembershipRecord) -> Findings:
+def findings_of(record: MembershipRecord) -> MembershipFindings:
     """The findings of a finished audit."""
     setting, alpha = record.setting, level(record.attempt)
-    every = estimates(record.own, forms_of(setting, record.own.n), alpha)
-    against = tuple(broken(every, alpha))
-    most = worst(every, setting.n, setting.skew, setting.recall)
+    every = estimates(record.policy_results, setting_tradeoff_bounds(setting, record.policy_results.n), alpha)
+    against = tuple(refuting_points(every, alpha))
+    most = worst_estimate(every, setting.n, setting.skew, setting.recall)
     precise = None if most is None else most.precision(setting.skew)
-    judged = tuple(_judged(each, setting) for each in record.played if each.must != "judged")
+    judged = tuple(_control_result(each, setting) for each in record.played if each.must != "judged")
     holds = precise is not None and precise.upper <= setting.limit and not against
     silent = precise is not None and precise.lower <= setting.limit < precise.upper and not against
     reasons = tuple(_reasons(record, judged, most)) or tuple(_too_few_releases(record) if silent else ())
-    return Findings(
+    return MembershipFindings(
         outcome=Outcome.INCONCLUSIVE if reasons else Outcome.PASS if holds else Outcome.FAIL, reasons=reasons,
         estimates=every, broken=against, judged=most, precision=precise, controls=judged,
     )  # fmt: skip
 
 
-def worst(every: Sequence[Estimate], n: int, skew: Number, recall: Fraction) -> Estimate | None:
+def worst_estimate(
+    every: Sequence[MembershipEstimate], n: int, skew: Number, recall: Fraction
+) -> MembershipEstimate | None:
     """Of all points that may have that recall, in tables of n units, the one whose precision may be greatest at a skew;
     None where there is no such point, or too few members would be found."""
     judged = [each for each in every if each.tpr.upper >= recall]
@@ -202,21 +210,23 @@ def worst(every: Sequence[Estimate], n: int, skew: Number, recall: Fraction) -> 
     return max(judged, key=lambda each: float(each.precision(skew).upper))
 
 
-def _judged(played: Played, setting: Setting) -> Judged:
+def _control_result(played: MembershipResults, setting: MembershipSetting) -> MembershipControlResult:
     """Of a control at level .05, whatever the attempt: nothing is claimed of the policy by it."""
     epsilon = min(setting.known_epsilon, MOST_EPSILON)
-    every = estimates(played, forms(epsilon, setting.known_delta, setting.cap, played.n), ALPHA)
-    names = {name for _, name in broken(every, ALPHA)}
+    every = estimates(played, tradeoff_bounds(epsilon, setting.known_delta, setting.cap, played.n), ALPHA)
+    names = {name for _, name in refuting_points(every, ALPHA)}
     best = max(every, key=lambda each: each.lift)
     works = {
         "break epsilon": EPSILON_FORM in names,
         "break the cap": CAP_FORM in names,
         "hold": not names and all(abs(each.lift) <= _OFF for each in every),
     }[played.must]
-    return Judged(played.mechanism, played.must, works, float(best.tpr.value), float(best.fpr.value))
+    return MembershipControlResult(played.mechanism, played.must, works, float(best.tpr.value), float(best.fpr.value))
 
 
-def _reasons(record: MembershipRecord, judged: Sequence[Judged], most: Estimate | None) -> Iterator[str]:
+def _reasons(
+    record: MembershipRecord, judged: Sequence[MembershipControlResult], most: MembershipEstimate | None
+) -> Iterator[str]:
     """Why nothing can be concluded."""
     if not judged:
         yield "no control was played: nothing says that this audit sees anything"
@@ -224,7 +234,7 @@ def _reasons(record: MembershipRecord, judged: Sequence[Judged], most: Estimate 
         if not each.works:
             found = "did not" if each.must != "hold" else "was refuted"
             yield f"the control {each.control!r} must {each.must}, and {found}"
-    if not record.own.points:
+    if not record.policy_results.points:
         yield "nothing that is released is read by an attack on membership"
     elif most is None:
         yield f"no attack found a share of {float(record.setting.recall):g} of the members"

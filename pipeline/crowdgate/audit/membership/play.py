@@ -13,23 +13,23 @@ from typing import Any
 
 import numpy as np
 
+from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
+from crowdgate.audit.common.population import DrawnTable, Rng
 from crowdgate.audit.inference.secret import Floats
-from crowdgate.audit.membership import shadow
-from crowdgate.audit.membership.attacks import ATTACKS, Sight
-from crowdgate.audit.membership.crowd import Crowd
-from crowdgate.audit.membership.record import Must, Played, Point
-from crowdgate.audit.membership.shadow import Shadow
-from crowdgate.audit.observation import Known, Mechanism
-from crowdgate.audit.population import Drawn, Rng
-from crowdgate.kind.seen import Seen
+from crowdgate.audit.membership import shadow_releases
+from crowdgate.audit.membership.attacks import ATTACKS, MembershipAttackerView
+from crowdgate.audit.membership.record import MembershipPoint, MembershipResults, Must
+from crowdgate.audit.membership.shadow_releases import ShadowModel
+from crowdgate.audit.membership.target_population import TargetPopulation
+from crowdgate.kind.mechanism_output import MechanismOutput
 
 BATCH = 10
 """Releases of a batch: the first of them chooses."""
-NAMES = (*(name for name, _, _ in ATTACKS), shadow.NAME)
+NAMES = (*(name for name, _, _ in ATTACKS), shadow_releases.NAME)
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class MembershipTally:
     """True positive rates by releases, attacks and shares that are claimed, of releases that choose and of those that
     estimate. Not a number where an attack had nothing to read."""
 
@@ -38,19 +38,19 @@ class Tally:
 
     def to_json(self) -> dict[str, Any]:
         """As it is kept."""
-        return {each.name: _listed(getattr(self, each.name)) for each in fields(self)}
+        return {each.name: _as_lists(getattr(self, each.name)) for each in fields(self)}
 
 
 @dataclass(frozen=True, eq=False)
-class Game:
+class MembershipGame:
     """Attacks on a mechanism that is told tables of a crowd; `claimed` are the shares of the population."""
 
     mechanism: Mechanism
-    crowd: Crowd
+    crowd: TargetPopulation
     claimed: tuple[float, ...]
     seed: int
     number: int
-    shadow: Shadow | None = None
+    shadow: ShadowModel | None = None
     attacks: frozenset[str] = frozenset(NAMES)
     """Who attacks."""
 
@@ -59,35 +59,37 @@ class Game:
         for start in range(0, trials, BATCH):
             yield start // BATCH, min(BATCH, trials - start)
 
-    def batch(self, at: int, trials: int) -> Tally:
+    def batch(self, at: int, trials: int) -> MembershipTally:
         """The releases of one batch."""
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number, at)))
         rates = np.array([self.release(rng) for _ in range(trials)])
-        return Tally(rates[:1], rates[1:])
+        return MembershipTally(rates[:1], rates[1:])
 
-    def read(self, said: dict[str, Any], trials: int) -> Tally:
+    def read(self, said: dict[str, Any], trials: int) -> MembershipTally:
         """A tally of so many releases that was written. Raises ValueError or KeyError for one that can't be."""
         found = []
-        for each, releases in zip(fields(Tally), (1, trials - 1), strict=True):
+        for each, releases in zip(fields(MembershipTally), (1, trials - 1), strict=True):
             rates = np.array(said[each.name], dtype=np.float64).reshape(-1, len(NAMES), len(self.claimed))
             if len(rates) != releases or not ((rates >= 0) & (rates <= self._most) | (rates == -1)).all():
                 raise ValueError("rates that can't be")
             found.append(np.where(rates == -1, np.nan, rates))
-        return Tally(*found)
+        return MembershipTally(*found)
 
-    def played(self, tallies: Mapping[int, Tally], must: Must, note: str, rate: float | None) -> Played:
+    def played(
+        self, tallies: Mapping[int, MembershipTally], must: Must, note: str, rate: float | None
+    ) -> MembershipResults:
         """What is recorded: of every share the attack that found most members where attacks are chosen."""
         choosing = np.concatenate([each.choosing for each in tallies.values()]).mean(axis=0)
         estimating = np.concatenate([each.estimating for each in tallies.values()])
         best = np.where(np.isnan(choosing), -np.inf, choosing).argmax(axis=0)
         points = tuple(
-            Point(claimed=share, attack=NAMES[best[at]], tpr=tuple(estimating[:, best[at], at].tolist()))
+            MembershipPoint(claimed=share, attack=NAMES[best[at]], tpr=tuple(estimating[:, best[at], at].tolist()))
             for at, share in enumerate(self.claimed)
             if not np.isnan(estimating[:, best[at], at]).any()
         )
         every = {name: tuple(map(_number, estimating.mean(axis=0)[at])) for at, name in enumerate(NAMES)}
         population = self.crowd.population
-        return Played(
+        return MembershipResults(
             mechanism=self.mechanism.name, must=must, note=note, rate=rate, releases=len(estimating), n=self.crowd.n,
             others=population.size - self.crowd.n, points=points, recall=every,
         )  # fmt: skip
@@ -95,21 +97,24 @@ class Game:
     def release(self, rng: Rng) -> Floats:
         """One table, one release, all attacks: true positive rates by attacks and shares."""
         drawn = self.crowd.population.draw(self.crowd.n, rng, replacement=False)
-        seen = self.mechanism.tell(drawn, Known(self.crowd.population, drawn.n, False), rng).seen or Seen()
-        sight = Sight(seen, self.crowd)
+        seen = (
+            self.mechanism.apply(drawn, PublicKnowledge(self.crowd.population, drawn.n, False), rng).seen
+            or MechanismOutput()
+        )
+        sight = MembershipAttackerView(seen, self.crowd)
         return np.array([self._rates(drawn, self._scores(name, sight)) for name in NAMES])
 
-    def _scores(self, name: str, sight: Sight) -> Floats | None:
+    def _scores(self, name: str, sight: MembershipAttackerView) -> Floats | None:
         if name not in self.attacks:
             return None
-        if name == shadow.NAME:
+        if name == shadow_releases.NAME:
             return None if self.shadow is None else self.shadow.attack(sight)
         return next(attack for own, _, attack in ATTACKS if own == name)(sight)
 
-    def _rates(self, drawn: Drawn, scores: Floats | None) -> Floats:
+    def _rates(self, drawn: DrawnTable, scores: Floats | None) -> Floats:
         if scores is None:
             return np.full(len(self.claimed), np.nan)
-        return np.minimum(found_by(scores, drawn, np.array(self.claimed)), self._most)
+        return np.minimum(true_positive_rates(scores, drawn, np.array(self.claimed)), self._most)
 
     @property
     def _most(self) -> Floats:
@@ -118,7 +123,7 @@ class Game:
         return np.minimum(1.0, np.array(self.claimed) * population.size / self.crowd.n)
 
 
-def found_by(scores: Floats, drawn: Drawn, claimed: Floats) -> Floats:
+def true_positive_rates(scores: Floats, drawn: DrawnTable, claimed: Floats) -> Floats:
     """Of what share of its members a table's attacker is right, who claims these shares of the population: those with
     the greatest scores, of equal ones an equal share."""
     members = drawn.population.members
@@ -128,7 +133,7 @@ def found_by(scores: Floats, drawn: Drawn, claimed: Floats) -> Floats:
     return np.asarray(np.interp(claimed * drawn.population.size, behind, right) / drawn.n, dtype=np.float64)
 
 
-def _listed(values: Floats) -> Any:
+def _as_lists(values: Floats) -> Any:
     found: list[Any] = np.where(np.isnan(values), -1, values).tolist()
     return found
 

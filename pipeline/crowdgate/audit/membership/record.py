@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from crowdgate.audit.record import CommonSetting, Exact, Record, Recorded
+from crowdgate.audit.common.record import AuditSetting, Exact, RecordedAudit, RecordModel
 
 Must = Literal["judged", "break epsilon", "break the cap", "hold"]
 """What is expected of a mechanism: a control breaks one form of the guarantee, or neither ("hold")."""
@@ -13,7 +13,7 @@ MOST_CLAIMED = 20
 """Shares of the population that are claimed, and mechanisms: each is judged anew by who reads a record."""
 
 
-class Point(Recorded):
+class MembershipPoint(RecordModel):
     """One share of the population that is claimed to be in the table, the attack that claims it, and for every release
     what share of the members it found."""
 
@@ -22,7 +22,7 @@ class Point(Recorded):
     tpr: tuple[Share, ...]
 
 
-class Played(Recorded):
+class MembershipResults(RecordModel):
     """All attacks on one mechanism, of tables of `n` units beside `others` that are not in them. `recall` says what
     every attack found on average, at each share (None: it had nothing to read)."""
 
@@ -33,21 +33,21 @@ class Played(Recorded):
     releases: Annotated[int, Field(ge=1)]
     n: Annotated[int, Field(ge=1)]
     others: Annotated[int, Field(ge=1)]
-    points: tuple[Point, ...]
+    points: tuple[MembershipPoint, ...]
     recall: dict[str, tuple[Share | None, ...]]
 
     @model_validator(mode="after")
-    def _possible(self) -> "Played":
+    def _possible(self) -> "MembershipResults":
         """Nobody finds more members than he claims units, nor fewer than non-members leave him."""
         if len({point.claimed for point in self.points}) != len(self.points) or len(self.points) > MOST_CLAIMED:
             raise ValueError("a share is claimed once")
         for point in self.points:
-            least, most = self.ends(point.claimed)
+            least, most = self.possible_rates(point.claimed)
             if len(point.tpr) != self.releases or not all(least <= each <= most for each in point.tpr):
                 raise ValueError("rates that can't be")
         return self
 
-    def ends(self, claimed: float) -> tuple[float, float]:
+    def possible_rates(self, claimed: float) -> tuple[float, float]:
         """The least and the greatest true positive rate of who claims that share of the population."""
         units = claimed * (self.n + self.others)
         slack = 1e-12
@@ -59,7 +59,7 @@ class Played(Recorded):
         return min(1.0, max(0.0, false))
 
 
-class Setting(CommonSetting):
+class MembershipSetting(AuditSetting):
     """What was played: together with the code it decides everything but the noise of OpenDP's samplers.
 
     Each of `releases` is of a fresh table of n units. `epsilon` and `delta` are those of the release, `known_epsilon`
@@ -80,11 +80,11 @@ class Setting(CommonSetting):
     unread: tuple[str, ...]
 
 
-class MembershipRecord(Record):
+class MembershipRecord(RecordedAudit):
     """An audit of membership."""
 
-    setting: Setting
-    played: Annotated[tuple[Played, ...], Field(max_length=MOST_CLAIMED)]
+    setting: MembershipSetting
+    played: Annotated[tuple[MembershipResults, ...], Field(max_length=MOST_CLAIMED)]
 
     @model_validator(mode="after")
     def _as_set(self) -> "MembershipRecord":

@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from crowdgate.candidate import Candidate
 from crowdgate.histogram import Counts, Histogram
-from crowdgate.mechanisms.rows.margins import Drawn
-from crowdgate.publish.dictionary import Entry
+from crowdgate.mechanisms.rows.margins import DrawnMargins
+from crowdgate.publish.dictionary import DictionaryEntry
 from crowdgate.publish.levels import CoarserLine
 
 Floats = npt.NDArray[np.float64]
@@ -25,11 +25,11 @@ class RowsCandidate(Candidate):
     rows: Histogram
     table: Histogram
     sample: Histogram
-    margins: Drawn | None = None
+    margins: DrawnMargins | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Margin:
+class PublishedMargin:
     """A published table of counts of the full table: its axes, each a column at a level, and its cells, flat: whole
     numbers, the least-squares estimates before they were cut at 0 and rounded, standard errors and 95 % intervals."""
 
@@ -42,13 +42,13 @@ class Margin:
 
 
 @dataclass(frozen=True, eq=False)
-class Weighting:
+class CalibratedMargins:
     """Margins of the full table, the weight of every class of rows in `UNIT`s, and the levels of the margins that are
     not those of the rows: their values, and which value of a row belongs to which."""
 
-    margins: tuple[Margin, ...]
+    margins: tuple[PublishedMargin, ...]
     weights: Counts
-    entries: tuple[Entry, ...]
+    entries: tuple[DictionaryEntry, ...]
     coarser: Sequence[CoarserLine]
     lookup: Lookup
 
@@ -59,9 +59,9 @@ class PublishedRows:
     weights, where they were bought."""
 
     rows: Histogram
-    columns: tuple[Entry, ...]
+    columns: tuple[DictionaryEntry, ...]
     ordered: tuple[bool, ...]
-    weighting: Weighting | None = None
+    weighting: CalibratedMargins | None = None
 
     @property
     def labels(self) -> Mapping[str, tuple[str, ...]]:

@@ -6,16 +6,16 @@ import numpy as np
 import pyarrow as pa
 
 from crowdgate.formats import Format
-from crowdgate.formats.written import Writer
+from crowdgate.formats.byte_compare import Writer
 from crowdgate.kind.kind import Formats
 from crowdgate.kinds.rows import first_estimates
-from crowdgate.kinds.rows.candidate import PublishedRows, Weighting
+from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedRows
+from crowdgate.kinds.rows.manifest_fields import RowsManifest
 from crowdgate.kinds.rows.margins import margins_table, one_way
-from crowdgate.kinds.rows.said import RowsManifest
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
-from crowdgate.mechanisms.rows.parts import WEIGHT
+from crowdgate.mechanisms.rows.charge_names import WEIGHT
 from crowdgate.publish import rows
-from crowdgate.publish.dictionary import DICTIONARY, Entry, write_dictionary, write_lines
+from crowdgate.publish.dictionary import DICTIONARY, DictionaryEntry, write_dictionary, write_lines
 from crowdgate.publish.levels import COARSER, COARSER_COLUMNS
 
 MARGINS = "margins"
@@ -42,7 +42,7 @@ def files(said: RowsManifest, held: PublishedRows, formats: Formats) -> Mapping[
     return {**data, DICTIONARY: lambda into: write_dictionary(listed, into), **known}
 
 
-def _margin_files(held: PublishedRows, weighting: Weighting, formats: Formats) -> Mapping[str, Writer]:
+def _margin_files(held: PublishedRows, weighting: CalibratedMargins, formats: Formats) -> Mapping[str, Writer]:
     table = margins_table(held)
     levels = {COARSER: lambda into: write_lines(into, COARSER_COLUMNS, weighting.coarser)}
     return {
@@ -62,7 +62,9 @@ def counts(held: PublishedRows) -> Iterator[tuple[str, str, int]]:
             yield name, labels[code], int(found[code])
 
 
-def schema(held_columns: Sequence[Entry], ordered: Sequence[bool], *, first: bool, weighted: bool) -> pa.Schema:
+def schema(
+    held_columns: Sequence[DictionaryEntry], ordered: Sequence[bool], *, first: bool, weighted: bool
+) -> pa.Schema:
     """Whole numbers as numbers (from format 2 on), other columns as labels, and the weight of every row."""
     fields = [*rows.schema(held_columns, [known and not first for known in ordered])]
     return pa.schema([*fields, *([pa.field(WEIGHT, pa.float64())] if weighted else [])])

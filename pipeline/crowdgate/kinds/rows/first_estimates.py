@@ -12,7 +12,7 @@ from math import isqrt
 
 import numpy as np
 
-from crowdgate.formats.written import Writer
+from crowdgate.formats.byte_compare import Writer
 from crowdgate.histogram import Histogram
 from crowdgate.publish.dictionary import write_lines
 
@@ -20,7 +20,7 @@ COLUMNS = ("column", "label", "count", "estimate", "standard_error")
 
 
 @dataclass(frozen=True)
-class Estimate:
+class PersonsEstimate:
     """A cell of a one-way margin: published rows, estimated persons and standard error, both in hundredths."""
 
     column: str
@@ -47,30 +47,32 @@ def files(release: Histogram, beta: Fraction, labels: Mapping[str, Sequence[str]
     return {"estimates.csv": lambda into: write_lines(into, COLUMNS, lines)}
 
 
-def estimates(release: Histogram, beta: Fraction, labels: Mapping[str, Sequence[str]]) -> list[Estimate]:
+def estimates(release: Histogram, beta: Fraction, labels: Mapping[str, Sequence[str]]) -> list[PersonsEstimate]:
     """The cells of every column that occur in the release, in the public order of their values."""
-    return [found for name, own in labels.items() for found in _of_column(release, name, beta, own)]
+    return [found for name, own in labels.items() for found in _column_estimates(release, name, beta, own)]
 
 
-def _of_column(release: Histogram, name: str, beta: Fraction, labels: Sequence[str]) -> Iterator[Estimate]:
+def _column_estimates(
+    release: Histogram, name: str, beta: Fraction, labels: Sequence[str]
+) -> Iterator[PersonsEstimate]:
     margin = np.zeros(len(labels), dtype=np.int64)
     np.add.at(margin, release.codes[release.names.index(name)], release.counts)
     cells = np.flatnonzero(margin)
     for code, count in zip(cells.tolist(), margin[cells].tolist(), strict=True):
         persons, variance = (count / beta) ** 2, count * (1 - beta) / beta**2
-        yield Estimate(name, labels[code], count, _root_hundredths(persons), _root_hundredths(variance))
+        yield PersonsEstimate(name, labels[code], count, _root_hundredths(persons), _root_hundredths(variance))
 
 
-def largest(found: Iterable[Estimate], most: int = 3) -> list[Estimate]:
+def largest_cells(found: Iterable[PersonsEstimate], most: int = 3) -> list[PersonsEstimate]:
     """The largest cell of each column, the largest first; at most so many."""
-    best: dict[str, Estimate] = {}
+    best: dict[str, PersonsEstimate] = {}
     for each in found:
         if each.column not in best or each.count > best[each.column].count:
             best[each.column] = each
     return sorted(best.values(), key=lambda each: -each.count)[:most]
 
 
-def example(each: Estimate) -> dict[str, object]:
+def example_line(each: PersonsEstimate) -> dict[str, object]:
     """A line of the README's table."""
     middle, half = each.persons_hundredths / 100, 1.96 * each.error_hundredths / 100
     ends = f"{middle - half:.0f} to {middle + half:.0f}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crowdgate.candidate import Candidate, Figures, Shape, Static
-from crowdgate.kind.kind import Allowance, Formats, Histograms, Json, Kind, Page, Planning, Sections
-from crowdgate.mechanisms.rows.parts import CHOICE_PART, JOINT_PART, MARGINS_PART
+from crowdgate.candidate import Candidate, MechanismFigures, OutputType, Static
+from crowdgate.kind.kind import Allowance, Formats, Histograms, Json, Kind, KindPage, Planning, Sections
+from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, JOINT_PART, MARGINS_PART
 from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 
 if TYPE_CHECKING:
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crowdgate.contracts.contract import Contract
-    from crowdgate.formats.written import Writer
+    from crowdgate.formats.byte_compare import Writer
     from crowdgate.guarantee import Guarantee
     from crowdgate.histogram import View
     from crowdgate.kind.forecast import Axes, Forecast
+    from crowdgate.kind.mechanism_output import MechanismOutput
     from crowdgate.kind.picture import Picture
-    from crowdgate.kind.prior import Prior, Told
+    from crowdgate.kind.prior import Prior, ReportedCounts
     from crowdgate.kind.randomness import Randomness
-    from crowdgate.kind.seen import Seen
     from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate
-    from crowdgate.kinds.rows.said import RowsManifest
-    from crowdgate.manifest import MechanismSaid
-    from crowdgate.manifest.values import Said
+    from crowdgate.kinds.rows.manifest_fields import RowsManifest
+    from crowdgate.manifest import MechanismFields
+    from crowdgate.manifest.values import ManifestFields
     from crowdgate.mechanisms.rows.safe_k import SafeK
 
 
@@ -36,7 +36,7 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
     name = "safe_k_anonymity"
     serves = "rows of real people at coarse levels, where no combination may be invented"
     spec = SafeKAnonymity
-    shapes = frozenset((Shape.STATIC, Shape.INPUT, Shape.ROWS, Shape.TABLE, Shape.SAMPLE))
+    shapes = frozenset((OutputType.STATIC, OutputType.INPUT, OutputType.ROWS, OutputType.TABLE, OutputType.SAMPLE))
     spends = frozenset(("mechanism", CHOICE_PART, JOINT_PART, MARGINS_PART))
 
     def attributes(self, spec: SafeKAnonymity) -> Sequence[str]:
@@ -44,17 +44,17 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
 
         return attributes(spec)
 
-    def beside(self, spec: SafeKAnonymity) -> Mapping[str, Fraction]:
-        from crowdgate.kinds.rows.plan import beside
+    def other_charges(self, spec: SafeKAnonymity) -> Mapping[str, Fraction]:
+        from crowdgate.kinds.rows.plan import other_charges
 
-        return beside(spec)
+        return other_charges(spec)
 
     def plan(self, spec: SafeKAnonymity, contract: Contract, allowance: Allowance) -> Planning[SafeK]:
         from crowdgate.kinds.rows.plan import plan
 
         return plan(spec, contract, allowance)
 
-    def figures(self, mechanism: SafeK) -> Figures:
+    def figures(self, mechanism: SafeK) -> MechanismFigures:
         from crowdgate.kinds.rows.plan import figures
 
         return figures(mechanism)
@@ -69,10 +69,10 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
 
         return protect(mechanism, static, counted, randomness)
 
-    def attacked(self, mechanism: SafeK, counted: Histograms, randomness: Randomness) -> Seen:
-        from crowdgate.kinds.rows.attacked import attacked
+    def mechanism_output(self, mechanism: SafeK, counted: Histograms, randomness: Randomness) -> MechanismOutput:
+        from crowdgate.kinds.rows.mechanism_output import mechanism_output
 
-        return attacked(mechanism, counted, randomness)
+        return mechanism_output(mechanism, counted, randomness)
 
     def publish(self, mechanism: SafeK, candidate: RowsCandidate, contract: Contract) -> PublishedRows:
         from crowdgate.kinds.rows.release import publish
@@ -89,25 +89,25 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
 
         return parameters(mechanism)
 
-    def mechanism(self, mechanism: SafeK, candidate: RowsCandidate) -> MechanismSaid:
+    def mechanism(self, mechanism: SafeK, candidate: RowsCandidate) -> MechanismFields:
         from crowdgate.kinds.rows.release import mechanism as stated
 
         return stated(mechanism, candidate)
 
-    def data(self, published: PublishedRows) -> Said:
+    def data(self, published: PublishedRows) -> ManifestFields:
         from crowdgate.kinds.rows.release import data
 
         return data(published)
 
-    def page(self, manifest: RowsManifest, published: PublishedRows) -> Page:
+    def page(self, manifest: RowsManifest, published: PublishedRows) -> KindPage:
         from crowdgate.kinds.rows.page import page
 
         return page(manifest, published)
 
-    def measured(self, manifest: RowsManifest, published: PublishedRows) -> Candidate:
-        from crowdgate.kinds.rows.verify import measured
+    def output_candidate(self, manifest: RowsManifest, published: PublishedRows) -> Candidate:
+        from crowdgate.kinds.rows.verify import output_candidate
 
-        return measured(manifest, published)
+        return output_candidate(manifest, published)
 
     def pictures(self, manifest: RowsManifest, published: PublishedRows) -> Sequence[Picture]:
         from crowdgate.kinds.rows.pictures import pictures
@@ -119,20 +119,20 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
 
         return private(mechanism, candidate, counted)
 
-    def promise(self, mechanism: SafeK, guarantee: Guarantee) -> list[str]:
-        from crowdgate.kinds.rows.plan import promise
+    def guarantee_text(self, mechanism: SafeK, guarantee: Guarantee) -> list[str]:
+        from crowdgate.kinds.rows.plan import guarantee_text
 
-        return promise(mechanism, guarantee)
+        return guarantee_text(mechanism, guarantee)
 
     def notes(self, mechanism: SafeK) -> list[str]:
         from crowdgate.kinds.rows.plan import notes
 
         return notes(mechanism)
 
-    def explained(self, mechanism: SafeK) -> Page:
-        from crowdgate.kinds.rows.explained import explained
+    def explanation(self, mechanism: SafeK) -> KindPage:
+        from crowdgate.kinds.rows.explanation import explanation
 
-        return explained(mechanism)
+        return explanation(mechanism)
 
     def outlook(self, mechanism: SafeK, prior: Prior) -> Forecast:
         from crowdgate.kinds.rows.outlook import outlook
@@ -144,25 +144,25 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
 
         return propose(levels)
 
-    def says(self) -> type[RowsManifest]:
-        from crowdgate.kinds.rows.said import RowsManifest
+    def manifest_class(self) -> type[RowsManifest]:
+        from crowdgate.kinds.rows.manifest_fields import RowsManifest
 
         return RowsManifest
 
-    def claims(self, manifest: RowsManifest) -> Iterator[str]:
-        from crowdgate.kinds.rows.verify import claims
+    def manifest_problems(self, manifest: RowsManifest) -> Iterator[str]:
+        from crowdgate.kinds.rows.verify import manifest_problems
 
-        return claims(manifest)
+        return manifest_problems(manifest)
 
     def read(self, folder: Path, manifest: RowsManifest, formats: Formats) -> PublishedRows:
         from crowdgate.kinds.rows.verify import read
 
         return read(folder, manifest, formats)
 
-    def tells(self, manifest: RowsManifest, published: PublishedRows) -> Iterable[Told]:
-        from crowdgate.kinds.rows.tells import tells
+    def counts_for_planning(self, manifest: RowsManifest, published: PublishedRows) -> Iterable[ReportedCounts]:
+        from crowdgate.kinds.rows.counts_for_planning import counts_for_planning
 
-        return tells(manifest, published)
+        return counts_for_planning(manifest, published)
 
 
 ROWS = RowsKind()

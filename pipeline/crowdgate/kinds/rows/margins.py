@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from crowdgate.histogram import Counts, Histogram
-from crowdgate.kinds.rows.candidate import Floats, Lookup, Margin, PublishedRows, Weighting
+from crowdgate.kinds.rows.candidate import CalibratedMargins, Floats, Lookup, PublishedMargin, PublishedRows
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 
 NUMBERS = ("estimate", "unbiased", "standard_error", "lower", "upper")
@@ -17,7 +17,7 @@ Labels = Mapping[tuple[str, str], Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False)
-class Met:
+class MarginFit:
     """What the released rows make of the cells of a margin: rows, their weights added up (in units), and how far that
     lies outside the interval: 0 inside, negative below; NaN where no row is released."""
 
@@ -40,16 +40,16 @@ def labels_of(held: PublishedRows) -> Labels:
     return {(each.column, each.level): each.labels for each in entries}
 
 
-def met(held: PublishedRows, margin: Margin) -> Met:
+def margin_fit(held: PublishedRows, margin: PublishedMargin) -> MarginFit:
     """What the rows make of a margin, in whole units: exact sums."""
-    weighting, labels = _bought(held), labels_of(held)
+    weighting, labels = _calibrated_margins(held), labels_of(held)
     sizes = [len(labels[axis]) for axis in margin.levels.items()]
     cell = cells(held.rows, margin.levels, weighting.lookup, sizes)
     rows, weighted = (np.zeros(prod(sizes), dtype=np.int64) for _ in range(2))
     np.add.at(rows, cell, held.rows.counts)
     np.add.at(weighted, cell, held.rows.counts * weighting.weights)
     near = np.clip(weighted / UNITS, margin.lower, margin.upper)
-    return Met(rows, weighted, np.where(rows > 0, weighted / UNITS - near, np.nan))
+    return MarginFit(rows, weighted, np.where(rows > 0, weighted / UNITS - near, np.nan))
 
 
 def margins_schema(axes: int) -> pa.Schema:
@@ -62,15 +62,15 @@ def margins_schema(axes: int) -> pa.Schema:
 
 def margins_table(held: PublishedRows) -> pa.Table:
     """All margins below each other: which table, the columns and labels of a cell, its numbers."""
-    weighting = _bought(held)
+    weighting = _calibrated_margins(held)
     axes = max((len(each.levels) for each in weighting.margins), default=0)
     columns = margins_schema(axes)
     parts = [_part(held, at, each, axes) for at, each in enumerate(weighting.margins, start=1)]
     return pa.concat_tables([part.cast(columns) for part in parts]).combine_chunks()
 
 
-def _part(held: PublishedRows, at: int, margin: Margin, axes: int) -> pa.Table:
-    labels, found = labels_of(held), met(held, margin)
+def _part(held: PublishedRows, at: int, margin: PublishedMargin, axes: int) -> pa.Table:
+    labels, found = labels_of(held), margin_fit(held, margin)
     shape = [len(labels[axis]) for axis in margin.levels.items()]
     size, codes = prod(shape), np.indices(shape).reshape(len(shape), prod(shape))
     columns: dict[str, object] = {"table": np.full(size, at)}
@@ -88,27 +88,27 @@ def _part(held: PublishedRows, at: int, margin: Margin, axes: int) -> pa.Table:
 def one_way(held: PublishedRows) -> Iterator[list[object]]:
     """The estimates of the margins of single columns: persons or rows of the full table."""
     labels = labels_of(held)
-    for margin in _bought(held).margins:
+    for margin in _calibrated_margins(held).margins:
         if len(margin.levels) != 1:
             continue
-        (axis,), found = margin.levels.items(), met(held, margin)
+        (axis,), found = margin.levels.items(), margin_fit(held, margin)
         for code, label in enumerate(labels[axis]):
-            residual = "" if np.isnan(found.residual[code]) else number(found.residual[code])
-            yield [*axis, label, number(margin.value[code]), number(margin.error[code]),
-                   *ends(margin.lower[code], margin.upper[code]), found.rows[code],
-                   number(found.weighted[code] / UNITS), residual]  # fmt: skip
+            residual = "" if np.isnan(found.residual[code]) else decimal_text(found.residual[code])
+            yield [*axis, label, decimal_text(margin.value[code]), decimal_text(margin.error[code]),
+                   *limits_text(margin.lower[code], margin.upper[code]), found.rows[code],
+                   decimal_text(found.weighted[code] / UNITS), residual]  # fmt: skip
 
 
-def number(value: float) -> str:
+def decimal_text(value: float) -> str:
     """A number with two decimals at the most."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def ends(lower: float, upper: float) -> tuple[str, str]:
+def limits_text(lower: float, upper: float) -> tuple[str, str]:
     """The ends of an interval with two decimals at the most, rounded outwards."""
-    return number(np.floor(lower * 100) / 100), number(np.ceil(upper * 100) / 100)
+    return decimal_text(np.floor(lower * 100) / 100), decimal_text(np.ceil(upper * 100) / 100)
 
 
-def _bought(held: PublishedRows) -> Weighting:
+def _calibrated_margins(held: PublishedRows) -> CalibratedMargins:
     assert held.weighting is not None, "margins were bought"
     return held.weighting

@@ -18,23 +18,23 @@ from crowdgate.kind.forecast import (
     Basis,
     CellErrors,
     Chart,
-    Column,
     Figure,
     Forecast,
     Listing,
+    ListingColumn,
     Value,
 )
-from crowdgate.kinds.rows.expected import ERROR_FACTOR, Kept, errors, share_of
-from crowdgate.kinds.rows.odds import gate_odds
+from crowdgate.kinds.rows.expected_retention import ERROR_FACTOR, ExpectedRetention, retained_share, table_errors
+from crowdgate.kinds.rows.gate_chances import pass_probabilities
 from crowdgate.kinds.rows.splits import splits
 from crowdgate.kinds.rows.trade_offs import trade_offs
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_FORECASTS
 from crowdgate.mechanisms.rows.spec import Candidates, SafeKAnonymity, SampleSource
-from crowdgate.report.numbers import percent, shown
+from crowdgate.report.numbers import format_value, percent
 
 if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
-    from crowdgate.kind.prior import Joint, Prior, Range
+    from crowdgate.kind.prior import ExpectedCounts, ExpectedRange, Prior
     from crowdgate.mechanisms.rows.safe_k import SafeK
 
 EPSILONS = tuple(Fraction(text) for text in ("0.25", "0.5", "1", "2"))
@@ -46,52 +46,52 @@ LEAST_PEOPLE = 1e-6
 Row = dict[str, Value]
 
 KEPT = (
-    Column("levels", "levels"),
-    Column("classes", "classes", "d"),
-    Column("share", "kept share", ".3f"),
-    Column("information", "information", ".2f"),
+    ListingColumn("levels", "levels"),
+    ListingColumn("classes", "classes", "d"),
+    ListingColumn("share", "kept share", ".3f"),
+    ListingColumn("information", "information", ".2f"),
 )
 """`information` sums ln(values) / ln(values at exact) over the attributes: 1 for each at exact, 0 for each at any."""
 
 ERRORS = (
-    Column("table", "table"),
-    Column("cells", "cells", "d"),
-    Column("error", "root mean square error"),
-    Column("low", "from"),
-    Column("high", "to"),
-    Column("lost", "lost rows", ".1%"),
+    ListingColumn("table", "table"),
+    ListingColumn("cells", "cells", "d"),
+    ListingColumn("error", "root mean square error"),
+    ListingColumn("low", "from"),
+    ListingColumn("high", "to"),
+    ListingColumn("lost", "lost rows", ".1%"),
 )
 
 
 def outlook(safe: SafeK, prior: Prior) -> Forecast:
     """Class size by both bounds, what other budgets and sampling rates would ask for, and how much stays."""
     joint = prior.joint(safe.levels)
-    kept = None if joint is None else Kept(joint, safe.k, safe.beta)
-    at_most = _of_some(safe, prior) if joint is None else None
+    kept = None if joint is None else ExpectedRetention(joint, safe.k, safe.beta)
+    at_most = _retention_by_some(safe, prior) if joint is None else None
     return Forecast(
         figures=tuple(_figures(safe, kept, at_most)),
         made=lambda: tuple(_listings(safe, prior, kept)),
         chart=Chart("trade_offs", "beta", "sampling rate beta", ("exact", "theorem5"),
                     "least k (dashed: Theorem 5)", "epsilon"),
         pictures=lambda: tuple(trade_offs(safe, _trade_offs(safe).rows, kept)),
-        errors=errors(kept),
-        keeping=lambda share: None if kept is None else _keeping(prior, kept, share),
+        errors=table_errors(kept),
+        keeping=lambda share: None if kept is None else _levels_retaining(prior, kept, share),
         compared=safe.levels,
         released=float(safe.beta) * (found.share.value if (found := kept or at_most) else 1.0),
-        stays=_stays(safe.beta, kept, at_most),
-        odds=gate_odds(safe, prior),
+        stays=_retention_text(safe.beta, kept, at_most),
+        odds=pass_probabilities(safe, prior),
     )  # fmt: skip
 
 
-def _stays(beta: Fraction, kept: Kept | None, at_most: Kept | None) -> str:
+def _retention_text(beta: Fraction, kept: ExpectedRetention | None, at_most: ExpectedRetention | None) -> str:
     found = kept or at_most
     if found is None:
         return ""
-    share, limit = shown(found.share.value, SHARE), "" if kept else "at most "
+    share, limit = format_value(found.share.value, SHARE), "" if kept else "at most "
     return f"{percent(beta)} of people are sampled, of whom {limit}about {share} stay"
 
 
-def _of_some(safe: SafeK, prior: Prior) -> Kept | None:
+def _retention_by_some(safe: SafeK, prior: Prior) -> ExpectedRetention | None:
     """What would stay by some of the attributes or at coarser levels, where classes by all have unknown shares or are
     too many: no class of more attributes or finer levels is larger than its own of fewer or coarser ones, so at most as
     much stays."""
@@ -101,16 +101,16 @@ def _of_some(safe: SafeK, prior: Prior) -> Kept | None:
         if prod(map(len, axes.values())) * len(known[name]) <= MOST_CELLS_FITTED:
             axes[name] = known[name]
     joint = prior.joint(axes)
-    return None if joint is None or not axes else Kept(joint, safe.k, safe.beta)
+    return None if joint is None or not axes else ExpectedRetention(joint, safe.k, safe.beta)
 
 
-def _listings(safe: SafeK, prior: Prior, kept: Kept | None) -> Iterator[Listing]:
+def _listings(safe: SafeK, prior: Prior, kept: ExpectedRetention | None) -> Iterator[Listing]:
     joint = None if kept is None else kept.joint
     note = NOTES[Basis.MARGINS if joint is None else joint.basis]
     yield _trade_offs(safe)
-    yield _kept_listing("expected_kept_share", "Expected kept share, as planned", _row(safe, prior, joint), note)
-    yield _kept_listing("recommended", "Recommended: the most informative levels that keep 9 rows in 10",
-                        _recommended(safe, prior, joint), note)  # fmt: skip
+    yield _retention_listing("expected_kept_share", "Expected kept share, as planned", _row(safe, prior, joint), note)
+    yield _retention_listing("recommended", "Recommended: the most informative levels that keep 9 rows in 10",
+                        _recommended_row(safe, prior, joint), note)  # fmt: skip
     yield from () if kept is None else splits(safe, kept)
     neighbours = tuple(_neighbours(safe, prior, joint))
     yield Listing("one_level_away", "One level away", KEPT, neighbours, note, further=True)
@@ -141,7 +141,7 @@ NOTES = {
 }
 
 
-def _figures(safe: SafeK, kept: Kept | None, at_most: Kept | None) -> Iterator[Figure]:
+def _figures(safe: SafeK, kept: ExpectedRetention | None, at_most: ExpectedRetention | None) -> Iterator[Figure]:
     part = safe.row_part
     theorem5 = _theorem5(part.epsilon, part.delta, safe.beta)
     yield Figure.exact("beta", "sampling rate beta", safe.beta)
@@ -151,12 +151,12 @@ def _figures(safe: SafeK, kept: Kept | None, at_most: Kept | None) -> Iterator[F
     yield Figure.exact("least_k.theorem5", "least k by Theorem 5 of Li, Qardaji, Su (2012)", theorem5)
     if kept is not None:
         basis = kept.joint.basis
-        yield _ranged("kept_share", "expected share of the sampled rows that stay", kept.share, basis)
-        yield _ranged("classes", "expected number of classes that stay", kept.classes, basis)
+        yield _ranged_figure("kept_share", "expected share of the sampled rows that stay", kept.share, basis)
+        yield _ranged_figure("classes", "expected number of classes that stay", kept.classes, basis)
     if at_most is not None:
         by = ", ".join(_named(safe, name, level) for name, level in at_most.joint.axes.items())
         label = f"expected share of the sampled rows that stay, at most: what stays by {by}"
-        yield _ranged("kept_share_at_most", label, at_most.share, at_most.joint.basis)
+        yield _ranged_figure("kept_share_at_most", label, at_most.share, at_most.joint.basis)
 
 
 def _named(safe: SafeK, name: str, level: Level) -> str:
@@ -164,11 +164,11 @@ def _named(safe: SafeK, name: str, level: Level) -> str:
     return name if len(level) == len(safe.levels[name]) else f"{name} ({level.name})"
 
 
-def _ranged(name: str, label: str, found: Range, basis: Basis) -> Figure:
+def _ranged_figure(name: str, label: str, found: ExpectedRange, basis: Basis) -> Figure:
     return Figure(name, label, found.value, found.low, found.high, basis)
 
 
-def _errors(kept: Kept) -> Listing:
+def _errors(kept: ExpectedRetention) -> Listing:
     rows = tuple(_error_row(axes, found) for axes, found in kept.tables())
     note = "in persons, each released row counted as 1 / beta of them, over all cells of a table"
     return Listing("expected_errors", "Expected errors of tables made of the rows", ERRORS, rows, note, further=True)
@@ -201,20 +201,20 @@ def _trade_offs(safe: SafeK) -> Listing:
             exact, printed = safe_k.least_k(epsilon, part.delta, beta), _theorem5(epsilon, part.delta, beta)
             rows.append({"epsilon": epsilon, "beta": beta, "exact": exact, "theorem5": printed})
     columns = (
-        Column("epsilon", "epsilon", "g"),
-        Column("beta", "beta", "g"),
-        Column("exact", "exact k", "d"),
-        Column("theorem5", "Theorem 5", "d"),
+        ListingColumn("epsilon", "epsilon", "g"),
+        ListingColumn("beta", "beta", "g"),
+        ListingColumn("exact", "exact k", "d"),
+        ListingColumn("theorem5", "Theorem 5", "d"),
     )
     note = "Theorem 5 needs an epsilon of at least -ln(1 - beta)"
     return Listing("trade_offs", "The least k at this delta", columns, tuple(rows), note)
 
 
-def _kept_listing(name: str, title: str, row: Row | None, note: str) -> Listing:
+def _retention_listing(name: str, title: str, row: Row | None, note: str) -> Listing:
     return Listing(name, title, KEPT, () if row is None else (row,), note, single=True)
 
 
-def _neighbours(safe: SafeK, prior: Prior, joint: Joint | None) -> Iterator[Row]:
+def _neighbours(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) -> Iterator[Row]:
     """All combinations that differ from the policy's in the level of one attribute."""
     for name, own in safe.levels.items():
         for level in prior.levels(name):
@@ -226,27 +226,27 @@ def _neighbours(safe: SafeK, prior: Prior, joint: Joint | None) -> Iterator[Row]
                     yield found
 
 
-def _recommended(safe: SafeK, prior: Prior, joint: Joint | None) -> Row | None:
+def _recommended_row(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) -> Row | None:
     """Of all combinations at least as coarse as the policy's, the most informative that keeps 9 rows in 10."""
     if joint is None:
         return None
     return next((_row(safe, prior, found) for found in _most_informative(prior, joint)
-                 if share_of(found.people, safe.k, safe.beta) >= GOOD_SHARE), None)  # fmt: skip
+                 if retained_share(found.people, safe.k, safe.beta) >= GOOD_SHARE), None)  # fmt: skip
 
 
-def _keeping(prior: Prior, kept: Kept, share: float) -> Axes | None:
+def _levels_retaining(prior: Prior, kept: ExpectedRetention, share: float) -> Axes | None:
     """The most informative levels at which the low end of the kept share is enough (where no range is known, its
     value), none of them `any`."""
     for joint in _most_informative(prior, kept.joint):
         if any(len(level) == 1 < len(kept.joint.axes[name]) for name, level in joint.axes.items()):
             continue
-        found = Kept(joint, kept.k, kept.beta)
+        found = ExpectedRetention(joint, kept.k, kept.beta)
         if found.expected >= share and (joint.basis in UNKNOWN or found.share.low >= share):
             return joint.axes
     return None
 
 
-def _most_informative(prior: Prior, joint: Joint) -> Iterator[Joint]:
+def _most_informative(prior: Prior, joint: ExpectedCounts) -> Iterator[ExpectedCounts]:
     """The table at all combinations of its levels and coarser ones, the most informative first; nothing where they are
     too many."""
     ladders = [_upwards(prior, name, level) for name, level in joint.axes.items()]
@@ -262,18 +262,21 @@ def _upwards(prior: Prior, name: str, level: Level) -> tuple[Level, ...]:
     return ladder[[each.name for each in ladder].index(level.name) :]
 
 
-def _coarser(prior: Prior, joint: Joint, axes: Axes) -> Joint:
+def _coarser(prior: Prior, joint: ExpectedCounts, axes: Axes) -> ExpectedCounts:
     """The table at coarser levels: its sums, which are a product where attributes are independent."""
     product_of = prior.joint(axes) if joint.basis is Basis.MARGINS else None
     return product_of or joint.summed(axes)
 
 
-def _row(safe: SafeK, prior: Prior, joint: Joint | None) -> Row | None:
+def _row(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) -> Row | None:
     """The expected kept share, or None where too little is known."""
     if joint is None:
         return None
     names = {name: level.name for name, level in joint.axes.items()}
-    classes, share = int(np.count_nonzero(joint.people > LEAST_PEOPLE)), Kept(joint, safe.k, safe.beta).expected
+    classes, share = (
+        int(np.count_nonzero(joint.people > LEAST_PEOPLE)),
+        ExpectedRetention(joint, safe.k, safe.beta).expected,
+    )
     return {"levels": names, "classes": classes, "share": share, "information": _all_information(prior, joint.axes)}
 
 

@@ -6,20 +6,20 @@ import numpy as np
 
 from crowdgate.accounting.numbers import decimal
 from crowdgate.histogram import Counts
-from crowdgate.kind.kind import Page
+from crowdgate.kind.kind import KindPage
 from crowdgate.kinds.rows import first_estimates
-from crowdgate.kinds.rows.candidate import Margin, PublishedRows, Weighting
-from crowdgate.kinds.rows.margins import ends, labels_of, met, number
-from crowdgate.kinds.rows.said import ChoiceSaid, MarginsSaid, RowsManifest
+from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedMargin, PublishedRows
+from crowdgate.kinds.rows.manifest_fields import ChoiceFields, MarginsFields, RowsManifest
+from crowdgate.kinds.rows.margins import decimal_text, labels_of, limits_text, margin_fit
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
-from crowdgate.mechanisms.rows.choice import choice_words
+from crowdgate.mechanisms.rows.choice import choice_sentence
 
 LISTED = 20
 """Cells in the README at most; the others stand in the files."""
 Cell = dict[str, object]
 
 
-def page(said: RowsManifest, held: PublishedRows) -> Page:
+def page(said: RowsManifest, held: PublishedRows) -> KindPage:
     """Columns, what was done, how to use it, and an example with the release's own numbers."""
     safe = said.mechanism
     values: dict[str, object] = {
@@ -28,44 +28,44 @@ def page(said: RowsManifest, held: PublishedRows) -> Page:
         "k": safe.k,
         "rows": safe.rows,
         "inherited": safe.inherited,
-        "choice": [] if safe.choice is None else [_chosen(safe.choice, said.format)],
+        "choice": [] if safe.choice is None else [_choice_text(safe.choice, said.format)],
     }
-    own = _first(said, held) if said.format == 1 else _second(said, held)
-    return Page(f"kinds/rows/release.{said.format}.md.j2", {**values, **own})
+    own = _first_format_values(said, held) if said.format == 1 else _second_format_values(said, held)
+    return KindPage(f"kinds/rows/release.{said.format}.md.j2", {**values, **own})
 
 
-def _chosen(choice: ChoiceSaid, form: int) -> str:
+def _choice_text(choice: ChoiceFields, form: int) -> str:
     price = f"{float(choice.epsilon):g}" if form == 1 else decimal(choice.epsilon)
-    return choice_words(choice.chosen, choice.candidates, choice.score, choice.target, choice.on, price)
+    return choice_sentence(choice.chosen, choice.candidates, choice.score, choice.target, choice.on, price)
 
 
-def _first(said: RowsManifest, held: PublishedRows) -> dict[str, object]:
+def _first_format_values(said: RowsManifest, held: PublishedRows) -> dict[str, object]:
     """What a README of format 1 says besides."""
     beta = said.mechanism.beta
-    found = first_estimates.largest(first_estimates.estimates(held.rows, beta, held.labels))
+    found = first_estimates.largest_cells(first_estimates.estimates(held.rows, beta, held.labels))
     return {
         "rest": f"{float(1 - beta):g}",
         "weight": f"{float(1 / beta):g}",
-        "examples": list(map(first_estimates.example, found)),
+        "examples": list(map(first_estimates.example_line, found)),
     }
 
 
-def _second(said: RowsManifest, held: PublishedRows) -> dict[str, object]:
+def _second_format_values(said: RowsManifest, held: PublishedRows) -> dict[str, object]:
     bought, weighting, found = said.mechanism.margins, held.weighting, said.data.margins
     if bought is None or weighting is None or found is None:
         return {"margins": None}
-    noise = {"kind": bought.noise, "tables": len(bought.queries), "cells": found.cells, "epsilon": _spent(said)}
+    noise = {"kind": bought.noise, "tables": len(bought.queries), "cells": found.cells, "epsilon": _costs_text(said)}
     weights = weighting.weights / UNITS
     return {
         "margins": noise,
         "coarser": bool(weighting.entries),
         "bounds": _bounds(bought),
-        "least": number(float(weights.min())) if len(weights) else "0",
-        "most": number(float(weights.max())) if len(weights) else "0",
+        "least": decimal_text(float(weights.min())) if len(weights) else "0",
+        "most": decimal_text(float(weights.max())) if len(weights) else "0",
         "flat": bool(len(weights)) and bool((weighting.weights == round(UNITS / said.mechanism.beta)).all()),
-        "effective": effective(held.rows.counts, weighting.weights),
-        "weighted": number(float(held.rows.counts @ weighting.weights) / UNITS),
-        "total": number(float(weighting.margins[0].value.sum())),
+        "effective": effective_sample_size(held.rows.counts, weighting.weights),
+        "weighted": decimal_text(float(held.rows.counts @ weighting.weights) / UNITS),
+        "total": decimal_text(float(weighting.margins[0].value.sum())),
         "represented": found.represented,
         "met": found.met,
         "examples": list(_largest(held, weighting)),
@@ -73,7 +73,7 @@ def _second(said: RowsManifest, held: PublishedRows) -> dict[str, object]:
     }
 
 
-def effective(counts: Counts, weights: Counts) -> int:
+def effective_sample_size(counts: Counts, weights: Counts) -> int:
     """How many equally weighted rows tell as much about a mean (Kish 1965), rounded down: (sum of weights)^2 / sum of
     squares. Weights are whole units."""
     pairs = list(zip(counts.tolist(), weights.tolist(), strict=True))
@@ -81,35 +81,41 @@ def effective(counts: Counts, weights: Counts) -> int:
     return int(sum(rows * weight for rows, weight in pairs) ** 2 // squares) if pairs else 0
 
 
-def _spent(said: RowsManifest) -> str:
+def _costs_text(said: RowsManifest) -> str:
     return next(decimal(part.epsilon) for part in said.guarantee.parts if part.name == "margins")
 
 
-def _bounds(bought: MarginsSaid) -> dict[str, str]:
+def _bounds(bought: MarginsFields) -> dict[str, str]:
     return {"low": f"{float(bought.low):g}", "high": f"{float(bought.high):g}"}
 
 
-def _largest(held: PublishedRows, weighting: Weighting, most: int = 3) -> Iterator[Cell]:
+def _largest(held: PublishedRows, weighting: CalibratedMargins, most: int = 3) -> Iterator[Cell]:
     """The largest cell of each of the one-way margins with the largest ones."""
     one_way = [each for each in weighting.margins if len(each.levels) == 1 and len(each.value)]
     for margin in sorted(one_way, key=lambda each: -float(each.value.max()))[:most]:
         yield _cell(held, margin, int(margin.value.argmax()))
 
 
-def _absent(held: PublishedRows, weighting: Weighting) -> Iterator[Cell]:
+def _absent(held: PublishedRows, weighting: CalibratedMargins) -> Iterator[Cell]:
     """Cells of one-way margins that no released row has, though the noisy count says that somebody is there."""
     shown = 0
     for margin in weighting.margins:
         if len(margin.levels) == 1:
-            for at in np.flatnonzero((met(held, margin).rows == 0) & (margin.lower > 0)).tolist():
+            for at in np.flatnonzero((margin_fit(held, margin).rows == 0) & (margin.lower > 0)).tolist():
                 shown += 1
                 if shown <= LISTED:
                     yield _cell(held, margin, at)
 
 
-def _cell(held: PublishedRows, margin: Margin, at: int) -> Cell:
-    (axis,), found = margin.levels.items(), met(held, margin)
+def _cell(held: PublishedRows, margin: PublishedMargin, at: int) -> Cell:
+    (axis,), found = margin.levels.items(), margin_fit(held, margin)
     labels: Sequence[str] = labels_of(held)[axis]
-    low, high = ends(margin.lower[at], margin.upper[at])
-    return {"column": axis[0], "label": labels[at], "rows": int(found.rows[at]), "estimate": number(margin.value[at]),
-            "interval": f"{low} to {high}", "weighted": number(found.weighted[at] / UNITS)}  # fmt: skip
+    low, high = limits_text(margin.lower[at], margin.upper[at])
+    return {
+        "column": axis[0],
+        "label": labels[at],
+        "rows": int(found.rows[at]),
+        "estimate": decimal_text(margin.value[at]),
+        "interval": f"{low} to {high}",
+        "weighted": decimal_text(found.weighted[at] / UNITS),
+    }

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from crowdgate.kind.facts import static_at_first
+from crowdgate.kind.facts import static_before_data
 from crowdgate.kind.forecast import PEOPLE
-from crowdgate.kind.picture import Limit, Picture, Point, Series
+from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series
 from crowdgate.kinds.rows.candidate import PublishedRows
-from crowdgate.kinds.rows.said import RowsManifest
-from crowdgate.measures.expected import EXPECTED_SHARE_IN_SETS_UP_TO
+from crowdgate.kinds.rows.manifest_fields import RowsManifest
+from crowdgate.measures.expected_classes import EXPECTED_SHARE_IN_SETS_UP_TO
 from crowdgate.measures.small_classes import SINGLETONS
 from crowdgate.policy.policy import GateRule
 
@@ -18,7 +18,7 @@ SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 
 def pictures(said: RowsManifest, held: PublishedRows) -> Sequence[Picture]:
     """The classes of the release, and people in small groups of the whole table: expected, and measured with noise."""
-    return [each for each in (_classes(said, held), _alone(said)) if each is not None]
+    return [each for each in (_classes(said, held), _small_classes_picture(said)) if each is not None]
 
 
 def _classes(said: RowsManifest, held: PublishedRows) -> Picture | None:
@@ -26,7 +26,7 @@ def _classes(said: RowsManifest, held: PublishedRows) -> Picture | None:
     if not len(sizes):
         return None
     steps = sorted({*(size for size in SIZES if size <= sizes[-1]), int(sizes[-1])})
-    points = tuple(Point(float(size), float(np.searchsorted(sizes, size, side="right"))) for size in steps)
+    points = tuple(PicturePoint(float(size), float(np.searchsorted(sizes, size, side="right"))) for size in steps)
     return Picture(
         "class sizes", "Classes of equal rows in the release, up to each size", "rows in a class", "classes",
         (Series("classes up to this size", points, "joined"),), (_k(said),), place_scale="log", format=PEOPLE,
@@ -34,7 +34,7 @@ def _classes(said: RowsManifest, held: PublishedRows) -> Picture | None:
     )  # fmt: skip
 
 
-def _alone(said: RowsManifest) -> Picture | None:
+def _small_classes_picture(said: RowsManifest) -> Picture | None:
     """Both are of the whole table at the finest levels, before anything is sampled or left out."""
     expected, noisy = tuple(_expected(said)), tuple(_noisy(said))
     series = [("expected from public counts", expected, "joined"), ("measured, with noise", noisy, "marked")]
@@ -45,7 +45,7 @@ def _alone(said: RowsManifest) -> Picture | None:
         "small groups", "People who share their values with few in the whole table", "size of the group",
         "people in groups up to it", made, (_k(said),), "log", "log", format=PEOPLE,
         note="How identifying the columns are, before anything is sampled or left out; not what is published. What is"
-        f" expected is by {', '.join(static_at_first(said).levels) or 'nothing'}, what is measured by all columns.",
+        f" expected is by {', '.join(static_before_data(said).levels) or 'nothing'}, what is measured by all columns.",
     )  # fmt: skip
 
 
@@ -53,9 +53,9 @@ def _k(said: RowsManifest) -> Limit:
     return Limit(f"k = {said.mechanism.k}, below which classes are left out", float(said.mechanism.k), "place")
 
 
-def _expected(said: RowsManifest) -> Iterator[Point]:
+def _expected(said: RowsManifest) -> Iterator[PicturePoint]:
     """None where no public counts are in the manifest, or the classes are too many."""
-    static, measure = static_at_first(said), EXPECTED_SHARE_IN_SETS_UP_TO
+    static, measure = static_before_data(said), EXPECTED_SHARE_IN_SETS_UP_TO
     if not static.levels or measure.of_static is None:
         return
     for size in SIZES[:7]:
@@ -63,12 +63,12 @@ def _expected(said: RowsManifest) -> Iterator[Point]:
         found = measure.of_static(static, rule)
         if found is not None:
             value, low, high = (float(end) * static.people for end in (found.value, found.lower, found.upper))
-            yield Point(float(size), value, *((low, high) if high - low > 1 else (None, None)))
+            yield PicturePoint(float(size), value, *((low, high) if high - low > 1 else (None, None)))
 
 
-def _noisy(said: RowsManifest) -> Iterator[Point]:
+def _noisy(said: RowsManifest) -> Iterator[PicturePoint]:
     for gate in said.verdicts:
         shown = gate.verdict.shown
         if gate.measure == SINGLETONS.name and shown is not None:
             value, low, high = (float(each) for each in (shown.value, shown.low, shown.high))
-            yield Point(1.0, max(value, 0.0), max(low, 0.0), high)
+            yield PicturePoint(1.0, max(value, 0.0), max(low, 0.0), high)

@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import decimal
-from crowdgate.candidate import Figures
+from crowdgate.candidate import MechanismFigures
 from crowdgate.errors import Finding
 from crowdgate.guarantee import Guarantee, Part
-from crowdgate.kind.kind import Allowance, Planned, Planning
-from crowdgate.manifest import guarantee_words
+from crowdgate.kind.kind import Allowance, PlannedMechanism, Planning
+from crowdgate.manifest import guarantee_sentences
+from crowdgate.mechanisms.rows.charge_names import MARGINS_PART, WEIGHT
 from crowdgate.mechanisms.rows.choice import choice_parts
-from crowdgate.mechanisms.rows.parts import MARGINS_PART, WEIGHT
 from crowdgate.mechanisms.rows.safe_k import SafeK, plan_safe_k
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def attributes(spec: SafeKAnonymity) -> Sequence[str]:
     return list(spec.attributes)
 
 
-def beside(spec: SafeKAnonymity) -> Mapping[str, Fraction]:
+def other_charges(spec: SafeKAnonymity) -> Mapping[str, Fraction]:
     """The price of choosing levels, and of margins."""
     chosen = {} if spec.choose is None else {"the choice of levels": spec.choose.epsilon}
     return chosen if spec.margins is None else {**chosen, "the margins": spec.margins.epsilon}
@@ -45,7 +45,7 @@ def plan(spec: SafeKAnonymity, contract: Contract, allowance: Allowance) -> Plan
     parts = choice_parts(spec.choose, allowance.epsilon - epsilon, allowance.delta - delta)
     mechanism, findings = plan_safe_k(spec, contract, parts[0], bought)
     spent = (*parts[1:], *(() if bought is None else (bought,)))
-    planned = None if mechanism is None else Planned(mechanism, (mechanism.part, *spent))
+    planned = None if mechanism is None else PlannedMechanism(mechanism, (mechanism.part, *spent))
     return planned, [*_name_findings(spec), *findings]
 
 
@@ -56,9 +56,9 @@ def _name_findings(spec: SafeKAnonymity) -> Iterator[Finding]:
         yield ("attributes", WEIGHT), found, "attributes of other names, or no margins", None
 
 
-def figures(safe: SafeK) -> Figures:
+def figures(safe: SafeK) -> MechanismFigures:
     """No class below k is published, of a sample."""
-    return Figures(safe.k, safe.levels, safe.beta)
+    return MechanismFigures(safe.k, safe.levels, safe.beta)
 
 
 def views(safe: SafeK) -> Mapping[str, View]:
@@ -66,9 +66,9 @@ def views(safe: SafeK) -> Mapping[str, View]:
     return {VIEW: safe.view}
 
 
-def promise(safe: SafeK, guarantee: Guarantee) -> list[str]:
+def guarantee_text(safe: SafeK, guarantee: Guarantee) -> list[str]:
     """The guarantee in words: total, parts, and the form for users who take the number of people as known."""
-    return guarantee_words(guarantee, safe.beta, safe.rows)
+    return guarantee_sentences(guarantee, safe.beta, safe.rows)
 
 
 def notes(safe: SafeK) -> list[str]:

@@ -11,34 +11,34 @@ from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, project
 from crowdgate.kind.kind import Sections
 from crowdgate.kind.randomness import Randomness
-from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate, Weighting
-from crowdgate.kinds.rows.margins import met
-from crowdgate.kinds.rows.plan import VIEW
-from crowdgate.kinds.rows.said import (
-    ChoiceSaid,
-    ColumnSaid,
-    LevelSaid,
+from crowdgate.kinds.rows.calibrated_margins import calibrated_margins
+from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedRows, RowsCandidate
+from crowdgate.kinds.rows.manifest_fields import (
+    ChoiceFields,
     MarginsData,
-    MarginsSaid,
+    MarginsFields,
+    RowsColumnFields,
     RowsData,
+    RowsLevelFields,
     RowsMechanism,
-    told_columns,
+    released_columns,
 )
+from crowdgate.kinds.rows.margins import margin_fit
+from crowdgate.kinds.rows.plan import VIEW
 from crowdgate.kinds.rows.utility import utility
-from crowdgate.kinds.rows.weighting import weighted
 from crowdgate.kinds.rows.weights import bounds
-from crowdgate.manifest import dumped
+from crowdgate.manifest import json_fields
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
-from crowdgate.mechanisms.rows.choice import Choice
+from crowdgate.mechanisms.rows.choice import LevelSelection
 from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.mechanisms.tables.dp_tables import DpTables
-from crowdgate.noisy.stating import noise_stated
+from crowdgate.noisy_counts.statements import noise_fields
 from crowdgate.publish.dictionary import entries
 
 
 def protect(safe: SafeK, static: Static, counted: Mapping[str, Histogram], randomness: Randomness) -> RowsCandidate:
     """Choose the levels if they are open, sample with fresh coins, suppress; draw the margins that were bought."""
-    made = safe.protect(counted[VIEW], randomness.coins(safe.beta), randomness.select, randomness.vectors)
+    made = safe.protect(counted[VIEW], randomness.subsampler(safe.beta), randomness.select, randomness.vectors)
     static = replace(static, levels=made.levels)
     return RowsCandidate(
         static=static, rows=made.output, table=made.full, sample=made.sample, noise=randomness.noise,
@@ -48,7 +48,7 @@ def protect(safe: SafeK, static: Static, counted: Mapping[str, Histogram], rando
 
 def parameters(safe: SafeK) -> dict[str, Any]:
     """What can be said of the mechanism before a release: what may be chosen stands for the level."""
-    stated = dumped(_mechanism(safe, safe.levels))
+    stated = json_fields(_mechanism(safe, safe.levels))
     if safe.choice is not None:
         for name in safe.choice.chosen:
             stated["attributes"][name] = [level.name for level in safe.choice.lattice.candidates[name]]
@@ -69,16 +69,16 @@ def _mechanism(safe: SafeK, at: Mapping[str, Level]) -> RowsMechanism:
     )  # fmt: skip
 
 
-def _margins(made: DpTables, beta: Fraction) -> MarginsSaid:
+def _margins(made: DpTables, beta: Fraction) -> MarginsFields:
     low, high = bounds(beta)
-    stated = noise_stated(made, "least-variance")
-    return MarginsSaid.model_validate(
+    stated = noise_fields(made, "least-variance")
+    return MarginsFields.model_validate(
         {**stated, "calibration": "ridge", "unit": Fraction(1, UNITS), "low": low, "high": high}
     )
 
 
-def _choice(choice: Choice) -> ChoiceSaid:
-    return ChoiceSaid(
+def _choice(choice: LevelSelection) -> ChoiceFields:
+    return ChoiceFields(
         chosen=tuple(choice.chosen), candidates=len(choice.lattice), score=choice.score, target=choice.lattice.last,
         on=choice.on, epsilon=choice.epsilon,
     )  # fmt: skip
@@ -88,25 +88,27 @@ def publish(safe: SafeK, candidate: RowsCandidate, contract: Contract) -> Publis
     """The released rows, with every column at its level; margins and weights where they were bought. A column at `any`
     has nothing to say and is left out."""
     levels, static = candidate.static.levels, candidate.static
-    told = [name for name in levels if name in told_columns({n: level.name for n, level in levels.items()})]
+    told = [name for name in levels if name in released_columns({n: level.name for n, level in levels.items()})]
     columns = entries([(contract.by_name[name], levels[name]) for name in told])
-    weighting = None if candidate.margins is None else weighted(safe.beta, candidate, candidate.margins, contract)
+    weighting = (
+        None if candidate.margins is None else calibrated_margins(safe.beta, candidate, candidate.margins, contract)
+    )
     return PublishedRows(project(candidate.rows, told), columns, tuple(map(static.ordered, told)), weighting)
 
 
 def data(held: PublishedRows) -> RowsData:
     """What the manifest says of the files: columns, rows, classes."""
     columns = tuple(
-        ColumnSaid(name=each.column, level=each.level, values=len(each.labels), ordered=ordered)
+        RowsColumnFields(name=each.column, level=each.level, values=len(each.labels), ordered=ordered)
         for each, ordered in zip(held.columns, held.ordered, strict=True)
     )
     margins = None if held.weighting is None else _margins_data(held, held.weighting)
     return RowsData(columns=columns, rows=held.rows.rows, classes=len(held.rows), margins=margins)
 
 
-def _margins_data(held: PublishedRows, weighting: Weighting) -> MarginsData:
-    found = [met(held, margin) for margin in weighting.margins]
-    levels = tuple(LevelSaid(name=e.column, level=e.level, values=len(e.labels)) for e in weighting.entries)
+def _margins_data(held: PublishedRows, weighting: CalibratedMargins) -> MarginsData:
+    found = [margin_fit(held, margin) for margin in weighting.margins]
+    levels = tuple(RowsLevelFields(name=e.column, level=e.level, values=len(e.labels)) for e in weighting.entries)
     return MarginsData(
         levels=levels, cells=sum(len(each.rows) for each in found),
         represented=sum(int((each.rows > 0).sum()) for each in found),

@@ -19,9 +19,9 @@ from crowdgate.accounting import safe_k
 from crowdgate.accounting.person import per_row
 from crowdgate.accounting.tables_plan import NoiseKind, Query, law_of, split_budget, tables_budget
 from crowdgate.guarantee import Part
-from crowdgate.kind.forecast import Axes, Column, Floats, Listing, Value
-from crowdgate.kind.prior import Joint, coarsened
-from crowdgate.kinds.rows.expected import Kept, stays
+from crowdgate.kind.forecast import Axes, Floats, Listing, ListingColumn, Value
+from crowdgate.kind.prior import ExpectedCounts, coarsened
+from crowdgate.kinds.rows.expected_retention import ExpectedRetention, retention_probabilities
 from crowdgate.mechanisms.tables.consistency import variances_after
 
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 PARTS = tuple(Fraction(tenths, 10) for tenths in range(1, 6))
 BETAS = tuple(Fraction(text) for text in ("0.1", "0.2", "0.3", "0.5", "0.7"))
 COLUMNS = (
-    Column("margins", "epsilon of margins", "g"),
-    Column("beta", "beta", "g"),
-    Column("k", "k", "d"),
-    Column("kept_share", "kept share", ".3f"),
-    Column("classes", "classes", ".0f"),
-    Column("margin_error", "error of margins"),
-    Column("weighted_error", "of weighted rows, at least"),
+    ListingColumn("margins", "epsilon of margins", "g"),
+    ListingColumn("beta", "beta", "g"),
+    ListingColumn("k", "k", "d"),
+    ListingColumn("kept_share", "kept share", ".3f"),
+    ListingColumn("classes", "classes", ".0f"),
+    ListingColumn("margin_error", "error of margins"),
+    ListingColumn("weighted_error", "of weighted rows, at least"),
 )
 NOTE = (
     "errors are root mean squares over all cells of two attributes; rows without margins are not weighted, and tell"
@@ -45,7 +45,7 @@ NOTE = (
 Row = dict[str, Value]
 
 
-def splits(safe: SafeK, kept: Kept) -> Iterator[Listing]:
+def splits(safe: SafeK, kept: ExpectedRetention) -> Iterator[Listing]:
     """The policy as it is, the same without margins, and the split and rate with the least error of weighted rows.
 
     Nothing where the sample is inherited or levels are chosen, or where no two attributes have several values.
@@ -78,7 +78,7 @@ def _tables(safe: SafeK) -> list[Axes]:
     return [{name: safe.levels[name] for name in way} for way in ways]
 
 
-def _row(safe: SafeK, joint: Joint, tables: Sequence[Axes], bought: Fraction, beta: Fraction) -> Row | None:
+def _row(safe: SafeK, joint: ExpectedCounts, tables: Sequence[Axes], bought: Fraction, beta: Fraction) -> Row | None:
     """What that epsilon for margins and that sampling rate come to; None where no k keeps the rest."""
     now = Part("margins", Fraction(0), Fraction(0)) if safe.margins is None else safe.margins.part
     left = (safe.part.epsilon + now.epsilon - bought, safe.part.delta + (Fraction(0) if bought else now.delta))
@@ -86,20 +86,22 @@ def _row(safe: SafeK, joint: Joint, tables: Sequence[Axes], bought: Fraction, be
         k = safe_k.least_k(*per_row(*left, safe.rows), beta)
     except ValueError:
         return None
-    kept = Kept(joint, k, beta)
+    kept = ExpectedRetention(joint, k, beta)
     said: Row = {"margins": bought, "beta": beta, "k": k, "kept_share": kept.expected, "classes": kept.classes.value}
     errors = _errors(safe, kept, tables, bought, now.delta) if bought else (None, None)
     return {**said, "margin_error": errors[0], "weighted_error": errors[1]}
 
 
-def _errors(safe: SafeK, kept: Kept, tables: Sequence[Axes], epsilon: Fraction, delta: Fraction) -> tuple[float, float]:
+def _errors(
+    safe: SafeK, kept: ExpectedRetention, tables: Sequence[Axes], epsilon: Fraction, delta: Fraction
+) -> tuple[float, float]:
     """The root mean square error of the margins of two attributes, and at the least that of weighted rows."""
     noise: NoiseKind = "laplace" if safe.margins is None else safe.margins.spec.noise
     queries = [Query(", ".join(axes), prod(map(len, axes.values()))) for axes in tables]
     spends = split_budget(queries, tables_budget(epsilon, delta, noise).spend, noise, "least-variance")
     drawn = [law_of(query, spend, safe.rows, noise).variance for query, spend in zip(queries, spends, strict=True)]
     after, _ = variances_after(tables, drawn)
-    absent = np.log1p(-np.minimum(stays(kept), 1 - 1e-15))
+    absent = np.log1p(-np.minimum(retention_probabilities(kept), 1 - 1e-15))
     of_margins, of_rows = [], []
     for axes, variance in zip(tables, after, strict=True):
         if len(axes) == 2:
@@ -112,7 +114,7 @@ def _root_mean(squares: Sequence[Floats]) -> float:
     return sqrt(float(np.mean(np.concatenate(squares))))
 
 
-def _least(joint: Joint, axes: Axes, absent: Floats, variance: Floats) -> Floats:
+def _least(joint: ExpectedCounts, axes: Axes, absent: Floats, variance: Floats) -> Floats:
     """The least expected squared error of every cell."""
     people, none = (coarsened(part, joint.axes, axes).reshape(-1) for part in (joint.people, absent))
     missing = np.exp(none)

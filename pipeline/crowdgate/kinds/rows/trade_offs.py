@@ -4,39 +4,39 @@ point."""
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from crowdgate.kind.forecast import SHARE, Value, plain
-from crowdgate.kind.picture import Picture, Point, Series
-from crowdgate.kinds.rows.expected import Kept
+from crowdgate.kind.forecast import SHARE, Value, json_value
+from crowdgate.kind.picture import Picture, PicturePoint, Series
+from crowdgate.kinds.rows.expected_retention import ExpectedRetention
 from crowdgate.mechanisms.rows.safe_k import SafeK
 
 Row = Mapping[str, Value]
 
 
-def trade_offs(safe: SafeK, rows: Sequence[Row], kept: Kept | None) -> Iterator[Picture]:
+def trade_offs(safe: SafeK, rows: Sequence[Row], kept: ExpectedRetention | None) -> Iterator[Picture]:
     """The least k and, where enough is known of the attributes, the share of the sampled rows that would stay. `rows`
     are those of the listing of trade-offs."""
     x, chosen = "sampling rate beta", float(safe.beta)
     lines = tuple(Series(name, points, "joined") for name, points in _lines(rows, lambda k, _: float(k)))
-    own = Series("this policy", (Point(chosen, float(safe.k)),), "chosen")
+    own = Series("this policy", (PicturePoint(chosen, float(safe.k)),), "chosen")
     yield Picture("least k", "The least k at this delta, by epsilon", x, "k", (*lines, own), value_scale="log")
     if kept is None:
         return
-    shares = _lines(rows, lambda k, beta: Kept(kept.joint, k, beta).expected)
+    shares = _lines(rows, lambda k, beta: ExpectedRetention(kept.joint, k, beta).expected)
     lines = tuple(Series(name, points, "joined") for name, points in shares)
-    own = Series("this policy", (Point(chosen, kept.share.value, *_ends(kept)),), "chosen")
+    own = Series("this policy", (PicturePoint(chosen, kept.share.value, *_share_range(kept)),), "chosen")
     title, note = "Expected share of the sampled rows that stay, by epsilon", str(kept.joint.basis)
     yield Picture("kept share", title, x, "share of the sampled rows", (*lines, own), note=note, format=SHARE)
 
 
-def _lines(rows: Sequence[Row], of: Callable[[int, Fraction], float]) -> Iterator[tuple[str, tuple[Point, ...]]]:
+def _lines(rows: Sequence[Row], of: Callable[[int, Fraction], float]) -> Iterator[tuple[str, tuple[PicturePoint, ...]]]:
     """A line for each epsilon: what `of` makes of the least k and the sampling rate."""
     for epsilon in sorted({Fraction(row["epsilon"]) for row in rows}):  # type: ignore[arg-type]
         own = [row for row in rows if row["epsilon"] == epsilon and row["exact"] is not None]
-        points = [Point(plain(row["beta"]), of(plain(row["exact"]), row["beta"])) for row in own]  # type: ignore[arg-type]
+        points = [PicturePoint(json_value(row["beta"]), of(json_value(row["exact"]), row["beta"])) for row in own]  # type: ignore[arg-type]
         yield f"epsilon {float(epsilon):g}", tuple(points)
 
 
-def _ends(kept: Kept) -> tuple[float, float] | tuple[()]:
+def _share_range(kept: ExpectedRetention) -> tuple[float, float] | tuple[()]:
     """The ends of what is expected, where something is known of them."""
     low, high = kept.share.low, kept.share.high
     return (low, high) if high - low < 1 else ()

@@ -39,7 +39,7 @@ def utility(candidate: RowsCandidate, mechanism: SafeK) -> dict[str, Any]:
         },
         "discernibility": worth.discernibility(output, sample.rows),
         "class sizes": worth.class_sizes(output),
-        "attributes": {name: _before_and_after(output, full, name, level) for name, level in levels.items()},
+        "attributes": {name: _share_changes(output, full, name, level) for name, level in levels.items()},
         "margins": [
             {
                 "of": list(error.names),
@@ -53,7 +53,7 @@ def utility(candidate: RowsCandidate, mechanism: SafeK) -> dict[str, Any]:
     }
 
 
-def _before_and_after(output: Histogram, full: Histogram, name: str, level: Level) -> dict[str, dict[str, float]]:
+def _share_changes(output: Histogram, full: Histogram, name: str, level: Level) -> dict[str, dict[str, float]]:
     """Of the values of an attribute their shares of the table and of the release."""
     shares = {of: _shares(rows, name, len(level)) for of, rows in (("table", full), ("release", output))}
     return {label: {of: float(each[at]) for of, each in shares.items()} for at, label in enumerate(level.labels)}

@@ -8,30 +8,30 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crowdgate.accounting import safe_k
-from crowdgate.candidate import Candidate, Fact
+from crowdgate.candidate import Candidate, ColumnFacts
 from crowdgate.errors import VerificationFailed
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import ANY, ANY_LABEL
 from crowdgate.histogram import Histogram, with_column
 from crowdgate.kind.facts import level_of, static_of
 from crowdgate.kind.kind import Formats
-from crowdgate.kinds.rows.bought import margins_problems, read_weighting
 from crowdgate.kinds.rows.candidate import PublishedRows
 from crowdgate.kinds.rows.files import schema
-from crowdgate.kinds.rows.said import ChoiceSaid, RowsManifest, told_columns
-from crowdgate.manifest import guarantee_words
+from crowdgate.kinds.rows.manifest_fields import ChoiceFields, RowsManifest, released_columns
+from crowdgate.kinds.rows.margins_check import margins_problems, read_weighting
+from crowdgate.manifest import guarantee_sentences
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
+from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, JOINT_PART, WEIGHT
 from crowdgate.mechanisms.rows.choice import joint_delta
-from crowdgate.mechanisms.rows.parts import CHOICE_PART, JOINT_PART, WEIGHT
 from crowdgate.mechanisms.rows.safe_k import row_part
-from crowdgate.publish.dictionary import DICTIONARY, Entry, read_dictionary
+from crowdgate.publish.dictionary import DICTIONARY, DictionaryEntry, read_dictionary
+from crowdgate.publish.row_runs import RowRuns
 from crowdgate.publish.rows import DATA
-from crowdgate.publish.runs import Runs
 
 Codes = npt.NDArray[np.int32]
 
 
-def claims(said: RowsManifest) -> Iterator[str]:
+def manifest_problems(said: RowsManifest) -> Iterator[str]:
     """What does not hold of the guarantee, the choice and the columns by themselves."""
     mechanism = said.mechanism
     guarantee = said.guarantee.guarantee
@@ -39,7 +39,7 @@ def claims(said: RowsManifest) -> Iterator[str]:
     if not 0 < mechanism.beta < 1:
         yield "the sampling rate is not between 0 and 1"
         return
-    if said.guarantee.words != tuple(guarantee_words(guarantee, mechanism.beta, rows)):
+    if said.guarantee.words != tuple(guarantee_sentences(guarantee, mechanism.beta, rows)):
         yield "the words of the guarantee are not its numbers"
     if (rows != 1 and guarantee.unit == "row") or rows != said.facts.rows_per_unit:
         yield "the rows of a privacy unit are not those of its unit"
@@ -51,7 +51,7 @@ def claims(said: RowsManifest) -> Iterator[str]:
         yield "the choice of levels is not paid as the mechanism says"
         return
     yield from _delta_problems(said, parts)
-    told = mechanism.attributes if said.format == 1 else told_columns(mechanism.attributes)
+    told = mechanism.attributes if said.format == 1 else released_columns(mechanism.attributes)
     if {name: mechanism.attributes[name] for name in told} != {each.name: each.level for each in said.data.columns}:
         yield "the columns of the data are not the mechanism's"
     if said.data.rows > said.facts.people * rows:
@@ -89,7 +89,7 @@ def _delta_problems(said: RowsManifest, parts: Mapping[str, Part]) -> Iterator[s
         yield f"k {mechanism.k} does not reach the stated delta"
 
 
-def _choice_is_paid(choice: ChoiceSaid | None, parts: Mapping[str, Part]) -> bool:
+def _choice_is_paid(choice: ChoiceFields | None, parts: Mapping[str, Part]) -> bool:
     """Whether the parts say of the choice what the mechanism says: none, one on the full table, one on the sample."""
     names = {"mechanism", CHOICE_PART, JOINT_PART} & set(parts)
     if choice is None:
@@ -119,7 +119,7 @@ def read(folder: Path, said: RowsManifest, formats: Formats) -> PublishedRows:
             raise VerificationFailed(f"{DATA}.{end}: missing")
     end = min(formats, key=lambda name: said.files[f"{DATA}.{name}"].bytes)
     bought = said.mechanism.margins is not None
-    runs = Runs(f"{DATA}.{end}", columns, said.data.classes, WEIGHT if bought else None, UNITS)
+    runs = RowRuns(f"{DATA}.{end}", columns, said.data.classes, WEIGHT if bought else None, UNITS)
     form = schema(columns, ordered, first=said.format == 1, weighted=bought)
     try:
         for piece in formats[end].read(folder / runs.file, form, said.data.rows):
@@ -131,7 +131,9 @@ def read(folder: Path, said: RowsManifest, formats: Formats) -> PublishedRows:
     return PublishedRows(rows, columns, ordered, weighting)
 
 
-def _split(said: RowsManifest, listed: Sequence[Entry]) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+def _split(
+    said: RowsManifest, listed: Sequence[DictionaryEntry]
+) -> tuple[tuple[DictionaryEntry, ...], tuple[DictionaryEntry, ...]]:
     """The columns of the rows, and those at levels that only margins have."""
     own = [(each.name, each.level, each.values) for each in said.data.columns]
     more = () if said.data.margins is None else said.data.margins.levels
@@ -142,7 +144,7 @@ def _split(said: RowsManifest, listed: Sequence[Entry]) -> tuple[tuple[Entry, ..
     return tuple(listed[: len(own)]), tuple(listed[len(own) :])
 
 
-def _released(runs: "Runs", said: RowsManifest) -> Histogram:
+def _released(runs: "RowRuns", said: RowsManifest) -> Histogram:
     rows, k = runs.histogram(), said.mechanism.k
     if len(rows) and int(rows.counts.min()) < k:
         raise VerificationFailed(f"{runs.file}: a class has fewer than {k} rows")
@@ -151,13 +153,13 @@ def _released(runs: "Runs", said: RowsManifest) -> Histogram:
     return rows
 
 
-def measured(said: RowsManifest, held: PublishedRows) -> Candidate:
+def output_candidate(said: RowsManifest, held: PublishedRows) -> Candidate:
     """The rows as output measures read them, columns at `any` among them."""
     levels = {each.column: level_of(each.level, each.labels) for each in held.columns}
-    facts = {each.column: Fact(ordered=known) for each, known in zip(held.columns, held.ordered, strict=True)}
+    facts = {each.column: ColumnFacts(ordered=known) for each, known in zip(held.columns, held.ordered, strict=True)}
     rows = held.rows
     for name in said.mechanism.attributes:
         if name not in levels:
-            levels[name], facts[name] = level_of(ANY, (ANY_LABEL,)), Fact()
+            levels[name], facts[name] = level_of(ANY, (ANY_LABEL,)), ColumnFacts()
             rows = with_column(rows, name)
     return Candidate(static=static_of(said, levels, facts, said.mechanism.k), rows=rows)

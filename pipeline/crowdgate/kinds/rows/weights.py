@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from crowdgate.histogram import Counts, Histogram
-from crowdgate.kinds.rows.candidate import Lookup, Margin
+from crowdgate.kinds.rows.candidate import Lookup, PublishedMargin
 from crowdgate.kinds.rows.margins import cells
 from crowdgate.mechanisms.rows import calibration
 
@@ -20,7 +20,9 @@ def bounds(beta: Fraction) -> tuple[Fraction, Fraction]:
     return calibration.LEAST / beta, calibration.MOST / beta
 
 
-def weights_of(rows: Histogram, beta: Fraction, margins: Sequence[Margin], lookup: Lookup, sizes: Sizes) -> Counts:
+def weights_of(
+    rows: Histogram, beta: Fraction, margins: Sequence[PublishedMargin], lookup: Lookup, sizes: Sizes
+) -> Counts:
     """The weight of every class, in units; 1 / beta for all where the margins are too noisy for weights to be found."""
     try:
         return calibration.calibrate(rows.counts, _constraints(rows, margins, lookup, sizes), 1 / beta).weights
@@ -29,7 +31,7 @@ def weights_of(rows: Histogram, beta: Fraction, margins: Sequence[Margin], looku
 
 
 def weights_problems(
-    rows: Histogram, weights: Counts, beta: Fraction, margins: Sequence[Margin], lookup: Lookup, sizes: Sizes
+    rows: Histogram, weights: Counts, beta: Fraction, margins: Sequence[PublishedMargin], lookup: Lookup, sizes: Sizes
 ) -> Iterator[str]:
     """Whether weights are those that the released rows and the margins give."""
     found = weights_of(rows, beta, margins, lookup, sizes)
@@ -38,11 +40,11 @@ def weights_problems(
 
 
 def _constraints(
-    rows: Histogram, margins: Sequence[Margin], lookup: Lookup, sizes: Sizes
-) -> tuple[calibration.Margin, ...]:
+    rows: Histogram, margins: Sequence[PublishedMargin], lookup: Lookup, sizes: Sizes
+) -> tuple[calibration.NoisyMargin, ...]:
     return tuple(_constraint(rows, margin, lookup, sizes) for margin in margins)
 
 
-def _constraint(rows: Histogram, margin: Margin, lookup: Lookup, sizes: Sizes) -> calibration.Margin:
+def _constraint(rows: Histogram, margin: PublishedMargin, lookup: Lookup, sizes: Sizes) -> calibration.NoisyMargin:
     cell = cells(rows, margin.levels, lookup, [sizes[axis] for axis in margin.levels.items()])
-    return calibration.Margin(cell, margin.unbiased, np.square(margin.error), margin.lower, margin.upper)
+    return calibration.NoisyMargin(cell, margin.unbiased, np.square(margin.error), margin.lower, margin.upper)

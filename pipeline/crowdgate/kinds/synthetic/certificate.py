@@ -54,12 +54,12 @@ class Certificate:
     @property
     def lower(self) -> Floats:
         """Lower ends of 95 % intervals, each pair by itself."""
-        return np.maximum(self.errors - self._half(self._law.half_width(1 - self._miss)) - self.coins, 0.0)
+        return np.maximum(self.errors - self._half(self._law.half_width(1 - self._miss)) - self.sampling_error, 0.0)
 
     @property
     def upper(self) -> Floats:
         """Upper ends of 95 % intervals, each pair by itself."""
-        return np.maximum(self.errors + self._half(self._law.half_width(1 - self._miss)) + self.coins, 0.0)
+        return np.maximum(self.errors + self._half(self._law.half_width(1 - self._miss)) + self.sampling_error, 0.0)
 
     @property
     def trustworthy(self) -> npt.NDArray[np.bool_]:
@@ -67,7 +67,7 @@ class Certificate:
         return np.asarray(self.upper <= float(self.pair_error))
 
     @property
-    def coins(self) -> Floats:
+    def sampling_error(self) -> Floats:
         """What the coins of the sample can add for every pair; 0 without them."""
         if self.beta == 1:
             return np.zeros(len(self.cells))
@@ -87,7 +87,7 @@ class Certificate:
         be the noise of any."""
         one = self._half(self._law.half_width(1 - 2 * self._miss))
         any_one = self._half(self._law.half_width(1 - 2 * self._miss / len(self.distances)))
-        lower, upper = self.errors - any_one - self.coins, self.errors + one + self.coins
+        lower, upper = self.errors - any_one - self.sampling_error, self.errors + one + self.sampling_error
         return _from_0(self.errors.max(), lower.max(), upper.max())
 
     def _mean(self) -> Measurement:
@@ -95,7 +95,7 @@ class Certificate:
         to the coins: their part is a mean of such parts, of which every coin changes as much."""
         number = len(self.distances)
         noise = float(width([self._law], number)) * self._law.variance**0.5 / sqrt(number)
-        half = self._half(noise) + float(self.coins.mean())
+        half = self._half(noise) + float(self.sampling_error.mean())
         mean = float(self.errors.mean())
         return _from_0(mean, mean - half, mean + half)
 

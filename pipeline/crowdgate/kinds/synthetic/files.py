@@ -7,12 +7,12 @@ import numpy as np
 import pyarrow as pa
 
 from crowdgate.formats import Format
-from crowdgate.formats.written import Writer
+from crowdgate.formats.byte_compare import Writer
 from crowdgate.kind.kind import Formats
 from crowdgate.kinds.synthetic.certificate import Certificate
-from crowdgate.kinds.synthetic.picture import write_picture
-from crowdgate.kinds.synthetic.published import PublishedSynthetic
-from crowdgate.kinds.synthetic.said import SyntheticManifest
+from crowdgate.kinds.synthetic.certificate_picture import write_picture
+from crowdgate.kinds.synthetic.manifest_fields import SyntheticManifest
+from crowdgate.kinds.synthetic.released_files import PublishedSynthetic
 from crowdgate.publish import rows
 from crowdgate.publish.dictionary import DICTIONARY, write_dictionary, write_lines
 from crowdgate.publish.levels import COARSER, COARSER_COLUMNS
@@ -74,11 +74,11 @@ def certificate_lines(held: PublishedSynthetic, certified: Certificate | None) -
     sigma = f"{sqrt(certified.squared_sigma):.6g}"
     found = zip(certified.errors, certified.lower, certified.upper, certified.trustworthy, strict=True)
     for (one, other), distance, (error, lower, upper, trusted) in zip(held.pairs, held.distances, found, strict=True):
-        shares = (f"{max(0.0, error):.6f}", *_ends(lower, upper), str(bool(trusted)).lower())
+        shares = (f"{max(0.0, error):.6f}", *_limits_text(lower, upper), str(bool(trusted)).lower())
         yield [one.column, other.column, len(one.labels) * len(other.labels), int(distance), sigma, *shares]
 
 
-def _ends(lower: float, upper: float) -> tuple[str, str]:
+def _limits_text(lower: float, upper: float) -> tuple[str, str]:
     """Limits in millionths, rounded outwards."""
     return f"{floor(1e6 * lower) / 1e6:.6f}", f"{ceil(1e6 * upper) / 1e6:.6f}"
 

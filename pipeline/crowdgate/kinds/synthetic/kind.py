@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crowdgate.candidate import Candidate, Figures, Shape, Static
-from crowdgate.kind.kind import Allowance, Formats, Histograms, Json, Kind, Page, Planning, Sections
+from crowdgate.candidate import Candidate, MechanismFigures, OutputType, Static
+from crowdgate.kind.kind import Allowance, Formats, Histograms, Json, Kind, KindPage, Planning, Sections
 from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 
 if TYPE_CHECKING:
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crowdgate.contracts.contract import Contract
-    from crowdgate.formats.written import Writer
+    from crowdgate.formats.byte_compare import Writer
     from crowdgate.guarantee import Guarantee
     from crowdgate.histogram import View
     from crowdgate.kind.forecast import Axes, Forecast
+    from crowdgate.kind.mechanism_output import MechanismOutput
     from crowdgate.kind.picture import Picture
-    from crowdgate.kind.prior import Prior, Told
+    from crowdgate.kind.prior import Prior, ReportedCounts
     from crowdgate.kind.randomness import Randomness
-    from crowdgate.kind.seen import Seen
+    from crowdgate.kinds.synthetic.manifest_fields import SyntheticManifest
     from crowdgate.kinds.synthetic.plan import SyntheticPlan
-    from crowdgate.kinds.synthetic.published import PublishedSynthetic
     from crowdgate.kinds.synthetic.release import SyntheticCandidate
-    from crowdgate.kinds.synthetic.said import SyntheticManifest
-    from crowdgate.manifest import MechanismSaid
-    from crowdgate.manifest.values import Said
+    from crowdgate.kinds.synthetic.released_files import PublishedSynthetic
+    from crowdgate.manifest import MechanismFields
+    from crowdgate.manifest.values import ManifestFields
 
 
 class SyntheticKind(
@@ -38,7 +38,7 @@ class SyntheticKind(
     name = "dp_synthetic"
     serves = "rows of many columns to explore and to train on, which are nobody's and invent combinations"
     spec = DpSyntheticSpec
-    shapes = frozenset((Shape.STATIC, Shape.INPUT, Shape.PAIRS))
+    shapes = frozenset((OutputType.STATIC, OutputType.INPUT, OutputType.PAIRS))
     spends = frozenset(("mechanism",))
     refits = True
 
@@ -47,17 +47,17 @@ class SyntheticKind(
 
         return attributes(spec)
 
-    def beside(self, spec: DpSyntheticSpec) -> Mapping[str, Fraction]:
-        from crowdgate.kinds.synthetic.plan import beside
+    def other_charges(self, spec: DpSyntheticSpec) -> Mapping[str, Fraction]:
+        from crowdgate.kinds.synthetic.plan import other_charges
 
-        return beside(spec)
+        return other_charges(spec)
 
     def plan(self, spec: DpSyntheticSpec, contract: Contract, allowance: Allowance) -> Planning[SyntheticPlan]:
         from crowdgate.kinds.synthetic.plan import plan
 
         return plan(spec, contract, allowance)
 
-    def figures(self, mechanism: SyntheticPlan) -> Figures:
+    def figures(self, mechanism: SyntheticPlan) -> MechanismFigures:
         from crowdgate.kinds.synthetic.plan import figures
 
         return figures(mechanism)
@@ -74,10 +74,12 @@ class SyntheticKind(
 
         return protect(mechanism, static, counted, randomness)
 
-    def attacked(self, mechanism: SyntheticPlan, counted: Histograms, randomness: Randomness) -> Seen:
-        from crowdgate.kinds.synthetic.attacked import attacked
+    def mechanism_output(
+        self, mechanism: SyntheticPlan, counted: Histograms, randomness: Randomness
+    ) -> MechanismOutput:
+        from crowdgate.kinds.synthetic.mechanism_output import mechanism_output
 
-        return attacked(mechanism, counted, randomness)
+        return mechanism_output(mechanism, counted, randomness)
 
     def publish(
         self, mechanism: SyntheticPlan, candidate: SyntheticCandidate, contract: Contract
@@ -98,25 +100,25 @@ class SyntheticKind(
 
         return parameters(mechanism)
 
-    def mechanism(self, mechanism: SyntheticPlan, candidate: SyntheticCandidate) -> MechanismSaid:
-        from crowdgate.kinds.synthetic.release import stated
+    def mechanism(self, mechanism: SyntheticPlan, candidate: SyntheticCandidate) -> MechanismFields:
+        from crowdgate.kinds.synthetic.release import mechanism_fields
 
-        return stated(mechanism, candidate)
+        return mechanism_fields(mechanism, candidate)
 
-    def data(self, published: PublishedSynthetic) -> Said:
+    def data(self, published: PublishedSynthetic) -> ManifestFields:
         from crowdgate.kinds.synthetic.release import data
 
         return data(published)
 
-    def page(self, manifest: SyntheticManifest, published: PublishedSynthetic) -> Page:
+    def page(self, manifest: SyntheticManifest, published: PublishedSynthetic) -> KindPage:
         from crowdgate.kinds.synthetic.page import page
 
         return page(manifest, published)
 
-    def measured(self, manifest: SyntheticManifest, published: PublishedSynthetic) -> Candidate:
-        from crowdgate.kinds.synthetic.verify import measured
+    def output_candidate(self, manifest: SyntheticManifest, published: PublishedSynthetic) -> Candidate:
+        from crowdgate.kinds.synthetic.verify import output_candidate
 
-        return measured(manifest, published)
+        return output_candidate(manifest, published)
 
     def pictures(self, manifest: SyntheticManifest, published: PublishedSynthetic) -> Sequence[Picture]:
         from crowdgate.kinds.synthetic.pictures import pictures
@@ -128,20 +130,20 @@ class SyntheticKind(
 
         return private(mechanism, candidate, counted)
 
-    def promise(self, mechanism: SyntheticPlan, guarantee: Guarantee) -> list[str]:
-        from crowdgate.kinds.synthetic.plan import promise
+    def guarantee_text(self, mechanism: SyntheticPlan, guarantee: Guarantee) -> list[str]:
+        from crowdgate.kinds.synthetic.plan import guarantee_text
 
-        return promise(mechanism, guarantee)
+        return guarantee_text(mechanism, guarantee)
 
     def notes(self, mechanism: SyntheticPlan) -> list[str]:
         from crowdgate.kinds.synthetic.plan import notes
 
         return notes(mechanism)
 
-    def explained(self, mechanism: SyntheticPlan) -> Page:
-        from crowdgate.kinds.synthetic.explained import explained
+    def explanation(self, mechanism: SyntheticPlan) -> KindPage:
+        from crowdgate.kinds.synthetic.explanation import explanation
 
-        return explained(mechanism)
+        return explanation(mechanism)
 
     def outlook(self, mechanism: SyntheticPlan, prior: Prior) -> Forecast:
         from crowdgate.kinds.synthetic.outlook import outlook
@@ -153,25 +155,27 @@ class SyntheticKind(
 
         return propose(levels)
 
-    def says(self) -> type[SyntheticManifest]:
-        from crowdgate.kinds.synthetic.said import SyntheticManifest
+    def manifest_class(self) -> type[SyntheticManifest]:
+        from crowdgate.kinds.synthetic.manifest_fields import SyntheticManifest
 
         return SyntheticManifest
 
-    def claims(self, manifest: SyntheticManifest) -> Iterator[str]:
-        from crowdgate.kinds.synthetic.verify import claims
+    def manifest_problems(self, manifest: SyntheticManifest) -> Iterator[str]:
+        from crowdgate.kinds.synthetic.verify import manifest_problems
 
-        return claims(manifest)
+        return manifest_problems(manifest)
 
     def read(self, folder: Path, manifest: SyntheticManifest, formats: Formats) -> PublishedSynthetic:
         from crowdgate.kinds.synthetic.verify import read
 
         return read(folder, manifest, formats)
 
-    def tells(self, manifest: SyntheticManifest, published: PublishedSynthetic) -> Iterable[Told]:
-        from crowdgate.kinds.synthetic.tells import tells
+    def counts_for_planning(
+        self, manifest: SyntheticManifest, published: PublishedSynthetic
+    ) -> Iterable[ReportedCounts]:
+        from crowdgate.kinds.synthetic.counts_for_planning import counts_for_planning
 
-        return tells(manifest, published)
+        return counts_for_planning(manifest, published)
 
     def refit(self, manifest: SyntheticManifest, published: PublishedSynthetic) -> Iterator[str]:
         from crowdgate.kinds.synthetic.refit import refit

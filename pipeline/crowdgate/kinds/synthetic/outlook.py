@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.kind.forecast import (
-    PEOPLE,
-    SHARE,
-    Axes,
-    Column,
-    Figure,
-    Forecast,
-    Listing,
-    Value,
-)
-from crowdgate.kinds.synthetic.expected import table_errors
+from crowdgate.kind.forecast import PEOPLE, SHARE, Axes, Figure, Forecast, Listing, ListingColumn, Value
+from crowdgate.kinds.synthetic.expected_errors import table_errors
 from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 
 if TYPE_CHECKING:
@@ -28,18 +19,18 @@ if TYPE_CHECKING:
 SMALL = 0.1
 """Mean distance of the tables of one attribute from which on a table is called too small."""
 COLUMNS = (
-    Column("attribute", "attribute"),
-    Column("level", "level"),
-    Column("values", "values", "d"),
-    Column("sigma", "noise of a cell"),
-    Column("error", "expected distance", SHARE),
+    ListingColumn("attribute", "attribute"),
+    ListingColumn("level", "level"),
+    ListingColumn("values", "values", "d"),
+    ListingColumn("sigma", "noise of a cell"),
+    ListingColumn("error", "expected distance", SHARE),
 )
 
 
 def outlook(planned: SyntheticPlan, prior: Prior) -> Forecast:
     """Expected distances of the tables of one attribute, the noise of the certificate, and from how many people on
     there are enough."""
-    people = _people(prior)
+    people = _expected_people(prior)
     errors = planned.mechanism.one_way_errors(people)
     mean = sum(errors.values()) / len(errors)
     note = "half the sum of absolute errors, in parts of all rows"
@@ -54,13 +45,13 @@ def outlook(planned: SyntheticPlan, prior: Prior) -> Forecast:
 
 def _figures(planned: SyntheticPlan, prior: Prior, mean: float, people: float) -> Iterator[Figure]:
     one = "expected distance of tables of one attribute, in parts of all rows"
-    certified, needed = _certified(planned, people), _needed(planned)
+    certified, needed = _pair_error(planned, people), _needed_people(planned)
     yield Figure.exact("beta", "sampling rate beta", planned.mechanism.beta)
     yield Figure.exact("rho", "rho of all noise", planned.mechanism.drawing.budget.rho)
     yield Figure.exact("one_way_error", one, mean, SHARE)
     yield Figure.exact("certificate_error", "noise of a certified distance of two attributes", certified, SHARE)
     yield Figure.exact("people_needed", f"people for that distance to be below {SMALL:.0%}", needed, PEOPLE)
-    yield Figure.exact("enough", "whether there are enough people", "yes" if mean < SMALL else _too_few(prior))
+    yield Figure.exact("enough", "whether there are enough people", "yes" if mean < SMALL else _too_few_people(prior))
 
 
 def propose(levels: Axes) -> Sequence[DpSyntheticSpec]:
@@ -69,17 +60,17 @@ def propose(levels: Axes) -> Sequence[DpSyntheticSpec]:
     return [DpSyntheticSpec.model_validate({"kind": "dp_synthetic", "attributes": named})] if len(named) > 1 else []
 
 
-def _too_few(prior: Prior) -> str:
+def _too_few_people(prior: Prior) -> str:
     return f"no: of {prior.people} people or less rows would tell little; take fewer attributes or coarser levels"
 
 
-def _people(prior: Prior) -> float:
+def _expected_people(prior: Prior) -> float:
     """How many there are, by the counts that are given or the budget's bound."""
     total = prior.joint({})
     return float(prior.people) if total is None else float(total.people.sum())
 
 
-def _certified(planned: SyntheticPlan, people: float) -> float:
+def _pair_error(planned: SyntheticPlan, people: float) -> float:
     """The standard error of a pair's distance."""
     drawing = planned.mechanism.drawing
     number = len(drawing.domain.attributes)
@@ -88,7 +79,7 @@ def _certified(planned: SyntheticPlan, people: float) -> float:
     return sigma / 2 / max(1.0, float(planned.mechanism.beta) * people)
 
 
-def _needed(planned: SyntheticPlan) -> int:
+def _needed_people(planned: SyntheticPlan) -> int:
     """The people of whom the mean distance is `SMALL`."""
     errors = planned.mechanism.one_way_errors(1 / float(planned.mechanism.beta))
     return int(np.ceil(sum(errors.values()) / len(errors) / SMALL / float(planned.mechanism.beta)))

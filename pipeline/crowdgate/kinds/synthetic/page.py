@@ -6,17 +6,17 @@ import numpy as np
 
 from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import Measurement
-from crowdgate.kind.kind import Page
+from crowdgate.kind.kind import KindPage
 from crowdgate.kinds.synthetic.certificate import Certificate
 from crowdgate.kinds.synthetic.files import certificate_of
-from crowdgate.kinds.synthetic.published import PublishedSynthetic
-from crowdgate.kinds.synthetic.said import Combination, SyntheticManifest
+from crowdgate.kinds.synthetic.manifest_fields import Combination, SyntheticManifest
+from crowdgate.kinds.synthetic.released_files import PublishedSynthetic
 
 LISTED = 20
 """Pairs in the README at most; the others stand in the certificate."""
 
 
-def page(said: SyntheticManifest, held: PublishedSynthetic) -> Page:
+def page(said: SyntheticManifest, held: PublishedSynthetic) -> KindPage:
     """What the rows are and are not, how they were made, and which pairs may be used."""
     mechanism, measured = said.mechanism, said.mechanism.measured
     certified = certificate_of(said, held)
@@ -31,22 +31,22 @@ def page(said: SyntheticManifest, held: PublishedSynthetic) -> Page:
         "beta": f"{float(mechanism.beta):g}",
         "sampled": mechanism.beta != 1,
         "persons": mechanism.rows_per_unit,
-        "impossible": [*map(_together, mechanism.impossible)],
+        "impossible": [*map(_combination_text, mechanism.impossible)],
         "triples": [", ".join(each) for each in mechanism.triples],
         "seed": mechanism.seed,
         "limit": f"{float(mechanism.pair_error):g}",
         "used": "the rows",
-        "certified": None if certified is None else _certified(held, certified),
+        "certified": None if certified is None else _certificate_values(held, certified),
     }
-    return Page(f"kinds/synthetic/release.{said.format}.md.j2", values)
+    return KindPage(f"kinds/synthetic/release.{said.format}.md.j2", values)
 
 
-def _together(line: Combination) -> str:
+def _combination_text(line: Combination) -> str:
     """A combination that can't occur, in words."""
     return " together with ".join(f"{name} {' or '.join(values)}" for name, values in line.items())
 
 
-def _certified(held: PublishedSynthetic, certified: Certificate) -> dict[str, object]:
+def _certificate_values(held: PublishedSynthetic, certified: Certificate) -> dict[str, object]:
     """The certificate in numbers: of all pairs together, and the pairs that may not be used, worst first."""
     summed = certified.summed_up
     order = np.argsort(-certified.upper, kind="stable").tolist()
@@ -54,15 +54,15 @@ def _certified(held: PublishedSynthetic, certified: Certificate) -> dict[str, ob
     return {
         "pairs": len(order),
         "trusted": len(order) - len(wrong),
-        "greatest": _shown(summed.greatest),
-        "mean": _shown(summed.mean),
-        "wrong": [*_listed(held, certified, wrong[:LISTED])],
+        "greatest": _measurement_text(summed.greatest),
+        "mean": _measurement_text(summed.mean),
+        "wrong": [*_listed_pairs(held, certified, wrong[:LISTED])],
         "more": max(0, len(wrong) - LISTED),
-        "best": [*_listed(held, certified, order[:-4:-1])],
+        "best": [*_listed_pairs(held, certified, order[:-4:-1])],
     }
 
 
-def _listed(held: PublishedSynthetic, certified: Certificate, places: list[int]) -> Iterator[dict[str, str]]:
+def _listed_pairs(held: PublishedSynthetic, certified: Certificate, places: list[int]) -> Iterator[dict[str, str]]:
     for at in places:
         one, other = held.pairs[at]
         interval = f"{decimal(certified.lower[at], 3, least=True)} to {decimal(certified.upper[at], 3)}"
@@ -70,5 +70,5 @@ def _listed(held: PublishedSynthetic, certified: Certificate, places: list[int])
         yield {"column": one.column, "other": other.column, "error": error, "interval": interval}
 
 
-def _shown(found: Measurement) -> str:
+def _measurement_text(found: Measurement) -> str:
     return f"{float(found.value):.3g} (at most {decimal(found.upper, 3)})"

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from crowdgate.accounting.numbers import decimal
-from crowdgate.kind.picture import Limit, Picture, Point, Series
+from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series
 from crowdgate.kinds.synthetic.files import certificate_of
-from crowdgate.kinds.synthetic.published import PublishedSynthetic
-from crowdgate.kinds.synthetic.said import SyntheticManifest
+from crowdgate.kinds.synthetic.manifest_fields import SyntheticManifest
+from crowdgate.kinds.synthetic.released_files import PublishedSynthetic
 
 DRAWN = 15
 """Pairs in the picture at most."""
@@ -21,7 +21,7 @@ def pictures(said: SyntheticManifest, held: PublishedSynthetic) -> Sequence[Pict
         return []
     order = np.argsort(-found.upper, kind="stable").tolist()[:DRAWN]
     points = tuple(
-        Point(" and ".join(each.column for each in held.pairs[at]), max(0.0, float(found.errors[at])),
+        PicturePoint(" and ".join(each.column for each in held.pairs[at]), max(0.0, float(found.errors[at])),
               float(found.lower[at]), float(found.upper[at]))
         for at in order
     )  # fmt: skip

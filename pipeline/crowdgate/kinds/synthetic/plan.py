@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import decimal
-from crowdgate.candidate import Figures
+from crowdgate.candidate import MechanismFigures
 from crowdgate.guarantee import Guarantee, Part
-from crowdgate.kind.kind import Allowance, Planned, Planning
-from crowdgate.manifest import guarantee_words
+from crowdgate.kind.kind import Allowance, PlannedMechanism, Planning
+from crowdgate.manifest import guarantee_sentences
 from crowdgate.mechanisms.synthetic.plan import DpSynthetic, plan_synthetic
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def plan(spec: DpSyntheticSpec, contract: Contract, allowance: Allowance) -> Pla
     part = Part("mechanism", allowance.epsilon, allowance.delta)
     mechanism, findings = plan_synthetic(spec, contract, part)
     found: list[Finding] = [*_name_findings(spec), *findings]
-    return (None if mechanism is None else Planned(SyntheticPlan(mechanism, spec), (mechanism.part,))), found
+    return (None if mechanism is None else PlannedMechanism(SyntheticPlan(mechanism, spec), (mechanism.part,))), found
 
 
 def _name_findings(spec: DpSyntheticSpec) -> Iterator[Finding]:
@@ -50,14 +50,14 @@ def attributes(_: DpSyntheticSpec) -> Sequence[str]:
     return ()
 
 
-def beside(_: DpSyntheticSpec) -> Mapping[str, Fraction]:
+def other_charges(_: DpSyntheticSpec) -> Mapping[str, Fraction]:
     """The mechanism takes all of epsilon."""
     return {}
 
 
-def figures(planned: SyntheticPlan) -> Figures:
+def figures(planned: SyntheticPlan) -> MechanismFigures:
     """No rows of anybody are published."""
-    return Figures(1, {}, planned.mechanism.beta)
+    return MechanismFigures(1, {}, planned.mechanism.beta)
 
 
 def views(planned: SyntheticPlan) -> Mapping[str, View]:
@@ -65,9 +65,9 @@ def views(planned: SyntheticPlan) -> Mapping[str, View]:
     return {VIEW: planned.mechanism.view}
 
 
-def promise(_: SyntheticPlan, guarantee: Guarantee) -> list[str]:
+def guarantee_text(_: SyntheticPlan, guarantee: Guarantee) -> list[str]:
     """The guarantee in words, and its form for users who take the number of people as known: all parts twice."""
-    return guarantee_words(guarantee, None)
+    return guarantee_sentences(guarantee, None)
 
 
 def notes(planned: SyntheticPlan) -> list[str]:

@@ -11,24 +11,24 @@ from importlib.metadata import version
 import numpy as np
 
 from crowdgate.histogram import Histogram
-from crowdgate.kinds.synthetic.published import PublishedSynthetic, by_class
-from crowdgate.kinds.synthetic.said import SyntheticManifest
-from crowdgate.kinds.synthetic.space import space_of
-from crowdgate.mechanisms.synthetic.learned import Learned, Measured, seeded
+from crowdgate.kinds.synthetic.manifest_fields import SyntheticManifest
+from crowdgate.kinds.synthetic.released_files import PublishedSynthetic, by_class
+from crowdgate.kinds.synthetic.variables import released_variables
+from crowdgate.mechanisms.synthetic.fitting import MeasuredTable, ModelFit, seeded_generator
 from crowdgate.publish.levels import domains_of
 
 
 def refit(said: SyntheticManifest, held: PublishedSynthetic) -> Iterator[str]:
     """What tells the rows from those that the other files give. Takes the time and memory of making them."""
-    made = _learned(said, held).rows(seeded(bytes.fromhex(said.mechanism.seed)))
+    made = _refitted_model(said, held).rows(seeded_generator(bytes.fromhex(said.mechanism.seed)))
     again = replace(held, rows=by_class(held.rows.names, held.rows.sizes, made))
     if not _same(again.rows, held.rows):
         domains = domains_of((*held.columns, *held.levels), held.coarser)
         pairs = zip(again.counted(domains), held.counted(domains), strict=True)
-        yield _apart([int(np.abs(a - b).sum()) for a, b in pairs], again.rows.rows)
+        yield _distance_difference([int(np.abs(a - b).sum()) for a, b in pairs], again.rows.rows)
 
 
-def _apart(distances: Sequence[int], rows: int) -> str:
+def _distance_difference(distances: Sequence[int], rows: int) -> str:
     found = f"{sum(far > 0 for far in distances)} of {len(distances)} measured tables differ, by up to {max(distances)}"
     here = f"crowdgate {version('crowdgate')} with NumPy {version('numpy')}"
     return (
@@ -42,11 +42,11 @@ def _same(one: Histogram, other: Histogram) -> bool:
     return all(np.array_equal(a, b) for a, b in columns)
 
 
-def _learned(said: SyntheticManifest, held: PublishedSynthetic) -> Learned:
+def _refitted_model(said: SyntheticManifest, held: PublishedSynthetic) -> ModelFit:
     """What the published measurements tell."""
-    space = space_of(said, held)
+    space = released_variables(said, held)
     measured = (
-        Measured(table, stated.round, stated.rho, said.mechanism.squared_sigma(stated.rho), published.noisy)
+        MeasuredTable(table, stated.round, stated.rho, said.mechanism.squared_sigma(stated.rho), published.noisy)
         for table, stated, published in zip(space.measured, said.mechanism.measured, held.measured, strict=True)
     )
-    return Learned.of(space.domain, space.impossible, measured)
+    return ModelFit.of(space.domain, space.impossible, measured)

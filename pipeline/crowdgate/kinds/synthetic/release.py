@@ -8,32 +8,32 @@ from typing import Any
 import numpy as np
 
 from crowdgate.accounting.zcdp import squared_sigma
-from crowdgate.candidate import Candidate, Fact, Static
+from crowdgate.candidate import Candidate, ColumnFacts, Static
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse, project
 from crowdgate.kind.kind import Sections
 from crowdgate.kind.randomness import Randomness
 from crowdgate.kinds.synthetic.certificate import Certificate
-from crowdgate.kinds.synthetic.plan import VIEW, SyntheticPlan
-from crowdgate.kinds.synthetic.published import NoisyTable, PublishedSynthetic, by_class
-from crowdgate.kinds.synthetic.said import (
-    AxisSaid,
-    ColumnSaid,
-    LevelSaid,
-    MeasuredSaid,
+from crowdgate.kinds.synthetic.manifest_fields import (
+    MeasuredTableFields,
+    SyntheticAxisFields,
+    SyntheticColumnFields,
     SyntheticData,
+    SyntheticLevelFields,
     SyntheticMechanism,
-    SyntheticStated,
-    in_order,
+    SyntheticParameters,
+    sorted_combinations,
 )
-from crowdgate.manifest import dumped
+from crowdgate.kinds.synthetic.plan import VIEW, SyntheticPlan
+from crowdgate.kinds.synthetic.released_files import NoisyTable, PublishedSynthetic, by_class
+from crowdgate.manifest import json_fields
 from crowdgate.mechanisms.synthetic.certificate import pairs
 from crowdgate.mechanisms.synthetic.domain import Table
-from crowdgate.mechanisms.synthetic.learned import Measured, seeded, total_variance
-from crowdgate.mechanisms.synthetic.rounds import Synthesized
+from crowdgate.mechanisms.synthetic.fitting import MeasuredTable, seeded_generator, total_variance
+from crowdgate.mechanisms.synthetic.rounds import SynthesisResult
 from crowdgate.noise import ZcdpSource
-from crowdgate.publish.dictionary import Entry, entries
+from crowdgate.publish.dictionary import DictionaryEntry, entries
 from crowdgate.publish.levels import coarser, domains_of
 
 
@@ -42,7 +42,7 @@ class SyntheticCandidate(Candidate):
     """What was drawn, and the seed of the rows. Nothing in it is confidential: it is made of noisy numbers and the
     plan."""
 
-    drawn: Synthesized
+    drawn: SynthesisResult
     seed: bytes
 
 
@@ -50,21 +50,23 @@ def protect(
     planned: SyntheticPlan, static: Static, counted: Mapping[str, Histogram], randomness: Randomness
 ) -> SyntheticCandidate:
     """Sample if the policy does, draw the noisy tables, the rows and their certificate."""
-    drawn, seed = draw(planned, counted, randomness)
+    drawn, seed = draw_rows(planned, counted, randomness)
     certificate = certificate_of(planned, drawn)
     pairs = None if certificate is None else certificate.summed_up
     return SyntheticCandidate(static=static, drawn=drawn, seed=seed, pairs=pairs)
 
 
-def draw(planned: SyntheticPlan, counted: Mapping[str, Histogram], randomness: Randomness) -> tuple[Synthesized, bytes]:
+def draw_rows(
+    planned: SyntheticPlan, counted: Mapping[str, Histogram], randomness: Randomness
+) -> tuple[SynthesisResult, bytes]:
     """Everything that is drawn, and the seed of what is drawn without noise."""
     mechanism = planned.mechanism
-    coins = None if mechanism.beta == 1 else randomness.coins(mechanism.beta)
+    coins = None if mechanism.beta == 1 else randomness.subsampler(mechanism.beta)
     noise, seed = ZcdpSource(randomness.vectors.gaussian, randomness.choose), randomness.seed()
-    return mechanism.draw(counted[VIEW], coins, noise, seeded(seed)), seed
+    return mechanism.draw(counted[VIEW], coins, noise, seeded_generator(seed)), seed
 
 
-def certificate_of(planned: SyntheticPlan, drawn: Synthesized) -> Certificate | None:
+def certificate_of(planned: SyntheticPlan, drawn: SynthesisResult) -> Certificate | None:
     """What the distances say; None without rows."""
     mechanism, drawing = planned.mechanism, planned.mechanism.drawing
     if not len(drawn.distances):
@@ -78,33 +80,43 @@ def certificate_of(planned: SyntheticPlan, drawn: Synthesized) -> Certificate | 
 
 def parameters(planned: SyntheticPlan) -> dict[str, Any]:
     """What can be said of the mechanism before a release."""
-    return dumped(SyntheticStated.model_validate(_stated(planned)))
+    return json_fields(SyntheticParameters.model_validate(_parameter_fields(planned)))
 
 
-def stated(planned: SyntheticPlan, candidate: SyntheticCandidate) -> SyntheticMechanism:
+def mechanism_fields(planned: SyntheticPlan, candidate: SyntheticCandidate) -> SyntheticMechanism:
     """What the manifest says of the mechanism: also what was measured, at which price."""
     drawn, budget = candidate.drawn, planned.mechanism.drawing.budget
     chosen = iter(drawn.selected)
-    measured = tuple(_measured(planned, each, next(chosen).rho if each.round else None) for each in drawn.measured)
+    measured = tuple(
+        _measured_fields(planned, each, next(chosen).rho if each.round else None) for each in drawn.measured
+    )
     said = {"measured": measured, "seed": candidate.seed.hex()}
     certificate = budget.certificate if len(drawn.distances) else None
-    return SyntheticMechanism.model_validate({**_stated(planned), **said, "certificate": certificate})
+    return SyntheticMechanism.model_validate({**_parameter_fields(planned), **said, "certificate": certificate})
 
 
-def _stated(planned: SyntheticPlan) -> dict[str, Any]:
+def _parameter_fields(planned: SyntheticPlan) -> dict[str, Any]:
     mechanism, spec = planned.mechanism, planned.spec
     return {
-        "kind": "dp_synthetic", "beta": mechanism.beta, "rows_per_unit": mechanism.drawing.rows_per_unit,
-        "attributes": dict(spec.attributes), "rho": mechanism.drawing.budget.rho, "one_way_share": spec.one_way_share,
-        "certificate_share": spec.certificate_share, "model_cells": spec.model_cells, "pair_error": spec.pair_error,
+        "kind": "dp_synthetic",
+        "beta": mechanism.beta,
+        "rows_per_unit": mechanism.drawing.rows_per_unit,
+        "attributes": dict(spec.attributes),
+        "rho": mechanism.drawing.budget.rho,
+        "one_way_share": spec.one_way_share,
+        "certificate_share": spec.certificate_share,
+        "model_cells": spec.model_cells,
+        "pair_error": spec.pair_error,
         "triples": tuple(sorted(tuple(sorted(each)) for each in spec.triples)),
-        "impossible": in_order({name: tuple(sorted({*own})) for name, own in line.items()} for line in spec.impossible),
-    }  # fmt: skip
+        "impossible": sorted_combinations(
+            {name: tuple(sorted({*own})) for name, own in line.items()} for line in spec.impossible
+        ),
+    }
 
 
-def _measured(planned: SyntheticPlan, each: Measured, selection: Any) -> MeasuredSaid:
-    axes = tuple(AxisSaid(column=name, level=level) for name, level in _axes(planned, each.table))
-    return MeasuredSaid(axes=axes, cells=each.noisy.size, round=each.round, rho=each.rho, selection=selection)
+def _measured_fields(planned: SyntheticPlan, each: MeasuredTable, selection: Any) -> MeasuredTableFields:
+    axes = tuple(SyntheticAxisFields(column=name, level=level) for name, level in _axes(planned, each.table))
+    return MeasuredTableFields(axes=axes, cells=each.noisy.size, round=each.round, rho=each.rho, selection=selection)
 
 
 def _axes(planned: SyntheticPlan, table: Table) -> tuple[tuple[str, str], ...]:
@@ -128,10 +140,10 @@ def publish(planned: SyntheticPlan, candidate: SyntheticCandidate, contract: Con
 
 def _ordered(attribute: Attribute, level: Level) -> bool:
     """Whether the level's values are numbers or days in their order."""
-    return Fact.of(attribute).ordered and bool((np.diff(level.codes) >= 0).all())
+    return ColumnFacts.of(attribute).ordered and bool((np.diff(level.codes) >= 0).all())
 
 
-def histogram(finest: Mapping[str, Level], drawn: Synthesized) -> Histogram:
+def histogram(finest: Mapping[str, Level], drawn: SynthesisResult) -> Histogram:
     """The rows by class."""
     return by_class(tuple(finest), tuple(map(len, finest.values())), drawn.rows)
 
@@ -139,7 +151,7 @@ def histogram(finest: Mapping[str, Level], drawn: Synthesized) -> Histogram:
 def data(held: PublishedSynthetic) -> SyntheticData:
     """What the manifest says of the files."""
     columns = tuple(
-        ColumnSaid(name=each.column, level=each.level, values=len(each.labels), ordered=ordered)
+        SyntheticColumnFields(name=each.column, level=each.level, values=len(each.labels), ordered=ordered)
         for each, ordered in zip(held.columns, held.ordered, strict=True)
     )
     domains = domains_of([*held.columns, *held.levels], held.coarser)
@@ -149,8 +161,8 @@ def data(held: PublishedSynthetic) -> SyntheticData:
     )  # fmt: skip
 
 
-def _level(each: Entry) -> LevelSaid:
-    return LevelSaid(name=each.column, level=each.level, values=len(each.labels))
+def _level(each: DictionaryEntry) -> SyntheticLevelFields:
+    return SyntheticLevelFields(name=each.column, level=each.level, values=len(each.labels))
 
 
 def private(planned: SyntheticPlan, candidate: SyntheticCandidate, counted: Mapping[str, Histogram]) -> Sections:

@@ -22,28 +22,28 @@ from crowdgate.kinds.synthetic.files import (
     MEASURED_COLUMNS,
     certificate_of,
 )
-from crowdgate.kinds.synthetic.published import Counts, NoisyTable, PublishedSynthetic
-from crowdgate.kinds.synthetic.said import SyntheticManifest, in_order
-from crowdgate.kinds.synthetic.space import Space, space_of
+from crowdgate.kinds.synthetic.manifest_fields import SyntheticManifest, sorted_combinations
+from crowdgate.kinds.synthetic.released_files import Counts, NoisyTable, PublishedSynthetic
+from crowdgate.kinds.synthetic.variables import ReleasedVariables, released_variables
 from crowdgate.limits import MOST_NUMBERS, MOST_SYNTHETIC_ROWS
-from crowdgate.manifest import guarantee_words
+from crowdgate.manifest import guarantee_sentences
 from crowdgate.mechanisms.synthetic.junction_tree import cells
 from crowdgate.publish import rows
-from crowdgate.publish.dictionary import DICTIONARY, Entry, read_dictionary, read_lines
-from crowdgate.publish.levels import COARSER, Domains, domains_of, read_coarser
-from crowdgate.publish.runs import Runs
+from crowdgate.publish.dictionary import DICTIONARY, DictionaryEntry, read_dictionary, read_lines
+from crowdgate.publish.levels import COARSER, ReleasedDomains, domains_of, read_coarser
+from crowdgate.publish.row_runs import RowRuns
 
 WHOLE = 1 << 62
 
 
-def claims(said: SyntheticManifest) -> Iterator[str]:
+def manifest_problems(said: SyntheticManifest) -> Iterator[str]:
     """What does not hold of the guarantee, the budget, the tables and the columns by themselves."""
     stated, mechanism = said.guarantee.guarantee, said.mechanism
     if said.format == 1:
         yield "synthetic rows came with format 2"
     if said.facts.margins or said.facts.joint:
         yield "no gate on synthetic rows reads public counts"
-    if said.guarantee.words != tuple(guarantee_words(stated, None)):
+    if said.guarantee.words != tuple(guarantee_sentences(stated, None)):
         yield "the words of the guarantee are not its numbers"
     beta, units = mechanism.beta, mechanism.rows_per_unit
     if not 0 < beta <= 1 or (units != 1 and (stated.unit == "row" or beta != 1)) or units != said.facts.rows_per_unit:
@@ -72,7 +72,7 @@ def _axis_problems(said: SyntheticManifest) -> Iterator[str]:
         elif each.cells != prod(sizes[axis] for axis in axes):
             yield "a measured table whose cells are not those of its columns"
     stated, lines = said.mechanism.triples, said.mechanism.impossible
-    ordered = in_order({name: tuple(sorted({*own})) for name, own in line.items()} for line in lines)
+    ordered = sorted_combinations({name: tuple(sorted({*own})) for name, own in line.items()} for line in lines)
     if stated != tuple(sorted({tuple(sorted({*each})) for each in stated})) or lines != ordered:
         yield "triples or combinations that can't occur are not in their order, each once"
     if not {name for each in (*stated, *lines) for name in each} <= {each.name for each in columns}:
@@ -142,7 +142,7 @@ def read(folder: Path, said: SyntheticManifest, formats: Formats) -> PublishedSy
     columns, levels = _split(said, listed)
     if said.estimand is not None and not all(said.estimand.allows(each.column, each.labels) for each in listed):
         raise VerificationFailed(f"{DICTIONARY}: its columns are not treated as the estimand says")
-    measured = tuple(_measured(folder, said))
+    measured = tuple(_read_tables(folder, said))
     total = _total(said, measured)
     if said.data.rows != (total if 0 < total <= MOST_SYNTHETIC_ROWS else 0):
         raise VerificationFailed(f"{MEASURED}: its totals do not give the number of rows that the manifest states")
@@ -151,18 +151,20 @@ def read(folder: Path, said: SyntheticManifest, formats: Formats) -> PublishedSy
     _refuse_impossible(said, domains, found)
     distances = _distances(folder, comb(len(columns), 2) if said.mechanism.certificate is not None else 0)
     held = PublishedSynthetic(found, columns, ordered, levels, above, measured, distances)
-    _refuse_large(said, space_of(said, held))
+    _refuse_large(said, released_variables(said, held))
     return held
 
 
-def _refuse_large(said: SyntheticManifest, space: Space) -> None:
+def _refuse_large(said: SyntheticManifest, space: ReleasedVariables) -> None:
     """The model of all measured tables, and of what can't occur, has as many cells as the policy allows at most."""
     tables = [*space.measured, *(table for table, _ in space.impossible)]
     if cells(space.domain, tables) > said.mechanism.model_cells:
         raise VerificationFailed("measured tables that need a larger model than the policy allows")
 
 
-def _split(said: SyntheticManifest, listed: Sequence[Entry]) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+def _split(
+    said: SyntheticManifest, listed: Sequence[DictionaryEntry]
+) -> tuple[tuple[DictionaryEntry, ...], tuple[DictionaryEntry, ...]]:
     """The columns of the rows, and those at coarser levels."""
     stated = list(said.data.sizes.items())
     if stated != [((each.column, each.level), len(each.labels)) for each in listed]:
@@ -171,7 +173,7 @@ def _split(said: SyntheticManifest, listed: Sequence[Entry]) -> tuple[tuple[Entr
     return tuple(listed[:own]), tuple(listed[own:])
 
 
-def _measured(folder: Path, said: SyntheticManifest) -> Iterator[NoisyTable]:
+def _read_tables(folder: Path, said: SyntheticManifest) -> Iterator[NoisyTable]:
     """The noisy counts, table after table; what else stands in their lines is written again and compared."""
     sizes, lines = said.data.sizes, read_lines(folder / MEASURED, MEASURED_COLUMNS)
     counts = _whole_numbers(MEASURED, (line[-2] for line in lines))
@@ -212,13 +214,13 @@ def _total(said: SyntheticManifest, measured: Sequence[NoisyTable]) -> int:
 
 
 def _rows(
-    folder: Path, said: SyntheticManifest, formats: Formats, columns: Sequence[Entry], ordered: Sequence[bool]
+    folder: Path, said: SyntheticManifest, formats: Formats, columns: Sequence[DictionaryEntry], ordered: Sequence[bool]
 ) -> Histogram:
     for end in formats:
         if f"{rows.DATA}.{end}" not in said.files:
             raise VerificationFailed(f"{rows.DATA}.{end}: missing")
     end = min(formats, key=lambda name: said.files[f"{rows.DATA}.{name}"].bytes)
-    runs = Runs(f"{rows.DATA}.{end}", columns, said.data.classes)
+    runs = RowRuns(f"{rows.DATA}.{end}", columns, said.data.classes)
     try:
         for piece in formats[end].read(folder / runs.file, rows.schema(columns, ordered), said.data.rows):
             runs.add(piece)
@@ -230,7 +232,7 @@ def _rows(
     return found
 
 
-def _refuse_impossible(said: SyntheticManifest, domains: Domains, found: Histogram) -> None:
+def _refuse_impossible(said: SyntheticManifest, domains: ReleasedDomains, found: Histogram) -> None:
     """No row is of a combination that the policy calls impossible: each of these columns has one of those values."""
     finest = {each.name: each.level for each in said.data.columns}
     for line in said.mechanism.impossible:
@@ -251,7 +253,7 @@ def _levels(said: SyntheticManifest, name: str) -> list[str]:
     return [level for column, level in said.data.sizes if column == name]
 
 
-def measured(said: SyntheticManifest, held: PublishedSynthetic) -> Candidate:
+def output_candidate(said: SyntheticManifest, held: PublishedSynthetic) -> Candidate:
     """The certificate as output measures read it."""
     certified = certificate_of(said, held)
     pairs = None if certified is None else certified.summed_up

@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from crowdgate.formats import Format
-from crowdgate.formats.written import Writer
+from crowdgate.formats.byte_compare import Writer
 from crowdgate.hierarchy import Level
 from crowdgate.kind.kind import Formats
-from crowdgate.kinds.tables.published import PublishedTables
-from crowdgate.kinds.tables.said import TableSaid, TablesManifest
-from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer
+from crowdgate.kinds.tables.manifest_fields import TableFields, TablesManifest
+from crowdgate.kinds.tables.released_files import PublishedTables
+from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer
 from crowdgate.mechanisms.tables.columns import COUNT_NUMBERS, NUMBERS
-from crowdgate.mechanisms.tables.workload import AtEnd, Item, Mean, Quantiles, Sum, Table
+from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, Mean, Quantiles, RowsAtBound, Sum
 from crowdgate.publish.dictionary import DICTIONARY, write_dictionary, write_lines
 from crowdgate.publish.levels import COARSER, COARSER_COLUMNS
 
@@ -27,12 +27,12 @@ RAW = "-raw"
 
 def statistic(item: Item) -> Literal["count", "sum", "mean", "quantiles", "clamped"]:
     """What a table holds: counts, sums, means or quantiles, or rows at an end of the bounds of a sum or mean."""
-    if isinstance(item, Sum | AtEnd):
+    if isinstance(item, Sum | RowsAtBound):
         return "sum" if isinstance(item, Sum) else "clamped"
     return "mean" if isinstance(item, Mean) else "quantiles" if isinstance(item, Quantiles) else "count"
 
 
-def file_names(answers: Sequence[Answer | QuantileAnswer]) -> list[str]:
+def file_names(answers: Sequence[TableAnswer | QuantileAnswer]) -> list[str]:
     """A name for each table, without ending: its number and its words, in plain letters."""
     width = len(str(len(answers)))
     return [f"{at:0{width}d}-{_slug(answer.item.name)}" for at, answer in enumerate(answers, start=1)]
@@ -59,7 +59,7 @@ def listing(said: TablesManifest) -> Iterator[list[object]]:
 
 
 def _table_writers(
-    said: Sequence[TableSaid], tables: Sequence[pa.Table], formats: Formats, suffix: str = ""
+    said: Sequence[TableFields], tables: Sequence[pa.Table], formats: Formats, suffix: str = ""
 ) -> Iterator[tuple[str, Writer]]:
     """A writer for each table in each format."""
     for each, table in zip(said, tables, strict=False):
@@ -67,14 +67,14 @@ def _table_writers(
             yield f"{each.file}{suffix}.{end}", _writer(table, form)
 
 
-def tidy(answer: Answer | QuantileAnswer) -> pa.Table:
+def tidy(answer: TableAnswer | QuantileAnswer) -> pa.Table:
     """One row a cell: the labels of its axes, then the numbers (empty where a number is withheld)."""
     if isinstance(answer, QuantileAnswer):
         return _quantiles(answer)
-    return _numbers(answer, COUNT_NUMBERS if isinstance(answer.item, Table) else NUMBERS)
+    return _numbers(answer, COUNT_NUMBERS if isinstance(answer.item, ContingencyTable) else NUMBERS)
 
 
-def tidy_raw(answer: Answer | QuantileAnswer) -> pa.Table:
+def tidy_raw(answer: TableAnswer | QuantileAnswer) -> pa.Table:
     """The same of numbers as drawn."""
     return _quantiles(answer) if isinstance(answer, QuantileAnswer) else _numbers(answer, NUMBERS)
 
@@ -87,7 +87,7 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60].strip("-") or "table"
 
 
-def _numbers(answer: Answer, names: Sequence[str]) -> pa.Table:
+def _numbers(answer: TableAnswer, names: Sequence[str]) -> pa.Table:
     cells = answer.cells
     columns = _axes(answer.levels, cells.value.shape)
     held = {"value": cells.value, "unbiased": cells.unbiased, "standard_error": cells.error,

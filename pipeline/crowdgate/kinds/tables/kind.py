@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crowdgate.candidate import Candidate, Figures, Shape, Static
-from crowdgate.kind.kind import Allowance, Formats, Histograms, Json, Kind, Page, Planning, Sections
+from crowdgate.candidate import Candidate, MechanismFigures, OutputType, Static
+from crowdgate.kind.kind import Allowance, Formats, Histograms, Json, Kind, KindPage, Planning, Sections
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 
 if TYPE_CHECKING:
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crowdgate.contracts.contract import Contract
-    from crowdgate.formats.written import Writer
+    from crowdgate.formats.byte_compare import Writer
     from crowdgate.guarantee import Guarantee
     from crowdgate.histogram import View
     from crowdgate.kind.forecast import Axes, Forecast
+    from crowdgate.kind.mechanism_output import MechanismOutput
     from crowdgate.kind.picture import Picture
-    from crowdgate.kind.prior import Prior, Told
+    from crowdgate.kind.prior import Prior, ReportedCounts
     from crowdgate.kind.randomness import Randomness
-    from crowdgate.kind.seen import Seen
+    from crowdgate.kinds.tables.manifest_fields import TablesManifest
     from crowdgate.kinds.tables.plan import TablesPlan
-    from crowdgate.kinds.tables.published import PublishedTables
     from crowdgate.kinds.tables.release import AnsweredTables
-    from crowdgate.kinds.tables.said import TablesManifest
-    from crowdgate.manifest import MechanismSaid
-    from crowdgate.manifest.values import Said
+    from crowdgate.kinds.tables.released_files import PublishedTables
+    from crowdgate.manifest import MechanismFields
+    from crowdgate.manifest.values import ManifestFields
 
 
 class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTables", "TablesManifest"]):
@@ -36,7 +36,7 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
     name = "dp_tables"
     serves = "figures that must be right, each with its error"
     spec = DpTablesSpec
-    shapes = frozenset((Shape.STATIC, Shape.INPUT, Shape.CELLS))
+    shapes = frozenset((OutputType.STATIC, OutputType.INPUT, OutputType.CELLS))
     spends = frozenset(("mechanism",))
 
     def attributes(self, spec: DpTablesSpec) -> Sequence[str]:
@@ -44,17 +44,17 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
 
         return attributes(spec)
 
-    def beside(self, spec: DpTablesSpec) -> Mapping[str, Fraction]:
-        from crowdgate.kinds.tables.plan import beside
+    def other_charges(self, spec: DpTablesSpec) -> Mapping[str, Fraction]:
+        from crowdgate.kinds.tables.plan import other_charges
 
-        return beside(spec)
+        return other_charges(spec)
 
     def plan(self, spec: DpTablesSpec, contract: Contract, allowance: Allowance) -> Planning[TablesPlan]:
         from crowdgate.kinds.tables.plan import plan
 
         return plan(spec, contract, allowance)
 
-    def figures(self, mechanism: TablesPlan) -> Figures:
+    def figures(self, mechanism: TablesPlan) -> MechanismFigures:
         from crowdgate.kinds.tables.plan import figures
 
         return figures(mechanism)
@@ -71,10 +71,10 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
 
         return protect(mechanism, static, counted, randomness)
 
-    def attacked(self, mechanism: TablesPlan, counted: Histograms, randomness: Randomness) -> Seen:
-        from crowdgate.kinds.tables.attacked import attacked
+    def mechanism_output(self, mechanism: TablesPlan, counted: Histograms, randomness: Randomness) -> MechanismOutput:
+        from crowdgate.kinds.tables.mechanism_output import mechanism_output
 
-        return attacked(mechanism, counted, randomness)
+        return mechanism_output(mechanism, counted, randomness)
 
     def publish(self, mechanism: TablesPlan, candidate: AnsweredTables, contract: Contract) -> PublishedTables:
         from crowdgate.kinds.tables.release import publish
@@ -91,25 +91,25 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
 
         return parameters(mechanism)
 
-    def mechanism(self, mechanism: TablesPlan, candidate: AnsweredTables) -> MechanismSaid:
-        from crowdgate.kinds.tables.release import stated
+    def mechanism(self, mechanism: TablesPlan, candidate: AnsweredTables) -> MechanismFields:
+        from crowdgate.kinds.tables.release import mechanism_fields
 
-        return stated(mechanism, candidate)
+        return mechanism_fields(mechanism, candidate)
 
-    def data(self, published: PublishedTables) -> Said:
+    def data(self, published: PublishedTables) -> ManifestFields:
         from crowdgate.kinds.tables.release import data
 
         return data(published)
 
-    def page(self, manifest: TablesManifest, published: PublishedTables) -> Page:
+    def page(self, manifest: TablesManifest, published: PublishedTables) -> KindPage:
         from crowdgate.kinds.tables.page import page
 
         return page(manifest, published)
 
-    def measured(self, manifest: TablesManifest, published: PublishedTables) -> Candidate:
-        from crowdgate.kinds.tables.verify import measured
+    def output_candidate(self, manifest: TablesManifest, published: PublishedTables) -> Candidate:
+        from crowdgate.kinds.tables.verify import output_candidate
 
-        return measured(manifest, published)
+        return output_candidate(manifest, published)
 
     def pictures(self, manifest: TablesManifest, published: PublishedTables) -> Sequence[Picture]:
         from crowdgate.kinds.tables.pictures import pictures
@@ -121,20 +121,20 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
 
         return private(mechanism, candidate, counted)
 
-    def promise(self, mechanism: TablesPlan, guarantee: Guarantee) -> list[str]:
-        from crowdgate.kinds.tables.plan import promise
+    def guarantee_text(self, mechanism: TablesPlan, guarantee: Guarantee) -> list[str]:
+        from crowdgate.kinds.tables.plan import guarantee_text
 
-        return promise(mechanism, guarantee)
+        return guarantee_text(mechanism, guarantee)
 
     def notes(self, mechanism: TablesPlan) -> list[str]:
         from crowdgate.kinds.tables.plan import notes
 
         return notes(mechanism)
 
-    def explained(self, mechanism: TablesPlan) -> Page:
-        from crowdgate.kinds.tables.explained import explained
+    def explanation(self, mechanism: TablesPlan) -> KindPage:
+        from crowdgate.kinds.tables.explanation import explanation
 
-        return explained(mechanism)
+        return explanation(mechanism)
 
     def outlook(self, mechanism: TablesPlan, prior: Prior) -> Forecast:
         from crowdgate.kinds.tables.outlook import outlook
@@ -146,25 +146,25 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
 
         return propose(levels)
 
-    def says(self) -> type[TablesManifest]:
-        from crowdgate.kinds.tables.said import TablesManifest
+    def manifest_class(self) -> type[TablesManifest]:
+        from crowdgate.kinds.tables.manifest_fields import TablesManifest
 
         return TablesManifest
 
-    def claims(self, manifest: TablesManifest) -> Iterator[str]:
-        from crowdgate.kinds.tables.verify import claims
+    def manifest_problems(self, manifest: TablesManifest) -> Iterator[str]:
+        from crowdgate.kinds.tables.verify import manifest_problems
 
-        return claims(manifest)
+        return manifest_problems(manifest)
 
     def read(self, folder: Path, manifest: TablesManifest, formats: Formats) -> PublishedTables:
         from crowdgate.kinds.tables.verify import read
 
         return read(folder, manifest, formats)
 
-    def tells(self, manifest: TablesManifest, published: PublishedTables) -> Iterable[Told]:
-        from crowdgate.kinds.tables.tells import tells
+    def counts_for_planning(self, manifest: TablesManifest, published: PublishedTables) -> Iterable[ReportedCounts]:
+        from crowdgate.kinds.tables.counts_for_planning import counts_for_planning
 
-        return tells(manifest, published)
+        return counts_for_planning(manifest, published)
 
 
 TABLES = TablesKind()

@@ -14,33 +14,33 @@ from crowdgate.kind.forecast import (
     Axes,
     Basis,
     CellErrors,
-    Column,
     Errors,
     Figure,
     Floats,
     Forecast,
     Listing,
+    ListingColumn,
     Value,
 )
-from crowdgate.kinds.tables.odds import gate_odds
-from crowdgate.mechanisms.tables.accuracy import Z95, Expected
+from crowdgate.kinds.tables.gate_chances import pass_probabilities
+from crowdgate.mechanisms.tables.accuracy import Z95, ExpectedNoise
 from crowdgate.mechanisms.tables.consistency import refines
-from crowdgate.mechanisms.tables.dp_tables import DpTables, expected
+from crowdgate.mechanisms.tables.dp_tables import DpTables, expected_noise
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
-from crowdgate.mechanisms.tables.workload import Table
+from crowdgate.mechanisms.tables.workload import ContingencyTable
 
 if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
-    from crowdgate.kind.prior import Joint, Prior, Range
+    from crowdgate.kind.prior import ExpectedCounts, ExpectedRange, Prior
     from crowdgate.kinds.tables.plan import TablesPlan
 
 COLUMNS = (
-    Column("query", "table"),
-    Column("cells", "cells", "d"),
-    Column("standard_error", "standard error"),
-    Column("half_width", "half of the 95 % interval"),
-    Column("coverage", "coverage", LEAST),
-    Column("consistent_standard_error", "after consistency"),
+    ListingColumn("query", "table"),
+    ListingColumn("cells", "cells", "d"),
+    ListingColumn("standard_error", "standard error"),
+    ListingColumn("half_width", "half of the 95 % interval"),
+    ListingColumn("coverage", "coverage", LEAST),
+    ListingColumn("consistent_standard_error", "after consistency"),
 )
 COINS_NOTE = (
     "noise and coins together, root mean square over cells; for the budget's bound on people unless counts are given;"
@@ -53,21 +53,21 @@ TRUSTED_SLACK = 0.02
 def outlook(planned: TablesPlan, prior: Prior) -> Forecast:
     """The expected errors of every query, as drawn and after consistency."""
     mechanism = planned.mechanism
-    rows = expected(mechanism)
-    people = _people(prior)
-    listed = [_row(row, _coins(mechanism, at, people)) for at, row in enumerate(rows)]
+    rows = expected_noise(mechanism)
+    people = _expected_people(prior)
+    listed = [_row(row, _sampling_error(mechanism, at, people)) for at, row in enumerate(rows)]
     note = "" if mechanism.beta == 1 else COINS_NOTE
     figures = [
         Figure.exact("cells", "noisy numbers", mechanism.workload.cells),
         Figure.exact("beta", "sampling rate beta", mechanism.beta),
-        *_trusted(planned, rows, prior),
+        *_trustworthy_share(planned, rows, prior),
     ]
     return Forecast(
         figures=tuple(figures),
         made=lambda: (Listing("expected", "Expected errors of the noisy numbers", COLUMNS, tuple(listed), note),),
         errors=_errors(mechanism, rows, prior),
-        compared=_compared(planned, prior),
-        odds=gate_odds(planned, prior),
+        compared=_compared_axes(planned, prior),
+        odds=pass_probabilities(planned, prior),
     )
 
 
@@ -78,13 +78,13 @@ def propose(levels: Axes) -> Sequence[DpTablesSpec]:
     return [DpTablesSpec.model_validate({"kind": "dp_tables", "levels": named, "tables": ways})]
 
 
-def _people(prior: Prior) -> float:
+def _expected_people(prior: Prior) -> float:
     """How many there are, by the counts that are given or the budget's bound."""
     total = prior.joint({})
     return float(prior.people) if total is None else float(total.people.sum())
 
 
-def _coins(mechanism: DpTables, at: int, people: float) -> float:
+def _sampling_error(mechanism: DpTables, at: int, people: float) -> float:
     """The root mean square over the cells of a query of the coins' standard error, for so many people; of a sum the
     most it can be."""
     linear, rate = mechanism.queries[at], float(mechanism.beta)
@@ -92,7 +92,7 @@ def _coins(mechanism: DpTables, at: int, people: float) -> float:
     return each * float(np.sqrt(people / linear.query.cells * (1 - rate) / rate))
 
 
-def _row(row: Expected, coins: float) -> dict[str, Value]:
+def _row(row: ExpectedNoise, coins: float) -> dict[str, Value]:
     after = row.consistent_error
     return {
         "query": row.name,
@@ -104,12 +104,14 @@ def _row(row: Expected, coins: float) -> dict[str, Value]:
     }
 
 
-def _trusted(planned: TablesPlan, rows: Sequence[Expected], prior: Prior) -> Iterator[Figure]:
+def _trustworthy_share(planned: TablesPlan, rows: Sequence[ExpectedNoise], prior: Prior) -> Iterator[Figure]:
     """The share of the counts of people that are expected to be trustworthy, where something is known of all."""
     workload = planned.mechanism.workload
-    counted = [own[0] for item, own in zip(workload.items, workload.answers, strict=True) if isinstance(item, Table)]
+    counted = [
+        own[0] for item, own in zip(workload.items, workload.answers, strict=True) if isinstance(item, ContingencyTable)
+    ]
     known = [(prior.joint(workload.queries[at].levels), rows[at]) for at in counted]
-    found = [(joint, _trusted_cells(planned, joint, row)) for joint, row in known if joint is not None]
+    found = [(joint, _trustworthy_cells(planned, joint, row)) for joint, row in known if joint is not None]
     if not counted or len(found) < len(counted):
         return
     cells = sum(rows[at].cells for at in counted)
@@ -118,7 +120,7 @@ def _trusted(planned: TablesPlan, rows: Sequence[Expected], prior: Prior) -> Ite
     yield Figure("trusted_share", "expected share of the counts that are trustworthy", value, low, high, basis)
 
 
-def _trusted_cells(planned: TablesPlan, joint: Joint, row: Expected) -> Range:
+def _trustworthy_cells(planned: TablesPlan, joint: ExpectedCounts, row: ExpectedNoise) -> ExpectedRange:
     """How many cells of a table of counts are trustworthy."""
     relative, rate = float(planned.spec.relative_error), float(planned.mechanism.beta)
     noise = row.error if row.consistent_error is None else row.consistent_error
@@ -132,7 +134,7 @@ def _trusted_cells(planned: TablesPlan, joint: Joint, row: Expected) -> Range:
     return joint.range_of(trusted, lambda _: TRUSTED_SLACK * row.cells, row.cells)
 
 
-def _compared(planned: TablesPlan, prior: Prior) -> Axes:
+def _compared_axes(planned: TablesPlan, prior: Prior) -> Axes:
     """The attributes of `levels`; without it, those of all tables of counts at the finest level used."""
     stated = planned.spec.levels
     if stated:
@@ -145,7 +147,7 @@ def _compared(planned: TablesPlan, prior: Prior) -> Axes:
     return finest
 
 
-def _errors(mechanism: DpTables, rows: Sequence[Expected], prior: Prior) -> Errors:
+def _errors(mechanism: DpTables, rows: Sequence[ExpectedNoise], prior: Prior) -> Errors:
     """The least error of a query that has the table as a margin, and of the coins: after consistency for the very
     table, and for a sum of cells that of independent noise, which consistency does not enlarge."""
     noise = [(linear.levels, row) for linear, row in zip(mechanism.queries, rows, strict=True) if linear.grid is None]
@@ -163,7 +165,7 @@ def _errors(mechanism: DpTables, rows: Sequence[Expected], prior: Prior) -> Erro
     return of_table
 
 
-def _margin_error(axes: Axes, levels: Axes, row: Expected) -> Iterator[float]:
+def _margin_error(axes: Axes, levels: Axes, row: ExpectedNoise) -> Iterator[float]:
     if refines(levels, axes):
         further = row.cells / prod(map(len, axes.values()))
         after = row.consistent_error if further == 1 else None

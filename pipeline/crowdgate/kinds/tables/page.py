@@ -2,20 +2,20 @@
 
 from crowdgate.accounting.numbers import decimal
 from crowdgate.domain import number_label
-from crowdgate.kind.kind import Page
-from crowdgate.kinds.tables.plan import workload_words
-from crowdgate.kinds.tables.published import PublishedTables
-from crowdgate.kinds.tables.said import NumbersSaid, TableSaid, TablesManifest
-from crowdgate.kinds.tables.spread import counts_plan
+from crowdgate.kind.kind import KindPage
+from crowdgate.kinds.tables.manifest_fields import NumbersFields, TableFields, TablesManifest
+from crowdgate.kinds.tables.plan import workload_sentence
+from crowdgate.kinds.tables.released_files import PublishedTables
+from crowdgate.kinds.tables.standard_errors import counts_plan
 from crowdgate.publish.levels import domains_of
 
 
-def estimand(table: TableSaid) -> str:
+def estimand(table: TableFields) -> str:
     """What the numbers of a table about a column estimate; nothing of counts, whose rows the release states."""
     if table.numbers is None:
         level = f"The bin at the level {table.level} that holds each quantile of {table.column}, over the rows"
         return "" if table.kind != "quantiles" else f"{level} of a cell whose {table.column} is valid."
-    taken = _taken(table.numbers)
+    taken = _clamping_text(table.numbers)
     if table.kind == "clamped":
         low, high = number_label(table.numbers.low), number_label(table.numbers.high)
         end, beyond = (low, f"{low} or less") if table.end == "low" else (high, f"{high} or more")
@@ -25,7 +25,7 @@ def estimand(table: TableSaid) -> str:
     return f"{over} of {table.column} over the rows of a cell where it is valid, {taken}. {_bias(table)}"
 
 
-def _taken(numbers: NumbersSaid) -> str:
+def _clamping_text(numbers: NumbersFields) -> str:
     low, high, step = (number_label(each) for each in (numbers.low, numbers.high, numbers.precision))
     clamped = f"numbers of its domain below {low} taken for {low}, above {high} for {high}"
     return (
@@ -38,7 +38,7 @@ def _taken(numbers: NumbersSaid) -> str:
     )
 
 
-def _bias(table: TableSaid) -> str:
+def _bias(table: TableFields) -> str:
     """In which direction what is stated departs from the same of the numbers as they are."""
     assert table.numbers is not None, "asked before"
     what, step = f"the {table.kind} of the numbers as they are", number_label(table.numbers.precision)
@@ -47,13 +47,13 @@ def _bias(table: TableSaid) -> str:
     return clamped + (each if table.numbers.rounding == "down" else "") + "."
 
 
-def page(said: TablesManifest, held: PublishedTables) -> Page:
+def page(said: TablesManifest, held: PublishedTables) -> KindPage:
     """What the files hold, how the numbers were made, and what their intervals mean."""
     mechanism, tables = said.mechanism, said.data.tables
     cells = sum(query.cells for query in mechanism.queries)
     assert mechanism.spend is not None, "a mechanism of tables states its budget"
     spend = f"{float(mechanism.spend):.4g}" if said.format == 1 else decimal(mechanism.spend)
-    words = workload_words(len(tables), cells, mechanism.noise_kind, spend, mechanism.beta)
+    words = workload_sentence(len(tables), cells, mechanism.noise_kind, spend, mechanism.beta)
     values = {
         "tables": [{"file": each.file, "table": each.table, "cells": each.cells} for each in tables],
         "noise": mechanism.noise_kind,
@@ -71,7 +71,7 @@ def page(said: TablesManifest, held: PublishedTables) -> Page:
         "used": "the numbers",
         "estimated": "over the rows that are described above (Whose rows)",
     }
-    return Page(f"kinds/tables/release.{said.format}.md.j2", values, ({"estimated": "for the whole source table"},))
+    return KindPage(f"kinds/tables/release.{said.format}.md.j2", values, ({"estimated": "for the whole source table"},))
 
 
 def _agree(said: TablesManifest, held: PublishedTables) -> bool:

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from crowdgate.kind.forecast import PEOPLE
-from crowdgate.kind.picture import Picture, Point, Series
-from crowdgate.kinds.tables.published import PublishedTables
-from crowdgate.kinds.tables.said import TablesManifest
+from crowdgate.kind.picture import Picture, PicturePoint, Series
+from crowdgate.kinds.tables.manifest_fields import TablesManifest
+from crowdgate.kinds.tables.released_files import PublishedTables
 
 DRAWN = 10
 """Cells of either end in a picture at most."""
@@ -28,7 +28,7 @@ def pictures(said: TablesManifest, held: PublishedTables) -> Sequence[Picture]:
     ]
 
 
-def _cells(held: PublishedTables) -> Iterator[Point]:
+def _cells(held: PublishedTables) -> Iterator[PicturePoint]:
     for each, table in zip(held.said, held.tables, strict=True):
         if each.kind == "count" and each.axes:
             names = [axis.column for axis in each.axes]
@@ -40,9 +40,9 @@ def _rows(table: pa.Table) -> Iterator[dict[str, object]]:
         yield from batch.to_pylist()
 
 
-def _point(names: Sequence[str], row: dict[str, object]) -> Point | None:
+def _point(names: Sequence[str], row: dict[str, object]) -> PicturePoint | None:
     """A cell under its values; none where its number is withheld."""
     value, low, high = (row[name] for name in ("value", "lower", "upper"))
     if not all(isinstance(each, int | float) for each in (value, low, high)):
         return None
-    return Point(", ".join(str(row[name]) for name in names), *map(float, (value, low, high)))  # type: ignore[arg-type]
+    return PicturePoint(", ".join(str(row[name]) for name in names), *map(float, (value, low, high)))  # type: ignore[arg-type]

@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import decimal
-from crowdgate.candidate import Figures
+from crowdgate.candidate import MechanismFigures
 from crowdgate.guarantee import Guarantee, Part
-from crowdgate.kind.kind import Allowance, Planned, Planning
-from crowdgate.manifest import guarantee_words
+from crowdgate.kind.kind import Allowance, PlannedMechanism, Planning
+from crowdgate.manifest import guarantee_sentences
 from crowdgate.mechanisms.tables.columns import RESERVED
-from crowdgate.mechanisms.tables.lines import plan_tables
-from crowdgate.mechanisms.tables.spec import DpTablesSpec, stated_names
+from crowdgate.mechanisms.tables.spec import DpTablesSpec, column_names
+from crowdgate.mechanisms.tables.workload_lines import plan_tables
 
 if TYPE_CHECKING:
     from crowdgate.accounting.tables_plan import NoiseKind
@@ -36,13 +36,13 @@ def plan(spec: DpTablesSpec, contract: Contract, allowance: Allowance) -> Planni
     """The mechanism, whose one part is all that is left."""
     part = Part("mechanism", allowance.epsilon, allowance.delta)
     mechanism, findings = plan_tables(spec, contract, part)
-    planned = None if mechanism is None else Planned(TablesPlan(mechanism, spec), (mechanism.part,))
+    planned = None if mechanism is None else PlannedMechanism(TablesPlan(mechanism, spec), (mechanism.part,))
     return planned, [*_name_findings(spec), *findings]
 
 
 def _name_findings(spec: DpTablesSpec) -> Iterator[Finding]:
     """Attributes that would be taken for the numbers of a table."""
-    for name in stated_names(spec):
+    for name in column_names(spec):
         if name in RESERVED:
             yield (), f"{name!r} is a column that every table has", "attributes of other names", None
 
@@ -52,14 +52,14 @@ def attributes(_: DpTablesSpec) -> Sequence[str]:
     return ()
 
 
-def beside(_: DpTablesSpec) -> Mapping[str, Fraction]:
+def other_charges(_: DpTablesSpec) -> Mapping[str, Fraction]:
     """The mechanism takes all of epsilon."""
     return {}
 
 
-def figures(planned: TablesPlan) -> Figures:
+def figures(planned: TablesPlan) -> MechanismFigures:
     """No rows are published."""
-    return Figures(1, {}, planned.mechanism.beta)
+    return MechanismFigures(1, {}, planned.mechanism.beta)
 
 
 def views(planned: TablesPlan) -> Mapping[str, View]:
@@ -67,19 +67,19 @@ def views(planned: TablesPlan) -> Mapping[str, View]:
     return planned.mechanism.views
 
 
-def promise(_: TablesPlan, guarantee: Guarantee) -> list[str]:
+def guarantee_text(_: TablesPlan, guarantee: Guarantee) -> list[str]:
     """The guarantee in words, and its form for users who take the number of people as known: all parts twice."""
-    return guarantee_words(guarantee, None)
+    return guarantee_sentences(guarantee, None)
 
 
 def notes(planned: TablesPlan) -> list[str]:
     """How many tables and numbers, with which noise, in words."""
     found, budget = planned.mechanism, planned.mechanism.budget
     workload = found.workload
-    return [workload_words(len(workload.items), workload.cells, budget.noise, decimal(budget.spend), found.beta)]
+    return [workload_sentence(len(workload.items), workload.cells, budget.noise, decimal(budget.spend), found.beta)]
 
 
-def workload_words(tables: int, cells: int, noise: NoiseKind, spend: str, beta: Fraction) -> str:
+def workload_sentence(tables: int, cells: int, noise: NoiseKind, spend: str, beta: Fraction) -> str:
     """How many tables and numbers, with which noise (which spends so much), in a sentence."""
     unit = "epsilon" if noise == "laplace" else "rho"
     rate = "" if beta == 1 else f" on a sample of rate {float(beta):g}"

@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crowdgate.accounting.discrete_laws import Law
-from crowdgate.kinds.tables.said import TableSaid, TablesMechanism
+from crowdgate.kinds.tables.manifest_fields import TableFields, TablesMechanism
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.means import means
-from crowdgate.noisy.counts import CountCells
-from crowdgate.noisy.said import GridSaid
-from crowdgate.publish.levels import Domains
+from crowdgate.noisy_counts.manifest_fields import GridFields
+from crowdgate.noisy_counts.recount import CountCells
+from crowdgate.publish.levels import ReleasedDomains
 
 Floats = npt.NDArray[np.float64]
 Z95 = 1.959963984540054
@@ -27,7 +27,7 @@ SOLVED = 1e-6
 
 
 @dataclass(frozen=True)
-class Noise:
+class CellNoise:
     """The noise on the cells of a count, sum or mean: its law, the worth of one step for the whole table, the sampling
     rate, what one row can add (None: of either sign), and the least and the greatest value of a mean.
 
@@ -44,7 +44,7 @@ class Noise:
     form: int
 
     @classmethod
-    def of(cls, mechanism: TablesMechanism, at: int, after: Floats | None, form: int) -> "Noise":
+    def of(cls, mechanism: TablesMechanism, at: int, after: Floats | None, form: int) -> "CellNoise":
         """That of a query."""
         query, grid = mechanism.queries[at], mechanism.queries[at].grid
         one_sign = grid is None or grid.low >= 0 or grid.high <= 0
@@ -52,7 +52,7 @@ class Noise:
         unit, greatest = float(mechanism.unit(at)), query.contribution if one_sign else None
         return cls(mechanism.law(at), unit, float(mechanism.beta), greatest, ends, after, form)
 
-    def coins(self, steps: Floats) -> Floats:
+    def sampling_variance(self, steps: Floats) -> Floats:
         """The variance that sampling adds, in squared steps, estimated from above."""
         if self.beta == 1:
             return np.zeros_like(steps)
@@ -63,12 +63,12 @@ class Noise:
         greatest; in the first format at the number."""
         width = float(self.law.half_width(0.95))
         if self.form == 1 or self.beta == 1 or self.greatest is None:
-            return np.asarray(np.sqrt(width * width + Z95 * Z95 * self.coins(steps)))
+            return np.asarray(np.sqrt(width * width + Z95 * Z95 * self.sampling_variance(steps)))
         each = Z95 * Z95 * (1 - self.beta) * self.greatest
         return np.asarray(each / 2 + np.sqrt(each * each / 4 + each * np.abs(steps) + np.square(width)))
 
 
-def _value(grid: GridSaid, steps: int) -> float:
+def _value(grid: GridFields, steps: int) -> float:
     """In floats, as means are clamped."""
     return float(grid.offset) + float(grid.unit) * steps
 
@@ -93,7 +93,7 @@ def cell_problems(table: pa.Table, mechanism: TablesMechanism) -> Iterator[str]:
         yield "a number that is not trustworthy and was to be left empty"
 
 
-def noisy_problems(table: pa.Table, mechanism: TablesMechanism, noise: Noise) -> Iterator[str]:
+def noisy_problems(table: pa.Table, mechanism: TablesMechanism, noise: CellNoise) -> Iterator[str]:
     """Counts and sums: whole numbers of their steps, with the standard error and the interval of their noise."""
     value, error, lower, upper = (_floats(table, column) for column in ("value", "standard_error", "lower", "upper"))
     held, known = ~np.isnan(value), ~np.isnan(error)
@@ -106,10 +106,10 @@ def noisy_problems(table: pa.Table, mechanism: TablesMechanism, noise: Noise) ->
     steps = np.round(value / noise.unit)
     if (steps * noise.unit != value)[held].any():
         yield "a count or sum that is no whole number of its steps"
-    coins = noise.coins(steps)
+    coins = noise.sampling_variance(steps)
     spread = noise.law.variance if noise.after is None else noise.after
     near = SLACK if noise.after is None else SOLVED
-    if _apart(error, np.sqrt(spread + coins) * noise.unit, near)[known].any():
+    if _differs(error, np.sqrt(spread + coins) * noise.unit, near)[known].any():
         yield "a standard error that is not that of the noise"
     half = noise.half_width(steps) * noise.unit if noise.after is None else Z95 * error
     least = -np.inf if noise.after is None else 0.0
@@ -124,7 +124,7 @@ def counts(table: pa.Table) -> CountCells:
     return CountCells(*(_floats(table, name) for name in ("value", "unbiased", "standard_error", "lower", "upper")))
 
 
-def mean_problems(table: pa.Table, _: TablesMechanism, noise: Noise) -> Iterator[str]:
+def mean_problems(table: pa.Table, _: TablesMechanism, noise: CellNoise) -> Iterator[str]:
     """Means of the first format: within the column's bounds, with intervals of 1.96 standard errors inside them."""
     value, error, lower, upper = (_floats(table, column) for column in ("value", "standard_error", "lower", "upper"))
     low, high = noise.ends
@@ -153,17 +153,17 @@ def ratio_problems(table: pa.Table, mechanism: TablesMechanism, queries: Sequenc
     found = means(grid, steps[0], steps[1], laws, mechanism.beta)
     pairs = {"value": found.value, "standard_error": found.error, "lower": found.lower, "upper": found.upper}
     for column, numbers in pairs.items():
-        if _apart(_floats(table, column), numbers, SLACK)[held].any():
+        if _differs(_floats(table, column), numbers, SLACK)[held].any():
             yield f"{column}: it does not follow from noisy sum and rows"
 
 
-def _apart(a: Floats, b: Floats, most: float) -> npt.NDArray[np.bool_]:
+def _differs(a: Floats, b: Floats, most: float) -> npt.NDArray[np.bool_]:
     """Where two numbers are not the same, relatively; two unknown ones are."""
     with np.errstate(invalid="ignore"):
         return ~((np.abs(a - b) <= most * np.maximum(1, np.abs(b))) | (np.isnan(a) & np.isnan(b)))
 
 
-def quantile_problems(table: pa.Table, stated: TableSaid, domains: Domains) -> Iterator[str]:
+def quantile_problems(table: pa.Table, stated: TableFields, domains: ReleasedDomains) -> Iterator[str]:
     """Bins of the stated level, in order: lower, bin, upper; and rising with the probability."""
     assert stated.column is not None, "quantiles state their column"
     assert stated.level is not None, "quantiles state their level"
@@ -185,7 +185,7 @@ def quantile_problems(table: pa.Table, stated: TableSaid, domains: Domains) -> I
 
 
 def margin_problems(
-    stated: Sequence[TableSaid], beta: Fraction, tables: Mapping[str, pa.Table], domains: Domains
+    stated: Sequence[TableFields], beta: Fraction, tables: Mapping[str, pa.Table], domains: ReleasedDomains
 ) -> Iterator[str]:
     """Format 1: all counts have one total, and each table adds up to the finest other one that is a margin of it.
 
@@ -209,7 +209,9 @@ def margin_problems(
             yield f"{counted[at].file}: it does not add up to {counted[above].file}"
 
 
-def _parents(axes: Sequence[Mapping[str, str]], sizes: Sequence[int], domains: Domains) -> dict[int, int | None]:
+def _parents(
+    axes: Sequence[Mapping[str, str]], sizes: Sequence[int], domains: ReleasedDomains
+) -> dict[int, int | None]:
     """For each table the one of most cells among the smaller ones that is a margin of it, the first of equals."""
     order = sorted(range(len(axes)), key=lambda at: sizes[at])
     parents: dict[int, int | None] = {}

@@ -14,26 +14,26 @@ from crowdgate.histogram import Histogram
 from crowdgate.kind.kind import Sections
 from crowdgate.kind.randomness import Randomness
 from crowdgate.kinds.tables.files import file_names, statistic, tidy, tidy_raw
-from crowdgate.kinds.tables.plan import TablesPlan
-from crowdgate.kinds.tables.published import PublishedTables
-from crowdgate.kinds.tables.said import (
-    AxisSaid,
-    NumbersSaid,
-    TableSaid,
+from crowdgate.kinds.tables.manifest_fields import (
+    NumbersFields,
+    TableFields,
+    TablesAxisFields,
     TablesData,
     TablesMechanism,
-    ValuesSaid,
+    ValuesFields,
 )
-from crowdgate.manifest import dumped
-from crowdgate.mechanisms.tables.answers import Answer, QuantileAnswer, consistent_answers, raw_answers
+from crowdgate.kinds.tables.plan import TablesPlan
+from crowdgate.kinds.tables.released_files import PublishedTables
+from crowdgate.manifest import json_fields
+from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers, raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables
-from crowdgate.mechanisms.tables.workload import AtEnd, Mean, Quantiles, Table
-from crowdgate.noisy.stating import noise_stated
+from crowdgate.mechanisms.tables.workload import ContingencyTable, Mean, Quantiles, RowsAtBound
+from crowdgate.noisy_counts.statements import noise_fields
 from crowdgate.publish.dictionary import entries
 from crowdgate.publish.levels import coarser
 
 Floats = npt.NDArray[np.float64]
-Answers = tuple[Answer | QuantileAnswer, ...]
+Answers = tuple[TableAnswer | QuantileAnswer, ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,36 +51,36 @@ def protect(
 ) -> AnsweredTables:
     """Sample if the policy does, draw the noise, then what is published of it."""
     mechanism, spec = planned.mechanism, planned.spec
-    coins = None if mechanism.beta == 1 else randomness.coins(mechanism.beta)
+    coins = None if mechanism.beta == 1 else randomness.subsampler(mechanism.beta)
     noisy = mechanism.protect(counted, coins, randomness.vectors)
     answers = consistent_answers(mechanism, noisy, spec.relative_error)
     raw = raw_answers(mechanism, noisy, spec.relative_error) if spec.raw else ()
     cells = published_cells(planned, answers)
     if spec.suppress:
-        answers, raw = _suppressed(answers), _suppressed(raw)
+        answers, raw = _without_untrustworthy(answers), _without_untrustworthy(raw)
     return AnsweredTables(static=static, cells=cells, answers=answers, raw=raw)
 
 
 def published_cells(planned: TablesPlan, answers: Answers) -> tuple[PublishedCells, ...]:
     """What gates read of answers: without numbers that are not trustworthy, where the policy suppresses them."""
-    return tuple(_cells(_suppressed(answers) if planned.spec.suppress else answers))
+    return tuple(_cells(_without_untrustworthy(answers) if planned.spec.suppress else answers))
 
 
 def publish(_: TablesPlan, candidate: AnsweredTables, contract: Contract) -> PublishedTables:
     """The tables as they are written, what is in them, and the levels of their columns."""
     levels = _levels(contract, candidate.answers)
     return PublishedTables(
-        said=_described(candidate.answers), tables=tuple(map(tidy, candidate.answers)),
+        said=_table_fields(candidate.answers), tables=tuple(map(tidy, candidate.answers)),
         raw=tuple(map(tidy_raw, candidate.raw)), columns=entries(levels), coarser=list(coarser(levels)),
     )  # fmt: skip
 
 
 def parameters(planned: TablesPlan) -> dict[str, Any]:
     """What can be said of the mechanism before a release."""
-    return dumped(mechanism(planned))
+    return json_fields(mechanism(planned))
 
 
-def stated(planned: TablesPlan, _: AnsweredTables) -> TablesMechanism:
+def mechanism_fields(planned: TablesPlan, _: AnsweredTables) -> TablesMechanism:
     """What the manifest says of the mechanism: all of it is known before there is a candidate."""
     return mechanism(planned)
 
@@ -89,7 +89,7 @@ def mechanism(planned: TablesPlan) -> TablesMechanism:
     """What the manifest says of the mechanism; invariants: none, every number carries noise."""
     made, spec = planned.mechanism, planned.spec
     stated = {
-        "kind": "dp_tables", **noise_stated(made, spec.split), "beta": made.beta, "rows_per_unit": made.rows,
+        "kind": "dp_tables", **noise_fields(made, spec.split), "beta": made.beta, "rows_per_unit": made.rows,
         "invariants": (), "relative_error": spec.relative_error, "suppress": spec.suppress, "raw": spec.raw,
     }  # fmt: skip
     return TablesMechanism.model_validate(stated)
@@ -97,7 +97,7 @@ def mechanism(planned: TablesPlan) -> TablesMechanism:
 
 def data(held: PublishedTables) -> TablesData:
     """What the manifest says of the files: the axes of every table, and which noisy vectors it is made of."""
-    columns = tuple(ValuesSaid(name=e.column, level=e.level, values=len(e.labels)) for e in held.columns)
+    columns = tuple(ValuesFields(name=e.column, level=e.level, values=len(e.labels)) for e in held.columns)
     return TablesData(columns=columns, tables=held.said)
 
 
@@ -110,19 +110,19 @@ def private(planned: TablesPlan, candidate: AnsweredTables, counted: Mapping[str
     }
 
 
-def _suppressed(answers: Answers) -> Answers:
-    return tuple(each.suppressed() if isinstance(each, Answer) else each for each in answers)
+def _without_untrustworthy(answers: Answers) -> Answers:
+    return tuple(each.suppressed() if isinstance(each, TableAnswer) else each for each in answers)
 
 
 def _cells(answers: Answers) -> Iterator[PublishedCells]:
     for each in answers:
-        if isinstance(each, Answer):
-            total, cells = isinstance(each.item, Table) and not each.item.levels, each.cells
+        if isinstance(each, TableAnswer):
+            total, cells = isinstance(each.item, ContingencyTable) and not each.item.levels, each.cells
             value, error, flags = cells.value.reshape(-1), cells.error.reshape(-1), cells.trustworthy.reshape(-1)
             yield PublishedCells(statistic(each.item), value, error, flags, total)
 
 
-def _described(answers: Answers) -> tuple[TableSaid, ...]:
+def _table_fields(answers: Answers) -> tuple[TableFields, ...]:
     start, said = 0, []
     for stem, each in zip(file_names(answers), answers, strict=True):
         used = 2 if isinstance(each.item, Mean) else 1
@@ -131,23 +131,23 @@ def _described(answers: Answers) -> tuple[TableSaid, ...]:
     return tuple(said)
 
 
-def _table(stem: str, each: Answer | QuantileAnswer, queries: tuple[int, ...]) -> TableSaid:
+def _table(stem: str, each: TableAnswer | QuantileAnswer, queries: tuple[int, ...]) -> TableFields:
     item = each.item
     quantiles = item if isinstance(item, Quantiles) else None
-    taken = each.taken if isinstance(each, Answer) else None
-    return TableSaid(
+    taken = each.taken if isinstance(each, TableAnswer) else None
+    return TableFields(
         file=stem, table=item.name, kind=statistic(item),
-        column=None if isinstance(item, Table) else item.column,
-        end=item.end if isinstance(item, AtEnd) else None,
-        numbers=None if taken is None else NumbersSaid.model_validate(vars(taken)),
+        column=None if isinstance(item, ContingencyTable) else item.column,
+        end=item.end if isinstance(item, RowsAtBound) else None,
+        numbers=None if taken is None else NumbersFields.model_validate(vars(taken)),
         level=None if quantiles is None else quantiles.level,
         at=None if quantiles is None else tuple(quantiles.probabilities),
-        axes=tuple(AxisSaid(column=name, level=level.name) for name, level in each.levels.items()),
+        axes=tuple(TablesAxisFields(column=name, level=level.name) for name, level in each.levels.items()),
         cells=each.bins.size if isinstance(each, QuantileAnswer) else each.cells.value.size, queries=queries,
     )  # fmt: skip
 
 
-def _levels(contract: Contract, answers: Sequence[Answer | QuantileAnswer]) -> list[tuple[Attribute, Level]]:
+def _levels(contract: Contract, answers: Sequence[TableAnswer | QuantileAnswer]) -> list[tuple[Attribute, Level]]:
     """Every attribute at every level that a table uses, in the contract's order, finest level first."""
     used: dict[str, dict[str, Level]] = {}
     for each in answers:
@@ -168,7 +168,7 @@ def _errors(mechanism: DpTables, candidate: AnsweredTables, counted: Mapping[str
     return [
         {"table": each.item.name, "root mean square": _root_mean_square(each.cells.value - exact)}
         for each, own in zip(candidate.answers, mechanism.workload.answers, strict=True)
-        if isinstance(each, Answer) and isinstance(each.item, Table)
+        if isinstance(each, TableAnswer) and isinstance(each.item, ContingencyTable)
         for exact in [true[own[0]]]
     ]
 

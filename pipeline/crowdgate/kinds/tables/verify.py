@@ -13,9 +13,9 @@ from crowdgate.formats import Format
 from crowdgate.kind.facts import static_of
 from crowdgate.kind.kind import Formats
 from crowdgate.kinds.tables.files import RAW
-from crowdgate.kinds.tables.published import PublishedTables
+from crowdgate.kinds.tables.manifest_fields import TableFields, TablesManifest
 from crowdgate.kinds.tables.recount import (
-    Noise,
+    CellNoise,
     cell_problems,
     counts,
     margin_problems,
@@ -24,23 +24,23 @@ from crowdgate.kinds.tables.recount import (
     quantile_problems,
     ratio_problems,
 )
-from crowdgate.kinds.tables.said import TableSaid, TablesManifest
-from crowdgate.kinds.tables.spread import Spread, counted, counts_plan, spread_after
+from crowdgate.kinds.tables.released_files import PublishedTables
+from crowdgate.kinds.tables.standard_errors import Spread, consistent_count_tables, count_variances, counts_plan
 from crowdgate.limits import LARGEST_LISTING
-from crowdgate.manifest import guarantee_words
+from crowdgate.manifest import guarantee_sentences
 from crowdgate.mechanisms.tables.columns import COUNT_NUMBERS, MEAN_PARTS, NUMBERS, QUANTILE_COLUMNS
-from crowdgate.noisy.claims import budget_problems, spend_problems, width_problems
-from crowdgate.noisy.said import GridSaid, QuerySaid
+from crowdgate.noisy_counts.guarantee_check import budget_problems, spend_problems, width_problems
+from crowdgate.noisy_counts.manifest_fields import GridFields, QueryFields
 from crowdgate.publish.dictionary import DICTIONARY, read_dictionary
-from crowdgate.publish.levels import COARSER, Domains, domains_of, read_coarser
+from crowdgate.publish.levels import COARSER, ReleasedDomains, domains_of, read_coarser
 
 
-def claims(said: TablesManifest) -> Iterator[str]:
+def manifest_problems(said: TablesManifest) -> Iterator[str]:
     """What does not hold of the guarantee, the budget and the queries by themselves."""
     stated, mechanism = said.guarantee.guarantee, said.mechanism
     if said.facts.margins or said.facts.joint:
         yield "no gate on tables reads public counts"
-    if said.guarantee.words != tuple(guarantee_words(stated, None)):
+    if said.guarantee.words != tuple(guarantee_sentences(stated, None)):
         yield "the words of the guarantee are not its numbers"
     # other parts are those of charged gates
     own = {part.name: part for part in stated.parts}.get("mechanism")
@@ -71,7 +71,7 @@ def _query_problems(said: TablesManifest) -> Iterator[str]:
             yield f"{table.file}: the sensitivity of its query is not that of {rows} rows"
 
 
-def _fits(table: TableSaid, own: Sequence[QuerySaid]) -> bool:
+def _fits(table: TableFields, own: Sequence[QueryFields]) -> bool:
     """Whether a table states what its kind states, and its queries are what such a table is made of."""
     stated = (table.column is not None, table.level is not None, table.at is not None)
     columns = [axis.column for axis in table.axes] + ([table.column] if table.kind == "quantiles" else [])
@@ -89,7 +89,7 @@ def _fits(table: TableSaid, own: Sequence[QuerySaid]) -> bool:
     )
 
 
-def _numbers_fit(table: TableSaid, grid: GridSaid | None, form: int) -> bool:
+def _numbers_fit(table: TableFields, grid: GridFields | None, form: int) -> bool:
     """Whether a table of numbers says how they are taken, as its query's integers have it. Format 1 did not say it."""
     numbers = table.numbers
     if (table.end is not None) != (table.kind == "clamped") or (table.kind == "clamped" and form == 1):
@@ -101,19 +101,19 @@ def _numbers_fit(table: TableSaid, grid: GridSaid | None, form: int) -> bool:
     if table.kind == "clamped":
         return grid.low == grid.offset == 0 and grid.high == grid.unit == 1
     stated = (numbers.high - numbers.low) % numbers.precision == 0 and numbers.precision % grid.unit == 0
-    return stated and (numbers.low, numbers.high) == grid.ends
+    return stated and (numbers.low, numbers.high) == grid.value_limits
 
 
-def _is_grid(grid: GridSaid) -> bool:
+def _is_grid(grid: GridFields) -> bool:
     return grid.unit > 0 and grid.low <= grid.high
 
 
-def _is_centred(grid: GridSaid | None) -> bool:
+def _is_centred(grid: GridFields | None) -> bool:
     """Whether a mean is taken around the middle of its bounds, which is rounded down."""
     return grid is not None and grid.low + grid.high in (0, 1)
 
 
-def _counts_valid(grid: GridSaid | None) -> bool:
+def _counts_valid(grid: GridFields | None) -> bool:
     """Whether a query counts the rows that a mean is taken over."""
     return grid is not None and grid.high == grid.unit == 1 and grid.low >= 0
 
@@ -130,7 +130,7 @@ def read(folder: Path, said: TablesManifest, formats: Formats) -> PublishedTable
     if said.estimand is not None and not all(said.estimand.allows(each.column, each.labels) for each in columns):
         raise VerificationFailed(f"{DICTIONARY}: its columns are not treated as the estimand says")
     _refuse(_cell_problems(said, domains))
-    after = spread_after(said, domains) if said.format == 1 else {}
+    after = count_variances(said, domains) if said.format == 1 else {}
     tables = _tables(folder, said, formats, domains, "", after)
     raw = _tables(folder, said, formats, domains, RAW, {}) if said.mechanism.raw else ()
     held = {each.file: table for each, table in zip(said.data.tables, tables, strict=True)}
@@ -141,9 +141,9 @@ def read(folder: Path, said: TablesManifest, formats: Formats) -> PublishedTable
     return PublishedTables(said.data.tables, tables, raw, columns, above)
 
 
-def _count_problems(said: TablesManifest, domains: Domains, held: Mapping[str, pa.Table]) -> Iterator[str]:
+def _count_problems(said: TablesManifest, domains: ReleasedDomains, held: Mapping[str, pa.Table]) -> Iterator[str]:
     """What does not hold of counts that were made consistent."""
-    tables = counted(said)
+    tables = consistent_count_tables(said)
     published = {at: counts(held[each.file]) for at, each in enumerate(tables) if each.kind == "count"}
     for at, each in published.items():
         if not said.mechanism.suppress and np.isnan(each.value).any():
@@ -152,14 +152,14 @@ def _count_problems(said: TablesManifest, domains: Domains, held: Mapping[str, p
         yield from counts_plan(said, domains).problems(published)
 
 
-def measured(said: TablesManifest, held: PublishedTables) -> Candidate:
+def output_candidate(said: TablesManifest, held: PublishedTables) -> Candidate:
     """The numbers as output measures read them."""
     pairs = zip(held.said, held.tables, strict=True)
     cells = tuple(_published(each, table) for each, table in pairs if each.kind != "quantiles")
     return Candidate(static=static_of(said, {}, {}, 1), cells=cells)
 
 
-def _published(said: TableSaid, table: pa.Table) -> PublishedCells:
+def _published(said: TableFields, table: pa.Table) -> PublishedCells:
     value, error = (table[name].to_numpy() for name in ("value", "standard_error"))
     flags = table["trustworthy"].to_numpy()
     return PublishedCells(said.kind, value, error, flags, said.kind == "count" and not said.axes)
@@ -171,7 +171,7 @@ def _refuse(problems: Iterator[str]) -> None:
         raise VerificationFailed("\n".join(found))
 
 
-def _cell_problems(said: TablesManifest, domains: Domains) -> Iterator[str]:
+def _cell_problems(said: TablesManifest, domains: ReleasedDomains) -> Iterator[str]:
     """Every query has as many cells as its domain, and every table as many lines as it needs."""
     used = {axis for table in said.data.tables for axis in table.query_levels.items()}
     listed = [(*axis, len(labels)) for axis, labels in domains.listed.items()]
@@ -186,7 +186,7 @@ def _cell_problems(said: TablesManifest, domains: Domains) -> Iterator[str]:
 
 
 def _tables(
-    folder: Path, said: TablesManifest, formats: Formats, domains: Domains, suffix: str, after: Spread
+    folder: Path, said: TablesManifest, formats: Formats, domains: ReleasedDomains, suffix: str, after: Spread
 ) -> tuple[pa.Table, ...]:
     end, form = next(iter(formats.items()))
     found = []
@@ -201,7 +201,7 @@ def _tables(
 
 
 def _table_problems(
-    found: pa.Table, table: TableSaid, said: TablesManifest, domains: Domains, after: Spread | None
+    found: pa.Table, table: TableFields, said: TablesManifest, domains: ReleasedDomains, after: Spread | None
 ) -> Iterator[str]:
     """Of a table by itself; counts that were made consistent (no `after`) are recounted together later."""
     if not domains.complete(found, table.levels, table.probabilities):
@@ -213,7 +213,7 @@ def _table_problems(
         if table.kind == "mean" and said.format > 1:
             yield from ratio_problems(found, said.mechanism, table.queries)
         elif after is not None:
-            noise = Noise.of(said.mechanism, table.queries[0], after.get(table.file), said.format)
+            noise = CellNoise.of(said.mechanism, table.queries[0], after.get(table.file), said.format)
             check = mean_problems if table.kind == "mean" else noisy_problems
             yield from check(found, said.mechanism, noise)
 
@@ -240,7 +240,7 @@ def _decoded(piece: pa.Table, schema: pa.Schema) -> pa.Table:
     return piece.cast(schema)
 
 
-def _schema(table: TableSaid, numbers: Sequence[str]) -> pa.Schema:
+def _schema(table: TableFields, numbers: Sequence[str]) -> pa.Schema:
     axes = [(name, pa.string()) for name in table.levels]
     if table.kind == "quantiles":
         return pa.schema([*axes, *((name, pa.string()) for name in QUANTILE_COLUMNS)])

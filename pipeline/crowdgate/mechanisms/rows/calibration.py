@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.mechanisms.rows.nearest import MOST_DENSE, Problem, nearest
+from crowdgate.mechanisms.rows.interval_projection import MOST_DENSE, ProjectionProblem, nearest_point
 from crowdgate.mechanisms.rows.nested import common_sums
 
 Floats = npt.NDArray[np.float64]
@@ -42,7 +42,7 @@ _HAIR = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Margin:
+class NoisyMargin:
     """A noisy table beside the classes: the cell of every class, and for every cell (flat) a linear estimate (it may be
     negative or no whole number), its variance (positive) and its interval."""
 
@@ -75,7 +75,7 @@ class Residuals:
     residual: Floats
 
 
-def calibrate(counts: Integers, margins: Sequence[Margin], design: Fraction) -> Calibration:
+def calibrate(counts: Integers, margins: Sequence[NoisyMargin], design: Fraction) -> Calibration:
     """The weights of classes with these numbers of released rows (each above 0); `design` is 1 / beta, at least 1.
 
     Where the intervals, each narrowed by what rounding to the grid can move (half a unit a row, at most a quarter of
@@ -84,19 +84,19 @@ def calibrate(counts: Integers, margins: Sequence[Margin], design: Fraction) -> 
     where the method does not converge: no weights are returned then.
     """
     problem = _problem(counts, margins, design)
-    found = nearest(problem)
+    found = nearest_point(problem)
     low, high = _limits(design)
     weights = np.clip(np.rint(found.ratios * float(design * GRID)).astype(np.int64), low, high)
     met = all(left.within[left.represented].all() for left in residuals(counts, weights, margins))
     return Calibration(weights, met, float(np.sqrt(found.shift @ found.shift)), found.gap)
 
 
-def residuals(counts: Integers, weights: Integers, margins: Sequence[Margin]) -> tuple[Residuals, ...]:
+def residuals(counts: Integers, weights: Integers, margins: Sequence[NoisyMargin]) -> tuple[Residuals, ...]:
     """What the weights leave of every margin. Exact in integers: a class's rows times its weight."""
     return tuple(_residuals(counts, weights, margin) for margin in margins)
 
 
-def _residuals(counts: Integers, weights: Integers, margin: Margin) -> Residuals:
+def _residuals(counts: Integers, weights: Integers, margin: NoisyMargin) -> Residuals:
     weighted = np.zeros(len(margin.estimate), dtype=np.int64)
     np.add.at(weighted, margin.cells, counts * weights)
     represented = np.zeros(len(margin.estimate), dtype=np.bool_)
@@ -112,7 +112,7 @@ def _limits(design: Fraction) -> tuple[int, int]:
     return -int(-LEAST * design * GRID // 1), int(MOST * design * GRID // 1)
 
 
-def _problem(counts: Integers, margins: Sequence[Margin], design: Fraction) -> Problem:
+def _problem(counts: Integers, margins: Sequence[NoisyMargin], design: Fraction) -> ProjectionProblem:
     """The cells with a class as rows in standard errors, classes as columns."""
     from scipy.sparse import csr_array, vstack
 
@@ -132,10 +132,10 @@ def _problem(counts: Integers, margins: Sequence[Margin], design: Fraction) -> P
     low, high = (end / float(design * GRID) for end in _limits(design))
     base = np.asarray(counts * float(design), dtype=np.float64)
     coarse = _coarse(margins) if min(matrix.shape) > MOST_DENSE else csr_array((matrix.shape[0], 0))
-    return Problem(matrix, base, _joined(targets), _joined(lows), _joined(highs), low, high, RIDGE, coarse)
+    return ProjectionProblem(matrix, base, _joined(targets), _joined(lows), _joined(highs), low, high, RIDGE, coarse)
 
 
-def _coarse(margins: Sequence[Margin]) -> Any:
+def _coarse(margins: Sequence[NoisyMargin]) -> Any:
     """Sums of figures that margins have in common, in standard errors."""
     errors = [np.sqrt(margin.variance[np.unique(margin.cells)]) for margin in margins]
     return common_sums([margin.cells for margin in margins]).multiply(np.concatenate(errors)[:, None]).tocsr()
@@ -145,7 +145,7 @@ def _joined(parts: list[Any]) -> Floats:
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def _check(counts: Integers, margins: Sequence[Margin], design: Fraction) -> None:
+def _check(counts: Integers, margins: Sequence[NoisyMargin], design: Fraction) -> None:
     if design < 1 or not (counts > 0).all():
         raise ValueError("the design weight must be at least 1 and every class must have a row")
     for margin in margins:

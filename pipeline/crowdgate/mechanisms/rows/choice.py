@@ -18,9 +18,9 @@ from crowdgate.accounting.numbers import decimal
 from crowdgate.errors import Finding, nearest
 from crowdgate.guarantee import Part
 from crowdgate.limits import GREATEST_K, MOST_CANDIDATES
-from crowdgate.mechanisms.rows.lattice import Lattice
-from crowdgate.mechanisms.rows.parts import CHOICE_PART, JOINT_PART
-from crowdgate.mechanisms.rows.scores import SCORES, SENSITIVITY, kept_rows
+from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, JOINT_PART
+from crowdgate.mechanisms.rows.lattice import SchemeLattice
+from crowdgate.mechanisms.rows.scores import SCORES, SENSITIVITY, retention_table
 from crowdgate.mechanisms.rows.spec import Candidates, LevelChoice, SafeKAnonymity
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ Place = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class LevelSelection:
     """What is chosen among, by which score, on which rows, for which epsilon."""
 
-    lattice: Lattice
+    lattice: SchemeLattice
     epsilon: Fraction
     score: str
     on: Literal["full", "sample"]
@@ -54,17 +54,19 @@ class Choice:
         A sample is not sampled again: of its rows those are kept whose class has at least k, which is `beta` 1.
         """
         rate = beta if self.on == "full" else Fraction(1)
-        kept = kept_rows(k, rate, int(table.counts.sum()))
+        kept = retention_table(k, rate, int(table.counts.sum()))
         scores = SCORES[self.score](self.lattice, table, kept, self.weights)
         return self.lattice.scheme(select(scores, SENSITIVITY * self.rows, self.epsilon))
 
     def words(self) -> str:
         """The choice in one sentence."""
         lattice = self.lattice
-        return choice_words(self.chosen, len(lattice), self.score, lattice.last, self.on, decimal(self.epsilon))
+        return choice_sentence(self.chosen, len(lattice), self.score, lattice.last, self.on, decimal(self.epsilon))
 
 
-def choice_words(chosen: Sequence[str], candidates: int, score: str, target: str | None, on: str, epsilon: str) -> str:
+def choice_sentence(
+    chosen: Sequence[str], candidates: int, score: str, target: str | None, on: str, epsilon: str
+) -> str:
     """A choice of levels in one sentence."""
     rows = "the full table" if on == "full" else "the released sample itself"
     paid = "of the total" if on == "full" else "in one guarantee with the mechanism"
@@ -83,13 +85,13 @@ def choice_parts(spec: LevelChoice | None, left: Fraction, delta: Fraction) -> t
     return Part("mechanism", left - spec.epsilon, delta), Part(CHOICE_PART, spec.epsilon, Fraction(0))
 
 
-def plan_choice(spec: SafeKAnonymity, contract: Contract) -> Choice | None:
+def plan_choice(spec: SafeKAnonymity, contract: Contract) -> LevelSelection | None:
     """The choice that a policy without problems asks for."""
     if spec.choose is None:
         return None
     candidates = {name: candidate_levels(contract, name, stated) for name, stated in spec.attributes.items()}
-    lattice = Lattice(candidates, spec.choose.target if spec.choose.score == "classification" else None)
-    return Choice(
+    lattice = SchemeLattice(candidates, spec.choose.target if spec.choose.score == "classification" else None)
+    return LevelSelection(
         lattice, spec.choose.epsilon, spec.choose.score, spec.choose.on, spec.choose.weights, contract.unit.rows
     )
 

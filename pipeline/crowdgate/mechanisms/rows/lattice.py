@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.hierarchy import Level, above
+from crowdgate.hierarchy import Level, coarser_codes
 from crowdgate.histogram import Counts, Histogram, collapse, generalise, project
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ exclusive or of their numbers."""
 
 
 @dataclass(frozen=True, eq=False)
-class Lattice:
+class SchemeLattice:
     """Candidate levels of every attribute, finest first. `last` names an attribute whose codes are to be the lowest
     bits of the numbers, for scores that look at its values within a class of the others."""
 
@@ -70,7 +70,7 @@ class Lattice:
 
 def between(finer: Level, coarser: Level) -> Level:
     """The coarser level as a function of the codes of the finer one, which it must nest in."""
-    return Level(coarser.name, coarser.labels, above(finer, coarser))
+    return Level(coarser.name, coarser.labels, coarser_codes(finer, coarser))
 
 
 def roll_up(full: Histogram, finest: Mapping[str, Level], scheme: Mapping[str, Level]) -> Histogram:
@@ -79,7 +79,7 @@ def roll_up(full: Histogram, finest: Mapping[str, Level], scheme: Mapping[str, L
     return generalise(full, moved) if moved else full
 
 
-def totals(lattice: Lattice, full: Histogram, total: Total) -> list[int]:
+def totals(lattice: SchemeLattice, full: Histogram, total: Total) -> list[int]:
     """The score of every scheme, in the order of `Lattice.scheme`. `full` counts the table at the finest candidates."""
     order = _walking_order(lattice)
     shape = [len(lattice.candidates[name]) for name in order]
@@ -93,14 +93,14 @@ def field_width(size: int) -> int:
     return max(size - 1, 0).bit_length()
 
 
-def _walking_order(lattice: Lattice) -> list[str]:
+def _walking_order(lattice: SchemeLattice) -> list[str]:
     """Fixed attributes first (they become part of a rank), the one with most levels last, then `lattice.last`."""
     names = [name for name in lattice.candidates if name != lattice.last]
     names.sort(key=lambda name: (len(lattice.candidates[name]), len(lattice.candidates[name][0])))
     return names if lattice.last is None else [*names, lattice.last]
 
 
-def _outer(lattice: Lattice, node: Histogram, order: Sequence[str], total: Total) -> Iterator[int]:
+def _outer(lattice: SchemeLattice, node: Histogram, order: Sequence[str], total: Total) -> Iterator[int]:
     """Scores in walking order. Attributes that are fixed, or do not fit into one number, are decided here, one after
     another; each that is decided merges with those before it into one rank."""
     fields = [_field(lattice.candidates[name]) for name in order]
@@ -121,7 +121,7 @@ def _outer(lattice: Lattice, node: Histogram, order: Sequence[str], total: Total
         yield from _outer(lattice, _ranked(node, decided + 1), rest, total)
 
 
-def _is_open(lattice: Lattice, order: Sequence[str]) -> bool:
+def _is_open(lattice: SchemeLattice, order: Sequence[str]) -> bool:
     return len(order) == 1 or len(lattice.candidates[order[0]]) > 1
 
 

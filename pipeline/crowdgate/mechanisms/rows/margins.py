@@ -19,7 +19,7 @@ from crowdgate.errors import Finding, nearest
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, View, split
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
-from crowdgate.mechanisms.tables.workload import Table
+from crowdgate.mechanisms.tables.workload import ContingencyTable
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
@@ -32,7 +32,7 @@ Vector = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Margins:
+class PlannedMargins:
     """What is bought: the tables of `spec` for `part` of the guarantee, once the released levels are known."""
 
     spec: MarginsSpec
@@ -50,15 +50,18 @@ class Margins:
             self._made[at] = planned
         return self._made[at]
 
-    def draw(self, full: Histogram, released: Levels, source: NoiseSource) -> Drawn:
+    def draw(self, full: Histogram, released: Levels, source: NoiseSource) -> DrawnMargins:
         """Noisy counts of the full table, which is counted at the released levels."""
         mechanism = self.tables(released)
         counted = split(full, View(released), mechanism.views)
-        return Drawn(mechanism, mechanism.protect(counted, None, source))
+        return DrawnMargins(mechanism, mechanism.protect(counted, None, source))
 
     def _planned(self, released: Levels) -> tuple[DpTables | None, list[Finding]]:
         names = {name: level.name for name, level in self._levels(released).items()}
-        tables = [Table({name: names[name] for name in chosen}) for chosen in _tables(self.spec.tables, list(names))]
+        tables = [
+            ContingencyTable({name: names[name] for name in chosen})
+            for chosen in _tables(self.spec.tables, list(names))
+        ]
         return plan_dp_tables(tables, self.contract, self.part, noise=self.spec.noise)
 
     def _levels(self, released: Levels) -> dict[str, Level]:
@@ -74,7 +77,7 @@ class Margins:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class DrawnMargins:
     """Noisy margins as drawn, with their mechanism."""
 
     mechanism: DpTables
@@ -93,9 +96,9 @@ def _tables(lines: Sequence[MarginLine], names: Sequence[str]) -> list[tuple[str
     return list(dict.fromkeys(wanted))
 
 
-def plan_margins(spec: SafeKAnonymity, contract: Contract, part: Part | None) -> Margins | None:
+def plan_margins(spec: SafeKAnonymity, contract: Contract, part: Part | None) -> PlannedMargins | None:
     """The margins of a policy without problems."""
-    return None if spec.margins is None or part is None else Margins(spec.margins, contract, part)
+    return None if spec.margins is None or part is None else PlannedMargins(spec.margins, contract, part)
 
 
 def margin_findings(spec: SafeKAnonymity, contract: Contract, part: Part | None, finest: Levels) -> Iterator[Finding]:
@@ -109,7 +112,7 @@ def margin_findings(spec: SafeKAnonymity, contract: Contract, part: Part | None,
     faults = [*_name_findings(spec, spec.margins), *_level_findings(spec, spec.margins, contract)]
     yield from faults
     if not faults:
-        _, found_ones = Margins(spec.margins, contract, part)._planned(finest)
+        _, found_ones = PlannedMargins(spec.margins, contract, part)._planned(finest)
         for _, what, expected, instead in found_ones:
             yield ("margins",), what, expected, instead
 

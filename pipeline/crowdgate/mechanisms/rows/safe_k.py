@@ -23,7 +23,7 @@ from crowdgate.guarantee import Part, group
 from crowdgate.histogram import Counts, Histogram, Subsampler, View, at_least, subsample
 from crowdgate.limits import GREATEST_K
 from crowdgate.mechanisms.rows.choice import (
-    Choice,
+    LevelSelection,
     candidate_count,
     candidate_levels,
     choice_problems,
@@ -33,7 +33,7 @@ from crowdgate.mechanisms.rows.choice import (
     plan_choice,
 )
 from crowdgate.mechanisms.rows.lattice import roll_up
-from crowdgate.mechanisms.rows.margins import Drawn, Margins, margin_findings, plan_margins
+from crowdgate.mechanisms.rows.margins import DrawnMargins, PlannedMargins, margin_findings, plan_margins
 from crowdgate.noise import OPENDP, NoiseSource, Selector, noisy_max
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Anonymised:
+class AnonymisedRows:
     """What the mechanism made: the release, its levels and its noisy margins; the sample and the table at these levels
     (confidential)."""
 
@@ -50,7 +50,7 @@ class Anonymised:
     sample: Histogram
     full: Histogram
     levels: Mapping[str, Level]
-    margins: Drawn | None = None
+    margins: DrawnMargins | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +65,10 @@ class SafeK:
     k: int
     levels: Mapping[str, Level]
     part: Part
-    choice: Choice | None = None
+    choice: LevelSelection | None = None
     rows: int = 1
     inherited: str | None = None
-    margins: Margins | None = None
+    margins: PlannedMargins | None = None
 
     @property
     def view(self) -> View:
@@ -97,17 +97,17 @@ class SafeK:
 
     def protect(
         self, full: Histogram, coins: Subsampler, select: Selector = noisy_max, vectors: NoiseSource = OPENDP
-    ) -> Anonymised:
+    ) -> AnonymisedRows:
         """Choose the levels if they are to be chosen, sample the rows that `full` counts, suppress classes below k;
         draw margins of the full table if they were bought.
 
         No coin is thrown where the table is a sample already.
         """
-        made = self._made(full, coins if self.inherited is None else _everybody, select)
+        made = self._anonymise(full, coins if self.inherited is None else _all_rows, select)
         drawn = None if self.margins is None else self.margins.draw(made.full, made.levels, vectors)
         return replace(made, margins=drawn)
 
-    def _made(self, full: Histogram, coins: Subsampler, select: Selector) -> Anonymised:
+    def _anonymise(self, full: Histogram, coins: Subsampler, select: Selector) -> AnonymisedRows:
         if self.choice is None:
             return self._at(self.levels, full, subsample(full, coins))
         if self.choice.on == "sample":
@@ -118,11 +118,11 @@ class SafeK:
         full = roll_up(full, self.levels, levels)
         return self._at(levels, full, subsample(full, coins))
 
-    def _at(self, levels: Mapping[str, Level], full: Histogram, sample: Histogram) -> Anonymised:
-        return Anonymised(at_least(sample, self.k), sample, full, levels)
+    def _at(self, levels: Mapping[str, Level], full: Histogram, sample: Histogram) -> AnonymisedRows:
+        return AnonymisedRows(at_least(sample, self.k), sample, full, levels)
 
 
-def _everybody(sizes: Counts) -> Counts:
+def _all_rows(sizes: Counts) -> Counts:
     return sizes
 
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate import libraries
 from crowdgate.accounting.numbers import up
 from crowdgate.accounting.sensitivity import expected_kept_rows
 from crowdgate.histogram import Counts, Histogram
-from crowdgate.mechanisms.rows.lattice import Lattice, field_width, totals
+from crowdgate.mechanisms.rows.lattice import SchemeLattice, field_width, totals
+from crowdgate.system import lazy_libraries
 
 if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
@@ -34,7 +34,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class KeptRows:
+class RetentionTable:
     """The expected number of rows of a class that are kept: E[J 1(J >= k)], J ~ Bin(class size, beta).
 
     `curve[n]` is its value for a class of n rows less n times `slope`, its final increment, and no longer changes
@@ -54,7 +54,7 @@ class KeptRows:
         return int(self.curve[np.minimum(sizes, len(self.curve) - 1)].sum()) + self.slope * rows
 
 
-def kept_rows(k: int, beta: Fraction, most: int) -> KeptRows:
+def retention_table(k: int, beta: Fraction, most: int) -> RetentionTable:
     """The table for classes of up to `most` rows. No entry depends on `most`.
 
     Increments are beta (P(Bin(n, beta) >= k) + k P(Bin(n, beta) = k - 1)): a row is sampled, and then kept itself, or
@@ -62,23 +62,23 @@ def kept_rows(k: int, beta: Fraction, most: int) -> KeptRows:
     """
     b = up(beta)
     unit = expected_kept_rows(k, beta) / SENSITIVITY
-    end = min(most, _settled(k, b))
+    end = min(most, _settled_size(k, b))
     sizes = np.arange(end, dtype=np.int64)
-    steps = np.minimum(np.rint(_gain(sizes, k, b) / unit), SENSITIVITY).astype(np.int64)
+    steps = np.minimum(np.rint(_increments(sizes, k, b) / unit), SENSITIVITY).astype(np.int64)
     slope = min(round(b / unit), SENSITIVITY)
     curve = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(steps - slope)])
-    return KeptRows(curve, slope, unit)
+    return RetentionTable(curve, slope, unit)
 
 
-def _settled(k: int, b: float) -> int:
+def _settled_size(k: int, b: float) -> int:
     """A class size from which on the increment is beta but for a share of 2^-32. Depends on k and beta only."""
     size = ceil(k / b) + k
-    while _gain(np.array([size]), k, b)[0] > b * (1 + _NEGLIGIBLE):
+    while _increments(np.array([size]), k, b)[0] > b * (1 + _NEGLIGIBLE):
         size += ceil(k / b)
     return size
 
 
-def _gain(sizes: Counts, k: int, b: float) -> Floats:
+def _increments(sizes: Counts, k: int, b: float) -> Floats:
     """Increments in rows, from n to n + 1 for each n; within a relative 1e-9."""
     gain = np.zeros(len(sizes))
     able = sizes >= k - 1
@@ -87,14 +87,20 @@ def _gain(sizes: Counts, k: int, b: float) -> Floats:
     if b >= 1:
         gain[able] = np.where(rest > 0, 1.0, float(k))
         return gain
-    at_least = np.where(rest > 0, libraries.special.betainc(k, np.maximum(rest, 1), b), 0.0)
-    ways = libraries.special.gammaln(n + 1) - libraries.special.gammaln(k) - libraries.special.gammaln(rest + 1)
+    at_least = np.where(rest > 0, lazy_libraries.special.betainc(k, np.maximum(rest, 1), b), 0.0)
+    ways = (
+        lazy_libraries.special.gammaln(n + 1)
+        - lazy_libraries.special.gammaln(k)
+        - lazy_libraries.special.gammaln(rest + 1)
+    )
     log_mass = ways + (k - 1) * log(b) + rest * np.log1p(-b)
     gain[able] = b * (at_least + k * np.exp(np.minimum(log_mass, 0.0)))
     return gain
 
 
-def expected_kept_rows_of(lattice: Lattice, full: Histogram, kept: KeptRows, _: Mapping[str, Fraction]) -> list[int]:
+def expected_kept_rows_of(
+    lattice: SchemeLattice, full: Histogram, kept: RetentionTable, _: Mapping[str, Fraction]
+) -> list[int]:
     """The expected number of rows kept after sampling and suppression, of every scheme.
 
     One row more or less changes one class of each scheme by one row, so the score by at most the greatest increment.
@@ -104,7 +110,7 @@ def expected_kept_rows_of(lattice: Lattice, full: Histogram, kept: KeptRows, _: 
 
 
 def expected_kept_information_of(
-    lattice: Lattice, full: Histogram, kept: KeptRows, weights: Mapping[str, Fraction]
+    lattice: SchemeLattice, full: Histogram, kept: RetentionTable, weights: Mapping[str, Fraction]
 ) -> list[int]:
     """Expected kept rows, each scheme's times the share of information that its levels keep, relative to the best.
 
@@ -125,7 +131,9 @@ def information(level: Level) -> float:
     return log(len(level)) / log(exact) if exact > 1 else 1.0
 
 
-def classification_of(lattice: Lattice, full: Histogram, kept: KeptRows, _: Mapping[str, Fraction]) -> list[int]:
+def classification_of(
+    lattice: SchemeLattice, full: Histogram, kept: RetentionTable, _: Mapping[str, Fraction]
+) -> list[int]:
     """For every class of the attributes other than the target (`lattice.last`, at one level): the expected kept rows of
     the target value that has most of them, i.e. those that a majority vote in the class gets right.
 
@@ -143,7 +151,7 @@ def classification_of(lattice: Lattice, full: Histogram, kept: KeptRows, _: Mapp
     return totals(lattice, full, majority)
 
 
-Score = Callable[[Lattice, Histogram, KeptRows, Mapping[str, Fraction]], list[int]]
+Score = Callable[[SchemeLattice, Histogram, RetentionTable, Mapping[str, Fraction]], list[int]]
 
 SCORES: dict[str, Score] = {
     "expected_kept_rows": expected_kept_rows_of,

@@ -95,7 +95,7 @@ class MarginLine(Strict):
     attributes: Annotated[list[str], Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
-    def _one_wish(self) -> "MarginLine":
+    def _all_or_attributes(self) -> "MarginLine":
         if (self.all is None) == (self.attributes is None):
             raise ValueError("either {all: a number of attributes} or {attributes: [...]}")
         return self

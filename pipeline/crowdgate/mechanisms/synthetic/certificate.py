@@ -18,17 +18,17 @@ from crowdgate.mechanisms.synthetic.counting import Counts, count
 if TYPE_CHECKING:
     from crowdgate.domain import Codes
     from crowdgate.histogram import Histogram
-    from crowdgate.mechanisms.synthetic.domain import Domain, Table
+    from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
     from crowdgate.noise import ZcdpSource
 
 
-def pairs(domain: Domain) -> tuple[Table, ...]:
+def pairs(domain: ModelDomain) -> tuple[Table, ...]:
     """All pairs of attributes at their finest levels, in the order of the certificate."""
     return tuple(combinations(domain.finest, 2))
 
 
 def distances(
-    domain: Domain,
+    domain: ModelDomain,
     counted: Histogram,
     made: Sequence[Codes],
     rows_per_unit: int,
@@ -45,7 +45,7 @@ def distances(
     return noise.gaussian(np.array(far, dtype=np.int64), rows_per_unit, rho / len(every))
 
 
-def table_of(domain: Domain, made: Sequence[Codes], table: Table) -> Counts:
+def table_of(domain: ModelDomain, made: Sequence[Codes], table: Table) -> Counts:
     """The cells of a pair of finest variables, counted in rows."""
     a, b = (made[domain.attribute_of[variable]] for variable in table)
     shape = domain.shape(table)

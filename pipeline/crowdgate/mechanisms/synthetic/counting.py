@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.mechanisms.synthetic.domain import Domain, Projection, Table
+from crowdgate.mechanisms.synthetic.domain import ModelDomain, Projection, Table
 
 if TYPE_CHECKING:
     from crowdgate.histogram import Histogram
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 Counts = npt.NDArray[np.int64]
 
 
-class Finest:
+class FinestTables:
     """Tables over variables, each projected from the table over the finest variables of its attributes."""
 
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: ModelDomain) -> None:
         self.domain = domain
         self._finest = tuple(domain.finest[attribute] for attribute in domain.attribute_of)
         self._projections: dict[Table, Projection] = {}
@@ -37,7 +37,7 @@ class Finest:
         return np.asarray(self._projections[table].sums(finest), dtype=np.int64)
 
 
-def count(domain: Domain, counted: Histogram, table: Table) -> Counts:
+def count(domain: ModelDomain, counted: Histogram, table: Table) -> Counts:
     """The rows of every cell of a table over finest variables."""
     shape = domain.shape(table)
     places = np.ravel_multi_index(

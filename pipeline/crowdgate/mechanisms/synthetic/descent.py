@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from crowdgate.mechanisms.synthetic.domain import Floats
-from crowdgate.mechanisms.synthetic.elementary import dot
+from crowdgate.mechanisms.synthetic.exact_arithmetic import dot
 
 _MEMORY = 20
 _ENOUGH = 1e-4

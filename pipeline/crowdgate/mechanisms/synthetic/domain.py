@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.hierarchy import Level, above
+from crowdgate.hierarchy import Level, coarser_codes
 
 if TYPE_CHECKING:
     from crowdgate.domain import Codes
@@ -39,7 +39,7 @@ class Variable:
 
 
 @dataclass(frozen=True, eq=False)
-class Domain:
+class ModelDomain:
     """The attributes, and their variables: those of an attribute stand together, finest first, each a function of the
     one before it."""
 
@@ -47,7 +47,7 @@ class Domain:
     variables: tuple[Variable, ...]
 
     @classmethod
-    def of(cls, levels: Mapping[str, Sequence[Level]]) -> Domain:
+    def of(cls, levels: Mapping[str, Sequence[Level]]) -> ModelDomain:
         """The variables of attributes with these levels, finest first. A coarser level that has one value, or as many
         as the one before it, says nothing new and is left out."""
         variables: list[Variable] = []
@@ -56,7 +56,7 @@ class Domain:
             own += [
                 level for fine, level in zip([finest, *coarser], coarser, strict=False) if 1 < len(level) < len(fine)
             ]
-            variables += [Variable(name, level.name, len(level), above(finest, level)) for level in own]
+            variables += [Variable(name, level.name, len(level), coarser_codes(finest, level)) for level in own]
         return cls(tuple(levels), tuple(variables))
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ class Domain:
 
 
 class _CellsOfSet(dict[int, int]):
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: ModelDomain) -> None:
         super().__init__()
         self.domain = domain
 
@@ -155,7 +155,7 @@ class Projection:
     wide: tuple[int, ...]
 
     @classmethod
-    def of(cls, domain: Domain, source: Table, target: Table) -> Projection:
+    def of(cls, domain: ModelDomain, source: Table, target: Table) -> Projection:
         """Raises KeyError where an attribute of `target` is not in `source`."""
         wanted = {domain.attribute_of[variable]: variable for variable in target}
         kept = [variable for variable in source if domain.attribute_of[variable] in wanted]

@@ -17,7 +17,7 @@ from crowdgate.mechanisms.synthetic.model import Impossible, Model, Objective
 from crowdgate.mechanisms.synthetic.rounds import AT_FIRST
 
 if TYPE_CHECKING:
-    from crowdgate.mechanisms.synthetic.domain import Domain, Table
+    from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
     from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 
 Bools = npt.NDArray[np.bool_]
@@ -25,16 +25,16 @@ Levels = Mapping[str, tuple[Level, ...]]
 """Of every attribute the released level and those above it."""
 
 
-def impossible_tables(spec: DpSyntheticSpec, levels: Levels, domain: Domain) -> tuple[Impossible, list[Finding]]:
+def impossible_tables(spec: DpSyntheticSpec, levels: Levels, domain: ModelDomain) -> tuple[Impossible, list[Finding]]:
     """A table for each line of the policy, true where a combination can't occur; or what stands against them."""
     findings = [each for at, line in enumerate(spec.impossible) for each in _line_findings(at, line, levels)]
     if findings or not spec.impossible:
         return (), findings
-    made = holes(spec.impossible, levels, domain)
+    made = impossible_cells(spec.impossible, levels, domain)
     return made, [*_fit_findings(domain, made, spec), *_contradictions(domain, made)]
 
 
-def holes(lines: Iterable[Mapping[str, Sequence[str]]], levels: Levels, domain: Domain) -> Impossible:
+def impossible_cells(lines: Iterable[Mapping[str, Sequence[str]]], levels: Levels, domain: ModelDomain) -> Impossible:
     """A table for each line of values that can't occur together, true where it says so: over the finest level of every
     attribute that has all its values. Raises ValueError where none has."""
     variables = {(each.attribute, each.level): at for at, each in enumerate(domain.variables)}
@@ -82,14 +82,14 @@ def _line_findings(at: int, line: Mapping[str, Sequence[str]], levels: Levels) -
             yield place, f"{wrong!r} is no value beside the others", expected, nearest(wrong, known)
 
 
-def _fit_findings(domain: Domain, made: Impossible, spec: DpSyntheticSpec) -> Iterator[Finding]:
+def _fit_findings(domain: ModelDomain, made: Impossible, spec: DpSyntheticSpec) -> Iterator[Finding]:
     needed = cells(domain, [*((variable,) for variable in domain.finest), *(table for table, _ in made)])
     if needed > AT_FIRST * spec.model_cells:
         expected = f"at most {int(AT_FIRST * spec.model_cells)}, a quarter of model_cells, or coarser levels there"
         yield ("impossible",), f"a model of {needed} cells for these alone", expected, None
 
 
-def _contradictions(domain: Domain, made: Impossible) -> Iterator[Finding]:
+def _contradictions(domain: ModelDomain, made: Impossible) -> Iterator[Finding]:
     """Values of a domain that nothing could go together with."""
     if cells(domain, [table for table, _ in made]) > MOST_MODEL_CELLS:
         return

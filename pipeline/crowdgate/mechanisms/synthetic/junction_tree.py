@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
 from crowdgate.limits import MOST_MODEL_CELLS
-from crowdgate.mechanisms.synthetic.domain import Domain, Table, bits
+from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table, bits
 
 MOST_GIVEN = 1 << 23
 """Cells of a separator times the values of the widest variable: the probabilities of these given the separator take
@@ -32,7 +32,7 @@ class Clique:
     parent: int
 
 
-def tree(domain: Domain, tables: Iterable[Table]) -> tuple[Clique, ...]:
+def tree(domain: ModelDomain, tables: Iterable[Table]) -> tuple[Clique, ...]:
     """Cliques such that every table, and every variable, is in one; parents come before children, and what two cliques
     share is in all cliques between them."""
     return tuple(_clique(domain, *found) for found in _merged(domain, _cliques(domain, tables)))
@@ -44,7 +44,7 @@ class Extensions:
     A further table changes nothing before its first variable is eliminated, so that the steps up to there are kept.
     """
 
-    def __init__(self, domain: Domain, tables: Iterable[Table]) -> None:
+    def __init__(self, domain: ModelDomain, tables: Iterable[Table]) -> None:
         near = _graph(domain, tables)
         self._domain, self._sizes = domain, domain.cells_of_set
         self._most_shared = MOST_GIVEN // max(domain.sizes)
@@ -84,19 +84,19 @@ class Extensions:
         return spent
 
 
-def cells(domain: Domain, tables: Iterable[Table]) -> int:
+def cells(domain: ModelDomain, tables: Iterable[Table]) -> int:
     """Number of cells of all cliques of the tree of these tables."""
     return sum(domain.cells_of_set[members] for members, _, _ in _merged(domain, _cliques(domain, tables)))
 
 
-def _clique(domain: Domain, members: int, shared: int, parent: int) -> Clique:
+def _clique(domain: ModelDomain, members: int, shared: int, parent: int) -> Clique:
     separator = domain.finest_of_set(shared)
     own = {domain.attribute_of[variable]: variable for variable in domain.finest_of_set(members)}
     first = [own.pop(domain.attribute_of[variable]) for variable in separator]
     return Clique(members, (*first, *sorted(own.values(), key=domain.sizes.__getitem__)), separator, parent)
 
 
-def _cliques(domain: Domain, tables: Iterable[Table]) -> list[tuple[int, int, int]]:
+def _cliques(domain: ModelDomain, tables: Iterable[Table]) -> list[tuple[int, int, int]]:
     """Members, separator and parent of every clique (Blair, Peyton 1993, for chordal graphs)."""
     out: list[tuple[int, int, int]] = []
     home: dict[int, int] = {}
@@ -114,7 +114,7 @@ def _cliques(domain: Domain, tables: Iterable[Table]) -> list[tuple[int, int, in
     return out
 
 
-def _merged(domain: Domain, cliques: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+def _merged(domain: ModelDomain, cliques: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     """Cliques taken into their parents where that makes no more cells in all."""
     sizes = domain.cells_of_set
     members = [members for members, _, _ in cliques]
@@ -135,7 +135,7 @@ def _merged(domain: Domain, cliques: list[tuple[int, int, int]]) -> list[tuple[i
     return out
 
 
-def _graph(domain: Domain, tables: Iterable[Table]) -> dict[int, int]:
+def _graph(domain: ModelDomain, tables: Iterable[Table]) -> dict[int, int]:
     """The neighbours of every variable: those in a table with it, and the next levels of its attribute."""
     near = dict.fromkeys(range(len(domain.variables)), 0)
     ties = [pair for pair in pairwise(near) if domain.attribute_of[pair[0]] == domain.attribute_of[pair[1]]]
@@ -149,11 +149,11 @@ def _join(near: dict[int, int], wanted: int) -> None:
         near[variable] |= wanted & ~(1 << variable)
 
 
-def _clique_sizes(domain: Domain, near: dict[int, int]) -> dict[int, int]:
+def _clique_sizes(domain: ModelDomain, near: dict[int, int]) -> dict[int, int]:
     return {variable: domain.cells_of_set[around | 1 << variable] for variable, around in near.items()}
 
 
-def _greedy(domain: Domain, near: dict[int, int], size: dict[int, int]) -> Iterator[tuple[int, int]]:
+def _greedy(domain: ModelDomain, near: dict[int, int], size: dict[int, int]) -> Iterator[tuple[int, int]]:
     """Variables in the order of elimination, each with its neighbours at that time. `near` are the neighbours and
     `size` the cells of every variable's clique; both change with every step."""
     sizes = domain.cells_of_set

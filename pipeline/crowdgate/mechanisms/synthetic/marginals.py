@@ -14,13 +14,13 @@ import numpy as np
 from crowdgate.mechanisms.synthetic.domain import Floats, Projection, Table, bits
 
 if TYPE_CHECKING:
-    from crowdgate.mechanisms.synthetic.beliefs import Beliefs, Network
+    from crowdgate.mechanisms.synthetic.clique_sums import CliqueSums, Network
 
 
 class Marginals:
     """The marginals of these beliefs."""
 
-    def __init__(self, network: Network, beliefs: Beliefs) -> None:
+    def __init__(self, network: Network, beliefs: CliqueSums) -> None:
         self._network, self._beliefs, self._domain = network, beliefs, network.domain
         self._given: dict[tuple[int, int], Floats] = {}
         self._below = self._homes()

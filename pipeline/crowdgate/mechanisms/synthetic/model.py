@@ -16,10 +16,10 @@ from operator import add
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.mechanisms.synthetic.beliefs import IMPOSSIBLE, Beliefs, Network
+from crowdgate.mechanisms.synthetic.clique_sums import IMPOSSIBLE, CliqueSums, Network
 from crowdgate.mechanisms.synthetic.descent import minimum
-from crowdgate.mechanisms.synthetic.domain import Domain, Floats, Table
-from crowdgate.mechanisms.synthetic.elementary import dot
+from crowdgate.mechanisms.synthetic.domain import Floats, ModelDomain, Table
+from crowdgate.mechanisms.synthetic.exact_arithmetic import dot
 from crowdgate.mechanisms.synthetic.marginals import Marginals
 
 PENALTY, ONE_WAY_PENALTY = 0.01, 0.001
@@ -32,7 +32,7 @@ Impossible = Sequence[tuple[Table, npt.NDArray[np.bool_]]]
 
 
 @dataclass(frozen=True, eq=False)
-class Measurement:
+class TableMeasurement:
     """A table's counts with noise of this variance in each cell."""
 
     table: Table
@@ -44,10 +44,10 @@ class Measurement:
 class Model:
     """A distribution over all combinations of the attributes' finest values."""
 
-    domain: Domain
+    domain: ModelDomain
     network: Network
     weights: tuple[Floats, ...]
-    beliefs: Beliefs
+    beliefs: CliqueSums
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -75,7 +75,7 @@ class _Target:
     penalty: float
 
     @classmethod
-    def of(cls, table: Table, measured: Sequence[Measurement], total: float) -> "_Target":
+    def of(cls, table: Table, measured: Sequence[TableMeasurement], total: float) -> "_Target":
         weights = [1 / float(each.variance) for each in measured]
         whole = reduce(add, weights)  # one by one: sum() of floats rounds otherwise from Python 3.12 on
         mean = sum((w * each.noisy for w, each in zip(weights, measured, strict=True)), np.zeros(1)) / whole
@@ -87,12 +87,12 @@ class Objective:
     """The function that the fit minimises, of all theta in one vector, each divided by its scale."""
 
     def __init__(
-        self, domain: Domain, measurements: Sequence[Measurement], total: float, impossible: Impossible = ()
+        self, domain: ModelDomain, measurements: Sequence[TableMeasurement], total: float, impossible: Impossible = ()
     ) -> None:
         """Raises ValueError where the total is below 1, or everything is impossible."""
         if not 1 <= total < np.inf:
             raise ValueError("a model needs a total of at least 1")
-        by_table: dict[Table, list[Measurement]] = {}
+        by_table: dict[Table, list[TableMeasurement]] = {}
         for each in measurements:
             by_table.setdefault(each.table, []).append(each)
         self.targets = [_Target.of(table, own, total) for table, own in by_table.items()]
@@ -131,8 +131,8 @@ class Objective:
 
 
 def fit(
-    domain: Domain,
-    measurements: Sequence[Measurement],
+    domain: ModelDomain,
+    measurements: Sequence[TableMeasurement],
     total: float,
     start: Model | None = None,
     most_steps: int = 40,

@@ -18,11 +18,11 @@ from crowdgate.accounting.zcdp import squared_sigma
 from crowdgate.histogram import Histogram, Subsampler, View, subsample
 from crowdgate.limits import MOST_CANDIDATE_TABLES, MOST_SYNTHETIC_ROWS
 from crowdgate.mechanisms.synthetic.certificate import pairs
-from crowdgate.mechanisms.synthetic.domain import Domain, Table
-from crowdgate.mechanisms.synthetic.fewer import fewer_levels
-from crowdgate.mechanisms.synthetic.findings import policy_findings, size_findings
+from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
 from crowdgate.mechanisms.synthetic.impossible import Levels, impossible_tables, named_levels
-from crowdgate.mechanisms.synthetic.rounds import SELECTING, Budget, Drawing, Synthesized, synthesize
+from crowdgate.mechanisms.synthetic.level_reduction import fewer_levels
+from crowdgate.mechanisms.synthetic.policy_problems import policy_findings, size_findings
+from crowdgate.mechanisms.synthetic.rounds import SELECTING, RoundsPlan, SynthesisResult, SyntheticBudget, synthesize
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +49,7 @@ class DpSynthetic:
     guarantee that is charged. `levels` are those of the domain's variables."""
 
     levels: Levels
-    drawing: Drawing
+    drawing: RoundsPlan
     beta: Fraction
     part: Part
 
@@ -90,7 +90,7 @@ class DpSynthetic:
 
     def draw(
         self, counted: Histogram, coins: Subsampler | None, noise: ZcdpSource, rng: np.random.Generator
-    ) -> Synthesized:
+    ) -> SynthesisResult:
         """Everything that is drawn. Raises ValueError if coins are missing or not wanted."""
         if (coins is None) != (self.beta == 1):
             raise ValueError("coins must be given exactly if the mechanism samples")
@@ -115,20 +115,22 @@ def plan_synthetic(spec: DpSyntheticSpec, contract: Contract, part: Part) -> tup
     if findings or wrong:
         return None, [*findings, *wrong]
     split = _split(budget.spend, domain, spec)
-    drawing = Drawing(domain, candidates, impossible, spec.model_cells, contract.unit.rows, split)
+    drawing = RoundsPlan(domain, candidates, impossible, spec.model_cells, contract.unit.rows, split)
     planned = DpSynthetic(levels, drawing, beta, part)
     findings = list(_noise_findings(planned, contract))
     return (None if findings else planned), findings
 
 
-def _split(rho: Fraction, domain: Domain, spec: DpSyntheticSpec) -> Budget:
+def _split(rho: Fraction, domain: ModelDomain, spec: DpSyntheticSpec) -> SyntheticBudget:
     """Whole weights for the one-way tables, so that their parts are exact."""
     weights = [round(1000 * domain.sizes[variable] ** ONE_WAY_POWER) for variable in domain.finest]
     own, certificate = rho * spec.one_way_share, rho * spec.certificate_share
-    return Budget(tuple(own * weight / sum(weights) for weight in weights), rho - own - certificate, certificate)
+    return SyntheticBudget(
+        tuple(own * weight / sum(weights) for weight in weights), rho - own - certificate, certificate
+    )
 
 
-def _candidates(domain: Domain, triples: Sequence[Sequence[str]]) -> Iterator[Table]:
+def _candidates(domain: ModelDomain, triples: Sequence[Sequence[str]]) -> Iterator[Table]:
     """Every pair of attributes, and the named triples, at all combinations of their levels."""
     place = {name: at for at, name in enumerate(domain.attributes)}
     own: list[list[int]] = [[] for _ in domain.attributes]
@@ -139,7 +141,7 @@ def _candidates(domain: Domain, triples: Sequence[Sequence[str]]) -> Iterator[Ta
         yield from product(*(own[attribute] for attribute in attributes))
 
 
-def _domain(spec: DpSyntheticSpec, contract: Contract) -> tuple[Domain, Levels]:
+def _domain(spec: DpSyntheticSpec, contract: Contract) -> tuple[ModelDomain, Levels]:
     """Of every attribute the released level and those above it that are variables, as far as there are not too many
     tables at them."""
     levels: dict[str, tuple[Level, ...]] = {}
@@ -147,12 +149,12 @@ def _domain(spec: DpSyntheticSpec, contract: Contract) -> tuple[Domain, Levels]:
         hierarchy = contract.by_name[name].hierarchy
         assert hierarchy is not None, "asked before"
         levels[name] = hierarchy.levels[hierarchy.names.index(level) :]
-    told = _used(levels, Domain.of(levels))
+    told = _used(levels, ModelDomain.of(levels))
     chosen = fewer_levels(told, spec.triples, named_levels(spec, told), MOST_CANDIDATE_TABLES)
-    return Domain.of(chosen), chosen
+    return ModelDomain.of(chosen), chosen
 
 
-def _used(levels: Levels, domain: Domain) -> dict[str, tuple[Level, ...]]:
+def _used(levels: Levels, domain: ModelDomain) -> dict[str, tuple[Level, ...]]:
     used = {(variable.attribute, variable.level) for variable in domain.variables}
     return {name: tuple(each for each in own if (name, each.name) in used) for name, own in levels.items()}
 
@@ -175,10 +177,10 @@ def _noise_findings(planned: DpSynthetic, contract: Contract) -> Iterator[Findin
     yield from _share_findings(planned.drawing)
 
 
-def _share_findings(drawing: Drawing) -> Iterator[Finding]:
+def _share_findings(drawing: RoundsPlan) -> Iterator[Finding]:
     """Noise in one number that is larger than any number of rows: of a first pick, of a distance."""
     spends = (
-        ("one_way_share", "other tables", (1 - SELECTING) * drawing.first_price),
+        ("one_way_share", "other tables", (1 - SELECTING) * drawing.first_table_cost),
         ("certificate_share", "distances", drawing.budget.certificate / len(pairs(drawing.domain))),
     )
     for place, of, rho in spends:

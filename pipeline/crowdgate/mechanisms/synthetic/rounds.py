@@ -21,14 +21,14 @@ import numpy as np
 
 from crowdgate.limits import MOST_NUMBERS
 from crowdgate.mechanisms.synthetic.certificate import distances
-from crowdgate.mechanisms.synthetic.counting import Counts, Finest, count
+from crowdgate.mechanisms.synthetic.counting import Counts, FinestTables, count
+from crowdgate.mechanisms.synthetic.fitting import MeasuredTable, ModelFit
 from crowdgate.mechanisms.synthetic.junction_tree import Extensions
-from crowdgate.mechanisms.synthetic.learned import Learned, Measured
 
 if TYPE_CHECKING:
     from crowdgate.domain import Codes
     from crowdgate.histogram import Histogram
-    from crowdgate.mechanisms.synthetic.domain import Domain, Table
+    from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
     from crowdgate.mechanisms.synthetic.model import Impossible, Model
     from crowdgate.noise import ZcdpSource
 
@@ -48,7 +48,7 @@ PAIR, ONE_WAY = 2, 1
 
 
 @dataclass(frozen=True, eq=False)
-class Budget:
+class SyntheticBudget:
     """What is spent, in rho: on the one-way table of every attribute at its finest level, on rounds, and on the
     certificate."""
 
@@ -63,16 +63,16 @@ class Budget:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawing:
+class RoundsPlan:
     """What the rounds need of a plan. A person has up to `rows_per_unit` rows, so that adding one changes a table by at
     most so many, in one cell or in several."""
 
-    domain: Domain
+    domain: ModelDomain
     candidates: tuple[Table, ...]
     impossible: Impossible
     model_cells: int
     rows_per_unit: int
-    budget: Budget
+    budget: SyntheticBudget
 
     @property
     def picks(self) -> int:
@@ -80,7 +80,7 @@ class Drawing:
         return max(1, min(PICKS, len(self.domain.attributes) // 2))
 
     @property
-    def first_price(self) -> Fraction:
+    def first_table_cost(self) -> Fraction:
         """rho of a table in the first round: of choice and measurement."""
         return self.budget.rounds / (PRICES * len(self.domain.attributes))
 
@@ -91,7 +91,7 @@ class Drawing:
 
 
 @dataclass(frozen=True, eq=False)
-class Selected:
+class SelectedTable:
     """A private choice of one table, and what it cost."""
 
     table: Table
@@ -100,12 +100,12 @@ class Selected:
 
 
 @dataclass(frozen=True, eq=False)
-class Synthesized:
+class SynthesisResult:
     """Rows as codes of the finest variables, `total` of them, the measurements that they are made of, what choosing
     these cost, and noisy distances from the rows to the table (`certificate.pairs` gives their order)."""
 
-    measured: tuple[Measured, ...]
-    selected: tuple[Selected, ...]
+    measured: tuple[MeasuredTable, ...]
+    selected: tuple[SelectedTable, ...]
     total: int
     rows: tuple[Codes, ...]
     distances: Counts
@@ -116,7 +116,7 @@ class Synthesized:
         return sum([*(each.rho for each in self.measured), *(each.rho for each in self.selected)], Fraction(0))
 
 
-def synthesize(drawing: Drawing, counted: Histogram, noise: ZcdpSource, rng: np.random.Generator) -> Synthesized:
+def synthesize(drawing: RoundsPlan, counted: Histogram, noise: ZcdpSource, rng: np.random.Generator) -> SynthesisResult:
     """Draw everything: measurements, rows, certificate; no rows where nobody, or too many, seem to be there. `counted`
     are all attributes at their finest levels; `rng` is no secret, since it draws what is made of noisy numbers alone.
     """
@@ -124,17 +124,17 @@ def synthesize(drawing: Drawing, counted: Histogram, noise: ZcdpSource, rng: np.
     run.play()
     made = run.learned.rows(rng)
     far = distances(drawing.domain, counted, made, drawing.rows_per_unit, drawing.budget.certificate, noise)
-    return Synthesized(run.learned.measured, tuple(run.selected), run.learned.number, made, far)
+    return SynthesisResult(run.learned.measured, tuple(run.selected), run.learned.number, made, far)
 
 
 class _Rounds:
     """The state of a run: what was chosen, and what was learned from measurements."""
 
-    def __init__(self, drawing: Drawing, counted: Histogram, noise: ZcdpSource) -> None:
+    def __init__(self, drawing: RoundsPlan, counted: Histogram, noise: ZcdpSource) -> None:
         self.drawing, self.noise = drawing, noise
-        self.domain, self.finest = drawing.domain, Finest(drawing.domain)
-        self.learned = Learned(drawing.domain, drawing.impossible)
-        self.selected: list[Selected] = []
+        self.domain, self.finest = drawing.domain, FinestTables(drawing.domain)
+        self.learned = ModelFit(drawing.domain, drawing.impossible)
+        self.selected: list[SelectedTable] = []
         self._counts = _Counts(drawing.domain, counted)
 
     def play(self) -> None:
@@ -144,7 +144,7 @@ class _Rounds:
         if self.learned.total < 1:
             return
         left, picks = self.drawing.budget.rounds, self.drawing.picks
-        price, number = self.drawing.first_price, 1
+        price, number = self.drawing.first_table_cost, 1
         while left > 0:
             price = left / picks if left < (picks + 1) * price else price
             gained = self.round(number, price, left)
@@ -170,13 +170,13 @@ class _Rounds:
         """One of the tables, privately. One row changes a count by one, so a score by at most the greatest weight."""
         values = np.array([scores[table] for table in tables], dtype=np.int64)
         found = tables[self.noise.choose(values, PAIR * self.drawing.rows_per_unit, rho)]
-        self.selected.append(Selected(found, number, rho))
+        self.selected.append(SelectedTable(found, number, rho))
         return found
 
-    def measured(self, table: Table, number: int, rho: Fraction) -> Measured:
+    def measured(self, table: Table, number: int, rho: Fraction) -> MeasuredTable:
         """A table with noise. One row changes one cell by one."""
         noisy = self.noise.gaussian(self._counts.of(table), self.drawing.rows_per_unit, rho)
-        return Measured(table, number, rho, self.variance(rho), noisy)
+        return MeasuredTable(table, number, rho, self.variance(rho), noisy)
 
     @property
     def model(self) -> Model:
@@ -233,8 +233,8 @@ class _Rounds:
 class _Counts:
     """Exact counts of tables, each made once."""
 
-    def __init__(self, domain: Domain, counted: Histogram) -> None:
-        self._domain, self._counted, self._finest = domain, counted, Finest(domain)
+    def __init__(self, domain: ModelDomain, counted: Histogram) -> None:
+        self._domain, self._counted, self._finest = domain, counted, FinestTables(domain)
         self._known: dict[Table, Counts] = {}
 
     def of(self, table: Table) -> Counts:

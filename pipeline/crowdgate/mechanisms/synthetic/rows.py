@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from crowdgate.domain import Codes
-    from crowdgate.mechanisms.synthetic.domain import Domain, Floats
+    from crowdgate.mechanisms.synthetic.domain import Floats, ModelDomain
     from crowdgate.mechanisms.synthetic.junction_tree import Clique
     from crowdgate.mechanisms.synthetic.model import Model
 
@@ -35,7 +35,7 @@ def rows(model: Model, total: int, rng: np.random.Generator) -> tuple[Codes, ...
     for at, clique in enumerate(model.network.cliques if total else ()):
         groups = _groups(domain, clique, codes, total)
         order = _order(domain, clique, groups, codes)
-        cells = _drawn(domain, clique, model.beliefs.given(at), groups[order], rng)
+        cells = _sample_cells(domain, clique, model.beliefs.given(at), groups[order], rng)
         for axis in reversed(clique.axes):
             cells, values = np.divmod(cells, domain.sizes[axis])
             codes[axis] = np.empty(total, dtype=np.int32)
@@ -45,7 +45,7 @@ def rows(model: Model, total: int, rng: np.random.Generator) -> tuple[Codes, ...
     return tuple(codes.pop(variable, np.zeros(0, dtype=np.int32))[order] for variable in domain.finest)
 
 
-def _groups(domain: Domain, clique: Clique, codes: dict[int, Codes], total: int) -> Indices:
+def _groups(domain: ModelDomain, clique: Clique, codes: dict[int, Codes], total: int) -> Indices:
     """The number of every row's value of the separator."""
     if not clique.separator:
         return np.zeros(total, dtype=np.int64)
@@ -53,7 +53,7 @@ def _groups(domain: Domain, clique: Clique, codes: dict[int, Codes], total: int)
     return np.asarray(np.ravel_multi_index(known, domain.shape(clique.separator)))
 
 
-def _order(domain: Domain, clique: Clique, groups: Indices, codes: dict[int, Codes]) -> Indices:
+def _order(domain: ModelDomain, clique: Clique, groups: Indices, codes: dict[int, Codes]) -> Indices:
     """Rows group by group, and in each by what they already are elsewhere, as far as that fits into a whole number."""
     here = {domain.attribute_of[axis] for axis in clique.axes}
     key, span = groups, domain.cells(clique.separator)
@@ -65,7 +65,7 @@ def _order(domain: Domain, clique: Clique, groups: Indices, codes: dict[int, Cod
     return np.argsort(key, kind="stable")
 
 
-def _coarsen(domain: Domain, clique: Clique, codes: dict[int, Codes], wanted: Collection[int]) -> None:
+def _coarsen(domain: ModelDomain, clique: Clique, codes: dict[int, Codes], wanted: Collection[int]) -> None:
     """Codes of those members of a clique that are wanted, from those of its axes."""
     axis_of = {domain.attribute_of[axis]: axis for axis in clique.axes}
     for variable in wanted:
@@ -74,7 +74,9 @@ def _coarsen(domain: Domain, clique: Clique, codes: dict[int, Codes], wanted: Co
             codes[variable] = domain.codes(axis, variable)[codes[axis]]
 
 
-def _drawn(domain: Domain, clique: Clique, given: Floats, groups: Indices, rng: np.random.Generator) -> Indices:
+def _sample_cells(
+    domain: ModelDomain, clique: Clique, given: Floats, groups: Indices, rng: np.random.Generator
+) -> Indices:
     """A cell of the clique for each row; rows stand in `_order`, with the number of their group."""
     group_of = _group_of_lines(domain, clique)
     counts = np.bincount(groups, minlength=domain.cells(clique.separator))
@@ -85,11 +87,11 @@ def _drawn(domain: Domain, clique: Clique, given: Floats, groups: Indices, rng: 
     cells = (lines[:, None] * len(columns) + columns).reshape(-1)
     numbers = _rounded(expected.reshape(-1), np.repeat(group_of[lines], len(columns)), counts, rng)
     out = np.empty(len(groups), dtype=np.int64)
-    out[_turns(groups, rng)] = np.repeat(cells, numbers)
+    out[_stratified_order(groups, rng)] = np.repeat(cells, numbers)
     return out
 
 
-def _turns(groups: Indices, rng: np.random.Generator) -> Indices:
+def _stratified_order(groups: Indices, rng: np.random.Generator) -> Indices:
     """Rows group by group, and in each by the fractions of multiples of the golden ratio (Kronecker's sequence) from a
     uniform start: every run of rows is spread evenly over the line of cells."""
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
@@ -98,7 +100,7 @@ def _turns(groups: Indices, rng: np.random.Generator) -> Indices:
     return np.argsort(number + turns % 1, kind="stable")
 
 
-def _group_of_lines(domain: Domain, clique: Clique) -> Indices:
+def _group_of_lines(domain: ModelDomain, clique: Clique) -> Indices:
     """The separator's value of every cell over the axes that a clique shares with it."""
     shared = clique.axes[: len(clique.separator)]
     codes = [domain.codes(axis, coarser) for axis, coarser in zip(shared, clique.separator, strict=True)]

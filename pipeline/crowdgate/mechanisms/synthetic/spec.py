@@ -56,7 +56,7 @@ class DpSyntheticSpec(MechanismSpec):
     pair_error: Rate = Field(default="0.05", validate_default=True)
 
     @model_validator(mode="after")
-    def _something_is_left(self) -> "DpSyntheticSpec":
+    def _shares_below_one(self) -> "DpSyntheticSpec":
         if self.one_way_share + self.certificate_share >= 1:
             raise ValueError("one_way_share and certificate_share below 1 together: the rest measures pairs")
         return self

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from crowdgate.accounting.discrete_laws import Law
-    from crowdgate.mechanisms.tables.means import Estimates
+    from crowdgate.mechanisms.tables.means import MeanEstimates
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -55,7 +55,7 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedNoise:
     """What a query's noise will be, before any data is read: per cell, in units of the published number.
 
     `half_width` is that of the 95 % interval before consistency, `coverage` how often it holds the truth exactly;
@@ -85,21 +85,21 @@ def consistent_cells(
     were counted (the sample, if any). `width` is how many standard errors hold them."""
     rate = float(beta)
     value, unbiased = values / rate, estimates / rate
-    error = np.sqrt(variances + _coins(np.maximum(estimates, 0), rate, 1)) / rate
+    error = np.sqrt(variances + _sampling_variance(np.maximum(estimates, 0), rate, 1)) / rate
     moved = float(width**2 * (1 - beta) / (2 * beta))
     half = np.sqrt(moved * moved + np.square(float(width) * error))
     lower = np.minimum(np.maximum(unbiased + moved - half, 0), value)
     upper = np.maximum(unbiased + moved + half, value)
-    return Cells(value, error, lower, upper, _trusted(value, error, relative), unbiased)
+    return Cells(value, error, lower, upper, _is_trustworthy(value, error, relative), unbiased)
 
 
-def estimated_cells(estimates: Estimates, relative: Fraction) -> Cells:
+def estimated_cells(estimates: MeanEstimates, relative: Fraction) -> Cells:
     """Means as cells."""
-    trusted = _trusted(estimates.value, estimates.error, relative)
+    trusted = _is_trustworthy(estimates.value, estimates.error, relative)
     return Cells(estimates.value, estimates.error, estimates.lower, estimates.upper, trusted, estimates.value)
 
 
-def trusted_share(cells: Sequence[Cells]) -> float:
+def trustworthy_share(cells: Sequence[Cells]) -> float:
     """The share of trustworthy numbers among all; 0 where there are none."""
     flags = [table.trustworthy.reshape(-1) for table in cells]
     return float(np.concatenate(flags).mean()) if flags else 0.0
@@ -109,11 +109,11 @@ def _cells(values: Floats, variance: float | Floats, width: float | Floats, unit
            relative: Fraction, greatest: int | None) -> Cells:  # fmt: skip
     """Scaled to the full table: a sampled count y stands for y / beta, which adds the variance of the coins."""
     scale, rate = float(unit / beta), float(beta)
-    coins = _coins(values, rate, greatest)
+    coins = _sampling_variance(values, rate, greatest)
     value = values * scale
     error = np.sqrt(variance + coins) * scale * np.ones_like(value)
     half = _half(values, width, rate, greatest) * scale
-    return Cells(value, error, value - half, value + half, _trusted(value, error, relative), value)
+    return Cells(value, error, value - half, value + half, _is_trustworthy(value, error, relative), value)
 
 
 def _half(values: Floats, width: float | Floats, beta: float, greatest: int | None) -> Floats:
@@ -125,7 +125,7 @@ def _half(values: Floats, width: float | Floats, beta: float, greatest: int | No
     return np.asarray(each / 2 + np.sqrt(each * each / 4 + each * np.abs(values) + np.square(width)))
 
 
-def _coins(values: Floats, beta: float, greatest: int | None) -> Floats:
+def _sampling_variance(values: Floats, beta: float, greatest: int | None) -> Floats:
     """Variance that Bernoulli sampling gives to a sampled sum S: (1 - beta) times the sampled sum of squares, estimated
     from above by greatest * |S| where all rows have one sign, without limit where they have not."""
     if beta == 1:
@@ -133,6 +133,6 @@ def _coins(values: Floats, beta: float, greatest: int | None) -> Floats:
     return np.full_like(values, np.inf) if greatest is None else (1 - beta) * greatest * np.abs(values)
 
 
-def _trusted(value: Floats, error: Floats, relative: Fraction) -> Mask:
+def _is_trustworthy(value: Floats, error: Floats, relative: Fraction) -> Mask:
     with np.errstate(invalid="ignore"):
         return np.asarray((error <= float(relative) * np.abs(value)) & (value != 0))

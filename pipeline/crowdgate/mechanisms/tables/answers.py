@@ -17,21 +17,21 @@ from crowdgate.hierarchy import INVALID_LABEL, Level
 from crowdgate.mechanisms.tables.accuracy import Cells, consistent_cells, estimated_cells, exact_cells
 from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
-from crowdgate.mechanisms.tables.consistency import agree
+from crowdgate.mechanisms.tables.consistency import consistent_tables
 from crowdgate.mechanisms.tables.means import means
 from crowdgate.mechanisms.tables.quantiles import quantile_bins, quantile_limits
 from crowdgate.mechanisms.tables.workload import Item, Mean, Quantiles
 
 if TYPE_CHECKING:
     from crowdgate.mechanisms.tables.dp_tables import DpTables
-    from crowdgate.mechanisms.tables.sums import Taken
+    from crowdgate.mechanisms.tables.sums import ClampAndRounding
 
 Vector = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class TableAnswer:
     """One published table: a number with its error in every cell of `levels`, in the axes' order.
 
     `taken` says how the numbers of its column are taken, `parts` are further columns: what a mean is made of.
@@ -40,10 +40,10 @@ class Answer:
     item: Item
     levels: Mapping[str, Level]
     cells: Cells
-    taken: Taken | None = None
+    taken: ClampAndRounding | None = None
     parts: Mapping[str, Floats] = field(default_factory=dict)
 
-    def suppressed(self) -> Answer:
+    def suppressed(self) -> TableAnswer:
         """The same without the numbers that are not trustworthy."""
         parts = {name: np.where(self.cells.trustworthy, part, np.nan) for name, part in self.parts.items()}
         return replace(self, cells=self.cells.suppressed(), parts=parts)
@@ -66,7 +66,7 @@ class QuantileAnswer:
 
 def raw_answers(
     mechanism: DpTables, noisy: Sequence[Vector], relative: Fraction
-) -> tuple[Answer | QuantileAnswer, ...]:
+) -> tuple[TableAnswer | QuantileAnswer, ...]:
     """The noisy numbers as drawn, with the exact intervals of their law; counts can be negative."""
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy))}
     return _answers(
@@ -76,7 +76,7 @@ def raw_answers(
 
 def consistent_answers(
     mechanism: DpTables, noisy: Sequence[Vector], relative: Fraction
-) -> tuple[Answer | QuantileAnswer, ...]:
+) -> tuple[TableAnswer | QuantileAnswer, ...]:
     """All counts consistent, in whole numbers from 0 on (`coarse_to_fine` says what holds), with the linear estimates
     behind them and the intervals of these. With sampling they are consistent on the sample and then scaled by 1/beta.
 
@@ -88,7 +88,7 @@ def consistent_answers(
     if mechanism.width is not None:
         axes = [mechanism.queries[i].levels for i in counts]
         spread = [mechanism.laws[i].variance for i in counts]
-        found = agree(axes, [noisy[i] for i in counts], spread)
+        found = consistent_tables(axes, [noisy[i] for i in counts], spread)
         tables = whole_tables(axes, found.tables, spread)
         for i, table, linear, after in zip(counts, tables, found.tables, found.variances, strict=True):
             values[i] = table
@@ -107,8 +107,8 @@ def _exact(mechanism: DpTables, at: int, noisy: Vector, relative: Fraction) -> C
 def _answers(
     mechanism: DpTables, noisy: Sequence[Vector], values: Mapping[int, npt.NDArray[Any]], cells: Mapping[int, Cells],
     relative: Fraction,
-) -> tuple[Answer | QuantileAnswer, ...]:  # fmt: skip
-    out: list[Answer | QuantileAnswer] = []
+) -> tuple[TableAnswer | QuantileAnswer, ...]:  # fmt: skip
+    out: list[TableAnswer | QuantileAnswer] = []
     for item, own in zip(mechanism.workload.items, mechanism.workload.answers, strict=True):
         levels = mechanism.queries[own[0]].levels
         if isinstance(item, Quantiles):
@@ -117,11 +117,13 @@ def _answers(
             out.append(_mean(mechanism, item, own, noisy, relative))
         else:
             grid = mechanism.queries[own[0]].grid
-            out.append(Answer(item, levels, cells[own[0]], None if grid is None else grid.taken))
+            out.append(TableAnswer(item, levels, cells[own[0]], None if grid is None else grid.taken))
     return tuple(out)
 
 
-def _mean(mechanism: DpTables, item: Mean, own: Sequence[int], noisy: Sequence[Vector], relative: Fraction) -> Answer:
+def _mean(
+    mechanism: DpTables, item: Mean, own: Sequence[int], noisy: Sequence[Vector], relative: Fraction
+) -> TableAnswer:
     """The mean with what it is made of, scaled to the whole table: sum of the differences from the offset, and rows."""
     sums, counts = own
     grid, beta = mechanism.queries[sums].grid, mechanism.budget.beta
@@ -130,7 +132,7 @@ def _mean(mechanism: DpTables, item: Mean, own: Sequence[int], noisy: Sequence[V
     units = float(grid.unit / beta), float(1 / beta)
     parts = (np.asarray(noisy[at] * unit, dtype=np.float64) for at, unit in zip(own, units, strict=True))
     named = dict(zip(MEAN_PARTS, parts, strict=True))
-    return Answer(item, mechanism.queries[sums].levels, estimated_cells(found, relative), grid.taken, named)
+    return TableAnswer(item, mechanism.queries[sums].levels, estimated_cells(found, relative), grid.taken, named)
 
 
 def _quantiles(

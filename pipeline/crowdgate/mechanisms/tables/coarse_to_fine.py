@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.mechanisms.tables.lattice import Lattice, Ranks
+from crowdgate.mechanisms.tables.lattice import MarginLattice, Ranks
 from crowdgate.mechanisms.tables.orthogonal import Orthogonal
-from crowdgate.mechanisms.tables.rounding import Margin, nearest, whole
+from crowdgate.mechanisms.tables.rounding import MarginConstraint, nearest_table, whole_number_table
 
 if TYPE_CHECKING:
     from crowdgate.mechanisms.tables.consistency import Axes
@@ -43,37 +43,37 @@ _WORK = 4e6
 
 def whole_tables(axes: Sequence[Axes], estimates: Sequence[Floats], variances: Sequence[float]) -> tuple[Vector, ...]:
     """Tables of whole numbers from 0 on, from least-squares estimates and the noise variance of each table's cells."""
-    lattice = Lattice.of(axes)
+    lattice = MarginLattice.of(axes)
     coarse = [ranks for ranks in lattice.members if sum(map(bool, ranks)) <= 1]
     others = [at for at, levels in enumerate(axes) if lattice.ranks(levels) not in coarse]
     found: dict[Ranks, Vector] = {}
     wanted = lattice.margins(axes, estimates)
     for ranks in coarse:
-        found[ranks] = _adding_up(lattice, ranks, wanted(ranks), found)
+        found[ranks] = _whole_table(lattice, ranks, wanted(ranks), found)
     if others:
         held = [(lattice.axes(ranks), found[ranks]) for ranks in coarse]
         own = [axes[at] for at in others]
-        together = _together(own, [estimates[at] for at in others], [variances[at] for at in others], held)
+        together = _nonnegative_tables(own, [estimates[at] for at in others], [variances[at] for at in others], held)
         wanted = lattice.margins(own, together)
         for ranks in lattice.members:
             if ranks not in found:
-                found[ranks] = _adding_up(lattice, ranks, wanted(ranks), found)
+                found[ranks] = _whole_table(lattice, ranks, wanted(ranks), found)
     shapes = [tuple(map(len, levels.values())) for levels in axes]
     tables = [found[lattice.ranks(levels)][lattice.cells(levels, lattice.ranks(levels))] for levels in axes]
     return tuple(table.reshape(shape) for table, shape in zip(tables, shapes, strict=True))
 
 
-def _adding_up(lattice: Lattice, ranks: Ranks, wanted: Floats, found: Mapping[Ranks, Vector]) -> Vector:
+def _whole_table(lattice: MarginLattice, ranks: Ranks, wanted: Floats, found: Mapping[Ranks, Vector]) -> Vector:
     """The nearest table of whole numbers from 0 on that adds up to margins among those found."""
-    held = lattice.held(ranks, found)
+    held = lattice.exact_margins(ranks, found)
     if not held:
         return np.array([max(0, round(float(wanted.sum())))], dtype=np.int64)
     axes = lattice.axes(ranks)
-    margins = [Margin(lattice.cells(axes, other), found[other]) for other in held]
-    return whole(nearest(wanted, margins), margins)
+    margins = [MarginConstraint(lattice.cells(axes, other), found[other]) for other in held]
+    return whole_number_table(nearest_table(wanted, margins), margins)
 
 
-def _together(
+def _nonnegative_tables(
     axes: Sequence[Axes], estimates: Sequence[Floats], variances: Sequence[float], held: Sequence[tuple[Axes, Vector]]
 ) -> list[Floats]:
     """Dykstra: projections in turn on the tables that agree, margins held, and on those without negative cells."""

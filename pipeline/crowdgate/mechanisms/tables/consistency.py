@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.hierarchy import Level, above
+from crowdgate.hierarchy import Level, coarser_codes
 from crowdgate.mechanisms.tables.orthogonal import Orthogonal
 from crowdgate.mechanisms.tables.variances import variances as cell_variances
 
@@ -23,7 +23,7 @@ Axes = Mapping[str, Level]
 
 
 @dataclass(frozen=True, eq=False)
-class Consistent:
+class ConsistentTables:
     """The estimates, which agree and can be negative; the variance of every cell, and whether those are exact (else
     upper bounds)."""
 
@@ -32,7 +32,9 @@ class Consistent:
     exact: bool
 
 
-def agree(axes: Sequence[Axes], noisy: Sequence[Vector | Floats], variances: Sequence[float]) -> Consistent:
+def consistent_tables(
+    axes: Sequence[Axes], noisy: Sequence[Vector | Floats], variances: Sequence[float]
+) -> ConsistentTables:
     """The least-squares estimates. `variances` hold the positive noise variance of each table's cells."""
     if not all(variance > 0 for variance in variances):
         raise ValueError("variances must be positive")
@@ -42,12 +44,12 @@ def agree(axes: Sequence[Axes], noisy: Sequence[Vector | Floats], variances: Seq
     found = [
         part.reshape(_shape(levels)) for part, levels in zip(np.split(made.estimate(flat), ends), axes, strict=True)
     ]
-    return Consistent(tuple(found), *_after(made, axes))
+    return ConsistentTables(tuple(found), *_variances_after(made, axes))
 
 
 def variances_after(axes: Sequence[Axes], variances: Sequence[float]) -> tuple[tuple[Floats, ...], bool]:
     """The variance of every cell after consistency, and whether it is exact: a function of the plan alone."""
-    return _after(Orthogonal.of(axes, variances), axes)
+    return _variances_after(Orthogonal.of(axes, variances), axes)
 
 
 def common_margin(left: Axes, right: Axes) -> dict[str, Level]:
@@ -69,7 +71,7 @@ def cells_of(axes: Axes, margin_axes: Axes) -> npt.NDArray[np.int64]:
         stride //= len(level)
         along = [1] * len(shape)
         along[list(axes).index(name)] = -1
-        out += (above(axes[name], level) * stride).reshape(along)
+        out += (coarser_codes(axes[name], level) * stride).reshape(along)
     return out.reshape(-1)
 
 
@@ -80,7 +82,7 @@ def margin(axes: Axes, table: Floats, margin_axes: Axes) -> Floats:
     return out
 
 
-def _after(made: Orthogonal, axes: Sequence[Axes]) -> tuple[tuple[Floats, ...], bool]:
+def _variances_after(made: Orthogonal, axes: Sequence[Axes]) -> tuple[tuple[Floats, ...], bool]:
     after, exact = cell_variances(made)
     return tuple(table.reshape(_shape(levels)) for table, levels in zip(after, axes, strict=True)), exact
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.hierarchy import Level, above
+from crowdgate.hierarchy import Level, coarser_codes
 from crowdgate.histogram import Histogram, View
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def cover(queries: Sequence[LinearQuery], most: int = VIEW_CELLS) -> dict[str, V
 
     Greedy: the largest query first, each into the view that grows least.
     """
-    needs = sorted((needed(query) for query in queries), key=_cells, reverse=True)
+    needs = sorted((needed_levels(query) for query in queries), key=_cells, reverse=True)
     views: list[dict[str, Level]] = []
     for need in needs:
         grown = [(_cells(union) / _cells(view), at, union) for at, view, union in _unions(views, need)]
@@ -45,7 +45,7 @@ def cover(queries: Sequence[LinearQuery], most: int = VIEW_CELLS) -> dict[str, V
     return {f"view {at}": View(levels) for at, levels in enumerate(views)}
 
 
-def needed(query: LinearQuery) -> dict[str, Level]:
+def needed_levels(query: LinearQuery) -> dict[str, Level]:
     """The levels a view must hold to answer the query: its own, and its column as it is."""
     grid = query.grid
     return dict(query.levels) if grid is None else {**query.levels, grid.column: grid.level}
@@ -63,7 +63,7 @@ def answer(
             for at in members:
                 answers[at] = _tuple_by_tuple(histograms[name], axes, queries[at], wide=wide)
             continue
-        wanted = {at: tuple(n for n in axes if n in needed(queries[at])) for at in members}
+        wanted = {at: tuple(n for n in axes if n in needed_levels(queries[at])) for at in members}
         for at, (array, kept) in _margins(_dense(histograms[name]), tuple(axes), wanted).items():
             answers[at] = _finish(array, {n: axes[n] for n in kept}, queries[at])
     return tuple(found for found in answers if found is not None)
@@ -73,7 +73,7 @@ def _members(queries: Sequence[LinearQuery], views: Mapping[str, View]) -> dict[
     """Which queries each view answers: the smallest view that holds what it needs."""
     members: dict[str, list[int]] = {name: [] for name in views}
     for at, query in enumerate(queries):
-        able = [name for name, view in views.items() if _holds(view.levels, needed(query))]
+        able = [name for name, view in views.items() if _view_answers(view.levels, needed_levels(query))]
         members[min(able, key=lambda name: views[name].cells)].append(at)
     return {name: found for name, found in members.items() if found}
 
@@ -105,10 +105,10 @@ def _cut(rest: Sequence[int], wanted: Mapping[int, tuple[str, ...]], union: tupl
 
 def _finish(array: Vector, axes: Mapping[str, Level], query: LinearQuery) -> Vector:
     """The view's margin at the query's levels and in its order of axes, a summed column weighted by its integers."""
-    target = needed(query)
+    target = needed_levels(query)
     for i, (name, level) in enumerate(axes.items()):
         if level is not target[name]:
-            array = _coarsened(array, i, above(level, target[name]), len(target[name]))
+            array = _coarsened(array, i, coarser_codes(level, target[name]), len(target[name]))
     names = list(axes)
     order = [names.index(name) for name in target]
     array = array.transpose(order)
@@ -130,11 +130,11 @@ def _tuple_by_tuple(histogram: Histogram, axes: Mapping[str, Level], query: Line
     codes = dict(zip(histogram.names, histogram.codes, strict=True))
     cell = np.zeros(len(histogram), dtype=np.int64)
     for name, level in query.levels.items():
-        cell = cell * len(level) + above(axes[name], level)[codes[name]]
+        cell = cell * len(level) + coarser_codes(axes[name], level)[codes[name]]
     kind = object if wide else np.int64
     grid, amounts = query.grid, histogram.counts.astype(kind)
     if grid is not None:
-        column = above(axes[grid.column], grid.level)[codes[grid.column]]
+        column = coarser_codes(axes[grid.column], grid.level)[codes[grid.column]]
         amounts = amounts * grid.weights.astype(kind)[column]
     out = np.zeros(query.query.cells, dtype=kind)
     np.add.at(out, cell, amounts)
@@ -163,7 +163,7 @@ def _unions(
         yield at, view, {**view, **finer}
 
 
-def _holds(levels: Mapping[str, Level], need: Mapping[str, Level]) -> bool:
+def _view_answers(levels: Mapping[str, Level], need: Mapping[str, Level]) -> bool:
     return all(name in levels and len(levels[name]) >= len(level) for name, level in need.items())
 
 

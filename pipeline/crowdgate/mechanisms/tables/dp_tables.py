@@ -20,10 +20,10 @@ from crowdgate.accounting.noise_sums import width
 from crowdgate.accounting.tables_plan import NoiseKind, Query, Split, TablesBudget, law_of, split_budget, tables_budget
 from crowdgate.histogram import Histogram, Subsampler, View, joint, split, subsample
 from crowdgate.limits import MOST_NUMBERS
-from crowdgate.mechanisms.tables.accuracy import CONFIDENCE, Expected
+from crowdgate.mechanisms.tables.accuracy import CONFIDENCE, ExpectedNoise
 from crowdgate.mechanisms.tables.consistency import variances_after
 from crowdgate.mechanisms.tables.counting import answer, cover
-from crowdgate.mechanisms.tables.workload import Item, LinearQuery, Resolved, resolve
+from crowdgate.mechanisms.tables.workload import Item, LinearQuery, ResolvedWorkload, resolve
 from crowdgate.noise import OPENDP, NoiseSource
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class DpTables:
     """The mechanism with its numbers. `spends` is what the noise of each linear query may use of `budget.spend`
     (epsilon or rho), `rows` the most rows of one privacy unit, `part` what the release is charged."""
 
-    workload: Resolved
+    workload: ResolvedWorkload
     budget: TablesBudget
     spends: tuple[Fraction, ...]
     rows: int
@@ -139,20 +139,20 @@ def _budget(part: Part, noise: NoiseKind, beta: Fraction) -> tuple[TablesBudget 
         return None, [((place,), str(fault), "a budget that this noise can keep", None)]
 
 
-def expected(mechanism: DpTables) -> list[Expected]:
+def expected_noise(mechanism: DpTables) -> list[ExpectedNoise]:
     """Cells and errors of every query, from the plan alone, for the rows that are counted (the sample, if any)."""
     counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
     axes = [mechanism.queries[i].levels for i in counts]
     after, _ = variances_after(axes, [mechanism.laws[i].variance for i in counts]) if counts else ((), True)
     consistent = {i: float(np.sqrt(np.mean(variance))) for i, variance in zip(counts, after, strict=True)}
     pairs = enumerate(zip(mechanism.queries, mechanism.laws, strict=True))
-    return [_expected(linear, law, mechanism.budget.beta, consistent.get(i)) for i, (linear, law) in pairs]
+    return [_query_noise(linear, law, mechanism.budget.beta, consistent.get(i)) for i, (linear, law) in pairs]
 
 
-def _expected(linear: LinearQuery, law: Law, beta: Fraction, consistent: float | None) -> Expected:
+def _query_noise(linear: LinearQuery, law: Law, beta: Fraction, consistent: float | None) -> ExpectedNoise:
     unit = float((Fraction(1) if linear.grid is None else linear.grid.unit) / beta)
     query: Query = linear.query
     q = law.half_width(CONFIDENCE)
     error = law.variance**0.5 * unit
     after = None if consistent is None else consistent * unit
-    return Expected(query.name, query.cells, error, q * unit, law.coverage(q), after)
+    return ExpectedNoise(query.name, query.cells, error, q * unit, law.coverage(q), after)

@@ -28,7 +28,7 @@ MOST_SHARED = 500
 
 
 @dataclass(frozen=True, eq=False)
-class Lattice:
+class MarginLattice:
     """`members` are tables by the ranks of their levels, with the total and all that some of them have in common,
     coarsest first; `tables` are those that it is made of, in their order. `whole` tells whether all that is shared is
     there: it is left out where it is too much."""
@@ -39,7 +39,7 @@ class Lattice:
     whole: bool
 
     @classmethod
-    def of(cls, axes: Sequence[Axes]) -> Lattice:
+    def of(cls, axes: Sequence[Axes]) -> MarginLattice:
         """Of tables whose levels nest."""
         nestings = nestings_of(axes)
         tables = tuple(dict.fromkeys(_ranks(nestings, levels) for levels in axes))
@@ -105,7 +105,7 @@ class Lattice:
         sizes = [(-self.size(self.tables[at]), at) for at in below if self.tables[at] != ranks]
         return self.tables[min(sizes)[1]] if sizes else None
 
-    def held(self, ranks: Ranks, found: Mapping[Ranks, Vector]) -> list[Ranks]:
+    def exact_margins(self, ranks: Ranks, found: Mapping[Ranks, Vector]) -> list[Ranks]:
         """The one or two margins whose numbers a member holds exactly; none for the total.
 
         First the finest that adds up to the finest table that is a margin, or else that table; then the finest other

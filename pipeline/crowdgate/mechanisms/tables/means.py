@@ -23,7 +23,7 @@ _Z95 = 1.959963984540054
 _ROUNDS = 3
 
 
-class Bounds(Protocol):
+class ColumnBounds(Protocol):
     """The numbers of a column: offset + unit times the whole numbers from low to high."""
 
     @property
@@ -44,7 +44,7 @@ class Bounds(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Estimates:
+class MeanEstimates:
     """Numbers with standard errors and the ends of 95 % intervals, of one shape; NaN where undefined."""
 
     value: Floats
@@ -53,7 +53,7 @@ class Estimates:
     upper: Floats
 
 
-def means(bounds: Bounds, sums: Numbers, counts: Numbers, laws: tuple[Law, Law], beta: Fraction) -> Estimates:
+def means(bounds: ColumnBounds, sums: Numbers, counts: Numbers, laws: tuple[Law, Law], beta: Fraction) -> MeanEstimates:
     """offset + unit sum / count, where `sums` are noisy sums around the offset, `counts` noisy counts, with the noise
     of both; clamped to the bounds, and not stated where the noisy count is below 1.
 
@@ -64,14 +64,16 @@ def means(bounds: Bounds, sums: Numbers, counts: Numbers, laws: tuple[Law, Law],
         s, n = np.asarray(sums, dtype=np.float64), np.where(counts >= 1, counts, np.nan)
         ratio = np.clip(s / n, bounds.low, bounds.high)
         noise = laws[0].variance + np.square(ratio) * laws[1].variance
-        error = np.sqrt(noise + _coins(bounds, ratio, ratio, n, beta)) / n
-        ends = _ends(bounds, s, n, laws, beta)
+        error = np.sqrt(noise + _sampling_variance(bounds, ratio, ratio, n, beta)) / n
+        ends = _ratio_limits(bounds, s, n, laws, beta)
     unit, offset = float(bounds.unit), float(bounds.offset)
     lower, upper = (offset + unit * np.clip(end, bounds.low, bounds.high) for end in ends)
-    return Estimates(offset + unit * ratio, unit * error, lower, upper)
+    return MeanEstimates(offset + unit * ratio, unit * error, lower, upper)
 
 
-def _ends(bounds: Bounds, s: Floats, n: Floats, laws: tuple[Law, Law], beta: Fraction) -> tuple[Floats, Floats]:
+def _ratio_limits(
+    bounds: ColumnBounds, s: Floats, n: Floats, laws: tuple[Law, Law], beta: Fraction
+) -> tuple[Floats, Floats]:
     """The least and the greatest ratio that the noise, and the coins of a sample, do not refute.
 
     How far coins move s - t n depends on t. It is bounded for all t of an interval that holds them all, then for those
@@ -80,7 +82,7 @@ def _ends(bounds: Bounds, s: Floats, n: Floats, laws: tuple[Law, Law], beta: Fra
     wide, narrow = (law.continuous_half_width() for law in laws)
     least, greatest = np.full_like(s, bounds.low), np.full_like(s, bounds.high)
     for _ in range(_ROUNDS if beta != 1 else 1):
-        coins = _coins(bounds, least, greatest, n + narrow + 1, beta)
+        coins = _sampling_variance(bounds, least, greatest, n + narrow + 1, beta)
         a = np.sqrt(wide * wide + _Z95 * _Z95 * coins)
         known = n - 1 > narrow
         least = np.where(known, np.maximum(-_greatest(-s, n, a, narrow), bounds.low), bounds.low)
@@ -97,7 +99,7 @@ def _greatest(s: Floats, n: Floats, a: Floats, b: float) -> Floats:
     return np.asarray((slope * m + np.sqrt(np.maximum(np.square(a) * d + np.square(b * m), 0))) / d)
 
 
-def _coins(bounds: Bounds, least: Floats, greatest: Floats, n: Floats, beta: Fraction) -> Floats:
+def _sampling_variance(bounds: ColumnBounds, least: Floats, greatest: Floats, n: Floats, beta: Fraction) -> Floats:
     """Variance that Bernoulli sampling gives to the sampled sum of (value - t), for the worst t of an interval: rows of
     mean t between the bounds have at most (high - t) (t - low) as mean square (Bhatia, Davis 2000)."""
     nearest = np.clip((bounds.low + bounds.high) / 2, least, greatest)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.hierarchy import Level, above
+from crowdgate.hierarchy import Level, coarser_codes
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -24,7 +24,7 @@ _DENSE = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class LevelStep:
     """From a level to the coarser one before it: the value there (`parents`) that each of its values belongs to.
 
     In every group a Householder reflection takes the constant vector to the place of the group's first value, so that
@@ -85,11 +85,11 @@ class Nesting:
         return cls(tuple(sizes[size] for size in sorted(sizes)))
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[LevelStep, ...]:
         """From each level to the one before it, the first to the total."""
-        whole = [Step(np.zeros(len(level), dtype=np.int64)) for level in self.levels[:1]]
+        whole = [LevelStep(np.zeros(len(level), dtype=np.int64)) for level in self.levels[:1]]
         pairs = zip(self.levels[1:], self.levels, strict=False)
-        return (*whole, *(Step(above(finer, coarser).astype(np.int64)) for finer, coarser in pairs))
+        return (*whole, *(LevelStep(coarser_codes(finer, coarser).astype(np.int64)) for finer, coarser in pairs))
 
     def size(self, rank: int) -> int:
         """Number of values."""
@@ -104,7 +104,7 @@ class Nesting:
         rank = self.rank(level)
         if not rank or np.array_equal(level.codes, self.levels[rank - 1].codes):
             return None
-        return above(self.levels[rank - 1], level).astype(np.int64)
+        return coarser_codes(self.levels[rank - 1], level).astype(np.int64)
 
     def values(self, coordinates: Floats, rank: int) -> Floats:
         """The counts of a level from their coordinates, along the first of two axes."""

@@ -74,7 +74,7 @@ class Orthogonal:
             # the first axis is transformed and becomes the last: after all of them the order is back
             for (name, rank), place in zip(axes, places, strict=True):
                 values = self.nestings[name].values(table.reshape(self.nestings[name].size(rank), -1), rank)
-                table = (values if place is None else _placed(values, place)).T.reshape(-1)
+                table = (values if place is None else _reordered(values, place)).T.reshape(-1)
             out[start : start + size] = table
             start += size
         return out
@@ -168,11 +168,11 @@ class Orthogonal:
         """A table whose values stand in the order of the nestings, in its own order."""
         for axis, place in enumerate(self.places[at]):
             if place is not None:
-                table = np.moveaxis(_placed(np.moveaxis(table, axis, 0), place), 0, axis)
+                table = np.moveaxis(_reordered(np.moveaxis(table, axis, 0), place), 0, axis)
         return table
 
 
-def _placed(values: Floats, places: Indices) -> Floats:
+def _reordered(values: Floats, places: Indices) -> Floats:
     out = np.empty_like(values)
     out[places] = values
     return out

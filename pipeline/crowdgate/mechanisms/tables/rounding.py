@@ -21,14 +21,14 @@ _NEAR = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class Margin:
+class MarginConstraint:
     """The cell of a margin that every cell of a table belongs to, and the whole numbers of the margin."""
 
     cells: Vector
     sums: Vector
 
 
-def nearest(values: Floats, margins: Sequence[Margin]) -> Floats:
+def nearest_table(values: Floats, margins: Sequence[MarginConstraint]) -> Floats:
     """The table without negative cells nearest to `values` that adds up to its margins: to one exactly, to two nearly.
 
     It is max(0, values - a shift for every margin cell). For one margin the shifts that meet it are found at once (a
@@ -44,7 +44,7 @@ def nearest(values: Floats, margins: Sequence[Margin]) -> Floats:
     return table
 
 
-def whole(values: Floats, margins: Sequence[Margin]) -> Vector:
+def whole_number_table(values: Floats, margins: Sequence[MarginConstraint]) -> Vector:
     """Whole numbers from 0 on, near `values`, that add up to one margin, or to two that agree on what they share."""
     if len(margins) > 1:
         found = _transported(values, margins)
@@ -53,7 +53,7 @@ def whole(values: Floats, margins: Sequence[Margin]) -> Vector:
     return largest_remainder(values, margins[0].cells, margins[0].sums)
 
 
-def _shifts(values: Floats, margin: Margin) -> Floats:
+def _shifts(values: Floats, margin: MarginConstraint) -> Floats:
     """By margin cell the t with sum max(0, values - t) = its number: Newton's steps, which rise towards it."""
     greatest = np.full(len(margin.sums), -np.inf)
     np.maximum.at(greatest, margin.cells, values)
@@ -70,11 +70,11 @@ def _shifts(values: Floats, margin: Margin) -> Floats:
     return shifts
 
 
-def _added(values: Floats | Vector, margin: Margin) -> Floats:
+def _added(values: Floats | Vector, margin: MarginConstraint) -> Floats:
     return np.bincount(margin.cells, values, len(margin.sums)).astype(np.float64)
 
 
-def _transported(values: Floats, margins: Sequence[Margin]) -> Vector:
+def _transported(values: Floats, margins: Sequence[MarginConstraint]) -> Vector:
     """A vertex of the transportation problem: each number rounded down or up, with the least distance in all; where
     `values` are too far from their margins for that, further away."""
     down = np.floor(values + _NEAR)
@@ -92,7 +92,7 @@ def _transported(values: Floats, margins: Sequence[Margin]) -> Vector:
     return found.astype(np.int64)
 
 
-def _incidence(margins: Sequence[Margin]) -> Any:
+def _incidence(margins: Sequence[MarginConstraint]) -> Any:
     """Which cells add up to which margin cell."""
     from scipy.sparse import csc_array
 

@@ -152,7 +152,7 @@ class DpTablesSpec(MechanismSpec):
     raw: Flag = False
 
 
-def stated_names(spec: DpTablesSpec) -> list[str]:
+def column_names(spec: DpTablesSpec) -> list[str]:
     """All attributes that become columns of tables, each once."""
     named = [names for item in spec.tables for key in ("attributes", "by") if (names := getattr(item, key, None))]
     return list(dict.fromkeys([*spec.levels, *(name for names in named for name in names)]))

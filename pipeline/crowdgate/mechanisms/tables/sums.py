@@ -29,7 +29,7 @@ Rounding = Literal["nearest", "down", "none"]
 
 
 @dataclass(frozen=True)
-class Taken:
+class ClampAndRounding:
     """How numbers are taken: clamped to [low, high] and rounded to low + whole multiples of `precision`, to the nearest
     (a tie upwards) or down; "none": they are such multiples, or invalid."""
 
@@ -48,7 +48,7 @@ class IntegerGrid:
     level: Level
     integers: Vector
     unit: Fraction
-    taken: Taken
+    taken: ClampAndRounding
     offset: Fraction = Fraction(0)
 
     @property
@@ -79,7 +79,7 @@ def integer_grid(column: str, grid: Grid, finest: Level, low: Fraction | None, h
     top = int((grid.greatest if high is None else high) / unit)
     values = int(grid.first / unit) + int(grid.unit / unit) * np.arange(grid.codes, dtype=np.int64)
     rounding: Rounding = "nearest" if grid.precision is not None else "none" if grid.whole else "down"
-    taken = Taken(bottom * unit, top * unit, grid.unit, rounding)
+    taken = ClampAndRounding(bottom * unit, top * unit, grid.unit, rounding)
     return IntegerGrid(column, finest, np.clip(values, bottom, top), unit, taken)
 
 
@@ -94,7 +94,7 @@ def count_of_valid(grid: IntegerGrid) -> IntegerGrid:
     return replace(grid, integers=np.ones_like(grid.integers), unit=Fraction(1))
 
 
-def count_at_end(grid: IntegerGrid, *, high: bool) -> IntegerGrid:
+def count_at_bound(grid: IntegerGrid, *, high: bool) -> IntegerGrid:
     """1 for every cell at or beyond an end of the bounds: its sum counts the rows that are clamped, or just there."""
     at_end = grid.integers == (grid.high if high else grid.low)
     return replace(grid, integers=at_end.astype(np.int64), unit=Fraction(1))

@@ -23,7 +23,7 @@ from crowdgate.mechanisms.tables.sums import (
     MOST_ADDED,
     IntegerGrid,
     centred,
-    count_at_end,
+    count_at_bound,
     count_of_valid,
     integer_grid,
     most_units,
@@ -38,7 +38,7 @@ Names = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Table:
+class ContingencyTable:
     """A contingency table of attributes at levels; without attributes the total. `share` is its part of the budget."""
 
     levels: Names = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Table:
     @property
     def name(self) -> str:
         """Its attributes and levels."""
-        return _named("count", self.levels)
+        return _item_name("count", self.levels)
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Sum:
     @property
     def name(self) -> str:
         """Column and cells."""
-        return _named(f"sum of {self.column}", self.by)
+        return _item_name(f"sum of {self.column}", self.by)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Mean:
     @property
     def name(self) -> str:
         """Column and cells."""
-        return _named(f"mean of {self.column}", self.by)
+        return _item_name(f"mean of {self.column}", self.by)
 
 
 @dataclass(frozen=True)
@@ -98,11 +98,11 @@ class Quantiles:
     @property
     def name(self) -> str:
         """Column, level and cells."""
-        return _named(f"quantiles of {self.column} at {self.level}", self.by)
+        return _item_name(f"quantiles of {self.column} at {self.level}", self.by)
 
 
 @dataclass(frozen=True)
-class AtEnd:
+class RowsAtBound:
     """The rows at or beyond one end of the bounds of a numeric column, in each cell of `by`: how many a sum or a mean
     counts as that end."""
 
@@ -117,11 +117,11 @@ class AtEnd:
     def name(self) -> str:
         """End, column and cells."""
         beyond = "below" if self.end == "low" else "above"
-        return _named(f"rows at or {beyond} the {self.end} end of {self.column}", self.by)
+        return _item_name(f"rows at or {beyond} the {self.end} end of {self.column}", self.by)
 
 
-Numeric = Sum | Mean | AtEnd
-Item = Table | Numeric | Quantiles
+Numeric = Sum | Mean | RowsAtBound
+Item = ContingencyTable | Numeric | Quantiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ class LinearQuery:
 
 
 @dataclass(frozen=True, eq=False)
-class Resolved:
+class ResolvedWorkload:
     """A workload whose every name was found: the items, their linear queries, and which queries answer which item."""
 
     items: tuple[Item, ...]
@@ -152,16 +152,16 @@ class Resolved:
         return sum(linear.query.cells for linear in self.queries)
 
 
-def all_ways(k: int, levels: Names) -> tuple[Table, ...]:
+def all_ways(k: int, levels: Names) -> tuple[ContingencyTable, ...]:
     """All tables of k of these attributes. Raises ValueError unless there are that many."""
     if not 0 <= k <= len(levels):
         raise ValueError(f"k must be a whole number in [0, {len(levels)}], not {k}")
-    return tuple(Table({name: levels[name] for name in chosen}) for chosen in combinations(levels, k))
+    return tuple(ContingencyTable({name: levels[name] for name in chosen}) for chosen in combinations(levels, k))
 
 
 def resolve(
     items: Sequence[Item], contract: Contract, most_cells: int = MOST_NUMBERS
-) -> tuple[Resolved | None, list[Finding]]:
+) -> tuple[ResolvedWorkload | None, list[Finding]]:
     """The linear queries of a workload, or everything that stands against it."""
     findings = [finding for at, item in enumerate(items) for finding in _item_findings(at, item, contract)]
     findings += _list_findings(items)
@@ -173,18 +173,18 @@ def resolve(
     return resolved, []
 
 
-def _resolved(items: Sequence[Item], contract: Contract) -> Resolved:
+def _resolved(items: Sequence[Item], contract: Contract) -> ResolvedWorkload:
     queries: list[LinearQuery] = []
     answers: list[tuple[int, ...]] = []
     for item in items:
         own = _queries(item, contract)
         answers.append(tuple(range(len(queries), len(queries) + len(own))))
         queries += own
-    return Resolved(tuple(items), tuple(queries), tuple(answers))
+    return ResolvedWorkload(tuple(items), tuple(queries), tuple(answers))
 
 
 def _queries(item: Item, contract: Contract) -> list[LinearQuery]:
-    if isinstance(item, Table):
+    if isinstance(item, ContingencyTable):
         return [_count(item.name, item.levels, item.share, contract)]
     if isinstance(item, Quantiles):
         return [_count(item.name, {**item.by, item.column: item.level}, item.share, contract)]
@@ -192,8 +192,8 @@ def _queries(item: Item, contract: Contract) -> list[LinearQuery]:
     assert grid is not None
     if isinstance(item, Sum):
         return [_sum(item.name, item.by, item.share, grid, contract)]
-    if isinstance(item, AtEnd):
-        return [_sum(item.name, item.by, item.share, count_at_end(grid, high=item.end == "high"), contract)]
+    if isinstance(item, RowsAtBound):
+        return [_sum(item.name, item.by, item.share, count_at_bound(grid, high=item.end == "high"), contract)]
     half = None if item.share is None else item.share / 2
     parts = ((": sum around the middle", centred(grid)), (": count", count_of_valid(grid)))
     return [_sum(item.name + what, item.by, half, part, contract) for what, part in parts]
@@ -223,7 +223,7 @@ def _grid(item: Numeric, contract: Contract) -> IntegerGrid | None:
 
 
 def _item_findings(at: int, item: Item, contract: Contract) -> Iterator[Finding]:
-    if isinstance(item, Table):
+    if isinstance(item, ContingencyTable):
         yield from _level_findings((at, "attributes"), item.levels, contract)
         return
     yield from _level_findings((at, "by"), item.by, contract)
@@ -307,5 +307,5 @@ def _list_findings(items: Sequence[Item]) -> Iterator[Finding]:
         yield place, fault, "shares above 0 that add up to at most 1", None
 
 
-def _named(what: str, names: Names) -> str:
+def _item_name(what: str, names: Names) -> str:
     return what if not names else f"{what} by " + ", ".join(f"{name} ({level})" for name, level in names.items())

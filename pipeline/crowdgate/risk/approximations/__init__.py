@@ -11,8 +11,8 @@ statistician compares. Arguments that no formula is defined for are a ValueError
 may be used, and `checked` refuses elsewhere. Exact values are in `risk.singletons`.
 
 This is a library for statisticians. `crowdgate predict` with an entry of a KL repository calls a few of them, by
-`checked` (`jobs/predict/entry.py`); the rest is called by whoever compares formulas, as the tests of the errata and
-`tests/benchmarks/koot_figures.py` do, and decides nothing about a release.
+`checked_value` (`anonymity/predict/entry.py`); the rest is called by whoever compares formulas, as the tests of the
+errata and `tests/benchmarks/koot_figures.py` do, and decides nothing about a release.
 """
 
 from crowdgate.risk.approximations.densities import (

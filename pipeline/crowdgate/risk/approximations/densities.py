@@ -11,7 +11,7 @@ Density = Callable[[float], float]
 
 def ES_limit_density(density: Density, a: Number) -> float:
     """Proposition 5.7: E S / N tends to a int phi e^(-phi a). `density` is not negative and integrates to 1."""
-    return _integral(lambda x: _alone(_at(density, x), inputs.ratio(a)), density)
+    return _integral(lambda x: _singleton_density(_at(density, x), inputs.ratio(a)), density)
 
 
 def ES_limit_linear_density(gamma: Number, a: Number) -> float:
@@ -55,7 +55,7 @@ def VarS_limit_density_corrected(density: Density, a: Number) -> float:
     ratio = inputs.ratio(a)
 
     def own(x: float) -> float:
-        p = _alone(_at(density, x), ratio)
+        p = _singleton_density(_at(density, x), ratio)
         return p - p * p
 
     def shared(x: float) -> float:
@@ -75,7 +75,7 @@ def _slope(gamma: Number) -> float:
     return float(exact("gamma", gamma, -2, 2))
 
 
-def _alone(phi: float, a: float) -> float:
+def _singleton_density(phi: float, a: float) -> float:
     return phi * a * math.exp(-phi * a)
 
 

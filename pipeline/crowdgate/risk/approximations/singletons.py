@@ -75,7 +75,7 @@ def P_S0_poissonised(p: Sequence[Number], k: Number) -> float:
 def ES_limit(alpha: Sequence[Number], f: Sequence[Number], a: Number) -> float:
     """Proposition 5.2: E S / N tends to a sum alpha f e^(-alpha a)."""
     likelier, share = inputs.shares(alpha, f)
-    return math.fsum(share * _alone(likelier, inputs.ratio(a)))
+    return math.fsum(share * _singleton_term(likelier, inputs.ratio(a)))
 
 
 def ES_kl(k: Number, N: Number, kappa: Number) -> float:
@@ -149,7 +149,7 @@ def VarS_limit_heterogeneous_corrected(alpha: Sequence[Number], f: Sequence[Numb
     """Proposition 5.10: Var S / N tends to sum f p (1 - p) - a (sum f alpha (1 - alpha a) e^(-alpha a))^2, with p =
     alpha a e^(-alpha a). (Printed: a sum alpha f e^(-alpha a) - a^3 (sum alpha^2 f e^(-alpha a))^2.)"""
     (likelier, share), ratio = inputs.shares(alpha, f), inputs.ratio(a)
-    p = _alone(likelier, ratio)
+    p = _singleton_term(likelier, ratio)
     return math.fsum(share * p * (1 - p)) - ratio * math.fsum(share * _slope(likelier, ratio)) ** 2
 
 
@@ -186,7 +186,7 @@ def optimal_k(N: Number, C: Number, formula: str = FORMULAS[1]) -> int:
     return int(np.argmax(alone - cost / k)) + 1
 
 
-def _alone(alpha: NDArray[np.float64], a: float) -> NDArray[np.float64]:
+def _singleton_term(alpha: NDArray[np.float64], a: float) -> NDArray[np.float64]:
     """alpha a e^(-alpha a)."""
     return np.asarray(_poisson(1, alpha * a))
 

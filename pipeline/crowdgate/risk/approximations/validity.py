@@ -33,18 +33,18 @@ from crowdgate.risk.saddle import LogProbability
 from crowdgate.risk.singletons import all_unique_within, none_within
 
 
-class Off(NamedTuple):
+class ExpansionError(NamedTuple):
     """By how much an expansion is off at most, with either distance as kappa."""
 
     kl: float
     collisions: float
 
 
-ALONE, BINS = Off(0.08, 0.13), Off(0.03, 0.115)
-TOGETHER, VARIANCE, LOGARITHM = 0.05, 0.06, 0.1
+SINGLETON_ERROR, BIN_ERROR = ExpansionError(0.08, 0.13), ExpansionError(0.03, 0.115)
+GROUP_SHARE_ERROR, VARIANCE_ERROR, LOGARITHM_ERROR = 0.05, 0.06, 0.1
 
 
-class Term(NamedTuple):
+class ValidityTerm(NamedTuple):
     """Something of the arguments that must be at most `most`."""
 
     text: str
@@ -74,31 +74,37 @@ def checked(approximation: Callable[..., float], **arguments: Any) -> float:
     return approximation(**arguments)
 
 
-def _few(k: Number, N: Number) -> list[Term]:
+def _few_people(k: Number, N: Number) -> list[ValidityTerm]:
     """ln(1 - i/N) = -i/N - i^2 / (2 N^2) - ..., summed over i < k: what is left out has the signs of these two."""
     people, bins = inputs.people(k), inputs.bins(N)
-    return [Term("k^3 / (6 N^2)", people**3 / (6 * bins**2), 0.1), Term("k / (2 N)", people / (2 * bins), 0.1)]
+    return [
+        ValidityTerm("k^3 / (6 N^2)", people**3 / (6 * bins**2), 0.1),
+        ValidityTerm("k / (2 N)", people / (2 * bins), 0.1),
+    ]
 
 
-def _few_of_poisson(k: Number, N: Number) -> list[Term]:
+def _few_poisson_people(k: Number, N: Number) -> list[ValidityTerm]:
     people, bins = inputs.people(k), inputs.bins(N)
-    return [Term("k^3 / (2 N^2)", people**3 / (2 * bins**2), 0.1), Term("k / (2 N)", people / (2 * bins), 0.1)]
+    return [
+        ValidityTerm("k^3 / (2 N^2)", people**3 / (2 * bins**2), 0.1),
+        ValidityTerm("k / (2 N)", people / (2 * bins), 0.1),
+    ]
 
 
-def _unique_of(approximation: Callable[..., float]) -> Callable[..., list[Term]]:
-    def rule(groups: Groups, N: Number, k: Number, **more: Any) -> list[Term]:
-        return [_apart(approximation(groups, N, k, **more), all_unique_within(inputs.grouped(groups, N), k))]
+def _unique_of(approximation: Callable[..., float]) -> Callable[..., list[ValidityTerm]]:
+    def rule(groups: Groups, N: Number, k: Number, **more: Any) -> list[ValidityTerm]:
+        return [_log_difference(approximation(groups, N, k, **more), all_unique_within(inputs.grouped(groups, N), k))]
 
     return rule
 
 
-def _poissonised(p: Sequence[Number], k: Number) -> list[Term]:
-    return [_apart(singletons.P_S0_poissonised(p, k), none_within(Bins.of(p), k))]
+def _poissonised(p: Sequence[Number], k: Number) -> list[ValidityTerm]:
+    return [_log_difference(singletons.P_S0_poissonised(p, k), none_within(Bins.of(p), k))]
 
 
-def _apart(found: float, exact: LogProbability) -> Term:
+def _log_difference(found: float, exact: LogProbability) -> ValidityTerm:
     distance = abs(math.log(found) - exact.value) + exact.error if found > 0 else math.inf
-    return Term("the difference of its logarithm from the exact one", distance, LOGARITHM)
+    return ValidityTerm("the difference of its logarithm from the exact one", distance, LOGARITHM_ERROR)
 
 
 LIKE_KAPPA = (0.8, 4 / 3)
@@ -106,13 +112,13 @@ LIKE_KAPPA = (0.8, 4 / 3)
 where the two differ by more than a quarter of the excess."""
 
 
-def _corrected_uniqueness(k: Number, N: Number, kappa: Number) -> list[Term]:
+def _corrected_uniqueness(k: Number, N: Number, kappa: Number) -> list[ValidityTerm]:
     people, bins, distance = inputs.people(k), inputs.bins(N), inputs.distance(kappa)
     said = uniqueness.log_pi_u(people, bins) - distance * people**2 / bins
     least, greatest = (_extremes(people, bins, distance * like) for like in reversed(LIKE_KAPPA))
     apart = 0.0 if people > bins else max(greatest[1] - said, said - least[0])  # 0 is right for more people
     text = "the greatest difference of its logarithm, over laws with collisions like kappa,"
-    return [Term("kappa", distance, GREATEST_KAPPA), Term(text, apart, LOGARITHM)]
+    return [ValidityTerm("kappa", distance, GREATEST_KAPPA), ValidityTerm(text, apart, LOGARITHM_ERROR)]
 
 
 def _extremes(k: int, N: int, chi: float) -> tuple[float, float]:
@@ -127,10 +133,10 @@ def _extremes(k: int, N: int, chi: float) -> tuple[float, float]:
     if not chi <= (N - 1) / 2:
         return -math.inf, math.nan
     fewer, rest = alike_but_one(chi, N)
-    return _one_differs(k, fewer, rest), _one_differs(k, N - 1, (1 + largest_above(chi, N)) / N)
+    return _log_unique_one_differs(k, fewer, rest), _log_unique_one_differs(k, N - 1, (1 + largest_above(chi, N)) / N)
 
 
-def _one_differs(k: int, N: int, p: float) -> float:
+def _log_unique_one_differs(k: int, N: int, p: float) -> float:
     """ln P(all unique), a bin of probability p beside N that are alike."""
     if k < 2:
         return 0.0
@@ -140,45 +146,45 @@ def _one_differs(k: int, N: int, p: float) -> float:
     return uniqueness.log_pi_u(k - 1, N) + (k - 1) * math.log1p(-p) + math.log(alone)
 
 
-def _shares(j: Number, k: Number, N: Number, kappa: Number) -> list[Term]:
+def _shares(j: Number, k: Number, N: Number, kappa: Number) -> list[ValidityTerm]:
     size, people, bins, distance = float(j), inputs.people(k), inputs.bins(N), inputs.distance(kappa)
     a = people / bins
     terms = (a * a + 2 * size * a + size * (size - 1)) * distance
     return [
-        Term("kappa", distance, GREATEST_KAPPA),
-        Term("((k/N)^2 + 2 j k/N + j (j - 1)) kappa", terms, 0.4),
-        Term("1 / N", 1 / bins, 0.05),
-        Term("j (j - 1) / (2 k)", size * (size - 1) / (2 * max(people, 1)), 0.1),
+        ValidityTerm("kappa", distance, GREATEST_KAPPA),
+        ValidityTerm("((k/N)^2 + 2 j k/N + j (j - 1)) kappa", terms, 0.4),
+        ValidityTerm("1 / N", 1 / bins, 0.05),
+        ValidityTerm("j (j - 1) / (2 k)", size * (size - 1) / (2 * max(people, 1)), 0.1),
     ]
 
 
-def _mean(k: Number, N: Number, kappa: Number) -> list[Term]:
+def _mean(k: Number, N: Number, kappa: Number) -> list[ValidityTerm]:
     return _shares(1, k, N, kappa)
 
 
-def _variance(k: Number, N: Number, kappa: Number) -> list[Term]:
+def _variance(k: Number, N: Number, kappa: Number) -> list[ValidityTerm]:
     return _shares(2, k, N, kappa)
 
 
-def _linear(k: Number, Delta: Number, f2: Number) -> list[Term]:
+def _linear(k: Number, Delta: Number, f2: Number) -> list[ValidityTerm]:
     """The mean is from what is said to k."""
     crowd = _tuples(k, 1) * inputs.positive("Delta", Delta) * inputs.positive("f2", f2)
-    return [Term("(k - 1) Delta int f^2", crowd, 0.05)]
+    return [ValidityTerm("(k - 1) Delta int f^2", crowd, 0.05)]
 
 
-def _quadratic(k: Number, Delta: Number, f2: Number, f3: Number) -> list[Term]:
+def _quadratic(k: Number, Delta: Number, f2: Number, f3: Number) -> list[ValidityTerm]:
     """The mean is from the linear one to k; twice the second term counts, for groups of 2."""
     second = 2 * _tuples(k, 2) * inputs.positive("Delta", Delta) ** 2 * inputs.positive("f3", f3)
-    return [*_linear(k, Delta, f2), Term("(k - 1) (k - 2) Delta^2 int f^3", second, 0.05)]
+    return [*_linear(k, Delta, f2), ValidityTerm("(k - 1) (k - 2) Delta^2 int f^3", second, 0.05)]
 
 
-def _uniform(k: Number, A: Number, Delta: Number) -> list[Term]:
+def _uniform(k: Number, A: Number, Delta: Number) -> list[ValidityTerm]:
     people = max(1, inputs.people(k))
     apart = intervals.ES_uniform_quadratic(k, A, Delta) - intervals.ES_uniform_width(k, A, Delta)
-    return [Term("its difference from ES_uniform_width, for each person,", abs(apart) / people, 0.05)]
+    return [ValidityTerm("its difference from ES_uniform_width, for each person,", abs(apart) / people, 0.05)]
 
 
-class Smooth(NamedTuple):
+class SmoothDensity(NamedTuple):
     """A density on intervals: Delta^(m - 1) int f^m for m = 2, 3, 4, Delta times its greatest value, and Delta^2 int
     f'^2 / int f^2 (for rectangles, the sum of both directions')."""
 
@@ -193,17 +199,17 @@ class Smooth(NamedTuple):
         return self.second * self.slope / math.pi**2
 
 
-def _smooth_linear(k: Number, density: Smooth) -> list[Term]:
+def _smooth_linear(k: Number, density: SmoothDensity) -> list[ValidityTerm]:
     apart = _tuples(k, 1) * density.lost() + _tuples(k, 2) * density.third
-    return [Term("(k - 1) Delta^3 / pi^2 int f'^2 + (k - 1) (k - 2) Delta^2 / 2 int f^3", apart, 0.05)]
+    return [ValidityTerm("(k - 1) Delta^3 / pi^2 int f'^2 + (k - 1) (k - 2) Delta^2 / 2 int f^3", apart, 0.05)]
 
 
-def _smooth_quadratic(k: Number, density: Smooth) -> list[Term]:
+def _smooth_quadratic(k: Number, density: SmoothDensity) -> list[ValidityTerm]:
     """Delta^2 int f^3 is above sum F^3 by at most 3 Delta max f times what is lost of the second power."""
     first, second = _tuples(k, 1) * density.lost(), _tuples(k, 2) * 3 * density.peak * density.lost()
     return [
-        Term("(k - 1) Delta^3 / pi^2 int f'^2", first, 0.05),
-        Term(
+        ValidityTerm("(k - 1) Delta^3 / pi^2 int f'^2", first, 0.05),
+        ValidityTerm(
             "(k - 1) (k - 2) (3 Delta^4 / (2 pi^2) max f int f'^2 + (k - 3) Delta^3 / 6 int f^4)",
             second + _tuples(k, 3) * density.fourth,
             0.05,
@@ -216,38 +222,38 @@ def _tuples(k: Number, m: int) -> int:
     return math.comb(max(0, inputs.people(k) - 1), m)
 
 
-def _exponential(k: Number, lam: Number, Delta: Number) -> list[Term]:
+def _exponential(k: Number, lam: Number, Delta: Number) -> list[ValidityTerm]:
     x = inputs.positive("lam", lam) * inputs.positive("Delta", Delta)
-    return _smooth_quadratic(k, Smooth(x / 2, x**2 / 3, x**3 / 4, x, x**2))
+    return _smooth_quadratic(k, SmoothDensity(x / 2, x**2 / 3, x**3 / 4, x, x**2))
 
 
-def _normal(sigma: Number, Delta: Number) -> Smooth:
+def _normal(sigma: Number, Delta: Number) -> SmoothDensity:
     x = inputs.positive("Delta", Delta) / inputs.positive("sigma", sigma)
     second, third, fourth = (x ** (m - 1) * intervals.normal_power(m, 1) for m in (2, 3, 4))
-    return Smooth(second, third, fourth, x / math.sqrt(2 * math.pi), x**2 / 2)
+    return SmoothDensity(second, third, fourth, x / math.sqrt(2 * math.pi), x**2 / 2)
 
 
-def _normal_linear(sigma: Number, Delta: Number, k: Number) -> list[Term]:
+def _normal_linear(sigma: Number, Delta: Number, k: Number) -> list[ValidityTerm]:
     return _smooth_linear(k, _normal(sigma, Delta))
 
 
-def _normal_quadratic(sigma: Number, Delta: Number, k: Number) -> list[Term]:
+def _normal_quadratic(sigma: Number, Delta: Number, k: Number) -> list[ValidityTerm]:
     return _smooth_quadratic(k, _normal(sigma, Delta))
 
 
-def _bivariate(sx: Number, sy: Number, rho: Number, dx: Number, dy: Number, k: Number) -> list[Term]:
+def _bivariate(sx: Number, sy: Number, rho: Number, dx: Number, dy: Number, k: Number) -> list[ValidityTerm]:
     """int f_x^2 = int f^2 / (2 sx^2 (1 - rho^2))."""
     x, y = (inputs.positive("dx", dx) / float(sx), inputs.positive("dy", dy) / float(sy))
     second, third = ((x * y) ** (m - 1) * intervals.bivariate_normal_power(m, 1, 1, rho) for m in (2, 3))
     slope = (x**2 + y**2) / (2 * (1 - float(rho) ** 2))
-    (apart,) = _smooth_linear(k, Smooth(second, third, slope=slope))
+    (apart,) = _smooth_linear(k, SmoothDensity(second, third, slope=slope))
     text = "(k - 1) (int (dx f_x)^2 + int (dy f_y)^2) dx dy / pi^2 + (k - 1) (k - 2) (dx dy)^2 / 2 int f^3"
     return [apart._replace(text=text)]
 
 
-RULES: Mapping[Callable[..., float], Callable[..., list[Term]]] = {
-    uniqueness.pi_u_exponential: _few,
-    uniqueness.pi_u_poisson: _few_of_poisson,
+RULES: Mapping[Callable[..., float], Callable[..., list[ValidityTerm]]] = {
+    uniqueness.pi_u_exponential: _few_people,
+    uniqueness.pi_u_poisson: _few_poisson_people,
     uniqueness.uniqueness_poisson: _unique_of(uniqueness.uniqueness_poisson),
     uniqueness.uniqueness_collision: _unique_of(uniqueness.uniqueness_collision),
     uniqueness.uniqueness_kl: _unique_of(uniqueness.uniqueness_kl),

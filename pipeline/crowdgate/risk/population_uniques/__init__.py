@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from crowdgate.accounting.numbers import Number, probability
 from crowdgate.histogram import Counts
-from crowdgate.risk.population_uniques.classes import Classes, Estimate
+from crowdgate.risk.population_uniques.classes import PopulationEstimate, SampleClasses
 from crowdgate.risk.population_uniques.pitman import pitman
 from crowdgate.risk.population_uniques.snb import snb
 from crowdgate.risk.population_uniques.zayatz import zayatz
 
-__all__ = ["Classes", "Estimate", "PopulationUniques", "pitman", "population_uniques", "snb", "zayatz"]
+__all__ = ["PopulationEstimate", "PopulationUniques", "SampleClasses", "pitman", "population_uniques", "snb", "zayatz"]
 
 SMALL_FRACTION = 0.1
 """Up to here the rule takes Pitman's model."""
@@ -25,8 +25,8 @@ class PopulationUniques:
     Neisa, T. Roffey (Estimating the re-identification risk of clinical data sets, 2012) takes."""
 
     people: float
-    estimates: tuple[Estimate, ...]
-    chosen: Estimate
+    estimates: tuple[PopulationEstimate, ...]
+    chosen: PopulationEstimate
 
 
 def population_uniques(counts: Counts, fraction: Number) -> PopulationUniques:
@@ -35,12 +35,12 @@ def population_uniques(counts: Counts, fraction: Number) -> PopulationUniques:
     The rule: for a fraction of at most .1 Pitman's model, and Zayatz's where that fails; above, the smaller one of SNB
     and Zayatz.
     """
-    classes, share = Classes.of(counts), float(probability("fraction", fraction, open_low=True))
+    classes, share = SampleClasses.of(counts), float(probability("fraction", fraction, open_low=True))
     made = tuple(model(classes, share) for model in (pitman, zayatz, snb))
-    return PopulationUniques(classes.people / share, made, _ruled(made, share))
+    return PopulationUniques(classes.people / share, made, _choose_by_rule(made, share))
 
 
-def _ruled(made: tuple[Estimate, ...], fraction: float) -> Estimate:
+def _choose_by_rule(made: tuple[PopulationEstimate, ...], fraction: float) -> PopulationEstimate:
     by_pitman, by_zayatz, by_snb = made
     if fraction <= SMALL_FRACTION:
         return by_pitman if by_pitman.uniques is not None else by_zayatz

@@ -14,7 +14,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class PopulationEstimate:
     """What a model says: how many people of the population are unique in it, or None with the reason.
 
     `parameters` are those it fitted.
@@ -27,14 +27,14 @@ class Estimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class SampleClasses:
     """A sample by its classes: `counts` of them have `sizes` people (ascending, positive)."""
 
     sizes: Floats
     counts: Floats
 
     @classmethod
-    def of(cls, counts: Counts) -> "Classes":
+    def of(cls, counts: Counts) -> "SampleClasses":
         """The classes of a histogram's counts."""
         sizes, many = np.unique(counts, return_counts=True)
         return cls(sizes.astype(np.float64), many.astype(np.float64))
@@ -54,14 +54,14 @@ class Classes:
         return float(self.counts[self.sizes == size].sum())
 
 
-def plain(model: str, classes: Classes, fraction: float) -> Estimate | None:
+def trivial_estimate(model: str, classes: SampleClasses, fraction: float) -> PopulationEstimate | None:
     """What needs no model: a table of nobody, one without uniques, and a whole population."""
     if not classes.people:
-        return Estimate(model, None, "there is nobody in the sample")
+        return PopulationEstimate(model, None, "there is nobody in the sample")
     unique = classes.of_size(1)
     if not unique:
-        return Estimate(model, 0.0, "nobody is unique in the sample")
-    return Estimate(model, unique, "the sample is the population") if fraction == 1 else None
+        return PopulationEstimate(model, 0.0, "nobody is unique in the sample")
+    return PopulationEstimate(model, unique, "the sample is the population") if fraction == 1 else None
 
 
 def roots(function: Callable[[float], float], places: Floats) -> Iterator[float]:

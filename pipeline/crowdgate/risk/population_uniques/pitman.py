@@ -4,10 +4,10 @@ from math import exp, inf, lgamma, log
 
 import numpy as np
 
-from crowdgate.risk.population_uniques.classes import Classes, Estimate, plain, roots
+from crowdgate.risk.population_uniques.classes import PopulationEstimate, SampleClasses, roots, trivial_estimate
 
 
-def pitman(classes: Classes, fraction: float) -> Estimate:
+def pitman(classes: SampleClasses, fraction: float) -> PopulationEstimate:
     """N. Hoshino, Applying Pitman's sampling formula to microdata disclosure risk assessment (2001).
 
     Theta and alpha are of greatest likelihood; the estimate is the expected number of singletons among N people, N
@@ -16,20 +16,20 @@ def pitman(classes: Classes, fraction: float) -> Estimate:
     """
     from scipy.special import betaln
 
-    known = plain("Pitman", classes, fraction)
+    known = trivial_estimate("Pitman", classes, fraction)
     if known is not None:
         return known
     if classes.number < 2 or classes.of_size(1) == classes.people:
-        return Estimate("Pitman", None, "all classes are alike: there is nothing to fit")
+        return PopulationEstimate("Pitman", None, "all classes are alike: there is nothing to fit")
     found = _fitted(classes)
     if found is None:
-        return Estimate("Pitman", None, "the likelihood has no maximum inside 0 < alpha < 1, theta > -alpha")
+        return PopulationEstimate("Pitman", None, "the likelihood has no maximum inside 0 < alpha < 1, theta > -alpha")
     theta, alpha = found
     people = classes.people / fraction
     # Gamma(x) / Gamma(x + d) = B(x, d) / Gamma(d), which keeps its digits for large x
     large = float(betaln(theta + alpha + people - 1, 1 - alpha)) - lgamma(1 - alpha)
     uniques = people * exp(large + lgamma(theta + 1) - lgamma(theta + alpha))
-    return Estimate("Pitman", uniques, parameters=(("theta", theta), ("alpha", alpha)))
+    return PopulationEstimate("Pitman", uniques, parameters=(("theta", theta), ("alpha", alpha)))
 
 
 def _rising(start: float, steps: float) -> float:
@@ -37,7 +37,7 @@ def _rising(start: float, steps: float) -> float:
     return lgamma(start + steps) - lgamma(start)
 
 
-def _fitted(classes: Classes) -> tuple[float, float] | None:
+def _fitted(classes: SampleClasses) -> tuple[float, float] | None:
     """Theta and alpha where both derivatives of the log-likelihood are zero: for each alpha the best theta, and of
     these the alpha of which the derivative changes its sign."""
 
@@ -50,7 +50,7 @@ def _fitted(classes: Classes) -> tuple[float, float] | None:
     return max(found, key=lambda each: _likelihood(classes, *each), default=None)
 
 
-def _likelihood(classes: Classes, theta: float, alpha: float) -> float:
+def _likelihood(classes: SampleClasses, theta: float, alpha: float) -> float:
     """Its logarithm, but for what no parameter changes."""
     from scipy.special import gammaln
 
@@ -60,7 +60,7 @@ def _likelihood(classes: Classes, theta: float, alpha: float) -> float:
     return float(by_class - _rising(theta + 1, n - 1) + inside)
 
 
-def _theta(classes: Classes, alpha: float) -> float | None:
+def _theta(classes: SampleClasses, alpha: float) -> float | None:
     """Where the derivative by theta is zero: the sum over i < u of 1 / (theta + i alpha) is that over i < n of 1 /
     (theta + i)."""
     from scipy.optimize import brentq
@@ -79,7 +79,7 @@ def _theta(classes: Classes, alpha: float) -> float | None:
     return exp(float(brentq(slope, low, high, xtol=1e-13))) - alpha
 
 
-def _alpha_slope(classes: Classes, theta: float, alpha: float) -> float:
+def _alpha_slope(classes: SampleClasses, theta: float, alpha: float) -> float:
     """The derivative by alpha: the sum over i < u of i / (theta + i alpha), less that over all people but the first of
     each class, of 1 / (l - alpha)."""
     from scipy.special import digamma

@@ -5,10 +5,10 @@ from math import exp, log, log1p
 
 import numpy as np
 
-from crowdgate.risk.population_uniques.classes import Classes, Estimate, plain, roots
+from crowdgate.risk.population_uniques.classes import PopulationEstimate, SampleClasses, roots, trivial_estimate
 
 
-def snb(classes: Classes, fraction: float) -> Estimate:
+def snb(classes: SampleClasses, fraction: float) -> PopulationEstimate:
     """G. Chen, S. Keller-McNulty, Estimation of identification disclosure risk in microdata (1998): class sizes less
     one are negative binomial with parameters a and b in the population; uniques are K b^a of K classes.
 
@@ -16,23 +16,25 @@ def snb(classes: Classes, fraction: float) -> Estimate:
     of classes of one and of two. ARX (3.9) has two brackets elsewhere: it subtracts 1 behind the product in the
     estimator's sum, and multiplies by (1 - z)^(a + 2) in the second equation instead of dividing.
     """
-    known = plain("SNB", classes, fraction)
+    known = trivial_estimate("SNB", classes, fraction)
     if known is not None:
         return known
     one, two = classes.of_size(1), classes.of_size(2)
     if not two:
-        return Estimate("SNB", None, "the sample has no class of two")
+        return PopulationEstimate("SNB", None, "the sample has no class of two")
     k = _shlosser(classes, fraction)
     found = list(_negative_binomial(one / (k * fraction), 2 * two / (k * fraction**2), fraction))
     if not found:
-        return Estimate("SNB", None, "no parameters give the sample's numbers of classes of one and of two")
+        return PopulationEstimate("SNB", None, "no parameters give the sample's numbers of classes of one and of two")
     if len(found) > 1:
-        return Estimate("SNB", None, "several parameters give the sample's numbers of classes of one and of two")
+        return PopulationEstimate(
+            "SNB", None, "several parameters give the sample's numbers of classes of one and of two"
+        )
     ((a, b),) = found
-    return Estimate("SNB", k * b**a, parameters=(("classes", k), ("a", a), ("b", b)))
+    return PopulationEstimate("SNB", k * b**a, parameters=(("classes", k), ("a", a), ("b", b)))
 
 
-def _shlosser(classes: Classes, q: float) -> float:
+def _shlosser(classes: SampleClasses, q: float) -> float:
     """Classes in the population, by the modified estimator of Shlosser."""
     sizes, counts = classes.sizes, classes.counts
     with np.errstate(under="ignore"):

@@ -2,30 +2,30 @@
 
 import numpy as np
 
-from crowdgate.risk.population_uniques.classes import Classes, Estimate, Floats, plain
+from crowdgate.risk.population_uniques.classes import Floats, PopulationEstimate, SampleClasses, trivial_estimate
 
 PART = 1 << 16
 NOTHING = -100.0
 """The logarithm of a factor with which a trillion people are less than the last digit of one."""
 
 
-def zayatz(classes: Classes, fraction: float) -> Estimate:
+def zayatz(classes: SampleClasses, fraction: float) -> PopulationEstimate:
     """L. Zayatz, Estimation of the number of unique population elements using a sample (1991).
 
     The population is taken to have classes of the sizes of the sample's, as often. So a sample unique is a population
     unique with probability c_1 h(1) / (the sum of c_j h(j)), where h(j) is the probability that one of j people is
     sampled; that share of the sample uniques, divided by the fraction, is the estimate.
     """
-    known = plain("Zayatz", classes, fraction)
+    known = trivial_estimate("Zayatz", classes, fraction)
     if known is not None:
         return known
     with np.errstate(under="ignore"):
         alone = classes.counts * _one_sampled(classes, round(classes.people / fraction))
     share = float(alone[0] / alone.sum())
-    return Estimate("Zayatz", classes.of_size(1) * share / fraction, parameters=(("share", share),))
+    return PopulationEstimate("Zayatz", classes.of_size(1) * share / fraction, parameters=(("share", share),))
 
 
-def _one_sampled(classes: Classes, people: int) -> Floats:
+def _one_sampled(classes: SampleClasses, people: int) -> Floats:
     """For each size j the probability that of j among so many people exactly one is in the sample of n: hypergeometric,
     j n/N times the product over i < j - 1 of 1 - (n - 1)/(N - 1 - i). The product is taken part by part, up to where it
     is so small that nothing of it is seen."""

@@ -1,0 +1,34 @@
+"""Terminal states of a run: what anybody may know of its end, and what Prefect does with it."""
+
+from typing import Any
+
+from prefect.client.schemas.objects import State, StateType
+from prefect.runtime import deployment, flow_run
+from prefect.states import Failed
+
+from crowdgate.errors import ConfigurationError, CrowdgateError, FileFault, LedgerRefused
+
+NORMAL = (ConfigurationError, FileFault, LedgerRefused)
+"""Errors by which a run ends as it should: exit codes 2, 4 and 5. The others are faults."""
+
+
+class _FailedWithoutResult(State[Any]):
+    """A failed state whose result is nothing: Prefect's engine raises the result of any other, and logs a traceback."""
+
+    def result(self, *_: object, **__: object) -> None:
+        """Nothing: a release is not handed on."""
+
+
+def failed_state(name: str, message: str) -> State[Any]:
+    """A failed state for a normal end. Only a caller in Python gets it as an exception; the engine that runs a
+    deployment has none."""
+    if deployment.id is not None and flow_run.parent_flow_run_id is None:
+        return _FailedWithoutResult(type=StateType.FAILED, name=name, message=message)
+    return Failed(name=name, message=message)
+
+
+def refused_state(error: CrowdgateError) -> State[Any]:
+    """The state of a run that an error stopped before anything was read."""
+    if isinstance(error, NORMAL):
+        return failed_state("Refused", str(error))
+    return Failed(name="Refused", message=str(error))

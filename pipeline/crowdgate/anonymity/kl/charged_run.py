@@ -1,0 +1,224 @@
+"""KL and collision quantity of a confidential table, through noise that the population's budget pays.
+
+The life of such a run is that of a release: reserve, read, draw, commit, publish. From the first read on it is charged
+whatever its end. What leaves are three noisy sums and what follows from them; whether anything leaves is decided by the
+noisy number of rows, never by a row.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from crowdgate.accounting.numbers import exact_text
+from crowdgate.anonymity.kl import repository_folder
+from crowdgate.anonymity.kl.figures import restricted_counts
+from crowdgate.anonymity.kl.subject import EntrySubject
+from crowdgate.anonymity.kl_repository.entry import ChargedNoise, digest_of
+from crowdgate.anonymity.kl_repository.index import file_name
+from crowdgate.contracts.csv_file import MOST_BYTES
+from crowdgate.errors import ConfigurationError, LedgerRefused, Problem
+from crowdgate.ledger.ledger import Budget, ChargeRequest, Entry, Ledger, Reservation, Spend, State
+from crowdgate.ledger.private import write_private
+from crowdgate.limits import LEAST_POPULATION
+from crowdgate.noise import CountNoise
+from crowdgate.planning.crash_guard import guarded_step
+from crowdgate.risk.kl_sums import NoisyFigures, SumGrid, noisy_figures, noisy_sums, rows_interval
+from crowdgate.sampling import SecretKey
+from crowdgate.signing.keys import PublicKey, SigningKey
+from crowdgate.signing.statement import LedgerPlace
+from crowdgate.sources import Source
+from crowdgate.sources.counting import CountingTask, count_table, histograms, serial
+from crowdgate.system.regular_files import read_plain
+
+WriteEntry = Callable[[NoisyFigures, int, ChargedNoise], bytes]
+"""(figures, rows a person may have, basis) -> the signed entry."""
+WITHHELD = (
+    f"The noisy number of rows leaves room for fewer than {LEAST_POPULATION} people: of so few nothing is published, "
+    "and what was drawn stays spent."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ChargedRun:
+    """A charged run that may start."""
+
+    subject: EntrySubject
+    epsilon: Fraction
+    budget: Budget
+    ledger: Ledger
+    id: str
+    digest: str
+    source: Source
+    folder: Path
+    home: Path
+    day: date
+
+    @property
+    def staged(self) -> Path:
+        """Where its entry lies before it is published."""
+        return repository_folder.staged_entry(self.folder, self.ledger.id, self.id)
+
+
+@dataclass(frozen=True)
+class ChargedRunResult:
+    """How a run ended: the digest of its entry, or None where it was withheld."""
+
+    digest: str | None
+    folder: Path
+    before: bool = False
+
+
+def check_charge(subject: EntrySubject, budget: Budget) -> None:
+    """What can be refused before anything is charged. Raises ConfigurationError."""
+    contract, problems = subject.contract, []
+    if budget.people < LEAST_POPULATION:
+        found = f"the population {budget.population} has at most {budget.people} people"
+        expected = f"at least {LEAST_POPULATION}: of fewer, confidential figures are never published"
+        problems.append(Problem("command line", None, "--epsilon", found, expected))
+    if contract.sample is not None:
+        found = f"the table of {contract.id} is an inherited sample, which serves one release and nothing else"
+        problems.append(Problem("command line", None, "--epsilon", found, "--from RELEASE_DIR"))
+    if problems:
+        raise ConfigurationError(problems)
+
+
+def request_digest(subject: EntrySubject, epsilon: Fraction, files: Sequence[Path], words: str) -> str:
+    """What the ledger keeps of the request: the SHA-256 of what is asked and of the files that decide it."""
+    said = {
+        "vocabulary": subject.vocabulary().model_dump(mode="json"),
+        "restrictions": [each.model_dump(mode="json") for each in subject.restrictions()],
+        "epsilon": exact_text(epsilon),
+        "said": words,
+        "files": [
+            sha256(read_plain(path, MOST_BYTES)).hexdigest() for path in sorted(path.resolve() for path in files)
+        ],
+    }
+    return sha256(json.dumps(said, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+
+
+def reserve(run: ChargedRun) -> tuple[Reservation, SumGrid]:
+    """Charges the run to its population, and returns the grid for its bound on people. Raises LedgerRefused; then
+    nothing is charged."""
+    spend = Spend(run.epsilon, Fraction(0))
+    charge = run.ledger.reserve(ChargeRequest(run.id, run.digest, run.subject.contract.id, run.budget, spend))
+    try:
+        people = run.ledger.check(run.subject.contract.id, run.budget).people
+        return charge, SumGrid(people, run.subject.contract.unit.rows)
+    except BaseException:
+        run.ledger.void(run.id, charge.number)  # nothing was read
+        raise
+
+
+def conclude(
+    run: ChargedRun, charge: Reservation, grid: SumGrid, key: SecretKey, noise: CountNoise, write: WriteEntry
+) -> str | None:
+    """Reads, draws and commits: the digest of a staged entry, or None for one that is withheld.
+
+    Raises LedgerRefused where its charge was given back; from then on Crashed, or FileFault with a constant message,
+    whatever stops it: it stays charged.
+    """
+    run.ledger.begin_reading(run.id, charge.number)
+
+    def work() -> str | None:
+        task = CountingTask(run.subject.contract, run.subject.counted.names, {"cells": run.subject.counted})
+        counts = restricted_counts(histograms(count_table(run.source, task, serial()), task, key)["cells"], run.subject)
+        values, cells = np.unique(counts, return_counts=True)
+        sums = grid.sums(zip(values.tolist(), cells.tolist(), strict=True))
+        noisy = noisy_sums(grid, sums, run.epsilon, noise)
+        if rows_interval(grid, noisy, run.epsilon).low < LEAST_POPULATION * grid.rows_each:
+            run.ledger.commit(run.id, State.WITHHELD, None, None, _record_outcome(run, "withheld"), charge.number)
+            return None
+        figures = noisy_figures(grid, run.subject.view.cells, noisy, run.epsilon)
+        return _commit_entry(run, charge, write(figures, grid.rows_each, _charged_basis(run, charge)))
+
+    return guarded_step(run.ledger, charge, "draw", work)
+
+
+def _charged_basis(run: ChargedRun, charge: Reservation) -> ChargedNoise:
+    place = LedgerPlace(id=run.ledger.id, line=charge.line.number, digest=charge.line.digest)
+    return ChargedNoise(kind="charged", release=run.id, epsilon=run.epsilon, charge=place)
+
+
+def _commit_entry(run: ChargedRun, charge: Reservation, envelope: bytes) -> str:
+    digest = digest_of(envelope)
+
+    def commit() -> None:
+        place, noted = _destination(run, digest), _record_outcome(run, "published")
+        run.ledger.commit(run.id, State.COMMITTED, digest, place, noted, charge.number)
+
+    repository_folder.stage(run.staged, envelope, run.day, commit)
+    return digest
+
+
+def _destination(run: ChargedRun, digest: str) -> str:
+    path = run.folder / file_name(digest)
+    return path.relative_to(run.home).as_posix() if path.is_relative_to(run.home) else str(path)
+
+
+def _record_outcome(run: ChargedRun, outcome: str) -> str:
+    return write_private(run.ledger.path, run.ledger.id, run.id, {"outcome": outcome})
+
+
+def remove_leftovers(run: ChargedRun) -> None:
+    """Removes what killed runs left staged in the repository; what the ledger committed to stays for its own run."""
+
+    def committed() -> list[str]:
+        return [each.release_id for each in run.ledger.entries() if each.state is State.COMMITTED]
+
+    repository_folder.remove_uncommitted(run.folder, run.ledger.id, committed)
+
+
+def publish_staged(
+    run: ChargedRun, digest: str, key: SigningKey, trusted: Sequence[PublicKey], today: date
+) -> ChargedRunResult:
+    """Publishes the committed bytes. Raises LedgerRefused (lost) when they are gone."""
+    entry = run.ledger.entry(run.id)
+    assert entry is not None, "it was committed"
+    return _publish_committed(run, entry, digest, key, trusted, today)
+
+
+def resume_run(
+    run: ChargedRun, entry: Entry, key: SigningKey, trusted: Sequence[PublicKey], today: date
+) -> ChargedRunResult:
+    """The end of a run of this id that ran before; publishes what was committed and not yet moved.
+
+    Raises LedgerRefused: spent after a crash, lost where the bytes are gone.
+    """
+    if entry.policy_digest != run.digest:
+        raise LedgerRefused(f"{run.id} was used for another question; give another --as-of, such as 2026-01-31T1200Z")
+    if entry.state is State.WITHHELD:
+        return ChargedRunResult(None, run.folder, before=True)
+    if entry.state is State.RESERVED or entry.manifest_digest is None:
+        raise LedgerRefused(
+            f"{run.id} has started and not ended: it crashed or still runs; use another --as-of", "spent"
+        )
+    return _publish_committed(run, entry, entry.manifest_digest, key, trusted, today, before=True)
+
+
+def _publish_committed(
+    run: ChargedRun,
+    entry: Entry,
+    digest: str,
+    key: SigningKey,
+    trusted: Sequence[PublicKey],
+    today: date,
+    before: bool = False,
+) -> ChargedRunResult:
+    folder = (run.home / (entry.destination or "")).parent
+    staged = repository_folder.staged_entry(folder, run.ledger.id, run.id)
+    envelope = repository_folder.intact_bytes(staged, digest) or repository_folder.intact_bytes(
+        folder / file_name(digest), digest
+    )
+    if envelope is None:
+        raise LedgerRefused(f"{run.id} was drawn, and its entry is lost or changed; use another --as-of", "lost")
+    repository_folder.add_entry(folder, envelope, run.day, key, trusted, today)
+    staged.unlink(missing_ok=True)
+    if entry.state is State.COMMITTED:
+        run.ledger.published(run.id, entry.number)
+    return ChargedRunResult(digest, folder, before)

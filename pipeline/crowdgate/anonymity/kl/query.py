@@ -1,0 +1,198 @@
+"""Query and list a repository: what is known of some attributes of a population, conflicts side by side."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from math import log
+from pathlib import Path
+from typing import Any
+
+from crowdgate.accounting.numbers import decimal, exact_text
+from crowdgate.anonymity.kl.subject import split_options
+from crowdgate.anonymity.kl_repository.entry import Basis, FigureInterval, KlEntry, PublicTable
+from crowdgate.anonymity.kl_repository.matching import MatchingEntries, RepositoryQuestion, match_entries
+from crowdgate.anonymity.kl_repository.reading import Repository, SignedEntry, read_repository
+from crowdgate.contracts.contract import Contract
+from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.hierarchy import EXACT
+from crowdgate.planning.bundle import KNOWN
+from crowdgate.policy.files import contracts
+from crowdgate.signing.keys import public_keys
+
+Values = Mapping[tuple[str, str], int]
+"""(attribute, level) -> its number of values."""
+
+
+def open_repository(place: str, keys: Sequence[Path], today: date) -> Repository:
+    """The repository in a folder or at a URL, all of whose entries these keys signed."""
+    return read_repository(place, [each for path in keys for each in public_keys(path)], today)
+
+
+@dataclass(frozen=True)
+class QueryAnswer:
+    """A question with what answers it."""
+
+    question: RepositoryQuestion
+    found: MatchingEntries
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        found = self.found
+        return {
+            "outcome": found.outcome,
+            "exact": [entry_json(each) for each in found.exact],
+            "more_specific": [entry_json(each) for each in found.more],
+            "less_specific": [entry_json(each) for each in found.less],
+            "conflicts": [[one.digest, other.digest] for one, other in found.conflicts],
+        }
+
+
+def query(
+    repository: Repository,
+    home: Path,
+    contract: str,
+    attributes: Sequence[str],
+    population: str | None = None,
+    where: Sequence[str] = (),
+) -> QueryAnswer:
+    """What the repository knows of these attributes (`NAME` or `NAME=LEVEL`), of people with these values.
+
+    How fine a level is, and at which level a value stands, is told by the contract where the working copy has it, else
+    by the repository's entries. Raises ConfigurationError for attributes, levels and values that neither knows.
+    """
+    own = next((each for each in contracts(home, KNOWN) if each.id == contract), None)
+    entries = [each.entry for each in repository.entries if each.entry.vocabulary.contract == contract]
+    known = _values_of_contract(own) if own is not None else _values_of_entries(entries)
+    if not known:
+        ids = sorted({each.entry.vocabulary.contract for each in repository.entries})
+        found = f"neither the repository nor the working copy knows a contract {contract!r}"
+        raise _option_error("--contract", found, f"one of {', '.join(ids)}", nearest(contract, ids))
+    asked = {
+        name: _level_size(known, name, level or EXACT)
+        for name, _, level in (each.partition("=") for each in split_options(attributes))
+    }
+    if not asked:
+        raise _option_error("--of", "no attribute", "ATTRIBUTE or ATTRIBUTE=LEVEL, with commas between", None)
+    only = dict(_restriction(own, entries, each) for each in where)
+    question = RepositoryQuestion(contract, asked, population, only)
+    return QueryAnswer(question, match_entries(question, repository.entries))
+
+
+def _values_of_contract(contract: Contract) -> Values:
+    return {
+        (each.name, level.name): len(level)
+        for each in contract.attributes
+        if each.hierarchy is not None
+        for level in each.hierarchy.levels
+    }
+
+
+def _values_of_entries(entries: Sequence[KlEntry]) -> Values:
+    return {(each.name, each.level): each.values for entry in entries for each in entry.vocabulary.attributes}
+
+
+def _level_size(known: Values, name: str, level: str) -> int:
+    if (name, level) in known:
+        return known[name, level]
+    names = sorted({each for each, _ in known})
+    if name not in names:
+        raise _option_error(
+            "--of", f"{name!r} is no attribute that is known", f"one of {', '.join(names)}", nearest(name, names)
+        )
+    levels = [own for each, own in known if each == name]
+    raise _option_error(
+        "--of", f"{name!r} has no level {level!r}", f"one of {', '.join(levels)}", nearest(level, levels)
+    )
+
+
+def _restriction(contract: Contract | None, entries: Sequence[KlEntry], word: str) -> tuple[str, tuple[str, str]]:
+    name, equals, value = word.partition("=")
+    attribute = None if contract is None else contract.by_name.get(name)
+    levels = attribute.hierarchy.levels if attribute is not None and attribute.hierarchy is not None else ()
+    found = [level.name for level in levels if value in level.labels] or [
+        each.level
+        for entry in entries
+        for each in entry.population.restrictions
+        if (each.name, each.value) == (name, value)
+    ]
+    if not equals or not found:
+        raise _option_error("--where", f"{word!r}", "ATTRIBUTE=VALUE, of the contract or of some entry", None)
+    return name, (found[0], value)
+
+
+def entry_json(each: SignedEntry) -> dict[str, Any]:
+    """An entry with its digest and who signed it."""
+    return {"digest": each.digest, "signed_by": list(each.signers), **each.entry.model_dump(mode="json", by_alias=True)}
+
+
+TITLES = (
+    "entry",
+    "contract",
+    "attributes",
+    "people",
+    "KL",
+    "its range",
+    "collision",
+    "its range",
+    "ln N",
+    "covers",
+    "errors",
+    "date",
+    "basis",
+)
+TEXT = (0, 1, 2, 3, 5, 7, 11, 12)
+MEANING = (
+    "KL: distance to the uniform law in nats, from 0 (all N values alike) to ln N (one value for all); "
+    "collision: (N sum p^2 - 1)/2; no range: exact; covers, errors: shares, as the holder states them"
+)
+"""What the columns of TITLES mean."""
+
+
+def entry_row(each: SignedEntry) -> list[str]:
+    """An entry as a row of a table under TITLES."""
+    entry = each.entry
+    return [
+        each.digest[:12],
+        f"{entry.vocabulary.contract} {entry.vocabulary.version}",
+        attributes_text(entry),
+        population_text(entry),
+        *_figure_cells(entry.kl, entry.basis),
+        *_figure_cells(entry.collision, entry.basis),
+        f"{log(entry.bins):.4g}",
+        f"{entry.source.coverage:.4g}",
+        f"{entry.source.error:.4g}",
+        entry.date,
+        basis_text(entry),
+    ]
+
+
+def _figure_cells(ends: FigureInterval, basis: Basis) -> tuple[str, str]:
+    """A figure, and its range, rounded outwards; no range of one that is exact, which those of public tables alone
+    are."""
+    low, high = decimal(ends.low, 4, least=True), decimal(ends.high, 4)
+    return f"{ends.value:.4g}", "" if isinstance(basis, PublicTable) else f"{low} to {high}"
+
+
+def attributes_text(entry: KlEntry) -> str:
+    """Attributes with their levels."""
+    return ", ".join(f"{each.name}={each.level}" for each in entry.vocabulary.attributes)
+
+
+def population_text(entry: KlEntry) -> str:
+    """Whose."""
+    only = "".join(f", {each.name}={each.value}" for each in entry.population.restrictions)
+    return f"{entry.population.id}{only}"
+
+
+def basis_text(entry: KlEntry) -> str:
+    """What the figures rest on."""
+    basis = entry.basis
+    if basis.kind == "public":
+        return "public table"
+    if basis.kind == "release":
+        return f"release {basis.release}"
+    return f"noise, epsilon {exact_text(basis.epsilon)}"
+
+
+def _option_error(option: str, found: str, expected: str, instead: str | None) -> ConfigurationError:
+    return ConfigurationError(Problem("command line", None, option, found, expected, instead))

@@ -1,0 +1,250 @@
+"""One entry: what is said of one set of attributes of one population, and what that rests on.
+
+An absurd figure is refused wherever an entry is made or read (misinformation, section 7.4). Of a table of N bins with
+probabilities p_i the entry says KL = sum p_i ln(N p_i) and the collision quantity (N sum p_i^2 - 1) / 2:
+
+- 0 <= KL <= ln N, and 0 <= collision quantity <= (N - 1) / 2: both are least where all bins are alike, and greatest
+  where one holds everybody.
+- KL lies between the least and the greatest that the collision quantity allows (`risk.kl_ranges`).
+- Of a public table, whose n rows are counted, both are at least those of n rows that are spread as evenly as can be:
+  with n < N rows KL is at least ln(N / n).
+
+Figures with ends are held to the second rule in three pairs: the lower ends, the values and the upper ends. Nothing is
+lost by that: with the true figures between the ends, KL's lower end may be raised to the least that the other's lower
+end allows, and so on, until it holds (`risk.kl_sums.consistent`). The third rule is of exact figures alone: the number
+of rows is else noisy, or a bound, and a release's figures are those of a model.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from datetime import date
+from math import isfinite, log, prod
+from shlex import quote
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from crowdgate.anonymity.kl_repository.signed_statement import DatedStatement, read_signed
+from crowdgate.errors import VerificationFailed
+from crowdgate.limits import LARGEST_ENTRY, LEAST_POPULATION, MOST_BINS, MOST_PEOPLE, MOST_ROWS_EACH
+from crowdgate.manifest.values import Exact
+from crowdgate.risk.kl_ranges import greatest_collision, least_kl, least_of_rows, most_kl
+from crowdgate.signing.canonical import Digest, SignedModel, canonical
+from crowdgate.signing.dsse import seal
+from crowdgate.signing.keys import PublicKey, SigningKey
+from crowdgate.signing.statement import LedgerPlace
+
+PAYLOAD_TYPE = "application/vnd.crowdgate.kl-entry.v1+json"
+NEAR = 1e-9
+"""By which a figure may miss an inequality, times 1 + the limit: figures are floats."""
+
+
+def _one_line(text: str) -> str:
+    if not text.isprintable() or text != text.strip():
+        raise ValueError("printable characters without blank ends")
+    return text
+
+
+Text = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_one_line)]
+Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_one_line)]
+Figure = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Bins = Annotated[int, Field(ge=1, le=MOST_BINS)]
+
+
+class AttributeFields(SignedModel):
+    """An attribute at a level, and how many values it has there."""
+
+    name: Name
+    level: Name
+    values: Bins
+
+
+def _check_names(items: "tuple[AttributeFields | Restriction, ...]") -> "tuple[AttributeFields | Restriction, ...]":
+    names = [item.name for item in items]
+    if sorted(set(names)) != names:
+        raise ValueError("names in their order, each once")
+    return items
+
+
+class Vocabulary(SignedModel):
+    """What attributes and levels mean: those of a contract."""
+
+    contract: Name
+    version: Name
+    attributes: Annotated[
+        tuple[AttributeFields, ...], Field(min_length=1, max_length=100, strict=False), AfterValidator(_check_names)
+    ]
+
+
+class Restriction(SignedModel):
+    """Only people with this value of an attribute at a level."""
+
+    name: Name
+    level: Name
+    value: Text
+
+
+class PopulationFields(SignedModel):
+    """Whose attributes: in words, as the id of the population's budget, and perhaps only some of them."""
+
+    words: Text
+    id: Name
+    restrictions: Annotated[tuple[Restriction, ...], Field(max_length=20, strict=False), AfterValidator(_check_names)]
+
+
+class PeopleFields(SignedModel):
+    """How many rows: at most (a public bound), as counted in a public table, or as counted with charged noise. A person
+    has `rows_each` of them at most."""
+
+    rows: Annotated[int, Field(ge=1, le=MOST_PEOPLE * MOST_ROWS_EACH)]
+    rows_each: Annotated[int, Field(alias="rowsEach", ge=1, le=MOST_ROWS_EACH)]
+    known: Literal["bound", "counted", "charged"]
+
+
+class SourceFields(SignedModel):
+    """What the holder says of the data: which share of the population they cover, and of their cells is wrong."""
+
+    coverage: Share
+    error: Share
+
+
+class FigureInterval(SignedModel):
+    """A figure with its ends. They are equal where a public table was counted, and the range of a model where the
+    figures are those of a release. Where noise was charged they hold at one-sided 95 % of all draws: the upper ends of
+    KL and of the collision quantity jointly, and the lower ones. That counts draws that were withheld: of a population
+    near the least one that is published, the ends of what was published hold less often (`risk.kl_sums`)."""
+
+    value: Figure
+    low: Figure
+    high: Figure
+
+
+class PublicTable(SignedModel):
+    """A table that is public: the digest of its file, or of the list of its files' digests."""
+
+    kind: Literal["public"]
+    digest: Digest
+
+
+class PublishedRelease(SignedModel):
+    """Post-processing of a published release: its id, and the digest of its manifest."""
+
+    kind: Literal["release"]
+    release: Text
+    manifest: Digest
+
+
+class ChargedNoise(SignedModel):
+    """A confidential table, through noise: its cost, and the ledger's line that charged the population for it."""
+
+    kind: Literal["charged"]
+    release: Text
+    epsilon: Exact
+    charge: LedgerPlace
+
+
+Basis = Annotated[PublicTable | PublishedRelease | ChargedNoise, Field(discriminator="kind")]
+
+
+class KlEntry(DatedStatement):
+    """One entry. `bins` is N, the product of the attributes' numbers of values; KL is in nats."""
+
+    words: ClassVar[str] = "entry"
+    type: Literal["urn:crowdgate:kl-entry:v1"]
+    vocabulary: Vocabulary
+    population: PopulationFields
+    people: PeopleFields
+    source: SourceFields
+    kl: FigureInterval
+    collision: FigureInterval
+    bins: Bins
+    basis: Basis
+
+    @model_validator(mode="after")
+    def _possible(self) -> "KlEntry":
+        for fault in _faults(self):
+            raise ValueError(fault)
+        return self
+
+
+def _faults(entry: KlEntry) -> Iterator[str]:
+    """What no table can have."""
+    bins = entry.bins
+    if bins != prod(each.values for each in entry.vocabulary.attributes):
+        yield "bins must be the product of the attributes' numbers of values"
+    if {each.name for each in entry.population.restrictions} & {each.name for each in entry.vocabulary.attributes}:
+        yield "an attribute is asked and restricted to one value at once"
+    for name, ends, most, words in (
+        ("kl", entry.kl, log(bins), "ln of the number of bins"),
+        ("collision", entry.collision, greatest_collision(bins), "half the number of bins but one"),
+    ):
+        if not all(map(isfinite, (ends.low, ends.value, ends.high))) or not ends.low <= ends.value <= ends.high:
+            yield f"{name} must have its ends in order: low, value, high"
+            return
+        if _exceeds(ends.high, most):
+            yield f"{name} must be at most {words}, {most:.6g}"
+            return
+    for name in ("low", "value", "high"):
+        kl, collision = getattr(entry.kl, name), getattr(entry.collision, name)
+        least, most = least_kl(collision, bins), most_kl(collision, bins)
+        if _exceeds(kl, most) or _exceeds(least, kl):
+            yield f"kl.{name} must be from {least:.6g} to {most:.6g}, with that collision.{name} in so many bins"
+    yield from _basis_faults(entry)
+
+
+def _basis_faults(entry: KlEntry) -> Iterator[str]:
+    known = {"public": "counted", "release": "bound", "charged": "charged"}[entry.basis.kind]
+    if entry.people.known != known:
+        yield f"the rows of an entry on this basis are {known}"
+    exact = entry.kl.low == entry.kl.high and entry.collision.low == entry.collision.high
+    if entry.basis.kind == "public" and not exact:
+        yield "what a public table holds is exact"
+    if entry.basis.kind == "public":
+        yield from _row_faults(entry)
+    if entry.basis.kind == "charged" and entry.basis.epsilon <= 0:
+        yield "confidential figures cost an epsilon above 0"
+    if entry.basis.kind == "charged" and entry.people.rows < LEAST_POPULATION * entry.people.rows_each:
+        yield f"confidential figures are of a population of at least {LEAST_POPULATION} people"
+
+
+def _row_faults(entry: KlEntry) -> Iterator[str]:
+    rows = entry.people.rows
+    for name, ends, least in zip(
+        ("kl", "collision"), (entry.kl, entry.collision), least_of_rows(rows, entry.bins), strict=True
+    ):
+        if _exceeds(least, ends.value):
+            yield f"{name} must be at least {least:.6g} with {rows} rows in so many bins"
+
+
+def _exceeds(value: float, limit: float) -> bool:
+    return not value <= limit + NEAR * (1 + limit)
+
+
+def publish_call_text(entry: KlEntry) -> str:
+    """What of a call of `crowdgate kl publish` an entry tells."""
+    basis, of = entry.basis, ",".join(f"{each.name}={each.level}" for each in entry.vocabulary.attributes)
+    where = "".join(f" --where {quote(f'{each.name}={each.value}')}" for each in entry.population.restrictions)
+    slot = basis.release.rpartition("/")[2] if basis.kind == "charged" else entry.date
+    on = {"public": "--public", "release": "--from", "charged": "--epsilon"}[basis.kind]
+    return f"with all its options: contract {entry.vocabulary.contract}, --of {quote(of)}{where} {on} --as-of {slot}"
+
+
+def signed_entry(entry: KlEntry, key: SigningKey) -> bytes:
+    """The signed entry: the bytes of its file."""
+    return seal(PAYLOAD_TYPE, canonical(entry), [key])
+
+
+def digest_of(envelope: bytes) -> str:
+    """What a signed entry is called: the SHA-256 of its bytes."""
+    return hashlib.sha256(envelope).hexdigest()
+
+
+def read_entry(envelope: bytes, trusted: Sequence[PublicKey], today: date) -> tuple[KlEntry, tuple[str, ...]]:
+    """The entry in these bytes, and which of the trusted keys signed it.
+
+    Raises VerificationFailed for one that none of them signed, that says what can't be, or that is dated after `today`.
+    """
+    if len(envelope) > LARGEST_ENTRY:
+        raise VerificationFailed(f"larger than {LARGEST_ENTRY >> 10} KiB")
+    return read_signed(envelope, trusted, today, PAYLOAD_TYPE, KlEntry)

@@ -1,0 +1,107 @@
+"""Which entries answer a question: exact ones, and those that say more or less than is asked.
+
+Levels of an attribute nest, so of two levels of one contract the one of more values is the finer. An entry is more
+specific than the question if it has all its attributes, none coarser, and all its restrictions of the population, and
+something beside; less specific the other way round (Koot 2012, 7.1.3).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from crowdgate.anonymity.kl_repository.entry import NEAR, FigureInterval, KlEntry
+from crowdgate.anonymity.kl_repository.reading import SignedEntry
+
+
+@dataclass(frozen=True)
+class RepositoryQuestion:
+    """What is asked: attributes of a contract with the numbers of values of their levels, and whose (None: anybody's).
+
+    `restrictions` map an attribute to its level and the one value that is meant.
+    """
+
+    contract: str
+    attributes: Mapping[str, int]
+    population: str | None
+    restrictions: Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class MatchingEntries:
+    """What answers. `conflicts` are pairs of exact entries of one population whose intervals are disjoint."""
+
+    exact: tuple[SignedEntry, ...]
+    more: tuple[SignedEntry, ...]
+    less: tuple[SignedEntry, ...]
+    conflicts: tuple[tuple[SignedEntry, SignedEntry], ...]
+
+    @property
+    def outcome(self) -> str:
+        """exact | related | conflicting | none. Where entries conflict, none of them is chosen."""
+        if self.exact:
+            return "conflicting" if self.conflicts else "exact"
+        return "related" if self.more or self.less else "none"
+
+
+def match_entries(question: RepositoryQuestion, entries: Sequence[SignedEntry]) -> MatchingEntries:
+    """The entries that answer, those of KL in order."""
+    of_contract = [each for each in entries if _is_of_population(each.entry, question)]
+    own = [(each, _covers_question(each.entry, question), _is_covered_by(each.entry, question)) for each in of_contract]
+    exact = _sorted_by_kl(each for each, above, below in own if above and below)
+    more = _sorted_by_kl(each for each, above, below in own if above and not below)
+    less = _sorted_by_kl(each for each, above, below in own if below and not above)
+    return MatchingEntries(exact, more, less, tuple(conflicting_pairs(exact)))
+
+
+def conflicting_pairs(entries: Sequence[SignedEntry]) -> Iterator[tuple[SignedEntry, SignedEntry]]:
+    """Pairs that say of the same attributes of the same population what can't both hold."""
+    for first, second in combinations(entries, 2):
+        one, other = first.entry, second.entry
+        if _entry_key(one) == _entry_key(other) and (
+            _disjoint(one.kl, other.kl) or _disjoint(one.collision, other.collision)
+        ):
+            yield first, second
+
+
+def _sorted_by_kl(found: Iterator[SignedEntry]) -> tuple[SignedEntry, ...]:
+    return tuple(sorted(found, key=lambda each: (each.entry.kl.value, each.digest)))
+
+
+def _is_of_population(entry: KlEntry, question: RepositoryQuestion) -> bool:
+    of_population = question.population in (None, entry.population.id)
+    return entry.vocabulary.contract == question.contract and of_population
+
+
+def _sizes(entry: KlEntry) -> dict[str, int]:
+    return {each.name: each.values for each in entry.vocabulary.attributes}
+
+
+def _restrictions(entry: KlEntry) -> dict[str, tuple[str, str]]:
+    return {each.name: (each.level, each.value) for each in entry.population.restrictions}
+
+
+def _covers_question(entry: KlEntry, question: RepositoryQuestion) -> bool:
+    """Whether the entry says at least all that is asked."""
+    sizes = _sizes(entry)
+    every = all(sizes.get(name, 0) >= values for name, values in question.attributes.items())
+    return every and question.restrictions.items() <= _restrictions(entry).items()
+
+
+def _is_covered_by(entry: KlEntry, question: RepositoryQuestion) -> bool:
+    """Whether all that the entry says is asked."""
+    asked = question.attributes
+    every = all(asked.get(name, 0) >= values for name, values in _sizes(entry).items())
+    return every and _restrictions(entry).items() <= question.restrictions.items()
+
+
+def _entry_key(entry: KlEntry) -> tuple[object, ...]:
+    population = entry.population
+    return entry.vocabulary.contract, entry.vocabulary.attributes, population.id, population.restrictions
+
+
+def _disjoint(one: FigureInterval, other: FigureInterval) -> bool:
+    return _is_below(one.high, other.low) or _is_below(other.high, one.low)
+
+
+def _is_below(high: float, low: float) -> bool:
+    return low - high > NEAR * (1 + low)

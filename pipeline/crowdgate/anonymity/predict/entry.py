@@ -1,0 +1,281 @@
+"""The prediction that an entry of a KL repository allows: from its bins, KL and collision quantity with their ends, for
+whoever has no figures of the population but these.
+
+An expansion around the uniform law is used where `risk.approximations` lets it be, up to the entry's upper end; where
+it does not, the reason stands in its place. What is told for one distance is linear or monotone in it, so that its
+range is what the entry's ends give.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from math import floor, sqrt
+from pathlib import Path
+
+import numpy as np
+
+from crowdgate.anonymity.kl_repository.entry import FigureInterval, KlEntry, digest_of, read_entry
+from crowdgate.anonymity.predict.estimate import EstimateReport
+from crowdgate.anonymity.predict.figures import Row
+from crowdgate.anonymity.predict.group import BIAS, levels_phrase, people_phrase
+from crowdgate.anonymity.predict.subject import groups_of, option_problem
+from crowdgate.errors import ConfigurationError, FileFault, VerificationFailed
+from crowdgate.kind.forecast import PEOPLE, PROBABILITY, SHARE, Listing, ListingColumn
+from crowdgate.limits import LARGEST_ENTRY, MOST_PEOPLE
+from crowdgate.report.chart import PlotLine, draw_lines
+from crowdgate.report.html import SvgPicture
+from crowdgate.report.numbers import format_value
+from crowdgate.risk import approximations
+from crowdgate.risk.approximations.validity import GROUP_SHARE_ERROR as TOGETHER_OFF
+from crowdgate.risk.approximations.validity import LOGARITHM_ERROR, VARIANCE_ERROR
+from crowdgate.risk.approximations.validity import SINGLETON_ERROR as ALONE_OFF
+from crowdgate.risk.bins import Bins
+from crowdgate.risk.groups import share_in_groups_of
+from crowdgate.risk.prediction import ABOVE_ZERO, BELOW_ONE, predict_singletons
+from crowdgate.signing.keys import public_keys
+from crowdgate.system.regular_files import plain_file, read_bounded
+
+KL, COLLISION, EXACT = "KL", "collision quantity", "exactly"
+SMALL_GROUP_SIZES = (2, 3)
+"""Groups that expansions of the second order tell of, beside who is alone; larger ones are outside their validity."""
+FORMULAS = (
+    "Alone is (5.4) of Koot 2012, its standard deviation section 5.3.2, shares in groups (5.6), and all alone"
+    " exp(-(1/2 + kappa) k^2/N) with the uniform law's factor exact; kappa is once KL and once the collision quantity,"
+    " which agree to the second order. From and to are what the entry's ends give."
+)
+EXPANSION_ERRORS = (
+    f"Beside these ends the share alone is off by at most {ALONE_OFF.kl} by KL, if no bins are far likelier than"
+    f" others, and by {ALONE_OFF.collisions} by the collision quantity; each share in groups of {SMALL_GROUP_SIZES[0]}"
+    f" and {SMALL_GROUP_SIZES[-1]} by {TOGETHER_OFF}; the square of the standard deviation by {VARIANCE_ERROR} for each"
+    f" person; the logarithm of the probability that all are alone by {LOGARITHM_ERROR}. Small shares can be off by"
+    " much of themselves."
+)
+ALIKE = "The figures are exact: they are those of bins that are all alike, or of one person, who is alone in any."
+INSTEAD = (
+    "What is not told is outside the range of the approximation. A contract's margins have no such range (predict"
+    " CONTRACT), nor has a published release of tables (predict CONTRACT --from RELEASE)."
+)
+OUTLIERS_POSSIBLE = (
+    "Two distances do not rule out that some bins are far likelier than others, which makes approximations inaccurate"
+    " (Koot 2012, section 7.5)."
+)
+OUTLIERS = (
+    "KL and the collision quantity differ by more than a quarter: some bins are far likelier or far less likely than"
+    " others, and approximations are inaccurate there (Koot 2012, section 7.5)."
+)
+CHANCE = (
+    "The entry's people are few: of KL and the collision quantity about {chance:.3g} each is chance, (N - 1) / (2n),"
+    " because {rows:,} rows fall unevenly into {bins:,} bins even if all are alike. Among others than these people more"
+    " are alone than is said, while there are fewer than two for each bin."
+)
+ATTACKER_KNOWLEDGE = "The figures are for somebody who knows who is among the people (Koot 2012, sections 4.5 and 5.1)."
+UNKNOWN = "not told"
+UNIQUENESS_UNKNOWN = "the entry does not tell how many are alone with their answers"
+SINGLETON_COLUMNS = (
+    ListingColumn("people", "people", PEOPLE),
+    ListingColumn("by", "by"),
+    ListingColumn("singletons", "alone", PEOPLE, UNKNOWN),
+    ListingColumn("low", "from", PEOPLE, UNKNOWN),
+    ListingColumn("high", "to", PEOPLE, UNKNOWN),
+    ListingColumn("spread", "standard deviation", PEOPLE, UNKNOWN),
+    ListingColumn("all_alone", "all are", PROBABILITY, UNKNOWN),
+    ListingColumn("share_alone", "share alone", SHARE, UNKNOWN),
+    *(ListingColumn(f"of_{size}", f"in groups of {size}", SHARE, UNKNOWN) for size in SMALL_GROUP_SIZES),
+)
+REFUSED = (
+    ListingColumn("people", "people", PEOPLE),
+    ListingColumn("by", "by"),
+    ListingColumn("figure", "figure"),
+    ListingColumn("why", "why"),
+)
+NAMES = {
+    "singletons": "alone",
+    "spread": "standard deviation",
+    "all_alone": "all are",
+    **{f"of_{size}": f"in groups of {size}" for size in SMALL_GROUP_SIZES},
+}
+NOTABLE_SHARE = 0.1
+"""Share of an entry's KL from which on chance is said to be a part of it."""
+LEAST_BINS = 20
+"""Below, a limit for many bins says too little."""
+
+Formula = Callable[[float], float]
+FigureOrReason = tuple[float, float, float] | str
+"""A figure with its ends, or why it is not told."""
+
+
+@dataclass(frozen=True)
+class TrustedKeys:
+    """Files of public keys that may have signed an entry, and the day on which it is read."""
+
+    keys: Sequence[Path]
+    today: date
+
+
+def predict_entry(path: Path, trust: TrustedKeys, people: str | None) -> EstimateReport:
+    """The prediction of the entry in a file, for groups of these sizes (by default all its people).
+
+    Raises ConfigurationError without a key and for a wrong size, VerificationFailed for an entry that no key signed, of
+    the future, or that can't be, FileFault where it can't be read.
+    """
+    digest, entry = _read_entry(path, trust)
+    sizes = groups_of(people, _population_size(entry))
+    found = [each for size in sizes for each in _distance_rows(entry, size)]
+    rows, refused = [row for row, _ in found], [why for _, whys in found for why in whys]
+    levels = {each.name: each.level for each in entry.vocabulary.attributes}
+    own = [row for row in rows if row["people"] == sizes[0]]
+    about = {"contract": entry.vocabulary.contract, "population": entry.population.id, "levels": levels}
+    return EstimateReport(
+        f"Prediction of an entry on {entry.vocabulary.contract}",
+        _sentence(own, levels_phrase(levels)),
+        tuple(_notes(entry, rows, bool(refused))),
+        tuple(_listings(rows, refused)),
+        {"entry": digest, **about, "bins": entry.bins},
+        lambda: _picture(entry, sizes),
+    )
+
+
+def _read_entry(path: Path, trust: TrustedKeys) -> tuple[str, KlEntry]:
+    if not trust.keys:
+        expected = "the file of the public keys that are trusted, such as --key holder.key.pub"
+        raise ConfigurationError(option_problem("--key", "an entry of a KL repository without a key", expected))
+    keys = [each for file in trust.keys for each in public_keys(file)]
+    try:
+        with plain_file(path) as file:
+            envelope = read_bounded(file, LARGEST_ENTRY)
+        return digest_of(envelope), read_entry(envelope, keys, trust.today)[0]
+    except OSError as error:
+        raise FileFault(f"{path}: {error.strerror or 'unreadable'}; expected an entry of a KL repository") from None
+    except VerificationFailed as error:
+        raise VerificationFailed(f"{path}: {error}") from None
+
+
+def _population_size(entry: KlEntry) -> int:
+    """How many people there are, of whom the entry's rows are the share that its data cover."""
+    people, covered = entry.people.rows, entry.source.coverage
+    return min(MOST_PEOPLE, floor(people / covered)) if covered > 0 else MOST_PEOPLE
+
+
+def _distance_rows(entry: KlEntry, people: int) -> Iterator[tuple[Row, list[Row]]]:
+    """By each distance a row, and one for each figure of it that is not told."""
+    if entry.bins == 1 or people == 1 or entry.kl.high == entry.collision.high == 0:
+        yield _figure_row(
+            EXACT, people, {name: (each, each, each) for name, each in _uniform_figures(entry.bins, people).items()}
+        )
+        return
+    for by, ends in ((KL, entry.kl), (COLLISION, entry.collision)):
+        yield _figure_row(
+            by, people, {name: _figure_or_reason(each, ends) for name, each in _formulas(entry.bins, people).items()}
+        )
+
+
+def _uniform_figures(bins: int, people: int) -> Mapping[str, float]:
+    """Each figure for bins that are all alike."""
+    alike = Bins.uniform(bins)
+    found = predict_singletons(alike, people)
+    shares = {f"of_{size}": share_in_groups_of(alike, people, size) for size in SMALL_GROUP_SIZES}
+    return {"singletons": found.singletons, "spread": found.spread, "all_alone": found.all_singletons, **shares}
+
+
+def _formulas(bins: int, people: int) -> Mapping[str, Formula]:
+    """Each figure by a distance. They raise ValueError where it is outside their validity."""
+
+    def limit(formula: Callable[..., float], kappa: float, **more: int) -> float:
+        if bins < LEAST_BINS:
+            raise ValueError(f"{formula.__name__} does not hold here: N must be at least {LEAST_BINS}, not {bins}")
+        return max(0.0, approximations.checked(formula, k=people, N=bins, kappa=kappa, **more))
+
+    def together(size: int, kappa: float) -> float:
+        return min(1.0, limit(approximations.phi_j_kl, kappa, j=size)) if size <= people else 0.0
+
+    def all_alone(kappa: float) -> float:
+        if people > bins:
+            return 0.0
+        found = approximations.checked(approximations.uniqueness_kl_corrected, k=people, N=bins, kappa=kappa)
+        return min(max(found, ABOVE_ZERO), BELOW_ONE)
+
+    return {
+        "singletons": lambda kappa: min(float(people), limit(approximations.ES_kl, kappa)),
+        "spread": lambda kappa: sqrt(limit(approximations.VarS_kl_corrected, kappa)),
+        "all_alone": all_alone,
+        **{f"of_{size}": partial(together, size) for size in SMALL_GROUP_SIZES},
+    }
+
+
+def _figure_or_reason(formula: Formula, ends: FigureInterval) -> FigureOrReason:
+    """The figure with the ends that the entry's ends give, or why it is not told. The upper end is tried first: what
+    approximations ask of a distance is that it be small."""
+    try:
+        high, value, low = (formula(kappa) for kappa in (ends.high, ends.value, ends.low))
+    except ValueError as error:
+        return str(error).partition(": ")[2]
+    return value, min(low, high), max(low, high)
+
+
+def _figure_row(by: str, people: int, said: Mapping[str, FigureOrReason]) -> tuple[Row, list[Row]]:
+    known = {name: each for name, each in said.items() if not isinstance(each, str)}
+    value, low, high = known.get("singletons", (None, None, None))
+    share = None if value is None else value / people
+    row: Row = {
+        "people": people, "by": by, **{name: known[name][0] if name in known else None for name in said},
+        "low": low, "high": high, "share_alone": share,
+    }  # fmt: skip
+    whys = ((NAMES[name], why) for name, why in said.items() if isinstance(why, str))
+    return row, [{"people": people, "by": by, "figure": figure, "why": why} for figure, why in whys]
+
+
+def _listings(rows: Sequence[Row], refused: Sequence[Row]) -> Iterator[Listing]:
+    yield Listing("alone", "expected people who are alone with what is asked", SINGLETON_COLUMNS, tuple(rows))
+    if refused:
+        yield Listing("refused", "what is not told, and why", REFUSED, tuple(refused))
+
+
+def _sentence(rows: Sequence[Row], asked: str) -> str:
+    few = [_range_text(row) for row in rows if row["singletons"] is not None]
+    said = f"{' or '.join(few)} are expected to be alone with their answers" if few else UNIQUENESS_UNKNOWN
+    return f"Of {people_phrase(rows[0]['people'])} asked for {asked}, {said}."
+
+
+def _range_text(row: Row) -> str:
+    value, low, high = (format_value(row[key], PEOPLE) for key in ("singletons", "low", "high"))
+    ends = "" if row["low"] in (None, row["high"]) else f" ({low} to {high})"
+    return f"{value}{ends}" if row["by"] == EXACT else f"{value}{ends} by {row['by']}"
+
+
+def _notes(entry: KlEntry, rows: Sequence[Row], refused: bool) -> Iterator[str]:
+    said = entry.source
+    only = "".join(f", {each.name} {each.value}" for each in entry.population.restrictions)
+    yield (
+        f"The entry is of {entry.population.words}{only}, of {entry.date}: {entry.people.rows:,} rows"
+        f" ({entry.people.known}) and {entry.bins:,} bins; its holder says that the data cover {said.coverage:.4g}"
+        f" of the people, and that {said.error:.4g} of the cells are wrong."
+    )
+    yield from [ALIKE] if all(row["by"] == EXACT for row in rows) else _expansion_notes(entry, refused)
+    yield ATTACKER_KNOWLEDGE
+    yield BIAS
+
+
+def _expansion_notes(entry: KlEntry, refused: bool) -> Iterator[str]:
+    """What the expansions are, and how far off."""
+    yield FORMULAS
+    yield EXPANSION_ERRORS
+    if refused:
+        yield INSTEAD
+    apart = abs(entry.kl.value - entry.collision.value)
+    yield OUTLIERS if apart > entry.collision.value / 4 else OUTLIERS_POSSIBLE
+    chance = (entry.bins - 1) / (2 * entry.people.rows)
+    if chance > NOTABLE_SHARE * entry.kl.value:
+        yield CHANCE.format(chance=chance, rows=entry.people.rows, bins=entry.bins)
+
+
+def _picture(entry: KlEntry, sizes: Sequence[int]) -> list[SvgPicture]:
+    """The share of people alone in groups of every size for which it is told; nothing where it is for none."""
+    every = sorted({*sizes, *(round(float(size)) for size in np.geomspace(1, _population_size(entry), 60))})
+    points: dict[str, list[tuple[float, float]]] = {}
+    for people in every:
+        for row, _ in _distance_rows(entry, people):
+            if isinstance(row["share_alone"], float):
+                points.setdefault(str(row["by"]), []).append((people, row["share_alone"]))
+    lines = [PlotLine(by, tuple(each)) for by, each in points.items()]
+    return [draw_lines(lines, "people among whom somebody is known to be", "expected share of them alone")]

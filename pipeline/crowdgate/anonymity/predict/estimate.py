@@ -1,0 +1,54 @@
+"""A prediction as people and programs read it: a plain sentence, what it rests on, tables, pictures."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crowdgate import report
+from crowdgate.kind.forecast import Listing, json_value
+from crowdgate.report.html import PICTURES, SvgPicture
+from crowdgate.report.numbers import alignment_rules, listing_rows
+from crowdgate.report.page_files import write_as
+
+TEMPLATE = "report/predict.md.j2"
+
+
+@dataclass(frozen=True, eq=False)
+class EstimateReport:
+    """All that is said of one prediction; `about` is what it is of, for programs."""
+
+    title: str
+    sentence: str
+    notes: tuple[str, ...]
+    listings: tuple[Listing, ...]
+    about: dict[str, Any]
+    pictures: Callable[[], Sequence[SvgPicture]] = tuple
+    outcome: str = "predicted"
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        rows = {
+            each.name: [{key: json_value(value) for key, value in row.items()} for row in each.rows]
+            for each in self.listings
+        }  # fmt: skip
+        return {"outcome": self.outcome, **self.about, "plain": self.sentence, "notes": list(self.notes), **rows}
+
+    def markdown(self) -> str:
+        """The page as Markdown."""
+        shown = [
+            {
+                "title": each.title,
+                "note": each.note,
+                "titles": [column.title for column in each.columns],
+                "sides": alignment_rules(each),
+                "rows": list(listing_rows(each)),
+            }
+            for each in self.listings
+        ]
+        values = {"title": self.title, "sentence": self.sentence, "notes": self.notes, "listings": shown}
+        return report.markdown(TEMPLATE, {**values, "pictures": PICTURES})
+
+    def write(self, path: Path) -> None:
+        """Write the page as a new file: HTML with its pictures, or Markdown (.md). Raises as `write_as`."""
+        write_as(path, self.title, self.markdown(), self.pictures)

@@ -1,0 +1,43 @@
+"""The ends of what independence says: whatever relates the attributes, the truth lies between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crowdgate.limits import MOST_VALUES
+from crowdgate.risk.margins_only import share_bounds, singletons_bounds
+
+if TYPE_CHECKING:
+    from crowdgate.kind.forecast import Floats
+    from crowdgate.kind.prior import ExpectedRange
+    from crowdgate.risk.bins import Bins
+
+SMALL = 5
+"""Beside those who are alone, the ends are told of people in groups of at most so many."""
+BOUND_NAMES = ("low", "high", "small_low", "small_high")
+
+
+def bounds_from_range(found: ExpectedRange | None) -> Mapping[str, float]:
+    """The ends of a range of expected singletons."""
+    return {} if found is None else {"low": found.low, "high": found.high}
+
+
+def bounds_from_margins(margins: Sequence[Floats] | None, people: int) -> Mapping[str, float]:
+    """The least and the most expected singletons, and share of people in groups of at most SMALL, by any joint law with
+    these margins; nothing for a single margin, which leaves no choice, and for unknown ones."""
+    if margins is None or len(margins) < 2:
+        return {}
+    tables = [list(each / each.sum()) for each in margins]
+    alone, small = singletons_bounds(tables, people), share_bounds(tables, people, SMALL)
+    return {"low": alone.low, "high": alone.high, "small_low": small.low, "small_high": small.high}
+
+
+def margin_of(bins: Bins) -> Floats | None:
+    """The probabilities of all bins; None for more than a domain may have values."""
+    if bins.cells > MOST_VALUES:
+        return None
+    held = np.repeat(bins.probabilities, np.round(bins.counts).astype(np.int64))
+    return np.asarray(np.concatenate([held, np.zeros(round(bins.empty))]))

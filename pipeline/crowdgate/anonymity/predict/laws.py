@@ -1,0 +1,133 @@
+"""How people fall into classes: by the figures that relate attributes, and as if these were independent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crowdgate.anonymity.predict.independence_bounds import bounds_from_margins, bounds_from_range
+from crowdgate.anonymity.predict.subject import option_problem
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.kind.forecast import Axes, Basis, Floats
+from crowdgate.kind.prior import ExpectedCounts, ExpectedRange, Prior, coarsened
+from crowdgate.limits import MOST_CELLS_FITTED
+from crowdgate.public_counts.unknown_shares import UnknownShares, alternatives, unknown_shares
+from crowdgate.risk.bins import Bins
+from crowdgate.risk.products import product
+from crowdgate.risk.singletons import expected, variance
+
+if TYPE_CHECKING:
+    from crowdgate.public_counts.figures import PriorFigures, PriorSubject
+
+JOINT, INDEPENDENT = "joint figures", "independence"
+LEAST_SPREAD = 2.0
+"""Standard deviations of the number of singletons itself that a range holds at least."""
+FITTED = 0.4
+"""Of the number itself, where it comes from a fit: noise in sparse counts makes it too large more often than too small
+(tests/benchmarks/prediction.py)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Laws:
+    """The people expected in every cell at these levels (None where no counts are given), and each attribute's own
+    shares."""
+
+    axes: Axes
+    joint: ExpectedCounts | None
+    shares: Mapping[str, Floats]
+
+    @cached_property
+    def independent(self) -> Bins:
+        """The classes as if attributes were independent."""
+        return product(Bins.from_counts(self.shares[name]) for name in self.axes)
+
+    @cached_property
+    def related(self) -> Bins | None:
+        """The classes by joint figures."""
+        return None if self.joint is None else Bins.from_counts(self.joint.people)
+
+    @property
+    def best(self) -> Bins:
+        """By joint figures where there are any."""
+        return self.independent if self.related is None else self.related
+
+    @property
+    def basis(self) -> Basis:
+        """What the best rest on."""
+        return Basis.MARGINS if self.joint is None else self.joint.basis
+
+    def bins(self) -> dict[str, Bins]:
+        """The classes by each basis, joint figures first."""
+        both = {JOINT: self.related, INDEPENDENT: self.independent}
+        return {name: each for name, each in both.items() if each is not None}
+
+    def at(self, axes: Axes) -> Laws:
+        """The same at coarser levels, or of fewer attributes."""
+        joint = None if self.joint is None else self.joint.summed(axes)
+        shares = {name: coarsened(self.shares[name], {name: self.axes[name]}, {name: axes[name]}) for name in axes}
+        return Laws(axes, joint, shares)
+
+    def bounds(self, basis: str, people: int) -> Mapping[str, float]:
+        """The ends of what a basis says of so many people: of independence over all joint laws with these margins."""
+        if basis == INDEPENDENT:
+            return bounds_from_margins([self.shares[name] for name in self.axes], people)
+        return bounds_from_range(None if self.joint is None else range_of(self.joint, people, Bins.from_counts))
+
+
+def range_of(joint: ExpectedCounts, people: int, classes: Callable[[Floats], Bins]) -> ExpectedRange:
+    """The range of the expected singletons among so many people, whose classes a table's cells tell."""
+    slack = LEAST_SPREAD * sqrt(variance(classes(joint.people), people))
+    share = 0.0 if joint.basis is Basis.COUNTED else FITTED
+    singles = (lambda cells: expected(classes(cells), people)), (lambda found: slack + share * found)
+    return joint.range_of(*singles, float(people))
+
+
+def laws(subject: PriorSubject, figures: PriorFigures) -> Laws:
+    """The laws of a subject's classes. Raises ConfigurationError for attributes with unknown shares, or where counts
+    would have to be related over too many classes."""
+    prior, axes = figures.prior, subject.levels
+    joint = None
+    if figures.source is not None:
+        check_classes(axes)
+        joint = prior.joint(axes)
+    unknown = [*unknown_shares(prior, axes)]
+    if unknown:
+        raise ConfigurationError([_unknown_shares_problem(each) for each in unknown])
+    bare = Prior(prior.people, prior.attributes)
+    shares = {name: bare.shares(name, level) for name, level in axes.items()}
+    known = {name: _shares_from_joint(joint, axes, name) if share is None else share for name, share in shares.items()}
+    return Laws(axes, joint, known)
+
+
+def check_classes(axes: Axes) -> None:
+    """Raises ConfigurationError for more classes than counts can be related over."""
+    cells = prod(map(len, axes.values()))
+    if cells > MOST_CELLS_FITTED:
+        fewer = f"at most {MOST_CELLS_FITTED} classes to relate counts: coarser levels or fewer attributes"
+        raise ConfigurationError(option_problem("--from", f"{cells} classes", fewer))
+
+
+def _unknown_shares_problem(shares: UnknownShares) -> Problem:
+    return option_problem("attributes", shares.found, alternatives(*shares.ways, "a prediction without it"))
+
+
+def _shares_from_joint(joint: ExpectedCounts | None, axes: Axes, name: str) -> Floats:
+    """An attribute's shares by the joint figures."""
+    assert joint is not None, "all shares are known, and not by margins"
+    own = coarsened(joint.people, axes, {name: axes[name]})
+    return np.asarray(own / own.sum(), dtype=np.float64)
+
+
+def with_decline(cells: Floats, declines: Sequence[float]) -> Floats:
+    """A table with one more value on every axis, for those who would rather not say: that share of the people, whatever
+    they would have said."""
+    for axis, decline in enumerate(declines):
+        if decline:
+            declined = cells.sum(axis=axis, keepdims=True) * decline
+            cells = np.concatenate([cells * (1 - decline), declined], axis=axis)
+    return cells

@@ -1,0 +1,105 @@
+"""Numbers that people are asked for in intervals, by a law that is known of them (Koot 2012, sections 6.3 and 6.4)."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import exp, floor
+
+import numpy as np
+
+from crowdgate.domain import number_label
+from crowdgate.policy.questionnaire import NumericAnswer, QuestionSpec
+from crowdgate.risk import widths
+from crowdgate.risk.bins import Bins
+from crowdgate.risk.correlated import bivariate_normal, rectangle
+from crowdgate.system import lazy_libraries
+
+WIDER = (1, 2, 5, 10, 20, 50)
+"""How many times as wide intervals could be."""
+
+
+def width_name(width: Fraction) -> str:
+    """What asking in intervals of a width is called."""
+    return f"intervals of {number_label(width)}"
+
+
+def widths_of(numeric: NumericAnswer) -> list[Fraction]:
+    """The width that is asked, and wider ones."""
+    return [times * numeric.width for times in WIDER]
+
+
+def intervals(numeric: NumericAnswer, width: Fraction, people: int) -> Bins:
+    """The classes of so many people by the interval that their number is in. ValueError for too many."""
+    match numeric.law:
+        case "uniform":
+            return widths.uniform(numeric.parameter("high") - numeric.parameter("low"), width)
+        case "exponential":
+            return widths.exponential(1 / numeric.parameter("mean"), width)
+        case "normal":
+            return widths.normal(numeric.parameter("mean"), numeric.parameter("sd"), width, people)
+    return widths.density(_floats(numeric.edges), _floats(numeric.counts), width)
+
+
+def rectangles(one: NumericAnswer, other: NumericAnswer, rho: Fraction, width: Fraction, other_width: Fraction) -> Bins:
+    """The classes of people by two numbers that go together. ValueError for too many."""
+    return bivariate_normal(
+        one.parameter("sd"),
+        other.parameter("sd"),
+        rho,
+        width,
+        other_width,
+        one.parameter("mean"),
+        other.parameter("mean"),
+    )
+
+
+def pairs(questions: Sequence[QuestionSpec]) -> Iterator[tuple[QuestionSpec, QuestionSpec, Fraction]]:
+    """Questions for numbers that go together, with their correlation."""
+    named = {each.name: each for each in questions}
+    for each in questions:
+        if each.numeric is not None and each.numeric.correlated is not None:
+            yield each, named[each.numeric.correlated.with_], each.numeric.correlated.rho
+
+
+def share_at(numeric: NumericAnswer, number: Fraction) -> float:
+    """The share of people whose number is in the same interval."""
+    low, high = _interval_ends(numeric, number)
+    return _share_below(numeric, high) - _share_below(numeric, low)
+
+
+def share_of_both(one: NumericAnswer, other: NumericAnswer, rho: Fraction, numbers: Sequence[Fraction]) -> float:
+    """The share of people whose two numbers are in the same intervals."""
+    return rectangle(_standardised_interval(one, numbers[0]), _standardised_interval(other, numbers[1]), float(rho))
+
+
+def _standardised_interval(numeric: NumericAnswer, number: Fraction) -> tuple[float, float]:
+    """The ends of its interval in standard deviations from the mean."""
+    low, high = (
+        float((end - numeric.parameter("mean")) / numeric.parameter("sd")) for end in _interval_ends(numeric, number)
+    )
+    return low, high
+
+
+def _interval_ends(numeric: NumericAnswer, number: Fraction) -> tuple[Fraction, Fraction]:
+    start = numeric.parameter("low") if numeric.law == "uniform" else Fraction(0)
+    low = start + floor((number - start) / numeric.width) * numeric.width
+    return low, low + numeric.width
+
+
+def _share_below(numeric: NumericAnswer, number: Fraction) -> float:
+    """The share of people whose number is at most this one."""
+    match numeric.law:
+        case "uniform":
+            low, high = numeric.parameter("low"), numeric.parameter("high")
+            return min(max(float((number - low) / (high - low)), 0.0), 1.0)
+        case "exponential":
+            return 1 - exp(-max(0.0, float(number / numeric.parameter("mean"))))
+        case "normal":
+            return float(
+                lazy_libraries.special.ndtr(float((number - numeric.parameter("mean")) / numeric.parameter("sd")))
+            )
+    people = np.concatenate([[0.0], np.cumsum(_floats(numeric.counts))])
+    return float(np.interp(float(number), _floats(numeric.edges), people / people[-1]))
+
+
+def _floats(numbers: Sequence[Fraction] | None) -> list[float]:
+    return [float(each) for each in numbers or ()]

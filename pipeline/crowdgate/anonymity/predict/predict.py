@@ -1,0 +1,52 @@
+"""`crowdgate predict`: of a contract, a questionnaire or an entry of a KL repository, which the file itself says."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from crowdgate.anonymity.predict.entry import TrustedKeys, predict_entry
+from crowdgate.anonymity.predict.estimate import EstimateReport
+from crowdgate.anonymity.predict.group import PredictionTargets, predict_group
+from crowdgate.anonymity.predict.questionnaire import predict_questionnaire
+from crowdgate.anonymity.predict.subject import option_problem
+from crowdgate.documents.yaml_text import read_document
+from crowdgate.errors import ConfigurationError, nearest
+
+CONTRACT, QUESTIONNAIRE, ENTRY = "DataContract", "Questionnaire", "a signed entry of a KL repository"
+
+
+def predict(
+    path: Path, of: str | None, population: str | None, source: Path | None, wish: PredictionTargets, trust: TrustedKeys
+) -> EstimateReport:
+    """The prediction of the file. Raises ConfigurationError, what public_counts.figures raises for `source`, and what
+    `predict_entry` does."""
+    kind = kind_of(path)
+    if kind != ENTRY:
+        _refuse({"--key": trust.keys or None}, "only an entry of a KL repository is signed")
+    if kind == CONTRACT:
+        return predict_group(path, of, population, source, wish)
+    options = {"--of": of, "--population": population, "--cost": wish.cost}
+    if kind == QUESTIONNAIRE:
+        _refuse(options, "a questionnaire says itself whom it asks for what")
+        return predict_questionnaire(path, source, wish)
+    _refuse({**options, "--at-most": wish.at_most, "--from": source}, "an entry says itself what it is of")
+    return predict_entry(path, trust, wish.people)
+
+
+def _refuse(options: Mapping[str, object], why: str) -> None:
+    problems = [option_problem(name, why, f"no {name}") for name, stated in options.items() if stated is not None]
+    if problems:
+        raise ConfigurationError(problems)
+
+
+def kind_of(path: Path) -> str:
+    """What a file is. Raises ConfigurationError unless it is a contract, a questionnaire or a signed entry."""
+    document = read_document(path)
+    if isinstance(document.data, dict) and "payloadType" in document.data:
+        return ENTRY
+    kind = document.data.get("kind") if isinstance(document.data, dict) else None
+    known = [CONTRACT, QUESTIONNAIRE]
+    if kind not in known:
+        found = f"{kind!r}" if isinstance(kind, str) else "no kind"
+        near = nearest(kind, known) if isinstance(kind, str) else None
+        raise ConfigurationError(document.problem(("kind",), found, f"one of {', '.join(known)}, or {ENTRY}", near))
+    return str(kind)

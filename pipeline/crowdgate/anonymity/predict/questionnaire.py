@@ -1,0 +1,228 @@
+"""A questionnaire, question by question: how many people are left who answer the same (Koot 2012, appendix B)."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crowdgate.accounting.numbers import Number
+from crowdgate.anonymity.predict.estimate import EstimateReport
+from crowdgate.anonymity.predict.figures import (
+    Row,
+    degrees_listing,
+    informative_columns,
+    listings,
+    number,
+    prediction_rows,
+)
+from crowdgate.anonymity.predict.group import PredictionTargets, attacker_knowledge_note, limit_of
+from crowdgate.anonymity.predict.laws import INDEPENDENT, JOINT
+from crowdgate.anonymity.predict.numeric import width_name, widths_of
+from crowdgate.anonymity.predict.questionnaire_file import AS_ASKED, QuestionnaireModel, read_questionnaire
+from crowdgate.anonymity.predict.subject import groups_of, option_problem
+from crowdgate.errors import ConfigurationError
+from crowdgate.kind.forecast import PEOPLE, SHARE, Listing, ListingColumn, Value
+from crowdgate.policy.questionnaire import NumericAnswer, QuestionSpec
+from crowdgate.report.chart import PlotLine, draw_steps
+from crowdgate.report.html import SvgPicture
+from crowdgate.report.numbers import percent
+from crowdgate.risk.bins import Bins
+from crowdgate.risk.group_size import singleton_share
+from crowdgate.risk.groups import share_in_groups_up_to
+from crowdgate.risk.singletons import expected
+from crowdgate.risk.widths import best_width
+
+SMALL = 10
+"""People of whom a small group has at most so many."""
+
+STEP_COLUMNS = (
+    ListingColumn("question", "after the question"),
+    ListingColumn("by", "by"),
+    ListingColumn("answers", "answers", PEOPLE),
+    ListingColumn("factor", "fewer by", PEOPLE),
+    ListingColumn("best", "best respondent", PEOPLE),
+    ListingColumn("median", "median", PEOPLE),
+    ListingColumn("worst", "worst", PEOPLE),
+    ListingColumn("alone", "alone", PEOPLE),
+    ListingColumn("small", f"in groups up to {SMALL}", SHARE),
+)
+COARSER_COLUMNS = (
+    ListingColumn("question", "question"),
+    ListingColumn("way", "asked as"),
+    ListingColumn("share_alone", "share alone", SHARE),
+    ListingColumn("fewer_alone", "less than now", SHARE),
+    ListingColumn("median", "median respondent", PEOPLE),
+)
+BEST_WIDTH_COLUMNS = (
+    ListingColumn("question", "question"),
+    ListingColumn("width", "width", absent="none is wide enough"),
+    ListingColumn("share_alone", "share alone", SHARE, "more"),
+)
+INDEPENDENCE_ASSUMED = (
+    "The questions are taken as independent of each other. Where answers go together, a respondent shares his with more"
+    " people or fewer than is said here."
+)
+
+
+def predict_questionnaire(path: Path, source: Path | None, wish: PredictionTargets) -> EstimateReport:
+    """The analysis of the questionnaire in `path`, by counts from `source` as well where it asks for attributes of a
+    contract. Raises as `read_form`, `groups_of` and `limit_of`."""
+    form = read_questionnaire(path, source)
+    sizes, limit = groups_of(wish.people, form.people), limit_of(wish.at_most)
+    every = {basis: form.bins(basis, form.questions) for basis in form.bases}
+    rows, steps = list(prediction_rows(every, form.bounds, sizes)), list(_steps(form))
+    more = [] if limit is None else [_best_widths(form, sizes[0], limit)]
+    title = form.file.metadata.title
+    return EstimateReport(
+        f"Questionnaire: {title}",
+        _sentence(form, every[form.bases[0]]),
+        tuple(_notes(form, every)),
+        (
+            _question_listing(form, steps),
+            *listings(rows),
+            *more,
+            degrees_listing(every, form.people),
+            _coarser_listing(form, sizes[0]),
+        ),
+        _about(form),
+        lambda: [_picture(form, steps)],
+    )
+
+
+def respondents_alike(bins: Bins, people: int) -> tuple[float, float, float]:
+    """How many people give the same answers as the best, the median and the worst respondent, himself counted: the
+    people times the greatest, the median (of people, not of classes) and the least probability above 0."""
+    mass = np.cumsum(bins.probabilities * bins.counts)
+    median = bins.probabilities[min(int(np.searchsorted(mass, 0.5 * mass[-1])), len(mass) - 1)]
+    return float(bins.probabilities[-1]) * people, float(median) * people, float(bins.probabilities[0]) * people
+
+
+def _steps(form: QuestionnaireModel) -> Iterator[Row]:
+    for basis in form.bases:
+        left = float(form.people)
+        for at, question in enumerate(form.questions, start=1):
+            bins = form.bins(basis, form.questions[:at])
+            best, median, worst = respondents_alike(bins, form.people)
+            yield {
+                "question": question.name, "by": basis, "answers": form.bins(INDEPENDENT, [question]).cells,
+                "factor": left / best, "best": best, "median": median, "worst": worst,
+                "alone": expected(bins, form.people), "small": share_in_groups_up_to(bins, form.people, SMALL),
+            }  # fmt: skip
+            left = best
+
+
+def _question_listing(form: QuestionnaireModel, rows: Sequence[Row]) -> Listing:
+    note = f"people of {form.people:,} who give the same answers so far; below 1 nobody else is expected to"
+    return Listing(
+        "questions",
+        "possible identities, question by question",
+        informative_columns(STEP_COLUMNS, rows),
+        tuple(rows),
+        note,
+    )
+
+
+def _best_widths(form: QuestionnaireModel, people: int, limit: Fraction) -> Listing:
+    """For every number that is asked for the least width that leaves few enough alone, the others as they are."""
+    rows = [_best_width(form, each, each.numeric, people, limit) for each in form.questions if each.numeric is not None]
+    if not rows:
+        found, expected_ = "the form asks for no number", "a question with numeric, or no --at-most"
+        raise ConfigurationError(option_problem("--at-most", found, expected_))
+    note = f"of {people:,} people at most {percent(limit)} alone, by {form.bases[0]}; the other questions as they are"
+    return Listing("widths", "the finest intervals that leave so few alone", BEST_WIDTH_COLUMNS, tuple(rows), note)
+
+
+def _best_width(
+    form: QuestionnaireModel, question: QuestionSpec, numeric: NumericAnswer, people: int, limit: Fraction
+) -> Row:
+    ways = dict(zip(widths_of(numeric), [AS_ASKED, *map(width_name, widths_of(numeric)[1:])], strict=True))
+
+    def made(width: Number) -> Bins:
+        return form.bins(form.bases[0], form.questions, {question.name: ways[Fraction(width)]})
+
+    width = best_width(made, list(ways), people, limit * people)
+    share = None if width is None else singleton_share(made(width), people)
+    return {"question": question.name, "width": None if width is None else Fraction(width), "share_alone": share}
+
+
+def _coarser_listing(form: QuestionnaireModel, people: int) -> Listing:
+    """What asking less would do, the most helpful first."""
+    basis = form.bases[0]
+    now = singleton_share(form.bins(basis, form.questions), people)
+    rows = [_coarser_row(form, basis, people, now, each, way) for each in form.questions for way in form.ways(each)]
+    rows.sort(key=lambda row: (number(row["share_alone"]), -number(row["median"])))
+    note = f"of {people:,} people, by {basis}; the other questions as they are"
+    return Listing(
+        "less", "one question asked less exactly, the most helpful first", COARSER_COLUMNS, tuple(rows), note
+    )
+
+
+def _coarser_row(
+    form: QuestionnaireModel, basis: str, people: int, now: float, question: QuestionSpec, way: str
+) -> dict[str, Value]:
+    bins = form.bins(basis, form.questions, {question.name: way})
+    share = singleton_share(bins, people)
+    median = respondents_alike(bins, form.people)[1]
+    return {"question": question.name, "way": way, "share_alone": share, "fewer_alone": now - share, "median": median}
+
+
+def _sentence(form: QuestionnaireModel, bins: Bins) -> str:
+    best, median, _ = respondents_alike(bins, form.people)
+    return (
+        f"Whoever answers all {len(form.questions)} questions shares the answers with {_others_text(best)} at best, and"
+        f" with {_others_text(median)} as the median respondent, of {form.people:,} people"
+        f" ({form.file.spec.population.who})."
+    )
+
+
+def _others_text(people: float) -> str:
+    others = round(people) - 1
+    return "nobody else" if others < 1 else "one other" if others == 1 else f"{others:,} others"
+
+
+def _about(form: QuestionnaireModel) -> dict[str, Any]:
+    about = {"questionnaire": form.file.metadata.name, "population": form.people, "who": form.file.spec.population.who}
+    return about if form.figures is None else {**about, "from": form.figures.to_json()}
+
+
+def _notes(form: QuestionnaireModel, every: dict[str, Bins]) -> Iterator[str]:
+    yield from form.whose
+    if form.figures is not None and form.laws is not None:
+        by = f" ({form.figures.source})" if form.figures.source else ""
+        yield f"Shares of the contract's attributes are {form.laws.basis}{by}."
+    if len(form.questions) > 1 and not (JOINT in every and all(each.attribute for each in form.questions)):
+        yield INDEPENDENCE_ASSUMED
+    for one, other, rho in form.pairs:
+        both = f"Questions {one.name} and {other.name} are taken together"
+        yield f"{both}, as bivariate Normal with correlation {float(rho):.4g}."
+    for question in form.skipped:
+        yield f"Question {question.name} is left out: {question.skip}."
+    for question in form.questions:
+        yield from _assumptions(question)
+    yield attacker_knowledge_note(every[form.bases[0]], form.people)
+    yield "Nothing here is known of what anybody answers; the figures are of shares in the population."
+
+
+def _assumptions(question: QuestionSpec) -> Iterator[str]:
+    if question.several:
+        yield f"Question {question.name} allows several answers: each is taken as given independently of the others."
+    if question.others:
+        yield f"Question {question.name}: what is left is shared equally by {question.others:,} further answers."
+    if question.decline:
+        yield f"Question {question.name}: who would rather not say is a class of its own."
+
+
+def _picture(form: QuestionnaireModel, rows: Sequence[Row]) -> SvgPicture:
+    lines = []
+    for basis in form.bases:
+        own = [row for row in rows if row["by"] == basis]
+        lines += [
+            PlotLine(f"{who} ({basis})", tuple((at, number(row[who])) for at, row in enumerate(own)))
+            for who in PICTURED_RESPONDENTS
+        ]
+    return draw_steps(lines, [each.name for each in form.questions], "people who give the same answers")
+
+
+PICTURED_RESPONDENTS = ("best", "median", "worst")

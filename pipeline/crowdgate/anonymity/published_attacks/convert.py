@@ -1,0 +1,119 @@
+"""Convert a published curve of a membership attack to precision and recall at stated skews."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from crowdgate.anonymity.predict.estimate import EstimateReport
+from crowdgate.anonymity.published_attacks.claims import (
+    GREATEST,
+    LEAST_PRECISION,
+    LIMIT_COLUMNS,
+    MEASURED,
+    NEEDED,
+    POINTS,
+    VERDICT,
+    CurveFindings,
+    Row,
+    skew_text,
+)
+from crowdgate.anonymity.published_attacks.curve import RocCurve, read_curve
+from crowdgate.anonymity.published_attacks.request import CurveRequest
+from crowdgate.kind.forecast import PEOPLE, Listing, ListingColumn
+from crowdgate.report.chart import PlotLine, draw_lines
+from crowdgate.report.html import SvgPicture
+from crowdgate.report.numbers import format_value
+from crowdgate.risk.membership import base_rate
+from crowdgate.risk.roc import at_skew
+
+MOST_SHOWN = 80
+"""Rows of points on a terminal."""
+NO_INTERVAL = (
+    "No interval can be given: that takes the numbers of members and non-members whom the attack was tried on "
+    "(--members, --non-members)."
+)
+POOLED = (
+    "Intervals (95 %) are exact and pooled, as if every target were independent of the others. Targets of one release "
+    "or one model share its noise: the truth can lie far outside. Each interval is for its point alone."
+)
+READ_OFF = (
+    "The greatest recall is that of the best mixture: an attacker who uses one of two thresholds at random, or claims "
+    "everybody. A threshold that was chosen on the targets that it is measured on looks better than it is."
+)
+TOO_FEW = (
+    "Inconclusive: no false positive was seen, and too few non-members were tried, or it is not said how many. So many "
+    "of them, none claimed, would show the precision wanted at level .05; in the list of points, one of .5."
+)
+CORNER = "The point with both rates 0 claims nobody, has no precision, and is left out."
+
+
+def convert(asked: CurveRequest) -> EstimateReport:
+    """The curve in the file at every skew. Raises ConfigurationError for a file that holds none."""
+    curve = read_curve(asked.file)
+    claims = CurveFindings(curve.points, asked)
+    rows, greatest = tuple(claims.rows()), tuple(claims.greatest())
+    columns = POINTS if asked.targets is None else (*POINTS[:4], *LIMIT_COLUMNS, *POINTS[4:])
+    listings = (
+        _listing("greatest", "greatest recall at a wanted precision", GREATEST, greatest),
+        replace(_listing("points", "the points at each skew", columns, rows), further=len(rows) > MOST_SHOWN),
+    )
+    notes = tuple(_notes(curve, asked, (*greatest, *rows)))
+    title = f"Membership claims of {asked.file.name}"
+    about = _about(curve, asked)
+    return EstimateReport(title, _sentence(claims), notes, listings, about, lambda: _picture(claims), "converted")
+
+
+def _listing(name: str, title: str, columns: tuple[ListingColumn, ...], rows: tuple[Row, ...]) -> Listing:
+    """Verdicts, and how many non-members are needed, have columns where some of them say anything."""
+    verdict = (VERDICT,) if VERDICT not in columns and any(row["verdict"] != MEASURED for row in rows) else ()
+    needed = (NEEDED,) if any(row["needed"] for row in rows) else ()
+    return Listing(name, title, (*columns, *verdict, *needed), rows)
+
+
+def _about(curve: RocCurve, asked: CurveRequest) -> dict[str, object]:
+    targets = asked.targets
+    return {
+        "file": asked.file.name,
+        "columns": list(curve.form.columns),
+        "members": targets and targets.members,
+        "non_members": targets and targets.non_members,
+    }
+
+
+def _sentence(claims: CurveFindings) -> str:
+    """The most precise point at the greatest skew, the same balanced, and claiming everybody."""
+    skew = claims.asked.skews[-1]
+    point, seen = claims.most_precise(skew)
+    if point is None:
+        return "This curve does not tell how precise the attack is: no false positive was seen."
+    more = " Where no false positive was seen it may be more precise." if seen and claims.without_false_positive else ""
+    claim = at_skew(point, skew)
+    each = f"at {skew_text(skew)} ({_number_text(float(skew))} non-member{'s' if skew != 1 else ''} for each member)"
+    right = f"{claim.precision:.4g} of its claims" if seen else f"more than {float(LEAST_PRECISION):g} of its claims"
+    members, targets = _number_text(1 / claim.recall), _number_text(1 / claim.true_positives)
+    found = f", and finds 1 in {members} members, 1 in {targets} of all targets"
+    balanced = f" At 1:1 the same point is right in {at_skew(point, 1).precision:.4g}." if seen and skew != 1 else ""
+    return (
+        f"At its most precise, {each}, this attack is right in {right}{found if claim.recall else ''}.{more}{balanced} "
+        f"Claiming that everybody is a member is right in {base_rate(skew):.4g}."
+    )
+
+
+def _number_text(number: float) -> str:
+    return format_value(number, PEOPLE)
+
+
+def _notes(curve: RocCurve, asked: CurveRequest, rows: Sequence[Row]) -> Iterator[str]:
+    yield curve.form.note
+    yield NO_INTERVAL if asked.targets is None else POOLED
+    yield READ_OFF
+    if curve.corner:
+        yield CORNER
+    if any(row["needed"] for row in rows):
+        yield TOO_FEW
+
+
+def _picture(claims: CurveFindings) -> list[SvgPicture]:
+    """Precision against recall, a curve a skew."""
+    lines = [PlotLine(skew_text(skew), tuple(claims.drawn(skew))) for skew in claims.asked.skews]
+    lines = [line for line in lines if line.points]
+    return [draw_lines(lines, "recall: share of the members who are found", "precision", "log")] if lines else []

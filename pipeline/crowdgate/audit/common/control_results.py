@@ -1,0 +1,107 @@
+"""Whether an audit found of its controls what an audit that works finds.
+
+One that must be caught is judged where it is strongest: the attacker and the weight (or no weight at all) at which it
+was furthest above its baseline in every tenth trial are judged in the other nine. It is caught if the lower one-sided
+95 % end is above the baseline there. One that must hold does unless an attacker is above its baseline at any weight,
+claimed together at a level (Holm 1979), which is the chance of a false alarm.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from crowdgate.accounting.audit_power import binomial_p, chance_to_refute, holm
+from crowdgate.accounting.intervals import clopper_pearson
+from crowdgate.accounting.pso_baselines import best_baseline
+from crowdgate.audit.common.record import AttackerCounts, SinglingOutResults
+from crowdgate.candidate import Measurement
+
+ALPHA = Fraction(5, 100)
+POWER = 0.9
+
+
+@dataclass(frozen=True)
+class ControlAttack:
+    """One attacker at one weight (None: whatever the weight): isolations in every tenth trial and in the others, and
+    the greatest success without looking."""
+
+    attacker: str
+    weight: Fraction | None
+    chosen_on: int
+    estimated_on: int
+    baseline: float
+
+
+@dataclass(frozen=True)
+class ControlResult:
+    """What was found of one control. `works`: what must be found was. `attack` is where it was judged, `rate` the
+    success there; `power` the chance that it would be found where it is so: to be caught at the rate that is claimed of
+    it, or not to raise a false alarm."""
+
+    control: str
+    must: str
+    works: bool
+    attack: ControlAttack
+    rate: Measurement
+    power: float
+
+    @property
+    def reason(self) -> str | None:
+        """Why the audit is inconclusive; None if it is not."""
+        if not self.works:
+            found = "was not caught" if self.must == "be caught" else f"was refuted by {self.attack.attacker!r}"
+            return f"the control {self.control!r} must {self.must}, and {found}"
+        if self.power < POWER:
+            return f"the control {self.control!r} would be found with probability {self.power:.2g} only, under {POWER}"
+        return None
+
+
+def control_results(controls: Sequence[SinglingOutResults]) -> tuple[ControlResult, ...]:
+    """All controls. The level of the ones that must hold is shared, so that all of them together raise a false alarm
+    with probability .05 at most."""
+    level = ALPHA / max(1, sum(each.must == "hold" for each in controls))
+    return tuple(
+        insecure_control_result(each, each.rate or 0.0)
+        if each.must == "be caught"
+        else secure_control_result(each, level)
+        for each in controls
+    )
+
+
+def insecure_control_result(played: SinglingOutResults, rate: float) -> ControlResult:
+    """One that must be caught, of which this success is claimed."""
+    tenth, others = played.tenth, played.trials - played.tenth
+    # the strongest, and of these the one with the least baseline
+    best = max(control_attacks(played), key=lambda each: (each.chosen_on / tenth - each.baseline, -each.baseline))
+    found = _rate(best.estimated_on, others, ALPHA)
+    power = chance_to_refute(best.baseline, rate, others, ALPHA)
+    return ControlResult(played.mechanism, played.must, found.lower > best.baseline, best, found, power)
+
+
+def secure_control_result(played: SinglingOutResults, level: Fraction) -> ControlResult:
+    """One that must hold."""
+    every = list(control_attacks(played))
+    successes = [each.chosen_on + each.estimated_on for each in every]
+    ps = holm([binomial_p(s, played.trials, each.baseline) for s, each in zip(successes, every, strict=True)])
+    at = min(range(len(ps)), key=lambda place: (ps[place], every[place].baseline - successes[place] / played.trials))
+    found = _rate(successes[at], played.trials, level)
+    return ControlResult(played.mechanism, played.must, ps[at] > level, every[at], found, float(1 - level))
+
+
+def control_attacks(played: SinglingOutResults) -> Iterator[ControlAttack]:
+    """Everything that was tried: at each weight, and whatever the weight, which nothing excuses above the greatest
+    success of all, (1 - 1/n)^(n - 1)."""
+    for each in played.attacked:
+        for at, weight in enumerate(played.weights):
+            yield _control_attack(each, weight, each.light[at], each.tenth_light[at], best_baseline(played.n, weight))
+            yield _control_attack(each, None, each.any[at], each.tenth_any[at], best_baseline(played.n, 1))
+
+
+def _control_attack(
+    of: AttackerCounts, weight: Fraction | None, all: int, tenth: int, baseline: float
+) -> ControlAttack:
+    return ControlAttack(of.attacker, weight, tenth, all - tenth, baseline)
+
+
+def _rate(successes: int, trials: int, alpha: Fraction) -> Measurement:
+    return Measurement(successes / trials, *clopper_pearson(successes, trials, alpha))

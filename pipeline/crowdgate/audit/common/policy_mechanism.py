@@ -1,0 +1,51 @@
+"""The policy's own mechanism as one that is attacked: it runs by the same functions as in a release."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.population import DrawnTable, Rng
+from crowdgate.candidate import Candidate, Static
+from crowdgate.histogram import split
+from crowdgate.kind.kind import Histograms, Protection
+from crowdgate.kind.randomness import KeyedRandomness
+from crowdgate.noise import NoiseSource, Vector
+from crowdgate.sampling import KEY_BYTES, SecretKey
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyMechanism:
+    """What a policy releases of a table. Coins come from the trial's stream; OpenDP's noise can't be seeded."""
+
+    protection: Protection
+    name: str = "the policy's mechanism"
+
+    def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
+        """All that the mechanism draws for one release."""
+        return Observation(seen=self.protection.mechanism_output(self._views(drawn, known), KeyedRandomness(_key(rng))))
+
+    def without_noise(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
+        """The same, with counts in place of noisy counts."""
+        randomness = KeyedRandomness(_key(rng), vectors=NoiseSource(_unchanged, _unchanged))
+        return Observation(seen=self.protection.mechanism_output(self._views(drawn, known), randomness))
+
+    def candidate(self, drawn: DrawnTable, known: PublicKnowledge, static: Static, rng: Rng) -> Candidate:
+        """The candidate of one release, with what it hides; levels that are chosen are the best-scoring ones."""
+        randomness = KeyedRandomness(_key(rng), select=_best_index)
+        return self.protection.protect(static, self._views(drawn, known), randomness).candidate
+
+    def _views(self, drawn: DrawnTable, known: PublicKnowledge) -> Histograms:
+        return split(drawn.table, known.population.view, self.protection.views())
+
+
+def _key(rng: Rng) -> SecretKey:
+    return SecretKey(rng.bytes(KEY_BYTES), injected=True)
+
+
+def _unchanged(values: Vector, _: int, __: Fraction) -> Vector:
+    return values
+
+
+def _best_index(scores: Sequence[int], _: int, __: Fraction) -> int:
+    return max(range(len(scores)), key=scores.__getitem__)

@@ -1,0 +1,188 @@
+"""A public population: whom the tables that are attacked are drawn from.
+
+Its distribution D is that of one privacy unit drawn from a public table, and a tag: a uniform number of 64 bits that
+stands for the unit's direct identifiers. The table is held as distinct units with whole numbers, so that every weight
+under D is an exact fraction. A unit is a row, or the rows of one person.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.hierarchy import Level, coarser_codes
+from crowdgate.histogram import Counts, Histogram, Mask, View
+
+Tags = npt.NDArray[np.uint64]
+Rng = np.random.Generator
+Boxes = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
+_HELD = 256
+"""Tables whose boxes are kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Distinct tuples of `view` (the cells), and distinct units with how many there are of each (`members`).
+
+    `rows` says how many rows of each cell a unit has (units by cells, sparse); None where every unit is one row, and
+    then units are cells.
+    """
+
+    name: str
+    view: View
+    cells: Histogram
+    members: Counts
+    rows: Any = None
+    _boxes: dict[tuple[tuple[str, str], ...], Boxes] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def levels(self) -> Mapping[str, Level]:
+        """The attributes of the cells, at the finest level that anybody asks for."""
+        return self.view.levels
+
+    def codes(self, name: str, level: Level) -> Counts:
+        """The code of every cell in an attribute, at one of its levels."""
+        own, codes = self.levels[name], self.cells.codes[self.cells.names.index(name)]
+        return np.asarray(codes if own is level else coarser_codes(own, level)[codes], dtype=np.int64)
+
+    @cached_property
+    def size(self) -> int:
+        """Number of units."""
+        return int(self.members.sum())
+
+    @cached_property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """The probability of each distinct unit."""
+        found: npt.NDArray[np.float64] = self.members / self.size
+        return found
+
+    def having(self, cells: Mask | None) -> Mask | None:
+        """Which distinct units have a row in one of the cells; None for all units."""
+        if cells is None or self.rows is None:
+            return cells
+        return np.asarray(self.rows @ cells.astype(np.int64)) > 0
+
+    def among(self, cells: Mask | None) -> int:
+        """How many units have a row in one of the cells: their weight under D is this over `size`."""
+        units = self.having(cells)
+        return self.size if units is None else int(self.members[units].sum())
+
+    @cached_property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """The weight of each cell alone."""
+        units = self.members if self.rows is None else (self.rows > 0).T @ self.members
+        found: npt.NDArray[np.float64] = np.asarray(units) / self.size
+        return found
+
+    def boxes(self, levels: Mapping[str, Level]) -> Boxes:
+        """The place of every cell among all tuples of these levels, and the weight of each tuple (of persons with rows
+        in several cells: at most)."""
+        at = tuple((name, level.name) for name, level in levels.items())
+        if at not in self._boxes:
+            if len(self._boxes) >= _HELD:
+                self._boxes.clear()
+            self._boxes[at] = self._placed(levels)
+        return self._boxes[at]
+
+    def _placed(self, levels: Mapping[str, Level]) -> Boxes:
+        box = np.zeros(len(self.cells), dtype=np.int64)
+        for name, level in levels.items():
+            box = (
+                box * len(level)
+                + coarser_codes(self.levels[name], level)[self.cells.codes[self.cells.names.index(name)]]
+            )
+        weight = np.bincount(box, self.weights, prod(map(len, levels.values())))
+        return box, np.asarray(weight, dtype=np.float64)
+
+    def placed(self, levels: Mapping[str, Level], rows: Histogram) -> tuple[Counts, Counts]:
+        """The place of every cell among the tuples of these levels that the population has, and how many of the rows
+        each tuple has. There may be more tuples in all than can be numbered."""
+        theirs, own = np.zeros(len(rows), dtype=np.int64), np.zeros(len(self.cells), dtype=np.int64)
+        for name, level in levels.items():
+            codes = np.concatenate([rows.codes[rows.names.index(name)], self.codes(name, level)])
+            _, both = np.unique(np.concatenate([theirs, own]) * len(level) + codes, return_inverse=True)
+            theirs, own = both[: len(rows)].astype(np.int64), both[len(rows) :].astype(np.int64)
+        found, own = np.unique(own, return_inverse=True)
+        counts = np.bincount(theirs, rows.counts, int(max(found.max(initial=0), theirs.max(initial=0))) + 1)
+        return own.astype(np.int64), counts[found].astype(np.int64)
+
+    def only(self, units: Mask) -> "Population":
+        """The population of these distinct units alone, and of the cells that they have rows in."""
+        if units.all():
+            return self
+        rows = None if self.rows is None else self.rows[units]
+        members = self.members[units]
+        counts = members if rows is None else np.asarray(rows.T @ members)
+        cells = units if rows is None else counts > 0
+        codes = tuple(column[cells] for column in self.cells.codes)
+        held = Histogram(self.cells.names, self.cells.sizes, codes, counts[counts > 0])
+        return Population(self.name, self.view, held, members, None if rows is None else rows[:, cells])
+
+    def draw(self, n: int, rng: Rng, *, replacement: bool = True) -> "DrawnTable":
+        """`n` units, independent of each other, or without replacement. Raises ValueError for more than there are."""
+        if replacement:
+            return DrawnTable(self, rng.multinomial(n, self.shares), rng)
+        if n > self.size:
+            raise ValueError(f"n must be at most the {self.size} units of the population, not {n}")
+        # drawn by marginals: the method of numpy's whose memory does not grow with the number of units
+        return DrawnTable(self, rng.multivariate_hypergeometric(self.members, n, method="marginals"), rng)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnTable:
+    """A table x that is attacked: how many of each distinct unit it has. Tags are drawn when they are asked for."""
+
+    population: Population
+    units: Counts
+    _rng: Rng = field(repr=False)
+
+    @cached_property
+    def n(self) -> int:
+        """Number of units."""
+        return int(self.units.sum())
+
+    @cached_property
+    def rows(self) -> Counts:
+        """Number of rows in each cell of the population."""
+        of = self.population.rows
+        return self.units if of is None else np.asarray(of.T @ self.units, dtype=np.int64)
+
+    @cached_property
+    def table(self) -> Histogram:
+        """The table as a histogram of its rows."""
+        cells, has = self.population.cells, self.rows > 0
+        codes = tuple(column[has] for column in cells.codes)
+        return Histogram(cells.names, cells.sizes, codes, self.rows[has])
+
+    @cached_property
+    def who(self) -> npt.NDArray[np.int64]:
+        """The distinct unit of each unit, in a random order: the order of the table."""
+        found: npt.NDArray[np.int64] = np.repeat(np.arange(len(self.units)), self.units)
+        self._rng.shuffle(found)
+        return found
+
+    @cached_property
+    def tags(self) -> Tags:
+        """The tag of each unit, in the order of `who`."""
+        return self._rng.integers(0, 1 << 64, self.n, dtype=np.uint64)
+
+    @cached_property
+    def target(self) -> int:
+        """The distinct unit that one unit of the table is, each equally likely."""
+        return int(np.searchsorted(np.cumsum(self.units), self._rng.integers(self.n), side="right"))
+
+    @cached_property
+    def others(self) -> Counts:
+        """Rows in each cell of all units but the target."""
+        of, rest = self.population.rows, self.units.copy()
+        rest[self.target] -= 1
+        return rest if of is None else np.asarray(of.T @ rest, dtype=np.int64)
+
+    def having(self, cells: Mask | None) -> int:
+        """How many units have a row in one of the cells."""
+        units = self.population.having(cells)
+        return self.n if units is None else int(self.units[units].sum())

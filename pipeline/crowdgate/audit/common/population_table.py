@@ -1,0 +1,104 @@
+"""A public table as the population of an audit: its rows, or its persons with their rows."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from crowdgate.audit.common.population import Population
+from crowdgate.contracts.contract import Contract
+from crowdgate.errors import Code, ConfigurationError, Problem
+from crowdgate.hierarchy import EXACT, Level
+from crowdgate.histogram import Counts, Histogram, Integers, View, collapse, joint
+from crowdgate.kind.plan import Plan
+from crowdgate.sampling import KEY_BYTES, SecretKey
+from crowdgate.sources import open_source
+from crowdgate.sources.counting import CountingTask, count_table, serial
+from crowdgate.sources.people import RowsByPerson, bounded_entries
+
+_NO_SECRET = bytes(KEY_BYTES)
+"""Which rows of a person stay is decided by this key: the table is public, and the population is always the same."""
+
+
+def population(plan: Plan, contract: Contract, beside: Sequence[str] | None = None) -> Population:
+    """The units of a contract's table in the attributes and levels that the policy's mechanism counts; if others are
+    named `beside`, in all of them exactly.
+
+    Raises ConfigurationError where the contract has other attributes, levels or labels than the policy's, or another
+    privacy unit; FileFault where the table can't be read.
+    """
+    view = joint(plan.protection.views().values())
+    own = _levels(plan, contract, view.levels)
+    if beside is not None:
+        names = dict.fromkeys((*own, *beside))
+        view = View({name: _exact(plan, contract, name) for name in names})
+        own = view.levels
+    task = CountingTask(contract, view.names, {"all": View(own)})
+    found = count_table(open_source(contract, view.names), task, serial())
+    if found.people is None:
+        cells = found.histograms["all"]
+        return Population(contract.id, view, cells, cells.counts)
+    return _persons(contract, view, found.people)
+
+
+def _levels(plan: Plan, contract: Contract, levels: Mapping[str, Level]) -> Mapping[str, Level]:
+    """The policy's levels as the population's contract has them: the same labels in the same order."""
+    found: dict[str, Level] = {}
+    for name, level in levels.items():
+        attribute = contract.by_name.get(name)
+        own = None if attribute is None else attribute.hierarchy
+        if own is None or level.name not in own.names or own.level(level.name).labels != level.labels:
+            expected = f"a population whose contract has {name!r} at {level.name!r} with the values of the policy's"
+            raise ConfigurationError(_problem(plan, contract, f"{name!r} is another attribute there", expected))
+        found[name] = own.level(level.name)
+    unit, own_unit = contract.unit, plan.bundle.contract.unit
+    if (unit.person is None, unit.rows) != (own_unit.person is None, own_unit.rows):
+        expected = f"a population of the policy's privacy unit: {own_unit}, at most {own_unit.rows} rows"
+        found_unit = f"its privacy unit is {unit}, at most {unit.rows} rows"
+        raise ConfigurationError(_problem(plan, contract, found_unit, expected))
+    return found
+
+
+def _exact(plan: Plan, contract: Contract, name: str) -> Level:
+    attribute = contract.by_name.get(name)
+    if attribute is None or attribute.hierarchy is None:
+        expected = "a population whose contract has it with a domain, or knownToAttackers: false"
+        raise ConfigurationError(_problem(plan, contract, f"{name!r} is no attribute with a domain there", expected))
+    return attribute.hierarchy.level(EXACT)
+
+
+def _problem(plan: Plan, contract: Contract, found: str, expected: str) -> Problem:
+    where = f"audit population {contract.id}"
+    return Problem(str(plan.bundle.document.path), None, where, found, expected, code=Code.CONTRACT)
+
+
+def _persons(contract: Contract, view: View, people: RowsByPerson) -> Population:
+    """Distinct persons by their rows: a person is a line of how many rows are in which cells."""
+    from scipy.sparse import csr_array
+
+    of, codes, counts = bounded_entries(people, contract.unit.rows, SecretKey(_NO_SECRET, injected=True))
+    cells = collapse(view.names, view.sizes, codes, counts)
+    lines, members = _distinct(of, _places(cells, codes), counts)
+    starts = np.cumsum([0, *map(len, lines)])
+    entries = np.array([entry for line in lines for entry in line], dtype=np.int64).reshape(-1, 2)
+    rows = csr_array((entries[:, 1], entries[:, 0], starts), shape=(len(lines), len(cells)))
+    return Population(contract.id, view, cells, members, rows)
+
+
+def _places(cells: Histogram, codes: list[Integers]) -> Integers:
+    """The place of each tuple among the cells."""
+    known = {key: at for at, key in enumerate(zip(*(column.tolist() for column in cells.codes), strict=True))}
+    return np.array([known[key] for key in zip(*(column.tolist() for column in codes), strict=True)], dtype=np.int64)
+
+
+def _distinct(of: Integers, cell: Integers, counts: Counts) -> tuple[list[tuple[tuple[int, int], ...]], Counts]:
+    """The distinct lines, and how many persons have each."""
+    if not len(of):
+        return [], np.zeros(0, dtype=np.int64)
+    order = np.lexsort((cell, of))
+    entries = list(zip(cell[order].tolist(), counts[order].tolist(), strict=True))
+    starts = np.flatnonzero(np.diff(of[order], prepend=-1)).tolist()
+    tally: dict[tuple[tuple[int, int], ...], int] = {}
+    for start, stop in zip(starts, [*starts[1:], len(entries)], strict=True):
+        line = tuple(entries[start:stop])
+        tally[line] = tally.get(line, 0) + 1
+    return list(tally), np.array(list(tally.values()), dtype=np.int64)

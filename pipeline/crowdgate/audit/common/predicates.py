@@ -1,0 +1,177 @@
+"""Predicates: what an attacker answers with. A box of cells, a condition on the tag, and a share of what is left, taken
+by a hash of the raw record.
+
+The hash is a fresh random function of the whole record with its tag. Records are distinct by their tags (two of n are
+equal with a probability below n^2 / 2^64), so that the hash matches each of m records independently: their number is
+Binomial(m, share), which is drawn in place of hashes and tags (tests/audit draw both, and compare).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from hashlib import blake2b
+from typing import Protocol
+
+import numpy as np
+
+from crowdgate.audit.common.population import DrawnTable, Population, Rng, Tags
+from crowdgate.histogram import Mask
+
+GRID = 1 << 64
+"""Shares are whole multiples of 1/GRID: a hash of 64 bits that is below a threshold."""
+ALL_BITS = GRID - 1
+
+
+class TagCondition(Protocol):
+    """A condition on tags."""
+
+    @property
+    def weight(self) -> Fraction:
+        """The share of all 2^64 tags that meet it."""
+
+    def __call__(self, tags: Tags) -> Mask:
+        """Which tags meet it."""
+
+
+@dataclass(frozen=True)
+class TagBits:
+    """The bits that `mask` marks are those of `value`; the number that the others make is less than `below` (None: it
+    may be any)."""
+
+    mask: int
+    value: int
+    below: int | None = None
+
+    @property
+    def weight(self) -> Fraction:
+        return Fraction(1, 1 << self.mask.bit_count()) if self.below is None else Fraction(self.below, GRID)
+
+    def __call__(self, tags: Tags) -> Mask:
+        found: Mask = (tags & np.uint64(self.mask)) == np.uint64(self.value & self.mask)
+        free = ALL_BITS & ~self.mask
+        if self.below is not None and self.below < 1 << free.bit_count():
+            # spreading a number over marked places keeps the order of numbers
+            found &= (tags & np.uint64(free)) < np.uint64(deposit_bits(self.below, free))
+        return found
+
+
+@dataclass(frozen=True)
+class TagRange:
+    """From `low` to `high`, both included, with the last `bits` bits of `value`."""
+
+    low: int
+    high: int
+    bits: int = 0
+    value: int = 0
+
+    @property
+    def weight(self) -> Fraction:
+        step, first = 1 << self.bits, self.value
+        return Fraction((self.high - first) // step - (self.low - 1 - first) // step, GRID)
+
+    def __call__(self, tags: Tags) -> Mask:
+        mask = np.uint64((1 << self.bits) - 1)
+        inside: Mask = (tags >= np.uint64(self.low)) & (tags <= np.uint64(self.high))
+        inside &= (tags & mask) == (np.uint64(self.value) & mask)
+        return inside
+
+
+@dataclass(frozen=True)
+class TagHash:
+    """The keyed BLAKE2b of the tag, by which records are distinct, meets `of`. Over keys its weight is that of `of`; of
+    one key it differs by a relative 2^-32 / sqrt(weight of `of`), as that of a random function does."""
+
+    key: bytes
+    of: TagCondition
+
+    @property
+    def weight(self) -> Fraction:
+        return self.of.weight
+
+    def __call__(self, tags: Tags) -> Mask:
+        return self.of(hash_tags(tags, self.key))
+
+
+def hash_tags(tags: Tags, key: bytes) -> Tags:
+    """The keyed BLAKE2b of each tag, 64 bits of it."""
+    found = b"".join(blake2b(each.tobytes(), digest_size=8, key=key).digest() for each in tags)
+    return np.frombuffer(found, dtype=np.uint64)
+
+
+def deposit_bits(number: int, places: int) -> int:
+    """The bits of a number in the marked places, last in the last."""
+    found, place = 0, 1
+    while number:
+        if places & place:
+            found |= place * (number & 1)
+            number >>= 1
+        place <<= 1
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Predicate:
+    """A unit matches if it has a row in one of the `cells` (None: any), its tag meets `tags` (None: any), and the hash
+    takes it, which is so for `share` of all records (a multiple of 2^-64). With `unknown` no record matches that an
+    attacker knows who knows all others: only the target can. That lowers the weight by at most n / 2^64, which is not
+    counted."""
+
+    cells: Mask | None = None
+    tags: TagCondition | None = None
+    share: Fraction = Fraction(1)
+    unknown: bool = False
+
+    def aside(self) -> "Predicate":
+        """The same without any record that is known."""
+        return replace(self, unknown=True)
+
+    def weight(self, population: Population) -> Fraction:
+        """The exact weight under D."""
+        on_tags = Fraction(1) if self.tags is None else self.tags.weight
+        return self.share * on_tags * Fraction(population.among(self.cells), population.size)
+
+    def matches(self, drawn: DrawnTable, rng: Rng) -> int:
+        """How many units of the table match."""
+        found = self._met(drawn)
+        return found if self.share == 1 else int(rng.binomial(found, float(self.share)))
+
+    def _met(self, drawn: DrawnTable) -> int:
+        """How many units meet all but the hash."""
+        if self.unknown:
+            units = drawn.population.having(self.cells)
+            return int(units is None or units[drawn.target])
+        return drawn.having(self.cells) if self.tags is None else int(np.count_nonzero(self.marked(drawn)))
+
+    def marked(self, drawn: DrawnTable) -> Mask:
+        """Which units, in the order of the table, are in the box and meet the condition on tags."""
+        found = np.ones(drawn.n, dtype=np.bool_) if self.tags is None else self.tags(drawn.tags)
+        units = drawn.population.having(self.cells)
+        return found if units is None else found & units[drawn.who]
+
+    def isolates(self, drawn: DrawnTable, rng: Rng) -> bool:
+        """Whether exactly one unit matches (Cohen, Nissim 2020, Definition 3.1 of the arXiv version)."""
+        return self.matches(drawn, rng) == 1
+
+
+@dataclass(frozen=True, eq=False)
+class PredicatePerUnit:
+    """A predicate for every unit: full predicate singling out (Cohen, Nissim, arXiv version, Definition 3.7). None of
+    them takes a share only."""
+
+    predicates: Sequence[Predicate]
+
+    def weight(self, population: Population) -> Fraction:
+        """The greatest of their weights."""
+        return max(each.weight(population) for each in self.predicates)
+
+    def isolates(self, drawn: DrawnTable, rng: Rng) -> bool:
+        """Whether each matches exactly one unit, and every unit has its own."""
+        if len(self.predicates) != drawn.n or any(each.share != 1 for each in self.predicates):
+            return False
+        matched = [np.flatnonzero(each.marked(drawn)) for each in self.predicates]
+        return all(len(units) == 1 for units in matched) and len({int(units[0]) for units in matched}) == drawn.n
+
+
+def greatest_share(weight: Fraction, most: Fraction) -> Fraction:
+    """The greatest share on the grid with which a box of that weight has at most the weight `most`."""
+    return Fraction(1) if weight <= most else Fraction(int(most / weight * GRID), GRID)

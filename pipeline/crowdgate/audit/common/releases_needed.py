@@ -1,0 +1,49 @@
+"""How many releases make it likely that limits by betting (accounting/bets.py) let a harmless mechanism pass.
+
+An upper limit excludes what is at stake if the mean over all bets b of the product of 1 - b + b V over the releases is
+1/alpha or more. V is what a release leaves of the attacker's failures, in parts of what the limit would leave: its mean
+is 1 where the limit is just reached, and above 1 (`growth`) of a harmless mechanism. The mean over bets is at least the
+product at one bet, divided by their number. Its logarithm is a sum over releases; its mean and variance are those of a
+Taylor series of second order in V, and the sum is taken for normal (central limit theorem). So the number is an
+approximation, and tests/audit/test_enough.py measures the probability by playing.
+"""
+
+import math
+from fractions import Fraction
+from statistics import NormalDist
+
+from crowdgate.accounting.bets import BETS
+from crowdgate.audit.common.too_few_trials import POWER
+from crowdgate.limits import MOST_RELEASES
+
+CLAIMS = Fraction(5, 100)
+"""The probability, at most, that an audit claims something of a harmless mechanism: its claims share one level."""
+_CHOOSING = 10
+"""Every tenth release chooses attacks: the first of ten."""
+
+
+def releases_needed(growth: float, spread: float, alpha: Fraction, limits: int) -> int | None:
+    """The number of releases with which all of so many limits pass with probability POWER; None if no number
+    that a policy can state suffices.
+
+    `spread` is the standard deviation of V divided by its mean. Each limit may fail with an equal share of what claims
+    leave of 1 - POWER (union bound).
+    """
+    if growth <= 1:
+        return None
+    quantile = NormalDist().inv_cdf(float(1 - (1 - POWER - CLAIMS) / limits))
+    found = [_estimating(float(bet), growth, spread, float(alpha), quantile) for bet in BETS]
+    estimating = min((each for each in found if each is not None), default=MOST_RELEASES)
+    releases = estimating + math.ceil(estimating / (_CHOOSING - 1))
+    return releases if releases <= MOST_RELEASES else None
+
+
+def _estimating(bet: float, growth: float, spread: float, alpha: float, quantile: float) -> int | None:
+    """The releases that estimate, by one bet: the least T with T drift - quantile sqrt(T) deviation >= needed."""
+    whole = 1 + bet * (growth - 1)
+    deviation, needed = bet * growth * spread / whole, math.log(len(BETS) / alpha)
+    drift = math.log(whole) - deviation**2 / 2
+    if drift <= 0:
+        return None
+    half = quantile * deviation
+    return math.ceil(((half + math.sqrt(half**2 + 4 * drift * needed)) / (2 * drift)) ** 2)

@@ -1,0 +1,143 @@
+"""What a run of an audit has played so far, on disk: a killed run goes on where it was stopped.
+
+A line says of which audit it is, with which seed; then one line a batch, each on disk before the next is played. What
+is played does not depend on when: batches have streams of their own.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from crowdgate.errors import EnvironmentFault, VerificationFailed
+from crowdgate.system import permissions
+
+
+@dataclass(frozen=True)
+class TrialBatch:
+    """Trials of one game: its number in the audit, the number of the batch in it, and how many trials."""
+
+    game: int
+    at: int
+    trials: int
+
+
+class GameTally(Protocol):
+    """What trials came to."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is kept."""
+
+
+class StoredGame(Protocol):
+    """A game whose batches are kept."""
+
+    def read(self, said: dict[str, Any], trials: int) -> Any:
+        """The tally that was written as `said`. Raises ValueError, KeyError or TypeError for one that can't be that of
+        so many trials."""
+
+
+@dataclass(frozen=True, eq=False)
+class SavedProgress:
+    """Batches that are played, and the open file that further ones are added to."""
+
+    seed: str
+    played: dict[TrialBatch, Any]
+    _file: BinaryIO
+
+    def add(self, batch: TrialBatch, tally: GameTally) -> None:
+        """Keep a batch: it is on disk when this returns."""
+        _append(self._file, {**asdict(batch), "tally": tally.to_json()})
+        self.played[batch] = tally
+
+
+def seed_of(path: Path) -> str | None:
+    """The seed of the run that left this file, or None where there is none to go on with."""
+    try:
+        lines = _whole_lines(path.read_bytes())
+        return str(json.loads(lines[0])["seed"]) if lines else None
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError):
+        raise _other_audit(path) from None
+
+
+def begin(path: Path, digest: str, seed: str, access: permissions.Access = permissions.AUDIT_RECORD) -> None:
+    """The file of the audit `digest` with this seed, of which nothing is played: a run that is stopped while its games
+    are prepared goes on with the seed, too."""
+    with os.fdopen(permissions.open_file(path, os.O_WRONLY | os.O_TRUNC, access), "wb") as file:
+        _append(file, {"audit": digest, "seed": seed})
+
+
+@contextmanager
+def open_progress(
+    path: Path,
+    digest: str,
+    seed: str,
+    batches: Sequence[TrialBatch],
+    games: Sequence[StoredGame],
+    access: permissions.Access = permissions.AUDIT_RECORD,
+) -> Iterator[SavedProgress]:
+    """The batches of the audit `digest` with this seed that a run has played, and their file, which is made if need be.
+
+    A last line that was not written to its end is dropped. Raises VerificationFailed for a file of another audit or
+    another seed, EnvironmentFault while another run holds it.
+    """
+    handle = permissions.open_file(path, os.O_RDWR, access)
+    with os.fdopen(handle, "r+b") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise EnvironmentFault(f"{path}: another run plays this audit") from None
+        lines = _whole_lines(file.read())
+        file.truncate(sum(map(len, lines)))
+        file.seek(0, os.SEEK_END)
+        if not lines:
+            _append(file, {"audit": digest, "seed": seed})
+        yield SavedProgress(seed, _read(path, lines, digest, seed, batches, games), file)
+
+
+def _read(
+    path: Path,
+    lines: Sequence[bytes],
+    digest: str,
+    seed: str,
+    batches: Sequence[TrialBatch],
+    games: Sequence[StoredGame],
+) -> dict[TrialBatch, Any]:
+    known, played = set(batches), dict[TrialBatch, Any]()
+    try:
+        for at, line in enumerate(map(json.loads, lines)):
+            if at == 0:
+                if line != {"audit": digest, "seed": seed}:
+                    raise _other_audit(path)
+                continue
+            tally = line.pop("tally")
+            batch = TrialBatch(**line)
+            if batch not in known:
+                raise _other_audit(path)
+            played[batch] = games[batch.game].read(tally, batch.trials)
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        raise _other_audit(path) from None
+    return played
+
+
+def _other_audit(path: Path) -> VerificationFailed:
+    return VerificationFailed(
+        f"{path}: what was played there is not of this audit with this seed; remove the file to begin anew, which"
+        " counts as a further attempt"
+    )
+
+
+def _whole_lines(data: bytes) -> list[bytes]:
+    return [line for line in data.splitlines(keepends=True) if line.endswith(b"\n")]
+
+
+def _append(file: BinaryIO, value: dict[str, Any]) -> None:
+    file.write(json.dumps(value, separators=(",", ":")).encode() + b"\n")
+    file.flush()
+    os.fsync(file.fileno())

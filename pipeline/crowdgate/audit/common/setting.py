@@ -1,0 +1,94 @@
+"""What the audits of all questions are set by: the policy's section, the population, the code and its libraries."""
+
+import hashlib
+import platform
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from crowdgate.audit.common.observation import PublicKnowledge
+from crowdgate.audit.common.policy_mechanism import PolicyMechanism
+from crowdgate.audit.common.population import Population
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.kind.plan import Plan
+from crowdgate.policy.policy import AuditSpec
+
+LIBRARIES = ("cryptography", "numpy", "opendp", "pyarrow", "scipy")
+
+
+def audit_spec(plan: Plan, overrides: Mapping[str, Any] | None = None) -> AuditSpec:
+    """How the policy says that it is audited, with `overrides` of the command line (texts).
+
+    Raises ConfigurationError for an override that no policy could state.
+    """
+    own = plan.bundle.policy.spec.audit or AuditSpec()
+    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    if not given:
+        return own
+    try:
+        read = AuditSpec.model_validate(given)
+    except ValidationError as error:
+        problems = [
+            Problem(
+                "command line", None, f"--{each['loc'][0]}", "not usable", each["msg"].removeprefix("Value error, ")
+            )
+            for each in error.errors(include_url=False, include_input=False)
+        ]
+        raise ConfigurationError(problems) from None
+    return own.model_copy(update={name: getattr(read, name) for name in given})
+
+
+def unread_outputs(plan: Plan, known: PublicKnowledge) -> tuple[str, ...]:
+    """What is drawn, and read by no attacker."""
+    rng = np.random.default_rng(0)
+    seen = PolicyMechanism(plan.protection).apply(known.population.draw(2, rng), known, rng).seen
+    return () if seen is None else seen.unread
+
+
+def common_fields(plan: Plan, population: Population, confidential: bool) -> dict[str, Any]:
+    """What the settings of all questions say of a policy and the population that it is audited on."""
+    bundle = plan.bundle
+    return {
+        "policy": bundle.policy.metadata.name, "version": bundle.policy.metadata.version,
+        "policy_digest": bundle.digest, "mechanism": plan.protection.kind.name, "epsilon": plan.guarantee.epsilon,
+        "delta": plan.guarantee.delta, "contract": bundle.contract.id, "population": population.name,
+        "population_digest": digest_of_population(population), "population_size": population.size,
+        "code": code_digest(), "libraries": libraries(), "confidential": confidential,
+    }  # fmt: skip
+
+
+def digest_of_population(population: Population) -> str:
+    """SHA-256 of the distinct units, their numbers, and the attributes and levels that they are told apart by."""
+    total = hashlib.sha256()
+    for name, level in population.levels.items():
+        total.update(repr((name, level.name, level.labels)).encode())
+    for column in (*population.cells.codes, population.members):
+        total.update(np.ascontiguousarray(column, dtype=np.int64).tobytes())
+    if population.rows is not None:
+        for part in (population.rows.indptr, population.rows.indices, population.rows.data):
+            total.update(np.ascontiguousarray(part, dtype=np.int64).tobytes())
+    return total.hexdigest()
+
+
+@cache
+def code_digest() -> str:
+    """SHA-256 of the installed package: its version and every Python file."""
+    package = Path(__file__).parents[2]
+    total = hashlib.sha256(version("crowdgate").encode())
+    for path in sorted(package.rglob("*.py")):
+        total.update(
+            f"\n{path.relative_to(package).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}".encode()
+        )
+    return total.hexdigest()
+
+
+def libraries() -> dict[str, str]:
+    """The versions of what draws and computes; OpenDP's only where it is installed, as `check` does without it."""
+    found = {name: version(name) for name in LIBRARIES if find_spec(name) is not None}
+    return {"python": platform.python_version(), **found}

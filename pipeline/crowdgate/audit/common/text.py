@@ -1,0 +1,50 @@
+"""What the words and pages of all audits share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+
+from crowdgate.accounting.numbers import decimal
+from crowdgate.audit.common.record import AuditSetting, RecordedAudit
+from crowdgate.candidate import Measurement, Number
+from crowdgate.gate import Outcome
+
+OUTCOMES = {Outcome.PASS: "pass", Outcome.FAIL: "fail", Outcome.INCONCLUSIVE: "cannot tell"}
+"""How an audit ended, for people."""
+
+
+@dataclass(frozen=True)
+class AuditListing:
+    """A table for people; `text` are the columns that hold text."""
+
+    title: str
+    titles: tuple[str, ...]
+    rows: list[list[str]]
+    text: tuple[int, ...]
+
+
+def facts_of(record: RecordedAudit) -> Mapping[str, str]:
+    """What repeats an audit."""
+    setting: AuditSetting = record.setting
+    return {
+        "policy digest": setting.policy_digest, "mechanism": setting.mechanism, "population": setting.population,
+        "population digest": setting.population_digest, "seed": record.seed, "made": str(record.made),
+        "setting digest": record.digest, "code": setting.code, **setting.libraries,
+    }  # fmt: skip
+
+
+def number_text(value: Number) -> str:
+    """A measured number, to the nearest."""
+    return f"{float(value):.4g}"
+
+
+def measurement_text(measured: Measurement, digits: int) -> tuple[str, str, str]:
+    """A measured number with its ends, which are rounded away from it."""
+    lower = decimal(float(measured.lower), digits, least=True)
+    return number_text(measured.value), lower, decimal(float(measured.upper), digits)
+
+
+def measurement_json(measured: Measurement) -> dict[str, float | None]:
+    """The same for programs; without what is not finite."""
+    told = {"value": measured.value, "lower": measured.lower, "upper": measured.upper}
+    return {name: float(each) if isfinite(each) else None for name, each in told.items()}

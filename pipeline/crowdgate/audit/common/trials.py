@@ -1,0 +1,131 @@
+"""All games of an audit: played in batches, in this process or in several, and added up to what its record holds.
+
+The counts are the same however many processes play, in whatever order, and wherever a run was stopped and went on.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context, parent_process
+from pathlib import Path
+from threading import Thread
+from typing import Any, Protocol
+
+from crowdgate.audit.common.saved_progress import TrialBatch, open_progress
+from crowdgate.system import permissions
+from crowdgate.system.core_dumps import disable_core_dumps
+
+Progress = Callable[[int, int], None]
+"""(trials that are played, trials in all)."""
+
+
+class Game(Protocol):
+    """What is played of one mechanism. A batch depends on its number alone, and on what the game holds."""
+
+    def batches(self, trials: int) -> Iterator[tuple[int, int]]:
+        """(number of the batch, its trials)."""
+
+    def batch(self, at: int, trials: int) -> Any:
+        """The tally of one batch."""
+
+    def read(self, said: dict[str, Any], trials: int) -> Any:
+        """See `partial.Kept`."""
+
+    def played(self, tallies: Mapping[int, Any], must: Any, note: str, rate: float | None) -> Any:
+        """What is recorded of the tallies of all batches, by their numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScheduledGame:
+    """A game with its number of trials; what an audit that works must find of its mechanism, and what that tells."""
+
+    game: Game
+    trials: int
+    must: str
+    note: str
+    rate: float | None = None
+    """The success that is claimed of the best attacker on one that must be caught."""
+
+
+Schedule = Sequence[ScheduledGame]
+Executor = Callable[[Schedule, Sequence[TrialBatch]], Iterable[tuple[TrialBatch, Any]]]
+"""Plays batches of a schedule, in any order and anywhere."""
+
+
+def batches(schedule: Schedule) -> list[TrialBatch]:
+    """All batches of all games."""
+    return [
+        TrialBatch(number, at, trials)
+        for number, each in enumerate(schedule)
+        for at, trials in each.game.batches(each.trials)
+    ]
+
+
+def play_games(
+    schedule: Schedule,
+    path: Path,
+    digest: str,
+    seed: str,
+    executor: Executor,
+    progress: Progress | None = None,
+    access: permissions.Access = permissions.AUDIT_RECORD,
+) -> tuple[Any, ...]:
+    """What every game came to. What is played is kept at `path` (see `partial`), from where a run goes on."""
+    every = batches(schedule)
+    with open_progress(path, digest, seed, every, [each.game for each in schedule], access) as partial:
+        total = sum(batch.trials for batch in every)
+        for batch, tally in executor(schedule, [batch for batch in every if batch not in partial.played]):
+            partial.add(batch, tally)
+            if progress is not None:
+                progress(sum(each.trials for each in partial.played), total)
+        return tuple(_game_results(at, each, partial.played) for at, each in enumerate(schedule))
+
+
+def serial(schedule: Schedule, missing: Sequence[TrialBatch]) -> Iterator[tuple[TrialBatch, Any]]:
+    """One batch after another in this process."""
+    for batch in missing:
+        yield batch, schedule[batch.game].game.batch(batch.at, batch.trials)
+
+
+def processes(count: int) -> Executor:
+    """So many batches at once, each in a process of its own."""
+
+    def over(schedule: Schedule, missing: Sequence[TrialBatch]) -> Iterator[tuple[TrialBatch, Any]]:
+        pool = ProcessPoolExecutor(min(count, max(1, len(missing))), get_context("spawn"), _start_worker, (schedule,))
+        try:
+            for found in as_completed([pool.submit(_play_batch, batch) for batch in missing]):
+                yield found.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    return serial if count == 1 else over
+
+
+_HELD: list[Schedule] = []
+"""Of a process that plays: the schedule, sent once."""
+
+
+def _start_worker(schedule: Schedule) -> None:
+    disable_core_dumps()
+    _HELD[:] = [schedule]
+    Thread(target=_exit_with_parent, daemon=True).start()
+
+
+def _exit_with_parent() -> None:
+    """A run that is killed leaves no process behind."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _play_batch(batch: TrialBatch) -> tuple[TrialBatch, Any]:
+    return next(serial(_HELD[0], [batch]))
+
+
+def _game_results(number: int, of: ScheduledGame, tallies: Mapping[TrialBatch, Any]) -> Any:
+    own = {
+        batch.at: tally for batch, tally in sorted(tallies.items(), key=lambda each: each[0].at) if batch.game == number
+    }
+    return of.game.played(own, of.must, of.note, of.rate)

@@ -1,0 +1,104 @@
+"""An audit on the policy's own table: advice for the curator, of which nothing is public but that it ended.
+
+It is a look at the table: the ledger says so before anything is read, and marks the policies that come after. What is
+found lies in the private folder; the ledger holds salted commitments only.
+"""
+
+import secrets
+from dataclasses import replace
+from typing import Any
+
+from crowdgate.audit.common.audit import AuditProcedure, AuditRequest, ledger_of, subject_of
+from crowdgate.audit.common.record_io import digest_of
+from crowdgate.audit.common.setting import audit_spec
+from crowdgate.audit.common.stored_records import USUAL, AuditRuntime, partial_file, play_audit
+from crowdgate.candidate import AuditQuestion
+from crowdgate.errors import Crashed, VerificationFailed
+from crowdgate.kind.plan import Plan
+from crowdgate.ledger.access_log import TABLE_AUDITED
+from crowdgate.ledger.audits import BEGUN, KEPT_PRIVATE
+from crowdgate.ledger.ledger import Ledger
+from crowdgate.ledger.private import private_file, private_folder, read_private, write_private
+from crowdgate.planning.plan import plan_policy
+from crowdgate.sources import open_source
+from crowdgate.system import permissions
+
+ENDED = "The audit on the confidential table has ended; what it came to is in the private folder beside the ledger."
+
+
+def audit_table(asking: AuditProcedure[Any, Any], asked: AuditRequest, how: AuditRuntime = USUAL) -> str:
+    """Ask a question of a policy on its own table, and return the line that may be shown: the same whatever the table
+    holds, also where nothing could be played on it. So are the lines of the ledger: a look, an attempt, something that
+    is kept.
+
+    Raises ConfigurationError, LedgerRefused, FileFault and EnvironmentFault before anything is read, Crashed where a
+    signal ends it.
+    """
+    plan = plan_policy(asked.policy)
+    asking.ready()
+    audit_spec(plan, asked.overrides)
+    ledger = ledger_of(plan, asked.ledger)
+    open_source(plan.bundle.contract, tuple(dict.fromkeys((*plan.columns, *(asking.beside(plan) or ())))))
+    ledger.record(TABLE_AUDITED, plan.bundle.contract.population)
+    subject, name = subject_of(plan, asking.question), _name(plan, asking.question)
+    before = _lines(ledger, subject)
+    held: dict[str, Any] | None
+    try:
+        held = _read(asking, plan, asked, ledger, replace(how, progress=None))
+    except Exception as error:
+        held = {"digest": None, "stopped": f"{type(error).__name__}: {error}"}
+    except BaseException:  # a signal: what was played is kept, and goes on with the next call
+        held = None
+    if held is None:
+        raise Crashed()
+    _store_record(ledger, subject, name, held, begun=_lines(ledger, subject) > before)
+    return ENDED
+
+
+def _read(
+    asking: AuditProcedure[Any, Any], plan: Plan, asked: AuditRequest, ledger: Ledger, how: AuditRuntime
+) -> dict[str, Any]:
+    """What is kept: the record, or the one that there is already."""
+    spec, units, name = (
+        audit_spec(plan, asked.overrides),
+        asking.people(plan, plan.bundle.contract),
+        _name(plan, asking.question),
+    )
+    table = asking.table(plan, spec, units, ledger, confidential=True)
+    known = _stored_record(ledger, name)
+    digest = digest_of(table.setting)
+    if known is not None and known["digest"] == digest:
+        return known
+    private_folder(ledger.path)
+    # what was played of another table, if a run was killed, stands in no one's way
+    partial = partial_file(private_file(ledger.path, ledger.id, f"{name}/{digest[:16]}"))
+    record = play_audit(table, partial, how, permissions.PRIVATE_RECORD)
+    partial.unlink(missing_ok=True)
+    return {"digest": record.digest, "record": record.model_dump(mode="json")}
+
+
+def _store_record(ledger: Ledger, subject: str, name: str, held: dict[str, Any], *, begun: bool) -> None:
+    """Keep it, with the lines that every such audit leaves."""
+    if not begun:
+        ledger.record(BEGUN, subject, secrets.token_hex(32))
+    ledger.record(KEPT_PRIVATE, subject, write_private(ledger.path, ledger.id, name, held))
+
+
+def _lines(ledger: Ledger, subject: str) -> int:
+    return sum(line.event == BEGUN and line.subject == subject for line in ledger.journal())
+
+
+def _stored_record(ledger: Ledger, name: str) -> dict[str, Any] | None:
+    """What is kept, if the ledger committed to it."""
+    known = {line.commitment for line in ledger.journal() if line.event == KEPT_PRIVATE and line.commitment}
+    try:
+        found, committed = read_private(private_file(ledger.path, ledger.id, name), known)
+        return dict(found) if committed else None
+    except VerificationFailed:
+        return None
+
+
+def _name(plan: Plan, question: AuditQuestion) -> str:
+    metadata = plan.bundle.policy.metadata
+    kind = "audit" if question is AuditQuestion.SINGLING_OUT else question
+    return f"{kind}/{metadata.name}/{metadata.version}/{plan.bundle.digest[:16]}"

@@ -1,0 +1,101 @@
+"""A release as those see it who know some attributes of a target and want one more."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.audit.inference.secret import Codes, Floats, Secret
+from crowdgate.audit.inference.source_table import distinct_tuples
+from crowdgate.hierarchy import Level, coarser_codes
+from crowdgate.histogram import Histogram
+from crowdgate.kind.mechanism_output import MechanismOutput
+from crowdgate.noisy_counts.mechanism_output import NoisyCounts
+
+
+@dataclass(frozen=True, eq=False)
+class TargetAttributes:
+    """What is known of targets, as a release tells it: distinct tuples of attributes at the levels of the release
+    (`codes`, one array each)."""
+
+    levels: Mapping[str, Level]
+    codes: Mapping[str, Codes]
+    size: int
+
+    def at(self, name: str, level: Level) -> Codes:
+        """The codes of an attribute at a level."""
+        own = self.levels[name]
+        return (
+            self.codes[name]
+            if own is level
+            else np.asarray(coarser_codes(own, level)[self.codes[name]], dtype=np.int64)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RowsByLabel:
+    """Released rows in what is known of a target (a code array each) and in the secret: counts by labels. `noise` is
+    the standard deviation of each count."""
+
+    levels: Mapping[str, Level]
+    codes: Mapping[str, Codes]
+    weights: Floats
+    noise: float = 0.0
+
+
+def rows_of(seen: MechanismOutput, secret: Secret, known: tuple[str, ...], prior: Floats) -> RowsByLabel | None:
+    """The released rows, whoever's they are, by the known attributes that are released. None where no rows are ever
+    released, or not the secret."""
+    if seen.released_rows is None or secret.name not in seen.levels:
+        return None
+    levels = {name: level for name, level in seen.levels.items() if name in known}
+    return rows_by_label(seen.released_rows, levels, secret, seen.levels[secret.name], prior)
+
+
+def rows_by_label(
+    rows: Histogram, levels: Mapping[str, Level], secret: Secret, told: Level, prior: Floats
+) -> RowsByLabel:
+    """Rows by distinct tuples of some attributes, and by the labels of the secret."""
+    columns = {name: np.asarray(rows.codes[rows.names.index(name)], dtype=np.int64) for name in levels}
+    tuples = distinct_tuples(list(columns.values()), len(rows), levels)
+    labels = np.asarray(rows.codes[rows.names.index(secret.name)], dtype=np.int64)
+    found = tuples.by_label(labels, len(told), rows.counts)
+    return RowsByLabel(
+        levels, dict(zip(levels, tuples.codes, strict=True)), counts_at_level(found, secret, told, prior)
+    )
+
+
+def table_of(table: NoisyCounts, secret: Secret, known: tuple[str, ...], prior: Floats) -> RowsByLabel | None:
+    """A noisy table in the same way, counts below 0 as 0. None where it does not tell the secret, or nothing else."""
+    levels = {name: level for name, level in table.levels.items() if name in known}
+    if secret.name not in table.levels or not levels:
+        return None
+    names = list(table.levels)
+    aside = tuple(at for at, name in enumerate(names) if name not in levels and name != secret.name)
+    counts = np.maximum(table.counts.sum(axis=aside), 0).astype(np.float64)
+    kept = [name for name in names if name in levels or name == secret.name]
+    last = np.moveaxis(counts, kept.index(secret.name), -1)
+    codes = np.unravel_index(np.arange(int(np.prod(last.shape[:-1]))), last.shape[:-1])
+    order = [name for name in kept if name != secret.name]
+    told = table.levels[secret.name]
+    return RowsByLabel(
+        {name: levels[name] for name in order},
+        {name: np.asarray(each, dtype=np.int64) for name, each in zip(order, codes, strict=True)},
+        counts_at_level(last.reshape(-1, len(told)), secret, told, prior),
+        float(np.sqrt(table.variance * np.prod([table.counts.shape[at] for at in aside]))),
+    )
+
+
+def counts_at_level(weights: npt.NDArray[np.generic], secret: Secret, told: Level, prior: Floats) -> Floats:
+    """Counts at the level that is told as counts at the secret's own: added up, or each divided as its labels are among
+    all people (`prior`: what the population tells anybody)."""
+    if told is secret.level:
+        return np.asarray(weights, dtype=np.float64)
+    if len(told) > len(secret.level):
+        into = coarser_codes(told, secret.level)[:, None] == np.arange(len(secret))[None, :]
+        return np.asarray(weights @ into.astype(np.float64), dtype=np.float64)
+    up = coarser_codes(secret.level, told)
+    own = prior + 1e-12  # of labels that nobody has equally
+    found: Floats = np.asarray(weights, dtype=np.float64)[..., up] * own / np.bincount(up, own, len(told))[up]
+    return found

@@ -1,0 +1,121 @@
+"""How attribute inference is asked of a policy: what is fitted without a release, and the games that are played."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from crowdgate.audit.common.audit import AuditProcedure, FinishedAudit
+from crowdgate.audit.common.policy_mechanism import PolicyMechanism
+from crowdgate.audit.common.population import Population
+from crowdgate.audit.common.trials import ScheduledGame
+from crowdgate.audit.inference.controls import (
+    GROUP,
+    MONDRIAN,
+    MOST_UNITS,
+    TAG,
+    InferenceControl,
+    with_control_columns,
+    with_random_secret,
+)
+from crowdgate.audit.inference.findings import InferenceFindings
+from crowdgate.audit.inference.play import InferenceGame
+from crowdgate.audit.inference.reading import READING
+from crowdgate.audit.inference.record import InferenceRecord
+from crowdgate.audit.inference.secret import Floats, Secret
+from crowdgate.audit.inference.secret_case import SecretCase, secret_case
+from crowdgate.audit.inference.setting import (
+    controls_of,
+    known_attributes,
+    libraries_of_models,
+    numbers_of,
+    other_attributes,
+    policy_fields,
+    refuse,
+    secrets_of,
+    setting_of,
+    units_of,
+)
+from crowdgate.audit.inference.source_table import PARTS, SourceTable, block_count, source_table
+from crowdgate.hierarchy import EXACT
+from crowdgate.kind.plan import Plan
+from crowdgate.policy.policy import AuditSpec
+
+Inferred = FinishedAudit[InferenceRecord, InferenceFindings]
+
+
+def _schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[ScheduledGame]:
+    """The policy's own mechanism, the same question asked of its columns as they are, and the controls."""
+    table = InferenceTables(plan, spec, population, tuple(secrets_of(plan)), seed)
+    own = InferenceGame(PolicyMechanism(plan.protection), table.cases, seed, 0)
+    games = [ScheduledGame(own, spec.inference.releases, "judged", "publishes what the policy says")]
+    for number, control in enumerate(controls_of(plan), start=1):
+        cases = table.of(control)
+        also = tuple(name for name in (TAG, GROUP) if name in control.added)
+        game = InferenceGame(control, cases, seed, number, also, control.attacks)
+        games.append(ScheduledGame(game, control.releases, control.must, control.note, control.least))
+    return games
+
+
+@dataclass(frozen=True, eq=False)
+class InferenceTables:
+    """The table that is attacked and the smaller one of the controls, with what is fitted without its people: drawn and
+    fitted from the seed."""
+
+    plan: Plan
+    spec: AuditSpec
+    population: Population
+    secrets: tuple[Secret, ...]
+    seed: int
+
+    def of(self, control: InferenceControl) -> tuple[SecretCase, ...]:
+        """The cases that a control is played on."""
+        if control.must == "show":
+            return self.cases
+        return self.coined if control.name == MONDRIAN else self.controlled
+
+    @property
+    def n(self) -> int:
+        """Units of the table that is released."""
+        return units_of(self.spec, self.population.size)
+
+    @cached_property
+    def cases(self) -> tuple[SecretCase, ...]:
+        """Of the table that is released."""
+        return self._cases(self._original(self.n, 0, block_count(self.n)), 1)
+
+    @cached_property
+    def controlled(self) -> tuple[SecretCase, ...]:
+        """Of the controls' table."""
+        return self._cases(self._added(self._small), 3)
+
+    @cached_property
+    def coined(self) -> tuple[SecretCase, ...]:
+        """Of the control whose secret nothing predicts."""
+        return self._cases(self._added(with_random_secret(self._small, self._rng(4))), 5)
+
+    @cached_property
+    def _small(self) -> SourceTable:
+        return self._original(min(MOST_UNITS, self.n), 2, PARTS)
+
+    def _added(self, table: SourceTable) -> SourceTable:
+        return SourceTable(with_control_columns(table), table.public, table.units, table.known, table.secrets)
+
+    def _original(self, n: int, stream: int, blocks: int) -> SourceTable:
+        known = known_attributes(self.plan.bundle.contract)
+        return source_table(self.population, n, known, self.secrets, self._rng(stream), blocks)
+
+    def _cases(self, table: SourceTable, stream: int) -> tuple[SecretCase, ...]:
+        contract = self.plan.bundle.population  # its values may be others than those of the policy's contract
+        numbers: dict[str, Floats | None] = {
+            name: numbers_of(contract.by_name[name], EXACT) for name in self.population.levels
+        }
+        return tuple(secret_case(table, secret, numbers, self._rng(stream)) for secret in table.secrets)
+
+    def _rng(self, stream: int) -> np.random.Generator:
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(1 << 20, stream)))
+
+
+INFERENCE: AuditProcedure[InferenceRecord, InferenceFindings] = AuditProcedure(
+    READING, libraries_of_models, other_attributes, policy_fields, setting_of, refuse, _schedule
+)

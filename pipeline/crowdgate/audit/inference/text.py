@@ -1,0 +1,218 @@
+"""What an inference audit found, in words and rows for people, and as JSON for programs: the four questions that
+Francis and Wagner ask of every attack (section 2)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from crowdgate.accounting.numbers import decimal
+from crowdgate.audit.common.levels import level
+from crowdgate.audit.common.text import AuditListing, measurement_json, measurement_text, number_text
+from crowdgate.audit.inference.attacks import ATTACKS
+from crowdgate.audit.inference.baselines import BASELINES
+from crowdgate.audit.inference.findings import InferenceControlResult, InferenceEstimate
+from crowdgate.audit.inference.games import Inferred
+from crowdgate.audit.inference.record import InferenceSetting
+from crowdgate.candidate import Measurement
+from crowdgate.gate import Outcome
+
+RIGHT = ("secret", "whose", "coverage", "attack", "right", "from", "to")
+GAIN = ("secret", "whose", "coverage", "non-members (*)", "as many (*)", "gain (*)", "from", "to")
+QUESTIONS = (
+    "How is the attack carried out?",
+    "What can be learned?",
+    "How likely is it right?",
+    "For what share of people?",
+)
+STARRED = (
+    "(*) How often a guess is right that is made of the same table without the person: for exactly the people whom the"
+    " attack guesses (the paper's estimand), and for as many whom the baseline is surest of (equal coverage). The gain"
+    " is the larger precision improvement of the two, (attack - baseline)/(1 - baseline); it is left out where a"
+    " baseline is always right."
+)
+GDPR = (
+    "What is inferred about somebody who is not in a table violates nobody's privacy (Francis, Wagner, section 4.1)."
+    " This test compares with just that, by these attacks and these baselines; better ones of either kind may exist.",
+    "In the words of the GDPR (section 4.8 of the paper): one of three criteria of Opinion 05/2014 of the Article 29"
+    " Working Party is inference, the possibility to deduce, with significant probability, the value of an attribute."
+    " It says no number, and accepts inference that is merely probabilistic. The authors hold that the uncertainty that"
+    " is left of somebody who is not in the data is enough, against the attacks that are known. This test is of that"
+    " criterion, not of singling out or of linking records; its figures are of people together, and single guesses may"
+    " be right where the baseline is wrong. Whether a release is anonymous (recital 26) is for a lawyer to say: this is"
+    " a fact that he needs.",
+)
+
+
+def conclusion(found: Inferred) -> str:
+    """The outcome in a sentence."""
+    said, setting = found.findings, found.record.setting
+    if said.outcome is Outcome.INCONCLUSIVE:
+        return f"Cannot tell: {'; '.join(said.reasons)}."
+    assert said.gain is not None, "something was measured"
+    limit = f"the limit is {decimal(setting.limit, 4)}"
+    if said.outcome is Outcome.FAIL and said.beyond:
+        where = "; ".join(f"{each.secret}, {each.group}, at coverage {each.coverage:g}" for each in said.beyond)
+        return f"Not within the limit: a gain beyond it is proven of {where}; {limit}."
+    if said.outcome is Outcome.FAIL:
+        return f"Not within the limit: the gain over the baseline can be {decimal(said.gain.upper, 3)}, and {limit}."
+    if said.stricter:
+        least = decimal(said.gain.upper, 3)
+        return f"Stricter than inference alone would need: the gain of the best attack is at most {least}."
+    most = decimal(max(0.0, float(said.gain.upper)), 3)
+    return (
+        f"Within the limit: of what could be added to the baseline a release adds at most {most}, on average over"
+        f" everybody, and {limit}."
+    )
+
+
+def inference_text(found: Inferred) -> list[str]:
+    """All that must be known to read the figures."""
+    setting, said = found.record.setting, found.findings
+    secrets = ", ".join(f"{name} ({own})" for name, own in setting.secrets)
+    controls = "; ".join(f"{each.control} {_control_outcome(each.must, each.works)}" for each in said.controls)
+    return [
+        conclusion(found),
+        STARRED,
+        f"Asked: {secrets}; known of everybody: {', '.join(setting.known)}.",
+        f"One table of n = {setting.n:,} units of {setting.population}, of which {setting.releases:,} releases were"
+        f" made. Everybody in it is a target. {_left_out_text(setting)} Attacks and baselines are chosen on a fifth of"
+        " the targets and a tenth of the releases, and figures are of the others. Ends are one-sided, and hold for the"
+        " mean over releases whatever their law.",
+        *_refutations_text(found),
+        *_small_groups_text(found),
+        *_raw_columns_text(found),
+        *_outside_text(found),
+        f"Attempt {found.record.attempt} at these policy files: ends and claims at level"
+        f" {decimal(level(found.record.attempt))}.",
+        f"Controls: {controls}.",
+        *GDPR,
+        *([] if found.own else ["Set otherwise than the policy says: no gate reads this audit."]),
+    ]
+
+
+def _left_out_text(setting: InferenceSetting) -> str:
+    """What baselines did not see of their targets, and what a target is."""
+    times = f"{setting.blocks} times, each time without 1 in {setting.blocks} of the units"
+    how = "without one unit at a time (leave-one-out)" if setting.blocks >= setting.n else times
+    if setting.rows == 1:
+        return f"Baselines were fitted {how}, and asked for those."
+    return (
+        f"A unit is a person with up to {setting.rows} rows: each row is a target by itself."
+        f" Baselines were fitted {how}, with all their rows, and asked for those."
+    )
+
+
+def _control_outcome(must: str, works: bool) -> str:
+    if must == "hold":
+        return "held" if works else "was refuted"
+    return "was caught" if works else "was not caught"
+
+
+def _refutations_text(found: Inferred) -> Iterator[str]:
+    for each in found.findings.refuted:
+        yield f"Above both baselines: {each.attack} of {each.secret}, {each.group}, at coverage {each.coverage:g}."
+
+
+def _small_groups_text(found: Inferred) -> Iterator[str]:
+    for each in found.findings.few:
+        yield (
+            f"Inconclusive of {each.secret}, {each.group}: figures would be of {each.targets:,} such people, and"
+            f" {each.needed:,} are needed."
+        )
+
+
+def _raw_columns_text(found: Inferred) -> Iterator[str]:
+    for secret, gain in found.findings.shown.items():
+        own = "the baseline is always right" if gain is None else f"the gain is {decimal(gain, 3)}"
+        yield f"Looked up in the policy's attributes of every row exactly, {own} for {secret}, at coverage 1."
+
+
+def _outside_text(found: Inferred) -> Iterator[str]:
+    """The prior framework beside the non-member one (section 4.7), where it misleads."""
+    for each in found.findings.estimates:
+        if each.outside is not None and each.coverage == 1 and each.outside < float(each.base_of_these.value):
+            yield (
+                "Another way to choose a baseline, the same attack on people who were not in the release, gives"
+                f" {number_text(each.outside)} for {each.secret} in place of {number_text(each.base_of_these.value)}: a"
+                " baseline from released data can be as weak as the release (section 4.7)."
+            )
+
+
+def inference_listings(found: Inferred) -> list[AuditListing]:
+    """The precision of the best attacks; the baselines beside it; and what every attack reached."""
+    every = found.findings.estimates
+    return [
+        AuditListing("How often the best attack is right", RIGHT, [_precision_row(each) for each in every], (0, 1, 3)),
+        AuditListing(
+            "What is known without the person, and the gain", GAIN, [_improvement_row(each) for each in every], (0, 1)
+        ),
+        AuditListing(
+            "All attacks: how often they are right, and in brackets for what share they guess, by coverage",
+            ("secret", "attack", *(f"{each:g}" for each in (1, 0.1, 0.01, 0.001))),
+            [
+                [secret.secret, name, *(_precision_text(*each) for each in own)]
+                for secret in found.record.policy_results.secrets
+                for name, own in secret.precision.items()
+            ],
+            (0, 1),
+        ),
+    ]
+
+
+def _precision_text(precision: float | None, guessed: float | None) -> str:
+    return "" if precision is None or guessed is None else f"{number_text(precision)} ({guessed:.2g})"
+
+
+def _precision_row(each: InferenceEstimate) -> list[str]:
+    return [each.secret, each.group, number_text(each.predicted), each.attack, *measurement_text(each.precision, 3)]
+
+
+def _improvement_row(each: InferenceEstimate) -> list[str]:
+    return [
+        each.secret,
+        each.group,
+        number_text(each.predicted),
+        number_text(each.base_of_these.value),
+        number_text(each.base.value),
+        *(("", "", "") if each.gain is None else measurement_text(each.gain, 3)),
+    ]
+
+
+def attack_summaries() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Attacks, and baselines, with what they do."""
+    return [
+        ("Attacks", [(name, summary) for name, summary, _ in ATTACKS]),
+        ("Baselines", [(name, summary) for name, summary, _ in BASELINES]),
+    ]
+
+
+def inference_json(found: Inferred) -> dict[str, Any]:
+    """The object that `--json` prints."""
+    said = found.findings
+    return {
+        "outcome": str(said.outcome), "conclusion": inference_text(found), "reasons": list(said.reasons),
+        "path": str(found.path), "read_by_gates": found.own, "gain": _json(said.gain),
+        "estimates": [_estimate(each) for each in said.estimates],
+        "refuted": [[each.secret, each.group, each.coverage] for each in said.refuted],
+        "beyond": [[each.secret, each.group, each.coverage] for each in said.beyond],
+        "too_few": [[each.secret, each.group, each.targets, each.needed] for each in said.few],
+        "shown": dict(said.shown), "controls": {each.control: _control(each) for each in said.controls},
+        "record": found.record.model_dump(mode="json"),
+    }  # fmt: skip
+
+
+def _control(judged: InferenceControlResult) -> dict[str, Any]:
+    return {"must": judged.must, "works": judged.works, "gain": judged.gain}
+
+
+def _estimate(each: InferenceEstimate) -> dict[str, Any]:
+    return {
+        "secret": each.secret, "group": each.group, "coverage": each.coverage, "predicted": each.predicted,
+        "attack": each.attack, "baselines": list(each.baselines), "precision": _json(each.precision),
+        "baseline_of_these": _json(each.base_of_these), "baseline": _json(each.base),
+        "improvement_of_these": _json(each.improvement_of_these), "improvement": _json(each.improvement),
+        "above": _json(each.above), "p": each.p, "outside": each.outside,
+    }  # fmt: skip
+
+
+def _json(measured: Measurement | None) -> dict[str, float | None] | None:
+    return None if measured is None else measurement_json(measured)

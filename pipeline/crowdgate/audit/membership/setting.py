@@ -1,0 +1,147 @@
+"""What a membership audit of a policy will play: tables of which size, which claims, and what stands against it."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from crowdgate.accounting.numbers import decimal, exact_text
+from crowdgate.audit.common.observation import PublicKnowledge
+from crowdgate.audit.common.population import Population
+from crowdgate.audit.common.setting import common_fields, unread_outputs
+from crowdgate.audit.inference.setting import libraries_of_models
+from crowdgate.audit.membership.controls import MembershipControl, controls
+from crowdgate.audit.membership.findings import LEAST_FOUND
+from crowdgate.audit.membership.play import NAMES
+from crowdgate.audit.membership.record import MembershipSetting
+from crowdgate.candidate import Cost
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.guarantee import Guarantee, Part, replace_one_guarantee
+from crowdgate.kind.plan import Plan
+from crowdgate.policy.policy import AuditSpec
+from crowdgate.risk.membership import base_rate, non_members_needed
+
+LEAST_UNITS = 200
+CLAIMED = tuple(Fraction(each) for each in ("1e-4", "1e-3", "0.01", "0.1", "0.5", "1"))
+"""Shares of the population that are claimed: the false positive rates of who claims blindly."""
+
+
+def units_of(spec: AuditSpec, population: Population) -> int:
+    """The size of a table: half of the population, unless the policy says less."""
+    return spec.units or population.size // 2
+
+
+def claimed_shares(spec: AuditSpec, n: int, size: int) -> tuple[float, ...]:
+    """The shares that are claimed, of a unit at least: also the recall that is judged, and where that is at the
+    limit."""
+    wanted = {*CLAIMED, spec.membership.recall, deciding_share(spec, n, size)}
+    return tuple(float(each) for each in sorted(wanted) if each * size >= 1)
+
+
+def deciding_share(spec: AuditSpec, n: int, size: int) -> Fraction:
+    """The share that is claimed by who finds the recall that is judged with the greatest precision that passes.
+
+    Whoever finds as many by fewer claims, and so is right more often, finds as many here at least, and is above the
+    limit here as well: an attack that is certain of few members and knows nothing of the others can't hide between two
+    shares.
+    """
+    wanted = spec.membership
+    if not wanted.limit:  # nothing could pass
+        return Fraction(1)
+    false = wanted.recall * (1 - wanted.limit) / (wanted.limit * wanted.skew)
+    return min(Fraction(1), (wanted.recall * n + false * (size - n)) / size)
+
+
+def attacked_guarantee(plan: Plan) -> Guarantee:
+    """What is attacked: the release without the outcomes of charged gates."""
+    return Guarantee.of(plan.protection.parts, plan.guarantee.relation, plan.guarantee.unit)
+
+
+def cap_of(plan: Plan) -> tuple[Fraction, Fraction, Fraction] | None:
+    """The rate of the sample, and epsilon and delta, for replacing one unit, of what is not computed on it. None where
+    nothing is sampled, or a person's rows are one by one."""
+    beta, parts = plan.protection.figures().beta, plan.protection.parts
+    sampled = [part for part in parts if part.name == "mechanism"] or list(parts[:1] if len(parts) == 1 else ())
+    if beta == 1 or plan.bundle.contract.unit.rows > 1 or not sampled:
+        return None
+    return beta, *_other_cost([part for part in parts if part not in sampled])
+
+
+def _other_cost(parts: Sequence[Part]) -> Cost:
+    if not parts:
+        return Fraction(0), Fraction(0)
+    form = Guarantee.of(tuple(parts)).replace_one_form(None)
+    return form.epsilon, min(form.delta, Fraction(1))
+
+
+def sampled_rate(plan: Plan) -> Fraction | None:
+    """The rate of the sample that caps true positive rates; None without one."""
+    cap = cap_of(plan)
+    return None if cap is None else cap[0]
+
+
+def controls_of(plan: Plan) -> tuple[MembershipControl, ...]:
+    """What is played beside the policy's mechanism."""
+    return controls(sampled_rate(plan))
+
+
+def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
+    """What the policy says of an audit, on a population of so many units."""
+    wanted, n = spec.membership, spec.units or size // 2
+    known = replace_one_guarantee(
+        attacked_guarantee(plan), plan.protection.figures().beta, plan.bundle.contract.unit.rows
+    )
+    return {
+        "n": n, "releases": wanted.releases, "claimed": claimed_shares(spec, n, size),
+        "skew": wanted.skew, "recall": wanted.recall, "limit": wanted.limit, "known_epsilon": known.epsilon,
+        "known_delta": min(known.delta, Fraction(1)), "cap": cap_of(plan), "attacks": NAMES,
+        "controls": tuple(each.name for each in controls_of(plan)),
+    }  # fmt: skip
+
+
+def setting_of(plan: Plan, spec: AuditSpec, population: Population, confidential: bool = False) -> MembershipSetting:
+    """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers.
+
+    Raises ConfigurationError for a population without units.
+    """
+    if population.size < 2:
+        raise _setting_problem(
+            plan, spec, "population", "the population has no two units", "a public table with units to draw"
+        )
+    unread = unread_outputs(plan, PublicKnowledge(population, units_of(spec, population), False))
+    shared = {**common_fields(plan, population, confidential), "libraries": libraries_of_models()}
+    return MembershipSetting(**shared, unread=unread, **policy_fields(plan, spec, population.size))
+
+
+def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction) -> None:
+    """Raises ConfigurationError for a setting in which nothing could be found."""
+    n, size, wanted = units_of(spec, population), population.size, spec.membership
+    if not LEAST_UNITS <= n <= size // 2:
+        found = f"{n:,} units, of a population of {size:,}: the others are the non-members"
+        expected = f"from {LEAST_UNITS} units to half of the population, {size // 2:,}"
+        raise _setting_problem(plan, spec, "units", found, expected, str(size // 2) if n > size // 2 else None)
+    if wanted.recall * n < LEAST_FOUND:
+        found = f"a recall of {exact_text(wanted.recall)} in a table of {n:,} units: fewer than {LEAST_FOUND} people"
+        expected = f"a recall of {exact_text(Fraction(-(-LEAST_FOUND * 10**6 // n), 10**6))} at least"
+        raise _setting_problem(plan, spec, "membership", found, expected)
+    blind = base_rate(wanted.skew)
+    if wanted.limit < blind:
+        found = f"a precision of {exact_text(wanted.limit)} at 1:{exact_text(wanted.skew)}, and nothing could pass"
+        expected = f"a limit of {decimal(blind)} at least, which is right of who claims everybody; or a greater skew"
+        raise _setting_problem(plan, spec, "membership", found, expected)
+    needed = non_members_needed(wanted.limit, wanted.recall, wanted.skew, alpha)
+    if size - n < needed:
+        at = f"1:{exact_text(wanted.skew)} and recall {exact_text(wanted.recall)}"
+        found = f"a precision of {exact_text(wanted.limit)} at {at}, by {size - n:,} non-members"
+        expected = f"{needed:,} non-members at least, of whom none is claimed; or a smaller skew, or a greater recall"
+        raise _setting_problem(plan, spec, "membership", found, expected)
+
+
+def _setting_problem(
+    plan: Plan, spec: AuditSpec, key: str, found: str, expected: str, instead: str | None = None
+) -> ConfigurationError:
+    """At the line of the policy, or at the option that was given in its place."""
+    own = plan.bundle.policy.spec.audit
+    if key == "units" and spec.units != (own or AuditSpec()).units:
+        return ConfigurationError(Problem("command line", None, f"--{key}", found, expected, instead))
+    at = ("spec", "audit", key) if own is not None else ("spec",)
+    return ConfigurationError(plan.bundle.document.problem(at, found, expected, instead))

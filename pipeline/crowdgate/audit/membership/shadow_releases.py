@@ -1,0 +1,93 @@
+"""Shadow releases: the attacker draws tables from the population himself, releases them, and learns what members look
+like (R. Shokri et al. 2017)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
+from crowdgate.audit.common.population import Rng
+from crowdgate.audit.inference.models import library, without_convergence_warnings
+from crowdgate.audit.inference.secret import Floats
+from crowdgate.audit.membership.attacks import MembershipAttackerView
+from crowdgate.audit.membership.target_population import TargetPopulation
+from crowdgate.kind.mechanism_output import MechanismOutput
+
+NAME = "shadow releases"
+SUMMARY = "claims whom a logistic regression finds likeliest, fitted on releases of tables that the attacker drew"
+RELEASES = 20
+"""That a model is fitted on."""
+MOST_ROWS = 400_000
+"""Lines that a model is fitted on at most: of more some are drawn."""
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ShadowModel:
+    """A fitted model: the log odds of a member are linear in standardised features."""
+
+    middle: Floats
+    spread: Floats
+    slopes: Floats
+
+    def attack(self, sight: MembershipAttackerView) -> Floats | None:
+        """The log odds of every unit, but for a constant."""
+        found = features(sight)
+        if found is None:
+            return None
+        return np.asarray(((found - self.middle) / self.spread) @ self.slopes, dtype=np.float64)
+
+
+def features(sight: MembershipAttackerView) -> Floats | None:
+    """What a release tells of each distinct unit, a column each: whether its class is released, its rows against what
+    is expected, both logarithms of likelihood ratios, the greatest and the least residual, and how near a class is."""
+    if sight.nothing:
+        return None
+    cells = len(sight.crowd.population.cells)
+    columns = [sight.log_rows, sight.log_tables]
+    if sight.releases_rows:
+        counts, expected = sight.counts, sight.rows_per_tuple * sight.inclusion_probability
+        own = (counts > 0, np.log1p(counts) - np.log1p(expected), np.log1p(expected))
+        columns += [each.astype(np.float64)[sight.tuples.of_cell] for each in own]
+        near = sight.nearness
+        columns.append(np.zeros(cells) if near is None else near)
+    if sight.seen.tables:
+        far, _ = sight.residuals
+        columns += [far.max(axis=0), far.min(axis=0)]
+    return np.column_stack([sight.crowd.of_units(each) for each in columns])
+
+
+def fit_shadow_model(mechanism: Mechanism, crowd: TargetPopulation, rng: Rng) -> ShadowModel | None:
+    """Fitted on releases of tables of the crowd's size. None where a release tells nothing that is read."""
+    lines, members, others = list[Floats](), list[Counts](), list[Counts]()
+    population = crowd.population
+    for _ in range(RELEASES):
+        drawn = population.draw(crowd.n, rng, replacement=False)
+        seen = mechanism.apply(drawn, PublicKnowledge(population, crowd.n, False), rng).seen or MechanismOutput()
+        found = features(MembershipAttackerView(seen, crowd))
+        if found is None:
+            return None
+        lines.append(found)
+        members.append(drawn.units)
+        others.append(population.members - drawn.units)
+    x = np.concatenate(lines)
+    spread = x.std(axis=0)
+    middle, spread = x.mean(axis=0), np.where(spread > 0, spread, 1.0)
+    return ShadowModel(
+        middle, spread, _slopes((x - middle) / spread, np.concatenate(members), np.concatenate(others), rng)
+    )
+
+
+def _slopes(x: Floats, members: Counts, others: Counts, rng: Rng) -> Floats:
+    """A logistic regression with an L2 penalty, weighted as many as there are."""
+    at, weights = np.tile(np.arange(len(x)), 2), np.concatenate([members, others]).astype(np.float64)
+    label = np.repeat([1, 0], len(x))
+    if len(at) > MOST_ROWS:
+        weights = rng.multinomial(MOST_ROWS, weights / weights.sum()).astype(np.float64)
+    has = weights > 0
+    with without_convergence_warnings():
+        model = library("linear_model").LogisticRegression(C=1.0, max_iter=200)
+        model.fit(x[at[has]], label[has], sample_weight=weights[has])
+    return np.asarray(model.coef_[0], dtype=np.float64)

@@ -1,0 +1,205 @@
+"""What a membership audit found, in words and rows for people, and as JSON for programs."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from crowdgate.accounting.numbers import decimal, exact_text
+from crowdgate.audit.common.levels import level
+from crowdgate.audit.common.text import AuditListing, measurement_json, measurement_text, number_text
+from crowdgate.audit.membership import shadow_releases
+from crowdgate.audit.membership.attacks import ATTACKS
+from crowdgate.audit.membership.findings import (
+    CAP_FORM,
+    EPSILON_FORM,
+    MOST_EPSILON,
+    MembershipControlResult,
+    MembershipEstimate,
+    setting_tradeoff_bounds,
+)
+from crowdgate.audit.membership.games import Claimed
+from crowdgate.audit.membership.record import MembershipSetting
+from crowdgate.gate import Outcome
+from crowdgate.risk.membership import SKEWS
+
+POINTS = ("claimed", "attack", "members found", "from", "to", "others claimed", "allowed (*)", "seen from")
+RIGHT = ("claimed", "skew", "right", "from", "to", "allowed (*)")
+STARRED = (
+    "(*) What the guarantee allows without any experiment: of the members found, beside so many others claimed, and of"
+    " how often a claim is right, at the same recall. The first is the lower of two where a sample is drawn: members"
+    " who are not in the sample can hardly be told from others. `seen from` is the least share that this audit would"
+    " have refuted, if it were found in every release, and fewer others were claimed."
+)
+FORMS = {EPSILON_FORM: "its epsilon and delta", CAP_FORM: "its sampling rate"}
+
+
+def conclusion(found: Claimed) -> str:
+    """The outcome in a sentence."""
+    said, setting = found.findings, found.record.setting
+    if said.outcome is Outcome.INCONCLUSIVE:
+        return f"Cannot tell: {'; '.join(said.reasons)}."
+    if said.broken:
+        names = " and ".join(FORMS[name] for name in dict.fromkeys(name for _, name in said.broken))
+        return f"A guarantee is broken: more members are found than {names} allow."
+    assert said.precision is not None, "something was measured"
+    share, limit = decimal(said.precision.upper, 3), decimal(setting.limit, 4)
+    where = f"where there are {exact_text(setting.skew)} non-members for each member"
+    if said.outcome is Outcome.FAIL:
+        return f"Not within the limit: {where}, {share} of what these attacks claim can be right; the limit is {limit}."
+    return f"Within the limit: {where}, at most {share} of what these attacks claim is right; the limit is {limit}."
+
+
+def membership_text(found: Claimed) -> list[str]:
+    """All that must be known to read the figures."""
+    setting, said = found.record.setting, found.findings
+    blind = decimal(1 / (1 + Fraction(setting.skew)), 3)
+    return [
+        conclusion(found),
+        STARRED,
+        "Members are those of the table, whether or not they are in a sample that is drawn of it.",
+        f"{setting.releases:,} releases, each of a fresh table of n = {setting.n:,} of the {setting.population_size:,}"
+        f" units of {setting.population}; all others are non-members, so that shares of a release are exact. An"
+        " attacker knows the population and n, and everything of everybody that is released. Ends are one-sided"
+        " and hold for the mean over releases, whatever their law.",
+        f"Judged at a recall of {decimal(setting.recall, 4)} or more, at 1:{exact_text(setting.skew)}; there, claiming"
+        f" everybody is right in {blind}. Precision falls with the skew: at 1:1 it says little of anybody who is one of"
+        " many.",
+        _guarantee_text(setting),
+        *_power_text(found),
+        f"Attempt {found.record.attempt} at these policy files: ends and claims at level"
+        f" {decimal(level(found.record.attempt))}.",
+        f"Controls: {'; '.join(map(_control_text, said.controls))}.",
+        *_unread_text(setting),
+        "Other attacks may find more; only the guarantee bounds them all. What publishing or withholding tells by"
+        " itself is not part of the game.",
+        *([] if found.own else ["Set otherwise than the policy says: no gate reads this audit."]),
+    ]
+
+
+def _guarantee_text(setting: MembershipSetting) -> str:
+    known = f"epsilon {decimal(setting.known_epsilon)} and delta {decimal(setting.known_delta)}"
+    said = f"n is known, so that members and others differ by a replaced unit: {known} of all that is attacked."
+    if setting.cap is None:
+        return (
+            f"{said} No sampling rate caps what can be found of the members: nothing is sampled, or a person's rows are"
+            " one by one."
+        )
+    beside = f", with what is told beside it (epsilon {decimal(setting.cap[1])})," if setting.cap[1] else ""
+    return f"{said} A sample at rate {decimal(setting.cap[0])}{beside} caps what can be found of the members."
+
+
+def _unread_text(setting: MembershipSetting) -> Iterator[str]:
+    if setting.unread:
+        yield f"No attack reads what else is released: {', '.join(setting.unread)}."
+
+
+def _power_text(found: Claimed) -> Iterator[str]:
+    """How small a share of the members this audit could refute."""
+    setting = found.record.setting
+    seen = [each for each in found.findings.estimates if _refutable_share(each) is not None]
+    if not seen:
+        yield "So few releases could refute nothing that the guarantee forbids; more would."
+    if setting.known_epsilon > MOST_EPSILON:
+        most = decimal(MOST_EPSILON)
+        yield f"Controls are judged at epsilon {most}: theirs are too few releases to refute a greater one."
+
+
+def _refutable_share(each: MembershipEstimate) -> float | None:
+    return min((rate for rate in each.refutable.values() if rate is not None), default=None)
+
+
+def _control_text(judged: MembershipControlResult) -> str:
+    done = {"hold": ("held", "was refuted")}.get(
+        judged.must, (judged.must.replace("break", "broke"), f"did not {judged.must}")
+    )
+    return f"{judged.control} {done[0] if judged.works else done[1]}"
+
+
+def point_listing(found: Claimed) -> AuditListing:
+    """Rates at every share that is claimed."""
+    every = setting_tradeoff_bounds(found.record.setting, found.record.setting.n)
+    rows = []
+    for each in found.findings.estimates:
+        allowed, seen = min(form.allowed(float(each.fpr.value)) for form in every), _refutable_share(each)
+        rows.append(
+            [
+                f"{each.claimed:.3g}",
+                each.attack,
+                *measurement_text(each.tpr, 4),
+                number_text(each.fpr.value),
+                decimal(allowed, 4),
+                "" if seen is None else decimal(seen, 4),
+            ]
+        )
+    return AuditListing(
+        "Members found, by the share of the population that is claimed to be in the table", POINTS, rows, (1,)
+    )
+
+
+def precision_listing(found: Claimed, *, judged: bool = False) -> AuditListing:
+    """Precision at every skew: of all points, or of the one that is judged."""
+    setting = found.record.setting
+    own = [each for each in found.findings.estimates if not judged or each is found.findings.judged]
+    rows = [
+        [f"{each.claimed:.3g}", f"1:{exact_text(skew)}", *measurement_text(each.precision(skew), 4),
+         decimal(each.allowed(setting, skew), 4)]
+        for each in own for skew in skews(setting)
+    ]  # fmt: skip
+    return AuditListing("How often a claim is right, by non-members for each member", RIGHT, rows, (1,))
+
+
+def skews(setting: MembershipSetting) -> list[Fraction]:
+    """Those of every result, and the policy's."""
+    return sorted({*map(Fraction, SKEWS), setting.skew})
+
+
+def membership_listings(found: Claimed) -> list[AuditListing]:
+    """What is shown first: rates, and precision at the recall that is judged."""
+    return [point_listing(found), precision_listing(found, judged=True)]
+
+
+def attack_listing(found: Claimed) -> AuditListing:
+    """What every attack found."""
+    own = found.record.policy_results
+    rows = [[name, *("" if each is None else number_text(each) for each in line)] for name, line in own.recall.items()]
+    titles = ("attack", *(f"{each:.3g}" for each in found.record.setting.claimed))
+    return AuditListing("All attacks: members found, by the share that is claimed", titles, rows, (0,))
+
+
+def attack_summaries() -> list[tuple[str, str]]:
+    """Attacks with what they do."""
+    return [*((name, summary) for name, summary, _ in ATTACKS), (shadow_releases.NAME, shadow_releases.SUMMARY)]
+
+
+def membership_json(found: Claimed) -> dict[str, Any]:
+    """The object that `--json` prints."""
+    said, setting = found.findings, found.record.setting
+    return {
+        "outcome": str(said.outcome), "conclusion": membership_text(found), "reasons": list(said.reasons),
+        "path": str(found.path), "read_by_gates": found.own,
+        "precision": None if said.precision is None else measurement_json(said.precision),
+        "estimates": [_estimate(each, setting) for each in said.estimates],
+        "broken": [[each.claimed, name] for each, name in said.broken],
+        "controls": {each.control: _control(each) for each in said.controls},
+        "record": found.record.model_dump(mode="json"),
+    }  # fmt: skip
+
+
+def _control(judged: MembershipControlResult) -> dict[str, Any]:
+    return {"must": judged.must, "works": judged.works, "tpr": judged.tpr, "fpr": judged.fpr}
+
+
+def _estimate(each: MembershipEstimate, setting: MembershipSetting) -> dict[str, Any]:
+    precisions = {
+        exact_text(skew): {**measurement_json(each.precision(skew)), "allowed": each.allowed(setting, skew)}
+        for skew in skews(setting)
+    }
+    return {
+        "claimed": each.claimed,
+        "attack": each.attack,
+        "tpr": measurement_json(each.tpr),
+        "fpr": measurement_json(each.fpr),
+        "p": each.p,
+        "refutable": each.refutable,
+        "precision": precisions,
+    }

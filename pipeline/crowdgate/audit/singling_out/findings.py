@@ -1,0 +1,198 @@
+"""What an audit's counts come to: rates with exact ends, what was refuted, what could have been seen.
+
+Each attacker's own upper end decides a pass, each at one-sided level alpha: they hold together for a pass, since all of
+them must be low. That an attacker is above its baseline is claimed at level alpha over all of them (Holm 1979). The
+level is that of the attempt: .05, and half as much for each audit of the same policy that was begun before.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from crowdgate.accounting import pso
+from crowdgate.accounting.audit_power import binomial_p, chance_to_pass, detectable_excess, holm
+from crowdgate.accounting.intervals import clopper_pearson
+from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
+from crowdgate.audit.common.control_results import ControlResult, control_results
+from crowdgate.audit.common.levels import level
+from crowdgate.audit.common.record import SinglingOutRecord, SinglingOutResults, SinglingOutSetting
+from crowdgate.audit.common.too_few_trials import POWER, too_few
+from crowdgate.audit.singling_out.trials_needed import chance_of_harmless, trials_needed
+from crowdgate.audit.singling_out_attackers import ATTACKERS
+from crowdgate.candidate import Measurement, Number
+from crowdgate.gate import Outcome
+
+_ASIDE = frozenset(each.name for each in ATTACKERS if each.aside)
+_BLIND = frozenset(each.name for each in ATTACKERS if each.blind)
+
+
+@dataclass(frozen=True)
+class RateAtWeight:
+    """One attacker at one greatest weight: isolations within it, their rate with one-sided ends, the success of a
+    trivial attacker, and the rate beyond that."""
+
+    weight: Fraction
+    successes: int
+    rate: Measurement
+    baseline: float
+
+    @property
+    def excess(self) -> Measurement:
+        """Success beyond the baseline, with the ends of the rate."""
+        return Measurement(*(number - self.baseline for number in (self.rate.value, self.rate.lower, self.rate.upper)))
+
+
+@dataclass(frozen=True)
+class AttackerRates:
+    """One attacker at all weights. `idle`: nothing was told that it reads."""
+
+    attacker: str
+    points: tuple[RateAtWeight, ...]
+    idle: bool
+
+
+@dataclass(frozen=True)
+class SinglingOutFindings:
+    """What was found of the policy's mechanism at the greatest weight of its setting (`success`, `excess`, at the worst
+    attacker), whatever the weight (`isolation`), and beside it.
+
+    `excess` is also what is proven at any other weight: a break that is seen at 1/n alone is not hidden by a small
+    weight. `kept` is the share of the sampled rows that stayed (None: no rows are released). `seen` is the least excess
+    that would have been refuted with probability .9, beside all that is tested (None: none). `at_baseline` is the
+    chance that nobody exceeds the limit at the weight that is judged if every attacker is as good as a trivial one,
+    `at_bound` if one of them is as good there as the mechanism's own bound n (w e^epsilon + delta) allows.
+    """
+
+    outcome: Outcome
+    reasons: tuple[str, ...]
+    lines: tuple[AttackerRates, ...]
+    above: tuple[tuple[str, RateAtWeight], ...]
+    success: Measurement
+    excess: Measurement
+    isolation: Measurement
+    kept: float | None
+    baseline: float
+    bound: float
+    seen: float | None
+    at_baseline: float
+    at_bound: float
+    controls: tuple[ControlResult, ...]
+
+    @property
+    def refuted(self) -> tuple[str, ...]:
+        """The attackers that are above their baseline at some weight."""
+        return tuple(dict.fromkeys(name for name, _ in self.above))
+
+
+def findings_of(record: SinglingOutRecord) -> SinglingOutFindings:
+    """The findings of a finished audit."""
+    setting, own, alpha = record.setting, record.policy_results, level(record.attempt)
+    lines = tuple(attacker_rates(own, setting, alpha))
+    first = [line.points[0] for line in lines if not line.idle]
+    looking = [line for line in lines if not line.idle]
+    above = refutations(looking, own.trials, alpha)
+    baseline, bound = first[0].baseline, pso.bound(own.n, setting.weight, setting.epsilon, setting.delta)
+    proven = _proven([point for line in looking for point in line.points[1:]], own.trials, alpha)
+    excess = _excess(first, proven)
+    controls = control_results(record.controls)
+    silent = not above and all(each <= setting.limit for each in proven)
+    reasons = tuple(_reasons(lines, controls)) or tuple(_too_few(record, looking, excess) if silent else ())
+    one, at_bound = (
+        _pass_probability(setting, own, baseline, true, alpha) for true in (baseline, max(baseline, bound))
+    )
+    return SinglingOutFindings(
+        outcome=_outcome(reasons, excess, setting), reasons=reasons, lines=lines, above=above,
+        success=_worst([point.rate for point in first]), excess=excess, isolation=_isolation(own, alpha),
+        kept=_retained_share(own, setting), baseline=baseline, bound=bound,
+        seen=detectable_excess(baseline, own.trials, alpha / sum(len(line.points) for line in looking), POWER),
+        at_baseline=one ** len(looking), at_bound=at_bound * one ** (len(looking) - 1), controls=controls,
+    )  # fmt: skip
+
+
+def baseline_of(setting: SinglingOutSetting, n: int, weight: Fraction) -> float:
+    """The greatest success without looking."""
+    if setting.replacement:
+        return best_baseline(n, weight)
+    return finite_baseline(n, setting.population_size, weight)
+
+
+def attacker_rates(played: SinglingOutResults, setting: SinglingOutSetting, alpha: Fraction) -> Iterator[AttackerRates]:
+    """What each attacker reached."""
+    for each in played.attacked:
+        points = []
+        for weight, successes in zip(played.weights, each.light, strict=True):
+            aside = each.attacker in _ASIDE
+            baseline = float(weight) if aside else baseline_of(setting, played.n, weight)
+            points.append(RateAtWeight(weight, successes, rate(successes, played.trials, alpha), baseline))
+        yield AttackerRates(each.attacker, tuple(points), each.idle == played.trials)
+
+
+def rate(successes: int, trials: int, alpha: Fraction) -> Measurement:
+    """A rate with its exact one-sided ends (Clopper, Pearson 1934)."""
+    low, high = clopper_pearson(successes, trials, alpha)
+    return Measurement(successes / trials, low, high)
+
+
+def refutations(lines: Sequence[AttackerRates], trials: int, alpha: Fraction) -> tuple[tuple[str, RateAtWeight], ...]:
+    """The attackers that are above their baseline, with where, claimed together at the level."""
+    points = [(line.attacker, point) for line in lines for point in line.points]
+    adjusted = holm([binomial_p(point.successes, trials, min(1.0, point.baseline)) for _, point in points])
+    return tuple(each for each, p in zip(points, adjusted, strict=True) if p <= alpha)
+
+
+def _worst(numbers: Sequence[Measurement]) -> Measurement:
+    return Measurement(*(max(getattr(each, end) for each in numbers) for end in ("value", "lower", "upper")))
+
+
+def _proven(others: Sequence[RateAtWeight], trials: int, alpha: Fraction) -> list[Number]:
+    """The excess that is proven at each other weight, at the level for all of them together (Bonferroni)."""
+    return [rate(each.successes, trials, alpha / len(others)).lower - each.baseline for each in others]
+
+
+def _excess(judged: Sequence[RateAtWeight], proven: Sequence[Number]) -> Measurement:
+    """The worst at the weight that is judged; above it where more is proven at another weight."""
+    worst = _worst([point.excess for point in judged])
+    return Measurement(worst.value, worst.lower, max(worst.upper, *proven)) if proven else worst
+
+
+def _isolation(own: SinglingOutResults, alpha: Fraction) -> Measurement:
+    counts = [count for each in own.attacked if each.idle < own.trials for count in each.any]
+    return _worst([rate(count, own.trials, alpha) for count in counts])
+
+
+def _retained_share(own: SinglingOutResults, setting: SinglingOutSetting) -> float | None:
+    return None if setting.beta is None else own.kept / (own.trials * own.n * float(setting.beta))
+
+
+def _pass_probability(
+    setting: SinglingOutSetting, own: SinglingOutResults, baseline: float, true: float, alpha: Fraction
+) -> float:
+    """That one attacker of that success passes the limit."""
+    return chance_to_pass(min(Fraction(1), Fraction(baseline) + setting.limit), min(1.0, true), own.trials, alpha)
+
+
+def _reasons(lines: Sequence[AttackerRates], controls: Sequence[ControlResult]) -> Iterator[str]:
+    """Why nothing can be concluded."""
+    if not controls:
+        yield "no control was played: nothing says that this audit sees anything"
+    yield from (each.reason for each in controls if each.reason is not None)
+    if all(line.idle for line in lines if line.attacker not in _BLIND):
+        yield "no attacker had anything to attack: nothing is released that any of them reads"
+
+
+def _too_few(record: SinglingOutRecord, looking: Sequence[AttackerRates], excess: Measurement) -> Iterator[str]:
+    """Why a limit that is exceeded, where no attacker was found above anything, says nothing of the mechanism: in so
+    few trials a harmless one would not pass either. Advises the number of trials for the next attempt."""
+    setting, attackers = record.setting, [tuple(point.baseline for point in line.points) for line in looking]
+    if excess.upper <= setting.limit:
+        return
+    if chance_of_harmless(attackers, setting.limit, setting.trials, level(record.attempt)) < POWER:
+        needed = trials_needed(attackers, setting.limit, level(record.attempt + 1))
+        if needed is not None:  # else the limit is too small, however much is played
+            yield too_few("trials", setting.trials, needed)
+
+
+def _outcome(reasons: Sequence[str], excess: Measurement, setting: SinglingOutSetting) -> Outcome:
+    if reasons:
+        return Outcome.INCONCLUSIVE
+    return Outcome.PASS if excess.upper <= setting.limit else Outcome.FAIL

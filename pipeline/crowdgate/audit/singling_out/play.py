@@ -1,0 +1,183 @@
+"""The game of predicate singling out (Cohen, Nissim, arXiv version, Figure 1): a table is drawn, a mechanism tells of
+it, attackers answer with predicates, and what is counted is how often exactly one unit of the table matches.
+
+Isolation is counted on the raw table, with its duplicates; weights are exact under D. An attacker that abstains, or
+whose predicate is too heavy, has failed: rates are over all trials, whose number is fixed beforehand. Trials come in
+batches, each with a stream of its own, so that the counts depend neither on how many processes play them nor on where
+a run was resumed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
+from crowdgate.audit.common.population import DrawnTable, Rng
+from crowdgate.audit.common.record import AttackerCounts, Must, SinglingOutResults
+from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
+
+Counts = npt.NDArray[np.int64]
+BATCH = 50
+"""Trials of a batch."""
+
+
+@dataclass(frozen=True, eq=False)
+class IsolationTally:
+    """Of each attacker (rows) at each weight (columns), in `trials` trials: isolations within the weight, and
+    isolations whatever the weight; in how many trials it had nothing to attack; and rows that were released in all.
+    The first two also of every tenth trial, beginning with the first: there an attack is chosen that is estimated on
+    the others."""
+
+    trials: int
+    light: Counts
+    any: Counts
+    idle: Counts
+    kept: int
+    tenth_light: Counts
+    tenth_any: Counts
+
+    @classmethod
+    def none(cls, attackers: int, weights: int) -> "IsolationTally":
+        """Of no trials."""
+        light, found, tenth_light, tenth_any = np.zeros((4, attackers, weights), np.int64)
+        return cls(0, light, found, np.zeros(attackers, np.int64), 0, tenth_light, tenth_any)
+
+    def __add__(self, other: "IsolationTally") -> "IsolationTally":
+        return IsolationTally(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is kept."""
+        said = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in said.items()}
+
+    @classmethod
+    def of_json(cls, said: dict[str, Any]) -> "IsolationTally":
+        """A tally that was written. Raises ValueError or KeyError."""
+        read: dict[str, Any] = {each.name: said[each.name] for each in fields(cls)}
+        counts = {name: np.array(value) for name, value in read.items() if isinstance(value, list)}
+        numbers = [read["trials"], read["kept"]]
+        if any(type(each) is not int for each in numbers) or any(each.dtype != np.int64 for each in counts.values()):
+            raise ValueError("counts are whole numbers")
+        return cls(**{**read, **counts})
+
+    def possible(self, trials: int) -> bool:
+        """Whether counts can be those of so many trials: who isolates within the weight isolates."""
+        counts = (self.light, self.any, self.idle, self.tenth_light, self.tenth_any)
+        return (
+            self.trials == trials
+            and self.kept >= 0
+            and self.light.ndim == 2
+            and len({each.shape for each in counts if each.ndim == 2}) == 1
+            and self.idle.shape == self.light.shape[:1]
+            and all(((each >= 0) & (each <= trials)).all() for each in counts)
+            and bool((self.light <= self.any).all() and (self.tenth_light <= self.light).all())
+            and bool((self.tenth_any <= self.any).all())
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SinglingOutGame:
+    """Who plays against what: the weights are the greatest that predicates may have."""
+
+    mechanism: Mechanism
+    attackers: Sequence[Attacker]
+    known: PublicKnowledge
+    weights: tuple[Fraction, ...]
+    seed: int
+    number: int
+    """Of the mechanism in its audit: each has streams of its own."""
+
+    def batches(self, trials: int) -> Iterator[tuple[int, int]]:
+        """(number of the batch, its trials)."""
+        for start in range(0, trials, BATCH):
+            yield start // BATCH, min(BATCH, trials - start)
+
+    def read(self, said: dict[str, Any], trials: int) -> IsolationTally:
+        """A tally of so many trials that was written. Raises ValueError or KeyError for one that can't be."""
+        tally = IsolationTally.of_json(said)
+        if not tally.possible(trials):
+            raise ValueError("counts that can't be")
+        return tally
+
+    def batch(self, at: int, trials: int) -> IsolationTally:
+        """The trials of one batch."""
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number, at)))
+        shares = [attacker.shares(self.known, self.weights) for attacker in self.attackers]
+        tally = self._by_law(shares, at, trials, rng)
+        if all(each is not None for each in shares):
+            return tally
+        looking = [row for row, each in enumerate(shares) if each is None]
+        for number in range(trials):
+            tally += self.trial(rng, looking, tenth=_is_tenth(at, number))
+        return tally
+
+    def played(
+        self, tallies: Mapping[int, IsolationTally], must: Must, note: str, rate: float | None
+    ) -> SinglingOutResults:
+        """What is recorded of the batches of a game."""
+        tally, attacked = sum(tallies.values(), IsolationTally.none(len(self.attackers), len(self.weights))), []
+        for row, attacker in enumerate(self.attackers):
+            counts = (tally.light, tally.any, tally.tenth_light, tally.tenth_any)
+            light, found, tenth_light, tenth_any = (tuple(each[row].tolist()) for each in counts)
+            attacked.append(
+                AttackerCounts(
+                    attacker=attacker.name, light=light, any=found, idle=int(tally.idle[row]),
+                    tenth_light=tenth_light, tenth_any=tenth_any,
+                )
+            )  # fmt: skip
+        return SinglingOutResults(
+            mechanism=self.mechanism.name, must=must, note=note, rate=rate, n=self.known.n, trials=tally.trials,
+            weights=self.weights, attacked=tuple(attacked), kept=tally.kept,
+        )  # fmt: skip
+
+    def _by_law(self, shares: Sequence[Sequence[Fraction] | None], at: int, trials: int, rng: Rng) -> IsolationTally:
+        """The trials of those whose matches have a law of their own; of no trials unless that is everybody."""
+        tally = IsolationTally.none(len(self.attackers), len(self.weights))
+        tenth = [_is_tenth(at, number) for number in range(trials)]
+        for row, own in enumerate(shares):
+            for column, share in enumerate(own or ()):
+                isolated = rng.binomial(self.known.n, float(share), trials) == 1
+                tally.light[row, column] = tally.any[row, column] = np.count_nonzero(isolated)
+                tally.tenth_light[row, column] = tally.tenth_any[row, column] = np.count_nonzero(isolated[tenth])
+        return replace(tally, trials=trials if all(each is not None for each in shares) else 0)
+
+    def trial(self, rng: Rng, looking: Sequence[int], *, tenth: bool = False) -> IsolationTally:
+        """One table, one release, an answer of those attackers."""
+        known = self.known
+        drawn = known.population.draw(known.n, rng, replacement=known.replacement)
+        told = replace(self.mechanism.apply(drawn, known, rng), others=drawn.others)
+        tally = IsolationTally.none(len(self.attackers), len(self.weights))
+        for row in looking:
+            answers = self.attackers[row].answer(told, known, self.weights, rng)
+            if answers is None:
+                tally.idle[row] += 1
+            else:
+                tally.light[row], tally.any[row] = self._isolations(answers, drawn, rng)
+        rows = None if told.seen is None else told.seen.rows
+        chosen = (tally.light, tally.any) if tenth else (tally.tenth_light, tally.tenth_any)
+        return IsolationTally(1, tally.light, tally.any, tally.idle, 0 if rows is None else rows.rows, *chosen)
+
+    def _isolations(self, answers: Answers, drawn: DrawnTable, rng: Rng) -> tuple[Counts, Counts]:
+        """Which predicates isolate within their weight, and which isolate at all."""
+        found = np.zeros((2, len(self.weights)), dtype=np.int64)
+        for at, (predicate, most) in enumerate(zip(answers, self.weights, strict=True)):
+            if predicate is not None and predicate.isolates(drawn, rng):
+                found[:, at] = predicate.weight(drawn.population) <= most, 1
+        return found[0], found[1]
+
+
+def _is_tenth(batch: int, number: int) -> bool:
+    """Whether a trial is one of every tenth, beginning with the first."""
+    return (BATCH * batch + number) % 10 == 0
+
+
+def play_trials(game: SinglingOutGame, trials: int) -> IsolationTally:
+    """All trials in this process."""
+    tally = IsolationTally.none(len(game.attackers), len(game.weights))
+    for at, size in game.batches(trials):
+        tally += game.batch(at, size)
+    return tally

@@ -1,0 +1,134 @@
+"""What an audit of a policy will play: its setting, and what stands against it."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from crowdgate.accounting.audit_power import chance_to_pass
+from crowdgate.accounting.numbers import exact_text
+from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
+from crowdgate.audit.common.observation import PublicKnowledge
+from crowdgate.audit.common.population import Population
+from crowdgate.audit.common.predicates import GRID
+from crowdgate.audit.common.record import SinglingOutSetting, weights_of
+from crowdgate.audit.common.setting import common_fields, unread_outputs
+from crowdgate.audit.singling_out.trials_needed import trials_needed
+from crowdgate.audit.singling_out_attackers import ATTACKERS, Attacker
+from crowdgate.audit.singling_out_controls import CONTROLS, SinglingOutControl, faulty_policy_controls
+from crowdgate.candidate import OutputType
+from crowdgate.documents.yaml_text import Location
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.kind.plan import Plan
+from crowdgate.policy.policy import AuditSpec
+
+LEAST_UNITS = 20
+MOST_UNITS = 10**8
+PART = 10
+"""Without replacement at most this part of a population is drawn: of all of it an attacker knows who is there."""
+LIKELY = Fraction(1, 2)
+"""How likely one attacker who does not look stays within the limit at least: an audit that can hardly pass is not
+begun, since it would be an attempt, and later ones are judged at half the level."""
+
+
+def public_knowledge(spec: AuditSpec, population: Population) -> PublicKnowledge:
+    """What is public of the tables that are drawn."""
+    return PublicKnowledge(population, spec.units or population.size, spec.replacement)
+
+
+def every_control(plan: Plan) -> tuple[SinglingOutControl, ...]:
+    """Those that stand by themselves, and those made of the policy's mechanism."""
+    return *CONTROLS, *faulty_policy_controls(
+        plan.protection, plan.first_release_facts(), plan.protection.figures().beta
+    )
+
+
+def controls_of(plan: Plan, known: PublicKnowledge) -> list[SinglingOutControl]:
+    """The controls of which it is known what they do on this population."""
+    return [control for control in every_control(plan) if control.fits(known)]
+
+
+def policy_fields(_: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
+    """What the policy says of an audit, on a population of so many units."""
+    n = size if spec.units is None else spec.units
+    most = spec.largest(n)
+    return {
+        "n": n, "trials": spec.trials, "weight": most, "weights": weights_of(most, n), "limit": spec.limit,
+        "replacement": spec.replacement, "attackers": tuple(each.name for each in ATTACKERS),
+    }  # fmt: skip
+
+
+def setting_of(plan: Plan, spec: AuditSpec, population: Population, confidential: bool = False) -> SinglingOutSetting:
+    """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers.
+
+    Raises ConfigurationError for a population without units.
+    """
+    if population.size < 2:
+        raise _setting_problem(
+            plan, spec, "population", "the population has no two units", "a public table with units to draw"
+        )
+    known = public_knowledge(spec, population)
+    beta = plan.protection.figures().beta if OutputType.ROWS in plan.protection.kind.shapes else None
+    played = tuple(each.name for each in controls_of(plan, known))
+    return SinglingOutSetting(
+        **common_fields(plan, population, confidential),
+        **policy_fields(plan, spec, population.size),
+        beta=beta,
+        controls=played,
+        not_played=tuple(each.name for each in every_control(plan) if each.name not in played),
+        unread=unread_outputs(plan, known),
+    )
+
+
+def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction) -> None:
+    """Raises ConfigurationError for a setting in which nothing could be found, or hardly anything could pass."""
+    n = spec.units or population.size
+    if n < LEAST_UNITS:
+        raise _setting_problem(
+            plan, spec, "units", f"{n} units", f"{LEAST_UNITS} units at least, in a table that is attacked"
+        )
+    if n > MOST_UNITS:
+        raise _setting_problem(plan, spec, "units", f"{n} units", f"at most {MOST_UNITS}", str(MOST_UNITS))
+    if not spec.replacement and PART * n > population.size:
+        found = f"{n} units without replacement, of a population of {population.size}: many are known to be there"
+        expected = f"at most {population.size // PART} units, a {PART}th of the population, or replacement: true"
+        raise _setting_problem(plan, spec, "units", found, expected, str(population.size // PART))
+    most = spec.largest(n)
+    if most * GRID < 1:
+        found = f"a greatest weight of {exact_text(most)}, and no predicate is lighter than 2^-64"
+        raise _setting_problem(plan, spec, "weight", found, "a weight of 2^-64 at least")
+    _refuse_trials(plan, spec, n, population.size, alpha)
+
+
+def _refuse_trials(plan: Plan, spec: AuditSpec, n: int, size: int, alpha: Fraction) -> None:
+    """Advises the number of trials that the whole decision needs, of all attackers: which of them read what is released
+    is seen only when it is played."""
+    attackers = [_baselines(spec, n, size, attacker) for attacker in ATTACKERS]
+    baseline = attackers[0][0]
+    if chance_to_pass(min(Fraction(1), Fraction(baseline) + spec.limit), baseline, spec.trials, alpha) >= LIKELY:
+        return
+    needed = trials_needed(attackers, spec.limit, alpha)
+    if needed is None:
+        found = f"a limit of {exact_text(spec.limit)}, which no number of trials can show"
+        raise _setting_problem(plan, spec, "limit", found, "a greater limit")
+    found = f"{spec.trials} trials, too few: even an attacker who does not look would hardly stay within the limit"
+    expected = f"{needed} trials at least, in which a harmless mechanism passes with probability .9; or a greater limit"
+    raise _setting_problem(plan, spec, "trials", found, expected, str(needed))
+
+
+def _baselines(spec: AuditSpec, n: int, size: int, attacker: Attacker) -> tuple[float, ...]:
+    """An attacker's success without looking, at each weight."""
+    weights = weights_of(spec.largest(n), n)
+    if attacker.aside:
+        return tuple(map(float, weights))
+    return tuple(best_baseline(n, each) if spec.replacement else finite_baseline(n, size, each) for each in weights)
+
+
+def _setting_problem(
+    plan: Plan, spec: AuditSpec, key: str, found: str, expected: str, instead: str | None = None
+) -> ConfigurationError:
+    """At the line of the policy, or at the option that was given in its place."""
+    own = plan.bundle.policy.spec.audit
+    if getattr(spec, key) != getattr(own or AuditSpec(), key):
+        return ConfigurationError(Problem("command line", None, f"--{key}", found, expected, instead))
+    at: Location = ("spec", "audit", key) if own is not None else ("spec",)
+    return ConfigurationError(plan.bundle.document.problem(at, found, expected, instead))

@@ -1,0 +1,175 @@
+"""What an audit found, in words and rows for people, and as JSON for programs."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from crowdgate.accounting.numbers import decimal, exact_text
+from crowdgate.audit.common.control_results import ControlResult
+from crowdgate.audit.common.levels import level
+from crowdgate.audit.common.record import SinglingOutResults, SinglingOutSetting
+from crowdgate.audit.common.text import AuditListing, measurement_json, number_text
+from crowdgate.audit.singling_out.findings import AttackerRates, RateAtWeight
+from crowdgate.audit.singling_out.games import SingledOut
+from crowdgate.gate import Outcome
+
+NOT_REFUTED = "Not refuted on this population, by these attackers, at this n."
+NEVER = (
+    "An audit of predicate singling out disqualifies, it never certifies (Cohen, Nissim 2020, section 5). Rows are"
+    " assumed to be independent of each other. A k that is one too"
+    " small, or a sample of another rate, is not expected to be seen."
+)
+RELIABLE = 0.9
+"""How likely a mechanism passes at least, if a limit can be relied on."""
+TITLES = ("attacker", "rate", "lower end", "upper end", "baseline", "excess", "")
+TEXT = (0, 6)
+CONTROL_TITLES = ("control", "found", "attacker", "weight", "rate", "baseline", "power", "tables")
+CONTROL_TEXT = (0, 1, 2)
+"""The columns that hold text."""
+
+
+def conclusion(audited: SingledOut) -> str:
+    """The outcome in a sentence."""
+    found, setting = audited.findings, audited.record.setting
+    if found.outcome is Outcome.INCONCLUSIVE:
+        return f"Cannot tell: {'; '.join(found.reasons)}."
+    above = "; ".join(_above_baseline_text(name, point) for name, point in found.above)
+    if found.outcome is Outcome.PASS:
+        return f"Nothing is proven beyond the limit; above the baseline are {above}." if above else NOT_REFUTED
+    excess, limit = decimal(found.excess.upper, 4), decimal(setting.limit, 4)
+    beyond = f"the excess can be {excess}, and the limit is {limit}"
+    return f"Refuted: {above}; {beyond}." if above else f"Not refuted, and not within the limit: {beyond}."
+
+
+def _above_baseline_text(name: str, point: RateAtWeight) -> str:
+    weight, rate, baseline = float(point.weight), float(point.rate.value), point.baseline
+    return f"{name} at weight {weight:.3g} ({rate:.3g} beside {baseline:.3g})"
+
+
+def audit_text(audited: SingledOut) -> list[str]:
+    """All that must be known to read the figures."""
+    found, record = audited.findings, audited.record
+    setting = record.setting
+    drawn = "with replacement" if setting.replacement else "without replacement"
+    seen = (
+        "It could have seen no excess with probability .9."
+        if found.seen is None
+        else f"At that weight it would have seen an excess of {decimal(found.seen, 3)} with probability .9, beside all"
+        " that is tested."
+    )
+    return [
+        conclusion(audited),
+        f"Played on {setting.population}: {setting.trials:,} tables of n = {setting.n:,} units, drawn {drawn} from"
+        f" {setting.population_size:,}; predicates of weight {decimal(setting.weight, 4)} at most. An excess"
+        f" of {decimal(setting.limit, 4)} over the baseline passes.",
+        NEVER,
+        seen,
+        *_assumptions_text(audited),
+        f"Attempt {record.attempt} at these policy files: ends and claims at level {decimal(level(record.attempt))}.",
+        *_left_out_text(setting, idle_attackers(audited)),
+        *([] if audited.own else ["Set otherwise than the policy says: no gate reads this audit."]),
+    ]
+
+
+def _left_out_text(setting: SinglingOutSetting, idle: Sequence[str]) -> Iterator[str]:
+    if idle:
+        yield f"Nothing of what is released is read by: {', '.join(idle)}."
+    if setting.unread:
+        yield f"No attacker reads what else is released: {', '.join(setting.unread)}."
+    if setting.not_played:
+        yield (
+            "Controls that were not played, since nothing could be seen of them on this population:"
+            f" {', '.join(setting.not_played)}."
+        )
+
+
+def _assumptions_text(audited: SingledOut) -> Iterator[str]:
+    found = audited.findings
+    at_baseline, at_bound = (decimal(each, 3, least=True) for each in (found.at_baseline, found.at_bound))
+    yield (
+        f"There it passes with probability {at_baseline} if no attacker is better than the baseline, and {at_bound} if"
+        f" one is as good as the mechanism's own bound allows, n (e^epsilon w + delta) = {decimal(found.bound, 4)}."
+    )
+    if found.at_baseline < RELIABLE:
+        yield "This limit can't be relied on: a mechanism that tells nothing fails too often; more trials mend it."
+    elif found.at_bound < RELIABLE:
+        yield "To pass can't be relied on from the guarantee alone: a mechanism that leaks all that it allows can fail."
+
+
+def listings(audited: SingledOut) -> list[AuditListing]:
+    """Attackers that had something to attack, and controls."""
+    attackers = AuditListing("Attackers, at the weight that is judged", TITLES, attacker_rows(audited), TEXT)
+    controls = AuditListing("Controls", CONTROL_TITLES, control_rows(audited), CONTROL_TEXT)
+    return [attackers, controls] if controls.rows else [attackers]
+
+
+def attacker_rows(audited: SingledOut) -> list[list[str]]:
+    """Of every attacker that had something to attack, at the weight that is judged: the columns of TITLES."""
+    found = audited.findings
+    return [_row(line, line.attacker in found.refuted) for line in found.lines if not line.idle]
+
+
+def _row(line: AttackerRates, refuted: bool) -> list[str]:
+    point = line.points[0]
+    ends = (decimal(point.rate.lower, 4, least=True), decimal(point.rate.upper, 4))
+    return [
+        line.attacker,
+        number_text(point.rate.value),
+        *ends,
+        decimal(point.baseline, 4),
+        number_text(point.excess.value),
+        "refutes" if refuted else "",
+    ]
+
+
+def idle_attackers(audited: SingledOut) -> list[str]:
+    """The attackers that had nothing to attack."""
+    return [line.attacker for line in audited.findings.lines if line.idle]
+
+
+def control_rows(audited: SingledOut) -> list[list[str]]:
+    """Of every control: the columns of CONTROL_TITLES."""
+    played = {each.mechanism: each for each in audited.record.controls}
+    return [_control(each, played[each.control]) for each in audited.findings.controls]
+
+
+def _control(judged: ControlResult, played: SinglingOutResults) -> list[str]:
+    attack = judged.attack
+    where = "any" if attack.weight is None else number_text(float(attack.weight))
+    found = ("caught" if judged.works else "not caught") if judged.must == "be caught" else (
+        "held" if judged.works else "refuted"
+    )  # fmt: skip
+    figures = (where, number_text(judged.rate.value), number_text(attack.baseline), number_text(judged.power))
+    return [judged.control, found, attack.attacker, *figures, f"{played.trials} of {played.n:,}"]
+
+
+def to_json(audited: SingledOut) -> dict[str, Any]:
+    """The object that `--json` prints: what was found, controls under their names, and the record."""
+    found = audited.findings
+    return {
+        "outcome": str(found.outcome),
+        "conclusion": audit_text(audited),
+        "reasons": list(found.reasons),
+        "refuted": list(found.refuted),
+        "path": str(audited.path),
+        "read_by_gates": audited.own,
+        "success": measurement_json(found.success),
+        "excess": measurement_json(found.excess),
+        "isolation": measurement_json(found.isolation),
+        "kept": found.kept,
+        "baseline": found.baseline,
+        "bound": found.bound,
+        "excess_seen": found.seen,
+        "passes_at_baseline": found.at_baseline,
+        "passes_at_bound": found.at_bound,
+        "controls": {each.control: _control_json(each) for each in found.controls},
+        "record": audited.record.model_dump(mode="json"),
+    }  # fmt: skip
+
+
+def _control_json(judged: ControlResult) -> dict[str, Any]:
+    attack = judged.attack
+    return {
+        "must": judged.must, "works": judged.works, "power": judged.power, "rate": measurement_json(judged.rate),
+        "attacker": attack.attacker, "weight": None if attack.weight is None else exact_text(attack.weight),
+        "baseline": attack.baseline,
+    }  # fmt: skip

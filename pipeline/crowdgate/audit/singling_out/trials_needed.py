@@ -1,0 +1,67 @@
+"""How likely a harmless mechanism passes an audit of singling out, and how many trials make that likely.
+
+A harmless mechanism tells nothing: every attacker's true success is its baseline, at every weight. The whole decision
+is meant. It fails where an attacker's upper limit exceeds the baseline by more than the audit's limit, where a lower
+limit does at another weight (at the level of all other weights together), or where a control raises a false alarm.
+The probabilities of these events are exact Binomial tails; they are added up (union bound), since all attackers see
+the same tables. Controls that must hold raise a false alarm with probability `judging.ALPHA` at most, all together.
+Controls that must be caught have trials of their own, and are taken to be caught.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+
+from crowdgate.accounting.audit_power import chance_to_pass, chance_to_refute
+from crowdgate.accounting.trials import trials_to_keep_passing
+from crowdgate.audit.common import control_results
+from crowdgate.audit.common.too_few_trials import POWER
+from crowdgate.limits import MOST_TRIALS
+
+Baselines = tuple[float, ...]
+"""An attacker's success without looking: at the weight that is judged, and at the other weights."""
+
+
+def chance_of_harmless(attackers: Sequence[Baselines], limit: Fraction, trials: int, alpha: Fraction) -> float:
+    """Lower bound of the probability that a harmless mechanism passes the audit at level `alpha`."""
+    others = sum(len(each) - 1 for each in attackers)
+    failing = sum(
+        number * _failing(each, limit, trials, alpha, others) for each, number in Counter(attackers).items()
+    )  # fmt: skip
+    return max(0.0, 1 - float(control_results.ALPHA) - failing)
+
+
+def trials_needed(attackers: Sequence[Baselines], limit: Fraction, alpha: Fraction) -> int | None:
+    """The number of trials from which on a harmless mechanism passes the audit with probability POWER; None if no
+    number that a policy can state suffices, since the limit is 0 or too small.
+
+    It starts at what each attacker needs that may fail with an equal share of 1 - POWER - judging.ALPHA, and grows by a
+    twentieth until the whole decision has POWER: the other weights hardly ever need that.
+    """
+    each = 1 - (1 - POWER - control_results.ALPHA) / len(attackers)
+    try:
+        trials = max(_trials_for_one_attacker(baselines[0], limit, alpha, each) for baselines in set(attackers))
+    except ValueError:
+        return None
+    while chance_of_harmless(attackers, limit, trials, alpha) < POWER:
+        trials += max(1, trials // 20)
+    return trials if trials <= MOST_TRIALS else None
+
+
+def _trials_for_one_attacker(baseline: float, limit: Fraction, alpha: Fraction, power: Fraction) -> int:
+    """The trials of one attacker at the weight that is judged. Raises ValueError if no number suffices."""
+    allowed = Fraction(baseline) + limit
+    return 1 if allowed >= 1 else trials_to_keep_passing(allowed, baseline, alpha, power)
+
+
+def _failing(baselines: Baselines, limit: Fraction, trials: int, alpha: Fraction, others: int) -> float:
+    """Upper bound of the probability that one attacker makes a harmless mechanism fail."""
+    judged, *rest = baselines
+    exceeding = 1 - chance_to_pass(_allowed(judged, limit), min(1.0, judged), trials, alpha)
+    return exceeding + sum(
+        chance_to_refute(_allowed(each, limit), min(1.0, each), trials, alpha / others) for each in rest
+    )  # fmt: skip
+
+
+def _allowed(baseline: float, limit: Fraction) -> Fraction:
+    return min(Fraction(1), Fraction(baseline) + limit)

@@ -1,0 +1,102 @@
+"""From beliefs to predicates: the best union of boxes, and the share of it that isolates likeliest.
+
+Beliefs are, for disjoint boxes, how many units of the table are in each: some for sure (c), and about a Poisson number
+of others (of mean l). At a weight w the attacker takes a union of boxes B and a share s of it, s weight(B) <= w, and is
+right when exactly one unit is taken: e^(-l s) (c s (1 - s)^(c - 1) + l s (1 - s)^c). While s is small that is
+(c + l) w / weight(B), so that boxes are taken in the order of expected units for their weight; among all prefixes of
+that order, and all boxes alone, the best is taken.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.audit.common.population import Population
+from crowdgate.audit.common.predicates import Predicate, greatest_share
+from crowdgate.histogram import Mask
+
+Floats = npt.NDArray[np.float64]
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class BoxPosterior:
+    """Disjoint boxes: `box` is the box of every cell of the population (-1: of none), `weight` the weight of each box,
+    `sure` and `unsure` how many units are in it for sure and how many others are expected."""
+
+    box: Places
+    weight: Floats
+    sure: Floats
+    unsure: Floats
+
+    @cached_property
+    def order(self) -> Places:
+        """Boxes by expected units for their weight, the most first; those without weight are left out."""
+        has = np.flatnonzero(self.weight > 0)
+        people = self.sure[has] + self.unsure[has]
+        found: Places = has[np.argsort(-people / self.weight[has], kind="stable")]
+        return found
+
+    @cached_property
+    def unions(self) -> tuple[Floats, Floats, Floats]:
+        """Weight, sure and unsure units of all prefixes of that order, then of every box alone."""
+        parts = (part[self.order] for part in (self.weight, self.sure, self.unsure))
+        mass, sure, unsure = (np.concatenate([np.cumsum(part), part]) for part in parts)
+        return mass, sure, unsure
+
+    def best_union(self, weight: float) -> tuple[float, int]:
+        """The chance that is expected of the best union at this weight, and its place among `unions` (-1: no box)."""
+        mass, sure, unsure = self.unions
+        if not len(mass):
+            return 0.0, -1
+        share = np.minimum(np.minimum(1.0, weight / mass), 1 / np.maximum(sure + unsure, 1.0))
+        chance = _isolation_probability(sure, unsure, share)
+        best = int(np.argmax(chance))
+        return float(chance[best]), best
+
+    def predicate(self, population: Population, weight: Fraction, union: int) -> Predicate:
+        """A hash within that union, of at most that weight, and of no greater share than the likeliest to take one."""
+        first = union < len(self.order)
+        chosen = self.order[: union + 1] if first else self.order[union - len(self.order) :][:1]
+        cells = cells_in_boxes(self.box, chosen, len(self.weight))
+        own = Fraction(population.among(cells), population.size)
+        people = float(self.unions[1][union] + self.unions[2][union])
+        return Predicate(cells=cells, share=greatest_share(own, min(weight, own * Fraction(1 / max(1.0, people)))))
+
+    def best(self, population: Population, weights: Sequence[Fraction]) -> list[Predicate | None]:
+        """The predicate of each weight."""
+        return best_predicates([self], population, weights)
+
+
+def _isolation_probability(sure: Floats, unsure: Floats, share: Floats) -> Floats:
+    """That exactly one unit is taken."""
+    rest = np.log1p(-np.minimum(share, 1 - 1e-15))
+    others = np.exp(np.maximum(sure - 1, 0.0) * rest)
+    # where no unit is there for sure, the one that is taken is one of the others
+    mine = np.where(sure > 0, np.minimum(sure, 1.0) * np.maximum(sure, 1.0) * share * others, 0.0)
+    return np.asarray(np.exp(-unsure * share) * (mine + unsure * share * np.exp(sure * rest)))
+
+
+def best_predicates(
+    beliefs: Sequence[BoxPosterior], population: Population, weights: Sequence[Fraction]
+) -> list[Predicate | None]:
+    """For each weight the predicate from whichever beliefs expect the most of it; None where all know nothing."""
+    found: list[Predicate | None] = []
+    for weight in weights:
+        aims = [each.best_union(float(weight)) for each in beliefs]
+        at = max(range(len(aims)), key=lambda place: aims[place][0])
+        union = aims[at][1]
+        found.append(beliefs[at].predicate(population, weight, union) if union >= 0 else None)
+    return found
+
+
+def cells_in_boxes(box: Places, boxes: Places, size: int) -> Mask:
+    """The cells of some boxes."""
+    chosen = np.zeros(size + 1, dtype=np.bool_)
+    chosen[boxes] = True
+    found: Mask = chosen[box] & (box >= 0)
+    return found

@@ -1,0 +1,174 @@
+"""Attackers who know more than the release, or less."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from hashlib import sha256
+from typing import ClassVar
+
+import numpy as np
+
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.population import Rng
+from crowdgate.audit.common.predicates import Predicate
+from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
+from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior, Floats, cells_in_boxes
+from crowdgate.audit.singling_out_attackers.on_releases import places
+from crowdgate.histogram import Counts, Histogram, project
+from crowdgate.kind.mechanism_output import MechanismOutput
+from crowdgate.noisy_counts.mechanism_output import NoisyCounts
+
+
+class PolicyAndMargins(Attacker):
+    """Does not look at the release, and has no tags: the classes that are rarest as public margins of single attributes
+    have them, together as heavy as the weight allows."""
+
+    name: ClassVar[str] = "policy and margins"
+    summary: ClassVar[str] = "does not look at the release: the rarest classes as if attributes were independent"
+    source: ClassVar[str] = "Cohen, Nissim (PNAS) section 4: a trivial attacker may know D"
+    blind: ClassVar[bool] = True
+
+    def answer(
+        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
+    ) -> Answers | None:
+        population = known.population
+        independent = np.zeros(len(population.weights))  # logarithms: of many attributes products are nearly 0
+        for name, level in population.levels.items():
+            box, own = population.boxes({name: level})
+            independent += np.log(np.maximum(own, 1e-300))[box]
+        order = np.argsort(independent, kind="stable")
+        mass, cells = np.cumsum(population.weights[order]), np.arange(len(order))
+        return [
+            Predicate(
+                cells=cells_in_boxes(cells, order[: np.searchsorted(mass, float(weight), side="right")], len(order))
+            )
+            for weight in weights
+        ]
+
+
+class InformedAttacker(Attacker):
+    """Knows all units of the table but one, and aims at that one: by Bayes' rule, from how much likelier each cell
+    makes all that is released if the unknown unit is in it. No known record matches its predicates, so that without the
+    release it succeeds with probability w, not B(n, w)."""
+
+    name: ClassVar[str] = "all others known"
+    summary: ClassVar[str] = "knows every other unit of the table, and aims at the one that it does not know"
+    source: ClassVar[str] = "the attacker of differential privacy: Dwork, McSherry, Nissim, Smith 2006"
+    aside: ClassVar[bool] = True
+
+    def answer(
+        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
+    ) -> Answers | None:
+        if told.seen is None or told.others is None:
+            return None
+        gains = list(self.gains(told.seen, known, told.others))
+        if not gains:
+            return None
+        weight = known.population.weights
+        posterior = weight * np.exp(sum(gains) - np.max(sum(gains)))
+        cells = np.arange(len(weight))
+        belief = BoxPosterior(cells, weight, np.asarray(posterior / posterior.sum()), np.zeros_like(weight))
+        return [None if each is None else each.aside() for each in belief.best(known.population, weights)]
+
+    def gains(self, seen: MechanismOutput, known: PublicKnowledge, others: Counts) -> Iterator[Floats]:
+        """For every cell the logarithm of how much likelier each part of the release is with the target there."""
+        if seen.rows is not None:
+            yield _row_log_ratios(seen, seen.rows, known, others)
+        for table in seen.tables:
+            yield _table_log_ratios(table, known, others)
+        yield from _distance_log_ratios(seen, known, others)
+
+
+_MOST, _LEAST = 50, 1e-12
+"""Of a logarithm, and of a ratio: a release that is impossible with the target somewhere is taken for very unlikely."""
+
+
+def _row_log_ratios(seen: MechanismOutput, rows: Histogram, known: PublicKnowledge, others: Counts) -> Floats:
+    box, weight = known.population.boxes(seen.levels)
+    counts = np.zeros(len(weight), dtype=np.int64)
+    counts[places(rows)] = rows.counts
+    rest = np.bincount(box, others, len(weight)).astype(np.int64)
+    return np.asarray(np.log(np.clip(_class_log_ratios(seen, counts, rest), _LEAST, 1 / _LEAST))[box])
+
+
+def _table_log_ratios(table: NoisyCounts, known: PublicKnowledge, others: Counts) -> Floats:
+    box, weight = known.population.boxes(table.levels)
+    rest, beta = np.bincount(box, others, len(weight)), float(table.beta)
+    off = table.counts.reshape(-1) - beta * rest
+    spread = _noise_variance(off, np.asarray(table.variance + beta * (1 - beta) * rest, dtype=np.float64))
+    return np.asarray(np.clip((2 * off * beta - beta**2) / (2 * spread), -_MOST, _MOST)[box])
+
+
+def _noise_variance(off: Floats, stated: Floats) -> Floats:
+    """The variance of noise: as stated, unless what is seen of it is so small that noise would be so once in a hundred
+    times."""
+    from scipy.special import chdtr
+
+    seen = float(chdtr(len(off), np.sum(off**2 / stated)))
+    return np.where(seen < _SMALL, np.mean(off**2) + _LEAST, stated)
+
+
+_SMALL = 0.01
+
+
+def _distance_log_ratios(seen: MechanismOutput, known: PublicKnowledge, others: Counts) -> Iterator[Floats]:
+    """A row more in a cell is one nearer where more rows were made than there are others, and one farther elsewhere.
+    From a sample coins hide more than that."""
+    if seen.made is None or seen.beta != 1 or not seen.distances:
+        return
+    steps, off = list[Floats](), list[int]()
+    for each in seen.distances:
+        box, weight = known.population.boxes({name: seen.levels[name] for name in each.names})
+        own = project(seen.made, each.names)
+        more = -np.bincount(box, others, len(weight)).astype(np.int64)
+        more[np.ravel_multi_index(own.codes, own.sizes)] += own.counts
+        steps.append(np.where(more > 0, -1.0, 1.0)[box])
+        off.append(each.noisy - int(np.abs(more).sum()))
+    far = np.array(off, dtype=np.float64)
+    spreads = _noise_variance(far, np.array([each.variance for each in seen.distances]))
+    for step, one, spread in zip(steps, far, spreads, strict=True):
+        yield np.clip((2 * one * step - 1) / (2 * spread), -_MOST, _MOST)
+
+
+def _class_log_ratios(seen: MechanismOutput, counts: Counts, rest: Counts) -> Floats:
+    """How much likelier a class is as it was released with one row more than is known of it."""
+    from scipy.stats import binom
+
+    beta = float(seen.beta)
+    shown = counts > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        more = binom.pmf(counts, rest + 1, beta) / binom.pmf(counts, rest, beta)
+        hidden = binom.cdf(seen.least - 1, rest + 1, beta) / binom.cdf(seen.least - 1, rest, beta)
+    return np.asarray(np.nan_to_num(np.where(shown, more, hidden), nan=1.0, posinf=1e12))
+
+
+class DigestOnly(Attacker):
+    """Sees a digest of the release alone: it can tell whether it guessed the release, and nothing else. It must never
+    beat the attackers that see it."""
+
+    name: ClassVar[str] = "digest only"
+    summary: ClassVar[str] = "sees only a digest of the release, and picks its cells by that"
+    source: ClassVar[str] = "post-processing: Cohen, Nissim (arXiv) section 4.1"
+    blind: ClassVar[bool] = True
+
+    def answer(
+        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
+    ) -> Answers | None:
+        if told.seen is None:
+            return None
+        picks = np.random.default_rng(np.frombuffer(digest(told.seen), dtype=np.uint32))
+        weight = known.population.weights
+        picked = weight * known.n * picks.uniform(0.5, 1.5, len(weight))
+        cells = np.arange(len(weight))
+        return BoxPosterior(cells, weight, np.zeros_like(weight), picked).best(known.population, weights)
+
+
+def digest(seen: MechanismOutput) -> bytes:
+    """SHA-256 of all that was drawn."""
+    found = sha256()
+    for array in (
+        *(() if seen.released_rows is None else (*seen.released_rows.codes, seen.released_rows.counts)),
+        *(t.counts for t in seen.tables),
+        np.array([each.noisy for each in seen.distances]),
+    ):
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.digest()

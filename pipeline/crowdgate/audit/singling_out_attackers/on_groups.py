@@ -1,0 +1,154 @@
+"""Attackers who are shown groups with descriptions that were made from the data."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.population import Population, Rng
+from crowdgate.audit.common.predicates import GRID, Predicate, TagBits, TagRange
+from crowdgate.audit.common.unreleased_parts import DescribedGroups
+from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
+from crowdgate.audit.singling_out_attackers.best_predicate import Floats
+from crowdgate.audit.singling_out_attackers.one_member import isolation_chance, one_member_predicate
+from crowdgate.histogram import Mask
+
+
+class DescribedGroup(Attacker):
+    """A group, and a hash that takes one of its members: k-anonymity singles out with probability B(k, 1/k)."""
+
+    name: ClassVar[str] = "described group and hash"
+    summary: ClassVar[str] = "the group that isolates likeliest by its description and a hash"
+    source: ClassVar[str] = "PNAS Theorem 7.1 (arXiv: Theorem 6.1)"
+
+    def answer(
+        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
+    ) -> Answers | None:
+        groups, population = told.groups, known.population
+        if groups is None:
+            return None
+        if not len(groups.sizes):
+            return [None] * len(weights)
+        weight = estimated_weights(groups, population)
+        best = [int(np.argmax(isolation_chance(groups.sizes, weight, most))) for most in weights]
+        return [_group_predicate(groups, at, population, most) for at, most in zip(best, weights, strict=True)]
+
+
+class EndPoint(Attacker):
+    """The end of an interval that was computed from the data: somebody is there."""
+
+    name: ClassVar[str] = "end point"
+    summary: ClassVar[str] = "a row at the end of an interval that was computed from the data"
+    source: ClassVar[str] = "arXiv: section 6.2, interval buckets (not in PNAS)"
+
+    def answer(
+        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
+    ) -> Answers | None:
+        groups = told.groups
+        if groups is None:
+            return None
+        if not len(groups.sizes):
+            return [None] * len(weights)
+        if groups.tags is None:
+            return [_endpoint_predicate(groups, known.population, most) for most in weights]
+        first = groups.tags[0]
+        if not isinstance(first, TagRange):
+            return None
+        return [
+            one_member_predicate(known.population, 1, most, tags=TagRange(first.low, first.low)) for most in weights
+        ]
+
+
+class BitPredicate(Attacker):
+    """Of the group with the most bits that agree the members whose other bits make a number below 2^bits / k: the paper
+    prints "greater", which isolates one of two only."""
+
+    name: ClassVar[str] = "bit predicate"
+    summary: ClassVar[str] = "the bits in which a group agrees, and the others as a number below a limit"
+    source: ClassVar[str] = "PNAS section 7.B (arXiv: section 6.2), with less for greater"
+
+    def answer(
+        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
+    ) -> Answers | None:
+        groups = told.groups
+        if groups is None or groups.tags is None or not all(isinstance(each, TagBits) for each in groups.tags):
+            return None
+        patterns = [each for each in groups.tags if isinstance(each, TagBits)]
+        if not patterns:
+            return [None] * len(weights)
+        at = max(range(len(patterns)), key=lambda place: patterns[place].mask.bit_count())
+        agreed, limit = patterns[at], (GRID >> patterns[at].mask.bit_count()) // int(groups.sizes[at])
+        return [Predicate(tags=TagBits(agreed.mask, agreed.value, min(limit, int(most * GRID)))) for most in weights]
+
+
+class Downcoding(Attacker):
+    """Half of the smallest class of a minimal generalisation: rows that were all in one half would be a class there."""
+
+    name: ClassVar[str] = "downcoding"
+    summary: ClassVar[str] = "half of the smallest class of a generalisation that hides no more than it must"
+    source: ClassVar[str] = "A. Cohen, Attacks on Deidentification's Defenses, USENIX Security 2022: its first step"
+
+    def answer(
+        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
+    ) -> Answers | None:
+        groups = told.groups
+        if groups is None or groups.tags is None:
+            return None
+        whole = [each for each in groups.tags if isinstance(each, TagRange)]
+        if len(whole) < len(groups.sizes) or not whole:
+            return None
+        at = min(range(len(whole)), key=lambda place: (groups.sizes[place], whole[place].weight))
+        half, members = TagRange(whole[at].low, (whole[at].low + whole[at].high) // 2), int(groups.sizes[at]) // 2
+        cells = cells_of(groups, at, known.population)
+        return [one_member_predicate(known.population, members, most, cells, half) for most in weights]
+
+
+def estimated_weights(groups: DescribedGroups, population: Population) -> Floats:
+    """The weight of each group's description, its attributes taken as independent: good enough to choose one."""
+    shares = [own[:, 1] - own[:, 0] for own in _shares_below(groups, population)]
+    of_tags = np.array([float(each.weight) for each in groups.tags]) if groups.tags is not None else 1.0
+    found: Floats = np.prod([np.ones(len(groups.sizes)), *shares], axis=0) * of_tags
+    return found
+
+
+def cells_of(groups: DescribedGroups, at: int, population: Population) -> Mask | None:
+    """The cells that a group's description allows; None for all."""
+    if groups.low.shape[1] == 0:
+        return None
+    codes = np.column_stack(population.cells.codes)
+    found: Mask = np.all((codes >= groups.low[at]) & (codes <= groups.high[at]), axis=1)
+    return found
+
+
+def _group_predicate(groups: DescribedGroups, at: int, population: Population, most: Fraction) -> Predicate:
+    tags = None if groups.tags is None else groups.tags[at]
+    return one_member_predicate(population, int(groups.sizes[at]), most, cells_of(groups, at, population), tags)
+
+
+def _shares_below(groups: DescribedGroups, population: Population) -> list[Floats]:
+    """For each attribute the share of units below each group's interval, and up to its end (groups by two)."""
+    found = []
+    for at in range(groups.low.shape[1]):
+        up_to = np.cumsum(_margin(population, at))
+        found.append(np.column_stack([np.append(0.0, up_to)[groups.low[:, at]], up_to[groups.high[:, at]]]))
+    return found
+
+
+def _margin(population: Population, at: int) -> Floats:
+    codes, size = population.cells.codes[at], population.cells.sizes[at]
+    return np.asarray(np.bincount(codes, population.weights, size), dtype=np.float64)
+
+
+def _endpoint_predicate(groups: DescribedGroups, population: Population, most: Fraction) -> Predicate:
+    """Of all ends of all intervals the one at which likeliest a single row is, and light enough a predicate."""
+    whole, ends = estimated_weights(groups, population), np.stack([groups.low, groups.high])
+    margins = [_margin(population, at) for at in range(ends.shape[2])]
+    inside = np.column_stack([own[:, 1] - own[:, 0] for own in _shares_below(groups, population)])
+    share = np.stack([margins[at][ends[:, :, at]] for at in range(ends.shape[2])], axis=-1) / inside
+    others = (groups.sizes[:, None] - 1) * share
+    score = np.exp(-others) * np.minimum(1.0, float(most) / (whole[:, None] * share))
+    end, at, column = (int(place) for place in np.unravel_index(int(np.argmax(score)), score.shape))
+    cells, there = cells_of(groups, at, population), population.cells.codes[column] == ends[end, at, column]
+    return one_member_predicate(population, 1, most, there if cells is None else cells & there)

@@ -1,0 +1,136 @@
+"""Attackers on noisy tables."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.population import Rng
+from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
+from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior, Floats, best_predicates
+from crowdgate.audit.singling_out_attackers.on_releases import rows_in
+from crowdgate.noisy_counts.mechanism_output import NoisyCounts
+
+
+def shrunken_counts(table: NoisyCounts, weight: Floats, n: int) -> Floats:
+    """How many rows of the table each cell has, expected from its noisy count: the best linear estimate where a cell
+    has about Poisson(n weight) rows, of which those in the sample are counted. It is never negative."""
+    prior, sampled = n * weight, n * weight * float(table.beta)
+    kept = sampled / np.maximum(sampled + table.variance, 1e-300)
+    return np.asarray(np.maximum(prior + kept * (table.counts.reshape(-1) - sampled), 0.0))
+
+
+def units_in(table: NoisyCounts, weight: Floats, n: int) -> tuple[Floats, Floats]:
+    """The same as beliefs: a cell whose count is known to a third of a row has it for sure."""
+    found, prior = shrunken_counts(table, weight, n), n * weight
+    sampled = prior * float(table.beta)
+    left = prior * (1 - float(table.beta) * sampled / np.maximum(sampled + table.variance, 1e-300))
+    known = left < _KNOWN
+    return np.where(known, np.rint(found), 0.0), np.where(known, 0.0, found)
+
+
+_KNOWN = 0.1
+"""The variance that is left of a cell's rows, below which they are taken as known."""
+
+
+class NoisyCells(Attacker):
+    """The cells of one table whose noisy counts say that they have more rows than D expects, and a hash within them."""
+
+    name: ClassVar[str] = "noisy cells"
+    summary: ClassVar[str] = "the cells of a noisy table with the most rows for their weight, and a hash within them"
+    source: ClassVar[str] = "best linear estimates; audit/singling_out_attackers/best_predicate.py"
+
+    def answer(
+        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
+    ) -> Answers | None:
+        if told.seen is None or not told.seen.tables:
+            return None
+        return best_predicates([self._posterior(table, known) for table in told.seen.tables], known.population, weights)
+
+    def _posterior(self, table: NoisyCounts, known: PublicKnowledge) -> BoxPosterior:
+        box, weight = known.population.boxes(table.levels)
+        return BoxPosterior(box, weight, *units_in(table, weight, known.n))
+
+
+class CellsAsExact(NoisyCells):
+    """Does not believe that there is noise: takes counts as they stand."""
+
+    name: ClassVar[str] = "cells taken as exact"
+    summary: ClassVar[str] = "the same as if the noise that is stated had never been added"
+    source: ClassVar[str] = "exact counts: Cohen, Nissim (PNAS) Theorem 5.2 (arXiv: Theorem 4.6)"
+
+    def _posterior(self, table: NoisyCounts, known: PublicKnowledge) -> BoxPosterior:
+        return super()._posterior(replace(table, variance=1e-6), known)
+
+
+class NoisySingletons(Attacker):
+    """The one cell of all noisy tables that likeliest has one row."""
+
+    name: ClassVar[str] = "likeliest singleton"
+    summary: ClassVar[str] = "the cell of a noisy table that likeliest has one row, as far as the weight allows"
+    source: ClassVar[str] = "posterior of one row: Poisson(n w) beside noise of the table's variance"
+
+    def answer(
+        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
+    ) -> Answers | None:
+        if told.seen is None or not told.seen.tables:
+            return None
+        beliefs = []
+        for table in told.seen.tables:
+            box, weight = known.population.boxes(table.levels)
+            chance = singleton_chance(table, weight, known.n)
+            at = int(np.argmax(chance))
+            here = np.where(box == at, 0, -1)
+            beliefs.append(BoxPosterior(here, weight[at : at + 1], chance[at : at + 1], np.zeros(1)))
+        return best_predicates(beliefs, known.population, weights)
+
+
+def singleton_chance(table: NoisyCounts, weight: Floats, n: int) -> Floats:
+    """The probability that a cell has exactly one row, by the normal law of the noise and up to 30 rows."""
+    prior = n * weight
+    m = np.arange(31)[:, None]
+    off = table.counts.reshape(-1)[None, :] - float(table.beta) * m
+    log = m * np.log(np.maximum(prior, 1e-300)) - prior - np.cumsum(np.log(np.maximum(m, 1)), axis=0)
+    log = log - off**2 / (2 * (table.variance + float(table.beta * (1 - table.beta)) * m))
+    likely = np.exp(log - log.max(axis=0))
+    # a cell that D fills with more rows than these is no singleton
+    return np.asarray(np.where(prior < 30, likely[1] / likely.sum(axis=0), 0.0))
+
+
+class RowsAndMargins(Attacker):
+    """Released classes, scaled to the noisy margins beside them: who is missing from the rows is in the margins."""
+
+    name: ClassVar[str] = "rows and margins"
+    summary: ClassVar[str] = "released classes scaled to the noisy margins, and a hash within the likeliest"
+    source: ClassVar[str] = "one round of iterative proportional fitting to the estimates of each margin"
+
+    def answer(
+        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
+    ) -> Answers | None:
+        seen = told.seen
+        if seen is None or seen.rows is None or not seen.tables:
+            return None
+        box, weight = known.population.boxes(seen.levels)
+        expected = np.add(*rows_in(seen, seen.rows, weight, known.n))
+        shape = tuple(len(level) for level in seen.levels.values())
+        names = list(seen.levels)
+        for table in seen.tables:
+            if all(seen.levels[name] is level for name, level in table.levels.items()):
+                others = tuple(at for at, name in enumerate(names) if name not in table.levels)
+                kept = [name for name in names if name in table.levels]
+                own = weight.reshape(shape).sum(axis=others)
+                order = [list(table.levels).index(name) for name in kept]
+                there = shrunken_counts(_transposed(table, order), own.reshape(-1), known.n).reshape(own.shape)
+                now = expected.reshape(shape).sum(axis=others)
+                ratio = np.divide(there, now, out=np.ones_like(now), where=now > 0)
+                expected = (expected.reshape(shape) * np.expand_dims(ratio, others)).reshape(-1)
+        return BoxPosterior(box, weight, np.zeros_like(expected), expected).best(known.population, weights)
+
+
+def _transposed(table: NoisyCounts, order: Sequence[int]) -> NoisyCounts:
+    names = list(table.levels)
+    levels = {names[at]: table.levels[names[at]] for at in order}
+    return NoisyCounts(levels, np.transpose(table.counts, order), table.variance, table.beta)

@@ -1,0 +1,74 @@
+"""Attackers on what a policy releases: rows, noisy tables, or both."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.population import Rng
+from crowdgate.audit.common.predicates import Predicate, greatest_share
+from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
+from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior, Floats, Places
+from crowdgate.histogram import Histogram
+from crowdgate.kind.mechanism_output import MechanismOutput
+
+
+def places(rows: Histogram) -> Places:
+    """The place of every class among all tuples of its levels."""
+    shape = tuple(map(int, rows.sizes))
+    found: Places = np.ravel_multi_index(rows.codes, shape) if shape else np.zeros(len(rows), np.int64)
+    return found
+
+
+def rows_in(seen: MechanismOutput, rows: Histogram, weight: Floats, n: int) -> tuple[Floats, Floats]:
+    """How many rows of the table each class has: for sure those that are released, and of the rows that the coins left
+    out as many as D expects. A class that is not released has as many as D expects, or fewer."""
+    sure, whole = np.zeros_like(weight), n * weight
+    left = (1 - float(seen.beta)) * whole
+    at = places(rows)
+    sure[at] = rows.counts
+    return sure, np.where(sure > 0, left, np.minimum(whole, left + max(0, seen.least - 1)))
+
+
+class OverrepresentedClasses(Attacker):
+    """The classes that were released more often than D expects, together, and a hash within them."""
+
+    name: ClassVar[str] = "likeliest classes"
+    summary: ClassVar[str] = "the classes with the most released rows for their weight, and a hash within them"
+    source: ClassVar[str] = "optimal for small weights: audit/singling_out_attackers/best_predicate.py"
+
+    def answer(
+        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
+    ) -> Answers | None:
+        seen = told.seen
+        if seen is None or seen.rows is None or seen.levels is None:
+            return None
+        box, weight = known.population.boxes(seen.levels)
+        return BoxPosterior(box, weight, *rows_in(seen, seen.rows, weight, known.n)).best(known.population, weights)
+
+
+class GroupAndHash(Attacker):
+    """A released class of the least weight, and a hash that takes one of its members."""
+
+    name: ClassVar[str] = "group and hash"
+    summary: ClassVar[str] = "the lightest released class, and a hash that takes one in as many as it has"
+    source: ClassVar[str] = "Cohen, Nissim 2020 Theorem 7.1 (arXiv: Theorem 6.1)"
+
+    def answer(
+        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
+    ) -> Answers | None:
+        seen = told.seen
+        if seen is None or seen.rows is None or seen.levels is None:
+            return None
+        if not len(seen.rows):
+            return [None] * len(weights)
+        box, weight = known.population.boxes(seen.levels)
+        at = places(seen.rows)
+        lightest = int(np.argmin(np.where(weight[at] > 0, weight[at], np.inf)))
+        people = sum(part[at[lightest]] for part in rows_in(seen, seen.rows, weight, known.n))
+        cells = box == at[lightest]
+        own = Fraction(known.population.among(cells), known.population.size)
+        best = own * Fraction(1 / max(1.0, float(people)))
+        return [Predicate(cells=cells, share=greatest_share(own, min(most, best))) for most in weights]

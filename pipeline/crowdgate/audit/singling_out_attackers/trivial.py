@@ -1,0 +1,29 @@
+"""Attackers that do not look."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import ClassVar
+
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.population import Rng
+from crowdgate.audit.common.predicates import Predicate, greatest_share
+from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
+
+
+class TrivialHash(Attacker):
+    """A hash of the record alone, at the greatest realisable weight up to 1/n: the baseline itself."""
+
+    name: ClassVar[str] = "trivial hash"
+    summary: ClassVar[str] = "does not look at the release: a hash of the record"
+    source: ClassVar[str] = "Cohen, Nissim (arXiv) Claim 3.1"
+    blind: ClassVar[bool] = True
+
+    def answer(
+        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
+    ) -> Answers | None:
+        """The same predicates whatever was published."""
+        return [Predicate(share=share) for share in self.shares(known, weights)]
+
+    def shares(self, known: PublicKnowledge, weights: Sequence[Fraction]) -> Sequence[Fraction]:
+        best = Fraction(1, known.n)
+        return [greatest_share(Fraction(1), min(weight, best)) for weight in weights]

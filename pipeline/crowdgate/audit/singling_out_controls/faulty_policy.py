@@ -1,0 +1,160 @@
+"""The policy's own mechanism with a fault, at the policy's own size of table: an audit that works sees it."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from math import exp
+
+import numpy as np
+
+from crowdgate.accounting.intervals import clopper_pearson
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.policy_mechanism import PolicyMechanism
+from crowdgate.audit.common.population import DrawnTable, Population, Rng
+from crowdgate.audit.common.predicates import ALL_BITS
+from crowdgate.audit.common.unreleased_parts import RawRows
+from crowdgate.audit.singling_out_attackers.on_noisy_tables import CellsAsExact
+from crowdgate.audit.singling_out_controls.base import SinglingOutControl
+from crowdgate.candidate import OutputType, Static
+from crowdgate.histogram import subsample
+from crowdgate.kind.kind import Protection
+from crowdgate.kind.mechanism_output import MechanismOutput
+
+
+@dataclass(frozen=True, eq=False)
+class SuppressionOff(SinglingOutControl):
+    """Classes of whatever size are published, of the policy's own sample.
+
+    A class of weight w that shows one row has about n w (1 - beta) more, so that a predicate of it alone isolates with
+    probability e^-(n w (1 - beta)). Among classes up to t/n at least three rows are to be expected in the sample, and
+    then one is shown in 95 of 100 tables; where t and beta are too large for that to be far above (1 - 1/n)^(n - 1),
+    suppression hides nothing that could be seen, and the control is not played.
+    """
+
+    released: PolicyMechanism
+    static: Static
+    beta: Fraction
+
+    must = "be caught"
+    note = "publishes the sampled rows of this policy's mechanism without suppressing any class"
+    attackers = ("likeliest classes", "group and hash")
+    trials = 500
+
+    @property
+    def name(self) -> str:
+        return "suppression off"
+
+    def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
+        made = self.released.candidate(drawn, known, self.static, rng)
+        assert made.sample is not None, "it samples"
+        sample = made.sample
+        if sample.rows == drawn.rows.sum():  # of a sample that is inherited no coin is thrown
+            sample = subsample(sample, lambda counts: rng.binomial(counts, float(self.beta)))
+        return Observation(seen=MechanismOutput(rows=sample, levels=made.static.levels, beta=self.beta))
+
+    def weights(self, n: int) -> tuple[Fraction, ...]:
+        return Fraction(1, 10 * n), Fraction(1, n)
+
+    def claimed(self, policy: PublicKnowledge) -> float:
+        rng = np.random.default_rng(0)
+        one = self.released.candidate(policy.population.draw(policy.n, rng), policy, self.static, rng)
+        box, _ = policy.population.boxes(one.static.levels)
+        weights = np.bincount(box, policy.population.weights)
+        sampled, rest = policy.n * float(self.beta) * weights, float(1 - self.beta)
+        enough = [t for t in _RARE if sampled[weights * policy.n <= t].sum() >= 3]
+        return 0.95 * exp(-rest * min(enough)) if enough else 0.0
+
+    def fits(self, policy: PublicKnowledge) -> bool:
+        return self.claimed(policy) >= _SEEN
+
+
+_TRIED, _AT = 60, Fraction(5, 100)
+_RARE = (0.01, 0.03, 0.1, 0.3, 0.5, 0.75, 1.0)
+_SEEN = 0.445
+"""What 450 trials tell from .368 with probability .95 (accounting/audit_power)."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseOff(SinglingOutControl):
+    """The tables of counts that the mechanism draws, exactly, and said to be noisy.
+
+    A cell of weight up to 1/n that has one row, by an exact table, is isolated for sure. Where the tables have too few
+    of these noise hides nothing that could be seen, and the control is not played.
+    """
+
+    released: PolicyMechanism
+
+    must = "be caught"
+    note = "publishes the noisy tables of this policy without their noise"
+    attackers = ("cells taken as exact",)
+    trials = 500
+
+    @property
+    def name(self) -> str:
+        return "noise off"
+
+    def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
+        told = self.released.without_noise(drawn, known, rng)
+        assert told.seen is not None, "a mechanism was run"
+        return Observation(seen=replace(told.seen, rows=None))
+
+    def weights(self, n: int) -> tuple[Fraction, ...]:
+        return Fraction(1, 10 * n), Fraction(1, n)
+
+    def claimed(self, policy: PublicKnowledge) -> float:
+        """The lower end of its success at 1/n in 60 tables, which are the same every time: nothing in it is noise."""
+        return clopper_pearson(_isolation_count(self.released.protection, policy.population, policy.n), _TRIED, _AT)[0]
+
+    def fits(self, policy: PublicKnowledge) -> bool:
+        return self.claimed(policy) >= _SEEN
+
+
+@lru_cache(maxsize=1)  # an audit asks several times, and each of these tables may take a second
+def _isolation_count(protection: Protection, population: Population, n: int) -> int:
+    """In how many of the tables somebody is isolated at 1/n."""
+    control, known, rng = (
+        NoiseOff(PolicyMechanism(protection)),
+        PublicKnowledge(population, n),
+        np.random.default_rng(0),
+    )
+    isolated = 0
+    for _ in range(_TRIED):
+        drawn = population.draw(n, rng)
+        (answer,) = CellsAsExact().answer(control.apply(drawn, known, rng), known, [Fraction(1, n)], rng) or [None]
+        isolated += answer is not None and answer.isolates(drawn, rng)
+    return isolated
+
+
+@dataclass(frozen=True, eq=False)
+class RawColumn(SinglingOutControl):
+    """One column is published as it is beside the classes, outside of the class key."""
+
+    released: PolicyMechanism
+
+    must = "be caught"
+    note = "publishes this policy's rows with one column more as it is: the tag"
+    attackers = ("raw row",)
+    rate = 0.95
+
+    @property
+    def name(self) -> str:
+        return "this policy's rows with one raw column"
+
+    def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
+        told = self.released.apply(drawn, known, rng)
+        assert told.seen is not None, "a mechanism was run"
+        assert told.seen.rows is not None, "and it releases rows"
+        box, _ = known.population.boxes(told.seen.levels)
+        stayed = np.isin(box, np.ravel_multi_index(told.seen.rows.codes, tuple(map(int, told.seen.rows.sizes))))
+        units = known.population.having(stayed)
+        assert units is not None, "some cells are asked for"
+        sampled = units[drawn.who] & (rng.random(drawn.n) < float(told.seen.beta))
+        return replace(told, rows=RawRows(mask=ALL_BITS, tags=drawn.tags[sampled]))
+
+
+def faulty_policy_controls(protection: Protection, static: Static, beta: Fraction) -> tuple[SinglingOutControl, ...]:
+    """The controls that are made of a policy's mechanism."""
+    released = PolicyMechanism(protection)
+    if not {OutputType.ROWS, OutputType.SAMPLE} <= protection.kind.shapes:
+        return (NoiseOff(released),)
+    return SuppressionOff(released, static, beta), RawColumn(released), NoiseOff(released)

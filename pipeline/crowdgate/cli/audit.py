@@ -1,0 +1,97 @@
+"""Commands that audit mechanisms."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crowdgate.audit.common.audit import AuditRequest
+from crowdgate.audit.common.audit import audit as run_audit
+from crowdgate.audit.common.stored_records import AuditRuntime
+from crowdgate.audit.common.text import OUTCOMES
+from crowdgate.audit.common.trials import processes
+from crowdgate.audit.confidential_table import audit_table
+from crowdgate.audit.questions import QUESTIONS, Found, QuestionReport
+from crowdgate.candidate import AuditQuestion
+from crowdgate.cli.options import WITHHELD, AsJson, LedgerUrl, progress_bar
+from crowdgate.cli.output import print_json, print_table
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.gate import Outcome
+from crowdgate.report.page_files import check_name
+
+
+def audit(
+    policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    units: Annotated[str | None, typer.Option("--units", metavar="N", help="In place of the policy's.")] = None,
+    trials: Annotated[str | None, typer.Option("--trials", metavar="T", help="In place of the policy's.")] = None,
+    weight: Annotated[str | None, typer.Option("--weight", metavar="W", help="In place of the policy's.")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", help="Processes (as many as there are CPUs).", min=1)] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Write a page: HTML with a chart, or Markdown (.md).")
+    ] = None,
+    on_confidential: Annotated[
+        bool, typer.Option("--on-confidential", help="On the table itself: for the curator; recorded as a look.")
+    ] = False,
+    question: Annotated[
+        AuditQuestion,
+        typer.Option(
+            "--of", help="Whether somebody can be singled out, a secret attribute inferred, or membership told."
+        ),
+    ] = AuditQuestion.SINGLING_OUT,
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let attackers play against a policy's mechanism on a public population: how often do they single somebody out,
+    infer what is secret, or tell who is in the table?
+
+    Exit 0 when they stay within the limit, 3 when they do not or nothing can be concluded.
+    """
+    if page is not None:
+        check_name(page)
+    if question is not AuditQuestion.SINGLING_OUT:
+        _refuse_with_question(question, trials=trials, weight=weight)
+    told, asked = QUESTIONS[question], AuditRequest(policy, units, trials, weight, ledger)
+    with progress_bar(as_json, "playing") as progress:
+        how = AuditRuntime(executor=processes(jobs or os.cpu_count() or 1), progress=progress)
+        ended = audit_table(told.asking, asked, how) if on_confidential else None
+        found = run_audit(told.asking, asked, how) if ended is None else None
+    if found is None:
+        _print_outcome(str(ended), as_json)
+        return
+    if page is not None:
+        told.write_page(found, page)
+    show(told, found, page, as_json)
+    if found.findings.outcome is not Outcome.PASS:
+        raise typer.Exit(WITHHELD)
+
+
+def _print_outcome(ended: str, as_json: bool) -> None:
+    """All that may be shown of an audit on the table itself."""
+    if as_json:
+        print_json({"outcome": "ended", "plain": ended})
+    else:
+        typer.echo(ended)
+
+
+def _refuse_with_question(question: AuditQuestion, **given: object) -> None:
+    stated = [f"--{name}" for name, value in given.items() if value is not None]
+    if stated:
+        found, expected = f"beside --of {question}", "only for singling out"
+        raise ConfigurationError([Problem("command line", None, name, found, expected) for name in stated])
+
+
+def show(told: QuestionReport, found: Found, page: Path | None, as_json: bool) -> None:
+    """What was found, for people or for programs."""
+    if as_json:
+        print_json(told.json(found))
+        return
+    setting = found.record.setting
+    typer.echo(f"{OUTCOMES[found.findings.outcome]} {setting.policy}/{setting.version}, {told.asking.question}")
+    for listing in told.listings(found):
+        typer.echo(listing.title)
+        print_table(listing.titles, listing.rows, left=listing.text)
+    for line in told.words(found):
+        typer.echo(line)
+    for path in filter(None, (page, found.path)):
+        typer.echo(str(path))

@@ -1,0 +1,173 @@
+"""Commands on the ledger."""
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crowdgate.cli.options import Anchors, AsJson, LedgerUrl
+from crowdgate.cli.output import print_json
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.history.ledger_summary import ledger_summary, summary_lines
+from crowdgate.ledger import ledger as ledgers
+from crowdgate.ledger.file_access import team_folder
+from crowdgate.ledger.sqlite import path_of
+from crowdgate.ledger.stores import placed
+from crowdgate.ledger.upgrade import upgrade as upgraded
+from crowdgate.planning.budgets import budget_left_text, budgets_json, raise_budget
+from crowdgate.planning.open_ledger import free_reservation as free_reservation
+from crowdgate.planning.open_ledger import ledger_at, ledger_for_reading, verify_ledger
+from crowdgate.settings import configured_key, ledger_url, signing_key
+
+app = typer.Typer(
+    help="Create, show and verify the ledger; raise a budget, stop a population.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+Population = Annotated[str, typer.Argument(help="The population, as its budget file names it.")]
+Reason = Annotated[str, typer.Option(help="Why; kept in the journal.")]
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Argument(help="Lower-case letters, digits and hyphens.")],
+    group: Annotated[
+        bool, typer.Option("--group", help="For a team: all of the group of the ledger's folder may use it.")
+    ] = False,
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Create a new ledger, once, and print the id that budget files name."""
+    url = _url(ledger)
+    try:
+        with team_folder(path_of(url).parent) if group else nullcontext():
+            ledger_id = ledgers.create(url, name, signing_key(Path.cwd()))
+    except ValueError as error:
+        raise ConfigurationError(Problem("command line", None, "NAME or --ledger", "not usable", str(error))) from None
+    if as_json:
+        print_json({"outcome": "created", "ledger": ledger_id})
+    else:
+        typer.echo(ledger_id)
+
+
+@app.command()
+def show(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
+    """Show every release, what each population has left and how it went down, raises and freezes with their reasons,
+    which private records were opened, and every audit: when, and by whom."""
+    listing = ledger_summary(ledger_for_reading(Path.cwd(), ledger))
+    if as_json:
+        print_json(listing)
+    else:
+        for line in summary_lines(listing):
+            typer.echo(line)
+
+
+@app.command()
+def verify(
+    key: Annotated[
+        list[Path] | None, typer.Option("--key", metavar="PUB", help="A trusted public key; may be given again.")
+    ] = None,
+    anchor: Anchors = None,
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check the ledger against its own journal, keys and anchors (exit 6 if it was edited); needs read access only.
+
+    Prints the last line and its digest, an anchor to keep elsewhere.
+    """
+    line, opened = verify_ledger(Path.cwd(), ledger, key or (), anchor or ())
+    found = f"{line.number}:{line.digest}"
+    if as_json:
+        stated = {"ledger": opened.id, "line": line.number, "digest": line.digest, "anchor": found}
+        print_json({"outcome": "verified", **stated, "signed": bool(opened.trusted)})
+    else:
+        by = "and is signed with a trusted key" if opened.trusted else "and no key was asked for"
+        typer.echo(f"{opened.id} agrees with its journal, {by}: {found}")
+
+
+@app.command()
+def sign(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
+    """Sign the ledger as it is with the configured key: after you have looked at it, and before a key is first used."""
+    configured_key(Path.cwd())
+    opened = ledger_at(Path.cwd(), ledger)
+    _done("signed", opened.id, f"{opened.id} is signed up to line {opened.sign().number}", as_json)
+
+
+@app.command()
+def free(
+    release_id: Annotated[str, typer.Argument(help="POLICY/VERSION/SLOT, as `ledger show` lists it.")],
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give a reservation back whose run never began to read and can't come back; should it, it is refused."""
+    freed = free_reservation(Path.cwd(), ledger, release_id)
+    _done("freed", freed, f"{release_id} is free: nothing was read, and nothing is spent", as_json)
+
+
+@app.command()
+def freeze(population: Population, reason: Reason, ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
+    """Stop a population: nothing more is charged to it, or read of it, until it is thawed."""
+    _freeze(population, True, reason, ledger, as_json)
+
+
+@app.command()
+def thaw(population: Population, reason: Reason, ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
+    """Let a frozen population go on."""
+    _freeze(population, False, reason, ledger, as_json)
+
+
+@app.command()
+def upgrade(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
+    """Make a ledger of format 1 one of format 2; what it holds stays what it is."""
+    ledger_id = upgraded(ledger_url(Path.cwd(), ledger, placed))
+    _done("upgraded", ledger_id, f"{ledger_id} is a ledger of format 2", as_json)
+
+
+@app.command()
+def budget(
+    population: Population,
+    raise_it: Annotated[bool, typer.Option("--raise", help="Raise what is registered.")] = False,
+    epsilon: Annotated[str | None, typer.Option(help="The new total epsilon.")] = None,
+    delta: Annotated[str | None, typer.Option(help="The new total delta.")] = None,
+    people: Annotated[int | None, typer.Option(help="The new bound on people.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Why; kept in the journal.")] = None,
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a registered budget, or raise it (which is recorded, with its reason)."""
+    opened = ledger_at(Path.cwd(), ledger)
+    if raise_it:
+        raise_budget(opened, population, epsilon, delta, people, reason)
+    opened.attest()
+    found = [entry for entry in budgets_json(opened) if entry["population"] == population]
+    if as_json:
+        print_json({"outcome": "raised" if raise_it else "shown", "budgets": found})
+    elif not found:
+        typer.echo(f"{population} is not registered yet; its first release registers it")
+    for entry in [] if as_json else found:
+        typer.echo(budget_left_text(entry))
+        for name in ("registered", "spent", "left"):
+            typer.echo(f"  {name:<10} epsilon {entry[name]['epsilon']}, delta {entry[name]['delta']}")
+
+
+def _freeze(population: str, frozen: bool, reason: str, ledger: str | None, as_json: bool) -> None:
+    opened, outcome = ledger_at(Path.cwd(), ledger), "frozen" if frozen else "thawed"
+    try:
+        opened.freeze(population, frozen, reason)
+    except ValueError as error:
+        raise ConfigurationError(
+            Problem("command line", None, "POPULATION or --reason", "not usable", str(error))
+        ) from None
+    _done(outcome, opened.id, f"{population} is {outcome}", as_json)
+
+
+def _done(outcome: str, ledger_id: str, said: str, as_json: bool) -> None:
+    if as_json:
+        print_json({"outcome": outcome, "ledger": ledger_id})
+    else:
+        typer.echo(said)
+
+
+def _url(option: str | None) -> str:
+    return ledger_url(Path.cwd(), option, placed)

@@ -1,0 +1,1 @@
+"""YAML files that people write, with lines and columns for every problem."""

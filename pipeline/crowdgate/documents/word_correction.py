@@ -1,0 +1,122 @@
+"""A line of a YAML file as it would stand without a mistake, where one word of it surely has to be another.
+
+What is proposed here is copied into a policy: a number is never turned into another one, nor a name into one with other
+digits (`15 years` is not `5 years` misspelled).
+"""
+
+import re
+from collections.abc import Container, Sequence
+from difflib import SequenceMatcher
+from functools import cached_property
+from typing import Any
+
+import yaml
+
+LONGEST_LINE = 500
+"""Characters of a line that is shown corrected."""
+ALIKE = 0.8
+"""How alike two words are at least (difflib's ratio), one of which is the other misspelled."""
+SHORTEST = 3
+SLIPS = 2
+"""Letters too many or too few: a word with a part more is another name."""
+OPPOSITE = {"at_most": "at_least", "at_least": "at_most"}
+"""Words that are much alike and mean the contrary: which one was meant must be clear."""
+CLEAR = 0.07
+"""Letters of a word that others are misspellings of, and not only in capitals."""
+_PLAIN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_./-]| (?=[A-Za-z0-9_]))*")
+"""Texts that need no quotes, in braces neither."""
+
+At = Sequence[str | int]
+
+
+def is_misspelling(word: str, meant: str) -> bool:
+    """Whether a word is another one misspelled."""
+    same_digits = re.findall(r"[0-9]", word) == re.findall(r"[0-9]", meant)
+    one, other = word.casefold(), meant.casefold()
+    if word == meant or not same_digits or abs(len(one) - len(other)) > SLIPS:
+        return False
+    if one == other or len(meant) < SHORTEST:
+        return one == other
+    return sorted(one) == sorted(other) or _likeness(one, other) >= max(
+        ALIKE, _likeness(one, OPPOSITE.get(other)) + CLEAR
+    )
+
+
+def _likeness(one: str, other: str | None) -> float:
+    return 0.0 if other is None else SequenceMatcher(None, one, other).ratio()
+
+
+class CorrectableText:
+    """The text of a document that is YAML, and the places of its words."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _root(self) -> Any:
+        return yaml.compose(self._text, Loader=yaml.CSafeLoader)
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return re.split(r"\r\n|[\n\r\x85\u2028\u2029]", self._text)
+
+    def respelled_line(self, at: At, meant: str, *, key: bool, known: Container[str] = ()) -> str | None:
+        """The line of an item whose value, or whose key, is another word misspelled; None where that is not sure. Where
+        both could be, `key` says which is. Words that are `known` stand for something, and are none misspelled."""
+        around, name, value = self._item_nodes(at)
+        if _means(name, meant, known) and (key or not _means(value, meant, known)):
+            taken = {other.value for other, _ in around.value}
+            return None if meant in taken else self._with(name, meant)
+        return self._with(value, meant) if _means(value, meant, known) else None
+
+    def replaced(self, at: At, text: str) -> str | None:
+        """The line of an item with another text in place of its value, on that line alone."""
+        return self._put(self._item_nodes(at)[2], text)
+
+    def as_list(self, at: At) -> str | None:
+        """The line of an item whose one word stands as a list."""
+        value = self._item_nodes(at)[2]
+        return self._put(value, f"[{self._raw(value)}]") if isinstance(value, yaml.ScalarNode) else None
+
+    def as_single_word(self, at: At) -> str | None:
+        """The line of an item whose list of one word stands as that word."""
+        value = self._item_nodes(at)[2]
+        single = isinstance(value, yaml.SequenceNode) and len(value.value) == 1
+        word = value.value[0] if single else None
+        return self._put(value, self._raw(word)) if isinstance(word, yaml.ScalarNode) and self._raw(word) else None
+
+    def _item_nodes(self, at: At) -> tuple[Any, Any, Any]:
+        """The nodes of what is around an item, of its key if it has one, and of its value; None for what is missing."""
+        around, name, value = None, None, self._root
+        for part in at:
+            around, name = value, None
+            if isinstance(around, yaml.MappingNode):
+                name, value = next(((k, v) for k, v in around.value if k.value == part), (None, None))
+            elif isinstance(around, yaml.SequenceNode) and isinstance(part, int):
+                value = around.value[part] if part < len(around.value) else None
+            else:
+                value = None
+        return around, name, value
+
+    def _with(self, node: Any, word: str) -> str | None:
+        """The line with another word in place of a scalar, in the quotes that it has."""
+        quote = node.style if node.style in ("'", '"') else ""
+        return self._put(node, f"{quote}{word}{quote}") if _PLAIN.fullmatch(word) else None
+
+    def _put(self, node: Any, text: str) -> str | None:
+        if not self._raw(node):
+            return None
+        line = self._lines[node.start_mark.line]
+        whole = line[: node.start_mark.column] + text + line[node.end_mark.column :]
+        return whole.rstrip() if len(whole) <= LONGEST_LINE and whole.isprintable() else None
+
+    def _raw(self, node: Any) -> str:
+        """What stands in the file for a node that lies on one line; nothing for another."""
+        if node is None or node.start_mark.line != node.end_mark.line:
+            return ""
+        line: str = self._lines[node.start_mark.line]
+        return line[node.start_mark.column : node.end_mark.column]
+
+
+def _means(node: Any, meant: str, known: Container[str]) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.value not in known and is_misspelling(node.value, meant)

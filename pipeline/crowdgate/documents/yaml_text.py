@@ -1,0 +1,251 @@
+"""YAML files as text with line numbers; anything a reader could take two ways is refused.
+
+Scalars stay text (`1e-9`, `0.05` and `"0.05"` mean the same number; `NO` is a string). Duplicate keys, anchors,
+aliases, tags, several documents, and files over 1 MiB or 50,000 nodes are refused, all problems at once.
+"""
+
+import re
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from crowdgate.documents.word_correction import CorrectableText
+from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem
+from crowdgate.limits import DEEPEST_DOCUMENT, LARGEST_DOCUMENT, MOST_NODES
+from crowdgate.system.regular_files import read_plain
+
+YAML = (".yaml", ".yml")
+"""How names of documents end."""
+_LONGEST_SHOWN = 80
+OTHER_BREAKS = re.compile("[\x85\u2028\u2029]")
+"""Line breaks of YAML 1.1 that YAML 1.2 has not (section 5.4)."""
+"""Characters of a key that an error shows."""
+
+Location = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    """One YAML document: `data` with every scalar as text, `typed` with YAML 1.2 core types; `lines` and `columns` by
+    location, from 1; `text` is the file's."""
+
+    path: Path
+    data: Any
+    typed: Any
+    lines: dict[Location, int]
+    columns: dict[Location, int]
+    text: CorrectableText
+
+    def line(self, location: Location) -> int | None:
+        """Line (from 1) of the item at `location`, or of the nearest item around it."""
+        return self.lines.get(self._nearest(location))
+
+    def column(self, location: Location) -> int | None:
+        """Column (from 1) of the item at `location` (of its key, if it has one), or of the nearest item around it."""
+        return self.columns.get(self._nearest(location))
+
+    def _nearest(self, location: Location) -> Location:
+        while location and location not in self.lines:
+            location = location[:-1]
+        return location
+
+    def problem(
+        self,
+        location: Location,
+        found: str,
+        expected: str,
+        instead: str | None = None,
+        code: Code = Code.VALUE,
+        *,
+        where: str | None = None,
+        corrected: str | None = None,
+        known: Container[str] = (),
+    ) -> Problem:
+        """A problem at `location` of this file, which a reader knows as `where`; `corrected` is its line without the
+        problem, which is worked out for words that are sure to be misspelled (none of the `known` ones is)."""
+        if corrected is None and instead is not None and code is not Code.CONTRADICTION:  # which file errs is not known
+            corrected = self.text.respelled_line(location, instead, key=code is Code.UNKNOWN_KEY, known=known)
+        where = where or _where(location) or "document"
+        line, column = self.line(location), self.column(location)
+        return Problem(str(self.path), line, where, found, expected, instead, code, column, corrected)
+
+
+def read_document(path: Path) -> Document:
+    """The one document in `path`. Raises ConfigurationError that lists every problem."""
+    reading, text = _YamlReader(path), _text(path)
+    data, typed = reading.document(text)
+    if reading.problems:
+        raise ConfigurationError(reading.problems)
+    return Document(path, data, typed, reading.lines, reading.columns, CorrectableText(text))
+
+
+def _text(path: Path) -> str:
+    def fault(found: str, expected: str) -> ConfigurationError:
+        return ConfigurationError(Problem(str(path), None, "file", found, expected, code=Code.UNREADABLE))
+
+    try:
+        return _unambiguous_text(path, read_plain(path, LARGEST_DOCUMENT).decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise fault("bytes that are not UTF-8", "UTF-8 text") from None
+    except OSError as error:
+        raise fault(
+            error.strerror or "unreadable", f"a readable file of at most {LARGEST_DOCUMENT >> 20} MiB"
+        ) from None
+
+
+def _unambiguous_text(path: Path, text: str) -> str:
+    """The text. Raises ConfigurationError for one that has lines for some readers that others take for part of a line,
+    such as of a comment."""
+    found = OTHER_BREAKS.search(text)
+    if found is None:
+        return text
+    line, column = text.count("\n", 0, found.start()) + 1, found.start() - text.rfind("\n", 0, found.start())
+    what = f"U+{ord(found.group()):04X}, a line break for some readers and part of the line for others"
+    said = Problem(str(path), line, "document", what, "a line feed, or nothing", code=Code.NO_YAML, column=column)
+    raise ConfigurationError(said)
+
+
+class _TooManyProblems(Exception):
+    """Nothing more is read: a bound is passed, or as many problems are known as anybody reads."""
+
+
+class _YamlReader:
+    """One pass over the events of libyaml, which is in PyYAML: values, their lines, and problems."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problems: list[Problem] = []
+        self.lines: dict[Location, int] = {}
+        self.columns: dict[Location, int] = {}
+        self.nodes = 0
+
+    def document(self, text: str) -> tuple[Any, Any]:
+        """The document twice: with every scalar as text, and with YAML 1.2 core types (for JSON Schema)."""
+        try:
+            events = (event for event in yaml.parse(text, Loader=yaml.CSafeLoader) if _is_content(event))
+            if next(events, None) is None:
+                self.problem(None, "document", "an empty file", "one document")
+                return None, None
+            found = self.node(next(events), events, ())
+            for second in events:
+                self.refuse(second, "document", "a second document", "one document a file")
+                break
+            return found
+        except _TooManyProblems:
+            pass
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark
+            self.problem(mark, "document", error.problem or "not YAML", "valid YAML")
+        except (yaml.YAMLError, ValueError, OverflowError):
+            self.problem(None, "document", "a character that YAML does not allow", "valid YAML")
+        return None, None
+
+    def node(self, event: Any, events: Iterator[Any], at: Location) -> tuple[Any, Any]:
+        """The node that starts with `event`, twice."""
+        self.count(event, at)
+        self.place(at, event)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self.mapping(events, at)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self.sequence(events, at)
+        if isinstance(event, yaml.ScalarEvent):
+            return event.value, (event.value if event.style else core_type(event.value))
+        return None, None  # an alias, which is a problem already
+
+    def sequence(self, events: Iterator[Any], at: Location) -> tuple[list[Any], list[Any]]:
+        """The rest of a list, twice."""
+        data: list[Any] = []
+        typed: list[Any] = []
+        for event in events:
+            if isinstance(event, yaml.SequenceEndEvent):
+                break
+            text, value = self.node(event, events, (*at, len(data)))
+            data.append(text)
+            typed.append(value)
+        return data, typed
+
+    def mapping(self, events: Iterator[Any], at: Location) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The rest of a mapping, twice."""
+        data: dict[str, Any] = {}
+        typed: dict[str, Any] = {}
+        for key in events:
+            if isinstance(key, yaml.MappingEndEvent):
+                break
+            name = self.key(key, events, at, data)
+            self.place((*at, name), key)
+            data[name], typed[name] = self.node(next(events), events, (*at, name))
+        return data, typed
+
+    def place(self, at: Location, event: Any) -> None:
+        """Notes where an item is: at its key, which is met first, if it has one."""
+        self.lines.setdefault(at, event.start_mark.line + 1)
+        self.columns.setdefault(at, event.start_mark.column + 1)
+
+    def key(self, event: Any, events: Iterator[Any], at: Location, known: Container[str]) -> str:
+        """The name of a key; "?" for what is none."""
+        if isinstance(event, yaml.ScalarEvent):
+            self.count(event, at)
+            if event.value in known:
+                self.refuse(event, _where((*at, event.value)), "the key is there twice", "each key once", Code.TWICE)
+            return str(event.value)
+        self.refuse(event, _where((*at, "?")), "a key that is not plain text", "a plain key")
+        self.node(event, events, (*at, "?"))
+        return "?"
+
+    def count(self, event: Any, at: Location) -> None:
+        """Refuses one node too many, one that is too deep, and what stands for something else."""
+        self.nodes += 1
+        depth = len(at) + isinstance(event, yaml.CollectionStartEvent)
+        if depth > DEEPEST_DOCUMENT:
+            self.refuse(event, "document", "nested too deeply", f"at most {DEEPEST_DOCUMENT} levels")
+            raise _TooManyProblems
+        if self.nodes > MOST_NODES:
+            expected = f"at most {MOST_NODES:,}; lists may be files beside it"
+            self.refuse(event, "document", "too many keys and values", expected)
+            raise _TooManyProblems
+        if event.anchor:
+            self.refuse(event, "document", "an anchor or alias (& or *)", "every value written out")
+        if getattr(event, "tag", None):
+            self.refuse(event, "document", f"the tag {event.tag}", "plain values without tags")
+
+    def refuse(self, event: Any, where: str, found: str, expected: str, code: Code = Code.NO_YAML) -> None:
+        """Notes a problem where an event is."""
+        self.problem(event.start_mark, where, found, expected, code)
+
+    def problem(self, mark: Any, where: str, found: str, expected: str, code: Code = Code.NO_YAML) -> None:
+        """Notes a problem. Raises _Enough when there are more than anybody reads."""
+        line, column = (None, None) if mark is None else (mark.line + 1, mark.column + 1)
+        self.problems.append(Problem(str(self.path), line, where, found, expected, code=code, column=column))
+        if len(self.problems) > MOST_PROBLEMS:
+            raise _TooManyProblems
+
+
+def _is_content(event: Any) -> bool:
+    return isinstance(event, yaml.DocumentStartEvent | yaml.NodeEvent | yaml.CollectionEndEvent)
+
+
+def _where(location: Location) -> str:
+    """A location on one line: control characters of a key are escaped, and a long key is cut off."""
+    return ".".join(repr(_short(str(part)))[1:-1] for part in location)
+
+
+def _short(key: str) -> str:
+    return key if len(key) <= _LONGEST_SHOWN else f"{key[:_LONGEST_SHOWN]}..."
+
+
+_INTEGER = re.compile(r"[-+]?[0-9]{1,300}")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]{1,300}|[0-9]{1,300}(\.[0-9]{0,300})?)([eE][-+]?[0-9]{1,4})?")
+
+
+def core_type(text: str) -> Any:
+    """A plain scalar as YAML 1.2 understands it."""
+    if text in ("true", "True", "TRUE", "false", "False", "FALSE"):
+        return text.lower() == "true"
+    if text in ("", "~", "null", "Null", "NULL"):
+        return None
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    return float(text) if _FLOAT.fullmatch(text) else text

@@ -1,0 +1,219 @@
+"""For each gate of a policy, and for all that block together, the chance that the next release passes.
+
+What reads no data is known beforehand. Else it is foretold from what past runs recorded, if there are at least
+ENOUGH of them that can be compared, and if not, from public counts, where the kind of release knows its law by them;
+with fewer runs and no counts, by LEAST_RUNS of them. Where that is missing too, nothing is told: a number that nothing
+stands on is worse than none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.forecast.chances.from_past_runs import odds_from_past_runs, past_measurements
+from crowdgate.gate import GateReach, Outcome, gate_text, is_waived, verdict
+from crowdgate.history.past_runs import PastRun, past_runs
+from crowdgate.kind.forecast import PassProbability
+from crowdgate.measures import MeasureClass
+from crowdgate.planning.budget_left import facts_at_next
+from crowdgate.planning.gate_verdicts import audit_questions, gate_reach
+
+if TYPE_CHECKING:
+    from crowdgate.candidate import Audits, Static
+    from crowdgate.kind.plan import Plan
+    from crowdgate.measures import Measure
+    from crowdgate.planning.budget_left import LedgerStatus
+    from crowdgate.policy.policy import GateRule
+    from crowdgate.publish.register import Register
+
+ENOUGH = 3
+BEFOREHAND = "known beforehand"
+PASSES, FAILS = PassProbability(1.0, 1.0, 1.0), PassProbability(0.0, 0.0, 0.0)
+ByCounts = Callable[["GateRule", "Measure", "Static"], tuple[PassProbability, str] | None]
+"""The chance by public counts, and what they are; None where they do not tell it."""
+
+
+@dataclass(frozen=True)
+class GateChance:
+    """The chance that one gate passes (None: not told) and what it rests on, or why it is not told. A gate that `stops`
+    withholds the release unless it passes: it blocks, and its failure is not waived."""
+
+    rule: GateRule
+    odds: PassProbability | None
+    basis: str
+    stops: bool
+
+    @property
+    def gate(self) -> str:
+        """The gate in one phrase."""
+        return gate_text(self.rule)
+
+    def words(self) -> str:
+        """In a clause."""
+        return f"chance to pass: {odds_text(self.odds)}, {self.basis}" if self.odds else f"chance to pass: {self.basis}"
+
+    def probability(self) -> str:
+        """The same for a gate that can pass and fail."""
+        unknown = self.basis.removeprefix("not told: ")
+        return f"unknown ({unknown})" if self.odds is None else f"{odds_text(self.odds)}, {self.basis}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        return {"gate": self.gate, **odds_json(self.odds), "basis": self.basis, "stops": self.stops}
+
+
+@dataclass(frozen=True)
+class Chances:
+    """The chance of each gate that is not confidential. `refused`: the ledger would refuse the next release."""
+
+    gates: tuple[GateChance, ...]
+    refused: bool
+
+    @property
+    def untold(self) -> int:
+        """How many of the gates that can stop the release are not told."""
+        return sum(each.odds is None for each in self._stopping)
+
+    @property
+    def all(self) -> PassProbability | None:
+        """The chance that nothing stops the next release: as if gates were independent, and the ends whatever they
+        have in common (Frechet 1935). None where a gate is not told, unless another one can't pass."""
+        told = [each.odds for each in self._stopping if each.odds is not None]
+        if self.refused or FAILS in told:
+            return FAILS
+        low = max(0.0, 1 - sum(1 - each.low for each in told))
+        return None if self.untold else PassProbability(prod(each.value for each in told), low, self.at_most)
+
+    @property
+    def at_most(self) -> float:
+        """What the chance of the release can be at most by the gates that are told."""
+        told = [each.odds.high for each in self._stopping if each.odds is not None]
+        return 0.0 if self.refused else min(told, default=1.0)
+
+    @property
+    def _stopping(self) -> list[GateChance]:
+        return [each for each in self.gates if each.stops]
+
+    def words(self) -> str:
+        """In a sentence."""
+        said, found = "chance that no gate withholds the next release", self.all
+        hopeless = next((each.gate for each in self._stopping if each.odds == FAILS), None)
+        if self.refused or hopeless is not None:
+            return f"{said}: 0, {hopeless} can't pass" if hopeless else f"{said}: 0, its ledger refuses it"
+        if found is not None:
+            how = "" if found.low == found.high else ", if gates have nothing in common"
+            return f"{said}: {odds_text(found)}{how}"
+        of = "1 gate" if self.untold == 1 else f"{self.untold} gates"
+        bound = f"; by the others at most {probability_text(self.at_most)}" if self.at_most < 1 else ""
+        return f"{said}: not told, as that of {of} is not{bound}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        whole = {**odds_json(self.all), "at_most": self.at_most, "gates_not_told": self.untold}
+        return {"release": whole, "gates": [each.to_json() for each in self.gates]}
+
+
+@dataclass(frozen=True, eq=False)
+class NextRelease:
+    """What is known of the next release before it is made: public facts with the recorded audits, the public register
+    (None: the policy names none, or its table can't be read here), and what past runs recorded (None: not known)."""
+
+    plan: Plan
+    static: Static
+    register: Register | None
+    past: Sequence[PastRun] | None
+    counts: ByCounts
+
+    def reach(self, rule: GateRule, measure: Measure) -> GateReach:
+        """Whether a gate can decide anything from the next release on."""
+        return gate_reach(self.static, rule, measure, self.register)
+
+    def outcome(self, rule: GateRule, measure: Measure) -> Outcome | None:
+        """How a gate ends that reads no data; None of another one."""
+        if measure.of_static is None:
+            return None
+        return verdict(rule, measure, measure.of_static(self.static, rule)).outcome
+
+    def waived(self, rule: GateRule, measure: Measure, day: str) -> bool:
+        """Whether a gate that does not pass on that day is waived. What can't be measured never is."""
+        if not is_waived(rule, measure, Outcome.FAIL, day):
+            return False
+        unusable = measure.register and self.register is not None and not self.register.usable
+        return not unusable and self.outcome(rule, measure) is not Outcome.INCONCLUSIVE
+
+
+def next_release(plan: Plan, standing: LedgerStatus, counts: ByCounts = lambda *_: None) -> NextRelease:
+    """What is known of the next release of a policy that stands so with its ledger."""
+    register = None if plan.bundle.register is None else _register(plan)
+    static = replace(facts_at_next(plan, standing.left), audits=_audits(plan))
+    return NextRelease(plan, static, register, past_runs(plan), counts)
+
+
+def chances(found: NextRelease, standing: LedgerStatus, day: str) -> Chances:
+    """The chances of the next release, on a day (YYYY-MM-DD) up to which waivers must hold."""
+    told = [each for each in found.plan.gates if each[1].reads is not MeasureClass.CONFIDENTIAL]
+    return Chances(tuple(_gate(found, *each, day) for each in told), standing.refused is not None)
+
+
+def _gate(found: NextRelease, rule: GateRule, measure: Measure, day: str) -> GateChance:
+    odds, basis = _odds(found, rule, measure)
+    stops = rule.severity == "block" and not found.waived(rule, measure, day)
+    return GateChance(rule, odds, basis if odds else f"not told: {basis}", stops)
+
+
+def _odds(of: NextRelease, rule: GateRule, measure: Measure) -> tuple[PassProbability | None, str]:
+    plan, static, past = of.plan, of.static, of.past
+    outcome = of.outcome(rule, measure)
+    if outcome is not None:
+        return PASSES if outcome is Outcome.PASS else FAILS, BEFOREHAND
+    reach = of.reach(rule, measure)
+    if reach is not GateReach.OPEN:
+        return PASSES if reach is GateReach.CANNOT_FAIL else FAILS, BEFOREHAND
+    found = past_measurements(plan, rule, measure, past or ())
+    odds = odds_from_past_runs(plan, rule, measure, found)
+    if odds is not None and len(found.ends) >= ENOUGH:
+        return odds, f"from {found.words(rule)}"
+    by_counts = of.counts(rule, measure, static)
+    if by_counts is not None:
+        return by_counts[0], f"from {by_counts[1]}"
+    if odds is not None:
+        return odds, f"from {found.words(rule)}"
+    return None, "its ledger can't be read here" if past is None else found.words(rule)
+
+
+def _audits(plan: Plan) -> Audits:
+    if not audit_questions(plan):
+        return {}
+    from crowdgate.audit.common.stored_records import now
+    from crowdgate.audit.evidence import evidence_here
+
+    return evidence_here(plan, now().isoformat()).audits
+
+
+def odds_json(odds: PassProbability | None) -> dict[str, Any]:
+    """The chance and its ends."""
+    return {name: None if odds is None else getattr(odds, of) for name, of in
+            (("chance", "value"), ("low", "low"), ("high", "high"))}  # fmt: skip
+
+
+def odds_text(odds: PassProbability) -> str:
+    """The chance, and its ends where they are others."""
+    value, low, high = map(probability_text, (odds.value, odds.low, odds.high))
+    return value if low == high else f"{value} ({low} to {high})"
+
+
+def probability_text(chance: float) -> str:
+    """Two decimals; 0 and 1 only for what is known."""
+    if chance in (0, 1):
+        return f"{chance:.0f}"
+    return "below 0.01" if chance < 0.005 else "above 0.99" if chance > 0.995 else f"{chance:.2f}"
+
+
+def _register(plan: Plan) -> Register | None:
+    """The public register of a policy, counted at its levels; None where its table can't be read here."""
+    from crowdgate.planning.register_counts import register_if_readable
+
+    return register_if_readable(plan)

@@ -1,0 +1,170 @@
+"""What a policy promises and costs, and what is expected of it, from what is public."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowdgate import manifest
+from crowdgate.accounting import pso
+from crowdgate.accounting.numbers import up
+from crowdgate.accounting.pso_curve import curve
+from crowdgate.anonymity.predict.planned_release import prediction
+from crowdgate.anonymity.predict.population_check import population_warnings
+from crowdgate.forecast.chances.gate_chances import Chances, chances
+from crowdgate.forecast.chances.gate_chances import next_release as known_beforehand
+from crowdgate.forecast.singling_out_curve import singling_out
+from crowdgate.kind.forecast import BOUND, Forecast, Listing, ListingColumn, PassProbability, Value, json_value
+from crowdgate.measures.guarantees import DEFAULT_WEIGHT
+from crowdgate.planning.budget_left import LedgerStatus, ledger_status, releases_in_budget, today
+from crowdgate.planning.charges import charges
+from crowdgate.planning.plan import plan_policy
+from crowdgate.public_counts.figures import PriorFigures, PriorSubject, read_prior
+from crowdgate.system.short_repr import short_repr
+
+if TYPE_CHECKING:
+    from crowdgate.candidate import Static
+    from crowdgate.kind.picture import Picture
+    from crowdgate.kind.plan import Plan
+    from crowdgate.measures import Measure
+    from crowdgate.policy.policy import GateRule
+
+MOST_BOUNDS = 12
+
+CURVE = (
+    ListingColumn("releases", "releases", "d"),
+    ListingColumn("weight", "weight"),
+    ListingColumn("baseline", "without them", BOUND),
+    ListingColumn("bound", "with them", BOUND),
+    ListingColumn("in_sample", "of the sample", BOUND),
+    ListingColumn("ratio", "times the baseline", BOUND),
+    ListingColumn("excess", "above the baseline", BOUND),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """A plan with its forecast and what that rests on, how many such releases the budget allows, and what they come
+    to; and the chances that its gates pass."""
+
+    __repr__ = short_repr
+
+    plan: Plan
+    figures: PriorFigures
+    forecast: Forecast
+    releases: int
+    standing: LedgerStatus
+    pso_bounds: tuple[float, ...]
+    chances: Chances
+
+    def rests_on(self) -> list[str]:
+        """Where the expected figures are from, in sentences; nothing where they are the contract's margins alone."""
+        if self.figures.source is None:
+            return []
+        said = f"Expected figures rest on {self.figures.source}, of the population {self.figures.population}."
+        return [
+            *population_warnings(self.figures, PriorSubject.of_plan(self.plan)),
+            " ".join([said, *self.figures.gaps()]),
+        ]
+
+    @property
+    def informed(self) -> bool | None:
+        """Whether the policy is informed by confidential data; None where its ledger can't be read."""
+        return self.standing.informed
+
+    @property
+    def charges(self) -> tuple[str, ...]:
+        """What every charged gate costs, in words."""
+        return charges(self.plan)
+
+    @property
+    def people_times_delta(self) -> Fraction:
+        """Where it is near 1, the bound on singling out says nothing."""
+        return people_times_delta(self.plan)
+
+    @cached_property
+    def pso_curve(self) -> Listing:
+        """The bound on singling out by weight, after the first such release and after all that the budget allows."""
+        counts = sorted({1, max(1, self.releases)})
+        note = "at most, by predicates up to a weight; no one weight is the right one"
+        rows = tuple(row for count in counts for row in _curve(self.plan, count))
+        return Listing("pso_curve", "success of predicate singling out", CURVE, rows, note)
+
+    @cached_property
+    def prediction(self) -> Listing:
+        """The people who would be alone with all that is counted."""
+        return prediction(self.plan, self.figures)
+
+    @cached_property
+    def singling_out(self) -> Picture:
+        """The same curve as a picture, with the policy's gates on it."""
+        once, counts = self.plan.guarantee, sorted({1, max(1, self.releases)})
+        spent = {f"after {count} of them, at most": (count * once.epsilon, count * once.delta) for count in counts}
+        return singling_out(self.plan.first_release_facts().most_rows, spent, [rule for rule, _ in self.plan.gates])
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        return {
+            "guarantee": manifest.guarantee_json(self.plan.guarantee),
+            "mechanism": self.plan.protection.parameters(),
+            "people_times_delta": up(self.people_times_delta),
+            "releases_in_budget": self.releases,
+            "informed": self.informed,
+            "left": self.standing.left.to_json(),
+            "charges": list(self.charges),
+            "pso_bound_after_release": list(self.pso_bounds),
+            "pso_curve": [{key: json_value(value) for key, value in row.items()} for row in self.pso_curve.rows],
+            "from": self.figures.to_json(),
+            "prediction": [{key: json_value(value) for key, value in row.items()} for row in self.prediction.rows],
+            "forecast": self.chances.to_json(),
+            **self.forecast.to_json(),
+        }
+
+
+def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = ()) -> Outlook:
+    """The outlook of a policy, by the contract's margins or by counts from `source` as well (see
+    public_counts.figures), of `further` attributes too.
+
+    Raises ConfigurationError for wrong files. Reads no data that are not public.
+    """
+    plan = plan_policy(policy)
+    known = read_prior(PriorSubject.of_plan(plan), source, further)
+    releases = releases_in_budget(plan)
+    bounds = tuple(pso_bound(plan, count) for count in range(1, min(releases, MOST_BOUNDS) + 1))
+    expected = plan.protection.outlook(known.prior)
+    day = today()
+    found = ledger_status(plan, day)
+    beforehand = known_beforehand(plan, found, lambda *gate: _by_counts(known, expected, gate))
+    foretold = chances(beforehand, found, day)
+    return Outlook(plan, known, expected, releases, found, bounds, foretold)
+
+
+def _by_counts(
+    known: PriorFigures, expected: Forecast, gate: tuple[GateRule, Measure, Static]
+) -> tuple[PassProbability, str] | None:
+    odds = expected.odds(*gate)
+    return None if odds is None else (odds, known.source or "the contract's public margins")
+
+
+def people_times_delta(plan: Plan) -> Fraction:
+    """The bound on the people of the population, times delta of one release."""
+    return plan.bundle.budget.spec.people * plan.guarantee.delta
+
+
+def _curve(plan: Plan, count: int) -> Iterator[Mapping[str, Value]]:
+    static, once = plan.first_release_facts(), plan.guarantee
+    for point in curve(static.most_rows, count * once.epsilon, count * once.delta, static.sampled_rate):
+        yield {
+            "releases": count, "weight": point.weight, "baseline": point.baseline, "bound": point.bound,
+            "in_sample": point.in_sample, "ratio": point.ratio, "excess": point.excess,
+        }  # fmt: skip
+
+
+def pso_bound(plan: Plan, count: int) -> float:
+    """The bound on the success of predicate singling out after that many such releases."""
+    once = plan.guarantee
+    return pso.bound(plan.first_release_facts().most_rows, DEFAULT_WEIGHT, count * once.epsilon, count * once.delta)

@@ -1,0 +1,57 @@
+"""Success of predicate singling out against the weight of the predicate, beside who sees nothing and the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from crowdgate.accounting import pso
+from crowdgate.accounting.pso_baselines import baseline_up_to
+from crowdgate.accounting.pso_curve import SHARES
+from crowdgate.kind.facts import static_before_data
+from crowdgate.kind.picture import Picture, PicturePoint, Series
+from crowdgate.measures.guarantees import DEFAULT_WEIGHT, PSO_BOUND
+
+if TYPE_CHECKING:
+    from crowdgate.candidate import Cost
+    from crowdgate.manifest import Manifest
+    from crowdgate.policy.policy import GateRule
+
+NOTE = (
+    "Whoever sees no release reaches the baseline; whoever sees all releases of these people so far, at most the bound."
+    " No one weight is the right one; a gate holds the bound at its own."
+)
+
+
+def curve_of_release(said: Manifest) -> Picture:
+    """The curve of a published release, with all releases of its people before it."""
+    static = static_before_data(said)
+    rules = [each.rule for each in said.verdicts]
+    return singling_out(static.most_rows, {"with the releases, at most": static.spent}, rules)
+
+
+def singling_out(rows: int, spent: Mapping[str, Cost], rules: Sequence[GateRule]) -> Picture:
+    """The curve for at most so many rows, once for each amount that was spent under its name."""
+    gates = _gates(rules)
+    weights = sorted({*(share / rows for share in SHARES), *gates})
+    series = [
+        Series(name, tuple(PicturePoint(float(each), pso.bound(rows, each, *cost)) for each in weights), "joined")
+        for name, cost in spent.items()
+    ]
+    baseline = tuple(PicturePoint(float(weight), baseline_up_to(rows, weight)) for weight in weights)
+    series.append(Series("without releases", baseline, "joined"))
+    if gates:
+        series.append(
+            Series("gate: at most", tuple(PicturePoint(float(each), float(limit)) for each, limit in gates.items()))
+        )
+    return Picture(
+        "singling out", "Singling out, by how few fit the description", "weight of the predicate", "chance of success",
+        tuple(series), (), "log", "log", NOTE,
+    )  # fmt: skip
+
+
+def _gates(rules: Sequence[GateRule]) -> dict[Fraction, Fraction]:
+    """The limits of gates on the bound, by weight."""
+    stated = [each for each in rules if each.measure == PSO_BOUND.name]
+    return {each.options.get("weight", DEFAULT_WEIGHT): each.at_most for each in stated if each.at_most is not None}

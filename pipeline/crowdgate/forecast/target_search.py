@@ -1,0 +1,297 @@
+"""What would meet a wish at a policy's guarantee: tables within a relative error, or columns as rows.
+
+Every kind proposes policies, which are judged by their forecasts at the unfavourable end of what is expected. Of a
+person's rows as many stay as the wish allows. Nothing is promised: where no range is known, the proposal says so.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+from math import prod
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel
+
+from crowdgate.accounting.numbers import exact
+from crowdgate.contracts.contract import Contract
+from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.forecast.outlook import Outlook
+from crowdgate.hierarchy import EXACT, Level
+from crowdgate.kind.forecast import Axes, Forecast, Value
+from crowdgate.kind.kind import Allowance
+from crowdgate.kind.plan import Plan
+from crowdgate.kind.prior import Prior
+from crowdgate.kinds import KINDS
+from crowdgate.limits import MOST_CELLS_FITTED
+from crowdgate.policy.policy import MechanismSpec
+from crowdgate.public_counts.unknown_shares import unknown_shares
+
+KEEP = Fraction(9, 10)
+ABOVE = Fraction(1, 100)
+"""Of the people: cells that hold less are not part of a wish, unless it says otherwise."""
+
+
+@dataclass(frozen=True)
+class ErrorTarget:
+    """All tables of one and two of the policy's attributes, each cell of `above` people or more within that relative
+    standard error."""
+
+    error: Fraction
+    above: int
+
+
+@dataclass(frozen=True)
+class RowsTarget:
+    """These columns as rows, of which that share stays."""
+
+    columns: tuple[str, ...]
+    keep: Fraction
+
+
+@dataclass(frozen=True)
+class MechanismProposal:
+    """A mechanism in a policy's words, the rows of a person that it keeps, and what it reaches: the greatest relative
+    error of a cell, or the share of rows that stay at the least (None: unknown); and whether that meets the wish."""
+
+    mechanism: Mapping[str, Any]
+    rows: int
+    reached: float | None
+    met: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` holds."""
+        return {"mechanism": dict(self.mechanism), "rows": self.rows, "reached": self.reached, "met": self.met}
+
+
+@dataclass(frozen=True)
+class TargetAnswer:
+    """The wish in words, of each kind the proposal that comes nearest, and what to do, in a sentence."""
+
+    wish: str
+    proposals: tuple[MechanismProposal, ...]
+    advice: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` adds."""
+        return {"wish": self.wish, "proposals": [each.to_json() for each in self.proposals], "advice": self.advice}
+
+
+@dataclass(frozen=True)
+class TargetRequest:
+    """The options of a command line, as they stand there."""
+
+    within: str | None = None
+    above: int | None = None
+    rows: str | None = None
+    keep: str | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are wanted as rows."""
+        return tuple(dict.fromkeys(name.strip() for name in (self.rows or "").split(",") if name.strip()))
+
+
+def target_answers(found: Outlook, asked: TargetRequest) -> Iterator[TargetAnswer]:
+    """An answer for every wish. Raises ConfigurationError for options that are none, or go without their wish."""
+    if asked.within is None and asked.above is not None:
+        raise _refused("--above", "no wish", "--within ERROR beside it")
+    if asked.rows is None and asked.keep is not None:
+        raise _refused("--keep", "no wish", "--rows COLUMNS beside it")
+    prior = found.figures.prior
+    if asked.within is not None:
+        above = asked.above or max(1, int(ABOVE * prior.people))
+        yield tables_within_error(
+            found.plan, prior, found.forecast, ErrorTarget(_share("--within", asked.within), above)
+        )
+    if asked.rows is not None:
+        keep = KEEP if asked.keep is None else _share("--keep", asked.keep)
+        yield columns_as_rows(found.plan, prior, RowsTarget(asked.columns, keep))
+
+
+def _share(option: str, text: str) -> Fraction:
+    try:
+        number = exact(option, text, 0, 1, open_low=True)
+    except ValueError:
+        raise _refused(option, repr(text), "a number above 0 and at most 1") from None
+    return number
+
+
+def tables_within_error(plan: Plan, prior: Prior, forecast: Forecast, wish: ErrorTarget) -> TargetAnswer:
+    """What tells the policy's tables within an error. Raises ConfigurationError where too little is known to say."""
+    levels = forecast.compared or {}
+    _check_shares("--within", prior, levels)
+    if not levels or (_worst(forecast, prior, levels, wish) is None and prior.counts(levels) is None):
+        raise _refused(
+            "--within", "attributes of which too little is known", "public margins of each, or --from counts"
+        )
+    said = (
+        f"cells of at least {wish.above} people within {float(wish.error):.3g}, in all tables of one and two attributes"
+    )
+    found = [_nearest_proposal(_table_proposals(plan, prior, name, levels, wish)) for name in KINDS]
+    proposals = tuple(each for each in found if each is not None)
+    return TargetAnswer(said, proposals, _advice(forecast, prior, levels, wish, proposals))
+
+
+def _table_proposals(
+    plan: Plan, prior: Prior, kind: str, levels: Axes, wish: ErrorTarget
+) -> Iterator[MechanismProposal]:
+    """Policies of a kind at these levels, then at coarser ones until one meets the wish."""
+    coarser: Axes | None = levels
+    while coarser:
+        own = [
+            MechanismProposal(_plain(spec), rows, worst, worst is not None and worst <= wish.error)
+            for spec, rows, forecast in _forecasts(plan, prior, kind, coarser)
+            for worst in [_worst(forecast, prior, coarser, wish)]
+        ]
+        yield from own
+        if not own or any(each.met for each in own) or all(each.reached is None for each in own):
+            return
+        coarser = _coarsened(prior, coarser)
+
+
+def _coarsened(prior: Prior, levels: Axes) -> Axes | None:
+    """The attribute of most values one level coarser; None where all of them are at two values or fewer."""
+    name = max(levels, key=lambda each: len(levels[each]))
+    ladder = prior.levels(name)
+    further = [each for each in ladder if 1 < len(each) < len(levels[name])]
+    return {**levels, name: further[0]} if further else None
+
+
+def _nearest_proposal(proposals: Iterator[MechanismProposal]) -> MechanismProposal | None:
+    known = [each for each in proposals if each.reached is not None]
+    met = [each for each in known if each.met]
+    return next(iter(met), None) or min(known, key=lambda each: each.reached or 0.0, default=None)
+
+
+def _worst(forecast: Forecast, prior: Prior, levels: Axes, wish: ErrorTarget) -> float | None:
+    """The greatest relative error of a cell that is part of the wish; None where some table is not told."""
+    worst = 0.0
+    for chosen in (each for ways in (1, 2) for each in combinations(levels, min(ways, len(levels)))):
+        axes = {name: levels[name] for name in chosen}
+        errors, counts = forecast.errors(axes), prior.counts(axes)
+        if errors is None or counts is None:
+            return None
+        part = counts >= wish.above
+        worst = max(worst, float((errors.factor * errors.error[part] / counts[part]).max(initial=0.0)))
+    return worst
+
+
+def _advice(
+    forecast: Forecast, prior: Prior, levels: Axes, wish: ErrorTarget, found: Sequence[MechanismProposal]
+) -> str:
+    own = _worst(forecast, prior, levels, wish)
+    if own is not None and own <= wish.error:
+        return f"the policy as it is meets the wish: {own:.3g} at the most"
+    met = [each for each in found if each.met]
+    if not met:
+        return "no kind of release meets it at this guarantee: ask for fewer attributes, coarser levels or larger cells"
+    if len(met) == len(found):
+        return f"use {met[0].mechanism['kind']}: {'both' if len(met) == 2 else 'all'} meet the wish"
+    missed = ", ".join(f"{each.mechanism['kind']} reaches {each.reached:.3g}" for each in found if not each.met)
+    return f"use {met[0].mechanism['kind']}: {missed}"
+
+
+def columns_as_rows(plan: Plan, prior: Prior, wish: RowsTarget) -> TargetAnswer:
+    """What gives these columns as rows. Raises ConfigurationError for columns that can't be released, or of which too
+    little is known."""
+    levels = _finest(plan, prior, wish.columns)
+    _check_shares("--rows", prior, levels)
+    found = [proposal for name in KINDS for proposal in _row_proposals(plan, prior, name, levels, wish)]
+    best = max(found, key=lambda each: (each[1].met, each[0]), default=None)
+    said = f"{', '.join(wish.columns)} as rows, of which {float(wish.keep):.3g} stay"
+    if best is not None and best[1].met:
+        return TargetAnswer(said, (best[1],), f"rows of {best[1].rows} a person at these levels meet the wish")
+    return TargetAnswer(said, () if best is None else (best[1],), _instead(best[1] if best else None))
+
+
+def _instead(best: MechanismProposal | None) -> str:
+    kept = "nothing" if best is None or best.reached is None else f"{best.reached:.3g} of the rows"
+    least = f"rows of these columns keep {kept} at the most, even at coarser levels"
+    return f"use tables: {least} (kind: dp_tables); or rows that are nobody's (kind: dp_synthetic)"
+
+
+def _finest(plan: Plan, prior: Prior, columns: Sequence[str]) -> Axes:
+    """Each column at the level that the policy has it at, or at `exact`; coarser where shares are unknown, or the
+    classes too many."""
+    contract, stated = plan.bundle.contract, plan.protection.figures().levels
+    known = [attribute.name for attribute in contract.attributes if attribute.releasable]
+    levels: dict[str, Level] = {}
+    for name in columns:
+        hierarchy = contract.by_name[name].hierarchy if name in known else None
+        if hierarchy is None:
+            meant = nearest(name, known)
+            raise _refused("--rows", f"{name!r} can't be released", f"columns of contract {contract.id}", meant)
+        level = stated.get(name, hierarchy.level(EXACT))
+        levels[name] = prior.known_level(name, level) or level
+    found: Axes = levels
+    while prod(map(len, found.values())) > MOST_CELLS_FITTED:
+        coarser = _coarsened(prior, found)
+        if coarser is None:
+            raise _refused("--rows", "columns with too many classes", "fewer columns")
+        found = coarser
+    return found
+
+
+def _row_proposals(
+    plan: Plan, prior: Prior, kind: str, levels: Axes, wish: RowsTarget
+) -> Iterator[tuple[tuple[float, ...], MechanismProposal]]:
+    """Policies of rows, with their worth: the rows of a person, then the logarithm of the number of classes, then the
+    number of rows (as beta); of those that do not meet the wish the share that stays."""
+    for spec, rows, forecast in _forecasts(plan, prior, kind, levels):
+        axes = forecast.keeping(float(wish.keep))
+        numbers = {figure.name: _number(figure.value) for figure in forecast.figures}
+        kept = numbers.get("kept_share")
+        if axes is not None:
+            told = sum(float(np.log(len(level))) for level in axes.values())
+            coarser = {**_plain(spec), "attributes": {name: level.name for name, level in axes.items()}}
+            yield (rows, told, numbers["beta"] or 0.0), MechanismProposal(coarser, rows, float(wish.keep), True)
+        elif kept is not None:
+            yield (0.0, kept), MechanismProposal(_plain(spec), rows, kept, False)
+
+
+def _number(value: Value) -> float | None:
+    return float(value) if isinstance(value, int | float | Fraction) else None
+
+
+def _forecasts(plan: Plan, prior: Prior, kind: str, levels: Axes) -> Iterator[tuple[MechanismSpec, int, Forecast]]:
+    """What a kind proposes at these levels, with as many rows of a person as the contract has, and fewer."""
+    allowance = Allowance(plan.guarantee.epsilon, plan.guarantee.delta)
+    for contract in _bounds(plan.bundle.contract):
+        for spec in KINDS[kind].rivals(levels):
+            protection, _ = KINDS[kind].protection(spec, contract, allowance)
+            if protection is not None:
+                yield spec, contract.unit.rows, protection.outlook(prior)
+
+
+def _bounds(contract: Contract) -> Iterator[Contract]:
+    """The contract, then with half as many rows of a person, down to one."""
+    rows = contract.unit.rows
+    while rows:
+        yield replace(contract, unit=replace(contract.unit, rows=rows))
+        rows //= 2
+
+
+def _plain(value: object) -> Any:
+    """What a policy states, as a file has it."""
+    if isinstance(value, BaseModel):
+        return {
+            name: _plain(getattr(value, name)) for name in type(value).model_fields if name in value.model_fields_set
+        }
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return f"{float(value):g}" if isinstance(value, Fraction) else value
+
+
+def _check_shares(option: str, prior: Prior, levels: Axes) -> None:
+    """Raises ConfigurationError for attributes with unknown shares."""
+    unknown = [*unknown_shares(prior, levels)]
+    if unknown:
+        raise ConfigurationError([Problem("command line", None, option, each.found, each.expected) for each in unknown])
+
+
+def _refused(option: str, found: str, wanted: str, instead: str | None = None) -> ConfigurationError:
+    return ConfigurationError(Problem("command line", None, option, found, wanted, instead))

@@ -1,0 +1,47 @@
+"""Whether a file is exactly what is written again: compared while it is written, so memory does not grow with it."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from crowdgate.system.regular_files import plain_file
+
+Writer = Callable[[BinaryIO], None]
+"""Writes a whole file; the same release gives the same bytes."""
+
+
+class _Difference(Exception):
+    pass
+
+
+class _ComparingFile(io.RawIOBase):
+    """A file to write to that holds what is written against another file, and ends at the first difference."""
+
+    def __init__(self, other: BinaryIO) -> None:
+        self.other = other
+        self.place = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self.place
+
+    def write(self, data: object) -> int:
+        written = bytes(data)  # type: ignore[call-overload]
+        if self.other.read(len(written)) != written:
+            raise _Difference
+        self.place += len(written)
+        return len(written)
+
+
+def same(path: Path, write: Writer) -> bool:
+    """Whether `write` writes this very file."""
+    with plain_file(path) as file:
+        compared = _ComparingFile(file)
+        try:
+            write(cast(BinaryIO, compared))
+        except _Difference:
+            return False
+        return not file.read(1)

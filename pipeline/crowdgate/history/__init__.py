@@ -1,0 +1,1 @@
+"""What past runs recorded: verdicts, settings, and the ledger in rows for people."""

@@ -1,0 +1,118 @@
+"""What anybody may be told of a run that has ended: of a published release its manifest and verdicts, of a withheld one
+its public verdicts and its price."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crowdgate import manifest
+from crowdgate.errors import VerificationFailed
+from crowdgate.history.recorded_verdicts import parse_verdicts, public_part_of_record
+from crowdgate.kinds import KINDS
+from crowdgate.ledger.values import State
+from crowdgate.limits import LARGEST_MANIFEST
+from crowdgate.system.regular_files import plain_file, read_bounded
+
+if TYPE_CHECKING:
+    from crowdgate.gate import Verdict
+    from crowdgate.kind.run import Result
+    from crowdgate.ledger.ledger import Entry, Ledger
+    from crowdgate.manifest import Manifest
+
+ENDED = {
+    State.PUBLISHED: "published",
+    State.COMMITTED: "committed, and not yet published",
+    State.WITHHELD: "withheld",
+    State.VOID: "not read",
+    State.RESERVED: "not ended",
+}
+"""How a run ended, by where the ledger has it."""
+PLAIN = {
+    State.WITHHELD: (
+        "Nothing was published. What was read stays paid for, whatever the outcome: a refusal tells something, too."
+    ),
+    State.VOID: "Nothing was read, and nothing is spent.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class EndedRun:
+    """A run, how it ended (`plain` says so in a sentence), and what it cost; `verdicts` are the public ones (None: they
+    can't be told here, for the reason `why`). `said` is the manifest of a published one."""
+
+    release_id: str
+    outcome: str
+    epsilon: Fraction
+    delta: Fraction
+    plain: str
+    verdicts: tuple[Verdict, ...] | None
+    said: Manifest | None = None
+    why: str | None = None
+
+    @property
+    def policy(self) -> str:
+        """The policy's name."""
+        return self.release_id.partition("/")[0]
+
+    @property
+    def slot(self) -> str:
+        """The slot."""
+        return self.release_id.rpartition("/")[2]
+
+    @property
+    def stopped_by(self) -> tuple[Verdict, ...]:
+        """The gates that withheld it."""
+        return tuple(each for each in self.verdicts or () if each.withholds)
+
+
+def of_manifest(said: Manifest) -> EndedRun:
+    """A published release."""
+    verdicts = tuple(gate.verdict for gate in said.verdicts)
+    plain = (said.guarantee.plain or said.guarantee.words)[0]
+    return EndedRun(said.release.id, "published", said.guarantee.epsilon, said.guarantee.delta, plain, verdicts, said)
+
+
+def of_result(result: Result) -> EndedRun:
+    """A run that has just ended here."""
+    if result.path is not None:
+        return of_manifest(_read(result.path / manifest.NAME, None))
+    verdicts = tuple(each for each in result.verdicts if each.public)
+    cost = result.guarantee.epsilon, result.guarantee.delta
+    return EndedRun(result.release_id, result.outcome, *cost, result.plain, verdicts)
+
+
+def of_entry(ledger: Ledger, root: Path, entry: Entry) -> EndedRun:
+    """A run by what the ledger of the working copy `root` has of it.
+
+    Of a withheld one the public verdicts are taken out of its private record: those that the run printed.
+    """
+    try:
+        if entry.state in (State.PUBLISHED, State.COMMITTED) and entry.destination is not None:
+            return of_manifest(_read(root / entry.destination / manifest.NAME, entry.manifest_digest))
+        told = public_part_of_record(ledger, entry)["verdicts"] if entry.state is State.WITHHELD else None
+        verdicts = None if told is None else tuple(gate.verdict for gate in parse_verdicts(told))
+        why = None if verdicts is not None else "the run ended before its gates were judged, or did not end"
+    except VerificationFailed as refused:
+        verdicts, why = None, str(refused)
+    outcome = ENDED[entry.state] if not (entry.state is State.RESERVED and entry.reading) else "crashed"
+    plain = PLAIN.get(entry.state, "")
+    return EndedRun(entry.release_id, outcome, entry.spend.epsilon, entry.spend.delta, plain, verdicts, why=why)
+
+
+def _read(path: Path, digest: str | None) -> Manifest:
+    """A manifest, of that digest. Raises VerificationFailed."""
+    try:
+        with plain_file(path) as file:
+            data = read_bounded(file, LARGEST_MANIFEST)
+    except OSError as error:
+        raise VerificationFailed(f"{manifest.NAME}: {error.strerror or 'unreadable'}") from None
+    if digest is not None and hashlib.sha256(data).hexdigest() != digest:
+        raise VerificationFailed(f"{manifest.NAME}: it is not the one that the ledger committed to")
+    kind = KINDS.get(manifest.kind_in(data))
+    if kind is None:
+        raise VerificationFailed(f"{manifest.NAME}: no kind of release that is known")
+    return manifest.parsed(kind.manifest_model, data)

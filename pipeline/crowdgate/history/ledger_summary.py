@@ -1,0 +1,120 @@
+"""A ledger for people: its releases, what each population has left and how it went down, raises and freezes with their
+reasons, and every look and audit; each with the line that says so, when and by whom."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from crowdgate.accounting.numbers import exact_text
+from crowdgate.ledger.access_log import ANONYMITY_MEASURED, RECORD_OPENED, TABLE_AUDITED, accesses
+from crowdgate.ledger.audits import audits
+from crowdgate.ledger.journal import JournalLine
+from crowdgate.ledger.ledger import Entry, Ledger
+from crowdgate.ledger.schema import entries, populations, totals
+from crowdgate.planning.budgets import budget_left_text, budgets_json
+
+REASONED = {"budget.raised": "raised", "population.frozen": "frozen", "population.thawed": "thawed"}
+CHARGES = {"entry.reserved": "charged", "entry.void": "given back"}
+
+
+def ledger_summary(ledger: Ledger) -> dict[str, Any]:
+    """All that `ledger show` tells, as JSON."""
+    journal = ledger.journal()
+    return {
+        "ledger": ledger.id,
+        "budgets": [{**each, "frozen": ledger.frozen(each["population"])} for each in budgets_json(ledger)],
+        "releases": [_release(entry) for entry in ledger.entries()],
+        "burn_down": [_charge(line) for line in journal if line.event in CHARGES and _has_total(line)],
+        "changes": [_change(line) for line in journal if line.event in REASONED],
+        "records_opened": [
+            {**_line_origin(line), "release_id": line.subject} for line in _accesses(journal, RECORD_OPENED)
+        ],
+        "audits": [vars(each) for each in audits(journal)],
+        "tables_audited": [
+            {**_line_origin(line), "population": line.subject} for line in _accesses(journal, TABLE_AUDITED)
+        ],
+        "tables_measured": [
+            {**_line_origin(line), "population": line.subject} for line in _accesses(journal, ANONYMITY_MEASURED)
+        ],
+    }
+
+
+def summary_lines(listing: dict[str, Any]) -> Iterator[str]:
+    """The same in lines."""
+    yield listing["ledger"]
+    for budget in listing["budgets"]:
+        yield f"  {budget_left_text(budget)}{'; frozen' if budget['frozen'] else ''}"
+        yield from (
+            _burn_down_line(each, budget) for each in listing["burn_down"] if each["population"] == budget["population"]
+        )
+    for entry in listing["releases"]:
+        yield f"  {entry['state']:<10} {entry['release_id']} epsilon {entry['epsilon']}, delta {entry['delta']}"
+    for each in listing["changes"]:
+        what = f" to epsilon {each['epsilon']}, delta {each['delta']}" if "epsilon" in each else ""
+        yield f"  {each['population']} {each['change']}{what}: {each['reason']} ({_written_by(each)})"
+    for look in listing["records_opened"]:
+        yield f"  private record of {look['release_id']} opened ({_written_by(look)})"
+    for each in listing["audits"]:
+        yield f"  audit of {each['policy']}, {each['question']}: {each['event']} (line {each['line']})"
+    for look in listing["tables_audited"]:
+        yield f"  audit on the confidential table of {look['population']} ({_written_by(look)})"
+    for look in listing["tables_measured"]:
+        yield f"  anonymity sets of the confidential table of {look['population']} ({_written_by(look)})"
+
+
+def _burn_down_line(each: dict[str, Any], budget: dict[str, Any]) -> str:
+    cap, spent = (Fraction(of["epsilon"]) for of in (budget["registered"], each["spent"]))
+    left = f"{float(cap - spent):.6g} of {float(cap):.6g}"
+    return f"    epsilon {left} left after {each['release_id']} was {each['change']} ({_written_by(each)})"
+
+
+def _written_by(each: dict[str, Any]) -> str:
+    said = [f"line {each['line']}", *(each[name] for name in ("at", "by") if each[name])]
+    return ", ".join(said)
+
+
+def _line_origin(line: JournalLine) -> dict[str, Any]:
+    """Where a line is, when it was written and by whom; a ledger of format 1 did not say."""
+    said = line.detail_values
+    return {"line": line.number, "at": said.get("at"), "by": said.get("by")}
+
+
+def _accesses(journal: Sequence[JournalLine], event: str) -> list[JournalLine]:
+    return [line for line in accesses(journal) if line.event == event]
+
+
+def _has_total(line: JournalLine) -> bool:
+    return any(name == totals.name for name, _ in line.rows())
+
+
+def _charge(line: JournalLine) -> dict[str, Any]:
+    spent, charged = line.row(totals), line.row(entries)
+    return {
+        **_line_origin(line),
+        "population": spent["population"],
+        "release_id": line.subject,
+        "change": CHARGES[line.event],
+        "cost": {name: exact_text(Fraction(charged[name])) for name in ("epsilon", "delta")},
+        "spent": {name: exact_text(Fraction(spent[name])) for name in ("epsilon", "delta")},
+    }
+
+
+def _change(line: JournalLine) -> dict[str, Any]:
+    said = line.detail_values
+    found = {**_line_origin(line), "population": line.subject, "change": REASONED[line.event], "reason": said["reason"]}
+    if line.event == "budget.raised":
+        row = line.row(populations)
+        found |= {name: exact_text(Fraction(row[name])) for name in ("epsilon", "delta")} | {"people": row["people"]}
+    return found
+
+
+def _release(entry: Entry) -> dict[str, Any]:
+    return {
+        "release_id": entry.release_id,
+        "state": str(entry.state),
+        "population": entry.population,
+        "epsilon": exact_text(entry.spend.epsilon),
+        "delta": exact_text(entry.spend.delta),
+        "policy_digest": entry.policy_digest,
+        "manifest_digest": entry.manifest_digest,
+    }

@@ -1,0 +1,111 @@
+"""What past runs of a policy's name recorded of its gates, and by which settings.
+
+Published releases tell it by the manifest that the ledger committed to, withheld ones (they are paid, too) by the
+public verdicts of their private record, crashed ones tell the word alone. Confidential verdicts are left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from crowdgate import manifest
+from crowdgate.candidate import OutputType
+from crowdgate.errors import CrowdgateError, VerificationFailed
+from crowdgate.history.recorded_verdicts import parse_verdicts, public_part_of_record, public_verdicts
+from crowdgate.ledger.values import State
+from crowdgate.limits import LARGEST_MANIFEST
+from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.system.regular_files import plain_file, read_bounded
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
+    from crowdgate.ledger.ledger import Entry, Ledger
+    from crowdgate.manifest import GateFields
+    from crowdgate.measures import Measure
+
+MOST_RUNS = 12
+"""Of more than that, the last ones."""
+NEARLY = 2
+"""Populations whose bounds are within this factor are compared."""
+OF_THE_TABLE = (OutputType.TABLE, OutputType.INPUT)
+"""What is measured of the table itself depends on no more of the mechanism than its attributes."""
+
+
+@dataclass(frozen=True)
+class PastRun:
+    """A past run that read data: its public verdicts (none where it crashed, or can't be read), its settings (None: not
+    told) and whether all files of the policy were the ones of today."""
+
+    release_id: str
+    crashed: bool
+    same_files: bool
+    verdicts: tuple[GateFields, ...] = ()
+    settings: Mapping[str, Any] | None = None
+
+    def is_comparable(self, plan: Plan, measure: Measure) -> bool:
+        """Whether the measure's numbers, then and now, are of the same thing."""
+        if self.same_files:
+            return True
+        now, then = settings(plan), self.settings
+        if then is None or measure.register or any(then[name] != now[name] for name in ("contract", "version")):
+            return False
+        here, there = now["mechanism"], then["mechanism"]
+        table = measure.shape in OF_THE_TABLE and "attributes" in here
+        fields = ("kind", "attributes") if table else tuple(here)
+        near = now["people"] <= NEARLY * then["people"] and then["people"] <= NEARLY * now["people"]
+        return near and all(there.get(name) == here[name] for name in fields)
+
+
+def settings(plan: Plan) -> dict[str, Any]:
+    """The public settings that measured numbers depend on."""
+    contract = plan.bundle.contract
+    return {
+        "contract": contract.id,
+        "version": contract.version,
+        "people": plan.bundle.budget.spec.people,
+        "mechanism": json.loads(json.dumps(plan.protection.parameters())),
+    }
+
+
+def past_runs(plan: Plan) -> tuple[PastRun, ...] | None:
+    """The last runs of the policy's name that read data, oldest first; None where its ledger can't be read here."""
+    try:
+        ledger = ledger_at(plan.bundle.root, None, plan.bundle.budget.spec.ledger)
+        name = plan.bundle.policy.metadata.name
+        own = [each for each in ledger.entries() if each.release_id.partition("/")[0] == name]
+        read = [each for each in own if each.state is not State.VOID and not each.lease]
+        return tuple(_past_run(plan, ledger, each) for each in read[-MOST_RUNS:])
+    except CrowdgateError:
+        return None
+
+
+def _past_run(plan: Plan, ledger: Ledger, entry: Entry) -> PastRun:
+    same = entry.policy_digest == plan.bundle.digest
+    if entry.state is State.RESERVED:
+        return PastRun(entry.release_id, crashed=True, same_files=same)
+    try:
+        told = (
+            public_part_of_record(ledger, entry) if entry.state is State.WITHHELD else _published_verdicts(plan, entry)
+        )
+        return PastRun(entry.release_id, False, same, parse_verdicts(told["verdicts"]), told["settings"])
+    except VerificationFailed:
+        return PastRun(entry.release_id, False, same)
+
+
+def _published_verdicts(plan: Plan, entry: Entry) -> dict[str, Any]:
+    """What a manifest says, if it is the one that the ledger committed to. Raises VerificationFailed."""
+    try:
+        with plain_file(plan.bundle.root / (entry.destination or "") / manifest.NAME) as file:
+            sealed = read_bounded(file, LARGEST_MANIFEST)
+        if hashlib.sha256(sealed).hexdigest() != entry.manifest_digest:
+            raise VerificationFailed("its manifest is not the one that the ledger committed to")
+        said = json.loads(sealed)
+        contract = said["contract"]
+        by = {"contract": contract["id"], "version": contract["version"], "people": said["facts"]["people"]}
+        return {"verdicts": public_verdicts(said), "settings": {**by, "mechanism": said["mechanism"]}}
+    except (OSError, ValueError, KeyError):
+        raise VerificationFailed("its manifest can't be read") from None

@@ -1,0 +1,66 @@
+"""Verdicts that were recorded, and which of them is on the number that a gate of today speaks of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from crowdgate.errors import VerificationFailed
+from crowdgate.ledger.private import private_file, read_private
+from crowdgate.manifest import GateFields
+from crowdgate.measures import MeasureClass
+from crowdgate.measures.options import effective_options
+
+if TYPE_CHECKING:
+    from crowdgate.ledger.ledger import Entry, Ledger
+    from crowdgate.measures import Measure
+    from crowdgate.policy.policy import GateRule
+
+PUBLIC = frozenset(str(each) for each in MeasureClass if each is not MeasureClass.CONFIDENTIAL)
+"""Classes of verdicts that anybody may see."""
+
+
+def public_part_of_record(ledger: Ledger, entry: Entry) -> dict[str, Any]:
+    """Of the private record of a run what everybody was told when it ended, its public verdicts, and by which public
+    `settings` it ran (None in older records).
+
+    Nothing else of the record is given, so this is no opening of it. Raises VerificationFailed for a record that is
+    not there, can't be read, or is not the one that the ledger committed to.
+    """
+    path = private_file(ledger.path, ledger.id, entry.release_id)
+    if entry.private_commitment is None or not path.is_file():
+        raise VerificationFailed("its gates are told by its private record alone, which is not at hand")
+    sections, _ = read_private(path, [entry.private_commitment])
+    return {"verdicts": public_verdicts(sections), "settings": sections.get("settings")}
+
+
+def public_verdicts(said: Mapping[str, Any]) -> list[Any]:
+    """Of all verdicts those that anybody may see."""
+    return [each for each in said.get("verdicts", ()) if each.get("class") in PUBLIC]
+
+
+def parse_verdicts(stated: Iterable[Any]) -> tuple[GateFields, ...]:
+    """The verdicts of a private record. Raises VerificationFailed for any that is none."""
+    try:
+        return tuple(GateFields.model_validate_json(json.dumps(each)) for each in stated)
+    except (ValidationError, TypeError):
+        raise VerificationFailed("its private record holds a verdict of another form") from None
+
+
+def recorded_verdict(rule: GateRule, verdicts: Sequence[GateFields]) -> GateFields | None:
+    """The verdict on the same number, whatever its limit: with the same limit, if there is one."""
+    same = [each for each in verdicts if _number(each.rule) == _number(rule)]
+    limit = (rule.at_most, rule.at_least)
+    return next((each for each in same if (each.at_most, each.at_least) == limit), next(iter(same), None))
+
+
+def _number(rule: GateRule) -> object:
+    return rule.measure, rule.of, None if rule.over is None else frozenset(rule.over), effective_options(rule.options)
+
+
+def serves_limit(rule: GateRule, measure: Measure, own: GateFields) -> bool:
+    """Whether what was measured then serves this limit: an excess is measured beyond its own."""
+    return own.reads == measure.reads and (not measure.excess or rule.at_most == own.at_most)

@@ -1,1 +1,0 @@
-"""`crowdgate audit --of inference`: could somebody infer an attribute from what a policy releases?"""

@@ -1,1 +1,0 @@
-"""Pages for people who answer for releases: a release, a budget, and an index over all of a ledger."""

@@ -1,0 +1,46 @@
+"""From noisy margins to what is published of them: consistent tables, and weights of the released rows."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from crowdgate.contracts.contract import Attribute, Contract
+from crowdgate.hierarchy import Level, coarser_codes
+from crowdgate.kinds.rows.candidate import CalibratedMargins, Lookup, PublishedMargin, RowsCandidate
+from crowdgate.kinds.rows.weights import weights_of
+from crowdgate.mechanisms.rows.margins import DrawnMargins
+from crowdgate.mechanisms.tables.answers import TableAnswer, consistent_answers
+from crowdgate.publish.dictionary import entries
+from crowdgate.publish.levels import coarser
+
+RELATIVE = Fraction(1, 10)
+Levels = dict[tuple[str, str], Level]
+
+
+def calibrated_margins(
+    beta: Fraction, candidate: RowsCandidate, drawn: DrawnMargins, contract: Contract
+) -> CalibratedMargins:
+    """The margins made consistent, and the weights that the released rows get by them: post-processing of both."""
+    answers = consistent_answers(drawn.mechanism, drawn.noisy, RELATIVE)
+    margins = tuple(_margin(each) for each in answers if isinstance(each, TableAnswer))
+    released, used = candidate.static.levels, _margin_levels(drawn)
+    lookup: Lookup = {axis: coarser_codes(released[axis[0]], level) for axis, level in used.items()}
+    further = [(name, level) for (name, _), level in used.items() if level.name != released[name].name]
+    named: list[tuple[Attribute, Level]] = [(contract.by_name[name], level) for name, level in further]
+    both = [pair for each, level in named for pair in ((each, released[each.name]), (each, level))]
+    return CalibratedMargins(
+        margins, weights_of(candidate.rows, beta, margins, lookup, {axis: len(level) for axis, level in used.items()}),
+        entries(named), list(coarser(both)), lookup,
+    )  # fmt: skip
+
+
+def _margin(answer: TableAnswer) -> PublishedMargin:
+    cells = answer.cells
+    names = {name: level.name for name, level in answer.levels.items()}
+    parts = (cells.value, cells.unbiased, cells.error, cells.lower, cells.upper)
+    return PublishedMargin(names, *(np.asarray(part, dtype=np.float64).reshape(-1) for part in parts))
+
+
+def _margin_levels(drawn: DrawnMargins) -> Levels:
+    """Every column at the level that margins have it at."""
+    return {(n, level.name): level for linear in drawn.mechanism.queries for n, level in linear.levels.items()}

@@ -1,0 +1,118 @@
+"""What is expected to stay of a table when it is sampled and small classes are suppressed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from crowdgate.kind.forecast import Axes, Basis, CellErrors, Errors, Floats, no_errors
+from crowdgate.kind.prior import ExpectedCounts, ExpectedRange, coarsened
+from crowdgate.risk import retention
+from crowdgate.risk.retention import (
+    SampledRetention,
+    estimate_moments,
+    expected_retained_share,
+    sampled_retention,
+)
+
+SHARE_SLACK, CLASSES_SLACK, CLASSES_SHARE = 0.01, 2.0, 0.04
+"""The least half width of the range of the kept share, and of the classes: a number and a share of them."""
+COINS = 3
+"""Standard deviations of the coins that a range of a known table holds."""
+ERROR_FACTOR = 1.5
+"""How far the root mean square error of a table's cells may be from the expected one, either way."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedRetention:
+    """Classes below k suppressed in a Bernoulli(beta) sample of the people that are expected."""
+
+    joint: ExpectedCounts
+    k: int
+    beta: Fraction
+
+    @cached_property
+    def _retention_moments(self) -> SampledRetention:
+        return sampled_retention(self.joint.people, self.k, self.beta)
+
+    @property
+    def expected(self) -> float:
+        """The share of the sampled rows that stay, without its range."""
+        counted = self.joint.basis is Basis.COUNTED
+        return self._retention_moments.share if counted else retained_share(self.joint.people, self.k, self.beta)
+
+    @cached_property
+    def share(self) -> ExpectedRange:
+        """The share of the sampled rows that stay."""
+        if self.joint.basis is Basis.COUNTED:
+            found, wide = self._retention_moments.share, COINS * self._retention_moments.share_deviation
+            return ExpectedRange(found, max(0.0, found - wide), min(1.0, found + wide))
+        return self.joint.range_of(lambda people: retained_share(people, self.k, self.beta), lambda _: SHARE_SLACK, 1.0)
+
+    @property
+    def classes(self) -> ExpectedRange:
+        """The number of classes that stay."""
+        most = float(np.count_nonzero(self.joint.people))
+        if self.joint.basis is Basis.COUNTED:
+            found = self._retention_moments.classes
+            wide = COINS * self._retention_moments.classes_deviation
+            return ExpectedRange(found, max(0.0, found - wide), min(most, found + wide))
+        return self.joint.range_of(self._classes, lambda found: CLASSES_SLACK + CLASSES_SHARE * found, most)
+
+    def _classes(self, people: Floats) -> float:
+        return float(_retention_probability(people, self.k, self.beta).sum())
+
+    @cached_property
+    def moments(self) -> tuple[Floats, Floats]:
+        """For every class, how many people the estimate (released rows over beta) misses, and its variance."""
+        if self.joint.basis is Basis.COUNTED:
+            return self._retention_moments.missing, self._retention_moments.variance
+        return estimate_moments(self.joint.people, self.k, self.beta)
+
+    def errors(self, axes: Axes) -> CellErrors | None:
+        """Expected errors of a table of the released rows; None where they don't tell it."""
+        own = self.joint.axes
+        if any(name not in own or own[name].name != level.name for name, level in axes.items()):
+            return None
+        parts = (coarsened(part, own, axes).reshape(-1) for part in (self.joint.people, *self.moments))
+        counts, loss, spread = parts
+        rate = float(self.beta)
+        named = {"sampling": np.sqrt(counts * (1 - rate) / rate), "suppression": loss}
+        return CellErrors(np.sqrt(spread + loss**2), named, float(loss.sum() / max(counts.sum(), 1e-300)), ERROR_FACTOR)
+
+    def tables(self) -> Iterator[tuple[Axes, CellErrors]]:
+        """All tables of one and of two attributes of several values, with their errors."""
+        names = [name for name, level in self.joint.axes.items() if len(level) > 1]
+        for chosen in (each for ways in (1, 2) for each in combinations(names, ways)):
+            axes = {name: self.joint.axes[name] for name in chosen}
+            found = self.errors(axes)
+            if found is not None:
+                yield axes, found
+
+
+def retained_share(people: Floats, k: int, beta: Fraction) -> float:
+    """The expected share of the sampled rows that stay, of classes with these expected numbers of people."""
+    cells = people[people > 0]
+    return expected_retained_share(cells / cells.sum(), _whole_people(people), k, beta)
+
+
+def retention_probabilities(kept: ExpectedRetention) -> Floats:
+    """For every class the probability that it stays."""
+    return _retention_probability(kept.joint.people, kept.k, kept.beta)
+
+
+def _retention_probability(people: Floats, k: int, beta: Fraction) -> Floats:
+    """That k people or more are in the sample: the probability that one person more would stay."""
+    return retention.retention_probabilities(people / people.sum(), _whole_people(people) + 1, k + 1, beta)
+
+
+def table_errors(kept: "ExpectedRetention | None") -> Errors:
+    """The errors of tables made of the rows; of none where too little is known."""
+    return no_errors if kept is None else kept.errors
+
+
+def _whole_people(people: Floats) -> int:
+    return max(1, round(float(people.sum())))

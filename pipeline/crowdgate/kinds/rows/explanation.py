@@ -1,0 +1,36 @@
+"""How rows are protected, in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crowdgate.accounting.numbers import decimal
+from crowdgate.gate import stated_number
+from crowdgate.kind.kind import KindPage
+
+if TYPE_CHECKING:
+    from crowdgate.guarantee import Part
+    from crowdgate.mechanisms.rows.safe_k import SafeK
+
+TEMPLATE = "kinds/rows/explain.md.j2"
+
+
+def explanation(safe: SafeK) -> KindPage:
+    """Sample, levels, k and why it is no other, and margins."""
+    values = {
+        "inherited": safe.inherited,
+        "beta": stated_number(safe.beta),
+        "beta_of_100": f"{float(100 * safe.beta):.4g}",
+        "columns": [{"name": name, "level": each.name, "size": len(each)} for name, each in safe.levels.items()],
+        "choice": [] if safe.choice is None else [safe.choice.words()],
+        "k": safe.k,
+        "least_k": safe.least_k,
+        "granted": _part_costs(safe.part),
+        "reached": decimal(safe.delta),
+        "margins": None if safe.margins is None else _part_costs(safe.margins.part),
+    }
+    return KindPage(TEMPLATE, values)
+
+
+def _part_costs(part: Part) -> dict[str, str]:
+    return {"epsilon": decimal(part.epsilon), "delta": decimal(part.delta)}

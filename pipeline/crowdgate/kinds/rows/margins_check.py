@@ -1,0 +1,142 @@
+"""Check margins and weights from the files of a release: their price, their intervals, what they add up to."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
+from fractions import Fraction
+from math import prod
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from crowdgate.errors import VerificationFailed
+from crowdgate.histogram import Counts, Histogram
+from crowdgate.kind.kind import Formats
+from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedMargin
+from crowdgate.kinds.rows.files import MARGINS
+from crowdgate.kinds.rows.manifest_fields import MarginsFields, RowsManifest
+from crowdgate.kinds.rows.margins import NUMBERS, margins_schema
+from crowdgate.kinds.rows.weights import bounds, weights_problems
+from crowdgate.mechanisms.rows.calibration import GRID as UNITS
+from crowdgate.mechanisms.rows.charge_names import MARGINS_PART
+from crowdgate.mechanisms.tables.workload import ContingencyTable
+from crowdgate.noisy_counts.guarantee_check import budget_problems, spend_problems, width_problems
+from crowdgate.noisy_counts.recount import CountCells, CountsPlan
+from crowdgate.publish.dictionary import DictionaryEntry
+from crowdgate.publish.levels import COARSER, CoarserLine, ReleasedDomains, domains_of, levels_of, read_coarser
+
+
+def margins_problems(said: RowsManifest) -> Iterator[str]:
+    """What does not hold of margins by themselves: they are a part of the guarantee, and their noise keeps it."""
+    bought = said.mechanism.margins
+    part = {part.name: part for part in said.guarantee.guarantee.parts}.get(MARGINS_PART)
+    if (bought is None) != (part is None) or (bought is None) != (said.data.margins is None):
+        yield "margins are not paid as the mechanism says"
+    elif bought is not None and part is not None:
+        if said.format == 1 or said.mechanism.inherited is not None:
+            yield "margins of a release that can have none"
+        yield from budget_problems(bought)
+        yield from spend_problems(bought, part.epsilon, part.delta, Fraction(1))
+        yield from width_problems(bought, said.mechanism.rows, said.format)
+        yield from _query_problems(said, bought)
+
+
+def _query_problems(said: RowsManifest, bought: MarginsFields) -> Iterator[str]:
+    rows, named = said.mechanism.rows, [tuple(each.levels.items()) for each in bought.queries]
+    if any(each.grid is not None or each.sensitivity != rows for each in bought.queries):
+        yield f"a margin is no count of {rows} rows of a unit"
+    order = [column.name for column in said.data.columns]
+    for each in bought.queries:
+        axes = {name: each.levels[name] for name in order if name in each.levels}
+        if each.name != ContingencyTable(axes).name:
+            yield f"{each.name}: a margin of another name"
+    if len({frozenset(each) for each in named}) != len(named) or () not in named:
+        yield "a margin stands there twice, or the total is missing"
+    levels = {axis for each in named for axis in each}
+    if len({name for name, _ in levels}) != len(levels) or any((axis,) not in named for axis in levels):
+        yield "a column has margins at two levels, or none of its own"
+    if not {name for name, _ in levels} <= set(said.mechanism.attributes):
+        yield "margins of a column that is not released"
+    if (bought.unit, bought.low, bought.high) != (Fraction(1, UNITS), *bounds(said.mechanism.beta)):
+        yield "the weights are bounded otherwise than by the sampling rate"
+
+
+def read_weighting(
+    folder: Path,
+    said: RowsManifest,
+    formats: Formats,
+    rows: Histogram,
+    weights: Counts,
+    columns: Sequence[DictionaryEntry],
+    further: Sequence[DictionaryEntry],
+) -> CalibratedMargins:
+    """Margins and weights, as the files hold them. Raises VerificationFailed that lists what does not hold."""
+    coarser: list[CoarserLine] = read_coarser(folder / COARSER) if further else []
+    domains, bought = domains_of([*columns, *further], coarser), said.mechanism.margins
+    assert bought is not None, "margins were bought"
+    shapes = [[len(domains.labels(*axis)) for axis in each.levels.items()] for each in bought.queries]
+    if any(prod(shape) != each.cells for shape, each in zip(shapes, bought.queries, strict=True)):
+        raise VerificationFailed(f"{MARGINS}: the cells of a margin are not those of its columns")
+    margins = tuple(_margins(_table(folder, said, formats, bought), bought, columns))
+    lookup = _lookup(said.mechanism.attributes, bought, domains)
+    sizes = {axis: len(domains.labels(*axis)) for axis in lookup}
+    problems = [
+        *number_problems(bought, margins, said.mechanism.rows, domains),
+        *weights_problems(rows, weights, said.mechanism.beta, margins, lookup, sizes),
+    ]
+    if problems:
+        raise VerificationFailed("\n".join(problems))
+    return CalibratedMargins(margins, weights, tuple(further), coarser, lookup)
+
+
+def _lookup(
+    released: Mapping[str, str], bought: MarginsFields, domains: ReleasedDomains
+) -> dict[tuple[str, str], "np.ndarray[tuple[int], np.dtype[np.int32]]"]:
+    axes = {axis for each in bought.queries for axis in each.levels.items()}
+    return {(name, at): domains.codes(name, released[name], at).astype(np.int32) for name, at in sorted(axes)}
+
+
+def _table(folder: Path, said: RowsManifest, formats: Formats, bought: MarginsFields) -> pa.Table:
+    """The file of the first format; the others must be what is written of the same numbers."""
+    end, form = next(iter(formats.items()))
+    path = folder / f"{MARGINS}.{end}"
+    if path.name not in said.files:
+        raise VerificationFailed(f"{path.name}: missing")
+    cells = sum(each.cells for each in bought.queries)
+    expected = margins_schema(max(len(each.levels) for each in bought.queries))
+    try:
+        pieces = [piece.select(list(NUMBERS)) for piece in form.read(path, expected, cells)]
+        found = pa.concat_tables(pieces).combine_chunks()
+    except (pa.ArrowException, OSError, ValueError, KeyError) as fault:
+        raise VerificationFailed(f"{path.name}: unreadable ({type(fault).__name__})") from None
+    if found.num_rows != cells or any(found[name].null_count for name in NUMBERS):
+        raise VerificationFailed(f"{path.name}: not a number for every cell")
+    return found
+
+
+def _margins(table: pa.Table, bought: MarginsFields, columns: Sequence[DictionaryEntry]) -> Iterator[PublishedMargin]:
+    """In the file's order; the axes of a margin are in the order of the columns."""
+    start = 0
+    for query in bought.queries:
+        part, levels = table.slice(start, query.cells), query.levels
+        axes = {each.column: levels[each.column] for each in columns if each.column in levels}
+        yield PublishedMargin(axes, *(part[name].to_numpy() for name in NUMBERS))
+        start += query.cells
+
+
+def number_problems(
+    bought: MarginsFields, margins: Sequence[PublishedMargin], rows: int, domains: ReleasedDomains
+) -> Iterator[str]:
+    """Whole numbers of at least 0, with the errors and intervals of their noise, that agree."""
+    numbers = [CountCells(each.value, each.unbiased, each.error, each.lower, each.upper) for each in margins]
+    for query, found in zip(bought.queries, numbers, strict=True):
+        if not all(np.isfinite(each).all() for each in astuple(found)):
+            yield f"{MARGINS}: {query.name}: a number that is none"
+            return
+    levels = levels_of(domains)
+    axes = [{name: levels[name, level] for name, level in each.levels.items()} for each in margins]
+    laws = [bought.law_of(at, rows) for at in range(len(margins))]
+    names = [f"{MARGINS}: {query.name}" for query in bought.queries]
+    yield from CountsPlan(names, axes, laws, Fraction(1), bought.width or Fraction(0)).problems(
+        dict(enumerate(numbers))
+    )

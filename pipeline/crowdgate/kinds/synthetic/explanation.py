@@ -1,0 +1,32 @@
+"""How synthetic rows come about, in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crowdgate.accounting.numbers import decimal
+from crowdgate.gate import stated_number
+from crowdgate.kind.kind import KindPage
+
+if TYPE_CHECKING:
+    from crowdgate.kinds.synthetic.plan import SyntheticPlan
+
+TEMPLATE = "kinds/synthetic/explain.md.j2"
+
+
+def explanation(planned: SyntheticPlan) -> KindPage:
+    """The columns, how the budget is divided, the certificate, and what can't be."""
+    found, spec = planned.mechanism, planned.spec
+    budget = found.drawing.budget
+    values = {
+        "columns": [{"name": name, "level": each.name, "size": len(each)} for name, each in found.finest.items()],
+        "rho": decimal(budget.rho, 4),
+        "one_ways": decimal(sum(budget.one_ways), 4),
+        "rounds": decimal(budget.rounds, 4),
+        "candidates": len(found.drawing.candidates),
+        "certificate": decimal(budget.certificate, 4),
+        "pair_error": stated_number(spec.pair_error),
+        "impossible": len(spec.impossible),
+        "beta": stated_number(found.beta),
+    }
+    return KindPage(TEMPLATE, values)

@@ -1,0 +1,72 @@
+"""What the files of a release of synthetic rows hold."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.domain import Codes
+from crowdgate.histogram import Histogram, collapse
+from crowdgate.publish.dictionary import DictionaryEntry
+from crowdgate.publish.levels import CoarserLine, ReleasedDomains
+
+Counts = npt.NDArray[np.int64]
+Axes = tuple[tuple[str, str], ...]
+"""Columns, each at a level."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyTable:
+    """A measured table: noisy counts in the cells of its axes."""
+
+    axes: Axes
+    noisy: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedSynthetic:
+    """Rows by class; their columns with all values, which of these are numbers or days in order, and the coarser levels
+    of them; the noisy tables behind the rows; and a noisy distance between rows and table for every pair of columns,
+    in rows (none where there are no rows)."""
+
+    rows: Histogram
+    columns: tuple[DictionaryEntry, ...]
+    ordered: tuple[bool, ...]
+    levels: tuple[DictionaryEntry, ...]
+    coarser: Sequence[CoarserLine]
+    measured: tuple[NoisyTable, ...]
+    distances: Counts
+
+    @property
+    def pairs(self) -> tuple[tuple[DictionaryEntry, DictionaryEntry], ...]:
+        """All pairs of columns, in the order of the certificate."""
+        return tuple(combinations(self.columns, 2))
+
+    def nearness(self, domains: ReleasedDomains) -> Iterator[int]:
+        """For every measured table the sum of absolute differences between the rows and its noisy counts."""
+        for table, own in zip(self.measured, self.counted(domains), strict=True):
+            yield int(np.abs(own - table.noisy.reshape(-1)).sum())
+
+    def counted(self, domains: ReleasedDomains) -> Iterator[Counts]:
+        """For every measured table the rows in its cells, flat."""
+        finest = {each.column: each.level for each in self.columns}
+        for table in self.measured:
+            yield self._counted(table.axes, finest, domains)
+
+    def _counted(self, axes: Axes, finest: dict[str, str], domains: ReleasedDomains) -> Counts:
+        cell = np.zeros(len(self.rows), dtype=np.int64)
+        for name, level in axes:
+            codes = domains.codes(name, finest[name], level)[self.rows.codes[self.rows.names.index(name)]]
+            cell = cell * len(domains.labels(name, level)) + codes
+        size = int(np.prod([len(domains.labels(*axis)) for axis in axes]))
+        out = np.zeros(size, dtype=np.int64)
+        np.add.at(out, cell, self.rows.counts)
+        return out
+
+
+def by_class(names: tuple[str, ...], sizes: tuple[int, ...], made: Sequence[Codes]) -> Histogram:
+    """Rows by class; `made` has no columns where no rows were made."""
+    codes = made if len(made) else tuple(np.zeros(0, dtype=np.int32) for _ in sizes)
+    return collapse(names, sizes, codes, np.ones(len(codes[0]), dtype=np.int64))

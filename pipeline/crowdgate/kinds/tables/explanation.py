@@ -1,0 +1,28 @@
+"""How tables are protected, in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crowdgate.accounting.numbers import decimal
+from crowdgate.gate import stated_number
+from crowdgate.kind.kind import KindPage
+
+if TYPE_CHECKING:
+    from crowdgate.kinds.tables.plan import TablesPlan
+
+TEMPLATE = "kinds/tables/explain.md.j2"
+
+
+def explanation(planned: TablesPlan) -> KindPage:
+    """How many numbers with which noise, and which of them count as trustworthy."""
+    found, budget = planned.mechanism, planned.mechanism.budget
+    values = {
+        "tables": len(found.workload.items),
+        "cells": found.workload.cells,
+        "noise": budget.noise,
+        "spend": decimal(budget.spend),
+        "relative_error": stated_number(planned.spec.relative_error),
+        "beta": stated_number(found.beta),
+    }
+    return KindPage(TEMPLATE, values)

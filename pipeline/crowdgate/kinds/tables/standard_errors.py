@@ -1,0 +1,83 @@
+"""How exact the counts of a release are once its tables are consistent: a function of its manifest and levels alone."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.kinds.tables.manifest_fields import TableFields, TablesManifest
+from crowdgate.mechanisms.tables.consistency import Axes, common_margin, refines, variances_after
+from crowdgate.mechanisms.tables.orthogonal import Orthogonal
+from crowdgate.noisy_counts.recount import CountsPlan
+from crowdgate.publish.levels import ReleasedDomains, levels_of
+
+Spread = Mapping[str, npt.NDArray[np.float64]]
+"""The variance of every cell, in squared steps, by the file of the table."""
+_MOST_CONSTRAINTS, _MOST_WORK = 6000, 4e10
+"""What format 1 took for too costly: its standard errors are then those of the noise."""
+
+
+def consistent_count_tables(said: TablesManifest) -> list[TableFields]:
+    """The tables whose counts were made consistent, those behind quantiles included."""
+    return [table for table in said.data.tables if table.kind in ("count", "quantiles")]
+
+
+def counts_plan(said: TablesManifest, domains: ReleasedDomains) -> CountsPlan:
+    """What the plan tells of them."""
+    tables, levels = consistent_count_tables(said), levels_of(domains)
+    axes = [{name: levels[name, level] for name, level in table.query_levels.items()} for table in tables]
+    laws = [said.mechanism.law(table.queries[0]) for table in tables]
+    width = said.mechanism.width or Fraction(0)  # format 1 has another
+    return CountsPlan([table.file for table in tables], axes, laws, said.mechanism.beta, width)
+
+
+def count_variances(said: TablesManifest, domains: ReleasedDomains) -> Spread:
+    """The variances of all counts of a release of format 1."""
+    plan = counts_plan(said, domains)
+    variances = [law.variance for law in plan.laws]
+    if not variances:
+        return {}
+    after, _ = variances_after(plan.axes, variances)
+    if _costly(plan.axes, variances):
+        after = tuple(np.full(own.shape, variance) for own, variance in zip(after, variances, strict=True))
+    return {name: own.reshape(-1) for name, own in zip(plan.names, after, strict=True)}
+
+
+def _costly(axes: Sequence[Axes], variances: Sequence[float]) -> bool:
+    """Whether variances after consistency were too costly for format 1: attributes at several levels, many links."""
+    codes: dict[str, npt.NDArray[np.int32]] = {}
+    several = [
+        name
+        for levels in axes
+        for name, level in levels.items()
+        if len(level) > 1 and not np.array_equal(codes.setdefault(name, level.codes), level.codes)
+    ]
+    if not several:
+        return False
+    height = sum(prod(map(len, join.values())) for join in _links(axes))
+    cells = sum(prod(map(len, levels.values())) for levels in axes)
+    rank = cells - len(Orthogonal.of(axes, variances).least)
+    return height > _MOST_CONSTRAINTS or rank * rank * cells > _MOST_WORK
+
+
+def _links(axes: Sequence[Axes]) -> Iterator[Axes]:
+    """The margins by which format 1 connected pairs of tables, finest first, without pairs that agree already."""
+    joins: dict[tuple[tuple[str, int], ...], Axes] = {}
+    for left, right in combinations(axes, 2):
+        shared = common_margin(left, right)
+        joins.setdefault(tuple((name, len(level)) for name, level in shared.items()), shared)
+    made: list[tuple[int, int, Axes]] = []
+    for join in sorted(joins.values(), key=lambda levels: prod(map(len, levels.values())), reverse=True):
+        group = list(range(len(axes)))
+        for i, j, finer in made:
+            if refines(finer, join):
+                group = [group[i] if own == group[j] else own for own in group]
+        holders = [at for at, levels in enumerate(axes) if refines(levels, join)]
+        for other in holders[1:]:
+            if group[holders[0]] != group[other]:
+                group = [group[holders[0]] if own == group[other] else own for own in group]
+                made.append((holders[0], other, join))
+                yield join

@@ -1,0 +1,60 @@
+"""Who may use a ledger that is a file: its owner alone, or a team, by the mode of its folder (see `modes`).
+
+Who may write the folder may put another ledger in its place, so the folder counts as much as the file.
+"""
+
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from crowdgate.errors import EnvironmentFault
+from crowdgate.system import permissions
+
+_OTHERS = stat.S_IRWXO
+
+
+@contextmanager
+def team_folder(folder: Path) -> Iterator[None]:
+    """A folder as its group's, for a ledger that the block makes; one that fails leaves the folder as it was.
+
+    It must be empty, or a team's already: the rest of it was made for others. Raises EnvironmentFault.
+    """
+    try:
+        before, empty = stat.S_IMODE(folder.stat().st_mode), not any(folder.iterdir())
+        if before != permissions.LEDGER.team_folder:
+            _take(folder, empty)
+    except OSError as error:
+        raise EnvironmentFault(f"{folder}: it can't be made its group's: {error.strerror}") from None
+    try:
+        yield
+    except BaseException:
+        folder.chmod(before)
+        raise
+
+
+def _take(folder: Path, empty: bool) -> None:
+    wanted = permissions.LEDGER.team_folder
+    if not empty:
+        raise EnvironmentFault(
+            f"{folder}: it holds other files and is not its group's; expected an empty folder, or `chmod {wanted:o}`"
+        )
+    folder.chmod(wanted)
+    if not permissions.is_shared(folder):  # the system drops the setgid bit for who is not in the group
+        raise EnvironmentFault(f"{folder}: it belongs to a group that you are not in; `chgrp` it to your team's")
+
+
+def refuse_others(file: Path) -> None:
+    """Raises EnvironmentFault where others than the owner and a group may use a ledger, or put one in its place."""
+    folder = file.parent
+    try:
+        inside, around = (stat.S_IMODE(path.stat().st_mode) for path in (file, folder))
+    except OSError as error:
+        raise EnvironmentFault(f"the ledger {file} can't be opened: {error.strerror}") from None
+    if inside & _OTHERS:
+        raise EnvironmentFault(f"the ledger {file} is open to everybody ({inside:04o}); `chmod o-rwx {file}`")
+    if around & (_OTHERS if permissions.is_shared(folder) else stat.S_IWOTH):
+        expected = (
+            f"{permissions.LEDGER.folder:o}, or {permissions.LEDGER.team_folder:o} for a team: `chmod o-rwx {folder}`"
+        )
+        raise EnvironmentFault(f"the ledger's folder {folder} is open to everybody ({around:04o}); expected {expected}")

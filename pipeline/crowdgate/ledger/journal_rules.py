@@ -1,0 +1,226 @@
+"""What a ledger holds as its journal says it, where each line may say only what the ledger itself would write there.
+
+So whoever adds a line that follows can do by it what a command does, and nothing else: a charge that was read is never
+given back, ids, amounts and populations never change, totals follow from the charges, a charge is within the budget,
+and a budget is only raised.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any
+
+from crowdgate.ledger import transitions
+from crowdgate.ledger.journal import KEYS, rows_of_detail
+from crowdgate.ledger.schema import FORMAT, contracts, entries, freezes, ledgers, populations, totals
+from crowdgate.ledger.totals import RunningTotal
+from crowdgate.ledger.transitions import ChargeRow
+from crowdgate.ledger.values import Budget, Spend, amount, label, optional
+
+RECORDED = re.compile(r"[a-z0-9-]{1,40}")
+"""Names of what is recorded and changes nothing; the ledger's own have a dot."""
+REASONED = ("budget.raised", "population.frozen", "population.thawed")
+Cells = tuple[Any, ...]
+Rows = Sequence[tuple[str, Cells]]
+COLUMNS = {table.name: tuple(column.name for column in table.columns) for table in KEYS}
+AT = {table.name: COLUMNS[table.name].index(key) for table, key in KEYS.items()}
+"""Where the key of a row stands."""
+_VALUES = {name: itemgetter(*columns) for name, columns in COLUMNS.items()}
+_ENTRIES, _TOTALS, _POPULATIONS, _FREEZES = entries.name, totals.name, populations.name, freezes.name
+
+
+class InvalidLine(ValueError):
+    """A line that no ledger writes."""
+
+
+def _require(holds: bool) -> None:
+    if not holds:
+        raise InvalidLine
+
+
+@dataclass
+class JournalState:
+    """Every row, by table and key; and what the rows of charges amount to."""
+
+    rows: dict[str, dict[Hashable, Cells]] = field(default_factory=lambda: {name: {} for name in COLUMNS})
+    charged: dict[str, int] = field(default_factory=dict)
+    _format: int = 0
+    _last: int = 0
+    _spent: dict[str, tuple[RunningTotal, RunningTotal]] = field(default_factory=dict)
+    _samples: set[tuple[str, str]] = field(default_factory=set)
+    _digests: dict[str, dict[str, set[str]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(set)))
+
+    def add(self, event: str, subject: str, commitment: str | None, said: Mapping[str, Any]) -> None:
+        """What a line says. Raises ValueError, KeyError, IndexError, TypeError or AttributeError for one that no ledger
+        writes; then this object is of no use any more."""
+        rows = [(each["table"], _cells(each["table"], each["row"])) for each in rows_of_detail(said)]
+        self._check_detail(event, said, rows)
+        if event in transitions.EVENTS:
+            self._apply_transition(event, subject, commitment, rows)
+        elif event in _OWN:
+            _require(commitment is None)
+            _OWN[event](self, subject, rows, said.get("at"))
+        else:
+            _require(RECORDED.fullmatch(event) is not None and not rows)
+            label("subject", subject)
+            optional("commitment", commitment)
+        for name, cells in rows:
+            self.rows[name][cells[AT[name]]] = cells
+
+    def other_digest(self, version: str, policy_digest: str) -> str | None:
+        """A charged release of this version of a policy (`name/version`) whose digest is another one, or None."""
+        found = self._digests[version].items() if version in self._digests else ()
+        return next((min(charged) for digest, charged in found if digest != policy_digest and charged), None)
+
+    def stated(self) -> list[dict[str, str]]:
+        """The rows of the running totals, of populations that lost anything."""
+        lost = [self._total(each) for each in sorted(self._spent) if any(self._spent[each])]
+        return [dict(zip(COLUMNS[_TOTALS], each, strict=True)) for each in lost]
+
+    def _check_detail(self, event: str, said: Mapping[str, Any], rows: Rows) -> None:
+        """Lines of format 1 hold one row at most, and do not tell when and by whom."""
+        if not self._format:
+            self._format = rows[0][1][1]
+        old = self._format == 1 and event != "ledger.upgraded"
+        reasoned = event in REASONED
+        _require(said.keys() == _detail_names(old, bool(rows), reasoned))
+        if not old:
+            _check_when(said["at"], said["by"])
+        if reasoned:
+            label("reason", said["reason"], 1000)
+
+    def _created(self, subject: str, rows: Rows, _at: str | None) -> None:
+        _require(not self.rows[ledgers.name] and rows == [(ledgers.name, (subject, self._format))])
+        _require(self._format in (1, FORMAT))
+
+    def _upgraded(self, subject: str, rows: Rows, _at: str | None) -> None:
+        stated = [(_TOTALS, tuple(row.values())) for row in self.stated()]
+        _require(self._format == 1 and subject in self.rows[ledgers.name])
+        _require(rows == [(ledgers.name, (subject, FORMAT)), *stated])
+        self._format = FORMAT
+
+    def _registered(self, subject: str, rows: Rows, _at: str | None) -> None:
+        _require(subject not in self.rows[_POPULATIONS] and _budget(subject, rows).population == subject)
+
+    def _raised(self, subject: str, rows: Rows, _at: str | None) -> None:
+        old = _budget(subject, [(_POPULATIONS, self.rows[_POPULATIONS][subject])])
+        new = _budget(subject, rows)
+        _require(old != new and old.cap.within(new.cap) and old.people <= new.people)
+        _require((old.unit, old.relation) == (new.unit, new.relation))
+
+    def _bound(self, subject: str, rows: Rows, _at: str | None) -> None:
+        ((name, (contract, population)),) = rows
+        _require(name == contracts.name and contract == subject and subject not in self.rows[name])
+        _require(population in self.rows[_POPULATIONS])
+
+    def _frozen(self, subject: str, rows: Rows, _at: str | None) -> None:
+        _require(rows == [(_FREEZES, (subject, True))] and not self._is_frozen(subject))
+        _require(subject in self.rows[_POPULATIONS])
+
+    def _thawed(self, subject: str, rows: Rows, _at: str | None) -> None:
+        _require(rows == [(_FREEZES, (subject, False))] and self._is_frozen(subject))
+
+    def _is_frozen(self, population: str) -> bool:
+        row = self.rows[_FREEZES].get(population)
+        return row is not None and bool(row[1])
+
+    def _reserved(self, subject: str, rows: Rows, at: str | None) -> None:
+        new = _charge(subject, rows)
+        population, cap = new.population, self.rows[_POPULATIONS][new.population]
+        free = subject not in self.charged and (population, new.sample) not in self._samples
+        _require(
+            transitions.is_new_charge(new, at)
+            and new.number == self._last + 1
+            and free
+            and not self._is_frozen(population)
+        )
+        epsilon, delta = self._add(new, 1)
+        self._check_total(population, rows)
+        _require(epsilon.within(cap[1]) and delta.within(cap[2]))
+        self._last = self.charged[subject] = new.number
+        self._digests[subject.rpartition("/")[0]][new.policy_digest].add(subject)
+        if new.sample is not None:
+            self._samples.add((population, new.sample))
+
+    def _apply_transition(self, event: str, subject: str, commitment: str | None, rows: Rows) -> None:
+        new = _charge(subject, rows)
+        was = ChargeRow(*self.rows[_ENTRIES][self.charged[subject]])
+        _require(transitions.is_transition(event, was, new, commitment))
+        if event == transitions.VOID:
+            self._give_back(new)
+            self._check_total(new.population, rows)
+        else:
+            _require(len(rows) == 1 and not (event == transitions.READING and self._is_frozen(new.population)))
+
+    def _give_back(self, charge: ChargeRow) -> None:
+        self._add(charge, -1)
+        del self.charged[charge.release_id]
+        self._digests[charge.release_id.rpartition("/")[0]][charge.policy_digest].discard(charge.release_id)
+        if charge.sample is not None:
+            self._samples.discard((charge.population, charge.sample))
+
+    def _add(self, charge: ChargeRow, times: int) -> tuple[RunningTotal, RunningTotal]:
+        epsilon, delta = spent = self._spent.get(charge.population) or (RunningTotal(), RunningTotal())
+        epsilon.add(charge.epsilon, times)
+        delta.add(charge.delta, times)
+        self._spent[charge.population] = spent
+        return spent
+
+    def _total(self, population: str) -> Cells:
+        epsilon, delta = self._spent[population]
+        return (population, str(epsilon), str(delta))
+
+    def _check_total(self, population: str, rows: Rows) -> None:
+        _require(rows[1:] == ([] if self._format == 1 else [(_TOTALS, self._total(population))]))
+
+
+@lru_cache
+def _detail_names(old: bool, rows: bool, reasoned: bool) -> frozenset[str]:
+    """What the detail of a line names."""
+    held = ({"table", "row"} if old else {"rows"}) if rows else set()
+    return frozenset(held | ({"reason"} if reasoned else set()) | (set() if old else {"at", "by"}))
+
+
+def _cells(name: str, row: dict[str, Any]) -> Cells:
+    """A row in the order of its table's columns; a ledger of format 1 did not have all of them."""
+    try:
+        found: Cells = _VALUES[name](row)
+    except KeyError:
+        found = tuple(map(row.get, COLUMNS[name]))
+    return found
+
+
+def _charge(subject: str, rows: Rows) -> ChargeRow:
+    name, cells = rows[0]
+    _require(name == _ENTRIES and cells[1] == subject)
+    return ChargeRow(*cells)
+
+
+def _budget(subject: str, rows: Rows) -> Budget:
+    ((name, (population, epsilon, delta, people, unit, relation)),) = rows
+    found = Budget(population, Spend(amount(epsilon), amount(delta)), people, unit, relation)
+    _require(name == _POPULATIONS and population == subject)
+    return found
+
+
+@lru_cache(1000)
+def _check_when(at: str, by: str) -> None:
+    _require(len(at) == len("2030-01-01T00:00:00Z") and at.endswith("Z") and "T" in at)
+    datetime.fromisoformat(at)
+    label("author", by)
+
+
+_OWN: dict[str, Callable[[JournalState, str, Rows, str | None], None]] = {
+    "ledger.created": JournalState._created,
+    "ledger.upgraded": JournalState._upgraded,
+    "budget.registered": JournalState._registered,
+    "budget.raised": JournalState._raised,
+    "contract.bound": JournalState._bound,
+    "population.frozen": JournalState._frozen,
+    "population.thawed": JournalState._thawed,
+    "entry.reserved": JournalState._reserved,
+}

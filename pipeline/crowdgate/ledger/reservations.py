@@ -1,0 +1,217 @@
+"""What is charged: reservations, which are leases until their reading begins, and the running totals.
+
+A charge holds its spend from the moment it is made. Until it begins to read it can be given back: by its own run, by a
+person, or, once it is older than LEASE_SECONDS by the store's clock, by whoever wants the same release. Its number is
+never used again, so that a run whose lease was given back can't begin, nor write anything else.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import update
+
+from crowdgate.errors import LedgerRefused
+from crowdgate.ledger import schema
+from crowdgate.ledger.journal import JournalLine, Row, last_of
+from crowdgate.ledger.journal_writer import JournalWriter
+from crowdgate.ledger.schema import contracts, entries, freezes, populations, totals
+from crowdgate.ledger.transitions import VOID
+from crowdgate.ledger.values import Budget, Entry, Spend, State, amounts, budget_row, label, optional
+
+LEASE_SECONDS = 60
+"""How long a run may take from its charge to its first read before others may free it: it takes milliseconds, in a
+scheduler seconds."""
+RESERVED = "entry.reserved"
+
+
+@dataclass(frozen=True)
+class ChargeRequest:
+    """A charge that is asked for.
+
+    `sample` names an inherited sample, which one release uses up for life; `version` the policy and its version, of
+    which there is one digest; `holder` the run, which may ask again for its own lease.
+    """
+
+    release_id: str
+    policy_digest: str
+    contract: str
+    budget: Budget
+    spend: Spend
+    sample: str | None = None
+    version: str | None = None
+    holder: str | None = None
+
+    def check(self) -> None:
+        """Raises ValueError for what can't be kept."""
+        label("release id", self.release_id)
+        label("policy digest", self.policy_digest)
+        label("contract id", self.contract)
+        optional("sample", self.sample)
+        optional("holder", self.holder)
+        amounts(self.spend)
+
+    def row(self, at: str) -> dict[str, Any]:
+        """The row of `entries`."""
+        return {
+            "release_id": self.release_id,
+            "policy_digest": self.policy_digest,
+            "population": self.budget.population,
+            **amounts(self.spend),
+            "state": State.RESERVED.value,
+            "reading": False,
+            "sample": self.sample,
+            "holder": self.holder,
+            "since": at,
+        }
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """A charge: its `number` tells it from any other, `spent` is what the population has lost with it, `line` is its
+    place in the journal."""
+
+    release_id: str
+    number: int
+    spent: Spend
+    line: JournalLine
+
+
+def charge(pen: JournalWriter, asked: ChargeRequest) -> Reservation:
+    """Charges a release, or takes up the lease of the same run. Raises LedgerRefused; then nothing is charged."""
+    check_rows(pen, asked.budget.population, asked.contract)
+    lease = _lease(pen, asked)
+    refuse_frozen(pen, asked.budget.population)
+    before = schema.total(pen.connection, asked.budget.population)
+    if lease is not None:
+        return Reservation(asked.release_id, lease.number, before, _line(pen, asked.release_id))
+    refuse_used_sample(pen, asked.budget.population, asked.sample)
+    if asked.version is not None:
+        refuse_changed_version(pen, asked.version, asked.policy_digest)
+    _refuse_more(asked, budget_in_force(pen, asked.contract, asked.budget).cap, before)
+    _register(pen, asked.contract, asked.budget)
+    entry = pen.added(entries, asked.row(pen.at))
+    line = pen.line(
+        RESERVED, asked.release_id, None, [entry, _total(pen, asked.budget.population, before + asked.spend)]
+    )
+    return Reservation(asked.release_id, entry[1]["number"], before + asked.spend, line)
+
+
+def budget_in_force(pen: JournalWriter, contract: str, stated: Budget) -> Budget:
+    """The budget in force for one as its file states it. Raises LedgerRefused."""
+    bound = schema.population_of(pen.connection, contract)
+    if bound not in (None, stated.population):
+        raise LedgerRefused(f"the contract {contract} belongs to the population {bound}, not {stated.population}")
+    registered = schema.registered_budget(pen.connection, stated.population)
+    if registered is None:
+        return stated
+    for name in ("unit", "relation"):
+        there, here = getattr(registered, name), getattr(stated, name)
+        if there != here:
+            raise LedgerRefused(f"the population {stated.population} is registered with {name} {there}, not {here}")
+    return replace(registered, cap=stated.cap.least(registered.cap), people=max(stated.people, registered.people))
+
+
+def give_back(pen: JournalWriter, entry: Entry) -> None:
+    """Makes a charge void that has not begun to read."""
+    own = update(entries).where(entries.c.number == entry.number)
+    row = pen.update_row(entries, own.values(state=State.VOID.value))
+    assert row is not None, "it was read under the lock"
+    rest = schema.total(pen.connection, entry.population) - entry.spend
+    pen.line(VOID, entry.release_id, None, [row, _total(pen, entry.population, rest)])
+
+
+def refuse_frozen(pen: JournalWriter, population: str) -> None:
+    """Raises LedgerRefused for a population that was stopped."""
+    pen.seen.row(pen.connection, freezes, population)
+    if schema.is_frozen(pen.connection, population):
+        said = f"the population {population} is frozen: nothing may be charged to it or read of it"
+        raise LedgerRefused(f"{said}; `crowdgate ledger thaw {population} --reason WHY` ends that", "frozen")
+
+
+def check_rows(pen: JournalWriter, population: str, contract: str) -> None:
+    """The rows that decide are those of the journal. Raises Changed."""
+    for table, key in ((populations, population), (totals, population), (contracts, contract)):
+        pen.seen.row(pen.connection, table, key)
+
+
+def live_charge(pen: JournalWriter, release_id: str) -> Entry | None:
+    """The charge of a release that is not void, as the journal has it too."""
+    found = schema.live_entry(pen.connection, release_id)
+    pen.seen.charge(pen.connection, release_id, None if found is None else found.number)
+    return found
+
+
+def _lease(pen: JournalWriter, asked: ChargeRequest) -> Entry | None:
+    """The lease of this run; one that has run out is given back."""
+    found = live_charge(pen, asked.release_id)
+    if found is None:
+        return None
+    same = found.policy_digest == asked.policy_digest
+    if found.lease:
+        if same and found.holder is not None and found.holder == asked.holder:
+            return found
+        if expired(found, pen.at):
+            give_back(pen, found)
+            return None
+    if not same:
+        raise LedgerRefused(f"{asked.release_id} was used with another policy digest; give a new version or slot")
+    if found.lease:
+        said = (
+            f"{asked.release_id} is reserved already, by a run that has not begun to read; try again in {LEASE_SECONDS}"
+        )
+        free = f"if it can't come back, `crowdgate ledger free {asked.release_id}`"
+        raise LedgerRefused(f"{said} seconds, or, {free}", "held")
+    raise LedgerRefused(f"{asked.release_id} is {found.state} already; the same id is never drawn twice", "exists")
+
+
+def expired(entry: Entry, now: str) -> bool:
+    """Whether a lease has run out by the store's clock; one of a ledger of format 1, which names no time, has."""
+    if entry.since is None:
+        return True
+    return (datetime.fromisoformat(now) - datetime.fromisoformat(entry.since)).total_seconds() > LEASE_SECONDS
+
+
+def refuse_used_sample(pen: JournalWriter, population: str, sample: str | None) -> None:
+    """Raises LedgerRefused for an inherited sample that a release has used up."""
+    user = None if sample is None else schema.release_using_sample(pen.connection, population, sample)
+    if user is not None:
+        raise LedgerRefused(f"the sample {sample} was used up by {user}: one sample serves one release for life")
+
+
+def refuse_changed_version(pen: JournalWriter, version: str, policy_digest: str) -> None:
+    """Raises LedgerRefused for a version of a policy that was charged with another digest."""
+    other = pen.seen.held.other_digest(version, policy_digest)
+    if other is not None:
+        said = f"version {version} was charged for {other} with other files (policy, contract, levels, margins, budget)"
+        free = f"a run of it that never began to read is freed by `crowdgate ledger free {other}`"
+        raise LedgerRefused(f"{said}; a changed policy needs a new version; {free}")
+
+
+def _refuse_more(asked: ChargeRequest, cap: Spend, before: Spend) -> None:
+    if not (before + asked.spend).within(cap):
+        raise LedgerRefused(
+            f"{asked.release_id} needs {asked.spend} from the population {asked.budget.population}; "
+            f"of its {cap} there are left {before.left_of(cap)}; nothing was read"
+        )
+
+
+def _register(pen: JournalWriter, contract: str, budget: Budget) -> None:
+    if schema.registered_budget(pen.connection, budget.population) is None:
+        row = pen.added(populations, budget_row(budget))
+        pen.line("budget.registered", budget.population, None, [row])
+    if schema.population_of(pen.connection, contract) is None:
+        row = pen.added(contracts, {"contract": contract, "population": budget.population})
+        pen.line("contract.bound", contract, None, [row])
+
+
+def _total(pen: JournalWriter, population: str, spent: Spend) -> Row:
+    """The running total as it is from now on."""
+    own = update(totals).where(totals.c.population == population).values(amounts(spent))
+    return pen.update_row(totals, own) or pen.added(totals, {"population": population, **amounts(spent)})
+
+
+def _line(pen: JournalWriter, release_id: str) -> JournalLine:
+    found = last_of(pen.connection, RESERVED, release_id)
+    assert found is not None, "a charge has a line"
+    return found

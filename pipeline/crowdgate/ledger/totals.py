@@ -1,0 +1,39 @@
+"""A sum of amounts that a hundred thousand charges are added to in a tenth of a second."""
+
+from functools import lru_cache
+from math import gcd, lcm
+
+from crowdgate.ledger.values import amount
+
+
+@lru_cache(1000)
+def ratio(text: str) -> tuple[int, int]:
+    """Numerator and denominator of an amount "p/q". Raises ValueError, ZeroDivisionError."""
+    return amount(text).as_integer_ratio()
+
+
+class RunningTotal:
+    """An exact sum of amounts over one denominator, which grows as it must."""
+
+    def __init__(self) -> None:
+        self._over, self._under = 0, 1
+
+    def add(self, text: str, times: int) -> None:
+        """An amount more, or (-1 times) less. Raises ValueError, ZeroDivisionError."""
+        over, under = ratio(text)
+        if self._under % under:
+            whole = lcm(self._under, under)
+            self._over, self._under = self._over * (whole // self._under), whole
+        self._over += times * over * (self._under // under)
+
+    def within(self, text: str) -> bool:
+        """Whether it is at most this amount. Raises ValueError, ZeroDivisionError."""
+        over, under = ratio(text)
+        return self._over * under <= over * self._under
+
+    def __bool__(self) -> bool:
+        return self._over != 0
+
+    def __str__(self) -> str:
+        shared = gcd(self._over, self._under)
+        return f"{self._over // shared}/{self._under // shared}"

@@ -1,0 +1,70 @@
+"""What each event does to a charge."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from crowdgate.ledger.values import State
+
+
+class ChargeRow(NamedTuple):
+    """A row of `entries`, in the order of its columns."""
+
+    number: int
+    release_id: str
+    policy_digest: str
+    population: str
+    epsilon: str
+    delta: str
+    state: str
+    reading: bool
+    manifest_digest: str | None = None
+    destination: str | None = None
+    private_commitment: str | None = None
+    sample: str | None = None
+    holder: str | None = None
+    since: str | None = None
+
+
+@dataclass(frozen=True)
+class Transition:
+    """The states (and whether it was read) in which a charge must be, what is set, and what may be written freely."""
+
+    before: tuple[tuple[State, bool], ...]
+    sets: Mapping[str, Any]
+    free: tuple[str, ...] = ()
+
+
+PRIVATE = "entry.private"
+VOID = "entry.void"
+READING = "entry.reading"
+_LEASE, _READ = (State.RESERVED, False), (State.RESERVED, True)
+_DECIDED = ("manifest_digest", "destination", "private_commitment")
+_MOVES = {
+    READING: Transition((_LEASE,), {"reading": True}),
+    "entry.committed": Transition((_READ,), {"state": State.COMMITTED.value}, _DECIDED),
+    "entry.withheld": Transition((_READ,), {"state": State.WITHHELD.value}, _DECIDED),
+    "entry.published": Transition(((State.COMMITTED, True),), {"state": State.PUBLISHED.value}),
+    VOID: Transition((_LEASE,), {"state": State.VOID.value}),
+}
+EVENTS = (*_MOVES, PRIVATE)
+
+
+_FRESH = (State.RESERVED.value, False, None, None, None)
+
+
+def is_new_charge(new: ChargeRow, at: str | None) -> bool:
+    """Whether a charge is as it is made at this time."""
+    return new[6:11] == _FRESH and new.since == at and type(new.number) is int
+
+
+def is_transition(event: str, was: ChargeRow, new: ChargeRow, commitment: str | None) -> bool:
+    """Whether an event with this commitment makes one charge of the other."""
+    if event == PRIVATE:
+        first = commitment if was.private_commitment is None else was.private_commitment
+        return commitment is not None and new == was._replace(private_commitment=first)
+    move = _MOVES[event]
+    free = {name: getattr(new, name) for name in move.free}
+    whole = event != "entry.committed" or None not in (new.manifest_digest, new.destination)
+    stood = commitment is None and (was.state, was.reading) in move.before
+    return stood and whole and new == was._replace(**move.sets, **free)

@@ -1,0 +1,18 @@
+"""Parts of a manifest as the commands print them, before there is one."""
+
+from typing import Any
+
+from crowdgate.gate import Verdict
+from crowdgate.guarantee import Guarantee
+from crowdgate.manifest.gates import GateFields
+from crowdgate.manifest.model import GuaranteeFields, json_fields
+
+
+def guarantee_json(guarantee: Guarantee) -> dict[str, Any]:
+    """A guarantee with exact numbers as text."""
+    return {name: value for name, value in json_fields(GuaranteeFields.of(guarantee)).items() if name != "words"}
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """A verdict in fields, and in words."""
+    return {**json_fields(GateFields.of_verdict(verdict)), "gate": verdict.gate, "reason": verdict.reason}

@@ -1,0 +1,88 @@
+"""The guarantee in words: first plainly, then in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import ceil, floor
+from typing import TYPE_CHECKING
+
+from crowdgate.accounting import pso
+from crowdgate.accounting.numbers import decimal
+from crowdgate.measures.guarantees import DEFAULT_WEIGHT, PSO_BOUND
+
+if TYPE_CHECKING:
+    from crowdgate.candidate import Cost
+    from crowdgate.guarantee import Guarantee
+    from crowdgate.policy.policy import GateRule
+
+_MOST = 10**15
+"""Greater numbers are said as this one where less is promised, and as powers of ten where more would be."""
+
+INFORMED = (
+    "Informed by confidential data: this policy, with its contract and budget, was first used after a private record "
+    "of the same population had been opened. What it owes to that record is not covered by the guarantee."
+)
+"""Said of such policies, before and after their release."""
+
+
+def guarantee_sentences(guarantee: Guarantee, beta: Fraction | None, rows: int = 1) -> list[str]:
+    """The guarantee in words, and its form for users who take the number of people as known.
+
+    `beta` is the rate of safe k-anonymity's sample. Without it, and where levels chosen on that sample leave no part
+    that is the mechanism alone, all parts count twice.
+    """
+    alone = any(part.name == "mechanism" for part in guarantee.parts)
+    return [guarantee.words(), guarantee.replace_one_form(beta if alone else None, rows=rows).words()]
+
+
+def plain_guarantee(
+    people: int, rows: int, spent: Cost, gates: Iterable[GateRule], *, first: bool = False
+) -> tuple[str, str]:
+    """What the bound on predicate singling out says of `people` with so many rows each, after `spent` in all: a plain
+    sentence, rounded towards safety, and what it stands on.
+
+    The weight is the greatest that a gate on the bound states. With `first` the ledger was not asked: it is said of the
+    population's first release.
+    """
+    stated = [rule.options.get("weight", DEFAULT_WEIGHT) for rule in gates if rule.measure == PSO_BOUND.name]
+    weight = max(stated, default=DEFAULT_WEIGHT)
+    chances = floor(1 / Fraction(pso.bound(people * rows, weight, *spent)))
+    return _plain_sentence(people, rows, chances, weight, first), _basis_sentence(people * rows, weight, spent)
+
+
+def _plain_sentence(people: int, rows: int, chances: int, weight: Fraction, first: bool) -> str:
+    who, one = f"at most {people:,} people", "person"
+    if rows > 1:
+        who, one = f"{who} with at most {rows} rows each", "row"
+    by = "this release and all earlier ones of the same people"
+    if first:
+        by = "this release, if it is the first of these people (earlier ones add up: the ledger knows them)"
+    if chances < 2:
+        return f"Of {who}, nothing is promised about how likely {by} let somebody point at one."
+    fits = "exactly one of them fits" if rows == 1 else "exactly one of their rows fits"
+    return (
+        f"Of {who}, there is at most 1 chance in {_at_most_text(chances)} that anyone can be pointed at by means of "
+        f"{by}: described so that {fits}, in words that fit at most 1 {one} in {_at_least_text(ceil(1 / weight))}."
+    )
+
+
+def _basis_sentence(rows: int, weight: Fraction, spent: Cost) -> str:
+    epsilon, delta = map(decimal, spent)
+    return (
+        f"The chance is at most n (e^epsilon w + delta), with n = {rows:,} rows, words that a person drawn at random "
+        f"fits with probability w = {decimal(weight)}, and epsilon {epsilon} and delta {delta} of these releases "
+        "together (predicate singling out: Cohen, Nissim 2020). It is a promise if people are independent of each "
+        "other, if nobody can predict the secret coins and noise, and if the contract is true."
+    )
+
+
+def _at_most_text(number: int) -> str:
+    """At most the number, in two digits."""
+    step = 10 ** max(0, len(str(number)) - 2)
+    return f"{min(number - number % step, _MOST):,}"
+
+
+def _at_least_text(number: int) -> str:
+    """At least the number."""
+    return f"{number:,}" if number <= _MOST else f"10^{len(str(number - 1))}"

@@ -1,0 +1,243 @@
+"""What is expected of the classes among a stated number of people, from public figures alone.
+
+People fall into classes independently, with the shares of the public figures: margins of single attributes, and joint
+counts of several where the contract has them. Attributes that joint counts relate have the joint shares that these tell
+(of several tables the law nearest to independence, within a certified distance: `risk.nearest`), all others are
+independent. Where several tables contradict each other there is no such law, and nothing is measured.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from math import expm1, inf, prod
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.candidate import Measurement, OutputType, Range, Static
+from crowdgate.histogram import Histogram, project
+from crowdgate.limits import MOST_CELLS_FITTED, MOST_CLASSES, MOST_PLACED, MOST_SIZED
+from crowdgate.measures.base import Aspect, Measure, MeasureClass
+from crowdgate.policy.policy import GateRule
+from crowdgate.risk.joint import KnownMargin
+from crowdgate.risk.nearest import DISTANCE, nearest
+from crowdgate.risk.singletons import MOST_DISTINCT, Bins, expected, none_within
+
+ROUNDING = 1e-9
+"""Float64 products and sums of positive terms stay far below this relative error (measured: 1e-12)."""
+LEAST_SHARE = 1e-9
+"""What one table has nobody in may have somebody in another: a fit begins with this share, over all cells."""
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedClasses:
+    """The classes of some attributes, and how far their shares may be from those of the law that the public figures
+    mean: the sum of absolute differences."""
+
+    bins: Bins
+    off: float = 0.0
+
+
+Read = Callable[[Bins, int, GateRule], Measurement | None]
+
+
+# --- the shares of the classes ---
+
+
+def classes_of(static: Static, names: Sequence[str]) -> ExpectedClasses | None:
+    """The classes of these attributes by the public figures; None where one has none, for too many classes, and where
+    no law has all the joint counts."""
+    probabilities, off = np.ones(1), 0.0
+    for own, tables in _factors(static, names):
+        share = _joint(static, own, tables) if tables else _margin(static, own[0])
+        if share is None or probabilities.size * share.size > MOST_CLASSES:
+            return None
+        probabilities = np.outer(probabilities, share).ravel()
+        off += DISTANCE if len(tables) > 1 else 0.0
+    distinct, bins = np.unique(probabilities, return_counts=True)
+    return ExpectedClasses(Bins(distinct, bins.astype(np.float64)), off)
+
+
+def _factors(static: Static, names: Sequence[str]) -> Iterator[tuple[list[str], list[Histogram]]]:
+    """Attributes that are independent of the others: those that joint counts relate with these counts, or single
+    ones."""
+    left = list(names)
+    tables = joint_tables(static, names)
+    while left:
+        related, own = _related(left[0], tables)
+        yield related, own
+        left = [name for name in left[1:] if name not in related]
+
+
+def joint_tables(static: Static, names: Collection[str]) -> tuple[Histogram, ...]:
+    """The joint counts of these attributes, summed over all others; of several of the same ones the first."""
+    found: dict[frozenset[str], Histogram] = {}
+    for table in static.joint:
+        own = [name for name in table.names if name in names]
+        if own and frozenset(own) not in found:
+            found[frozenset(own)] = project(table, own)
+    return tuple(found.values())
+
+
+def _related(name: str, tables: Sequence[Histogram]) -> tuple[list[str], list[Histogram]]:
+    """The attributes that tables relate to one, over however many others; and these tables."""
+    names, own = [name], list[Histogram]()
+    while more := [table for table in tables if table not in own and {*table.names} & {*names}]:
+        own += more
+        names += [other for table in more for other in table.names]
+    return list(dict.fromkeys(names)), own
+
+
+def _margin(static: Static, name: str) -> Floats | None:
+    """Share of each level code in the public margin, or None when the contract has no margin."""
+    known = static.margins(name)
+    if known is None:
+        return None
+    counts = np.asarray(known, dtype=np.float64)
+    shares: Floats = counts[counts > 0] / counts.sum()
+    return shares
+
+
+def _joint(static: Static, names: Sequence[str], tables: Sequence[Histogram]) -> Floats | None:
+    """Shares, all above 0, of the cells that tables with these attributes tell."""
+    if len(tables) == 1:
+        return tables[0].counts / tables[0].rows
+    if not _fits(static, names):
+        return None
+    people = float(max(table.rows for table in tables))
+    base = np.full((), people * (1 - LEAST_SHARE))
+    for name in names:
+        first = next(table for table in tables if name in table.names)
+        base = np.multiply.outer(base, _dense(project(first, [name])) / first.rows)
+    law = nearest(base + people * LEAST_SHARE / base.size, [_joint_table(table, names, people) for table in tables])
+    return None if law is None else np.asarray(law[law > 0])
+
+
+def _fits(static: Static, names: Sequence[str]) -> bool:
+    return prod(len(static.levels[name]) for name in names) <= MOST_CELLS_FITTED
+
+
+def _joint_table(table: Histogram, names: Sequence[str], people: float) -> KnownMargin:
+    ordered = project(table, [name for name in names if name in table.names])
+    counts = _dense(ordered) * (people / table.rows)
+    axes = {names.index(name): np.arange(size) for name, size in zip(ordered.names, ordered.sizes, strict=True)}
+    return KnownMargin(axes, counts, np.zeros(counts.shape))
+
+
+def _dense(table: Histogram) -> Floats:
+    counts = np.zeros(table.sizes)
+    counts[table.codes] = table.counts
+    return counts
+
+
+# --- what is expected ---
+
+
+def _singletons(bins: Bins, people: int, _: GateRule) -> Measurement:
+    """Exact for these shares (Koot 2012, Proposition 5.1)."""
+    return _rounded(expected(bins, people))
+
+
+def _any_singleton(bins: Bins, people: int, _: GateRule) -> Measurement | None:
+    """Koot 2012, section 5.4, by an integral with a stated error; never more than the expected number (Markov)."""
+    if people > MOST_PLACED:
+        return None
+    none, most = none_within(bins, people), expected(bins, people) * (1 + ROUNDING)
+    if none.error == inf:
+        return None
+    error = none.error + ROUNDING * abs(none.value) if none.value > -inf else 0.0
+    low, value, high = (-expm1(min(0.0, none.value + off)) for off in (error, 0.0, -error))
+    high = min(high, most)
+    return Measurement(min(value, high), min(low, high), high)
+
+
+def _share(bins: Bins, people: int, rule: GateRule) -> Measurement | None:
+    """Koot 2012, section 6.2.1: phi_1 + ... + phi_size."""
+    from crowdgate.risk.groups import share_in_groups_up_to
+
+    size = rule.options.get("size")
+    if size is None or len(bins.probabilities) > MOST_SIZED:
+        return None
+    found = _rounded(share_in_groups_up_to(bins, people, int(size)))
+    return Measurement(found.value, found.lower, min(1.0, float(found.upper)))
+
+
+def _rounded(value: float) -> Measurement:
+    return Measurement(value, value * (1 - ROUNDING), value * (1 + ROUNDING))
+
+
+def _with_deviation(measured: Measurement, off: float, most: float) -> Measurement:
+    """The ends for every law whose shares differ by `off` / people in sum: p (1 - p)^(people - 1) changes by no more
+    than p, and the chance of whatever may happen to the people by no more than half of `off`."""
+    if not off:
+        return measured
+    return Measurement(measured.value, max(0.0, measured.lower - off), min(most, measured.upper + off))
+
+
+def _missing_reason(static: Static, rule: GateRule) -> str | None:
+    for own, tables in _factors(static, rule.over or tuple(static.levels)):
+        if len(tables) > 1 and _fits(static, own) and _joint(static, own, tables) is None:
+            return (
+                f"no law of {', '.join(own)} has all their joint counts, or none is certain enough; correct the counts"
+            )
+    return None
+
+
+def _measure(
+    name: str,
+    summary: str,
+    read: Read,
+    needs: tuple[str, ...] = (),
+    effort: Callable[[int], int] = int,
+    most: Callable[[int], float] = lambda _: 1.0,
+) -> Measure:
+    """A measure of the classes that people fall into. It is exact before any data is read, so its reach is itself."""
+
+    def of_static(static: Static, rule: GateRule) -> Measurement | None:
+        found = classes_of(static, rule.over or tuple(static.levels))
+        people = int(rule.options.get("people", static.people))
+        measured = None if found is None else read(found.bins, people, rule)
+        return (
+            None if found is None or measured is None else _with_deviation(measured, people * found.off, most(people))
+        )
+
+    def reach(static: Static, rule: GateRule) -> Range:
+        measured = of_static(static, rule)
+        return (-inf, inf) if measured is None else (measured.lower, measured.upper)
+
+    return Measure(
+        name,
+        MeasureClass.STATIC,
+        OutputType.ROWS,
+        f"{summary}, by the contract's public margins as if attributes were independent, or by its joint counts",
+        reach=reach,
+        aspect=Aspect.SINGLING_OUT,
+        of_static=of_static,
+        options=("people", *needs),
+        needs=needs,
+        over=True,
+        effort=effort,
+        why=_missing_reason,
+    )
+
+
+EXPECTED_SINGLETONS = _measure(
+    "expected_singletons",
+    "expected number of classes that hold exactly one of `people` persons",
+    _singletons,
+    most=float,
+)
+SINGLETON_PROBABILITY = _measure(
+    "singleton_probability",
+    "how likely it is that anyone of `people` persons is alone in a class",
+    _any_singleton,
+    effort=lambda classes: classes + 1000 * min(classes, MOST_DISTINCT),
+)
+EXPECTED_SHARE_IN_SETS_UP_TO = _measure(
+    "expected_share_in_sets_up_to",
+    "expected share of `people` persons who are in a class of at most `size` of them",
+    _share,
+    needs=("size",),
+    effort=lambda classes: classes + 16 * min(classes, MOST_SIZED),
+)

@@ -1,0 +1,136 @@
+"""What a recorded audit of this very policy found: how often attackers who see what is released single somebody out,
+infer what is secret, or are right about who is in the table.
+
+An audit refutes or does not refute; it never certifies (Cohen, Nissim 2020, "Policy implications"). So these gates are
+judged at the unfavourable ends of exact intervals, and without an audit that can be relied on they are inconclusive.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf
+from typing import TYPE_CHECKING
+
+from crowdgate.candidate import AuditFigures, AuditQuestion, Candidate, Measurement, NoAudit, OutputType, Static
+from crowdgate.measures.base import Aspect, Measure, MeasureClass, OfCandidate
+
+if TYPE_CHECKING:
+    from crowdgate.policy.policy import GateRule
+
+FARTHEST = Fraction(1, 10)
+"""How far the share of rows that a release kept may be from that of the audit's tables."""
+MAX_AGE = "max_age"
+COVERAGE = "coverage"
+_KEPT = "kept_share_in_audit"
+
+
+def command(question: AuditQuestion) -> str:
+    """How an audit of that question is made."""
+    return "crowdgate audit" if question is AuditQuestion.SINGLING_OUT else f"crowdgate audit --of {question}"
+
+
+def _figures(static: Static, rule: GateRule, question: AuditQuestion) -> AuditFigures | None:
+    """The audit's figures, unless it is older than the rule allows."""
+    oldest, found = rule.options.get(MAX_AGE), static.audits.get(question)
+    return found if isinstance(found, AuditFigures) and oldest is not None and found.age <= oldest else None
+
+
+def _audit_measurement(static: Static, rule: GateRule, question: AuditQuestion) -> Measurement | None:
+    figures = _figures(static, rule, question)
+    return None if figures is None else figures.measured(rule.measure, rule.options)
+
+
+def _missing_audit_reason(static: Static, rule: GateRule, question: AuditQuestion) -> str:
+    found = static.audits.get(question, NoAudit())
+    if not isinstance(found, AuditFigures):
+        return found.why
+    if _figures(static, rule, question) is None:
+        again = f"run `{command(question)}` anew"
+        return f"the recorded audit is older than {MAX_AGE} allows: {found.age} days; {again}"
+    if rule.measure == _KEPT:
+        return "this release keeps another share of its sampled rows than the audit's tables did"
+    return "the recorded audit tells nothing there: too few targets or claims, or a baseline that is always right"
+
+
+def _retained_share(candidate: Candidate, rule: GateRule) -> Measurement | None:
+    static = candidate.static
+    kept = None if candidate.rows is None else _audit_measurement(static, rule, AuditQuestion.SINGLING_OUT)
+    if candidate.rows is None or kept is None:
+        return None
+    here = Fraction(candidate.rows.rows) / (static.beta * static.people)
+    return kept if abs(here - Fraction(kept.value)) <= FARTHEST else None
+
+
+_ASPECTS = {
+    AuditQuestion.SINGLING_OUT: Aspect.SINGLING_OUT,
+    AuditQuestion.INFERENCE: Aspect.INFERENCE,
+    AuditQuestion.MEMBERSHIP: Aspect.INFERENCE,
+}
+
+
+def _measure(
+    question: AuditQuestion, name: str, summary: str, *options: str, of_candidate: OfCandidate | None = None
+) -> Measure:
+    """One that is read before any data, unless it is compared with what is released."""
+    static = of_candidate is None
+    return Measure(
+        name,
+        MeasureClass.STATIC if static else MeasureClass.OUTPUT,
+        OutputType.STATIC if static else OutputType.ROWS,
+        summary,
+        reach=lambda *_: (-inf, inf),
+        aspect=_ASPECTS[question] if static else Aspect.USE,
+        of_static=(lambda static, rule: _audit_measurement(static, rule, question)) if static else None,
+        of_candidate=of_candidate,
+        options=(*options, MAX_AGE),
+        needs=(*options, MAX_AGE),
+        why=lambda static, rule: _missing_audit_reason(static, rule, question),
+        asks=question,
+    )
+
+
+PSO_SUCCESS = _measure(
+    AuditQuestion.SINGLING_OUT,
+    "pso_success",
+    "how often, at most, an attacker of the recorded audit pointed at exactly one person with a predicate as light as"
+    " the policy's `audit` says (predicate singling out; Cohen, Nissim 2020, Definition 3.1 of the arXiv version)",
+)
+PSO_EXCESS = _measure(
+    AuditQuestion.SINGLING_OUT, "pso_excess", "how much more often, at most, than one who does not look at the release"
+)
+ISOLATION_RATE = _measure(
+    AuditQuestion.SINGLING_OUT,
+    "isolation_rate",
+    "how often, at most, an attacker of the recorded audit pointed at exactly one person with a predicate of whatever"
+    " weight; without any release .368 is reached",
+)
+KEPT_SHARE = _measure(
+    AuditQuestion.SINGLING_OUT,
+    _KEPT,
+    "share of the sampled rows that the audit's tables kept, beside rows / (beta x people) of this release: an audit in"
+    " which more is suppressed, or less, is one of another mechanism",
+    of_candidate=_retained_share,
+)
+INFERENCE_GAIN = _measure(
+    AuditQuestion.INFERENCE,
+    "inference_gain",
+    "how much of what a baseline leaves open the best attack of the recorded audit adds, at most, of all secrets at a"
+    " coverage: (attack - baseline)/(1 - baseline), the precision improvement over what the table would tell without"
+    " the person (Francis, Wagner, equation 6)",
+    COVERAGE,
+)
+INFERENCE_ABOVE = _measure(
+    AuditQuestion.INFERENCE,
+    "inference_precision_above_baseline",
+    "by how much, at most, the best attack of the recorded audit is right more often than the baseline, of all secrets"
+    " at a coverage",
+    COVERAGE,
+)
+MEMBERSHIP_PRECISION = _measure(
+    AuditQuestion.MEMBERSHIP,
+    "membership_precision",
+    "how often, at most, a claim of the recorded audit that somebody is in the table is right, where there are `skew`"
+    " non-members for each member, of all attacks that find a share `recall` of the members or more",
+    "skew",
+    "recall",
+)

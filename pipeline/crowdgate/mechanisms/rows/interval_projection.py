@@ -1,0 +1,197 @@
+"""The nearest point to a base within bounds whose linear figures lie in intervals, or as near to them as they can.
+
+    minimise  sum_c q_c (g_c - 1)^2 / 2 + ridge |z - t|^2 / 2    over  a <= g <= b,  l <= z <= u,  B (q g) - z = s,
+
+with s the shift of least norm for which there are such g and z. For multipliers y of the equations the minimum over g
+and z is closed: g(y) = clip(1 - B'y, a, b), z(y) = clip(t + y / ridge, l, u). Whatever y is, (g(y), z(y)) solves the
+problem with the shift s(y) = B (q g(y)) - z(y) exactly; only |s| has to become least. The proximal method on the dual
+(augmented Lagrangians; Rockafellar 1976) makes it so, whether or not s = 0 is possible (Chiche and Gilbert 2016). Each
+of its steps minimises a smooth convex function of y by Newton's method with the derivative of the clipped parts (Li,
+Sun, Toh 2018).
+
+A lower bound of |s|^2 / 2 by duality, -|s|^2 / 2 + min s'B (q g) - max s'z, tells how far from least it is: `gap`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+MOST_DENSE = 3000
+"""Up to here the equations of a Newton step are solved by a factorisation, above by conjugate gradients."""
+_STEPS, _ROUNDS, _SEARCH = 300, 60, 1e-3
+_FIRST, _LAST = 1e3, 1e5
+"""The first and the greatest weight of a squared shift."""
+_INNER, _ITERATIONS, _REGULAR = 1e-3, 2000, 1e-9
+_EXACT, _FLOAT = 1e-7, 1e-15
+_RELATIVE, _MET = 1e-5, 1e-4
+"""A shift is least when its square is proven to be so up to this part, and none when no figure is shifted more."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectionProblem:
+    """B (sparse, one row a figure), q > 0, targets t, intervals [l, u], bounds [a, b] with 0 < a <= 1 <= b, ridge > 0.
+    Figures are in units in which shifts are to be compared: standard errors. `coarse` (sparse, one row a figure, it may
+    have no column) spans combinations in which B' nearly vanishes: only speed depends on it."""
+
+    matrix: Any
+    base: Floats
+    target: Floats
+    lower: Floats
+    upper: Floats
+    least: float
+    most: float
+    ridge: float
+    coarse: Any
+
+    @cached_property
+    def transposed(self) -> Any:
+        """B'."""
+        return self.matrix.T.tocsr()
+
+    def ratios(self, y: Floats) -> Floats:
+        """g(y)."""
+        return np.asarray(np.clip(1 - self.transposed @ y, self.least, self.most))
+
+    def figures(self, y: Floats) -> Floats:
+        """z(y)."""
+        return np.clip(self.target + y / self.ridge, self.lower, self.upper)
+
+    def shift(self, y: Floats) -> Floats:
+        """s(y)."""
+        return np.asarray(self.matrix @ (self.base * self.ratios(y)) - self.figures(y))
+
+    def rounding(self, y: Floats) -> float:
+        """What rounding errors of floating point can make of s(y)."""
+        sums = self.matrix @ (self.base * (1 + self.transposed @ np.abs(y)))
+        return _FLOAT * float(sums.max(initial=0.0))
+
+    def gap(self, y: Floats, direction: Floats) -> float:
+        """How far |s(y)|^2 is at most from the least, by the bound that `direction`, near to s(y), gives."""
+        pull = self.base * (self.transposed @ direction)
+        ends = np.where(pull > 0, self.least, self.most)
+        reach = np.maximum(direction * self.lower, direction * self.upper) - direction * self.figures(y)
+        apart = self.shift(y) - direction
+        return 2 * float(pull @ (self.ratios(y) - ends) + reach.sum()) + float(apart @ apart)
+
+
+@dataclass(frozen=True, eq=False)
+class NearestPoint:
+    """g, the shift, the multipliers, and by how much the shift's square is at most too large."""
+
+    ratios: Floats
+    shift: Floats
+    multipliers: Floats
+    gap: float
+
+
+def nearest_point(problem: ProjectionProblem) -> NearestPoint:
+    """The solution. Raises ArithmeticError if the method does not converge."""
+    start, stiffness = np.zeros(len(problem.target)), _FIRST
+    for _ in range(_ROUNDS):
+        y = _proximal(problem, start, stiffness)
+        shift, gap = problem.shift(y), problem.gap(y, (y - start) / stiffness)
+        if np.abs(shift).max(initial=0.0) <= _MET or gap <= _RELATIVE * float(shift @ shift):
+            return NearestPoint(problem.ratios(y), shift, y, gap)
+        start, stiffness = y, min(10 * stiffness, _LAST)
+    raise ArithmeticError("weights did not converge")
+
+
+def _proximal(problem: ProjectionProblem, start: Floats, stiffness: float) -> Floats:
+    """The y at which s(y) = (y - start) / stiffness."""
+    y = start
+    for _ in range(_STEPS):
+        slope = (y - start) / stiffness - problem.shift(y)
+        if np.abs(slope).max(initial=0.0) <= _EXACT + problem.rounding(y):
+            return y
+        step = -_newton(problem, y, slope, stiffness)
+        y = y + _length(problem, y, step, start, stiffness) * step
+    raise ArithmeticError("a step of the weights did not converge")
+
+
+def _length(problem: ProjectionProblem, y: Floats, step: Floats, start: Floats, stiffness: float) -> float:
+    """How far along the step the function falls: to its least value, at most the whole step."""
+    from scipy.optimize import brentq
+
+    def slope(t: float) -> float:
+        there = y + t * step
+        return float(((there - start) / stiffness - problem.shift(there)) @ step)
+
+    if slope(1.0) <= 0 or slope(0.0) >= 0:
+        return 1.0
+    return float(brentq(slope, 0.0, 1.0, xtol=1e-9, rtol=_SEARCH))
+
+
+def _newton(problem: ProjectionProblem, y: Floats, slope: Floats, stiffness: float) -> Floats:
+    """(E + B K B')^-1 slope: K = q where g is free, E = 1 / stiffness, and 1 / ridge more where z is free."""
+    raw = 1 - problem.transposed @ y
+    free = (raw > problem.least) & (raw < problem.most)
+    inner = problem.target + y / problem.ridge
+    own = 1 / stiffness + ((inner > problem.lower) & (inner < problem.upper)) / problem.ridge
+    matrix, base = problem.matrix[:, free], problem.base[free]
+    if free.sum() <= min(len(y), MOST_DENSE):
+        return _by_classes(matrix, base, own, slope)
+    if len(y) <= MOST_DENSE:
+        return _by_figures(matrix, base, own, slope)
+    return _by_gradients(matrix, base, own, slope, problem.coarse)
+
+
+def _by_classes(matrix: Any, base: Floats, own: Floats, slope: Floats) -> Floats:
+    """Woodbury: as many equations as free classes."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    scaled = slope / own
+    if not len(base):
+        return scaled
+    inner = (matrix.T.multiply(1 / own) @ matrix).toarray()
+    inner[np.diag_indices(len(base))] += 1 / base
+    half = cho_solve(cho_factor(inner, check_finite=False), matrix.T @ scaled, check_finite=False)
+    return np.asarray(scaled - (matrix @ half) / own)
+
+
+def _by_figures(matrix: Any, base: Floats, own: Floats, slope: Floats) -> Floats:
+    from scipy.linalg import cho_factor, cho_solve
+
+    whole = (matrix.multiply(base) @ matrix.T).toarray()
+    whole[np.diag_indices(len(own))] += own
+    return np.asarray(cho_solve(cho_factor(whole, check_finite=False), slope, check_finite=False))
+
+
+def _by_gradients(matrix: Any, base: Floats, own: Floats, slope: Floats, coarse: Any) -> Floats:
+    """Conjugate gradients: the common sums exactly, then the diagonal, then the sums again."""
+    from scipy.sparse.linalg import LinearOperator, cg
+
+    back, diagonal = matrix.T.tocsr(), matrix.multiply(matrix) @ base + own
+
+    def whole(z: Floats) -> Floats:
+        return np.asarray(matrix @ (base * (back @ z)) + own * z)
+
+    sums = _sums(back @ coarse, base, coarse, own)
+
+    def smoothed(z: Floats) -> Floats:
+        first = sums(z)
+        second = (z - whole(first)) / diagonal
+        return np.asarray(first + second - sums(whole(second)))
+
+    shape = (len(own), len(own))
+    operators = (LinearOperator(shape, matvec=of, dtype=np.float64) for of in (whole, smoothed))
+    return np.asarray(cg(next(operators), slope, rtol=_INNER, maxiter=_ITERATIONS, M=next(operators))[0])
+
+
+def _sums(pulled: Any, base: Floats, coarse: Any, own: Floats) -> Callable[[Floats], Floats]:
+    """The solution among combinations of `coarse` alone."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    if not coarse.shape[1]:
+        return lambda z: np.zeros(len(z))
+    inner = (pulled.T @ pulled.multiply(base[:, None]) + coarse.T @ coarse.multiply(own[:, None])).toarray()
+    # sums of sums are among the sums: a hair on the diagonal makes the matrix regular
+    inner[np.diag_indices(len(inner))] *= 1 + _REGULAR
+    factor = cho_factor(inner, check_finite=False)
+    back = coarse.T.tocsr()
+    return lambda z: np.asarray(coarse @ cho_solve(factor, back @ z, check_finite=False))

@@ -1,0 +1,103 @@
+"""What noisy tables tell: the model of them, round by round, and the rows that follow from it.
+
+All of it is made of what was drawn, of what is public, and of a seed that is published: whoever has these can do it
+again, in the same steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crowdgate.limits import MOST_SYNTHETIC_ROWS
+from crowdgate.mechanisms.synthetic.model import Impossible, Model, TableMeasurement, fit
+from crowdgate.mechanisms.synthetic.rows import rows
+
+if TYPE_CHECKING:
+    from crowdgate.domain import Codes
+    from crowdgate.mechanisms.synthetic.counting import Counts
+    from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
+
+STEPS, LAST_STEPS = 40, 120
+"""Of a fit after a round, and of the last one."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredTable:
+    """A table with discrete Gaussian noise of variance rows_per_unit^2/(2 rho) in every cell; the one-way tables are of
+    round 0."""
+
+    table: Table
+    round: int
+    rho: Fraction
+    variance: Fraction
+    noisy: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFit:
+    """The measurements so far, and the model after the last round of them."""
+
+    domain: ModelDomain
+    impossible: Impossible
+    measured: tuple[MeasuredTable, ...] = ()
+    model: Model | None = None
+
+    @classmethod
+    def of(cls, domain: ModelDomain, impossible: Impossible, measured: Iterable[MeasuredTable]) -> ModelFit:
+        """From all measurements, in their order: a model after each round, from where the one before it stands."""
+        out = cls(domain, impossible)
+        for _, together in groupby(measured, key=lambda each: each.round):
+            out = out.after(tuple(together))
+        return out
+
+    @cached_property
+    def total(self) -> int:
+        """How many rows there seem to be."""
+        return total_of(self.measured)
+
+    @property
+    def number(self) -> int:
+        """Of rows that are made: none where nobody, or too many, seem to be there."""
+        return self.total if 0 < self.total <= MOST_SYNTHETIC_ROWS else 0
+
+    def after(self, together: tuple[MeasuredTable, ...]) -> ModelFit:
+        """What is known after one more round."""
+        known = replace(self, measured=(*self.measured, *together))
+        return replace(known, model=known.fitted(STEPS))
+
+    def finished(self) -> Model:
+        """The model that rows are made of."""
+        return self.fitted(LAST_STEPS)
+
+    def fitted(self, steps: int) -> Model:
+        """A model of all measurements, so many steps from the one before."""
+        known = [TableMeasurement(each.table, each.noisy, each.variance) for each in self.measured]
+        return fit(self.domain, known, max(1, self.total), self.model, steps, self.impossible)
+
+    def rows(self, rng: np.random.Generator) -> tuple[Codes, ...]:
+        """Codes of the finest variables, of as many rows as are made; no columns where there are none."""
+        return rows(self.finished(), self.number, rng) if self.number else ()
+
+
+def total_of(measured: Sequence[MeasuredTable]) -> int:
+    """The number of rows: the mean of the totals of all measured tables, weighted by 1/variance, to the nearest."""
+    weights = [1 / (each.variance * each.noisy.size) for each in measured]
+    sums = [weight * int(each.noisy.sum()) for weight, each in zip(weights, measured, strict=True)]
+    return round(sum(sums, Fraction(0)) / sum(weights, Fraction(0)))
+
+
+def total_variance(measured: Sequence[MeasuredTable]) -> Fraction:
+    """Of the noise in the number of rows."""
+    return 1 / sum((1 / (each.variance * each.noisy.size) for each in measured), Fraction(0))
+
+
+def seeded_generator(seed: bytes) -> np.random.Generator:
+    """The draws that a seed gives."""
+    return np.random.Generator(np.random.PCG64(int.from_bytes(seed, "big")))

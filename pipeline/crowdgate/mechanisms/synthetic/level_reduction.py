@@ -1,0 +1,48 @@
+"""Fewer levels where tables at all of them would be too many to choose among."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations
+from math import prod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crowdgate.hierarchy import Level
+
+
+def fewer_levels(
+    levels: Mapping[str, tuple[Level, ...]],
+    triples: Sequence[Sequence[str]],
+    needed: Collection[tuple[str, str]],
+    most: int,
+) -> dict[str, tuple[Level, ...]]:
+    """The levels, finest first, without as many coarser ones as it takes to have at most that many tables of two
+    attributes and of the named three; those that are `needed` stay.
+
+    Left out first is the level that tells least beside the next finer one: that has nearly as many values, of the
+    attribute with most levels. Of 64, 32, 16, 8, 4 and 2 values so 64, 16, 4 and 2 are left.
+    """
+    found = dict(levels)
+    while tables_at(found, triples) > most:
+        least = min(_removable_levels(found, needed), default=None)
+        if least is None:
+            break
+        *_, name, at = least
+        found[name] = (*found[name][:at], *found[name][at + 1 :])
+    return found
+
+
+def tables_at(levels: Mapping[str, Sequence[Level]], triples: Sequence[Sequence[str]]) -> int:
+    """Number of tables of two attributes, and of the named three, at all combinations of their levels."""
+    named = {frozenset(triple) for triple in triples}
+    return sum(prod(len(levels[name]) for name in each) for each in (*combinations(levels, 2), *named))
+
+
+def _removable_levels(
+    levels: Mapping[str, tuple[Level, ...]], needed: Collection[tuple[str, str]]
+) -> Iterator[tuple[float, int, str, int]]:
+    for name, own in levels.items():
+        for at in range(1, len(own)):
+            if (name, own[at].name) not in needed:
+                yield len(own[at - 1]) / len(own[at]), -len(own), name, at

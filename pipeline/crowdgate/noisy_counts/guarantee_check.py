@@ -1,0 +1,54 @@
+"""What does not hold of a budget of noise by itself: the parts of its queries, and the guarantee that it keeps."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from crowdgate.accounting.noise_sums import width
+from crowdgate.accounting.tables_plan import split_budget, stated_guarantee
+from crowdgate.limits import MOST_NUMBERS
+from crowdgate.noisy_counts.manifest_fields import NoiseFields
+
+NEAR = Fraction(1, 10**9)
+
+
+def budget_problems(said: NoiseFields) -> Iterator[str]:
+    """The queries spend what the budget's split gives them, and no more than all of it."""
+    if sum(query.cells for query in said.queries) > MOST_NUMBERS:
+        yield f"more than {MOST_NUMBERS} noisy numbers"
+        return
+    spends = [said.spent(query) for query in said.queries]
+    other = "rho" if said.noise_kind == "laplace" else "epsilon"
+    if said.spend is None or any(getattr(each, other) is not None for each in (said, *said.queries)):
+        yield f"a mechanism with {said.noise} noise states what it spends, and no {other}"
+        return
+    known = [each for each in spends if each is not None]
+    if len(known) < len(spends) or min(known) <= 0 or sum(known) > said.spend:
+        yield "the queries spend more than the mechanism, or nothing"
+    else:
+        queries = [query.query for query in said.queries]
+        split = split_budget(queries, said.spend, said.noise_kind, said.split)
+        # the weights are roots of cells in floats, whose last bits are the machine's
+        if any(abs(spent - due) > due * NEAR for spent, due in zip(known, split, strict=True)):
+            yield "the queries do not spend what shares and split give them"
+
+
+def width_problems(said: NoiseFields, rows: int, form: int) -> Iterator[str]:
+    """How many standard errors hold any sum of the noise on counts, from format 2 on."""
+    counted = [at for at, query in enumerate(said.queries) if query.grid is None]
+    cells = sum(said.queries[at].cells for at in counted)
+    due = width([said.law_of(at, rows) for at in counted], cells) if counted and form > 1 else None
+    if said.width != due:
+        yield "the width of intervals is not that of the noise"
+
+
+def spend_problems(said: NoiseFields, epsilon: Fraction, delta: Fraction, beta: Fraction) -> Iterator[str]:
+    """What the noise spends, on a sample of rate beta, keeps the stated epsilon and delta."""
+    assert said.spend is not None, "asked before"
+    gaussian = said.noise_kind == "gaussian"
+    inner = min(delta / beta, 1 - Fraction(1, 10**9)) if gaussian else Fraction(0)
+    if gaussian and inner <= 0:
+        yield "gaussian noise with a delta of 0"
+        return
+    spent = stated_guarantee(said.noise_kind, said.spend, inner, beta, again=True)
+    if spent[0] > epsilon or spent[1] > delta:
+        yield "what the noise spends does not keep the stated epsilon and delta"

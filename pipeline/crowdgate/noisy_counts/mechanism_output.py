@@ -1,0 +1,32 @@
+"""Noisy counts as drawn, as an attacker sees them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.hierarchy import Level
+from crowdgate.mechanisms.tables.dp_tables import DpTables
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyCounts:
+    """Noisy counts of rows in the cells of `levels` (their shape), as drawn: of a Bernoulli sample at rate `beta`, with
+    noise of that variance in each."""
+
+    levels: Mapping[str, Level]
+    counts: npt.NDArray[np.int64]
+    variance: float
+    beta: Fraction = Fraction(1)
+
+
+def noisy_counts_of(mechanism: DpTables, noisy: Sequence[npt.NDArray[np.int64]]) -> tuple[NoisyCounts, ...]:
+    """The tables of counts among the noisy vectors of one draw."""
+    lines = zip(mechanism.queries, mechanism.laws, noisy, strict=True)
+    return tuple(
+        NoisyCounts(linear.levels, values.reshape(linear.shape), law.variance, mechanism.beta)
+        for linear, law, values in lines
+        if linear.grid is None
+    )

@@ -1,0 +1,117 @@
+"""Recount consistent counts: standard errors from the plan, intervals from what is published, sums against margins.
+
+The equations behind the standard errors and the order of margins are the maker's: what they say is tested elsewhere.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.accounting.discrete_laws import Law
+from crowdgate.mechanisms.tables.consistency import Axes, variances_after
+from crowdgate.mechanisms.tables.lattice import MarginLattice, Ranks
+
+Floats = npt.NDArray[np.float64]
+SOLVED = 1e-6
+"""Relative: standard errors come out of equations that are solved by floats, in another order on another machine."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountCells:
+    """The numbers of a table of counts as published, flat; NaN where they are left empty."""
+
+    value: Floats
+    unbiased: Floats
+    error: Floats
+    lower: Floats
+    upper: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class CountsPlan:
+    """What the plan tells of counts that were made consistent: names and axes of all of them, those behind quantiles
+    included, the laws of their noise, the sampling rate, and how many standard errors an interval has to either side of
+    the unbiased estimate."""
+
+    names: Sequence[str]
+    axes: Sequence[Axes]
+    laws: Sequence[Law]
+    beta: Fraction
+    width: Fraction
+
+    @cached_property
+    def lattice(self) -> MarginLattice:
+        """Which of them are margins of which."""
+        return MarginLattice.of(self.axes)
+
+    def problems(self, published: Mapping[int, CountCells]) -> Iterator[str]:
+        """What does not hold of tables, by their places."""
+        spread, _ = variances_after(self.axes, [law.variance for law in self.laws])
+        for at, each in published.items():
+            for problem in self._cell_problems(each, spread[at].reshape(-1)):
+                yield f"{self.names[at]}: {problem}"
+        rate = float(self.beta)
+        whole = {at: np.round(each.value * rate) for at, each in published.items()}
+        linear = {at: each.unbiased for at, each in published.items()}
+        places = list(published)
+        own = np.array([self._ranks[at] for at in places])
+        for ranks in self.lattice.members:
+            holders = [places[i] for i in np.flatnonzero((own >= np.array(ranks)).all(axis=1))]
+            for at, other in self._disagreeing_tables(ranks, holders, linear, SOLVED):
+                yield f"{self.names[at]}: its unbiased estimates do not agree with those of {self.names[other]}"
+            if self.lattice.agreeing or not any(ranks):
+                for at, other in self._disagreeing_tables(ranks, holders, whole, 0.0):
+                    yield f"{self.names[at]}: it does not agree with {self.names[other]}"
+        for at, above in self._published_margins(places):
+            for _ in self._disagreeing_tables(self._ranks[above], [above, at], whole, 0.0):
+                yield f"{self.names[at]}: it does not add up to {self.names[above]}"
+
+    def _cell_problems(self, found: CountCells, variances: Floats) -> Iterator[str]:
+        value, unbiased, error, rate = found.value, found.unbiased, found.error, float(self.beta)
+        known = ~np.isnan(value)
+        if any((np.isnan(each) == known).any() for each in (unbiased, error, found.lower, found.upper)):
+            yield "an empty value with an estimate, a standard error or an interval, or the reverse"
+            return
+        if (value[known] < 0).any() or (np.round(value * rate) / rate != value)[known].any():
+            yield "a count that is no whole number of its steps from 0 on"
+        coins = (1 - rate) * np.maximum(unbiased * rate, 0)
+        if (np.abs(error - np.sqrt(variances + coins) / rate) > SOLVED * error)[known].any():
+            yield "a standard error that is not that of the noise"
+        moved = float(self.width**2 * (1 - self.beta) / (2 * self.beta))
+        half = np.sqrt(moved * moved + np.square(float(self.width) * error))
+        lower = np.minimum(np.maximum(unbiased + moved - half, 0), value)
+        upper = np.maximum(unbiased + moved + half, value)
+        if (found.lower != lower)[known].any() or (found.upper != upper)[known].any():
+            yield "an interval that does not follow from unbiased estimate, standard error and value"
+
+    def _disagreeing_tables(
+        self, ranks: Ranks, holders: Sequence[int], tables: Mapping[int, Floats], near: float
+    ) -> Iterator[tuple[int, int]]:
+        """Tables that have another margin than the first; cells with an empty part can't be told."""
+        found = {at: self._margin(ranks, at, tables[at]) for at in holders}
+        for at in holders[1:]:
+            first, own = found[holders[0]], found[at]
+            if (np.abs(own - first) > near * np.maximum(1, np.abs(first))).any():
+                yield at, holders[0]
+
+    def _margin(self, ranks: Ranks, at: int, values: Floats) -> Floats:
+        cells = self.lattice.cells(self.axes[at], ranks)
+        return np.bincount(cells, values, self.lattice.size(ranks)).astype(np.float64)
+
+    def _published_margins(self, places: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Tables with the finest other one that is a margin of theirs, or that one's, until it is published."""
+        known = {self._ranks[at]: at for at in reversed(places)}
+        for at in places:
+            above = self.lattice.parent(self._ranks[at])
+            while above is not None and above not in known:
+                above = self.lattice.parent(above)
+            if above is not None:
+                yield at, known[above]
+
+    @cached_property
+    def _ranks(self) -> list[Ranks]:
+        return [self.lattice.ranks(levels) for levels in self.axes]

@@ -1,0 +1,1 @@
+"""What the pages of releases, budgets, plans and private records say. Rendering is in `report`."""

@@ -1,0 +1,97 @@
+"""The four questions that Francis and Wagner (2025, section 2) would have a study of attacks answer, answered for a
+published release: how an attack is carried out, what can be learned, how likely a guess is right, and for how many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crowdgate.accounting.numbers import decimal
+from crowdgate.accounting.pso_baselines import baseline_up_to
+from crowdgate.kind.facts import static_before_data
+from crowdgate.measures import MEASURES, Aspect
+from crowdgate.measures.guarantees import (
+    DEFAULT_RECALL,
+    DEFAULT_SKEW,
+    DEFAULT_WEIGHT,
+    MEMBERSHIP_PRECISION_BOUND,
+    PSO_BOUND,
+)
+from crowdgate.policy.policy import GateRule
+
+if TYPE_CHECKING:
+    from crowdgate.candidate import Static
+    from crowdgate.history.ended_run import EndedRun
+    from crowdgate.manifest import Manifest
+    from crowdgate.measures import Measure
+
+
+@dataclass(frozen=True)
+class AttackerGuess:
+    """A guess: who makes it, how often it is right without the releases and with them, and how that is known."""
+
+    guess: str
+    without: str
+    with_them: str
+    known: str
+
+
+def columns(said: Manifest) -> list[str]:
+    """The columns that were read, by their names; none where the manifest does not say (format 1)."""
+    return [] if said.estimand is None else sorted({*said.estimand.dropped, *said.estimand.invalid})
+
+
+def secrets(told: EndedRun) -> list[str]:
+    """The columns that gates on inference name as what must not be guessed."""
+    found = (each.rule.of for each in told.verdicts or () if MEASURES[each.measure].aspect is Aspect.INFERENCE)
+    return sorted({each for each in found if each is not None})
+
+
+def attacker_guesses(told: EndedRun, said: Manifest) -> list[AttackerGuess]:
+    """How likely guesses are right."""
+    static = static_before_data(said)
+    return [_singling_out_guess(static), _membership_guess(static), *_audited_guesses(told)]
+
+
+def expected_failures(said: Manifest) -> str:
+    """People times the delta of all releases."""
+    return decimal(said.facts.people * said.facts.spent.delta, 4)
+
+
+def _singling_out_guess(static: Static) -> AttackerGuess:
+    rows, weight = static.most_rows, DEFAULT_WEIGHT
+    guess = f"pointing at exactly one person, in words that fit one at random with probability {decimal(weight)}"
+    without = decimal(baseline_up_to(rows, weight), 4)
+    return AttackerGuess(guess, without, f"at most {_bound(PSO_BOUND, static)}", "follows from the promise")
+
+
+def _membership_guess(static: Static) -> AttackerGuess:
+    skew, recall = DEFAULT_SKEW, DEFAULT_RECALL
+    guess = (
+        f"claiming that somebody is in the table, for at least a share of {decimal(recall)} of those who are, where"
+        f" {decimal(skew)} are not for each who is"
+    )
+    without = decimal(1 / (1 + skew), 4)
+    return AttackerGuess(
+        guess, without, f"at most {_bound(MEMBERSHIP_PRECISION_BOUND, static)}", "follows from the promise"
+    )
+
+
+def _bound(measure: Measure, static: Static) -> str:
+    rule = GateRule.model_construct(measure=measure.name, options={})
+    found = None if measure.of_static is None else measure.of_static(static, rule)
+    assert found is not None, "the guarantee always says it"
+    return decimal(found.upper, 4)
+
+
+def _audited_guesses(told: EndedRun) -> Iterator[AttackerGuess]:
+    """Guesses that audits played, as gates are judged by them."""
+    found = [each for each in told.verdicts or () if MEASURES[each.measure].asks is not None]
+    for each in found:
+        yield AttackerGuess(each.gate, "see the audit", each.reason, "attackers played against this mechanism")
+    if not any(MEASURES[each.measure].aspect is Aspect.INFERENCE for each in found):
+        yield AttackerGuess(
+            "guessing a secret of a person", "what holds of people like that person, in the table or not",
+            "not measured on this release", "no audit of inference is a gate of the policy",
+        )  # fmt: skip

@@ -1,0 +1,128 @@
+"""Gates on pages: what decided, and how near its limit each stood in release after release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isclose, isfinite
+from typing import TYPE_CHECKING
+
+from crowdgate.gate import Outcome, gate_notes, gate_text, limit_text
+from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series
+from crowdgate.measures import MEASURES, Aspect, MeasureClass
+from crowdgate.measures.options import effective_options
+
+if TYPE_CHECKING:
+    from crowdgate.gate import Verdict, WrittenMeasurement
+    from crowdgate.history.ended_run import EndedRun
+
+MOST = 24
+"""Past releases in a picture at most: the last ones."""
+ROUNDED = 1e-8
+"""Ends are written in nine digits, rounded outwards: nearer ones are the number itself."""
+READS = {
+    MeasureClass.STATIC: "public figures, before any data are read",
+    MeasureClass.OUTPUT: "what would be published",
+    MeasureClass.CHARGED: "the table, through noise that is paid for",
+    MeasureClass.CONFIDENTIAL: "confidential data: it only advises",
+}
+
+
+def gate_rows(verdicts: Sequence[Verdict]) -> list[dict[str, object]]:
+    """Each gate: its outcome, what was measured, what it reads, what it does, and its remarks."""
+    return [
+        {
+            "gate": each.gate, "outcome": each.ended, "measured": each.reason, "reads": READS[each.reads],
+            "does": "blocks" if each.blocks else "advises", "notes": _notes(each),
+        }
+        for each in verdicts
+    ]  # fmt: skip
+
+
+def _notes(verdict: Verdict) -> list[str]:
+    """The gate's remarks; of a waiver that was not what decided, that it was not."""
+    rule = verdict.rule
+    if rule.waiver is None or verdict.waived:
+        return gate_notes(rule)
+    held = "was not needed" if verdict.outcome is Outcome.PASS else "did not hold"
+    waiver = f"its waiver by {rule.waiver.approved_by} until {rule.waiver.expires} {held}: {rule.waiver.reason}"
+    return [*gate_notes(rule.model_copy(update={"waiver": None})), waiver]
+
+
+def margins(past: Sequence[EndedRun]) -> list[Picture]:
+    """Of each gate of the last release that is not the promise itself what it measured in all of them, beside its
+    limit; of gates that measure an excess, beside 0."""
+    every = next((each.verdicts for each in reversed(past) if each.verdicts), ())
+    last = [each for each in every if not _repeats_guarantee(each)]
+    made = (_margin(at, verdict, past[-MOST:]) for at, verdict in enumerate(last, start=1))
+    return [each for each in made if each is not None]
+
+
+def _repeats_guarantee(verdict: Verdict) -> bool:
+    """Whether the figure is the promise, and never another."""
+    return verdict.measure in MEASURES and MEASURES[verdict.measure].aspect is Aspect.PROMISE
+
+
+def _margin(at: int, verdict: Verdict, past: Sequence[EndedRun]) -> Picture | None:
+    found = ((each.release_id.partition("/")[2], _same_measurement(verdict, each)) for each in past)
+    points = tuple(_point(run, shown) for run, shown in found if shown and isfinite(_number_of(shown.value)))
+    if not points:
+        return None
+    limit, words = _limit(verdict), f"limit ({limit_text(verdict.rule)})"
+    value = "rows above the share" if _is_excess(verdict) else verdict.rule.measure.replace("_", " ")
+    return Picture(
+        f"gate {at}", gate_text(verdict.rule), "run (version and slot)", value,
+        (Series("measured, with the ends that it is judged by", points),), (Limit(words, limit),), across=True,
+    )  # fmt: skip
+
+
+def _is_excess(verdict: Verdict) -> bool:
+    return verdict.measure in MEASURES and MEASURES[verdict.measure].excess
+
+
+def _limit(verdict: Verdict) -> float:
+    rule = verdict.rule
+    if _is_excess(verdict):
+        return 0.0
+    return float(rule.at_most if rule.at_most is not None else rule.at_least or 0)
+
+
+def _same_measurement(verdict: Verdict, run: EndedRun) -> WrittenMeasurement | None:
+    """What a run measured for the gate on the same number."""
+    return next((each.shown for each in run.verdicts or () if _number(each) == _number(verdict)), None)
+
+
+def _number(verdict: Verdict) -> tuple[object, ...]:
+    """What is measured: of an excess, beyond which limit."""
+    rule, over = verdict.rule, verdict.rule.over
+    limit = rule.at_most if _is_excess(verdict) else None
+    return (
+        rule.measure,
+        rule.of,
+        limit,
+        None if over is None else frozenset(over),
+        tuple(sorted(effective_options(rule.options).items())),
+    )
+
+
+def _point(run: str, shown: WrittenMeasurement) -> PicturePoint:
+    value, *ends = map(_number_of, (shown.value, shown.low, shown.high))
+    low, high = (None if isclose(end, value, rel_tol=ROUNDED) or not isfinite(end) else end for end in ends)
+    return PicturePoint(run, value, low, high)
+
+
+def _number_of(text: str) -> float:
+    top, _, bottom = text.partition("/")
+    return float(top) / float(bottom or 1)
+
+
+def opposing_gates(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """The gates that withheld, and those whose failure was waived."""
+    yield from withholding_gates(verdicts)
+    yield from (f"{each.gate}: {each.ended}" for each in verdicts if each.waived)
+
+
+def withholding_gates(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """The gates that withheld, with what was measured."""
+    for each in verdicts:
+        if each.withholds:
+            yield f"{each.gate}: {each.reason}"

@@ -1,0 +1,77 @@
+"""The outlook of a policy as a page: Markdown, or the same as HTML with a chart."""
+
+from pathlib import Path
+
+from crowdgate import report
+from crowdgate.accounting.numbers import decimal
+from crowdgate.forecast.outlook import Outlook
+from crowdgate.kind.forecast import Listing
+from crowdgate.kind.picture import Picture
+from crowdgate.planning.budget_left import guarantee_sentences, informed_text
+from crowdgate.report.numbers import alignment_rules, format_value, listing_rows, range_of
+from crowdgate.report.page_files import write_as
+from crowdgate.report.pictures import draw_all, picture_values
+
+TEMPLATE = "report/plan.md.j2"
+
+
+def write_plan_page(found: Outlook, path: Path) -> None:
+    """Write a new file: Markdown if its name ends in .md, HTML if in .html.
+
+    Raises EnvironmentFault when the file exists or can't be written, ConfigurationError for another ending, or when
+    charts can't be drawn.
+    """
+    write_as(path, f"Plan of {_title(found)}", plan_markdown(found), lambda: draw_all(_pictures(found)))
+
+
+def plan_markdown(found: Outlook) -> str:
+    """The page as Markdown."""
+    figures = [
+        {
+            "label": each.label,
+            "value": format_value(each.value, each.format),
+            "range": range_of(each),
+            "basis": each.basis,
+        }
+        for each in found.forecast.figures
+    ]
+    values = {
+        "title": _title(found),
+        "promise": [
+            *guarantee_sentences(found.plan, found.standing.left),
+            *found.plan.protection.notes(),
+            *found.rests_on(),
+            *found.charges,
+            *informed_text(found.informed),
+        ],
+        "figures": figures,
+        "people_times_delta": decimal(found.people_times_delta, 4),
+        "releases": found.releases,
+        "pso_bounds": [decimal(bound, 4) for bound in found.pso_bounds],
+        "singling_out": picture_values(found.singling_out),
+        "pictures": [picture_values(each) for each in found.forecast.pictures()],
+        "left": found.standing.left.words(),
+        "chance": found.chances.words(),
+        "chances": [{"gate": each.gate, "words": each.words()} for each in found.chances.gates],
+        "curve": _listing_values(found.pso_curve),
+        "listings": [_listing_values(each) for each in (found.prediction, *found.forecast.listings)],
+    }
+    return report.markdown(TEMPLATE, values)
+
+
+def _pictures(found: Outlook) -> list[Picture]:
+    return [found.singling_out, *found.forecast.pictures()]
+
+
+def _listing_values(listing: Listing) -> dict[str, object]:
+    return {
+        "title": listing.title,
+        "note": listing.note,
+        "titles": [column.title for column in listing.columns],
+        "sides": alignment_rules(listing),
+        "rows": list(listing_rows(listing)),
+    }
+
+
+def _title(found: Outlook) -> str:
+    return found.plan.bundle.policy.metadata.name

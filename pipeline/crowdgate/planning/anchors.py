@@ -1,0 +1,136 @@
+"""Anchors: what is known of a ledger outside of it, by its releases at their destinations or by whoever kept a line.
+
+Each manifest names its place in the ledger's journal. The ledger must have that line, and must hold the release as
+committed or published with this very manifest. One that does not is an older copy, was cut off, or was computed anew.
+Only manifests that name this very ledger count; where keys are trusted, only those that one of them signed, and the
+signed catalogue: otherwise anybody who may write a folder there could stop everybody. A manifest that can't be read
+says nothing.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from crowdgate import manifest
+from crowdgate.documents.yaml_text import read_document
+from crowdgate.errors import ConfigurationError, CrowdgateError, LedgerRefused, Problem
+from crowdgate.ledger.ledger import Ledger
+from crowdgate.ledger.values import State
+from crowdgate.limits import LARGEST_ENVELOPE, LARGEST_MANIFEST
+from crowdgate.planning.catalogue import NAME as CATALOGUE
+from crowdgate.policy.files import policy_files
+from crowdgate.publish.file_names import SIGNED
+from crowdgate.signing.keys import PublicKey
+from crowdgate.signing.statement import CatalogueStatement, LedgerPlace, ReleaseStatement, verify_statement
+from crowdgate.system.regular_files import plain_file, read_bounded
+
+_OLDER = "it is an older copy, was cut off, or was computed anew"
+_ANCHOR = re.compile(r"([1-9][0-9]{0,8}):([0-9a-f]{64})")
+
+
+@dataclass(frozen=True)
+class KnownRelease:
+    """A release as it is known outside of the ledger: where that stands, its id, the SHA-256 of its manifest, and the
+    place in the ledger that charged it, or where its catalogue was written."""
+
+    path: Path
+    release_id: str
+    digest: str
+    place: LedgerPlace
+
+
+def refuse_unanchored(ledger: Ledger, roots: Sequence[Path], anchors: Sequence[str] = ()) -> None:
+    """Refuse a ledger that lacks an anchor `LINE:DIGEST`, or a release that lies at one of these destinations.
+
+    Raises LedgerRefused, and ConfigurationError for what is no anchor.
+    """
+    for text in anchors:
+        line, digest = parse_anchor(text)
+        if not ledger.holds(line, digest):
+            raise _refused(f"the ledger {ledger.id} has no such line {line} as an anchor that was kept says: {_OLDER}")
+    for problem in unknown_releases(ledger, roots):
+        raise _refused(problem)
+
+
+def unknown_releases(ledger: Ledger, roots: Sequence[Path]) -> Iterator[str]:
+    """Yield a sentence for each release at these destinations that the ledger does not hold as it lies there."""
+    releases = [
+        each for root in dict.fromkeys(roots) for each in _releases_at(root, ledger)
+    ]  # before the entries are read
+    entries = {entry.release_id: entry for entry in ledger.entries() if entry.state is not State.VOID}
+    for each in releases:
+        entry = entries.get(each.release_id)
+        state = "does not hold it at all" if entry is None else f"holds it as {entry.state}, never as published"
+        if not ledger.holds(each.place.line, each.place.digest):
+            yield f"the ledger {ledger.id} has no such line {each.place.line} as {each.path} says: {_OLDER}"
+        elif entry is None or entry.state not in (State.COMMITTED, State.PUBLISHED):
+            yield f"the ledger {ledger.id} {state}, but {each.release_id} is published ({each.path}): {_OLDER}"
+        elif entry.manifest_digest != each.digest:
+            found = f"the ledger {ledger.id} committed {each.release_id} to another manifest than {each.path} has"
+            yield f"{found}: the release was changed, or the ledger is another copy"
+
+
+def destinations_of(ledger: Ledger, homes: Sequence[Path]) -> list[Path]:
+    """Return the folders where releases of a ledger lie: those its entries name, and those the policies of the working
+    copies `homes` name. Relative ones count from each working copy."""
+    placed = [(each.destination, each.release_id.count("/")) for each in ledger.entries() if each.destination]
+    found = [(home / to).resolve().parents[depth] for home in homes for to, depth in placed]
+    return list(dict.fromkeys([*found, *(to for home in homes for to in _policy_destinations(home))]))
+
+
+def _policy_destinations(home: Path) -> Iterator[Path]:
+    for path, _ in policy_files(home):
+        with suppress(CrowdgateError, KeyError, TypeError, ValueError, OSError):
+            yield (home / str(read_document(path).data["spec"]["publish"]["to"])).resolve()
+
+
+def parse_anchor(text: str) -> tuple[int, str]:
+    """The line and the digest of an anchor. Raises ConfigurationError."""
+    found = _ANCHOR.fullmatch(text)
+    if found is None:
+        expected = "LINE:DIGEST, as `crowdgate ledger verify` prints it"
+        raise ConfigurationError(Problem("command line", None, "--anchor", "no anchor", expected))
+    return int(found[1]), found[2]
+
+
+def _refused(problem: str) -> LedgerRefused:
+    return LedgerRefused(f"{problem}; expected the ledger itself; nothing was read", "edited")
+
+
+def _releases_at(root: Path, ledger: Ledger) -> Iterator[KnownRelease]:
+    """The releases of this ledger at a destination, as far as what says so can be trusted."""
+    names = (f"*/*/*/{SIGNED}", CATALOGUE) if ledger.trusted else (f"*/*/*/{manifest.NAME}",)
+    for path in (each for name in names for each in sorted(root.glob(name))):
+        try:
+            found = list(_releases_of_envelope(path, ledger.trusted) if ledger.trusted else _release_of_manifest(path))
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, CrowdgateError):
+            continue
+        yield from (each for each in found if each.place.id == ledger.id)
+
+
+def _release_of_manifest(path: Path) -> Iterator[KnownRelease]:
+    data = _bytes(path, LARGEST_MANIFEST)
+    stated = json.loads(data)
+    place = LedgerPlace.model_validate(stated["ledger"])
+    yield KnownRelease(path, str(stated["release"]["id"]), hashlib.sha256(data).hexdigest(), place)
+
+
+def _releases_of_envelope(path: Path, trusted: Sequence[PublicKey]) -> Iterator[KnownRelease]:
+    envelope = _bytes(path, LARGEST_ENVELOPE)
+    if path.name == CATALOGUE:
+        listed = verify_statement(envelope, trusted, CatalogueStatement)[0]
+        for release_id, digest in listed.releases().items():
+            yield KnownRelease(path, release_id, digest, listed.predicate.ledger)
+    else:
+        signed = verify_statement(envelope, trusted, ReleaseStatement)[0]
+        digest = signed.files()[manifest.NAME]
+        yield KnownRelease(path, signed.predicate.release, digest, signed.predicate.ledger)
+
+
+def _bytes(path: Path, most: int) -> bytes:
+    with plain_file(path) as file:
+        return read_bounded(file, most)

@@ -1,0 +1,230 @@
+"""What its ledger says of a policy, as far as that is at hand: whether it is informed by confidential data, whether it
+would be refused, and how many more such releases there can be, by the budget and by the policy's own gates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.accounting.numbers import GREATEST_EPSILON, decimal, exact_text
+from crowdgate.errors import CrowdgateError, LedgerRefused
+from crowdgate.gate import Verdict, verdict
+from crowdgate.ledger.values import ZERO, Budget, Spend, State
+from crowdgate.manifest import INFORMED
+from crowdgate.planning.budget_values import budget_of
+from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.policy.policy import version_of
+
+if TYPE_CHECKING:
+    from crowdgate.candidate import Static
+    from crowdgate.kind.plan import Plan
+    from crowdgate.ledger.ledger import Ledger
+
+UNKNOWN = "Whether it is informed by confidential data is not known: its ledger can't be read here."
+UNREAD = "its ledger can't be read here"
+REFUSES = "its ledger refuses it"
+RECENT = 3
+MOST_RELEASES = 1000
+"""Releases one after another that gates are asked about."""
+
+
+@dataclass(frozen=True)
+class BudgetLeft:
+    """How many more such releases there can be. `spent` and `cap` are those of the ledger, or, where there is a reason
+    why it is `unread`, those of a population that has lost nothing. `releases` fit into the budget; the gates that read
+    no data let `passing` of them through (at most MOST_RELEASES are looked at), one after the other; `stops` is the
+    verdict that withholds the next one (None: none does). `people` bounds the population. `sample` is the table where
+    it is a sample already, which serves one release."""
+
+    spent: Spend
+    cap: Spend
+    unread: str | None
+    releases: int
+    passing: int
+    stops: Verdict | None
+    people: int
+    sample: str | None = None
+
+    @property
+    def read(self) -> bool:
+        """Whether this is what the ledger says."""
+        return self.unread is None
+
+    @property
+    def next_refusal(self) -> str | None:
+        """Why the very next release can't be, where the ledger was read."""
+        if not self.read or self.passing:
+            return None
+        return self._budget_text() if self.stops is None else f"{self.stops.gate}: {self.stops.reason}"
+
+    def words(self) -> list[str]:
+        """The same in sentences."""
+        alone = "" if self.read else f" ({self.unread}, so this is for a population that has lost nothing)"
+        said = [self._budget_text() + alone]
+        if self.stops is not None:
+            which = "the next one" if not self.passing else f"all but the first {self.passing}"
+            said.append(f"Of these its own gates would withhold {which}: {self.stops.gate}: {self.stops.reason}.")
+        elif self.releases > self.passing:
+            said.append(f"Its own gates were asked about the first {self.passing} of these, and let them through.")
+        return said
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        gone = self.spent.left_of(self.cap)
+        return {
+            "ledger_read": self.read,
+            "epsilon": exact_text(gone.epsilon),
+            "delta": exact_text(gone.delta),
+            "releases_in_budget": self.releases,
+            "releases_past_gates": self.passing,
+            "stopped_by": None if self.stops is None else self.stops.gate,
+        }
+
+    def _budget_text(self) -> str:
+        left = self.spent.left_of(self.cap)
+        amounts = (f"{decimal(getattr(left, name), least=True)} of {name}" for name in ("epsilon", "delta"))
+        serves = f". Its table is the sample {self.sample}, which serves one release for life:"
+        which = ", which suffices for" if self.sample is None else serves
+        return f"Left of its budget: {' and '.join(amounts)}{which} {self.releases} more such releases"
+
+
+@dataclass(frozen=True)
+class LedgerStatus:
+    """What the ledger says: `informed` is None where it can't be read; `refused` says why it would refuse; `ended`
+    are the ids of the last releases of this policy's name, published or withheld, at most RECENT."""
+
+    informed: bool | None
+    refused: str | None
+    left: BudgetLeft
+    ended: tuple[str, ...] = ()
+
+
+def today() -> str:
+    """The day (UTC), YYYY-MM-DD."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def ledger_status(plan: Plan, day: str | None = None) -> LedgerStatus:
+    """How a policy stands with the ledger of its budget, on a day (YYYY-MM-DD, by default today), up to which waivers
+    must hold."""
+    day = today() if day is None else day
+    bundle = plan.bundle
+    try:
+        ledger = ledger_at(bundle.root, None, bundle.budget.spec.ledger)
+    except CrowdgateError:
+        return LedgerStatus(None, None, _left_of_unspent(plan, day, UNREAD))
+    try:
+        budget, refused = _budget(plan, ledger)
+        left = _left(plan, budget, ledger.spent(budget.population), day, used=refused is not None)
+        return LedgerStatus(_informed(plan, ledger), refused or left.next_refusal, left, _ended_releases(plan, ledger))
+    except LedgerRefused as refusal:
+        return LedgerStatus(_informed(plan, ledger), str(refusal), _left_of_unspent(plan, day, REFUSES))
+    except CrowdgateError:
+        return LedgerStatus(None, None, _left_of_unspent(plan, day, UNREAD))
+
+
+def _budget(plan: Plan, ledger: Ledger) -> tuple[Budget, str | None]:
+    """The budget in force, and why the ledger refuses this version of the policy, or its sample, where it knows them.
+    Raises LedgerRefused where it tells no budget either."""
+    bundle = plan.bundle
+    stated, sample = (bundle.contract.id, budget_of(bundle)), bundle.contract.sample
+    name = None if sample is None else sample.name
+    try:
+        return ledger.check(*stated, version_of(bundle.policy), bundle.digest, name), None
+    except LedgerRefused as refusal:
+        return ledger.check(*stated), str(refusal)
+
+
+def _left_of_unspent(plan: Plan, day: str, unread: str) -> BudgetLeft:
+    return _left(plan, budget_of(plan.bundle), ZERO, day, unread=unread)
+
+
+def _informed(plan: Plan, ledger: Ledger) -> bool | None:
+    """Whether a release of the policy would be marked so now."""
+    try:
+        return ledger.informed(plan.bundle.contract.population, plan.bundle.digest)
+    except CrowdgateError:
+        return None
+
+
+def _ended_releases(plan: Plan, ledger: Ledger) -> tuple[str, ...]:
+    name = plan.bundle.policy.metadata.name
+    own = [each for each in ledger.entries() if each.release_id.partition("/")[0] == name]
+    return tuple(each.release_id for each in own if each.state in (State.PUBLISHED, State.WITHHELD))[-RECENT:]
+
+
+def _left(
+    plan: Plan, budget: Budget, spent: Spend, day: str, *, unread: str | None = None, used: bool = False
+) -> BudgetLeft:
+    once = Spend(plan.guarantee.epsilon, plan.guarantee.delta)
+    releases = _of_table(plan, releases_in(spent.left_of(budget.cap), once), used)
+    passing, stops = _passing(plan, budget, spent, once, min(releases, MOST_RELEASES), day)
+    sample = plan.bundle.contract.sample
+    name = None if sample is None else sample.name
+    return BudgetLeft(spent, budget.cap, unread, releases, passing, stops, budget.people, name)
+
+
+def releases_in_budget(plan: Plan) -> int:
+    """How many such releases the population's budget allows, for life."""
+    budget, once = plan.bundle.budget.spec, plan.guarantee
+    return _of_table(plan, releases_in(Spend(budget.epsilon, budget.delta), Spend(once.epsilon, once.delta)))
+
+
+def _of_table(plan: Plan, releases: int, used: bool = False) -> int:
+    """So many that a budget pays for, but of a table that is a sample one, unless it was used."""
+    return releases if plan.bundle.contract.sample is None else min(releases, 0 if used else 1)
+
+
+def releases_in(amount: Spend, once: Spend) -> int:
+    """How many releases of this cost an amount suffices for."""
+    by_epsilon = int(amount.epsilon / once.epsilon)
+    return min(by_epsilon, int(amount.delta / once.delta)) if once.delta else by_epsilon
+
+
+def _passing(plan: Plan, budget: Budget, spent: Spend, once: Spend, most: int, day: str) -> tuple[int, Verdict | None]:
+    """How many releases, one after the other, no gate withholds that blocks and reads no data; and what stops the
+    next."""
+    static = plan.static(budget.people, (budget.cap.epsilon, budget.cap.delta), (Fraction(0), Fraction(0)))
+    for done in range(most):
+        spent = spent + once
+        now = replace(static, spent=(spent.epsilon, spent.delta))
+        stops = next(_stopping(plan, now, day, every=done == 0), None)
+        if stops is not None:
+            return done, stops
+    return most, None
+
+
+def _stopping(plan: Plan, static: Static, day: str, *, every: bool) -> Iterator[Verdict]:
+    """Gates that withhold: of all that read no data, or of those that read what was spent before."""
+    for rule, measure in plan.gates:
+        asked = rule.severity == "block" and measure.asks is None and (every or measure.accumulates)
+        if asked and measure.of_static is not None:
+            found = verdict(rule, measure, measure.of_static(static, rule), static, day)
+            if found.withholds:
+                yield found
+
+
+def facts_at_next(plan: Plan, left: BudgetLeft) -> Static:
+    """The public facts at the next release, which the budget need not pay for: beyond the greatest epsilon, and a delta
+    of 1, nothing is promised any more."""
+    spent = left.spent + Spend(plan.guarantee.epsilon, plan.guarantee.delta)
+    most = min(spent.epsilon, Fraction(GREATEST_EPSILON)), min(spent.delta, Fraction(1))
+    return plan.static(left.people, (left.cap.epsilon, left.cap.delta), most)
+
+
+def next_release_sentences(plan: Plan, left: BudgetLeft) -> tuple[str, ...]:
+    """What the next release comes to for people, with all that was spent before where the ledger tells it."""
+    return plan.plain(facts_at_next(plan, left), first=left.spent == ZERO)
+
+
+def guarantee_sentences(plan: Plan, left: BudgetLeft) -> list[str]:
+    """The same, and the promise of the release alone."""
+    return [*next_release_sentences(plan, left), *plan.guarantee_text()]
+
+
+def informed_text(found: bool | None) -> list[str]:
+    """What is said of it; nothing of a policy that is not informed."""
+    return [UNKNOWN] if found is None else [INFORMED] if found else []

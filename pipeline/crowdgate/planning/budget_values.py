@@ -1,0 +1,45 @@
+"""A policy's budget: its cap, what charged gates take of epsilon, and what stands against either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from crowdgate.accounting.numbers import decimal
+from crowdgate.errors import Code, Problem
+from crowdgate.ledger.values import Budget, Spend
+from crowdgate.planning.bundle import problem_at
+from crowdgate.policy.files import Bundle
+from crowdgate.policy.policy import ReleaseSpec
+
+
+def budget_of(bundle: Bundle) -> Budget:
+    """The budget as its file states it."""
+    stated = bundle.budget.spec
+    cap = Spend(stated.epsilon, stated.delta)
+    return Budget(bundle.budget.metadata.name, cap, stated.people, stated.unit, stated.relation)
+
+
+def charged_epsilon(spec: ReleaseSpec) -> Fraction:
+    """What charged gates take of epsilon."""
+    return sum((rule.charge.epsilon for rule in spec.gates if rule.charge), Fraction(0))
+
+
+def overcharge_problem(bundle: Bundle, charges: Fraction, taken: Mapping[str, Fraction]) -> Problem:
+    by = " and ".join([*taken, "the charged gates"])
+    found = f"{by} take {decimal(charges + sum(taken.values()))} of it"
+    return problem_at(
+        bundle, ("spec", "privacy", "epsilon"), found, "a total above the sum of all charges", None, Code.MECHANISM
+    )
+
+
+def budget_problems(bundle: Bundle) -> Iterator[Problem]:
+    contract, budget = bundle.contract, bundle.budget
+    named, unit = budget.metadata.name, str(contract.unit)
+    if named != contract.population:
+        found = f"{named!r}, but contract {contract.id} is of population {contract.population!r}"
+        expected = "the budget of the contract's population"
+        yield problem_at(bundle, ("spec", "budget"), found, expected, contract.population, Code.CONTRADICTION)
+    if budget.spec.unit != unit:
+        found, expected = f"{budget.spec.unit!r}", f"the contract's privacy unit {unit!r}"
+        yield bundle.budget_document.problem(("spec", "unit"), found, expected, unit, Code.CONTRADICTION)

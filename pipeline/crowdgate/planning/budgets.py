@@ -1,0 +1,69 @@
+"""Budgets in the ledger: what is registered, spent and left; raising one."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+from crowdgate.accounting.numbers import exact_text
+from crowdgate.domain import parse_number
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.ledger.ledger import Ledger, Spend
+
+
+def budgets_json(ledger: Ledger) -> list[dict[str, Any]]:
+    """Every registered budget with what its population has spent and has left."""
+    return [
+        {
+            "population": budget.population,
+            "people": budget.people,
+            "unit": budget.unit,
+            "relation": budget.relation,
+            "registered": _spend_json(budget.cap),
+            "spent": _spend_json(spent),
+            "left": _spend_json(spent.left_of(budget.cap)),
+        }
+        for budget in ledger.budgets()
+        for spent in [ledger.spent(budget.population)]
+    ]
+
+
+def budget_left_text(entry: Mapping[str, Any]) -> str:
+    """How much of a budget is left, plainly (rounded down), and in numbers."""
+    caps, left = ({name: Fraction(entry[of][name]) for name in ("epsilon", "delta")} for of in ("registered", "left"))
+    share = min((left[name] / cap for name, cap in caps.items() if cap), default=Fraction(0))
+    numbers = ", ".join(f"{name} {entry['left'][name]} of {entry['registered'][name]}" for name in caps)
+    return f"{entry['population']} has {floor(100 * share)} % of its budget for life left: {numbers}"
+
+
+def raise_budget(
+    ledger: Ledger, population: str, epsilon: str | None, delta: str | None, people: int | None, reason: str | None
+) -> None:
+    """Raise a registered budget; what is not given stays. Raises ConfigurationError for wrong numbers or no reason."""
+    registered = ledger.budget(population)
+    if not reason or (epsilon, delta, people) == (None, None, None):
+        raise _wrong("--raise", "no reason, or nothing to raise", "--reason and one of --epsilon, --delta, --people")
+    if registered is None:
+        raise _wrong("POPULATION", f"{population!r} is not registered", "a population of this ledger")
+    cap = registered.cap
+    if epsilon is not None:
+        cap = replace(cap, epsilon=_number("--epsilon", epsilon))
+    if delta is not None:
+        cap = replace(cap, delta=_number("--delta", delta))
+    ledger.raise_budget(population, cap, people, reason)
+
+
+def _number(option: str, text: str) -> Fraction:
+    number = parse_number(text)
+    if number is None or number < 0:
+        raise _wrong(option, repr(text), "a decimal number of at least 0")
+    return number
+
+
+def _wrong(option: str, found: str, expected: str) -> ConfigurationError:
+    return ConfigurationError(Problem("command line", None, option, found, expected))
+
+
+def _spend_json(spend: Spend) -> dict[str, str]:
+    return {"epsilon": exact_text(spend.epsilon), "delta": exact_text(spend.delta)}

@@ -1,0 +1,43 @@
+"""The files that a policy names, read with all kinds, formats and sources that there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crowdgate.errors import Code, Problem, nearest
+from crowdgate.formats import FORMATS
+from crowdgate.kind.kind import AnyKind
+from crowdgate.kinds import KINDS
+from crowdgate.policy.files import Bundle, KnownNames
+from crowdgate.sources import SOURCES
+
+if TYPE_CHECKING:
+    from crowdgate.documents.yaml_text import Location
+
+KNOWN = KnownNames(
+    mechanisms={name: kind.spec for name, kind in KINDS.items()},
+    formats=tuple(FORMATS),
+    servers={name: reader.rule for name, reader in SOURCES.items()},
+)
+"""What policy and contract files may name."""
+
+
+def kind_of(bundle: Bundle) -> AnyKind:
+    """The kind of the releases that a policy makes."""
+    return KINDS[bundle.policy.spec.mechanism.kind]
+
+
+def named_attributes(bundle: Bundle) -> list[str]:
+    """The attributes that gates may name."""
+    return list(kind_of(bundle).gate_attributes(bundle.policy.spec.mechanism))
+
+
+def nearest_released(bundle: Bundle, word: str) -> str | None:
+    """The released attribute that a word was probably meant to be, which is not misspelled itself."""
+    return nearest(word, [name for name in named_attributes(bundle) if name in bundle.contract.by_name])
+
+
+def problem_at(
+    bundle: Bundle, at: Location, found: str, expected: str, instead: str | None = None, code: Code = Code.GATE
+) -> Problem:
+    return bundle.document.problem(at, found, expected, instead, code, known=bundle.contract.by_name)

@@ -1,0 +1,178 @@
+"""The catalogue of a destination: a signed list of the releases that the ledger published there.
+
+A signed release proves itself, not that none is missing. The catalogue names all of them, so that whoever takes one
+away, puts another in its place or adds one is found out. An older catalogue that is put back together with the removal
+of what it does not list can't be told from the current one: it names the ledger's line when it was written, and the
+reader who must see that keeps this number, or asks the curator for it.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from crowdgate import manifest
+from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused, VerificationFailed
+from crowdgate.ledger.ledger import Entry, Ledger, State
+from crowdgate.limits import LARGEST_ENVELOPE
+from crowdgate.publish import publisher
+from crowdgate.publish.file_names import STAGING
+from crowdgate.publish.locking import locked
+from crowdgate.signing.keys import PublicKey, SigningKey
+from crowdgate.signing.statement import (
+    CatalogueStatement,
+    LedgerPlace,
+    catalogue_statement,
+    sign_statement,
+    verify_statement,
+)
+from crowdgate.system.regular_files import plain_file, read_bounded
+
+NAME = "catalogue.dsse.json"
+
+
+def write_catalogue(root: Path, home: Path, ledger: Ledger, key: SigningKey) -> CatalogueStatement:
+    """Signs anew what the ledger published at the destination `root`, for the working copy `home`; to be called after.
+
+    The ledger is read under the catalogue's lock, so the last one written is of the latest ledger. Raises LedgerRefused
+    when there is nothing to list, or less than a catalogue there lists that the same key signed; EnvironmentFault when
+    it can't be written.
+    """
+    with locked(root, NAME) as staging:
+        place = place_of(ledger)  # before the entries: what was published up to this line is listed
+        releases = _published_digests(root, home, ledger)
+        if not releases:
+            raise LedgerRefused(f"the ledger {ledger.id} knows no release published at {root} from {home}")
+        _refuse_less(root, ledger, releases, key.public)
+        statement = catalogue_statement(place, releases)
+        _replace(root, staging, sign_statement(statement, [key]), releases)
+    return statement
+
+
+def write_signed_catalogue(root: Path, home: Path, ledger: Ledger) -> None:
+    """Write the catalogue after a release, where a key was configured when the ledger was opened. Raises
+    EnvironmentFault that says what is published all the same."""
+    key = ledger.signer
+    try:
+        if key is not None:
+            write_catalogue(root, home, ledger, key)
+    except CrowdgateError as error:
+        said = f"the release is published; its catalogue is not: {error}; then run `crowdgate catalogue write {root}`"
+        raise EnvironmentFault(said) from None
+
+
+def verify_catalogue(root: Path, trusted: Sequence[PublicKey]) -> CatalogueStatement:
+    """The catalogue of a destination that holds exactly what it lists.
+
+    Raises VerificationFailed that lists everything that differs: a release that is missing, changed or not listed, and
+    whatever else lies there. The files of a release other than its manifest are for `verify`, release by release.
+    """
+    statement = _current_catalogue(root, trusted)
+    releases = statement.releases()
+    problems = [*_changed_manifests(root, releases), *_unknown(root, releases)]
+    if problems:
+        raise VerificationFailed("\n".join(problems))
+    return statement
+
+
+def place_of(ledger: Ledger) -> LedgerPlace:
+    """The ledger as it is now."""
+    last = ledger.head()
+    return LedgerPlace(id=ledger.id, line=last.number, digest=last.digest)
+
+
+def _published_digests(root: Path, home: Path, ledger: Ledger) -> dict[str, str]:
+    """The digest of the manifest of each release that the ledger published there, by release id."""
+    return {
+        entry.release_id: entry.manifest_digest
+        for entry in ledger.entries()
+        if entry.state is State.PUBLISHED and entry.manifest_digest is not None and _lies_at(entry, root, home)
+    }
+
+
+def _lies_at(entry: Entry, root: Path, home: Path) -> bool:
+    place = (home / (entry.destination or "")).as_posix()
+    inside = place.endswith(f"/{entry.release_id}")
+    return inside and Path(place.removesuffix(entry.release_id)).resolve() == root.resolve()
+
+
+def _refuse_less(root: Path, ledger: Ledger, releases: Mapping[str, str], key: PublicKey) -> None:
+    """A ledger never forgets a release: one that does is another, an older copy, or read from another working copy."""
+    try:
+        there = _current_catalogue(root, [key])
+    except VerificationFailed:
+        return
+    gone = sorted(there.releases().items() - releases.items())
+    if gone:
+        raise LedgerRefused(
+            f"{root / NAME} lists {gone[0][0]}, which the ledger {ledger.id} does not hold as published there; "
+            "expected the ledger and the working copy that it was written from; to list less, remove it first"
+        )
+
+
+def _current_catalogue(root: Path, trusted: Sequence[PublicKey]) -> CatalogueStatement:
+    path = root / NAME
+    try:
+        with plain_file(path) as file:
+            envelope = read_bounded(file, LARGEST_ENVELOPE)
+        return verify_statement(envelope, trusted, CatalogueStatement)[0]
+    except OSError as error:
+        raise VerificationFailed(f"{path}: {error.strerror or 'unreadable'}") from None
+    except VerificationFailed as error:
+        raise VerificationFailed(f"{path}: {error}") from None
+
+
+def _changed_manifests(root: Path, releases: Mapping[str, str]) -> Iterator[str]:
+    for name, digest in releases.items():
+        path = root / name / manifest.NAME
+        try:
+            with plain_file(path) as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            yield f"{path}: {error.strerror or 'unreadable'}; {name} is listed"
+            continue
+        if found != digest:
+            yield f"{path}: its digest is {found}; expected {digest}, which is listed"
+
+
+def _unknown(root: Path, releases: Mapping[str, str]) -> Iterator[str]:
+    """Whatever a destination with these releases does not hold. Links are not followed: there are none."""
+    held = {root / name for name in releases}
+    above = {parent for place in held for parent in place.parents}
+    folders = [root]
+    while folders:
+        folder = folders.pop()
+        try:
+            entries = _entries(folder)
+        except OSError as error:
+            yield f"{_printable_path(folder)}: {error.strerror or 'unreadable'}"
+            continue
+        for entry in entries:
+            path = Path(entry.path)
+            if entry.is_dir(follow_symlinks=False) and (path in held or path in above):
+                folders.append(path)
+            elif not _expected(entry, folder in held, path in (root / NAME, root / STAGING)):
+                found = f"{_printable_path(path)}: not listed, or not a regular file"
+                yield f"{found}; expected only the releases that are listed, made of regular files"
+
+
+def _expected(entry: os.DirEntry[str], in_release: bool, ours: bool) -> bool:
+    plain = entry.is_file(follow_symlinks=False)
+    return (in_release and plain) or (ours and not entry.is_symlink())
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as found:
+        return sorted(found, key=lambda entry: entry.name)
+
+
+def _printable_path(path: Path) -> str:
+    """A path that a stranger may have named, fit for a terminal."""
+    return str(path) if str(path).isprintable() else ascii(str(path))
+
+
+def _replace(root: Path, staging: Path, envelope: bytes, releases: Mapping[str, str]) -> None:
+    """The new catalogue in place of the old one, dated by its last slot: no file time tells when a run ended."""
+    day = max(name.rpartition("/")[2][:10] for name in releases)
+    publisher.replace(root / NAME, envelope, datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp(), staging)

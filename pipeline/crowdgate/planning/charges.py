@@ -1,0 +1,102 @@
+"""What charged gates cost, and what their noise leaves of what they can tell. No data is read."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import prod
+from typing import TYPE_CHECKING
+
+from crowdgate.candidate import OutputType
+from crowdgate.gate import bound_number, gate_text, stated_number
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
+    from crowdgate.measures import Measure
+    from crowdgate.policy.policy import GateRule
+
+
+def charges(plan: Plan) -> tuple[str, ...]:
+    """The price of every charged gate, in words."""
+    found = ((rule, charge_text(plan, rule, measure)) for rule, measure in plan.gates)
+    return tuple(f"Gate {gate_text(rule)} {words}" for rule, words in found if words is not None)
+
+
+def charge_text(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
+    """What one gate costs of epsilon, how large its noise is, and for a share which one passes; None for a free one."""
+    margin = _margin(plan, rule, measure)
+    if rule.charge is None or margin is None:
+        return None
+    noise = f"its noise is above {bound_number(margin)} at most once in 20 times"
+    price = f"costs epsilon {stated_number(rule.charge.epsilon)}; {noise}"
+    return f"{price}{_passing_share_text(plan, rule, measure, margin)}." if measure.excess else f"{price}."
+
+
+def hardly_passes_warning(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
+    """A warning where even a table without anything that counts would be withheld more than once in 20 times."""
+    margin, limit = _margin(plan, rule, measure), rule.at_most
+    if margin is None or limit is None:
+        return None
+    if not measure.excess:
+        words = "its noise withholds a table in which nothing counts once in 20 times or more"
+        return f"{words}; a limit from {bound_number(2 * margin)} on lets it pass" if limit < 2 * margin else None
+    if _passing_share(plan, measure, limit, margin) >= 0:
+        return None
+    none = "an invalid cell" if measure.shape is OutputType.INPUT else "a row that counts"
+    return f"its noise withholds a table of {_denominator_text(plan, measure)} without {none} once in 20 times or more"
+
+
+def hardly_fails_warning(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
+    """A warning where hardly any table at all would be withheld: not once in 20 times, whatever it holds."""
+    margin, limit = _margin(plan, rule, measure), rule.at_most
+    if margin is None or limit is None:
+        return None
+    if measure.excess:
+        return "no share is above 1" if limit >= 1 else None
+    most, what = _most_counted(plan, measure)
+    if most + 2 * margin > limit:
+        return None
+    return f"there can be {most} {what} at most: whatever the table holds, it passes at least 19 times in 20"
+
+
+def _most_counted(plan: Plan, measure: Measure) -> tuple[int, str]:
+    """How many can count, by what is public."""
+    facts = plan.first_release_facts()
+    if measure.shape is OutputType.INPUT:
+        return facts.people, f"{plan.guarantee.unit}s"
+    classes = prod(map(len, facts.levels.values()))
+    return (classes, "classes") if classes < facts.most_rows else (facts.most_rows, "rows")
+
+
+def _margin(plan: Plan, rule: GateRule, measure: Measure) -> Fraction | None:
+    """What the noise exceeds with probability at most .05; the gate is judged so much towards its limit."""
+    if rule.charge is None or measure.of_noisy is None:
+        return None
+    told = measure.of_noisy(plan.first_release_facts(), rule, Fraction(0))
+    return None if told is None else Fraction(told.upper)
+
+
+def _passing_share_text(plan: Plan, rule: GateRule, measure: Measure, margin: Fraction) -> str:
+    share = rule.at_most or Fraction(0)
+    passes = _passing_share(plan, measure, share, margin)
+    if passes < 0:
+        return ""
+    low = f"{bound_number(passes, least=True)} passes at least 19 times in 20"
+    high = f"one above {stated_number(share)} at most once"
+    return f": of {_denominator_text(plan, measure)} a share of {low}, {high}"
+
+
+def _passing_share(plan: Plan, measure: Measure, share: Fraction, margin: Fraction) -> Fraction:
+    """The greatest share that passes with probability .95: twice the margin below, once for the noise, once because the
+    unfavourable end is judged."""
+    return share - 2 * margin / _share_denominator(plan, measure)
+
+
+def _share_denominator(plan: Plan, measure: Measure) -> int:
+    """Of how many a share is, at most: privacy units of the input, rows of the table."""
+    facts = plan.first_release_facts()
+    return facts.people if measure.shape is OutputType.INPUT else facts.most_rows
+
+
+def _denominator_text(plan: Plan, measure: Measure) -> str:
+    unit = plan.guarantee.unit if measure.shape is OutputType.INPUT else "row"
+    return f"{_share_denominator(plan, measure)} {unit}s"

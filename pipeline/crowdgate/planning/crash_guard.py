@@ -1,0 +1,46 @@
+"""What happens when a run stops after it has read data: the public sees one word, the curator the reason."""
+
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, TypeVar
+
+from crowdgate.errors import Crashed, FileFault
+from crowdgate.kind.run import ReservedRun
+from crowdgate.ledger.ledger import Ledger, Reservation
+from crowdgate.ledger.private import write_private
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Step = Callable[Concatenate[ReservedRun, P], T]
+
+
+def after_reading(step: Step[P, T]) -> Step[P, T]:
+    """Any stop of this step is a crash: the public sees one word, the curator the reason."""
+
+    def guarded(reserved: ReservedRun, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        def work() -> T:
+            return step(reserved, *args, **kwargs)
+
+        return guarded_step(reserved.run.ledger, reserved.charge, step.__name__, work)
+
+    guarded.__name__, guarded.__doc__ = step.__name__, step.__doc__
+    return guarded
+
+
+def guarded_step(ledger: Ledger, charge: Reservation, step: str, work: Callable[[], T]) -> T:
+    """What `work` returns. Raises Crashed, or FileFault with a constant message, whatever stopped it."""
+    try:
+        return work()
+    except BaseException as error:
+        fault, reason = isinstance(error, FileFault), f"{type(error).__name__}: {error}"
+    # raised outside the except block: a chained exception would carry the confidential reason along
+    _note_crash(ledger, charge, step, reason)
+    raise FileFault("the input changed while it was read, or cannot be read to its end") if fault else Crashed()
+
+
+def _note_crash(ledger: Ledger, charge: Reservation, step: str, reason: str) -> None:
+    try:
+        record = {"outcome": "crashed", "step": step, "reason": reason}
+        commitment = write_private(ledger.path, ledger.id, charge.release_id, record)
+        ledger.note_private(charge.release_id, commitment, charge.number)
+    except Exception:  # the disk may be full: the reservation stays charged all the same
+        return

@@ -1,0 +1,135 @@
+"""Contracts are held to what was decided about collecting their attributes, and decisions to the ledger's journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crowdgate.documents.yaml_text import read_document
+from crowdgate.errors import Code, ConfigurationError, CrowdgateError, Problem
+from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.policy.decisions import FOLDER, Decision, decisions_about, in_force, read_decisions, readable_decisions
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Attribute, Contract
+    from crowdgate.ledger.ledger import Ledger
+    from crowdgate.policy.files import Bundle
+    from crowdgate.policy.policy import PrivacyBudget
+
+DECIDED = "collection-decided"
+"""Of the population that is the line's subject; the commitment is the SHA-256 of the decision's file."""
+
+
+def decision_problems(bundle: Bundle) -> Iterator[Problem]:
+    """What a policy's contract collects against what was decided, and decisions that can't be read."""
+    try:
+        decided = in_force(read_decisions(bundle.root), bundle.contract)
+    except ConfigurationError as error:
+        yield from error.problems
+        return
+    yield from contract_problems(bundle.contract, decided)
+
+
+def contract_problems(contract: Contract, decided: Iterable[Decision]) -> Iterator[Problem]:
+    """The attributes that a contract collects against a decision."""
+    for decision in decided:
+        attribute, spec = contract.by_name.get(decision.spec.attribute), decision.spec
+        if attribute is None or spec.decision == "collect":
+            continue
+        if spec.decision == "do-not-collect":
+            yield _problem(contract, decision, "collected", "a contract without it")
+        elif _values(attribute) is None:
+            yield _problem(contract, decision, "collected without a list of its values", _coarser(decision))
+        elif (_values(attribute) or 0) > (spec.values or 0):
+            yield _problem(contract, decision, f"collected in {_values(attribute)} values", _coarser(decision))
+
+
+def _coarser(decision: Decision) -> str:
+    return f"a domain of at most the {decision.spec.values} values of level {decision.spec.level!r}"
+
+
+def _values(attribute: Attribute) -> int | None:
+    """How many values are collected; None without a public domain."""
+    return None if attribute.domain is None else len(attribute.domain)
+
+
+def _problem(contract: Contract, decision: Decision, found: str, expected: str) -> Problem:
+    document, name = read_document(contract.files[0]), decision.spec.attribute
+    at = next(
+        (
+            location
+            for location in document.lines
+            if len(location) == 4 and location[2] == "properties" and _name(document.data, location) == name
+        ),
+        (),
+    )
+    why = f"{decision.path.name}: {decision.text_for(contract)}"
+    said = f"{expected}, or a later decision by `crowdgate kl decide` ({why})"
+    return document.problem(at, found, said, code=Code.DECISION, where=f"attribute {name!r}")
+
+
+def _name(data: object, location: tuple[str | int, ...]) -> object:
+    for part in location:
+        data = data[part]  # type: ignore[index]
+    return data.get("name") if isinstance(data, dict) else None
+
+
+def require_known_decisions(root: Path, contract: Contract, ledger: Ledger) -> None:
+    """Every decision about the contracts of a population is one that the ledger knows, and every one that it knows is
+    there.
+
+    Raises ConfigurationError that names the files.
+    """
+    problems = list[Problem]()
+    problems += _ledger_differences(root, contract, ledger, readable_decisions(root, problems))
+    if problems:
+        raise ConfigurationError(problems)
+
+
+def _ledger_differences(
+    root: Path, contract: Contract, ledger: Ledger, decisions: Sequence[Decision]
+) -> Iterator[Problem]:
+    known = {(line.subject, line.commitment or "") for line in ledger.journal() if line.event == DECIDED}
+    there = {each.digest for each in decisions}
+    missing = sorted(digest for people, digest in known if people == contract.population and digest not in there)
+    yield from _unknown(decisions_about(decisions, contract), known, ledger)
+    yield from _missing_decisions(root, missing, ledger)
+
+
+def _unknown(found: Sequence[Decision], known: set[tuple[str, str]], ledger: Ledger) -> Iterator[Problem]:
+    for each in found:
+        if (each.spec.population, each.digest) not in known:
+            what = f"the ledger {ledger.id} knows no such decision: edited, or made without `crowdgate kl decide`"
+            yield Problem(str(each.path), None, "file", what, "the file as it was decided", code=Code.DECISION)
+
+
+def _missing_decisions(root: Path, missing: Sequence[str], ledger: Ledger) -> Iterator[Problem]:
+    for digest in missing:
+        found = f"the decision {digest} is missing, which the ledger {ledger.id} knows"
+        expected = "all decisions, also those that were replaced"
+        yield Problem(str(root / FOLDER), None, "folder", found, expected, code=Code.DECISION)
+
+
+@dataclass(frozen=True)
+class DecisionCheck:
+    """What differs between decisions that can be read and the ledger, and why they could not be held to it (None: they
+    were)."""
+
+    problems: tuple[Problem, ...]
+    why_not: str | None
+
+
+def check_decisions(root: Path, contract: Contract, budget: PrivacyBudget, option: str | None = None) -> DecisionCheck:
+    """The decisions about a contract's population against the ledger of its budget, which may be out of reach."""
+    try:
+        ledger = ledger_at(root, option, budget.spec.ledger)
+        return DecisionCheck(tuple(_ledger_differences(root, contract, ledger, readable_decisions(root, []))), None)
+    except CrowdgateError as error:
+        return DecisionCheck((), str(error))
+
+
+def unchecked_decisions_text(why_not: str | None) -> list[str]:
+    """What is said of decisions that were not held to the ledger; nothing of others."""
+    return [] if why_not is None else [f"Decisions on what is collected are not held to the ledger: {why_not}"]

@@ -1,0 +1,95 @@
+"""Where releases may go: not where the ledger, its private records, policies, contracts, staged files or the key lie.
+
+Whoever publishes a destination publishes all below it, and whoever may write to it may write to all below it. Links are
+followed on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from errno import ENAMETOOLONG
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crowdgate import ledger as ledgers
+from crowdgate.errors import Code, ConfigurationError, CrowdgateError, Problem
+from crowdgate.ledger.private import FOLDER
+from crowdgate.planning.open_ledger import absolute_url
+from crowdgate.publish.file_names import STAGING
+from crowdgate.settings import ledger_url, signing_key_file
+
+if TYPE_CHECKING:
+    from crowdgate.policy.files import Bundle
+
+LONGEST_BELOW = "/".join(["x" * 100] * 4)
+"""As long as a policy's name, version and date, and the name of a file."""
+EXPECTED = "a folder of its own for what is published, such as releases"
+
+
+def destination_problems(bundle: Bundle) -> Iterator[Problem]:
+    """What stands against the folder that a policy names, with the ledger of its working copy, if there is one."""
+    with suppress(ValueError, OSError, RuntimeError):  # no path at all: the plan says so
+        found = destination_conflict(
+            bundle.root, bundle.root / bundle.policy.spec.publish.to, ledger_file(bundle.root, None)
+        )
+        if found is not None:
+            yield bundle.document.problem(("spec", "publish", "to"), found, EXPECTED, None, Code.DESTINATION)
+
+
+def ledger_file(root: Path, option: str | None) -> Path | None:
+    """The ledger that an option or the working copy names, where there is one."""
+    with suppress(CrowdgateError):
+        url = ledger_url(root, option, absolute_url)
+        return ledgers.open_ledger(url, None).path
+    return None
+
+
+def refuse_taken_destination(bundle: Bundle, to: Path | None, ledger: Path) -> None:
+    """Raises ConfigurationError for a destination, the policy's or `to` in its place, that is another's."""
+    found = destination_conflict(bundle.root, to or bundle.root / bundle.policy.spec.publish.to, ledger)
+    if found is not None and to is not None:
+        raise ConfigurationError(Problem("command line", None, "--to", found, EXPECTED))
+    if found is not None:
+        raise ConfigurationError(
+            bundle.document.problem(("spec", "publish", "to"), found, EXPECTED, None, Code.DESTINATION)
+        )
+
+
+def destination_conflict(home: Path, to: Path, ledger: Path | None) -> str | None:
+    """Whose folder the destination is, is inside of or contains, in words; None where it is nobody's."""
+    target = to.resolve()
+    if STAGING in (*to.parts, *target.parts):
+        return f"{str(to)!r} is in a staging folder, {STAGING}"
+    if _too_long(target):
+        return "a path that is longer than the file system takes"
+    for whose, folder in _places(home, ledger):
+        if _overlaps(target, folder.resolve(), home.resolve()):
+            return f"{str(to)!r} is, is inside of or contains the folder of {whose}"
+    return None
+
+
+def _too_long(target: Path) -> bool:
+    """Whether files below a folder have too long a name, or path."""
+    try:
+        (target / LONGEST_BELOW).lstat()
+    except OSError as error:
+        return error.errno == ENAMETOOLONG
+    return False
+
+
+def _overlaps(target: Path, folder: Path, home: Path) -> bool:
+    """Whether one is inside of the other. Around the working copy is no inside: every destination would be there."""
+    inside = target.is_relative_to(folder) and not home.is_relative_to(folder)
+    return inside or folder.is_relative_to(target)
+
+
+def _places(home: Path, ledger: Path | None) -> Iterator[tuple[str, Path]]:
+    yield "the policies", home / "policies"
+    yield "the contracts", home / "data_contracts"
+    if ledger is not None:
+        yield "the private records", ledger.parent / FOLDER
+        yield "the ledger", ledger.parent
+    key = signing_key_file(home)
+    if key is not None:
+        yield "the signing key", key.parent

@@ -1,0 +1,58 @@
+"""Gates before a release: what each reads, when it is decided, whether it can decide anything, and static verdicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crowdgate.gate import GateReach, Verdict, reach, verdict
+from crowdgate.measures import MEASURES, Measure, MeasureClass
+
+if TYPE_CHECKING:
+    from crowdgate.candidate import AuditQuestion, Static
+    from crowdgate.kind.plan import Plan
+    from crowdgate.policy.policy import GateRule
+    from crowdgate.publish.register import Register
+
+
+def judge_static(plan: Plan, static: Static, day: str) -> list[Verdict]:
+    """The verdicts of the gates that read no data, with the waivers that hold on that day."""
+    return [
+        verdict(rule, measure, measure.of_static(static, rule), static, day)
+        for rule, measure in plan.gates
+        if measure.of_static is not None
+    ]
+
+
+def gate_reach(static: Static, rule: GateRule, measure: Measure, register: Register | None = None) -> GateReach:
+    """Whether the gate can decide anything from the release with these facts on. None passes that compares with a
+    register of which no record is usable."""
+    if measure.register and register is not None and not register.usable:
+        return GateReach.CANNOT_PASS
+    return reach(rule, measure.reach(static, rule))
+
+
+def decision_time(measure: Measure) -> str:
+    """When a gate on the measure is decided, in words."""
+    against = " and the public register" if measure.register else ""
+    by = " by a recorded audit" if measure.asks is not None else ""
+    return {
+        MeasureClass.STATIC: f"decided{by} before any data is read",
+        MeasureClass.OUTPUT: f"decided{by and f'{by} and'} on what would be published{against}",
+        MeasureClass.CHARGED: "decided on the table, through noise that the policy's epsilon pays",
+        MeasureClass.CONFIDENTIAL: "shown in the private record only",
+    }[measure.reads]
+
+
+def any_withholds(verdicts: list[Verdict]) -> bool:
+    """Whether some of them withholds."""
+    return any(found.withholds for found in verdicts)
+
+
+def audit_question(rule: GateRule) -> AuditQuestion | None:
+    """The question of the recorded audit that a gate is judged by; None for other gates."""
+    return MEASURES[rule.measure].asks if rule.measure in MEASURES else None
+
+
+def audit_questions(plan: Plan) -> list[AuditQuestion]:
+    """The questions that gates of a policy ask."""
+    return list(dict.fromkeys(question for rule, _ in plan.gates if (question := audit_question(rule)) is not None))

@@ -1,0 +1,140 @@
+"""What a policy will do, from the files alone: guarantee, class size, gates. No data is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crowdgate.errors import Code, ConfigurationError, Problem
+from crowdgate.gate import part_name
+from crowdgate.guarantee import Guarantee, Part
+from crowdgate.kind.kind import Allowance
+from crowdgate.kind.plan import Plan
+from crowdgate.measures import MEASURES
+from crowdgate.planning.budget_values import budget_problems, charged_epsilon, overcharge_problem
+from crowdgate.planning.bundle import KNOWN, kind_of, problem_at
+from crowdgate.planning.decisions import decision_problems
+from crowdgate.planning.gate_rules import gate_problems, joint_problems, unread_problems
+from crowdgate.planning.gate_verdicts import audit_question
+from crowdgate.planning.public_tables import why_private
+from crowdgate.planning.register import register_problems
+from crowdgate.policy.files import Bundle, Draft, read_draft
+from crowdgate.system.regular_files import is_url
+
+if TYPE_CHECKING:
+    from crowdgate.documents.yaml_text import Location
+
+RAISED: frozenset[Location] = frozenset({("k",)})
+"""Of mechanisms: whole numbers whose least permitted value is told, and which protect the more the larger they are."""
+
+
+def plan_policy(policy: Path) -> Plan:
+    """The plan of a policy file. Raises ConfigurationError that lists every problem of it and of all that it names."""
+    return plan_release(bundle_of(policy))
+
+
+def bundle_of(policy: Path) -> Bundle:
+    """A policy with all files it names, of the kinds, formats and sources that there are. Raises ConfigurationError,
+    which lists what is wrong with their shape and, of the rest, with what they mean."""
+    draft = read_draft(policy, KNOWN)
+    if draft.problems or draft.bundle is None:
+        raise ConfigurationError([*dict.fromkeys([*draft.problems, *_remaining_problems(draft)])])
+    return draft.bundle
+
+
+def _remaining_problems(draft: Draft) -> list[Problem]:
+    """Problems of meaning that do not follow from those of shape."""
+    try:
+        if draft.bundle is not None:
+            plan_release(draft.bundle)
+    except ConfigurationError as error:
+        return [problem for problem in error.problems if not draft.follows(problem)]
+    return []
+
+
+def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:
+    """The plan of a policy. Raises ConfigurationError that lists every problem of policy, contract and budget, and
+    `others`, which were found elsewhere."""
+    problems = [*budget_problems(bundle), *gate_problems(bundle), *_publish_problems(bundle)]
+    problems += [*decision_problems(bundle), *others]
+    if bundle.policy.spec.audit is not None or any(audit_question(rule) for rule in bundle.policy.spec.gates):
+        problems += population_problems(bundle)
+    spec, kind = bundle.policy.spec, kind_of(bundle)
+    taken = kind.other_charges_of(spec.mechanism)
+    charges = charged_epsilon(spec)
+    left = spec.privacy.epsilon - charges
+    if left <= sum(taken.values()):
+        problems.append(overcharge_problem(bundle, charges, taken))
+        left = spec.privacy.epsilon + sum(taken.values())  # the mechanism's own problems belong in the same error
+    protection, findings = kind.protection(spec.mechanism, bundle.contract, Allowance(left, spec.privacy.delta))
+    for at, found, expected, instead in findings:
+        problems.append(_against_mechanism(bundle, at, found, expected, instead))
+    problems += register_problems(bundle, protection, KNOWN)
+    if protection is not None:
+        problems += unread_problems(bundle, protection)
+        problems += joint_problems(bundle, protection)
+    if problems or protection is None:
+        raise ConfigurationError(problems)
+    gates = tuple((rule, MEASURES[rule.measure]) for rule in spec.gates)
+    return Plan(bundle, protection, _guarantee(bundle, protection.parts), gates)
+
+
+def _guarantee(bundle: Bundle, parts: tuple[Part, ...]) -> Guarantee:
+    spec = bundle.policy.spec
+    charged = [Part(part_name(rule), rule.charge.epsilon, Fraction(0)) for rule in spec.gates if rule.charge]
+    return Guarantee.of((*parts, *charged), "add-remove", "row" if bundle.contract.unit.person is None else "person")
+
+
+def population_problems(bundle: Bundle) -> Iterator[Problem]:
+    """What stands against an audit on the population that a policy names."""
+    contract, spec = bundle.population, bundle.policy.spec.audit
+    named = spec is not None and spec.population is not None
+    at: Location = ("spec", "audit", "population") if named else ("spec", "audit") if spec else ("spec", "contract")
+    why = why_private(contract, KNOWN)
+    if why is not None:
+        found = f"the table of contract {contract.id} is not public ({why}), and an audit's population is"
+        expected = "audit: {population: ...}, the id of a contract with {property: public, value: true}"
+        yield problem_at(bundle, at, found, expected, None, Code.NOT_PUBLIC)
+
+
+def _against_mechanism(bundle: Bundle, at: Location, found: str, expected: str, instead: str | None) -> Problem:
+    """Kinds say of a name that nothing has that it is unknown. A number is corrected where another one surely protects
+    no less."""
+    place: Location = ("spec", "mechanism", *at)
+    code = Code.UNKNOWN_NAME if found.startswith("unknown ") else Code.MECHANISM
+    text = bundle.document.text
+    larger = text.replaced(place, instead) if at in RAISED and instead is not None else None
+    known = bundle.contract.by_name
+    return bundle.document.problem(place, found, expected, instead, code, corrected=larger, known=known)
+
+
+def _publish_problems(bundle: Bundle) -> Iterator[Problem]:
+    at, to = ("spec", "publish", "to"), bundle.policy.spec.publish.to
+    if is_url(to):
+        found, expected = (
+            f"{to!r} is a URL",
+            "a folder below the working copy, such as releases; copy it elsewhere after",
+        )
+        yield problem_at(bundle, at, found, expected, None, Code.DESTINATION)
+    elif not to or not _is_below(bundle.root, to):
+        yield problem_at(
+            bundle,
+            at,
+            f"{to!r} is not inside the working copy",
+            "a folder below it, such as releases",
+            None,
+            Code.DESTINATION,
+        )
+    formats = bundle.policy.spec.publish.formats
+    if len(set(formats)) != len(formats):
+        yield problem_at(bundle, ("spec", "publish", "formats"), "a format twice", "each format once", None, Code.TWICE)
+
+
+def _is_below(root: Path, to: str) -> bool:
+    try:
+        target = (root / to).resolve()
+    except (ValueError, OSError, RuntimeError):  # a NUL character; a loop of links
+        return False
+    return target != root and target.is_relative_to(root)

@@ -1,0 +1,83 @@
+"""The public register that gates on matches read, counted at the levels that a policy releases."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crowdgate.errors import Code, ConfigurationError, FileFault
+from crowdgate.histogram import Histogram, View, collapse
+from crowdgate.limits import MOST_MATCHED
+from crowdgate.planning.register import AT, SharedAttribute, comparable, is_shared
+from crowdgate.publish.register import Register
+from crowdgate.sampling import KEY_BYTES, SecretKey
+from crowdgate.sources import Source, open_source
+from crowdgate.sources.counting import CountingTask, count_table, histograms, serial
+from crowdgate.sources.files import FileSource
+from crowdgate.sources.source import table_changed
+from crowdgate.system.regular_files import plain_file
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
+
+_NO_SECRET = SecretKey(bytes(KEY_BYTES), injected=True)
+"""Which records of a person stay is decided by this key: the register is public, and always the same."""
+
+
+def counted_register(plan: Plan) -> Register | None:
+    """The policy's register, if it names one, at the finest levels that can be released.
+
+    Raises FileFault where it can't be read, ConfigurationError where it has too many distinct records.
+    """
+    contract = plan.bundle.register
+    if contract is None:
+        return None
+    found = {
+        name: shared
+        for name, level in plan.protection.figures().levels.items()
+        if is_shared(contract, name, level) and (shared := comparable(contract, name, level)) is not None
+    }
+    task = CountingTask(contract, tuple(found), {"": View({name: each.own for name, each in found.items()})})
+    source = open_source(contract, task.columns)
+    before = source.fingerprint()
+    total = count_table(source, task, serial())
+    counts = _in_policy_codes(histograms(total, task, _NO_SECRET)[""], found)
+    files = _digests(source)
+    if source.fingerprint() != before:
+        raise table_changed()
+    most = MOST_MATCHED // (len(found) + 1)
+    if len(counts) > most:
+        problem = f"{len(counts)} distinct records on {len(found)} shared attributes"
+        raise ConfigurationError(
+            plan.bundle.document.problem(AT, problem, f"at most {most}: coarser levels", None, Code.CONTRACT)
+        )
+    view = View({name: each.level for name, each in found.items()})
+    return Register(contract.id, contract.version, files, total.facts.rows, view, counts)
+
+
+def register_if_readable(plan: Plan) -> Register | None:
+    """The same; None also where its table can't be read here."""
+    try:
+        return counted_register(plan)
+    except FileFault:
+        return None
+
+
+def _in_policy_codes(counts: Histogram, found: Mapping[str, SharedAttribute]) -> Histogram:
+    """The register's records by the policy's codes, without those that have a value which the policy lacks."""
+    codes = [each.codes[column] for each, column in zip(found.values(), counts.codes, strict=True)]
+    known = np.all([column >= 0 for column in codes], axis=0)
+    sizes = tuple(len(each.level) for each in found.values())
+    return collapse(counts.names, sizes, [column[known] for column in codes], counts.counts[known])
+
+
+def _digests(source: Source) -> tuple[str, ...]:
+    """SHA-256 of the files of a source, sorted; of another source there are none."""
+    found = []
+    for path in source.paths if isinstance(source, FileSource) else ():
+        with plain_file(path) as file:
+            found.append(hashlib.file_digest(file, "sha256").hexdigest())
+    return tuple(sorted(found))

@@ -1,0 +1,62 @@
+"""Whether a version of a policy has stood for other files before. The ledger refuses that; where it can't be read, the
+releases that are published tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crowdgate.errors import CrowdgateError, VerificationFailed
+from crowdgate.ledger.values import State
+from crowdgate.limits import LARGEST_MANIFEST
+from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.policy.policy import version_of
+from crowdgate.system.regular_files import read_plain
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
+
+Used = tuple[str, str]
+"""The id of a release, and the digest of its policy."""
+
+
+def release_with_other_files(plan: Plan) -> str | None:
+    """A release of this version of a policy that was charged, or is published, with other files than there are now."""
+    own = version_of(plan.bundle.policy)
+    used = _charged_releases(plan)
+    found = _published_releases(plan) if used is None else iter(used)
+    return next((name for name, digest in found if _version(name) == own and digest != plan.bundle.digest), None)
+
+
+def _version(release_id: str) -> str:
+    return release_id.rpartition("/")[0]
+
+
+def _charged_releases(plan: Plan) -> list[Used] | None:
+    """What the ledger holds; None where it can't be read."""
+    try:
+        entries = ledger_at(plan.bundle.root, None, plan.bundle.budget.spec.ledger).entries()
+    except CrowdgateError:
+        return None
+    return [(each.release_id, each.policy_digest) for each in entries if each.state is not State.VOID]
+
+
+def _published_releases(plan: Plan) -> Iterator[Used]:
+    """What lies where the policy publishes. What is no manifest tells nothing here."""
+    version = version_of(plan.bundle.policy)
+    for path in sorted((plan.bundle.root / plan.bundle.policy.spec.publish.to / version).glob("*/manifest.json")):
+        digest = _digest(path)
+        if digest is not None:
+            yield f"{version}/{path.parent.name}", digest
+
+
+def _digest(path: Path) -> str | None:
+    from crowdgate.manifest.model import policy_digest_in
+
+    try:
+        if path.stat().st_size > LARGEST_MANIFEST:
+            return None
+        return policy_digest_in(read_plain(path, LARGEST_MANIFEST))
+    except (OSError, VerificationFailed):
+        return None

@@ -1,0 +1,120 @@
+"""A document with mistakes of shape, mended as far as it goes, so that the rest of it is judged in the same round.
+
+What stands in place of a mistake is no proposal: whatever could follow from it is left out (`follows`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Generic
+
+from pydantic import ValidationError
+
+from crowdgate.documents.yaml_text import Document, Location
+from crowdgate.errors import Code, Problem, nearest
+from crowdgate.policy.parsing import Model, details_of, location, problems_of
+
+GATES = ("spec", "gates")
+NO_GATE = {"measure": "(wrong)", "at_most": "0"}
+"""In place of a gate with a mistake: of a measure that nothing has."""
+STANDINS = ("0.5", "1")
+"""Texts that most keys take."""
+
+
+@dataclass(frozen=True)
+class CorrectedDocument(Generic[Model]):
+    """The value of a document (None: it can't be mended), with its problems and the places that were changed."""
+
+    value: Model | None
+    problems: tuple[Problem, ...] = ()
+    places: frozenset[Location] = frozenset()
+
+
+def corrected_document(model: type[Model], document: Document) -> CorrectedDocument[Model]:
+    """The document as a value of the model; nothing is changed where it has no mistake of shape."""
+    try:
+        return CorrectedDocument(model.model_validate(document.data))
+    except ValidationError as error:
+        problems = tuple(problems_of(model, document, error))
+        tries = {_place(at): _replacements(document, at, detail) for at, detail in _located(document, error)}
+    value = _correct(model, document, tries)
+    return CorrectedDocument(value, problems, frozenset(tries))
+
+
+def _located(document: Document, error: ValidationError) -> list[tuple[Location, Any]]:
+    found = [(location(document, detail["loc"]), detail) for detail in details_of(error)]
+    return [((*at, "kind") if detail["type"].startswith("union_tag") else at, detail) for at, detail in found]
+
+
+def _place(at: Location) -> Location:
+    """A gate with a mistake is replaced whole."""
+    return at[:3] if at[:2] == GATES else at
+
+
+def _replacements(document: Document, at: Location, detail: Any) -> list[Any]:
+    """What may stand at a place, one after the other; None: nothing."""
+    if at[:2] == GATES and len(at) > 2:
+        return [NO_GATE]
+    stated = str(detail.get("ctx", {}).get("expected_tags", detail.get("ctx", {}).get("expected", "")))
+    words = [word.strip("' ") for word in stated.replace(" or ", ",").split(",") if word.strip("' ")]
+    meant = nearest(str(_at(document.data, at)), words)
+    return [None, *([meant] if meant else words[:1]), *STANDINS]
+
+
+def _correct(model: type[Model], document: Document, tries: Mapping[Location, list[Any]]) -> Model | None:
+    turn = dict.fromkeys(tries, 0)
+    while all(turn[at] < len(tries[at]) for at in tries):
+        data = deepcopy(document.data)
+        if not all(_put(data, at, tries[at][turn[at]]) for at in sorted(tries, key=len)):
+            return None
+        try:
+            return model.model_validate(data)
+        except ValidationError as error:
+            wrong = {_place(at) for at, _ in _located(document, error)}
+        again = {at for at in tries if any(other[: len(at)] == at[: len(other)] for other in wrong)}
+        if not again:
+            return None
+        turn = {at: turn[at] + (at in again) for at in turn}
+    return None
+
+
+def _put(data: Any, at: Location, value: Any) -> bool:
+    around = _at(data, at[:-1]) if at else None
+    if isinstance(around, dict):
+        around.pop(at[-1], None)
+        if value is not None:
+            around[at[-1]] = deepcopy(value)
+    elif isinstance(around, list) and isinstance(at[-1], int) and at[-1] < len(around):
+        around[at[-1]] = deepcopy(value)
+    else:
+        return False
+    return True
+
+
+def _at(data: Any, at: Location) -> Any:
+    for part in at:
+        inside = (isinstance(data, dict) and part in data) or (isinstance(data, list) and isinstance(part, int))
+        data = data[part] if inside else None
+    return data
+
+
+def follows(problem: Problem, places: Collection[Location]) -> bool:
+    """Whether a problem of meaning may be there only because these places of its file were changed."""
+    if any(_under(problem.where, place) for place in places):
+        return True
+    sections = {place[1] for place in places if len(place) > 1 and place[0] == "spec"}
+    if problem.code is Code.MECHANISM:
+        return bool(sections & {"mechanism", "privacy", "gates"})
+    if problem.where.startswith("spec.gates") and "mechanism" in sections:
+        return problem.code is Code.GATE or (
+            problem.code is Code.UNKNOWN_NAME and not problem.where.endswith(".measure")
+        )
+    unclear = any(len(place) < 3 and place[:1] != ("metadata",) for place in places)  # a section of another name
+    return unclear and problem.code in (Code.GATE, Code.NOT_PUBLIC)
+
+
+def _under(where: str, place: Location) -> bool:
+    stated = ".".join(map(str, place))
+    return where == stated or where.startswith(f"{stated}.") or not stated

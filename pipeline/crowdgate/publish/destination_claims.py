@@ -1,0 +1,92 @@
+"""Claims: which ledger publishes a release at a destination, settled before anybody is charged.
+
+Ledgers know nothing of each other, and two of them may be about to publish under one id at one place. The loser would
+be charged and stay committed for ever. So a claim, a file of the staging folder that names the ledger, is taken before
+the charge, and only the ledger that it names goes on. It is given back when nothing will be published and removed when
+the release is. That of a run that crashed stays with its ledger, whose later runs may go on with it.
+"""
+
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from crowdgate.errors import CrowdgateError, EnvironmentFault
+from crowdgate.publish.file_names import SCRATCH, STAGING
+from crowdgate.publish.locking import locked
+from crowdgate.system import permissions
+from crowdgate.system.fsync import fsync_path
+from crowdgate.system.regular_files import plain_file, read_bounded
+
+_PART = f"{SCRATCH}claim"
+_LEDGER = re.compile(r"([a-z0-9-]{1,40}-[0-9a-f]{8})\n")
+_LONGEST = 64
+
+
+def claim_file(root: Path, release_id: str) -> Path:
+    """Where the claim on a release of the destination `root` lies."""
+    return root / STAGING / f"{release_id.replace('/', '~')}.claim"
+
+
+def claim(root: Path, release_id: str, owner: str) -> None:
+    """Claim a release for the ledger `owner`, on disk when this returns; its own claim is as good as a new one.
+
+    Raises EnvironmentFault when another ledger has it, or it can't be written.
+    """
+    path = claim_file(root, release_id)
+    with locked(root, release_id) as staging:
+        part = staging / _PART
+        if part.is_dir():
+            raise EnvironmentFault(f"{part} is a folder, which no run makes; nothing was charged; remove it")
+        part.unlink(missing_ok=True)  # of a run that was killed: who claims holds the lock
+        try:
+            _write_new(part, f"{owner}\n".encode())
+            os.link(part, path)  # whole or not at all, and never over another
+        except FileExistsError:
+            if _holder(path) != owner:
+                raise EnvironmentFault(_conflict_text(root / release_id, path)) from None
+        finally:
+            part.unlink(missing_ok=True)
+        fsync_path(staging)
+
+
+def give_back(root: Path, release_id: str, owner: str, needed: Callable[[], bool] = lambda: False) -> None:
+    """Remove the ledger's own claim unless it is `needed`, which is asked under the lock.
+
+    Never raises a CrowdgateError: a claim that stays hinders no run of its own ledger.
+    """
+    path = claim_file(root, release_id)
+    if not os.path.lexists(path):
+        return
+    with suppress(CrowdgateError), locked(root, release_id) as staging:
+        if _holder(path) == owner and not needed():
+            path.unlink()
+            fsync_path(staging)
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    handle = permissions.open_file(path, os.O_WRONLY | os.O_EXCL, permissions.STAGING)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(handle)
+
+
+def _holder(path: Path) -> str | None:
+    """The ledger that a claim names; None for a file that names none."""
+    try:
+        with plain_file(path) as file:
+            named = _LEDGER.fullmatch(read_bounded(file, _LONGEST).decode(errors="replace"))
+    except OSError:
+        return None
+    return None if named is None else named[1]
+
+
+def _conflict_text(destination: Path, path: Path) -> str:
+    holder = _holder(path)
+    whose = "something that names no ledger" if holder is None else f"the ledger {holder}"
+    return (
+        f"{destination} is claimed by {whose}; nothing was charged; use another slot or destination. A claim whose run "
+        f"will never end (`crowdgate ledger show` of that ledger tells) is given up by removing {path}"
+    )

@@ -1,0 +1,31 @@
+"""Folders and files that are there after a power cut, too."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from crowdgate.errors import EnvironmentFault
+from crowdgate.system import permissions
+from crowdgate.system.fsync import fsync_path
+
+
+def make_folder(path: Path, access: permissions.Access = permissions.RELEASE) -> None:
+    """A folder that is on disk, with all around it: each is synced into its parent before anything is made in it.
+
+    One that is there is synced as well, since a run that was killed may have made it. Raises OSError.
+    """
+    if not path.is_dir():
+        make_folder(path.parent)
+        permissions.make_folder(path, access)
+    if os.access(path.parent, os.R_OK | os.W_OK):  # where nothing can be written, no run has made anything
+        fsync_path(path.parent)
+
+
+@contextmanager
+def faults(place: Path) -> Iterator[None]:
+    """Errors of the operating system as EnvironmentFault."""
+    try:
+        yield
+    except OSError as error:
+        raise EnvironmentFault(f"{place}: cannot publish there: {error.strerror or 'the destination exists'}") from None

@@ -1,0 +1,1 @@
+"""One release, from its files to its publication; and what stands in place of one: a simulated run."""

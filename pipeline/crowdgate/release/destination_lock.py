@@ -1,0 +1,46 @@
+"""A run and its claim on the destination: taken before the charge, given back where nothing is charged."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeVar
+
+from crowdgate.kind.run import Run
+from crowdgate.publish import destination_claims
+from crowdgate.publish.publisher import check_free
+
+T = TypeVar("T")
+Charging = Callable[[Run], T]
+
+
+def claim_destination(run: Run) -> Run:
+    """The same run, whose destination is free and nobody else's. Raises EnvironmentFault."""
+    destination_claims.claim(run.root, run.id, run.ledger.id)
+    try:
+        check_free(run.destination)  # whoever had the claim before may have published
+    except BaseException:
+        give_back_claim(run)
+        raise
+    return run
+
+
+def give_back_claim(run: Run) -> None:
+    """Give the claim back, unless the ledger has charged the release: then another run of it goes on."""
+    destination_claims.give_back(run.root, run.id, run.ledger.id, lambda: run.ledger.entry(run.id) is not None)
+
+
+def remove_claim(run: Run) -> None:
+    """Remove the claim of a release that the ledger has decided: it lies at the destination, or never will."""
+    destination_claims.give_back(run.root, run.id, run.ledger.id)
+
+
+def give_back_unless_charged(charge: Charging[T]) -> Charging[T]:
+    """The claim is given back where this step ends without a charge."""
+
+    @wraps(charge)
+    def charged(run: Run) -> T:
+        try:
+            return charge(run)
+        finally:
+            give_back_claim(run)
+
+    return charged

@@ -1,0 +1,36 @@
+"""A rehearsal in place of a release, where the policy says `enforcement: dry-run`: it reads no table of people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.planning.plan import bundle_of
+from crowdgate.release.enforcement import WORDS, is_dry_run
+
+if TYPE_CHECKING:
+    from crowdgate.kind.run import Request
+    from crowdgate.release.rehearsal.rehearse import RehearsalResult
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """How the rehearsal that stands in place of a release ended."""
+
+    rehearsed: RehearsalResult
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints: its outcome is never that of a release."""
+        return {**self.rehearsed.to_json(), "outcome": f"dry-run: {self.rehearsed.result.outcome}", "plain": WORDS}
+
+
+def dry_run(request: Request) -> DryRun | None:
+    """Rehearse in place of a release that is asked for, where its policy says so; None where it does not.
+
+    Its table, destination and ledger are not touched, also those that the request names. Raises as `rehearse` does.
+    """
+    if not is_dry_run(bundle_of(request.policy)):
+        return None
+    from crowdgate.release.rehearsal.rehearse import RehearsalRequest, rehearse
+
+    return DryRun(rehearse(RehearsalRequest(request.policy)))

@@ -1,0 +1,49 @@
+"""The private record of a release, for its curator: every opening is a line of the ledger before anything is shown."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from crowdgate.errors import LedgerRefused
+from crowdgate.ledger.access_log import RECORD_OPENED
+from crowdgate.ledger.ledger import Ledger
+from crowdgate.ledger.private import private_file, read_private
+
+
+@dataclass(frozen=True)
+class PrivateRecord:
+    """A private record that was opened. `committed`: the ledger holds its digest; without it the run was killed between
+    writing the record and telling the ledger."""
+
+    release_id: str
+    population: str
+    ledger: str
+    committed: bool
+    sections: dict[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        stated = {"outcome": "shown", "release_id": self.release_id, "ledger": self.ledger}
+        return {**stated, "committed": self.committed, "record": self.sections}
+
+
+def open_record(release_id: str, ledger: Ledger) -> PrivateRecord:
+    """Open the private record of a release, which is recorded first.
+
+    Raises LedgerRefused for a release that the ledger does not know or that read nothing, and where there is no record;
+    VerificationFailed for a record that is not what the ledger committed to. An error of the ledger shows nothing.
+    """
+    entry = ledger.entry(release_id)
+    if entry is None or not entry.reading:
+        raise LedgerRefused(f"{release_id} has no private record: no run of it in the ledger {ledger.id} read data")
+    path = private_file(ledger.path, ledger.id, release_id)
+    if not path.is_file():
+        raise LedgerRefused(f"{release_id} has no private record: it still runs, was stopped, or could not write it")
+    ledger.record(RECORD_OPENED, release_id, entry.private_commitment)
+    known = {line.commitment for line in ledger.journal() if line.subject == release_id}
+    sections, committed = read_private(path, {each for each in (*known, entry.private_commitment) if each})
+    return PrivateRecord(release_id, entry.population, ledger.id, committed, sections)
+
+
+def record_line(release_id: str) -> str:
+    """The line that every run prints which reads data, before it reads: it can tell nothing of what is read."""
+    return f"for the curator alone: crowdgate record show {release_id} (every opening is recorded)"

@@ -1,0 +1,161 @@
+"""Rehearse a policy: the whole run on rows of nobody, with a ledger of its own, and what it would take."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.errors import ConfigurationError, Crashed, EnvironmentFault, Problem
+from crowdgate.kind.run import Request, Result
+from crowdgate.ledger.private import FOLDER as PRIVATE
+from crowdgate.planning.budget_left import today
+from crowdgate.planning.plan import plan_policy
+from crowdgate.public_counts.figures import PriorSubject, read_prior
+from crowdgate.release.rehearsal.private_copy import copy_policy, isolated_environment
+from crowdgate.system.extras import RELEASE, need
+
+if TYPE_CHECKING:
+    from crowdgate.gate import Verdict
+    from crowdgate.kind.plan import Plan
+    from crowdgate.release.rehearsal.simulated_rows import SimulatedTable
+
+MOST_PEOPLE = 1_000_000
+"""People of a rehearsal unless more are asked for."""
+FOLDER = "rehearsals"
+
+
+@dataclass(frozen=True)
+class RehearsalRequest:
+    """What is rehearsed: a policy on rows of `people` (None: as many as its budget allows, at most a million), drawn
+    from a seed and perhaps from the counts of a release or public table; written to a new folder."""
+
+    policy: Path
+    people: int | None = None
+    source: Path | None = None
+    seed: int = 0
+    to: Path | None = None
+
+
+@dataclass(frozen=True)
+class RehearsalResult:
+    """How a rehearsal ended. `drawn_from` tells by column what its rows are drawn from; `seconds` and `cpu_seconds` are
+    those of the run alone, `mebibytes` the most memory that the process had."""
+
+    result: Result
+    verdicts: tuple[Verdict, ...]
+    folder: Path
+    people: int
+    drawn_from: Mapping[str, str]
+    seconds: float
+    cpu_seconds: float
+    mebibytes: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        from crowdgate import manifest
+
+        return {
+            **self.result.to_json(),
+            "outcome": f"rehearsed: {self.result.outcome}",
+            "verdicts": [manifest.verdict_json(found) for found in self.verdicts],
+            "people": self.people,
+            "drawn_from": dict(self.drawn_from),
+            "seconds": round(self.seconds, 3),
+            "cpu_seconds": round(self.cpu_seconds, 3),
+            "mebibytes": round(self.mebibytes, 1),
+        }
+
+
+def rehearse(asked: RehearsalRequest) -> RehearsalResult:
+    """Run a policy from its file to its end on rows that nobody has. No table of people and no ledger is touched.
+
+    All gates are measured, also those whose figures of a real run nobody sees: the rows are public. Raises a
+    CrowdgateError where a release would, but for what the real ledger alone knows.
+    """
+    from crowdgate.release.rehearsal.simulated_rows import simulate_rows
+
+    need(RELEASE, "rehearse")
+    plan = plan_policy(asked.policy)
+    people = _people(plan, asked.people)
+    folder = _folder(plan, asked.to)
+    made: SimulatedTable = simulate_rows(plan.bundle.contract, _prior(plan, people, asked.source), people, asked.seed)
+    with tempfile.TemporaryDirectory(prefix="crowdgate-rehearsal-") as scratch, isolated_environment():
+        root = Path(scratch).resolve()
+        policy, table = copy_policy(plan.bundle, root), root / "rows.parquet"
+        _write(made, table)
+        try:
+            return _run(Request(policy, today(), table, folder), people, made)
+        except Crashed:
+            reason = _failure_reason(root)
+        raise Crashed(f"the rehearsal crashed, and so would a release: {reason}; nothing was charged")
+
+
+def _failure_reason(root: Path) -> str:
+    """What the run's own private record says: its rows are nobody's, and its folder is deleted."""
+    for path in root.rglob(f"{PRIVATE}/*.json"):
+        with suppress(ValueError, KeyError):
+            return str(json.loads(path.read_bytes())["reason"])
+    return "its reason could not be written"
+
+
+def _run(request: Request, people: int, made: SimulatedTable) -> RehearsalResult:
+    from crowdgate.ledger.key import draw_key
+    from crowdgate.release.release import release
+
+    before, cpu = perf_counter(), _cpu()
+    result: Result = release(request, draw_key)
+    spent = perf_counter() - before, _cpu() - cpu
+    assert request.to is not None, "it is always given"
+    return RehearsalResult(result, result.verdicts, request.to, people, made.drawn_from, *spent, _most_memory())
+
+
+def _write(made: SimulatedTable, path: Path) -> None:
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(made.table, path, row_group_size=1 << 17)
+
+
+def _prior(plan: Plan, people: int, source: Path | None) -> Any:
+    """What is known of every attribute that rows need, for so many people."""
+    contract = plan.bundle.contract
+    levels = {
+        each.name: each.hierarchy.levels[0]
+        for each in contract.attributes
+        if each.domain is not None and each.hierarchy is not None
+    }
+    return read_prior(replace(PriorSubject.of_plan(plan), levels=levels, people=people), source).prior
+
+
+def _people(plan: Plan, stated: int | None) -> int:
+    bound = plan.bundle.budget.spec.people
+    if stated is not None and not 1 <= stated <= bound:
+        expected = f"from 1 to {bound}, the budget's bound on people"
+        raise ConfigurationError(Problem("command line", None, "--people", str(stated), expected, str(bound)))
+    return min(bound, MOST_PEOPLE) if stated is None else stated
+
+
+def _folder(plan: Plan, to: Path | None) -> Path:
+    if to is None:
+        own = plan.bundle.root / FOLDER / plan.bundle.policy.metadata.name
+        return next(folder for at in range(1, sys.maxsize) if not (folder := own / str(at)).exists())
+    if to.exists():
+        raise EnvironmentFault(f"{to} exists; a rehearsal is written to a new folder")
+    return to.resolve()
+
+
+def _cpu() -> float:
+    """Of this process and of those that it waited for."""
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+def _most_memory() -> float:
+    """In MiB; macOS counts in bytes, Linux in KiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)

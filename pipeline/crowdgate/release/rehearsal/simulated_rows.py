@@ -1,0 +1,134 @@
+"""Rows of nobody, drawn from what is public of a contract: its domains, margins and joint counts, or a release.
+
+Attributes that are counted together are drawn together, as many as a fitted table can hold; all others by themselves,
+from their public margins, or, without any, each value as often as the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crowdgate.limits import MOST_CELLS_FITTED
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from crowdgate.contracts.contract import Attribute, Contract
+    from crowdgate.domain import Codes
+    from crowdgate.hierarchy import Level
+    from crowdgate.kind.forecast import Floats
+    from crowdgate.kind.prior import Prior
+
+TOGETHER = "the counts, together with"
+MARGINS = "public margins, by itself"
+EVENLY = "every value as often: nothing is known"
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedTable:
+    """A table, and by column in words what it was drawn from."""
+
+    table: pa.Table
+    drawn_from: Mapping[str, str]
+
+
+def simulate_rows(contract: Contract, prior: Prior, people: int, seed: int) -> SimulatedTable:
+    """Rows of so many people: one each, or, where a contract allows several, from one to as many at random. Of
+    those who are in an inherited sample, which coins decide."""
+    import pyarrow as pa
+
+    random = np.random.default_rng(seed)
+    persons = _persons(contract, people, random)
+    columns: dict[str, object] = {}
+    said: dict[str, str] = {}
+    for group in _groups(contract, prior):
+        weights = _weights(group, contract, prior)
+        cells = np.unravel_index(random.choice(weights.size, len(persons), p=weights.reshape(-1)), weights.shape)
+        for (name, level), codes in zip(group.items(), cells, strict=True):
+            columns[name] = _texts(contract.by_name[name], level, np.asarray(codes), random)
+            said[name] = _origin_text(name, group, prior)
+    if contract.unit.person is not None:
+        columns[contract.unit.person] = pa.array([f"nobody-{at}" for at in persons.tolist()])
+    return SimulatedTable(pa.table(columns), said)
+
+
+def _persons(contract: Contract, people: int, random: np.random.Generator) -> Codes:
+    each = np.ones(people, dtype=np.int64)
+    if contract.unit.person is not None:
+        each = random.integers(1, contract.unit.rows, people, endpoint=True)
+    if contract.sample is not None:
+        each[random.random(people) >= float(contract.sample.beta)] = 0
+    return np.repeat(np.arange(people, dtype=np.int32), each)
+
+
+def _groups(contract: Contract, prior: Prior) -> Iterator[dict[str, Level]]:
+    """Attributes with a domain, each at the finest level that anything is known of; those that are counted together
+    side by side, while their cells are few enough."""
+    group: dict[str, Level] = {}
+    for each in contract.attributes:
+        if each.domain is None:
+            continue
+        own = {each.name: _level(each.name, prior)}
+        if not prior.is_counted(each.name):
+            yield own
+        elif prod(map(len, (*group.values(), *own.values()))) <= MOST_CELLS_FITTED:
+            group |= own
+        else:
+            yield group
+            group = own
+    if group:
+        yield group
+
+
+def _level(name: str, prior: Prior) -> Level:
+    levels = prior.levels(name)
+    return next((level for level in levels if prior.shares(name, level) is not None), levels[0])
+
+
+def _weights(group: Mapping[str, Level], contract: Contract, prior: Prior) -> Floats:
+    """The share of every combination: none of one that the contract's own rules refuse."""
+    joint = prior.joint(group)
+    found = np.ones(tuple(map(len, group.values()))) if joint is None else joint.people
+    allowed = np.asarray(1.0)
+    for name, level in group.items():
+        may = _allowed(contract.by_name[name])
+        some = np.bincount(level.of_values[: len(may)], weights=may, minlength=len(level))
+        allowed = np.multiply.outer(allowed, some > 0)
+    kept = found * allowed if (found * allowed).any() else allowed
+    return np.asarray(kept / kept.sum(), dtype=np.float64)
+
+
+def _allowed(attribute: Attribute) -> Floats:
+    """By value 1, or 0 for one that a row rule refuses."""
+    domain = attribute.domain
+    assert domain is not None, "asked before"
+    if attribute.accepted is None:
+        return np.ones(len(domain))
+    return np.asarray(np.bincount(domain.values, weights=attribute.accepted) > 0, dtype=np.float64)
+
+
+def _texts(attribute: Attribute, level: Level, codes: Codes, random: np.random.Generator) -> object:
+    """Cells as text, each a value of its code, one as often as the other: a label is read as its own value."""
+    import pyarrow as pa
+
+    domain, values = attribute.domain, np.empty(len(codes), dtype=np.int32)
+    assert domain is not None, "asked before"
+    may = _allowed(attribute) > 0
+    for code in np.unique(codes):
+        here = codes == code
+        values[here] = random.choice(np.flatnonzero((level.of_values[: len(may)] == code) & may), here.sum())
+    return pa.DictionaryArray.from_arrays(pa.array(values), pa.array(list(domain.labels)))
+
+
+def _origin_text(name: str, group: Mapping[str, Level], prior: Prior) -> str:
+    others = [other for other in group if other != name]
+    if prior.is_counted(name):
+        counts = f"{TOGETHER} {', '.join(others)}" if others else "the counts, by itself"
+        level, exact = group[name], prior.levels(name)[0]
+        return counts if len(level) == len(exact) else f"{counts}, at {level.name!r}: every value in it as often"
+    return EVENLY if prior.attributes[name].margins is None else MARGINS

@@ -1,0 +1,242 @@
+"""One release: prepare, reserve, read, protect, judge, then stage and publish, or withhold.
+
+Nothing is charged before the destination is tried out and claimed, and nothing is read before the ledger has reserved
+the whole cost. From the first read on, a run is charged whatever its
+end, and any stop shows one public word; the reason goes to the private record. Nothing is published before the ledger
+has committed to its digest, so the same id never draws or publishes twice.
+"""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+
+from crowdgate.audit.evidence import evidence
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.gate import is_withheld, verdict
+from crowdgate.kind.kind import ProtectedCandidate
+from crowdgate.kind.randomness import KeyedRandomness, Randomness
+from crowdgate.kind.run import CommittedRelease, CountedTable, JudgedCandidate, Request, ReservedRun, Result, Run
+from crowdgate.ledger.ledger import ChargeRequest, Spend, State
+from crowdgate.ledger.private import write_private
+from crowdgate.planning.anchors import destinations_of, refuse_unanchored
+from crowdgate.planning.budget_values import budget_of
+from crowdgate.planning.catalogue import write_signed_catalogue
+from crowdgate.planning.crash_guard import after_reading
+from crowdgate.planning.decisions import check_decisions, require_known_decisions
+from crowdgate.planning.destinations import refuse_taken_destination
+from crowdgate.planning.gate_verdicts import any_withholds, judge_static
+from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.planning.plan import bundle_of, plan_release
+from crowdgate.planning.register_counts import counted_register
+from crowdgate.policy.policy import parse_slot, release_id, version_of
+from crowdgate.publish import publisher
+from crowdgate.publish.trial_publication import probe
+from crowdgate.release import staging
+from crowdgate.release.destination_lock import claim_destination, give_back_unless_charged, remove_claim
+from crowdgate.release.enforcement import refuse_dry_run
+from crowdgate.release.resume import committed_folders, resume_release
+from crowdgate.release.slot_day import waiver_day
+from crowdgate.sampling import SecretKey
+from crowdgate.sources import open_source
+from crowdgate.sources.counting import CountingTask, Executor, count_table, histograms, serial
+from crowdgate.sources.engine import engine
+from crowdgate.sources.ingested import ingestion_figures, units
+from crowdgate.sources.rules import Ask, row_rules_hold, run_rules
+from crowdgate.system.arrow_without_pandas import use_arrow_without_pandas
+from crowdgate.system.extras import EXPECTATIONS, RELEASE, need
+from crowdgate.system.regular_files import is_url
+
+Progress = Callable[[int, int], None]
+"""(bytes read, bytes in all)."""
+Announce = Callable[[str], None]
+"""Told the id of a release that is about to read data."""
+_WITHHELD = "Nothing was published: a rule that must hold does not."
+_UNSPENT = "Nothing was read, and nothing is spent."
+_SPENT = "The table was read, so what the release costs stays spent."
+
+
+def release(
+    request: Request,
+    draw_key: Callable[[], SecretKey],
+    progress: Progress | None = None,
+    announce: Announce | None = None,
+) -> Result:
+    """Run one release from its policy file to its end. Raises a CrowdgateError when it can't end in a verdict."""
+    run = prepare(request)
+    if isinstance(run, Result):
+        return run
+    reserved = reserve(run)
+    if isinstance(reserved, Result):
+        return reserved
+    ready = conclude(reserved, draw_key(), progress, announce)
+    return ready if isinstance(ready, Result) else publish(reserved, ready)
+
+
+def conclude(
+    reserved: ReservedRun, key: SecretKey, progress: Progress | None = None, announce: Announce | None = None
+) -> CommittedRelease | Result:
+    """Everything between reading and the ledger's commitment: a staged release, or a withheld one."""
+    if announce is not None:
+        announce(reserved.run.id)
+    randomness = KeyedRandomness(key)
+    found = read(reserved, key, _executor(reserved.run, progress))
+    judged = judge(reserved, found, protect(reserved, found, randomness), randomness)
+    end = withhold if is_withheld(judged.verdicts) else stage
+    return end(reserved, found, judged)
+
+
+def prepare(request: Request) -> Run | Result:
+    """Check policy, ledger, destination and the input's form; report the recorded end of a release that ran before."""
+    need(RELEASE, "release")
+    bundle = bundle_of(request.policy)
+    refuse_dry_run(bundle)
+    _refuse_urls(request)
+    others = check_decisions(bundle.root, bundle.contract, bundle.budget, request.ledger).problems
+    plan = plan_release(bundle, others)
+    for rule in bundle.contract.engine_rules:
+        need(EXPECTATIONS, rule.name, str(bundle.contract.files[0]))
+    slot = parse_slot(request.slot)
+    name = release_id(bundle.policy, slot)
+    root = (request.to or bundle.root / bundle.policy.spec.publish.to).resolve()
+    ledger = ledger_at(bundle.root, request.ledger, bundle.budget.spec.ledger)
+    refuse_taken_destination(bundle, request.to, ledger.path)
+    ledger.check(bundle.contract.id, budget_of(bundle), version_of(bundle.policy), bundle.digest)
+    refuse_unanchored(ledger, [root, *destinations_of(ledger, [bundle.root])], request.anchors)
+    require_known_decisions(bundle.root, bundle.contract, ledger)
+    entry = ledger.entry(name)
+    if entry is not None and not entry.lease:
+        return resume_release(plan, ledger, entry, root)
+    publisher.check_free(root / name)
+    probe(root, root / name)
+    publisher.sweep(root, ledger.id, lambda: committed_folders(ledger, root))
+    staging.check_manifest_fits(plan, name, slot)
+    use_arrow_without_pandas()
+    source = open_source(bundle.contract, plan.columns, request.input)
+    register, known = counted_register(plan), evidence(plan, ledger, slot)
+    run = (plan, slot, name, ledger, source, root, root / name, request.holder or secrets.token_hex(8))
+    return claim_destination(Run(*run, known.audits, known.records, register))
+
+
+def _refuse_urls(request: Request) -> None:
+    for option, path in (("--input", request.input), ("--to", request.to)):
+        if path is not None and is_url(str(path)):
+            expected = "a file or folder of this machine"
+            raise ConfigurationError(Problem("command line", None, option, f"the URL {str(path)!r}", expected))
+
+
+@give_back_unless_charged
+def reserve(run: Run) -> ReservedRun | Result:
+    """Charge the whole release to its population, and judge the gates that read no data."""
+    bundle, guarantee = run.plan.bundle, run.plan.guarantee
+    stated = budget_of(bundle)
+    spend = Spend(guarantee.epsilon, guarantee.delta)
+    sample = None if bundle.contract.sample is None else bundle.contract.sample.name
+    asked = ChargeRequest(
+        run.id, bundle.digest, bundle.contract.id, stated, spend, sample, version_of(bundle.policy), run.holder
+    )
+    charge = run.ledger.reserve(asked)
+    try:
+        claim_destination(run)  # another run of this ledger may have given it back until it saw the charge
+        budget = run.ledger.check(bundle.contract.id, stated)
+        facts = run.plan.static(
+            budget.people, (budget.cap.epsilon, budget.cap.delta), (charge.spent.epsilon, charge.spent.delta)
+        )
+        static = replace(facts, audits=run.audits)
+        verdicts = judge_static(run.plan, static, waiver_day(run.slot, charge.line))
+        informed = run.ledger.informed(bundle.contract.population, bundle.digest, charge.line.number)
+    except BaseException:
+        run.ledger.void(run.id, charge.number)  # nothing was read
+        raise
+    if any_withholds(verdicts):
+        run.ledger.void(run.id, charge.number)
+        return Result("withheld", run.id, None, guarantee, tuple(verdicts), f"{_WITHHELD} {_UNSPENT}")
+    return ReservedRun(run, charge, static, tuple(verdicts), informed)
+
+
+def _executor(run: Run, progress: Progress | None) -> Executor:
+    total = sum(part.size for part in run.source.parts)
+    return serial(None if progress is None else lambda done: progress(done, total))
+
+
+def read(reserved: ReservedRun, key: SecretKey, executor: Executor) -> CountedTable:
+    """Begin to read, which the ledger refuses to a run whose lease was given back, and count the table."""
+    with engine(reserved.run.plan.bundle.contract.engine_rules) as ask:
+        reserved.run.ledger.begin_reading(reserved.run.id, reserved.charge.number)
+        return count(reserved, key, executor, ask)
+
+
+@after_reading
+def count(reserved: ReservedRun, key: SecretKey, executor: Executor, ask: Ask) -> CountedTable:
+    """Count the table once in the views of its kind; bad rows are invalid or dropped, never a refusal."""
+    run, contract = reserved.run, reserved.run.plan.bundle.contract
+    task = CountingTask(contract, run.plan.columns, run.plan.protection.views(), run.plan.watched)
+    total = count_table(run.source, task, executor)
+    values = total.facts.values(contract)
+    rules = run_rules(contract, total.facts.distinct(contract, task.columns), values, ask)
+    if task.columns and not row_rules_hold(rules):
+        raise AssertionError("a row rule of the contract does not hold after cleaning")
+    ingested = staging.guarded(lambda: ingestion_figures(total, task))
+    return CountedTable(histograms(total, task, key), units(total, task), ingested, dict(values), rules)
+
+
+@after_reading
+def protect(reserved: ReservedRun, found: CountedTable, randomness: Randomness) -> ProtectedCandidate:
+    """Apply the mechanism with fresh coins and noise, and choose the levels where the policy leaves them open."""
+    return reserved.run.plan.protection.protect(reserved.static, found.views, randomness)
+
+
+@after_reading
+def judge(
+    reserved: ReservedRun, found: CountedTable, protected: ProtectedCandidate, randomness: KeyedRandomness
+) -> JudgedCandidate:
+    """Measure what the remaining gates ask for, and judge it."""
+    made, of = protected.candidate, reserved.run.register
+    register = None if of is None else of.at(made.static.levels)
+    day = waiver_day(reserved.run.slot, reserved.charge.line)
+    candidate = replace(made, input=found.input, noise=randomness.noise, register=register)
+    verdicts = [
+        verdict(rule, measure, measure.of_candidate(candidate, rule), candidate.static, day)
+        for rule, measure in reserved.run.plan.gates
+        if measure.of_candidate is not None
+    ]
+    return JudgedCandidate(protected, (*reserved.verdicts, *verdicts), randomness.key.injected)
+
+
+@after_reading
+def withhold(reserved: ReservedRun, found: CountedTable, judged: JudgedCandidate) -> Result:
+    """Record that nothing is published."""
+    run = reserved.run
+    record = staging.private_record("withheld", run.plan, found, judged)
+    commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
+    run.ledger.commit(run.id, State.WITHHELD, None, None, commitment, reserved.charge.number)
+    remove_claim(run)
+    return Result(
+        "withheld", run.id, None, run.plan.guarantee, judged.verdicts, f"{_WITHHELD} {_SPENT}{_register_text(run)}"
+    )
+
+
+def _register_text(run: Run) -> str:
+    return "" if run.register is None else f" {run.register.words}"
+
+
+@after_reading
+def stage(reserved: ReservedRun, found: CountedTable, judged: JudgedCandidate) -> CommittedRelease:
+    """Write the release where only its owner sees it, and commit the ledger to its digest."""
+    run, written = reserved.run, staging.ReleaseContents(reserved, judged, reserved.run.ledger.signer)
+    staged = publisher.stage(run.staged, run.slot, written.writers(), written.seal)
+    record = staging.private_record("published", run.plan, found, judged)
+    commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
+    digest, number = staged.manifest_digest, reserved.charge.number
+    run.ledger.commit(run.id, State.COMMITTED, digest, run.place, commitment, number)
+    return CommittedRelease(staged, judged.verdicts)
+
+
+def publish(reserved: ReservedRun, ready: CommittedRelease) -> Result:
+    """Move the committed release to its destination."""
+    run = reserved.run
+    publisher.publish(ready.staged, run.destination)
+    run.ledger.published(run.id, reserved.charge.number)
+    remove_claim(run)
+    write_signed_catalogue(run.root, run.plan.bundle.root, run.ledger)
+    plain = f"{run.plan.plain(reserved.static)[0]}{_register_text(run)}"
+    return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts, plain)

@@ -1,0 +1,56 @@
+"""The end of a release that ran before: reported, completed from its staged bytes, spent or lost."""
+
+from pathlib import Path
+
+from crowdgate.errors import CrowdgateError, LedgerRefused
+from crowdgate.kind.plan import Plan
+from crowdgate.kind.run import Result
+from crowdgate.ledger.ledger import Entry, Ledger, State
+from crowdgate.planning.catalogue import write_signed_catalogue
+from crowdgate.publish import destination_claims, publisher
+from crowdgate.publish.file_names import STAGING
+
+
+def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Result:
+    """The end of a release that ran before; publishes what was committed and not yet moved. `here` is the destination
+    that is asked for now."""
+    if entry.policy_digest != plan.bundle.digest:
+        raise LedgerRefused(f"{entry.release_id} was used with other policy files; use a new version or slot")
+    slot = entry.release_id.rpartition("/")[2]
+    if entry.state is State.WITHHELD:
+        destination_claims.give_back(here, entry.release_id, ledger.id)
+        plain = f"Already withheld on {slot}: nothing was published, and it is not run again."
+        return Result("withheld", entry.release_id, None, plan.guarantee, (), plain, repeated=True)
+    if entry.state is State.RESERVED or entry.manifest_digest is None or entry.destination is None:
+        message = f"{entry.release_id} has started and not ended: it crashed or still runs; use a new slot"
+        raise LedgerRefused(message, "spent")
+    destination = plan.bundle.root / entry.destination
+    root = destination.parents[entry.release_id.count("/")]
+    if not publisher.is_complete(destination, entry.manifest_digest):
+        if entry.state is State.PUBLISHED:
+            raise LedgerRefused(f"{entry.release_id} was published and its files are lost or changed", "lost")
+        _publish_staged(root, ledger.id, entry.release_id, entry.manifest_digest)
+    if entry.state is State.COMMITTED:
+        publisher.sync_destination(destination, root / STAGING)
+        ledger.published(entry.release_id, entry.number)
+    destination_claims.give_back(root, entry.release_id, ledger.id)
+    write_signed_catalogue(root, plan.bundle.root, ledger)
+    plain = f"Already published on {slot}; nothing more is spent."
+    return Result("published", entry.release_id, destination, plan.guarantee, (), plain, repeated=True)
+
+
+def _publish_staged(root: Path, owner: str, release_id: str, digest: str) -> None:
+    """Publish what was committed, unless the run that committed it does so at this moment."""
+    try:
+        staged = publisher.recover(publisher.staged_folder(root, owner, release_id), digest)
+        destination_claims.claim(root, release_id, owner)
+        publisher.publish(staged, root / release_id)
+    except CrowdgateError:
+        if not publisher.is_complete(root / release_id, digest):
+            raise
+
+
+def committed_folders(ledger: Ledger, root: Path) -> set[str]:
+    """Names of the staging folders that hold committed releases."""
+    committed = (entry for entry in ledger.entries() if entry.state is State.COMMITTED)
+    return {publisher.staged_folder(root, ledger.id, entry.release_id).name for entry in committed}

@@ -1,0 +1,158 @@
+"""What is written of a release of any kind: its files, the manifest, and the curator's private record."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any, BinaryIO
+
+from pydantic import ValidationError
+
+from crowdgate import manifest
+from crowdgate.anonymity.predict.planned_release import observed_and_expected
+from crowdgate.attachments import ATTACHMENTS
+from crowdgate.candidate import Cost, Static
+from crowdgate.errors import Code, ConfigurationError, Problem
+from crowdgate.formats import FORMATS
+from crowdgate.formats.byte_compare import Writer
+from crowdgate.gate import verdict
+from crowdgate.history.past_runs import settings
+from crowdgate.kind.attachment import Context
+from crowdgate.kind.kind import PublishedContents
+from crowdgate.kind.plan import Plan
+from crowdgate.kind.run import CountedTable, JudgedCandidate, ReservedRun
+from crowdgate.manifest import FileFields, GateFields, Manifest
+from crowdgate.manifest.values import ManifestFields
+from crowdgate.measures.expected_classes import joint_tables
+from crowdgate.signing.keys import SigningKey
+
+
+class ReleaseContents:
+    """All that is published of a judged release."""
+
+    def __init__(self, reserved: ReservedRun, judged: JudgedCandidate, signer: SigningKey | None) -> None:
+        self.reserved, self.judged, self.signer = reserved, judged, signer
+        bundle = reserved.run.plan.bundle
+        self.held: PublishedContents = judged.protected.published(bundle.contract)
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """The manifest before the files are written."""
+        plan, run = self.reserved.run.plan, self.reserved.run
+        place = self.reserved.charge.line
+        return plan.protection.kind.manifest_model.model_validate({
+            **manifest.Manifest.constants,
+            **_identity_fields(plan, run.id, run.slot),
+            "policyDigest": plan.bundle.digest,
+            "ledger": manifest.PlaceFields(id=run.ledger.id, line=place.number, digest=place.digest),
+            "facts": _facts(plan, self.reserved.static, self.reserved.informed),
+            "estimand": _estimand(plan),
+            "mechanism": self.judged.protected.mechanism(),
+            "guarantee": _guarantee_fields(plan, self.reserved.static),
+            "verdicts": tuple(GateFields.of_verdict(found) for found in self.judged.verdicts if found.public),
+            "data": self.held.data(),
+            "formats": tuple(plan.bundle.policy.spec.publish.formats),
+            "files": {},
+            "key": "injected" if self.judged.injected else "operating system",
+            "software": manifest.SoftwareFields(crowdgate=version("crowdgate"), pyarrow=version("pyarrow")),
+        })  # fmt: skip
+
+    def writers(self) -> dict[str, Writer]:
+        """The published files: what the kind makes in the policy's formats, and the attachments."""
+        formats = {name: FORMATS[name] for name in self.manifest.formats}
+        run, levels = self.reserved.run, self.judged.protected.candidate.static.levels
+        register = None if run.register is None else run.register.written(levels)
+        page = self.held.page(self.manifest)
+        context = Context(manifest=self.manifest, page=page, audits=run.audit_records, register=register)
+        made = {name: each.make(context) for name, each in ATTACHMENTS.items() if not each.closing}
+        attached = {name: _writer(data) for name, data in made.items() if data is not None}
+        return {**self.held.files(self.manifest, formats), **attached}
+
+    def seal(self, files: Mapping[str, FileFields]) -> dict[str, bytes]:
+        """The manifest with the files, and what is made of it."""
+        said = self.manifest.model_copy(update={"files": dict(files)})
+        context = Context(manifest=said, sealed=said.sealed(), signer=self.signer)
+        made = {name: each.make(context) for name, each in ATTACHMENTS.items() if each.closing}
+        return {manifest.NAME: context.sealed, **{name: data for name, data in made.items() if data is not None}}
+
+
+def check_manifest_fits(plan: Plan, release_id: str, slot: str) -> None:
+    """Everything that a manifest will say and that is known before reading must fit into one: after reading a fault
+    would be a crash. Raises ConfigurationError."""
+    try:
+        _identity_fields(plan, release_id, slot)
+        _facts(plan, plan.first_release_facts(), informed=True)
+        _estimand(plan)
+        plan.protection.parameters()
+        _guarantee_fields(plan, plan.first_release_facts())
+        for rule, measure in plan.gates:
+            GateFields.of_verdict(verdict(rule, measure, None))
+    except ValidationError as error:
+        found = error.errors(include_input=False, include_url=False)[0]
+        place, file = ".".join(map(str, found["loc"])), str(plan.bundle.document.path)
+        raise ConfigurationError(
+            Problem(file, None, place, "what no manifest can hold", found["msg"], code=Code.VALUE)
+        ) from None
+
+
+def _identity_fields(plan: Plan, release_id: str, slot: str) -> dict[str, ManifestFields]:
+    metadata, contract = plan.bundle.policy.metadata, plan.bundle.contract
+    return {
+        "release": manifest.ReleaseFields(id=release_id, policy=metadata.name, version=metadata.version, slot=slot),
+        "about": manifest.AboutFields(description=metadata.description, owner=metadata.owner),
+        "contract": manifest.ContractFields(id=contract.id, version=contract.version, population=contract.population),
+    }
+
+
+def _facts(plan: Plan, static: Static, informed: bool) -> manifest.FactsFields:
+    """The public facts that the gates were judged by: margins of what no joint counts tell."""
+    read = plan.expected_of(static.levels)
+    joint = joint_tables(static, read)
+    alone = [name for name in static.levels if name in read and not any(name in each.names for each in joint)]
+    margins = {name: known for name in alone if (known := static.margins(name)) is not None}
+    return manifest.FactsFields(
+        people=static.people, rows_per_unit=static.rows_per_unit, margins=margins,
+        joint=tuple(map(manifest.JointFields.of, joint)) or None,
+        budget=_cost(static.budget), spent=_cost(static.spent), informed=True if informed else None,
+    )  # fmt: skip
+
+
+def _guarantee_fields(plan: Plan, static: Static) -> manifest.GuaranteeFields:
+    return manifest.GuaranteeFields.of(plan.guarantee, tuple(plan.guarantee_text()), plan.plain(static))
+
+
+def _estimand(plan: Plan) -> manifest.EstimandFields:
+    return manifest.EstimandFields.of_contract(plan.bundle.contract, plan.columns)
+
+
+def _cost(pair: Cost) -> manifest.CostFields:
+    return manifest.CostFields(epsilon=pair[0], delta=pair[1])
+
+
+def _writer(data: bytes) -> Writer:
+    def write(into: BinaryIO) -> None:
+        into.write(data)
+
+    return write
+
+
+def private_record(outcome: str, plan: Plan, found: CountedTable, judged: JudgedCandidate) -> dict[str, Any]:
+    """The private record."""
+    candidate = judged.protected.candidate
+    return {
+        "outcome": outcome,
+        "settings": settings(plan),
+        "verdicts": [manifest.json_fields(GateFields.of_verdict(each)) for each in judged.verdicts],
+        "rules": [{"rule": rule.name, "kind": rule.kind, "passed": rule.passed} for rule in found.rules],
+        "facts": found.facts,
+        "ingestion": found.ingested,
+        **{name: guarded(make) for name, make in judged.protected.private(found.views).items()},
+        "prediction": guarded(lambda: observed_and_expected(plan, candidate, found.views)),
+    }
+
+
+def guarded(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Figures for the curator; a fault in them must not decide how a release ends, which everybody sees."""
+    try:
+        return make()
+    except Exception as fault:
+        return {"fault": type(fault).__name__}

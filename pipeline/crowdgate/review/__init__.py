@@ -1,0 +1,1 @@
+"""For policy owners: check, explain, compare, replay, try and write policies. No table of people is read."""

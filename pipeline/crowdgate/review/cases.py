@@ -1,0 +1,217 @@
+"""Try the cases of a policy: does each end as its file says?"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.candidate import Measurement
+from crowdgate.documents.yaml_text import YAML, read_document
+from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, Problem, nearest
+from crowdgate.gate import Outcome, Verdict, gate_text, is_withheld, verdict
+from crowdgate.planning.plan import plan_policy
+from crowdgate.policy.cases import Case, PolicyCases
+from crowdgate.policy.files import working_copy
+from crowdgate.policy.parsing import parse
+
+if TYPE_CHECKING:
+    from crowdgate.candidate import Static
+    from crowdgate.documents.yaml_text import Document, Location
+    from crowdgate.kind.plan import Plan
+    from crowdgate.measures import Measure
+    from crowdgate.policy.cases import MeasuredNumber
+    from crowdgate.policy.policy import GateRule
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """A case as it ended: `differences` says in words what is not as expected (none: the case holds). `verdicts` are
+    those of the gates that were judged, `assumed` the gates that were taken to pass, since the case gives no number."""
+
+    file: Path
+    line: int | None
+    policy: str
+    name: str
+    outcome: str
+    verdicts: tuple[Verdict, ...]
+    differences: tuple[str, ...]
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether all is as expected."""
+        return not self.differences
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        gates = {found.gate: str(found.outcome) for found in self.verdicts}
+        return {
+            "file": str(self.file),
+            "line": self.line,
+            "policy": self.policy,
+            "case": self.name,
+            "holds": self.holds,
+            "outcome": self.outcome,
+            "gates": gates,
+            "taken_to_pass": list(self.assumed),
+            "differences": list(self.differences),
+        }
+
+
+def files_of(paths: list[Path]) -> list[Path]:
+    """The files of cases that are named, and those in the folders that are. Raises EnvironmentFault for none."""
+    found = [file for path in paths for file in (_below(path) if path.is_dir() else [path])]
+    if not found:
+        raise EnvironmentFault(f"no file of cases (*.yaml, *.yml) in {', '.join(map(str, paths))}")
+    return found
+
+
+def _below(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*")) if path.suffix in YAML]
+
+
+@dataclass(frozen=True, eq=False)
+class CaseSuite:
+    """A file of cases, its policy and that one's plan, and the words of each gate by what a case may call it."""
+
+    document: Document
+    file: PolicyCases
+    policy: Path
+    plan: Plan
+    names: Mapping[str, str]
+
+
+def read_cases(file: Path) -> CaseSuite:
+    """The cases of a file. Raises ConfigurationError for a wrong file, and for a policy that is wrong."""
+    document = read_document(file)
+    stated = parse(PolicyCases, document)
+    policy = _policy(document, stated.spec.policy)
+    plan = plan_policy(policy)
+    names = _names(plan)
+    problems = [*_unknown(document, stated, names), *_repeated(document, stated)]
+    problems += [*_measured_twice(document, stated, names), *_too_many(document, stated, plan)]
+    if problems:
+        raise ConfigurationError(problems)
+    return CaseSuite(document, stated, policy, plan, names)
+
+
+def case_results(file: Path) -> Iterator[CaseResult]:
+    """Every case of a file, as it ends. Raises ConfigurationError as `read_cases` does."""
+    read = read_cases(file)
+    for at, case in enumerate(read.file.spec.cases):
+        outcome, verdicts, assumed = _case_outcome(read.plan, read.policy, case, read.names)
+        differences = tuple(_differences(case, outcome, verdicts, read.names))
+        line = read.document.lines.get(("spec", "cases", at))
+        yield CaseResult(file, line, read.file.spec.policy, case.name, outcome, verdicts, differences, assumed)
+
+
+def _policy(document: Document, name: str) -> Path:
+    """The policy of that name. Raises ConfigurationError for none."""
+    folder = working_copy(document.path) / "policies"
+    if not (folder / name).is_file():
+        known = sorted(path.name for path in folder.glob("*.yaml"))
+        found, expected = f"no policy {name!r}", f"a file of policies/: {', '.join(known)}"
+        at = ("spec", "policy")
+        raise ConfigurationError(document.problem(at, found, expected, nearest(name, known), Code.UNKNOWN_NAME))
+    return folder / name
+
+
+def _names(plan: Plan) -> Mapping[str, str]:
+    """By what a case may call a gate its words: these, and the measure where one gate alone has it."""
+    count = Counter(rule.measure for rule, _ in plan.gates)
+    words = {gate_text(rule): gate_text(rule) for rule, _ in plan.gates}
+    return words | {rule.measure: gate_text(rule) for rule, _ in plan.gates if count[rule.measure] == 1}
+
+
+def _unknown(document: Document, cases: PolicyCases, names: Mapping[str, str]) -> Iterator[Problem]:
+    for at, case in enumerate(cases.spec.cases):
+        here: Location = ("spec", "cases", at)
+        asked: list[tuple[Location, str]] = [
+            *(((*here, "measured", i, "gate"), each.gate) for i, each in enumerate(case.measured)),
+            *(((*here, "expect", "gates", name), name) for name in case.expect.gates),
+        ]
+        for place, name in asked:
+            if name not in names:
+                found, expected = f"{name!r} is none of its gates", f"a gate of {cases.spec.policy}: {', '.join(names)}"
+                yield document.problem(place, found, expected, nearest(name, list(names)), Code.UNKNOWN_NAME)
+
+
+def _repeated(document: Document, cases: PolicyCases) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for at, case in enumerate(cases.spec.cases):
+        if case.name in seen:
+            here: Location = ("spec", "cases", at, "name")
+            yield document.problem(here, f"a second case {case.name!r}", "each name once", None, Code.TWICE)
+        seen.add(case.name)
+
+
+def _measured_twice(document: Document, cases: PolicyCases, names: Mapping[str, str]) -> Iterator[Problem]:
+    for at, case in enumerate(cases.spec.cases):
+        seen: set[str | None] = set()
+        for i, each in enumerate(case.measured):
+            gate = names.get(each.gate)
+            if gate is not None and gate in seen:
+                here: Location = ("spec", "cases", at, "measured", i, "gate")
+                yield document.problem(here, f"a second number for {gate}", "one number for each", None, Code.TWICE)
+            seen.add(gate)
+
+
+def _too_many(document: Document, cases: PolicyCases, plan: Plan) -> Iterator[Problem]:
+    most = plan.bundle.budget.spec.people
+    for at, case in enumerate(cases.spec.cases):
+        if case.rows is not None and case.rows.people > most:
+            here: Location = ("spec", "cases", at, "rows", "people")
+            yield document.problem(here, str(case.rows.people), f"at most {most}, the people of the budget")
+
+
+def _case_outcome(
+    plan: Plan, policy: Path, case: Case, names: Mapping[str, str]
+) -> tuple[str, tuple[Verdict, ...], tuple[str, ...]]:
+    """The outcome, the verdicts, and the gates that were taken to pass."""
+    from crowdgate.release.rehearsal.rehearse import RehearsalRequest, rehearse
+
+    if case.rows is None:
+        verdicts = tuple(_case_verdicts(plan, case, names))
+        judged = {found.gate for found in verdicts}
+        rest = [Verdict(rule, of.reads, Outcome.PASS, None) for rule, of in plan.gates if gate_text(rule) not in judged]
+        outcome = "withheld" if is_withheld([*verdicts, *rest]) else "published"
+        return outcome, verdicts, tuple(found.gate for found in rest)
+    with tempfile.TemporaryDirectory(prefix="crowdgate-case-") as scratch:
+        asked = RehearsalRequest(policy, case.rows.people, None, case.rows.seed, Path(scratch) / "out")
+        found = rehearse(asked)
+        return found.result.outcome, found.verdicts, ()
+
+
+def _case_verdicts(plan: Plan, case: Case, names: Mapping[str, str]) -> Iterator[Verdict]:
+    given = {names[each.gate]: each for each in case.measured}
+    alone = plan.first_release_facts()
+    for rule, measure in plan.gates:
+        stated = given.get(gate_text(rule))
+        if stated is None and measure.of_static is not None:
+            yield verdict(rule, measure, measure.of_static(alone, rule), alone)
+        elif stated is not None:
+            yield verdict(rule, measure, _number(stated, rule, measure, alone))
+
+
+def _number(stated: MeasuredNumber, rule: GateRule, measure: Measure, alone: Static) -> Measurement | None:
+    """The number with its ends; one that is drawn with noise has those of the noise where none are stated."""
+    drawn = measure.of_noisy is not None and not measure.excess and stated.low is stated.high is None
+    if drawn and measure.of_noisy is not None:
+        return measure.of_noisy(alone, rule, stated.value)
+    return Measurement(stated.value, *stated.interval)
+
+
+def _differences(case: Case, outcome: str, verdicts: tuple[Verdict, ...], names: Mapping[str, str]) -> Iterator[str]:
+    if outcome != case.expect.outcome:
+        yield f"expected {case.expect.outcome}, would be {outcome}"
+    said = {found.gate: found for found in verdicts}
+    for name, expected in case.expect.gates.items():
+        found = said.get(names[name])
+        if found is None:
+            yield f"{name}: expected {expected}, was not judged"
+        elif str(found.outcome) != expected:
+            yield f"{name}: expected {expected}, is {found.outcome}: {found.reason}"

@@ -1,0 +1,237 @@
+"""What a policy would do and what its gates can decide, before anything runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowdgate import manifest
+from crowdgate.errors import CrowdgateError
+from crowdgate.forecast.chances.gate_chances import Chances, GateChance, NextRelease, chances, next_release
+from crowdgate.gate import GateReach, Outcome, Verdict, gate_notes, gate_text, is_waived
+from crowdgate.measures import Measure, MeasureClass
+from crowdgate.planning.budget_left import BudgetLeft, LedgerStatus, ledger_status, today
+from crowdgate.planning.charges import charge_text, hardly_fails_warning, hardly_passes_warning
+from crowdgate.planning.decisions import check_decisions
+from crowdgate.planning.destinations import destination_problems
+from crowdgate.planning.gate_verdicts import any_withholds, decision_time, judge_static
+from crowdgate.planning.plan import bundle_of, plan_release
+from crowdgate.review.lint.warnings import PolicyWarning, ReviewedPolicy, policy_warnings
+from crowdgate.system.short_repr import short_repr
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crowdgate.kind.plan import Plan
+    from crowdgate.policy.policy import GateRule
+    from crowdgate.publish.register import Register
+
+
+@dataclass(frozen=True)
+class GateNote:
+    """One gate: when it is decided, whether it blocks, whether it can decide anything, a warning when it can't fail,
+    can't pass or hardly passes, or its waiver has expired, what it costs if it is charged, why there is it, whether a
+    failure of it is waived, and, where it would have withheld any of the last releases, how many. `remarks` are the
+    warnings that say nothing of its verdict, `register` how much of the public register can be compared."""
+
+    gate: str
+    reads: str
+    decided: str
+    blocks: bool
+    reach: GateReach
+    warning: str | None
+    cost: str | None
+    notes: tuple[str, ...]
+    waived: bool
+    history: str | None = None
+    remarks: tuple[str, ...] = ()
+    register: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints; `kind` is the class of the gate's measure."""
+        rest = {"decided": self.decided, "blocks": self.blocks, "warning": self.warning, "cost": self.cost}
+        rest |= {"notes": list(self.notes), "waived": self.waived, "history": self.history}
+        return {"gate": self.gate, "kind": self.reads, **rest}
+
+
+@dataclass(frozen=True)
+class PolicyCheck:
+    """A policy whose files are right. `allowed` is False when a static gate fails, a blocking gate can't pass, or its
+    ledger, where that is at hand, would refuse the next release, or leads to a gate that withholds it (`refused` says
+    why). `left` is what is left, and for how many releases. `unreplayed` is why gates were not judged on
+    all of the last releases (None: they were, or there are none). `unheld` is why the
+    decisions on what is collected could not be held to the ledger (None: they were). `warnings` judge what is allowed:
+    they change no outcome. `chances` are those
+    of the next release.
+    """
+
+    __repr__ = short_repr
+
+    policy: Path
+    plan: Plan
+    verdicts: tuple[Verdict, ...]
+    gates: tuple[GateNote, ...]
+    allowed: bool
+    informed: bool | None
+    unheld: str | None
+    refused: str | None
+    left: BudgetLeft
+    unreplayed: str | None = None
+    warnings: tuple[PolicyWarning, ...] = ()
+    chances: Chances = field(kw_only=True)
+
+    @property
+    def decided(self) -> list[tuple[GateNote, str]]:
+        """Every gate with its verdict, or what can be said of that before data are read."""
+        verdicts = {id(each.rule): each for each in self.verdicts}
+        chances = {id(each.rule): each for each in self.chances.gates}
+        rules = [id(rule) for rule, _ in self.plan.gates]
+        return [
+            (note, _verdict_text(note, verdicts.get(at), chances.get(at)))
+            for note, at in zip(self.gates, rules, strict=True)
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        return {
+            "policy": str(self.policy),
+            "allowed": self.allowed,
+            "digest": self.plan.bundle.digest,
+            "guarantee": manifest.guarantee_json(self.plan.guarantee),
+            "mechanism": self.plan.protection.parameters(),
+            "verdicts": [manifest.verdict_json(verdict) for verdict in self.verdicts],
+            "gates": [gate.to_json() for gate in self.gates],
+            "informed": self.informed,
+            "decisions_not_held": self.unheld,
+            "ledger_refuses": self.refused,
+            "left": self.left.to_json(),
+            "releases_not_replayed": self.unreplayed,
+            "forecast": self.chances.to_json(),
+            "warnings": [warning.to_json() for warning in self.warnings],
+        }
+
+
+_STATIC = {Outcome.PASS: "passes", Outcome.FAIL: "fails", Outcome.INCONCLUSIVE: "inconclusive"}
+
+
+def _verdict_text(note: GateNote, verdict: Verdict | None, chance: GateChance | None) -> str:
+    """One verdict of a gate: what it is, what it always is, or how likely it is."""
+    if verdict is not None:
+        always = note.reach is GateReach.CANNOT_FAIL
+        ended = f"fails, {verdict.ended.partition(', ')[2]}" if verdict.waived else _STATIC[verdict.outcome]
+        return f"{'cannot fail' if always else ended}: {verdict.reason}"
+    if note.reach is not GateReach.OPEN:
+        return f"{note.reach} under this mechanism"
+    if chance is None:
+        return "decided in the private record only"
+    return f"could fail: probability of passing {chance.probability()}"
+
+
+def check(policy: Path, day: str | None = None) -> PolicyCheck:
+    """Check the next release of a policy: by what its ledger says was spent, or, where that can't be read, as if it
+    were the first of its population. Waivers must hold up to `day` (YYYY-MM-DD, by default today). Raises
+    ConfigurationError for wrong files."""
+    day = today() if day is None else day
+    bundle = bundle_of(policy)
+    held = check_decisions(bundle.root, bundle.contract, bundle.budget)
+    plan = plan_release(bundle, [*held.problems, *destination_problems(bundle)])
+    stands = ledger_status(plan, day)
+    beforehand = next_release(plan, stands)
+    verdicts = judge_static(plan, beforehand.static, day)
+    reaches = [beforehand.reach(rule, measure) for rule, measure in plan.gates]
+    notes = [
+        GateNote(
+            gate_text(rule),
+            measure.reads,
+            decision_time(measure) + (f". {_register_text(beforehand.register)}" if measure.register else ""),
+            rule.severity == "block",
+            found,
+            _warnings(_warning(beforehand, rule, measure, found, day), *_remarks(plan, rule, measure, found, day)),
+            charge_text(plan, rule, measure),
+            tuple(_notes(rule, day)),
+            is_waived(rule, measure, Outcome.FAIL, day),
+            remarks=_remarks(plan, rule, measure, found, day),
+            register=_register_text(beforehand.register) if measure.register else None,
+        )
+        for (rule, measure), found in zip(plan.gates, reaches, strict=True)
+    ]
+    hopeless = any(
+        rule.severity == "block" and found is GateReach.CANNOT_PASS and not beforehand.waived(rule, measure, day)
+        for (rule, measure), found in zip(plan.gates, reaches, strict=True)
+    )
+    told, unreplayed = _history(plan, stands.ended)
+    notes = [replace(note, history=told.get(note.gate)) for note in notes]
+    allowed = not any_withholds(verdicts) and not hopeless and stands.refused is None
+    said = (allowed, stands.informed, held.why_not, stands.refused, stands.left, unreplayed)
+    judged = tuple(policy_warnings(ReviewedPolicy(plan, reaches, _release_with_other_files(plan, stands), day)))
+    return PolicyCheck(
+        policy, plan, tuple(verdicts), tuple(notes), *said, warnings=judged, chances=chances(beforehand, stands, day)
+    )
+
+
+def _release_with_other_files(plan: Plan, found: LedgerStatus) -> str | None:
+    """A release of the policy's version that was made of other files. A ledger that refuses nothing has none."""
+    if found.refused is None and found.left.read:
+        return None
+    from crowdgate.planning.versions import release_with_other_files
+
+    return release_with_other_files(plan)
+
+
+def _expired(rule: GateRule, day: str) -> str | None:
+    if rule.waiver is None or day <= rule.waiver.expires:
+        return None
+    return f"its waiver expired on {rule.waiver.expires}: a failure withholds again"
+
+
+def _remarks(plan: Plan, rule: GateRule, measure: Measure, found: GateReach, day: str) -> tuple[str, ...]:
+    """What its noise decides of a gate that can pass and fail, and that its waiver has expired."""
+    noise = (
+        hardly_passes_warning(plan, rule, measure) or hardly_fails_warning(plan, rule, measure)
+        if found is GateReach.OPEN
+        else None
+    )
+    return tuple(each for each in (noise, _expired(rule, day)) if each is not None)
+
+
+def _notes(rule: GateRule, day: str) -> list[str]:
+    """A gate's remarks; of a waiver that has expired a warning tells."""
+    held = rule if _expired(rule, day) is None else rule.model_copy(update={"waiver": None})
+    return gate_notes(held)
+
+
+def _warnings(*found: str | None) -> str | None:
+    return "; ".join(each for each in found if each is not None) or None
+
+
+def _history(plan: Plan, ended: Sequence[str]) -> tuple[dict[str, str], str | None]:
+    """By gate what it would have done to the last releases, where it would not have let all of them through;
+    and why not all of them could be read."""
+    if not ended:
+        return {}, None
+    from crowdgate.review.replay.replay import recent
+
+    try:
+        found = recent(plan, ended)
+    except CrowdgateError as error:
+        return {}, str(error)
+    refused = [f"{each.release_id}: {each.refused[0]}" for each in found.past if each.refused]
+    told = {gate_text(each.rule): each.short_text for each in found.tallies if each.against}
+    return told, "; ".join(refused) or None
+
+
+def _register_text(register: Register | None) -> str:
+    return "Its table can't be read here." if register is None else register.words
+
+
+def _warning(beforehand: NextRelease, rule: GateRule, measure: Measure, found: GateReach, day: str) -> str | None:
+    if found is GateReach.OPEN:
+        return None
+    why = "with the policy and budget as they are" if measure.reads is MeasureClass.STATIC else "under this mechanism"
+    if found is GateReach.CANNOT_FAIL:
+        return f"can't fail {why}"
+    if rule.severity == "advise":
+        return f"can't pass {why}: its advice is always the same"
+    ends = "its failure is waived" if beforehand.waived(rule, measure, day) else "every release would be withheld"
+    return f"can't pass {why}: {ends}"

@@ -1,0 +1,144 @@
+"""Compare two policies, or two folders of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from crowdgate.policy.policy import version_of
+from crowdgate.review.diff.effects import PolicyEffect, contract_changes, level_codes, plan_of_side, policy_effect
+from crowdgate.review.diff.fields_compared import NOTHING, FieldChange, changes, name_changes
+from crowdgate.review.diff.order import Direction, level_order_by_codes
+from crowdgate.review.diff.sides import PolicyOnDisk, Side, open_side, side_problem
+
+OUTSIDE = "Contract and budget were not compared, and nothing is worked out: no working copy around {}."
+
+UNREAD = "the ledger can't be read here, or refuses"
+
+
+@dataclass(frozen=True)
+class PolicyComparison:
+    """Two policies of one name. `notes` are what differs and rules nothing, and what was not compared; `before` and
+    `after` what they come to (None: not known)."""
+
+    name: str
+    changes: tuple[FieldChange, ...]
+    notes: tuple[str, ...] = ()
+    before: PolicyEffect | None = None
+    after: PolicyEffect | None = None
+
+    @property
+    def stricter(self) -> bool:
+        """Whether nothing changed, or only towards tighter."""
+        return all(each.direction is Direction.TIGHTER for each in self.changes)
+
+    @property
+    def effects(self) -> list[tuple[str, str, str]]:
+        """What they come to, line by line: its name, before and after."""
+        was, now = ({} if each is None else each.lines for each in (self.before, self.after))
+        lines = ((name, was.get(name, NOTHING), now.get(name, NOTHING)) for name in dict.fromkeys([*was, *now]))
+        return [*(line for line in lines if line[1:] != (NOTHING, NOTHING)), *self._chances()]
+
+    def _chances(self) -> Iterator[tuple[str, str, str]]:
+        """The chances that differ, of what both sides can tell."""
+        was, now = ({} if each is None else each.chances for each in (self.before, self.after))
+        yield from ((name, was[name], now[name]) for name in was if was[name] != now.get(name, was[name]))
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        return {
+            "policy": self.name,
+            "direction": str(overall_direction(self.changes)),
+            "changes": [each.to_json() for each in self.changes],
+            "effects": [{"of": of, "before": was, "after": now} for of, was, now in self.effects],
+            "ledger_read": all(each is None or each.known for each in (self.before, self.after)),
+            "plain": [None if each is None else each.plain for each in (self.before, self.after)],
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True)
+class PolicyDifference:
+    """All that differs between two sides."""
+
+    old: str
+    new: str
+    policies: tuple[PolicyComparison, ...] = field(default=())
+
+    @property
+    def stricter(self) -> bool:
+        """Whether nothing changed, or only towards tighter."""
+        return all(each.stricter for each in self.policies)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        found = [change for each in self.policies for change in each.changes]
+        stated = {"outcome": "compared", "old": self.old, "new": self.new, "direction": str(overall_direction(found))}
+        return {**stated, "policies": [each.to_json() for each in self.policies]}
+
+
+EQUAL = "equal"
+
+
+def overall_direction(found: tuple[FieldChange, ...] | list[FieldChange]) -> str:
+    """What changes come to together: equal, of one direction, or not comparable."""
+    directions = {each.direction for each in found}
+    if not directions:
+        return EQUAL
+    for worst in (Direction.CHANGED_MEANING, Direction.NOT_COMPARABLE):
+        if worst in directions:
+            return worst
+    return directions.pop() if len(directions) == 1 else Direction.NOT_COMPARABLE
+
+
+def diff(old: str, new: str) -> PolicyDifference:
+    """Compare policy files, folders of policies, or either in git as `REV:path`. Raises ConfigurationError."""
+    with open_side(old) as was, open_side(new) as now:
+        if was.folder != now.folder:
+            raise side_problem(new, "a folder beside a file", "two files or two folders")
+        return PolicyDifference(old, new, tuple(_pairs(was, now)))
+
+
+def _pairs(was: Side, now: Side) -> Iterator[PolicyComparison]:
+    for name in dict.fromkeys([*was.policies, *now.policies]):
+        old, new = was.policies.get(name), now.policies.get(name)
+        if old is not None and new is not None:
+            yield compare_policies(old, new)
+        elif new is not None:
+            yield _one_sided(name, new, Direction.LOOSER, "one more policy may release data about these people")
+        elif old is not None:
+            yield _one_sided(name, old, Direction.TIGHTER, "nothing is released by this policy any more")
+
+
+def _one_sided(name: str, stated: PolicyOnDisk, direction: Direction, means: str) -> PolicyComparison:
+    plan = plan_of_side(stated)
+    comes = None if plan is None or stated.home is None else policy_effect(plan, stated.home)
+    version = f"version {stated.policy.metadata.version}"
+    come = direction is Direction.LOOSER
+    change = FieldChange("policy", direction, *((NOTHING, version) if come else (version, NOTHING)), means)
+    return PolicyComparison(name, (change,), (), *((None, comes) if come else (comes, None)))
+
+
+def compare_policies(old: PolicyOnDisk, new: PolicyOnDisk) -> PolicyComparison:
+    """Two policies, with what they come to. Raises ConfigurationError for one that is wrong in its working copy."""
+    before, after = plan_of_side(old), plan_of_side(new)
+    name, notes = new.policy.metadata.name, list(name_changes(old.policy, new.policy))
+    if before is None or after is None or old.home is None or new.home is None:
+        outside = old.path if before is None else new.path
+        return PolicyComparison(
+            name, tuple(changes(old.policy, new.policy, level_order_by_codes({}))), (*notes, OUTSIDE.format(outside))
+        )
+    found = [
+        *changes(old.policy, new.policy, level_order_by_codes(level_codes(before, after))),
+        *contract_changes(before, after),
+        *changes(before.bundle.budget, after.bundle.budget, level_order_by_codes({}), "budget"),
+    ]
+    home = new.home
+    was, now = policy_effect(before, home), policy_effect(after, home)
+    if found:
+        left = "now, by the ledger" if was.known and now.known else f"of a whole budget: {UNREAD}"
+        notes.append(f"Releases left are counted {left}.")
+    if found and version_of(old.policy) == version_of(new.policy):
+        notes.append("The version is the same: the ledger refuses a policy that was used and changed; raise it.")
+    return PolicyComparison(name, tuple(found), tuple(notes), was, now)

@@ -1,0 +1,143 @@
+"""What a policy comes to before and after a change: its guarantee, and how many releases its budget still allows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from os.path import relpath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.accounting.numbers import decimal
+from crowdgate.contracts.csv_file import MOST_BYTES
+from crowdgate.documents.yaml_text import read_document
+from crowdgate.errors import CrowdgateError
+from crowdgate.forecast.chances.gate_chances import chances, next_release, odds_text
+from crowdgate.gate import measure_text
+from crowdgate.ledger.values import ZERO
+from crowdgate.planning.budget_left import ledger_status, today
+from crowdgate.planning.budget_values import budget_of
+from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.planning.plan import bundle_of, plan_release
+from crowdgate.review.diff.fields_compared import NOTHING, FieldChange
+from crowdgate.review.diff.order import Direction
+from crowdgate.system.regular_files import read_plain
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Contract
+    from crowdgate.kind.plan import Plan
+    from crowdgate.ledger.values import Spend
+    from crowdgate.policy.policy import GateRule
+    from crowdgate.review.diff.sides import PolicyOnDisk
+
+
+@dataclass(frozen=True)
+class PolicyEffect:
+    """What a policy comes to: lines by their names, each a bound rounded to the safe side, and the plain sentence.
+    `known`: the ledger was read, so that what is left is what is left now. `chances` are those to pass, by the gate
+    without its limit, where they can be told."""
+
+    lines: Mapping[str, str]
+    plain: str
+    known: bool
+    chances: Mapping[str, str]
+
+
+def plan_of_side(stated: PolicyOnDisk) -> Plan | None:
+    """The plan of a policy in its working copy; None of a file outside one. Raises ConfigurationError."""
+    return None if stated.home is None else plan_release(bundle_of(stated.path))
+
+
+def policy_effect(plan: Plan, home: Path) -> PolicyEffect:
+    """What a plan comes to, with the ledger that the working copy `home` names, if it can be read here."""
+    figures, guarantee = plan.protection.figures(), plan.guarantee
+    now = _budget_in_force(plan, home)
+    cap, spent = now or (budget_of(plan.bundle).cap, ZERO)
+    lines = {
+        "epsilon of a release": decimal(guarantee.epsilon),
+        "delta of a release": decimal(guarantee.delta),
+        **{f"epsilon of {part.name}": decimal(part.epsilon) for part in guarantee.parts if len(guarantee.parts) > 1},
+        "k, the least class": str(figures.least_class) if figures.levels else NOTHING,
+        "beta, the share of rows kept": decimal(figures.beta),
+        "releases left": str(releases(spent.left_of(cap), guarantee.epsilon, guarantee.delta)),
+    }
+    return PolicyEffect(
+        lines, plan.plain(plan.first_release_facts(), first=True)[0], now is not None, _chances(plan, home)
+    )
+
+
+def _chances(plan: Plan, home: Path) -> dict[str, str]:
+    """The chances that the next release passes, by the ledger of the working copy: of each gate, and of all."""
+    here = replace(plan, bundle=replace(plan.bundle, root=home))
+    day = today()
+    stands = ledger_status(here, day)
+    found = chances(next_release(here, stands), stands, day)
+    twice = Counter(measure_text(each.rule) for each in found.gates)
+    told = [(f"chance to pass {_number(each.rule, twice)}", each.odds) for each in found.gates]
+    told.append(("chance that no gate withholds the next release", found.all))
+    return {name: odds_text(odds) for name, odds in told if odds is not None}
+
+
+def _number(rule: GateRule, times: Mapping[str, int]) -> str:
+    """What a gate measures, with the side of its limit where another one measures the same."""
+    found = measure_text(rule)
+    side = "at least" if rule.at_most is None else "at most"
+    return f"{found} ({side})" if times[found] > 1 else found
+
+
+def releases(left: Spend, epsilon: Fraction, delta: Fraction) -> int:
+    """How many releases at that price what is left pays for."""
+    shares = ((left.epsilon, epsilon), (left.delta, delta))
+    return min(have // each for have, each in shares if each > 0)
+
+
+def _budget_in_force(plan: Plan, home: Path) -> tuple[Spend, Spend] | None:
+    """The budget in force and what is spent of it; None where the ledger can't be read here, or does not know them."""
+    bundle = plan.bundle
+    try:
+        ledger = ledger_at(home, None, bundle.budget.spec.ledger)
+        stated = budget_of(bundle)
+        return ledger.check(bundle.contract.id, stated).cap, ledger.spent(stated.population)
+    except CrowdgateError:
+        return None
+
+
+def contract_changes(old: Plan, new: Plan) -> Iterator[FieldChange]:
+    """The contracts that a policy names, which decide what its fields mean."""
+    was, now = _contracts(old), _contracts(new)
+    for place in dict.fromkeys([*was, *now]):
+        if _read(was.get(place)) != _read(now.get(place)):
+            means = "what the contract says of the table: what a level, a row or a person is may be another"
+            yield FieldChange(f"{place} (its files)", Direction.CHANGED_MEANING, "as it was", "edited", means)
+
+
+def _contracts(plan: Plan) -> dict[str, Contract | None]:
+    """By what they are to the policy; the population of audits where it has a contract of its own."""
+    bundle = plan.bundle
+    found = {"contract": bundle.contract, "register": bundle.register}
+    return found if bundle.population is bundle.contract else {**found, "population": bundle.population}
+
+
+def _read(contract: Contract | None) -> list[tuple[str, Any]] | None:
+    """What its files say, without comments and the order of keys."""
+    if contract is None:
+        return None
+    folder = contract.files[0].parent
+    return [
+        (relpath(path, folder), read_document(path).data if path.suffix == ".yaml" else read_plain(path, MOST_BYTES))
+        for path in contract.files
+    ]
+
+
+def level_codes(old: Plan, new: Plan) -> dict[str, dict[str, Any]]:
+    """The codes of all levels of the contract, if both sides have the same."""
+    was, now = old.bundle.contract, new.bundle.contract
+    if _read(was) != _read(now):
+        return {}
+    return {
+        attribute.name: {level.name: level.codes for level in attribute.hierarchy.levels}
+        for attribute in now.attributes
+        if attribute.hierarchy is not None
+    }

@@ -1,0 +1,215 @@
+"""Two policies, field by field, by the table of `fields`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from pydantic import BaseModel
+
+from crowdgate.accounting.numbers import exact_text
+from crowdgate.gate import gate_text, stated_number, waiver_text
+from crowdgate.policy.policy import GateRule
+from crowdgate.review.diff.field_table import (
+    Field,
+    LevelsField,
+    ListField,
+    NameField,
+    NestedField,
+    ValueField,
+    field_of,
+    key,
+)
+from crowdgate.review.diff.order import Coarser, Direction, level_order
+
+NOTHING = "nothing"
+ADVICE = "the gate only advises: it withholds nothing, before and after"
+WAIVED = "a failure of the gate is waived: it withholds nothing while the waiver holds"
+
+
+@dataclass(frozen=True)
+class FieldChange:
+    """A field that changed: where it stands, what it does, its old and new text, and what that means."""
+
+    place: str
+    direction: Direction
+    old: str
+    new: str
+    means: str
+
+    def to_json(self) -> dict[str, str]:
+        """The object that `--json` prints."""
+        return {
+            "field": self.place, "direction": str(self.direction), "old": self.old, "new": self.new, "means": self.means
+        }  # fmt: skip
+
+
+def changes(old: BaseModel, new: BaseModel, coarser: Coarser, place: str = "") -> Iterator[FieldChange]:
+    """Every field that differs. Of another class of model nothing is compared: the whole has another meaning."""
+    if _kind(old) != _kind(new):
+        kind = f"{place}.kind" if place else "kind"
+        yield FieldChange(kind, Direction.CHANGED_MEANING, _kind(old), _kind(new), "what protects is another mechanism")
+        return
+    for name, info in type(old).model_fields.items():
+        was, now = getattr(old, name), getattr(new, name)
+        if was != now:
+            at = ".".join(filter(None, (place, info.alias or name)))
+            yield from _field_changes(field_of(old, name), at, was, now, coarser)
+
+
+def _kind(model: BaseModel) -> str:
+    """What tells models of one field apart."""
+    return str(getattr(model, "kind", type(model).__name__))
+
+
+def _field_changes(field: Field, at: str, was: Any, now: Any, coarser: Coarser) -> Iterator[FieldChange]:
+    if isinstance(field, NestedField):
+        yield from _nested_changes(field, at, was, now, coarser)
+    elif isinstance(field, ListField):
+        yield from _list_changes(field, at, was, now, coarser)
+    elif isinstance(field, LevelsField):
+        yield from _level_changes(field, at, was, now, coarser)
+    elif isinstance(field, ValueField):
+        yield _change(at, field.order(was, now), was, now, field)
+
+
+def _nested_changes(field: NestedField, at: str, was: Any, now: Any, coarser: Coarser) -> Iterator[FieldChange]:
+    was, now = (field.missing if each is None else each for each in (was, now))
+    if was is not None and now is not None:
+        yield from changes(was, now, coarser, at)
+    else:
+        direction = field.added if was is None else field.added.opposite
+        yield FieldChange(
+            at, direction, text(was), text(now), f"{field.means}: {'added' if was is None else 'removed'}"
+        )
+
+
+def _level_changes(
+    field: LevelsField, at: str, was: Mapping[str, Any], now: Mapping[str, Any], coarser: Coarser
+) -> Iterator[FieldChange]:
+    for name in dict.fromkeys([*was, *now]):
+        one, other = was.get(name), now.get(name)
+        place = f"{at}.{name}"
+        if one is None:
+            yield FieldChange(place, Direction.LOOSER, NOTHING, text(other), f"{field.means}: {name} as well")
+        elif other is None:
+            yield FieldChange(place, Direction.TIGHTER, text(one), NOTHING, f"{field.means}: {name} no more")
+        elif one != other:
+            direction = level_order(coarser, name)(one, other)
+            yield FieldChange(place, direction, text(one), text(other), f"{field.means}: {_FINE[direction]}")
+
+
+_FINE = {
+    Direction.LOOSER: "at finer levels",
+    Direction.TIGHTER: "at coarser levels",
+    Direction.NOT_COMPARABLE: "at levels of which neither is surely finer",
+    Direction.CHANGED_MEANING: "at other levels",
+}
+
+
+def _list_changes(
+    field: ListField, at: str, was: Sequence[Any], now: Sequence[Any], coarser: Coarser
+) -> Iterator[FieldChange]:
+    was, now = ([each for each in items if each != field.there] for items in (was, now))
+    olds, news = {key(each): each for each in was}, {key(each): each for each in now}
+    if len(olds) < len(was) or len(news) < len(now):  # nothing tells which of them is which
+        if Counter(map(repr, was)) != Counter(map(repr, now)):
+            yield FieldChange(at, Direction.CHANGED_MEANING, text(was), text(now), field.means)
+        return
+    for which, each in news.items():
+        if which in olds and olds[which] != each:
+            found = changes(olds[which], each, coarser, f"{at}[{subject(each)}]")
+            idle = _idle(each) if _idle(olds[which]) == _idle(each) else None
+            yield from (replace(one, means=idle) if idle and _is_limit(one) else one for one in found)
+    gone = [each for which, each in olds.items() if which not in news]
+    come = [each for which, each in news.items() if which not in olds]
+    yield from _item_changes(field, at, gone, come)
+
+
+def _item_changes(field: ListField, at: str, gone: list[Any], come: list[Any]) -> Iterator[FieldChange]:
+    """Of what one old and one new item are the only ones of a subject is the same that is measured otherwise."""
+    olds, news = Counter(map(subject, gone)), Counter(map(subject, come))
+    for name in dict.fromkeys([*olds, *news]):
+        those, these = ([each for each in items if subject(each) == name] for items in (gone, come))
+        place = f"{at}[{name}]"
+        if len(those) == len(these) == 1:
+            means = f"{field.means}: {name} is meant otherwise"
+            yield FieldChange(place, Direction.CHANGED_MEANING, text(those[0]), text(these[0]), means)
+            continue
+        for each in those:
+            yield _item(field, place, field.added.opposite, each, text(each), NOTHING)
+        for each in these:
+            yield _item(field, place, field.added, each, NOTHING, text(each))
+
+
+def _item(field: ListField, at: str, direction: Direction, item: Any, old: str, new: str) -> FieldChange:
+    said = field.looser if direction is Direction.LOOSER else field.tighter
+    return FieldChange(at, direction, old, new, _idle(item) or said)
+
+
+def _is_limit(change: FieldChange) -> bool:
+    return change.place.endswith((".at_most", ".at_least"))
+
+
+def _idle(item: Any) -> str | None:
+    """Why a gate withholds nothing; None of one that does, and of what is no gate."""
+    if not isinstance(item, GateRule):
+        return None
+    return ADVICE if item.severity == "advise" else None if item.waiver is None else WAIVED
+
+
+def subject(item: Any) -> str:
+    """What an item of a list is about, in a word or two."""
+    if isinstance(item, GateRule):
+        return item.measure if item.of is None else f"{item.measure} of {item.of}"
+    named = getattr(item, "key", None)
+    if named is None:
+        return text(item)
+    value = getattr(item, named)
+    return str(named) if value is True else f"{named} {text(value)}"
+
+
+def _change(at: str, direction: Direction, was: Any, now: Any, field: ValueField) -> FieldChange:
+    said = {Direction.LOOSER: field.looser, Direction.TIGHTER: field.tighter}.get(direction) or field.means
+    return FieldChange(at, direction, text(was), text(now), said)
+
+
+def text(value: Any) -> str:
+    """A value as a policy would state it."""
+    made = next((write for kind, write in _WRITTEN if isinstance(value, kind)), str)
+    return made(value)
+
+
+def _of_model(value: BaseModel) -> str:
+    stated = ((info.alias or name, getattr(value, name)) for name, info in type(value).model_fields.items())
+    return "{" + ", ".join(f"{name}: {text(each)}" for name, each in stated if each not in (None, {}, ())) + "}"
+
+
+def _of_gate(rule: GateRule) -> str:
+    cost = "" if rule.charge is None else f", charge {stated_number(rule.charge.epsilon)}"
+    waiver = "" if rule.waiver is None else f", {waiver_text(rule.waiver)}"
+    return f"{gate_text(rule)}{cost}{'' if rule.severity == 'block' else ', advises'}{waiver}"
+
+
+_WRITTEN: tuple[tuple[Any, Callable[[Any], str]], ...] = (
+    (type(None), lambda _: NOTHING),
+    (bool, lambda value: str(value).lower()),
+    (Fraction, exact_text),
+    (GateRule, _of_gate),
+    (BaseModel, _of_model),
+    (dict, lambda value: "{" + ", ".join(f"{name}: {text(each)}" for name, each in sorted(value.items())) + "}"),
+    (list | tuple, lambda value: f"[{', '.join(map(text, value))}]"),
+)
+
+
+def name_changes(old: BaseModel, new: BaseModel) -> Iterator[str]:
+    """Fields that differ and rule nothing, in words."""
+    for name in type(old).model_fields:
+        was, now, field = getattr(old, name), getattr(new, name), field_of(old, name)
+        if isinstance(field, NestedField) and isinstance(was, BaseModel) and type(was) is type(now):
+            yield from name_changes(was, now)
+        elif isinstance(field, NameField) and was != now:
+            yield f"{field.means}: {text(was)} is now {text(now)}"

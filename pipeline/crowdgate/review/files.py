@@ -1,0 +1,239 @@
+"""Any file that a working copy is made of, read as what it says it is, with everything that is to be said of it.
+
+What there is stands in FILES: by its kind, the place that such a file alone has, where it may not say its kind, and
+how it is read. Rows of tables are read of none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from os.path import realpath
+from pathlib import Path
+from typing import Any
+
+from crowdgate.contracts.reading import read_contract
+from crowdgate.documents.yaml_text import YAML, Document, Location, read_document
+from crowdgate.errors import Code, ConfigurationError, Problem, nearest
+from crowdgate.planning.bundle import KNOWN
+from crowdgate.policy.decisions import read_decision
+from crowdgate.policy.files import budget_files, contract_files, policy_files, working_copy
+from crowdgate.policy.parsing import parse
+from crowdgate.policy.policy import PrivacyBudget, version_of
+from crowdgate.review.check import PolicyCheck, check
+
+LEVELS = "levels"
+"""The kind of a CSV file that contracts name: levels, margins, counts."""
+ERROR, WARNING, REFUSED = "error", "warning", "withheld"
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What is to be said of a place of a file: a problem (`error`), a warning, or why a release would be `withheld`.
+    Line and column from 1; `instead` is the nearest right word, `corrected` the line without the problem."""
+
+    path: str
+    line: int | None
+    column: int | None
+    code: str | None
+    severity: str
+    message: str
+    expected: str | None = None
+    instead: str | None = None
+    corrected: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """One of the `remarks` of `--format json`."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class LintedFile:
+    """One file: what it is (None: that can't be told), its problems, and what else is known of a policy without any."""
+
+    path: Path
+    kind: str | None
+    problems: tuple[Problem, ...] = ()
+    checked: PolicyCheck | None = None
+
+    @property
+    def remarks(self) -> list[Remark]:
+        """Everything that is to be said of it."""
+        told = [_problem_remark(problem) for problem in self.problems]
+        if self.checked is not None:
+            told += [*_refusal_remarks(self.checked), *_warning_remarks(self.checked)]
+        return told
+
+
+def lint_files(paths: Iterable[Path]) -> list[LintedFile]:
+    """Every file that is named, and those in the folders that are, each once."""
+    return [lint(path) for path in dict.fromkeys(file for stated in paths for file in files_in(stated))]
+
+
+def files_in(path: Path) -> list[Path]:
+    """A file alone; of a folder all YAML files in it and below; of a working copy those of policies and contracts."""
+    if not path.is_dir():
+        return [path]
+    rooms = [path / "policies", path / "data_contracts"]
+    folders = rooms if all(room.is_dir() for room in rooms) else [path]
+    found = [file for folder in folders for file in sorted(folder.rglob("*")) if file.suffix in YAML]
+    return found or [path]
+
+
+def lint(path: Path) -> LintedFile:
+    """One file. Files that it names are told as it is: from the folder that we are in, or in full."""
+    kind = None
+    try:
+        kind = kind_of(path)
+        return LintedFile(path, kind, checked=_with_relative_paths(FILES[kind].read(path), path))
+    except ConfigurationError as error:
+        problems = (replace(problem, file=_relative_path(problem.file, path)) for problem in error.problems)
+        return LintedFile(path, kind, tuple(dict.fromkeys(problems)))
+
+
+def _with_relative_paths(checked: PolicyCheck | None, path: Path) -> PolicyCheck | None:
+    if checked is None:
+        return None
+    warnings = (replace(each, file=_relative_path(each.file, path)) for each in checked.warnings)
+    return replace(checked, warnings=tuple(warnings))
+
+
+def _relative_path(file: str, path: Path) -> str:
+    here, full = Path.cwd(), Path(realpath(file))
+    return str(full.relative_to(here)) if not path.is_absolute() and full.is_relative_to(here) else file
+
+
+def kind_of(path: Path) -> str:
+    """What a file is, by its `kind`, one much like it, or a place that only such files have. Raises
+    ConfigurationError for anything else."""
+    if path.suffix == ".csv":
+        return LEVELS
+    document = read_document(path)
+    stated = document.data.get("kind") if isinstance(document.data, dict) else None
+    kinds = [name for name in FILES if name != LEVELS]
+    if stated in kinds:
+        return str(stated)
+    marked = (name for name in kinds if any(mark in document.lines for mark in FILES[name].marks))
+    found = next(marked, None) or (nearest(stated, kinds) if isinstance(stated, str) else None)
+    if found is None:
+        what = repr(stated) if isinstance(stated, str) and len(stated) < 80 else "no kind"
+        code = Code.VALUE if stated else Code.MISSING_KEY
+        raise ConfigurationError(document.problem(("kind",), what, f"one of {', '.join(kinds)}", None, code))
+    return found
+
+
+def _policy(path: Path) -> PolicyCheck:
+    """A name and version stand for one policy: the ledger knows releases by them."""
+    found = check(path)
+    document, own = read_document(path), version_of(found.plan.bundle.policy)
+    others = ((other, f"{name}/{_version(other)}") for other, name in policy_files(working_copy(path)))
+    _refuse_duplicate_name(document, ("metadata", "name"), own, others)
+    return found
+
+
+def _version(path: Path) -> str:
+    with suppress(ConfigurationError, AttributeError, KeyError, TypeError):
+        return str(read_document(path).data["metadata"].get("version", "1"))
+    return ""
+
+
+def _budget(path: Path) -> None:
+    document = read_document(path)
+    budget = parse(PrivacyBudget, document)
+    _refuse_duplicate_name(document, ("metadata", "name"), budget.metadata.name, budget_files(working_copy(path)))
+
+
+def _contract(path: Path) -> None:
+    contract = read_contract(path, KNOWN.servers)
+    _refuse_duplicate_name(read_document(path), ("id",), contract.id, contract_files(working_copy(path)))
+
+
+def _refuse_duplicate_name(document: Document, at: Location, name: str, files: Iterable[tuple[Path, str]]) -> None:
+    """Raises ConfigurationError where another file of the working copy has the name."""
+    own = document.path.resolve()
+    others = [path.name for path, stated in files if stated == name and path.resolve() != own]
+    if others:
+        found, expected = f"{name!r} is also that of {', '.join(others)}", "a name that no other file has"
+        raise ConfigurationError(document.problem(at, found, expected, None, Code.TWICE))
+
+
+def _cases(path: Path) -> None:
+    from crowdgate.review.cases import read_cases
+
+    read_cases(path)
+
+
+def _questionnaire(path: Path) -> None:
+    from crowdgate.anonymity.predict.questionnaire_file import read_questionnaire
+
+    read_questionnaire(path, None)
+
+
+def _decision(path: Path) -> None:
+    read_decision(path)
+
+
+def _levels(path: Path) -> None:
+    """A CSV file is what the contracts say that name it."""
+    own, named = path.resolve(), False
+    for file, _ in contract_files(working_copy(path)):
+        problems: Sequence[Problem] = ()
+        try:
+            files = read_contract(file, KNOWN.servers).files
+        except ConfigurationError as error:
+            problems, files = error.problems, getattr(getattr(error, "rest", None), "files", ())
+        reads = own in {each.resolve() for each in (*files, *(Path(problem.file) for problem in problems))}
+        if reads and problems:
+            raise ConfigurationError(problems)
+        named |= reads
+    if not named:
+        found, expected = "no contract reads it", "a file that a contract of data_contracts/ names (levels, margins)"
+        raise ConfigurationError(Problem(str(path), None, "file", found, expected, code=Code.TABLE))
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """How files of a kind are read, for their problems and, of policies, for more; `marks` are places of such alone."""
+
+    read: Callable[[Path], PolicyCheck | None]
+    marks: tuple[Location, ...] = ()
+
+
+FILES: dict[str, FileKind] = {
+    "ReleasePolicy": FileKind(_policy, (("spec", "gates"), ("spec", "mechanism"))),
+    "PrivacyBudget": FileKind(_budget, (("spec", "people"), ("spec", "ledger"))),
+    "DataContract": FileKind(_contract, (("schema",), ("servers",))),
+    "PolicyCases": FileKind(_cases, (("spec", "cases"),)),
+    "Questionnaire": FileKind(_questionnaire, (("spec", "questions"),)),
+    "CollectionDecision": FileKind(_decision, (("spec", "decision"),)),
+    LEVELS: FileKind(_levels),
+}
+"""What can be checked."""
+
+
+def _problem_remark(problem: Problem) -> Remark:
+    message = f"{problem.where}: {problem.found}"
+    place = (problem.file, problem.line, problem.column)
+    return Remark(*place, problem.code, ERROR, message, problem.expected, problem.instead, problem.corrected)
+
+
+def _warning_remarks(checked: PolicyCheck) -> Iterator[Remark]:
+    for each in checked.warnings:
+        yield Remark(each.file, each.line, each.column, each.code, WARNING, each.words)
+
+
+def _refusal_remarks(checked: PolicyCheck) -> Iterator[Remark]:
+    """Why a policy is not allowed. Of gates that can't pass warnings say more."""
+    document, rules = checked.plan.bundle.document, [rule for rule, _ in checked.plan.gates]
+    withheld = [found for found in checked.verdicts if found.withholds]
+    said: list[tuple[Location, str]] = [
+        (("spec", "gates", rules.index(found.rule)), f"{found.gate}: {found.reason}") for found in withheld
+    ]
+    stops = checked.left.stops
+    if checked.refused is not None and not (stops and stops.rule in [found.rule for found in withheld]):
+        said.append((("spec", "budget"), f"its ledger refuses it: {checked.refused}"))
+    if not said and not checked.allowed:
+        said.append((("spec", "gates"), "a gate that blocks can't pass"))
+    for at, words in said:
+        yield Remark(str(document.path), document.line(at), document.column(at), None, REFUSED, words)

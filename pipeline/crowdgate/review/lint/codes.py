@@ -1,0 +1,24 @@
+"""What the codes of problems and warnings mean: sections of policies/CODES.md."""
+
+import re
+
+from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.release.working_copy import bundled
+
+PAGE = "CODES.md"
+
+
+def explanation(code: str) -> str:
+    """The section of a code. Raises ConfigurationError for one that there is not."""
+    known = explanations()
+    if code.upper() not in known:
+        meant = nearest(code.upper(), list(known))
+        raise ConfigurationError(Problem("command line", None, "--explain", repr(code), "a code such as CG101", meant))
+    return known[code.upper()]
+
+
+def explanations() -> dict[str, str]:
+    """The sections of the page by their codes, in its order."""
+    text = (bundled("policies") / PAGE).read_text(encoding="utf-8")
+    found = re.findall(r"^### (CG[0-9]{3})\n\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
+    return {code: body.strip() for code, body in found}

@@ -1,0 +1,302 @@
+"""What a careful reader would object to in a policy that is allowed: warnings, which change no outcome.
+
+Each rule is a line of RULES under its code; policies/CODES.md explains them. All numbers are worked out exactly and
+rounded to the side on which they say no less than the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date, timedelta
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.accounting import pso
+from crowdgate.accounting.numbers import exp_up, up
+from crowdgate.documents.yaml_text import Document, Location
+from crowdgate.gate import GateReach, bound_number, gate_text, stated_number
+from crowdgate.kind.kind import Allowance
+from crowdgate.measures import Aspect, MeasureClass
+from crowdgate.measures.guarantees import DEFAULT_WEIGHT
+from crowdgate.planning.budget_left import releases_in_budget
+from crowdgate.planning.budget_values import charged_epsilon
+from crowdgate.planning.bundle import kind_of
+from crowdgate.planning.charges import hardly_fails_warning, hardly_passes_warning
+from crowdgate.release.enforcement import WORDS, is_dry_run
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
+    from crowdgate.measures import Measure
+    from crowdgate.policy.policy import GateRule
+
+MOST_EXPECTED = Fraction(1, 100)
+"""People x delta: how many people a mechanism with this delta may betray, on average."""
+MOST_EPSILON = 3
+HALF = Fraction(1, 2)
+LONG = 366
+"""Days: a waiver puts off, it does not decide."""
+BOUNDS = ("pso_bound", "pso_bound_in_sample")
+SMALLER_IS_BETTER = frozenset({
+    "guarantee_epsilon", "guarantee_delta", "pso_bound", "pso_bound_in_sample", "membership_precision_bound",
+    "expected_singletons", "singleton_probability", "expected_share_in_sets_up_to", "pso_success", "pso_excess",
+    "isolation_rate", "inference_gain", "inference_precision_above_baseline", "membership_precision",
+    "register_matches", "register_match_share", "t_closeness", "beta_likeness", "delta_disclosure",
+    "total_relative_error", "synthetic_pair_error", "synthetic_mean_error", "singletons", "j_tons", "classes_below",
+    "singleton_share", "share_in_classes_below", "invalid_share", "invalid_people", "truncated_people",
+    "suppressed_share", "sample_uniques", "population_uniques",
+})  # fmt: skip
+LARGER_IS_BETTER = frozenset({
+    "smallest_class", "distinct_diversity", "entropy_diversity", "trusted_share", "trusted_pairs",
+    "anonymity_set_quartile",
+})  # fmt: skip
+EITHER_WAY = frozenset({"released_rows", "released_classes", "kept_share_in_audit", "smallest_trusted_cell"})
+"""Measures of which a limit makes sense on both sides. No side is advised for these, nor for a measure in no set."""
+
+
+@dataclass(frozen=True)
+class PolicyWarning:
+    """One warning: its code, where the rule stands that it speaks of (from 1), and a sentence."""
+
+    code: str
+    file: str
+    line: int | None
+    column: int | None
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.file}:{self.line}:{self.column}: {self.words}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewedPolicy:
+    """A policy that can run, what each of its gates can decide, a release of its version that was made of other files
+    (None: there is none, or it can't be told), and the day (YYYY-MM-DD) on which waivers must hold."""
+
+    plan: Plan
+    reaches: Sequence[GateReach]
+    otherwise: str | None
+    day: str
+
+
+Objection = tuple[Document, Location, str]
+"""The file, the place in it, and the sentence."""
+Rule = Callable[[ReviewedPolicy], Iterator[Objection]]
+
+
+def policy_warnings(judged: ReviewedPolicy) -> Iterator[PolicyWarning]:
+    """All warnings about a policy."""
+    for code, rule in RULES.items():
+        for document, at, words in rule(judged):
+            yield PolicyWarning(code, str(document.path), document.line(at), document.column(at), words)
+
+
+def _policy(judged: ReviewedPolicy, *at: str | int) -> tuple[Document, Location]:
+    return judged.plan.bundle.document, ("spec", *at)
+
+
+def _expected_disclosures(judged: ReviewedPolicy) -> tuple[Fraction, Fraction, int]:
+    """Delta, people x delta, people."""
+    delta, people = judged.plan.guarantee.delta, judged.plan.bundle.budget.spec.people
+    return delta, people * delta, people
+
+
+def _delta_adds_up(judged: ReviewedPolicy) -> Iterator[Objection]:
+    delta, expected, people = _expected_disclosures(judged)
+    if MOST_EXPECTED < expected <= 1:
+        words = f"delta {stated_number(delta)} for {people} people is {bound_number(expected)} in all: a mechanism that"
+        words += " publishes somebody's record as it is with that chance would keep it; at most 0.01 is usual"
+        yield *_policy(judged, "privacy", "delta"), words
+
+
+def _delta_above_one_person(judged: ReviewedPolicy) -> Iterator[Objection]:
+    delta, expected, people = _expected_disclosures(judged)
+    if expected > 1:
+        words = f"delta {stated_number(delta)} is above 1/{people}, one person's share: a mechanism that publishes"
+        words += f" the records of {bound_number(expected)} of {people} people as they are, on average, would keep it"
+        yield *_policy(judged, "privacy", "delta"), words
+
+
+def _large_epsilon(judged: ReviewedPolicy) -> Iterator[Objection]:
+    epsilon = judged.plan.guarantee.epsilon
+    if epsilon > MOST_EPSILON:
+        factor = exp_up(up(epsilon))
+        times = bound_number(Fraction(factor)) if factor < float("inf") else "more than 10^300"
+        words = f"epsilon {stated_number(epsilon)} is above {MOST_EPSILON}: with one person's data a release may be"
+        yield *_policy(judged, "privacy", "epsilon"), f"{words} {times} times likelier, or less likely, than without"
+
+
+def _weak_limit(judged: ReviewedPolicy) -> Iterator[Objection]:
+    for i, (rule, _) in enumerate(judged.plan.gates):
+        if rule.measure in BOUNDS and rule.at_most is not None and not _bounds(judged.plan, rule):
+            words = f"{gate_text(rule)} says next to nothing: it lets through what may point at exactly one person in"
+            rest = "" if rule.at_most >= HALF else f", by words that fit one in {int(1 / _usual_weight(judged.plan))}"
+            yield *_policy(judged, "gates", i, "at_most"), f"{words} half of all attempts{rest}"
+
+
+def _usual_weight(plan: Plan) -> Fraction:
+    """Of words that hardly fit anybody by chance: at most one in a thousand times as many as there are rows."""
+    return min(DEFAULT_WEIGHT, Fraction(1, 1000 * plan.first_release_facts().most_rows))
+
+
+def _bounds(plan: Plan, rule: GateRule) -> bool:
+    """Whether a limit on the bound keeps it below one half at the usual weight, too: what e^epsilon weight comes to
+    grows by no more than the weight does."""
+    usual = _usual_weight(plan)
+    stated = rule.options.get("weight", DEFAULT_WEIGHT)
+    return rule.at_most is not None and stated > 0 and rule.at_most * max(Fraction(1), usual / stated) < HALF
+
+
+def _no_gate_on_singling_out(judged: ReviewedPolicy) -> Iterator[Objection]:
+    plan = judged.plan
+    gates = [gate for gate in plan.gates if gate[0].severity == "block" and not gate[0].waiver]
+    if not any(measures_singling_out(measure) and _checks(plan, rule, measure) for rule, measure in gates):
+        words = "no gate that blocks speaks of singling out: pso_bound does for every kind of release"
+        yield *_policy(judged, "gates"), words
+
+
+def measures_singling_out(measure: Measure) -> bool:
+    """Whether it measures that people are unique, or nearly so. The smallest class does not: k-anonymity alone prevents
+    no singling out (Cohen, Nissim 2020, Section 4)."""
+    return measure.aspect is Aspect.SINGLING_OUT or measure.register
+
+
+def _checks(plan: Plan, rule: GateRule, measure: Measure) -> bool:
+    """Whether a gate refuses anything that is worse."""
+    empty = hardly_fails_warning(plan, rule, measure) is not None or (
+        rule.measure in BOUNDS and not _bounds(plan, rule)
+    )
+    return not _wrong_side(rule) and not empty
+
+
+def _wrong_side(rule: GateRule) -> bool:
+    """Whether a limit is known to refuse the better side."""
+    return rule.measure in (SMALLER_IS_BETTER if rule.at_most is None else LARGER_IS_BETTER)
+
+
+def _wrong_way_round(judged: ReviewedPolicy) -> Iterator[Objection]:
+    for i, (rule, _) in enumerate(judged.plan.gates):
+        if _wrong_side(rule):
+            stated, meant = ("at_most", "at_least") if rule.at_least is None else ("at_least", "at_most")
+            words = f"{gate_text(rule)} refuses what is good and lets through what is bad: `{meant}` is usual"
+            yield *_policy(judged, "gates", i, stated), words
+
+
+def _waivers(judged: ReviewedPolicy) -> Iterator[Objection]:
+    for i, (rule, _) in enumerate(judged.plan.gates):
+        if rule.waiver is None:
+            continue
+        expires, words = rule.waiver.expires, None
+        if judged.day > expires:
+            words = f"the waiver of {gate_text(rule)} expired on {expires}: a failure withholds again"
+        elif date.fromisoformat(expires) - date.fromisoformat(judged.day) > timedelta(days=LONG):
+            words = f"the waiver of {gate_text(rule)} holds for more than a year, up to {expires}"
+        if words is not None:
+            yield *_policy(judged, "gates", i, "waiver", "expires"), words
+
+
+def _cannot_pass(judged: ReviewedPolicy) -> Iterator[Objection]:
+    for i, ((rule, _), found) in enumerate(zip(judged.plan.gates, judged.reaches, strict=True)):
+        if found is GateReach.CANNOT_PASS:
+            ends = "every release would be withheld" if rule.severity == "block" else "its advice is always the same"
+            yield *_policy(judged, "gates", i), f"{gate_text(rule)} can't pass: {ends}"
+
+
+def _cannot_fail(judged: ReviewedPolicy) -> Iterator[Objection]:
+    """Static gates hold against later changes of the files, so only those that read more are of no use."""
+    for i, ((rule, measure), found) in enumerate(zip(judged.plan.gates, judged.reaches, strict=True)):
+        why = hardly_fails_warning(judged.plan, rule, measure)
+        if found is GateReach.CANNOT_FAIL and measure.reads is not MeasureClass.STATIC:
+            yield *_policy(judged, "gates", i), f"{gate_text(rule)} can't fail under this mechanism: it checks nothing"
+        elif why is not None:
+            yield *_policy(judged, "gates", i), f"{gate_text(rule)} is paid for and checks nothing: {why}"
+
+
+def _hardly_passes(judged: ReviewedPolicy) -> Iterator[Objection]:
+    for i, ((rule, measure), found) in enumerate(zip(judged.plan.gates, judged.reaches, strict=True)):
+        why = hardly_passes_warning(judged.plan, rule, measure) if found is GateReach.OPEN else None
+        if why is not None:
+            yield *_policy(judged, "gates", i), f"{gate_text(rule)} hardly passes: {why}"
+
+
+def _large_k(judged: ReviewedPolicy) -> Iterator[Objection]:
+    stated, least = judged.plan.protection.figures().least_class, _least_class(judged.plan)
+    if least is not None and stated > 2 * least:
+        words = f"k {stated} is more than twice {least}, the least that keeps the guarantee: classes of {least} to"
+        yield *_policy(judged, "mechanism", "k"), f"{words} {stated - 1} rows are suppressed without need"
+
+
+def _least_class(plan: Plan) -> int | None:
+    """The least k that keeps the guarantee, where a policy states another."""
+    spec = plan.bundle.policy.spec
+    if not isinstance(getattr(spec.mechanism, "k", None), int):
+        return None
+    freed = spec.mechanism.model_copy(update={"k": "least"})
+    left = Allowance(spec.privacy.epsilon - charged_epsilon(spec), spec.privacy.delta)
+    protection, _ = kind_of(plan.bundle).protection(freed, plan.bundle.contract, left)
+    return None if protection is None else protection.figures().least_class
+
+
+def _short_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
+    """A sample that was drawn before serves one release anyway."""
+    plan, releases = judged.plan, releases_in_budget(judged.plan)
+    if releases >= 2 or plan.bundle.contract.sample is not None:
+        return
+    once, budget = plan.guarantee, plan.bundle.budget.spec
+    by_delta = int(budget.delta / once.delta) if once.delta else releases + 1
+    part = "delta" if by_delta < int(budget.epsilon / once.epsilon) else "epsilon"
+    cost, whole = stated_number(getattr(once, part)), stated_number(getattr(budget, part))
+    pays = "pays one such release and no second" if releases else "pays no such release"
+    words = f"{part} {whole} for life {pays}: {plan.bundle.policy.metadata.name} costs {cost} each time"
+    yield plan.bundle.budget_document, ("spec", part), words
+
+
+def _weak_whole_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
+    """Where people lose the whole budget, unless a gate on the bound stops before."""
+    plan, budget = judged.plan, judged.plan.bundle.budget.spec
+    rules = [rule for rule, _ in plan.gates if rule.severity == "block" and rule.measure in BOUNDS]
+    if any(_bounds(plan, rule) for rule in rules):
+        return
+    if pso.bound(plan.first_release_facts().most_rows, _usual_weight(plan), budget.epsilon, budget.delta) >= HALF:
+        spent = f"epsilon {stated_number(budget.epsilon)} and delta {stated_number(budget.delta)} for life"
+        words = f"{spent}, once they are spent, promise nothing about singling out: somebody may be pointed at in half"
+        words += " of all attempts. No gate on pso_bound that blocks stops before"
+        yield plan.bundle.budget_document, ("spec", "epsilon"), words
+
+
+def _changed_version(judged: ReviewedPolicy) -> Iterator[Objection]:
+    if judged.otherwise is not None:
+        stated = judged.plan.bundle.policy.metadata
+        words = (
+            f"version {stated.version} of {stated.name} already stands for other files: {judged.otherwise} was made of"
+        )
+        words += " them. A changed policy, contract, levels file, margins file or budget needs a new version"
+        yield judged.plan.bundle.document, ("metadata", "version"), words
+
+
+def _dry_run(judged: ReviewedPolicy) -> Iterator[Objection]:
+    if is_dry_run(judged.plan.bundle):
+        yield judged.plan.bundle.document, ("spec", "enforcement"), f"{WORDS} A run of it is a rehearsal"
+
+
+RULES: dict[str, Rule] = {
+    "CG201": _delta_adds_up,
+    "CG202": _delta_above_one_person,
+    "CG203": _large_epsilon,
+    "CG204": _weak_limit,
+    "CG205": _no_gate_on_singling_out,
+    "CG206": _cannot_pass,
+    "CG207": _cannot_fail,
+    "CG208": _hardly_passes,
+    "CG209": _large_k,
+    "CG210": _short_budget,
+    "CG211": _changed_version,
+    "CG212": _dry_run,
+    "CG213": _weak_whole_budget,
+    "CG214": _wrong_way_round,
+    "CG215": _waivers,
+}

@@ -1,0 +1,141 @@
+"""One gate of today on one release of the past: judged on what that release recorded, or the reason why it can't be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import nan
+from typing import Any
+
+from crowdgate.candidate import Candidate, Measurement, Static
+from crowdgate.gate import Outcome, Verdict, WrittenMeasurement, gate_text, is_waived, judge, verdict
+from crowdgate.history.recorded_verdicts import recorded_verdict, serves_limit
+from crowdgate.kind.kind import AnyKind
+from crowdgate.manifest import GateFields, Manifest
+from crowdgate.measures import Measure, MeasureClass
+from crowdgate.policy.policy import GateRule
+from crowdgate.verification.gates import measurement, static_with_audits
+from crowdgate.verification.steps import Verification
+
+UNTOLD = "the release was withheld, and its private record is not at hand"
+UNSEEN = "it reads confidential figures, which --private looks at"
+
+
+@dataclass(frozen=True)
+class ReplayedGate:
+    """What a gate would have said, or why nobody can tell. Figures of confidential measures are not in it."""
+
+    rule: GateRule
+    reads: MeasureClass
+    verdict: Verdict | None
+    why: str | None = None
+
+    @property
+    def withholds(self) -> bool | None:
+        """Whether it would have withheld, or advised against, the release; None where nobody can tell. A failure that
+        is waived on the day that it was judged on would not."""
+        return None if self.verdict is None else self.verdict.outcome is not Outcome.PASS and not self.verdict.waived
+
+    @property
+    def words(self) -> str:
+        """What was measured and what it must be."""
+        if self.verdict is None:
+            return self.why or ""
+        return self.verdict.reason if self.reads is not MeasureClass.CONFIDENTIAL else "its figures are not shown"
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        stated = {"gate": gate_text(self.rule), "class": str(self.reads), "severity": self.rule.severity}
+        shown = None if self.verdict is None or self.reads is MeasureClass.CONFIDENTIAL else self.verdict.shown
+        figures = {name: None if shown is None else getattr(shown, name) for name in ("value", "low", "high")}
+        outcome = "not known" if self.verdict is None else str(self.verdict.outcome)
+        waives = self.verdict is not None and self.verdict.waived
+        return {**stated, "outcome": outcome, "waived": waives, **figures, "why": self.why}
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseEvidence:
+    """What a published release that verifies shows."""
+
+    said: Manifest
+    kind: AnyKind
+    candidate: Candidate
+    static: Static
+
+    @classmethod
+    def of(cls, found: Verification) -> ReleaseEvidence:
+        """What a verification that ended well has read."""
+        candidate = found.candidate
+        return cls(found.manifest, found.kind, candidate, static_with_audits(found.manifest, candidate))
+
+
+def gate_on_published(rule: GateRule, measure: Measure, shown: ReleaseEvidence, day: str) -> ReplayedGate:
+    """The gate on a published release that was judged on that day."""
+    own = recorded_verdict(rule, shown.said.verdicts)
+    why = None if own and _same_measurement(rule, own) else _unmeasurable(rule, measure, shown, own)
+    if why is not None:
+        return ReplayedGate(rule, measure.reads, None, why)
+    noisy = None if own is None else own.value
+    found = measurement(noisy, _at_recorded_charge(rule, own), measure, shown.static, shown.candidate)
+    return ReplayedGate(rule, measure.reads, verdict(rule, measure, found, shown.static, day))
+
+
+def gate_on_recorded(rule: GateRule, measure: Measure, record: Sequence[GateFields] | None, day: str) -> ReplayedGate:
+    """The gate on the verdicts that a private record holds (None: it is not at hand) of a run that was judged on that
+    day: of a withheld release nothing else is left."""
+    if record is None:
+        return ReplayedGate(rule, measure.reads, None, UNTOLD)
+    own = recorded_verdict(rule, record)
+    if own is None or not serves_limit(rule, measure, own):
+        return ReplayedGate(rule, measure.reads, None, "it was not measured then")
+    shown = own.verdict.shown
+    outcome = Outcome(own.outcome) if _same_measurement(rule, own) else judge(rule, _measurement(shown))
+    waives = is_waived(rule, measure, outcome, day)
+    return ReplayedGate(rule, measure.reads, Verdict(rule, measure.reads, outcome, shown, waived=waives))
+
+
+def confidential_gate(rule: GateRule, measure: Measure) -> ReplayedGate:
+    """A gate on confidential figures where nobody looks at them."""
+    return ReplayedGate(rule, measure.reads, None, UNSEEN)
+
+
+def _same_measurement(rule: GateRule, own: GateFields) -> bool:
+    """Whether the gate was judged then by the same number, with the same limit."""
+    return (rule.at_most, rule.at_least) == (own.at_most, own.at_least)
+
+
+def _unmeasurable(rule: GateRule, measure: Measure, shown: ReleaseEvidence, own: GateFields | None) -> str | None:
+    """Why the gate can't be judged on what the release shows; None where it can."""
+    released, counted = shown.candidate.static.levels, shown.static.levels
+    if measure.shape not in shown.kind.shapes:
+        return "it does not speak of such a release"
+    if measure.reads is MeasureClass.CHARGED:
+        return (
+            None if own is not None and serves_limit(rule, measure, own) else "it was not paid for then at this number"
+        )
+    if measure.asks is not None and measure.asks not in shown.static.audits:
+        return "no audit was published with the release"
+    if measure.register and shown.candidate.register is None:
+        return "no counts of a register were published with the release"
+    if rule.of is not None and rule.of not in released:
+        return f"{rule.of} was not released"
+    names = set(rule.over or released) if measure.over else set()
+    if (measure.over and not names) or not names <= counted.keys():
+        return "the release shows no public counts of what this gate speaks of"
+    return None
+
+
+def _at_recorded_charge(rule: GateRule, own: GateFields | None) -> GateRule:
+    """The gate at the price that its number was drawn for."""
+    charge = None if own is None else own.rule.charge
+    return rule if rule.charge is None else rule.model_copy(update={"charge": charge})
+
+
+def _measurement(shown: WrittenMeasurement | None) -> Measurement | None:
+    """A measurement that was written down: its ends were rounded outwards."""
+    return None if shown is None else Measurement(*map(_figure, (shown.value, shown.low, shown.high)))
+
+
+def _figure(text: str) -> Fraction | float:
+    return nan if text.lstrip("-").isalpha() else Fraction(text)

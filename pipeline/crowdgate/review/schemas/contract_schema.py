@@ -1,0 +1,59 @@
+"""The JSON Schema of what a data contract states for Crowdgate: its custom properties, for editors. What else a
+contract holds is the Open Data Contract Standard's, which has a schema of its own."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from crowdgate.contracts.models import PROPERTY_FACTS, TABLE_FACTS
+from crowdgate.review.schemas.descriptions import SchemaGenerator, properties
+
+VENDOR = "crowdgate"
+ABOUT = "What Crowdgate reads of a data contract. All else is the Open Data Contract Standard's, version 3.1."
+Facts = Mapping[str, TypeAdapter[Any]]
+
+
+def contract_schema() -> dict[str, Any]:
+    """The schema."""
+    defs: dict[str, Any] = {}
+    column = _element("A column.", _custom(PROPERTY_FACTS, properties()["Column"], defs))
+    table = _element("The table.", _custom(TABLE_FACTS, properties()["Table"], defs))
+    table["properties"]["properties"] = {"type": "array", "items": column, "description": "The columns."}
+    tables = {"type": "array", "items": table, "description": "The table that is released, and no other."}
+    stated = {"title": "DataContract", "description": ABOUT, "type": "object", "properties": {"schema": tables}}
+    return {**stated, "$defs": defs}
+
+
+def _element(words: str, custom: Any) -> dict[str, Any]:
+    return {"type": "object", "description": words, "properties": {"customProperties": custom}}
+
+
+def _custom(facts: Facts, words: Mapping[str, str], defs: dict[str, Any]) -> Any:
+    """A list of custom properties, of which those of another vendor are not looked at."""
+    values = {name: _value(kind, words[name], defs) for name, kind in facts.items()}
+    cases = [
+        {"if": {"properties": {"property": {"const": name}}}, "then": {"properties": {"value": value}}}
+        for name, value in values.items()
+    ]
+    names = {"enum": list(facts), "description": "Which fact is stated."}
+    others = {"required": ["vendor"], "properties": {"vendor": {"not": {"const": VENDOR}}}}
+    item = {
+        "type": "object",
+        "required": ["property", "value"],
+        "properties": {
+            "property": {"type": "string", "description": "Which fact is stated."},
+            "value": {"description": "The fact."},
+            "vendor": {"type": "string", "description": f"Whose property it is; without one, {VENDOR}'s."},
+        },
+        "if": others,
+        "then": {},
+        "else": {"properties": {"property": names}, "allOf": cases},
+    }
+    return {"type": "array", "items": item, "description": "What Crowdgate has to know."}
+
+
+def _value(kind: TypeAdapter[Any], words: str, defs: dict[str, Any]) -> Any:
+    made = kind.json_schema(by_alias=True, schema_generator=SchemaGenerator)
+    defs |= made.pop("$defs", {})
+    return {**made, "description": words}

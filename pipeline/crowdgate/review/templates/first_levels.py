@@ -1,0 +1,91 @@
+"""What a new policy publishes of a contract: first columns at coarse levels, for the owner to change."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from crowdgate.contracts.contract import Contract
+from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.hierarchy import ANY, Level
+
+
+@dataclass(frozen=True)
+class TemplateScope:
+    """How much a template takes of a contract: columns (at least `least`) and values of each, at the coarsest level if
+    `coarse`, else at the finest that fits; and, of rows of real people, classes of all together: at most `classes`, one
+    for so many `people`."""
+
+    least: int
+    columns: int
+    values: int
+    coarse: bool
+    classes: int | None = None
+    people: int = 1
+
+
+def choose_levels(contract: Contract, reach: TemplateScope, people: int, names: list[str] | None) -> dict[str, str]:
+    """Levels by column: of the columns that are named, or of the first ones that fit. Raises ConfigurationError."""
+    levels = {each.name: each.hierarchy.levels
+              for each in contract.attributes if each.releasable and each.hierarchy is not None}  # fmt: skip
+    if names is None:
+        known = {name: _level(each, reach) for name, each in levels.items()}
+        found = dict(_fitting(known, reach, _most_classes(reach, people)))
+    else:
+        _refuse_others(names, list(levels), contract.id)
+        found = _coarsen_to_fit({name: levels[name] for name in names}, reach, _most_classes(reach, people))
+    if len(found) < reach.least:
+        asked = f"{len(found)} columns that a release could have"
+        raise ConfigurationError(Problem("command line", None, "--attributes", asked, f"{reach.least} or more"))
+    return found
+
+
+def _level(levels: tuple[Level, ...], reach: TemplateScope) -> Level:
+    shown = [level for level in levels if level.name != ANY]
+    if reach.coarse:
+        return shown[-1]
+    return next((level for level in shown if len(level) <= reach.values), shown[-1])
+
+
+def _most_classes(reach: TemplateScope, people: int) -> int | None:
+    """How many classes there may be; None where nothing bounds them."""
+    return None if reach.classes is None else max(2 * reach.values, min(reach.classes, people // reach.people))
+
+
+def _coarsen_to_fit(levels: dict[str, tuple[Level, ...]], reach: TemplateScope, room: int | None) -> dict[str, str]:
+    """The named columns at levels of at most `room` classes together: the column with most groups is made coarser until
+    they are. Raises ConfigurationError where the coarsest levels have more."""
+    found = {name: _level(each, reach) for name, each in levels.items()}
+    while room is not None and prod(len(level) for level in found.values()) > room:
+        coarser = {name: level for name in found if (level := _next(levels[name], found[name])) is not None}
+        if not coarser:
+            classes = prod(len(level) for level in found.values())
+            said = f"{classes} classes of {', '.join(found)} at their coarsest levels"
+            expected = f"fewer or coarser columns: at most {room} classes for so many people"
+            raise ConfigurationError(Problem("command line", None, "--attributes", said, expected))
+        largest = max(coarser, key=lambda name: len(found[name]))
+        found[largest] = coarser[largest]
+    return {name: level.name for name, level in found.items()}
+
+
+def _next(levels: tuple[Level, ...], level: Level) -> Level | None:
+    """The next coarser level with fewer groups; None behind the last one that still tells values apart."""
+    coarser = [each for each in levels[levels.index(level) + 1 :] if each.name != ANY and len(each) < len(level)]
+    return coarser[0] if coarser else None
+
+
+def _fitting(known: dict[str, Level], reach: TemplateScope, room: int | None) -> Iterator[tuple[str, str]]:
+    taken, classes = 0, 1
+    for name, level in known.items():
+        fits = len(level) <= reach.values and (room is None or classes * len(level) <= room)
+        if fits and taken < reach.columns:
+            taken, classes = taken + 1, classes * len(level)
+            yield name, level.name
+
+
+def _refuse_others(names: list[str], known: list[str], contract: str) -> None:
+    wrong = [name for name in names if name not in known]
+    if wrong or len(set(names)) != len(names):
+        found = f"{', '.join(wrong)} can't be published" if wrong else "a column twice"
+        meant = nearest(wrong[0], known) if wrong else None
+        expected = f"columns of {contract}: {', '.join(known)}"
+        raise ConfigurationError(Problem("command line", None, "--attributes", found, expected, meant))

@@ -1,0 +1,205 @@
+"""Write a policy from a template, with a budget where its population has none, and cases. Nothing is overwritten."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, prod
+from pathlib import Path
+from typing import Any
+
+from crowdgate import report
+from crowdgate.accounting.numbers import exact_text
+from crowdgate.contracts.contract import Contract
+from crowdgate.contracts.reading import read_contract
+from crowdgate.documents.yaml_text import read_document
+from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem, nearest
+from crowdgate.ledger.ledger import open_ledger
+from crowdgate.ledger.stores import placed
+from crowdgate.planning.bundle import KNOWN
+from crowdgate.planning.plan import plan_policy
+from crowdgate.policy.files import budget_files, contract_files, policy_files
+from crowdgate.policy.parsing import parse
+from crowdgate.policy.policy import BudgetSpec, GateRule, PrivacyBudget
+from crowdgate.review.check import PolicyCheck, check
+from crowdgate.review.templates.first_levels import choose_levels
+from crowdgate.review.templates.templates import TEMPLATES
+from crowdgate.settings import ledger_url, trusted_keys
+from crowdgate.system import permissions
+
+FOLDER = "review/templates"
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*( [A-Za-z0-9_-]+)*")
+_WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+
+
+@dataclass(frozen=True)
+class NewPolicyRequest:
+    """What a policy is made by. `people` bounds the population, where it has no budget yet; `attributes` are the
+    columns to publish (None: a first guess)."""
+
+    template: str
+    contract: str
+    owner: str
+    name: str
+    people: int | None = None
+    attributes: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class NewPolicy:
+    """The files that were written, the policy first, and what `check` says of it."""
+
+    files: tuple[Path, ...]
+    checked: PolicyCheck
+
+
+def contract_ids(root: Path) -> list[str]:
+    """The ids of the working copy's contracts."""
+    return [name for _, name in contract_files(root)]
+
+
+def read_contract_by_id(root: Path, name: str) -> Contract:
+    """The contract of that id. Raises ConfigurationError where there is none, or it is wrong."""
+    known = {stated: path for path, stated in contract_files(root)}
+    if name not in known:
+        expected = f"one of {', '.join(known)}" if known else "a contract in data_contracts/"
+        raise _wrong("--contract", repr(name), expected, nearest(name, list(known)))
+    return read_contract(known[name], KNOWN.servers)
+
+
+def budget_of(root: Path, contract: Contract) -> BudgetSpec | None:
+    """The budget of the contract's population, None where there is none. Raises ConfigurationError for a wrong file."""
+    found = [path for path, name in budget_files(root) if name == contract.population]
+    return parse(PrivacyBudget, read_document(found[0])).spec if found else None
+
+
+def create_policy(root: Path, wanted: NewPolicyRequest) -> NewPolicy:
+    """Write the files, and check the policy. Where it is wrong nothing is left of them.
+
+    Raises ConfigurationError for what can't be made, EnvironmentFault for a file that is there already.
+    """
+    contract = read_contract_by_id(root, wanted.contract)
+    budget = budget_of(root, contract)
+    _refuse_used(root, wanted.name)
+    _refuse_sampled(wanted.template, contract)
+    values = _values(root, wanted, contract, budget)
+    policies, file = root / "policies", f"{wanted.name}.yaml"
+    policy, cases = policies / file, policies / "cases" / file
+    paid = [] if budget is not None else [policies / "budgets" / f"{_file_name(contract.population)}.yaml"]
+    _refuse_existing(policy, cases, *paid)
+    written = list[Path]()
+    try:
+        for path in paid:
+            written.append(_write(path, "budget", values))
+        written.append(_write(policy, wanted.template, values))
+        refused = list(_refused_values([rule for rule, _ in plan_policy(policy).gates]))
+        written.append(_write(cases, "cases", values | {"file": file, "refused": refused}))
+        return NewPolicy((policy, cases, *paid), check(policy))
+    except BaseException:
+        for path in written:
+            path.unlink()
+        raise
+
+
+def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: BudgetSpec | None) -> dict[str, Any]:
+    template = TEMPLATES[wanted.template]
+    people = wanted.people if budget is None else budget.people
+    if people is None:
+        raise _wrong("--people", "nothing", f"how many people {contract.population} has at most: it has no budget yet")
+    if wanted.people not in (None, people):
+        found = f"{wanted.people}, and the budget of {contract.population} says another bound"
+        raise _wrong("--people", found, str(people), str(people))
+    names = None if wanted.attributes is None else list(wanted.attributes)
+    attributes = choose_levels(contract, template.reach, people, names)
+    small = Fraction(1, 10 ** (len(str(people * contract.unit.rows)) + 3))
+    epsilon = template.epsilon if budget is None else min(template.epsilon, budget.epsilon / 2)
+    delta = small if budget is None else min(small, budget.delta / 4)
+    classes = _classes(contract, attributes)
+    alone = max(classes // 4, ceil(200 * contract.unit.rows / epsilon))
+    return {
+        "scalar": scalar, "template": wanted.template, "summary": template.summary, "name": wanted.name,
+        "owner": wanted.owner,
+        "description": f"Of {contract.id}: {template.summary}.", "contract": contract.id, "budget": contract.population,
+        "epsilon": exact_text(epsilon), "delta": exact_text(delta), "weight": exact_text(small / 10),
+        "attributes": list(attributes.items()), "charge": exact_text(epsilon / 20),
+        "alone": alone,
+        "margins": exact_text(epsilon / 5) if len(attributes) > 1 and contract.sample is None else None,
+        "paid_gate": contract.sample is None and classes > alone,
+        "sample": None if contract.sample is None else contract.sample.name,
+        "rows": max(1, _most_rows(contract, people) // 20), "people": people, "unit": str(contract.unit),
+        "ledger": _ledger_id(root) if budget is None else None,
+        "lifetime_epsilon": exact_text(4 * epsilon), "lifetime_delta": exact_text(10 * delta),
+    }  # fmt: skip
+
+
+def _classes(contract: Contract, levels: Mapping[str, str]) -> int:
+    """How many combinations of values there can be."""
+    found = [(each.name, each.hierarchy.levels) for each in contract.attributes if each.hierarchy is not None]
+    return prod(len(level) for name, those in found for level in those if level.name == levels.get(name))
+
+
+def _most_rows(contract: Contract, people: int) -> int:
+    """Rows that there can be, by the contract and by how many people there are."""
+    most = people * contract.unit.rows
+    return most if contract.rows_at_most is None else min(most, contract.rows_at_most)
+
+
+def _ledger_id(root: Path) -> str:
+    """Of the ledger that the working copy's settings name. Raises ConfigurationError, LedgerRefused."""
+    return open_ledger(ledger_url(root, None, placed), None, trusted=trusted_keys(root), reading=True).id
+
+
+def _refused_values(rules: list[GateRule]) -> Iterator[tuple[str, str]]:
+    """For every gate that blocks a number that it refuses."""
+    for rule in rules:
+        if rule.severity == "block" and rule.at_most is not None:
+            yield rule.measure, exact_text(2 * rule.at_most or Fraction(1))
+        elif rule.severity == "block" and rule.at_least is not None:
+            yield rule.measure, exact_text(rule.at_least / 2)
+
+
+def scalar(text: str) -> str:
+    """Text as YAML takes it for text."""
+    plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS
+    return text if plain else json.dumps(text, ensure_ascii=False)
+
+
+def _file_name(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]", "-", name)[:60]
+
+
+def _refuse_used(root: Path, name: str) -> None:
+    """Releases, and what the ledger knows of them, go by the policy's name."""
+    used = [path.name for path, stated in policy_files(root) if stated == name]
+    if used:
+        raise _wrong("--name", f"{name!r}, as {used[0]} is called", "a name that no policy has")
+
+
+def _refuse_sampled(template: str, contract: Contract) -> None:
+    if contract.sample is not None and not TEMPLATES[template].of_samples:
+        fitting = [name for name, each in TEMPLATES.items() if each.of_samples]
+        found = f"{template}, of a table that is the sample {contract.sample.name!r} already"
+        raise _wrong("--template", found, " or ".join(fitting))
+
+
+def _refuse_existing(*paths: Path) -> None:
+    there = [str(path) for path in paths if path.exists()]
+    if there:
+        raise EnvironmentFault(f"{', '.join(there)} exists already and is not replaced; give another --name")
+
+
+def _write(path: Path, template: str, values: dict[str, Any]) -> Path:
+    text = re.sub(r"\n\n+", "\n", report.render(f"{FOLDER}/{template}.yaml.j2", values))
+    try:
+        permissions.make_folders(path.parent, permissions.WORKING_COPY)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+        path.chmod(permissions.WORKING_COPY.file_in(path.parent))
+    except OSError as error:
+        raise EnvironmentFault(f"{path} can't be written: {error.strerror}") from None
+    return path
+
+
+def _wrong(option: str, found: str, expected: str, meant: str | None = None) -> ConfigurationError:
+    return ConfigurationError(Problem("command line", None, option, found, expected, meant))

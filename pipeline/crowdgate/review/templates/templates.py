@@ -1,0 +1,44 @@
+"""The templates of policies, and what each takes of a contract."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from crowdgate.review.templates.first_levels import TemplateScope
+
+
+@dataclass(frozen=True)
+class Template:
+    """A file `NAME.yaml.j2` beside this one; `epsilon` is that of one release, `summary` says what it is for,
+    `of_samples` whether it can be made of a table that is a sample already."""
+
+    summary: str
+    epsilon: Fraction
+    reach: TemplateScope
+    of_samples: bool = False
+
+
+TEMPLATES: Mapping[str, Template] = {
+    "public-use": Template(
+        "rows of real people at coarse levels, for everybody",
+        Fraction(1),
+        TemplateScope(least=1, columns=6, values=20, coarse=True, classes=500, people=500),
+        of_samples=True,
+    ),
+    "research": Template(
+        "more rows of real people at finer levels, with weights, for known researchers",
+        Fraction(2),
+        TemplateScope(least=1, columns=8, values=20, coarse=False, classes=3000, people=100),
+        of_samples=True,
+    ),
+    "tables": Template(
+        "tables with noise, which state every error",
+        Fraction(1),
+        TemplateScope(least=1, columns=6, values=20, coarse=True),
+    ),
+    "synthetic": Template(
+        "rows that are nobody's, to explore and to teach with",
+        Fraction(1),
+        TemplateScope(least=2, columns=10, values=100, coarse=False),
+    ),
+}

@@ -1,0 +1,1 @@
+"""The operating system and the libraries: files, permissions, core dumps, imports when they are needed."""

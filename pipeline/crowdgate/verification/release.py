@@ -1,0 +1,71 @@
+"""Verify a published release from its files alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crowdgate.attachments import ATTACHMENTS
+from crowdgate.kinds import KINDS
+from crowdgate.manifest import Manifest
+from crowdgate.planning.open_ledger import ledger_for_reading
+from crowdgate.signing.keys import public_keys
+from crowdgate.system.short_repr import short_repr
+from crowdgate.verification.steps import Verification
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
+
+
+@dataclass(frozen=True)
+class VerifiedRelease:
+    """A release that holds all it claims, and who vouches for its origin: trusted keys, a ledger, or nobody."""
+
+    __repr__ = short_repr
+
+    manifest: Manifest
+    signed: bool
+    keys: bool
+    ledger: str | None
+
+    @property
+    def origin(self) -> str:
+        """Who vouches for where it comes from, in words."""
+        if self.keys and self.ledger:
+            return f"a trusted key signed it, and the ledger {self.ledger} committed to it"
+        if self.keys:
+            return "a trusted key signed it"
+        if self.ledger:
+            return f"the ledger {self.ledger} committed to it"
+        unread = "its signature was not checked, since no --key was given" if self.signed else "it is not signed"
+        return f"nobody vouches for its origin: {unread}"
+
+
+def verify(
+    folder: Path,
+    ledger: str | None = None,
+    keys: Sequence[Path] = (),
+    refit: bool = False,
+    policy: Path | None = None,
+) -> VerifiedRelease:
+    """A release that holds all it claims; with `keys` (files of public keys) one of them must have signed it.
+    With `refit` data that follow from other files are made again. With a `policy` its gates, limits and waivers are
+    those of that file.
+
+    Raises VerificationFailed that lists what does not hold, ConfigurationError for a wrong ledger's URL, key or policy,
+    or where there is nothing to make again.
+    """
+    trusted = tuple(key for path in keys for key in public_keys(path))
+    opened = None if ledger is None else ledger_for_reading(Path.cwd(), ledger)
+    stated = None if policy is None else _plan(policy)
+    run = Verification(folder, KINDS, ATTACHMENTS, trusted, opened, refit, stated)
+    return VerifiedRelease(run.run(), run.signed, bool(trusted), None if opened is None else opened.id)
+
+
+def _plan(policy: Path) -> Plan:
+    """The plan of a policy, which most verifications have no use for."""
+    from crowdgate.planning.plan import plan_policy
+
+    return plan_policy(policy)

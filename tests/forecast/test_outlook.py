@@ -1,0 +1,159 @@
+"""`crowdgate plan`: the price of a policy and its alternatives, without data."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from crowdgate.accounting import pso
+from crowdgate.forecast.outlook import outlook
+from crowdgate.kind import prior
+from crowdgate.kind.forecast import Value
+from crowdgate.kinds.rows import outlook as rows_outlook
+from crowdgate.kinds.rows.outlook import GOOD_SHARE
+from crowdgate.release.working_copy import DEMO_POLICY, DEMO_TABLES, bundled
+from tests.workshop import Workshop, crowdgate
+
+POLICY = bundled("policies").parent / DEMO_POLICY
+DEMOS = (DEMO_POLICY, DEMO_TABLES, "policies/census_income_synthetic.yaml")
+
+
+def test_the_bundled_plan_states_both_bounds_and_what_releases_come_to() -> None:
+    found = outlook(POLICY)
+    assert [found.forecast.figure(name) for name in ("least_k.exact", "least_k.theorem5")] == [40, 50]
+    assert number(found.forecast.figure("exact_delta")) <= 1e-9
+    assert found.releases == 4
+    assert [f"{bound:.4f}" for bound in found.pso_bounds] == ["0.0011", "0.0028", "0.0069", "0.0176"]
+
+
+def test_the_bound_on_singling_out_is_told_over_all_weights_beside_what_a_blind_attacker_reaches() -> None:
+    rows = outlook(POLICY).pso_curve.rows
+    assert [row["releases"] for row in rows] == [1] * 7 + [4] * 7
+    for row in rows:
+        alone, sampled, whole = (number(row[name]) for name in ("baseline", "in_sample", "bound"))
+        assert alone < sampled <= whole <= 1
+        assert number(row["ratio"]) == pytest.approx(whole / alone)
+        assert number(row["excess"]) == pytest.approx(whole - alone)
+    last = rows[6]
+    assert (number(last["weight"]), number(last["baseline"])) == pytest.approx((1 / 300_000, 0.36788), rel=1e-5)
+    near = rows[1]
+    assert number(near["bound"]) == pso.bound(300_000, "1e-8", 1, "1e-9")
+    assert number(near["in_sample"]) == pso.bound_in_sample(300_000, "1e-8", 1, "1e-9", "0.3")
+
+
+def test_people_of_several_rows_count_with_all_of_them_in_every_bound(workshop: Workshop) -> None:
+    workshop.edit(workshop.contract, "value: row}", "value: {person: patient, rows: 2}}")
+    workshop.edit(workshop.budget, "unit: row", 'unit: "person:patient"')
+    workshop.edit(workshop.policy, "delta: 0.01", "delta: 1e-9")
+    found = outlook(workshop.policy)
+    spent = found.plan.guarantee.epsilon, found.plan.guarantee.delta
+    people = found.plan.bundle.budget.spec.people
+    assert found.pso_bounds[0] == pso.bound(2 * people, "1e-9", *spent)
+    heaviest = found.pso_curve.rows[6]
+    assert heaviest["weight"] == Fraction(1, 2 * people)
+    assert all(row["in_sample"] == row["bound"] for row in found.pso_curve.rows)
+
+
+def number(value: Value) -> float:
+    assert isinstance(value, int | float | Fraction)
+    return float(value)
+
+
+def test_exact_k_is_never_above_theorem_5_and_falls_with_epsilon() -> None:
+    rows = outlook(POLICY).forecast.rows("trade_offs")
+    assert all(row["theorem5"] is None or number(row["exact"]) <= number(row["theorem5"]) for row in rows)
+    for beta in {number(row["beta"]) for row in rows}:
+        line = [number(row["exact"]) for row in rows if number(row["beta"]) == beta]
+        assert line == sorted(line, reverse=True)
+
+
+def test_coarser_levels_keep_more_and_the_recommended_ones_keep_enough() -> None:
+    found = outlook(POLICY).forecast
+    (kept,), (recommended,) = found.rows("expected_kept_share"), found.rows("recommended")
+    assert number(recommended["share"]) >= GOOD_SHARE
+    assert number(recommended["classes"]) <= number(kept["classes"])
+    for neighbour in found.rows("one_level_away"):
+        coarser = number(neighbour["classes"]) <= number(kept["classes"])
+        assert (number(neighbour["share"]) >= number(kept["share"]) - 1e-12) == coarser
+
+
+def test_what_stays_of_too_many_classes_is_bounded_by_some_attributes(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = number(outlook(POLICY).forecast.figure("kept_share"))
+    monkeypatch.setattr(prior, "MOST_CLASSES", 1000)  # of 1,824
+    bounds = []
+    for most in (1000, 400, 2):
+        monkeypatch.setattr(rows_outlook, "MOST_CELLS_FITTED", most)
+        bounds.append(number(outlook(POLICY).forecast.figure("kept_share_at_most")))
+    assert exact < bounds[0] <= bounds[1] < bounds[2]
+    assert bounds[2] > 0.9999  # two sexes
+
+
+def test_without_margins_nothing_is_expected_but_at_any(workshop: Workshop) -> None:
+    said = outlook(workshop.policy).to_json()
+    assert (said["expected_kept_share"], said["recommended"]) == (None, None)
+    assert [each["levels"] for each in said["one_level_away"]] == [{"age": "any", "ward": "exact"}]
+
+
+def test_every_figure_says_what_it_rests_on_and_lies_in_its_range() -> None:
+    for policy in DEMOS:
+        said = outlook(POLICY.parents[1] / policy).to_json()
+        assert said["figures"]
+        for figure in said["figures"]:
+            assert figure["basis"]
+            assert figure["value"] is None or figure["low"] <= figure["value"] <= figure["high"]
+
+
+@pytest.mark.parametrize("policy", DEMOS)
+def test_a_page_of_every_kind_is_the_same_in_markdown_and_html(policy: str, tmp_path: Path) -> None:
+    pages = [tmp_path / "plan.md", tmp_path / "plan.html"]
+    for page in pages:
+        assert crowdgate("plan", POLICY.parents[1] / policy, "--page", page) == 0
+    text, html = (page.read_text(encoding="utf-8") for page in pages)
+    for line in text.splitlines():
+        if line.startswith("## "):
+            assert f"<h2>{line[3:]}</h2>" in html
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert len(rows) == html.count("<tr>")
+    assert "STAND" not in text + html
+
+
+def test_the_page_stands_alone_and_is_never_written_over(tmp_path: Path) -> None:
+    page = tmp_path / "plan.html"
+    assert crowdgate("plan", POLICY, "--page", page) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "<svg" in text
+    assert "Theorem 5" in text
+    assert "src=" not in text
+    assert "<script" not in text
+    assert crowdgate("plan", POLICY, "--page", page) == 1
+    assert page.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("name", ["plan.pdf", "plan"])
+def test_a_page_of_another_format_is_refused(name: str, tmp_path: Path) -> None:
+    assert crowdgate("plan", POLICY, "--page", tmp_path / name) == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_on_the_page_are_escaped(workshop: Workshop, tmp_path: Path) -> None:
+    workshop.edit(workshop.policy, "owner: board, description: Patients by age and ward.", "owner: board")
+    page = tmp_path / "plan.html"
+    workshop.edit(workshop.contract, "name: ward", 'name: "<b>ward"')
+    workshop.edit(workshop.policy, "ward: exact", '"<b>ward": exact')
+    workshop.edit(workshop.policy, "over: [ward]", 'over: ["<b>ward"]')
+    workshop.edit(workshop.contract, "source: clinic handbook}}\n          - {property: levels",
+                  "source: clinic handbook}}\n          - {property: margins, value: age.csv}\n"
+                  "          - {property: levels")  # fmt: skip
+    (workshop.contract.parent / "age.csv").write_text("value,count\n" + "".join(f"{i},1\n" for i in range(100)))
+    assert crowdgate("plan", workshop.policy, "--page", page) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "&lt;b&gt;ward" in text
+    assert "<b>ward" not in text
+
+
+def test_the_plan_as_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    assert crowdgate("plan", POLICY, "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["least_k"] == {"exact": 40, "theorem5": 50}
+    assert said["recommended"]["levels"]["age"] == "5 years"

@@ -1,0 +1,70 @@
+"""The private edition: for its owner alone, after a look that is recorded."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from crowdgate.kind.run import Request
+from crowdgate.ledger.access_log import RECORD_OPENED
+from crowdgate.ledger.key import draw_key
+from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.release.release import release
+from crowdgate.report.pictures import picture_values
+from tests.workshop import Workshop, crowdgate, good_rows
+
+RELEASE = "clinic/1/2026-01-01"
+
+
+@pytest.fixture
+def clinic(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    monkeypatch.chdir(workshop.root)
+    workshop.write([*good_rows(600), *({**row, "age": "none"} for row in good_rows(30))])
+    release(Request(workshop.policy, "2026-01-01"), draw_key)
+    return workshop
+
+
+def looks(clinic: Workshop) -> int:
+    return sum(line.event == RECORD_OPENED for line in ledger_at(clinic.root, None).journal())
+
+
+def test_it_shows_what_came_in_and_what_was_lost_and_is_recorded(clinic: Workshop) -> None:
+    assert crowdgate("report", "release", RELEASE, "--private", "--page", "private.html") == 0
+    assert looks(clinic) == 1
+    file = Path("private.html")
+    assert file.stat().st_mode & 0o777 == 0o600
+    text = file.read_text()
+    titles = ("Cells outside their domains", "Sizes of the classes", "age: before and after", "How far the release")
+    for title in titles:
+        assert re.search(rf"<h3>{title}.*?<figure>.*?<details>", text, re.DOTALL), title
+    assert "<td>age</td>\n<td>0.04762</td>" in text
+
+
+def test_the_public_page_has_none_of_it(clinic: Workshop) -> None:
+    assert crowdgate("report", "release", RELEASE, "--page", "public.html") == 0
+    assert looks(clinic) == 0
+    text = Path("public.html").read_text()
+    assert "0.04762" not in text
+    assert "curator" not in text
+
+
+def test_it_needs_a_file_and_looks_at_nothing_without(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crowdgate("report", "release", RELEASE, "--private") == 2
+    assert "a file for its owner alone" in capsys.readouterr().err
+    assert looks(clinic) == 0
+
+
+def test_values_before_and_after_are_those_of_the_table_and_the_release(clinic: Workshop) -> None:
+    """The wards are a third each in the table."""
+    from crowdgate.pages.private_pictures import private_pictures
+
+    found = private_pictures(ledger_at(clinic.root, None), RELEASE)
+    (ward,) = [each for each in found.pictures if each.title.startswith("ward: before and after")]
+    before, after = ward.series
+    assert {point.at: round(point.value, 9) for point in before.points if point.value} == {
+        "north": 0.333333333, "south": 0.333333333, "east": 0.333333333,
+    }  # fmt: skip
+    assert sum(point.value for point in after.points) == pytest.approx(1)
+    rows = picture_values(ward)["rows"]
+    assert isinstance(rows, list)
+    assert ["north", "in the table", "33.33%"] in rows

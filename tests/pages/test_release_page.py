@@ -1,0 +1,226 @@
+"""The page of a run: outcome first, everything that decided, four questions, three criteria; all of it public."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from crowdgate.errors import ConfigurationError, LedgerRefused, VerificationFailed
+from crowdgate.kind.run import Request, Result
+from crowdgate.measures import MEASURES, Aspect
+from crowdgate.pages.index import write_index
+from crowdgate.pages.release import ReleasePage, page_after, page_in, requested_page
+from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.release.release import release
+from crowdgate.report.html import as_html
+from crowdgate.sampling import SecretKey
+from tests.workshop import MARK, Workshop, crowdgate, good_rows, make_workshop
+
+SLOTS = ("2026-01-01", "2026-02-01", "2026-03-01")
+CHARGED = "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n"
+
+
+@pytest.fixture
+def clinic(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    monkeypatch.chdir(workshop.root)
+    return workshop
+
+
+def made(clinic: Workshop, slot: str) -> Result:
+    return release(Request(clinic.policy, slot), lambda: SecretKey(bytes(32), injected=False))
+
+
+def page(clinic: Workshop, slot: str, version: int = 1) -> ReleasePage:
+    return page_in(ledger_at(clinic.root, None), clinic.root, f"clinic/{version}/{slot}")
+
+
+def withheld(clinic: Workshop, slot: str) -> Result:
+    """By a gate on what would be published, of version 2."""
+    clinic.edit(clinic.policy, "version: 1", "version: 2")
+    clinic.edit(clinic.policy, "released_rows, at_least: 0", "released_rows, at_least: 999")
+    return made(clinic, slot)
+
+
+def test_a_published_release_is_told_outcome_first_with_all_its_verdicts(clinic: Workshop) -> None:
+    result = made(clinic, SLOTS[0])
+    text = page(clinic, SLOTS[0]).markdown()
+    assert re.match(
+        r"# clinic/1/2026-01-01: published\n\n\*\*Published\.\*\* 5 rules were judged. All that block passed\.", text
+    )
+    public = [each for each in result.verdicts if each.public]
+    assert len(public) == 5
+    assert all(f"| {each.gate} | pass | {each.reason} |" in text for each in public)
+    asked = ["How is an attack carried out?", "What can be learned", "How likely is a guess right?"]
+    criteria = ["### Singling out\n", "### Linkability\n", "### Inference\n"]
+    places = [text.index(each) for each in [*asked, "For how many people?", *criteria]]
+    assert places == sorted(places)
+    assert "suppressed_share" not in text
+    assert MARK not in text
+
+
+def test_every_gate_of_a_criterion_stands_under_it_and_a_lack_is_said(clinic: Workshop) -> None:
+    made(clinic, SLOTS[0])
+    text = page(clinic, SLOTS[0]).markdown()
+    for aspect in (Aspect.SINGLING_OUT, Aspect.LINKABILITY, Aspect.INFERENCE):
+        part = text.split(f"### {aspect.capitalize()}\n")[1].split("\n##")[0]
+        names = ("pso_bound", "expected_singletons", "singletons", "smallest_class")
+        told = {name for name in names if f"- {name} " in part.replace("\\", "")}
+        assert told == {name for name in names if MEASURES[name].aspect is aspect}
+        assert ("No rule of the policy checks it" in part) is (aspect is Aspect.INFERENCE)
+
+
+def test_a_withheld_run_says_which_rules_withheld_and_that_it_is_paid_for(clinic: Workshop) -> None:
+    result = withheld(clinic, SLOTS[0])
+    assert result.outcome == "withheld"
+    found = page(clinic, SLOTS[0], 2)
+    text = found.markdown()
+    assert "**Withheld: nothing was published.** 1 rule stood against it:" in text
+    assert re.search(r"- released\\_rows at least 999: \d+, must be at least 999", text)
+    assert "stays paid for" in text
+    assert "suppressed_share" not in text.replace("\\", "")
+    assert "Four questions" not in text
+    assert [each.gate for each in found.told.verdicts or ()] == [each.gate for each in result.verdicts if each.public]
+
+
+def test_what_was_not_read_is_not_said_to_be_paid_for(clinic: Workshop) -> None:
+    clinic.edit(clinic.policy, "pso_bound, at_most: 1", "pso_bound, at_most: 0.000001")
+    result = made(clinic, SLOTS[0])
+    text = page_after(result).markdown()
+    assert "Nothing was read, and nothing is spent" in text
+    assert "stays" not in text
+
+
+def test_margins_follow_runs_of_the_policy_withheld_ones_too(clinic: Workshop) -> None:
+    results = [made(clinic, SLOTS[0])]
+    results.append(withheld(clinic, SLOTS[1]))
+    found = page(clinic, SLOTS[1], 2)
+    (rows,) = [each for each in found.everything if each.title == "released_rows at least 999"]
+    (series,) = rows.series
+    measured = [next(v.shown.value for v in r.verdicts if v.measure == "released_rows" and v.shown) for r in results]
+    assert [(point.at, point.value) for point in series.points] == [
+        (f"1/{SLOTS[0]}", float(measured[0])),
+        (f"2/{SLOTS[1]}", float(measured[1])),
+    ]
+    assert [limit.value for limit in rows.limits] == [999.0]
+    earlier = page(clinic, SLOTS[0])
+    assert [len(each.series[0].points) for each in earlier.everything if each.name.startswith("gate")] == [1] * 5
+
+
+def test_an_excess_beyond_another_share_is_another_number(clinic: Workshop) -> None:
+    gate = "    - {measure: invalid_share, of: ward, at_most: 0.5, charge: {epsilon: 0.1}}\n"
+    clinic.edit(clinic.policy, "  gates:\n", f"  gates:\n{gate}")
+    made(clinic, SLOTS[0])
+    clinic.edit(clinic.policy, "of: ward, at_most: 0.5", "of: ward, at_most: 0.25")
+    withheld(clinic, SLOTS[1])
+    (drawn,) = [each for each in page(clinic, SLOTS[1], 2).everything if each.title.startswith("invalid_share")]
+    assert [point.at for point in drawn.series[0].points] == [f"2/{SLOTS[1]}"]
+
+
+def test_a_release_that_is_not_what_it_claims_has_no_page(clinic: Workshop) -> None:
+    result = made(clinic, SLOTS[0])
+    assert result.path is not None
+    file = result.path / "data.csv"
+    file.write_bytes(file.read_bytes() + b"\n")
+    with pytest.raises(VerificationFailed, match=r"data\.csv"):
+        requested_page(str(result.path), None)
+    with pytest.raises(VerificationFailed, match=r"data\.csv"):
+        page(clinic, SLOTS[0])
+
+
+def test_who_vouches_for_a_release_is_said(clinic: Workshop) -> None:
+    result = made(clinic, SLOTS[0])
+    assert "nobody vouches for its origin: it is not signed" in requested_page(str(result.path), None).markdown()
+    assert "the ledger clinic-" in page(clinic, SLOTS[0]).markdown()
+    assert "this run made it" in page_after(result).markdown()
+    key = clinic.root / "other.key"
+    assert crowdgate("keys", "create", key) == 0
+    with pytest.raises(VerificationFailed, match="nobody signed"):
+        requested_page(str(result.path), None, [key.with_suffix(".key.pub")])
+
+
+def test_a_forged_private_record_tells_nothing(clinic: Workshop) -> None:
+    withheld(clinic, SLOTS[0])
+    (record,) = (clinic.root / "ledger" / "private").glob("*.json")
+    said = json.loads(record.read_text())
+    said["verdicts"][0]["outcome"] = "fail"
+    record.write_text(json.dumps(said))
+    found = page(clinic, SLOTS[0], 2)
+    assert found.told.verdicts is None
+    assert "not the record that the ledger committed to" in found.markdown()
+
+
+@pytest.mark.usefixtures("clinic")
+def test_neither_a_folder_nor_an_id() -> None:
+    with pytest.raises(ConfigurationError, match="a release's folder, or POLICY/VERSION/SLOT"):
+        requested_page("nothing", None)
+    with pytest.raises(LedgerRefused, match="ledger show"):
+        requested_page("clinic/1/2026-01-01", None)
+
+
+def test_equal_bytes_and_verdicts_give_equal_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of two tables of which one has rows more that the contract drops: their private records differ."""
+    first = make_workshop(tmp_path / "one")
+    first.edit(first.policy, CHARGED, "")
+    shutil.copytree(first.root, tmp_path / "two" / "one")
+    second = Workshop(tmp_path / "two" / "one")
+    second.write([*good_rows(600), *({**row, "age": "none"} for row in good_rows(7))])
+    told, records = [], []
+    for clinic in (first, second):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(clinic.root)
+            results = [made(clinic, SLOTS[0]), withheld(clinic, SLOTS[1])]
+            pages = [page_after(each).markdown() for each in results]
+            for at, each in enumerate(SLOTS[:2]):
+                assert crowdgate("report", "release", f"clinic/{at + 1}/{each}", "--page", f"p{at}.html") == 0
+                pages.append(Path(f"p{at}.html").read_text())
+            assert crowdgate("report", "budget", "clinic-patients") == 0
+            assert crowdgate("report", "index", "pages") == 0
+            pages += [file.read_text() for file in sorted(Path("pages").iterdir())]
+            told.append((pages, capsys.readouterr()))
+            (record,) = (clinic.root / "ledger" / "private").glob(f"*{SLOTS[0]}.json")
+            records.append(json.loads(record.read_text()))
+    assert records[0]["ingestion"] != records[1]["ingestion"]
+    assert told[0] == told[1]
+    assert len(told[0][0]) == 8
+
+
+def test_what_others_wrote_is_no_markup_and_a_waived_failure_is_said(clinic: Workshop) -> None:
+    clinic.edit(clinic.policy, "owner: board", 'owner: "<script>x</script> | [a](b) *c*"')
+    waiver = '{reason: "<b>", approved_by: "*d*", expires: 2099-01-01}'
+    clinic.edit(clinic.policy, "released_rows, at_least: 0", f"released_rows, at_least: 999, waiver: {waiver}")
+    made(clinic, SLOTS[0])
+    found = page(clinic, SLOTS[0])
+    assert "All that block passed, but for 1 that failed and is waived." in found.markdown()
+    html = as_html(found.title, found.markdown())
+    assert "<td>&lt;script&gt;x&lt;/script&gt; | [a](b) *c*</td>" in html
+    assert not re.search(r"<script|<em>|<b>|<a ", html)
+
+
+def test_advice_that_was_not_followed_is_said_at_once(clinic: Workshop) -> None:
+    clinic.edit(clinic.policy, "released_rows, at_least: 0", "released_rows, at_least: 999, severity: advise")
+    made(clinic, SLOTS[0])
+    said = "5 rules were judged. All that block passed. Of those that only advise, 1 did not pass.\n"
+    assert said in page(clinic, SLOTS[0]).markdown()
+
+
+@pytest.mark.parametrize(
+    ("least", "expires", "outcome", "said"),
+    [
+        (0, "2099-01-01", "published", "its waiver by who until 2099-01-01 was not needed: why"),
+        (999, "2020-01-01", "withheld", "its waiver by who until 2020-01-01 did not hold: why"),
+        (999, "2099-01-01", "published", "fail, waived by who until 2099-01-01: why"),
+    ],
+)
+def test_a_waiver_is_said_to_hold_where_it_did(
+    clinic: Workshop, least: int, expires: str, outcome: str, said: str
+) -> None:
+    waiver = f"{{reason: why, approved_by: who, expires: {expires}}}"
+    clinic.edit(clinic.policy, "released_rows, at_least: 0", f"released_rows, at_least: {least}, waiver: {waiver}")
+    assert (made(clinic, SLOTS[0]).path is None) == (outcome == "withheld")
+    text = page(clinic, SLOTS[0]).markdown()
+    assert said in text
+    assert text.count("by who until") == text.count("waived by who") + text.count("its waiver by who")
+    index = write_index(ledger_at(clinic.root, None), clinic.root, clinic.root / "pages").read_text(encoding="utf-8")
+    assert ("fail, waived by who" in index) == (least > 0 and outcome == "published")

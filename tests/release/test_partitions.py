@@ -1,0 +1,154 @@
+"""No result depends on partitions, order, source or workers: the same key gives the same files."""
+
+import pickle
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crowdgate.errors import EnvironmentFault
+from crowdgate.kind.randomness import KeyedRandomness
+from crowdgate.kind.run import Request
+from crowdgate.noise import NoiseSource
+from crowdgate.publish.file_names import STAGING
+from crowdgate.release import release as job
+from crowdgate.sampling import SecretKey
+from crowdgate.sources import files, parquet
+from crowdgate.sources.counting import Counter, Executor, PartialCounts
+from crowdgate.sources.source import TablePart
+from tests.workshop import POLICY, Row, Workshop, good_rows, make_workshop, write_csv, write_parquet
+
+CHARGED = "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n"
+TABLES = """\
+apiVersion: crowdgate/v1
+kind: ReleasePolicy
+metadata: {name: clinic, version: 1, owner: board}
+spec:
+  contract: clinic
+  budget: clinic-patients
+  privacy: {epsilon: 2, delta: 0.01}
+  mechanism:
+    kind: dp_tables
+    SAMPLING
+    raw: true
+    tables:
+      - {attributes: {age: 10 years}}
+      - {attributes: {age: 50 years, ward: exact}}
+      - {sum: age, by: {ward: exact}}
+      - {quantiles: age, level: 10 years}
+  gates:
+    - {measure: pso_bound, at_most: 1}
+  publish: {to: releases, formats: [parquet, csv]}
+"""
+PERSON = ("{property: privacyUnit, value: row}", "{property: privacyUnit, value: {person: patient, rows: 2}}")
+MODES = {
+    "rows": (POLICY.replace(CHARGED, ""), False),
+    "rows of people": (POLICY.replace(CHARGED, ""), True),
+    "tables": (TABLES.replace("    SAMPLING\n", ""), False),
+    "tables of people": (TABLES.replace("    SAMPLING\n", ""), True),
+    "sampled tables": (TABLES.replace("SAMPLING", "sampling: {beta: 0.5}"), False),
+}
+ROWS = [{**row, "patient": f"p{i % 230}"} for i, row in enumerate(good_rows(600))]
+ROWS += [{"patient": None, "age": 1, "ward": "north", "note": ""}, {**ROWS[0], "ward": "nowhere", "age": "x"}]
+
+
+def one_file(folder: Path) -> Path:
+    write_parquet(folder / "all.parquet", ROWS)
+    return folder / "all.parquet"
+
+
+def csv_file(folder: Path) -> Path:
+    write_csv(folder / "all.csv", ROWS)
+    return folder / "all.csv"
+
+
+def shuffled() -> list[Row]:
+    rows = list(ROWS)
+    random.Random(1).shuffle(rows)
+    return rows
+
+
+def ten_parts(folder: Path) -> Path:
+    for i in range(10):
+        write_parquet(folder / f"part-{i}.parquet", ROWS[i::10])
+    return folder
+
+
+def a_shuffled_folder(folder: Path) -> Path:
+    for i in range(7):
+        write_parquet(folder / f"part-{9 - i}.parquet", shuffled()[i::7])
+    return folder
+
+
+def shuffled_csv_file(folder: Path) -> Path:
+    write_csv(folder / "all.csv", shuffled())
+    return folder / "all.csv"
+
+
+def backwards(_: object = None) -> Executor:
+    """Other workers: every part and every Partial travels as bytes, and the last comes first."""
+
+    def run(counter: Counter, parts: Sequence[TablePart]) -> Iterator[PartialCounts]:
+        for part in reversed(parts):
+            there: Any = pickle.loads(pickle.dumps((counter, part)))
+            yield pickle.loads(pickle.dumps(there[0](there[1], None)))
+
+    return run
+
+
+def small_parts(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(files, "PART_BYTES", 1)
+    patch.setattr(parquet, "PART_BYTES", 1)
+
+
+def other_workers(patch: pytest.MonkeyPatch) -> None:
+    small_parts(patch)
+    patch.setattr(job, "serial", backwards)
+
+
+def recorded(values: Any, sensitivity: int, _: object) -> Any:
+    """Noise that is the same in every run."""
+    return values + sensitivity * (np.arange(values.size).reshape(values.shape) * 7 % 11 - 5)
+
+
+def staged(workshop: Workshop, slot: str, path: Path) -> dict[str, bytes]:
+    with pytest.raises(EnvironmentFault, match="injected"):
+        job.release(Request(workshop.policy, slot, input=path), lambda: SecretKey(bytes(range(32)), injected=True))
+    (folder,) = (workshop.root / "releases" / STAGING).glob(f"*~clinic~1~{slot}")
+    return {
+        each.name: each.read_bytes() for each in folder.iterdir() if each.name not in ("README.md", "manifest.json")
+    }
+
+
+WAYS: list[tuple[Callable[[Path], Path], Callable[[pytest.MonkeyPatch], None]]] = [
+    (make, how)
+    for make in (one_file, csv_file, shuffled_csv_file, ten_parts, a_shuffled_folder)
+    for how in ((lambda _: None), small_parts, other_workers)
+]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_same_key_gives_the_same_files_however_the_rows_are_read(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        job, "KeyedRandomness", lambda key: KeyedRandomness(key, vectors=NoiseSource(recorded, recorded))
+    )
+    workshop = make_workshop(tmp_path / "w")
+    policy, person = MODES[mode]
+    workshop.policy.write_text(policy, encoding="utf-8")
+    workshop.edit(workshop.budget, "epsilon: 6, delta: 0.03", "epsilon: 600, delta: 0.9")
+    if person:
+        workshop.edit(workshop.contract, *PERSON)
+        workshop.edit(workshop.budget, "unit: row", 'unit: "person:patient"')
+    found = []
+    for number, (make, how) in enumerate(WAYS):
+        (folder := tmp_path / str(number)).mkdir()
+        with pytest.MonkeyPatch.context() as patch:
+            how(patch)
+            found.append(staged(workshop, f"2030-01-{number + 1:02}", make(folder)))
+    assert all(each == found[0] for each in found)
+    assert len(found[0]["data.csv"] if "data.csv" in found[0] else found[0]["tables.csv"]) > 100

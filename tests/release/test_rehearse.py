@@ -1,0 +1,193 @@
+"""Rehearsals: whole runs on rows of nobody, which touch neither the table nor the ledger."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdgate.kind import randomness
+from crowdgate.ledger.ledger import open_ledger
+from crowdgate.planning.plan import plan_policy
+from crowdgate.release.rehearsal import rehearse as rehearsing
+from crowdgate.release.rehearsal.private_copy import NOBODYS
+from crowdgate.release.rehearsal.rehearse import RehearsalRequest, rehearse
+from crowdgate.release.rehearsal.simulated_rows import EVENLY, MARGINS, simulate_rows
+from crowdgate.settings import KEY_VARIABLE, LEDGER_VARIABLE
+from crowdgate.signing import keys
+from crowdgate.verification.release import verify
+from tests.workshop import MARK, Workshop, crowdgate, make_workshop
+
+TABLES = """\
+  mechanism:
+    kind: dp_tables
+    noise: laplace
+    levels: {age: 50 years, ward: exact}
+    tables: [{all: 2}]
+  gates: [{measure: guarantee_epsilon, at_most: 20}]
+"""
+
+
+@pytest.fixture
+def clinic(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    monkeypatch.chdir(workshop.root)
+    return workshop
+
+
+def held(folder: Path) -> dict[str, str]:
+    """Every file below a folder."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_a_rehearsal_needs_no_table_and_leaves_the_working_copy_as_it_is(
+    clinic: Workshop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clinic.data.unlink()
+    before = held(clinic.root)
+    assert crowdgate("rehearse", clinic.policy, "--to", tmp_path / "out") == 0
+    assert held(clinic.root) == before
+    told = capsys.readouterr().out
+    assert "rehearsed: published rehearsal-clinic/1/" in told
+    assert f"ward: drawn from {MARGINS}" in told
+    assert f"age: drawn from {EVENLY}" in told
+    assert told.splitlines()[-1].startswith(str(tmp_path / "out"))
+
+
+def test_what_is_written_says_that_it_is_of_nobody_and_no_key_has_signed_it(
+    clinic: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys.create(tmp_path / "board.key")
+    monkeypatch.setenv(KEY_VARIABLE, (tmp_path / "board.key").read_text(encoding="utf-8"))
+    monkeypatch.setenv(LEDGER_VARIABLE, f"sqlite:///{tmp_path / 'nowhere.db'}")
+    found = rehearse(RehearsalRequest(clinic.policy, to=tmp_path / "out"))
+    assert {KEY_VARIABLE, LEDGER_VARIABLE} <= {*os.environ}
+    folder = found.result.path
+    assert folder is not None
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    assert readme.startswith("# rehearsal-clinic")
+    assert NOBODYS in readme.replace("\n", " ")
+    said = verify(folder).manifest
+    assert said.ledger.id.startswith("rehearsal-")
+    assert not [*folder.glob("*.sig*")]
+    assert not [
+        name for name in held(tmp_path / "out") if MARK in (tmp_path / "out" / name).read_text(errors="replace")
+    ]
+    assert open_ledger(clinic.ledger, None).entries() == []
+
+
+def test_every_gate_is_told_of_and_a_withheld_rehearsal_says_so(
+    clinic: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clinic.edit(clinic.policy, "{measure: released_rows, at_least: 0}", "{measure: released_rows, at_least: 900}")
+    assert crowdgate("rehearse", clinic.policy, "--json") == 3
+    found = json.loads(capsys.readouterr().out)
+    assert (found["outcome"], found["path"], found["people"]) == ("rehearsed: withheld", None, 1000)
+    assert len(found["verdicts"]) == 6
+    assert {each["outcome"] for each in found["verdicts"] if "released_rows" in each["gate"]} == {"fail"}
+    assert found["cpu_seconds"] > 0 < found["mebibytes"]
+
+
+def test_a_folder_that_is_there_and_too_many_people_are_refused(
+    clinic: Workshop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert crowdgate("rehearse", clinic.policy, "--to", tmp_path) == 1
+    assert "a rehearsal is written to a new folder" in capsys.readouterr().err
+    assert crowdgate("rehearse", clinic.policy, "--people", "1001") == 2
+    assert "from 1 to 1000" in capsys.readouterr().err
+
+
+def test_each_rehearsal_has_a_folder_of_its_own(clinic: Workshop) -> None:
+    first, second = (rehearse(RehearsalRequest(clinic.policy, people=200)).folder for _ in range(2))
+    assert (first.name, second.name, first.parent) == ("1", "2", second.parent)
+
+
+@settings(max_examples=30, deadline=None)
+@given(people=st.integers(1, 400), seed=st.integers(0, 2**32), rows_each=st.integers(1, 4))
+def test_rows_are_of_the_contract(
+    tmp_path_factory: pytest.TempPathFactory, people: int, seed: int, rows_each: int
+) -> None:
+    clinic = make_workshop(tmp_path_factory.mktemp("clinic") / "workshop")
+    if rows_each > 1:
+        clinic.edit(clinic.contract, "value: row}", f"value: {{person: patient, rows: {rows_each}}}}}")
+        clinic.edit(clinic.budget, "unit: row", "unit: 'person:patient'")
+    plan = plan_policy(clinic.policy)
+    made = simulate_rows(plan.bundle.contract, rehearsing._prior(plan, people, None), people, seed)
+    held = made.table.to_pydict()
+    contract = plan.bundle.contract
+    for name in ("age", "ward"):
+        domain = contract.by_name[name].domain
+        assert domain is not None
+        assert (domain.codes(held[name]) >= 0).all()
+    each = {person: held["patient"].count(person) for person in held["patient"]} if rows_each > 1 else {}
+    assert (len(each) == people and max(each.values()) <= rows_each) if each else len(held["age"]) == people
+    again = simulate_rows(contract, rehearsing._prior(plan, people, None), people, seed)
+    assert again.table.equals(made.table)
+
+
+def test_values_come_as_often_as_the_margins_say_and_rules_hold(clinic: Workshop) -> None:
+    """north, south, east are 5, 3, 2 of ten. Of 100,000 draws each share has a standard error of at most .0016, so six
+    of them fail with probability 1e-8 at most; the seed is fixed. A rule of the contract forbids ages below 18."""
+    rule = "        quality:\n          - {name: adults, type: library, metric: invalidValues, mustBe: 0, "
+    clinic.edit(
+        clinic.contract,
+        "      - name: ward\n",
+        f"{rule}arguments: {{validValues: [18, 19, 20]}}}}\n      - name: ward\n",
+    )
+    plan = plan_policy(clinic.policy)
+    table = simulate_rows(plan.bundle.contract, rehearsing._prior(plan, 1000, None), 100_000, 0).table
+    wards = np.array(table["ward"].to_pylist())
+    for name, share in (("north", 0.5), ("south", 0.3), ("east", 0.2)):
+        assert abs((wards == name).mean() - share) < 6 * 0.0016
+    assert set(table["age"].to_pylist()) == {"18", "19", "20"}
+
+
+def test_an_inherited_sample_holds_a_part_of_the_people(clinic: Workshop) -> None:
+    """Each of 1,000 with probability .2: six standard deviations of 12.7 around 200 (1e-8); the seed is fixed."""
+    sample = "{name: s, beta: 0.2, method: bernoulli, secret: true, size: unpublished}"
+    rows = "      - {property: rowsAtMost, value: 1000}\n"
+    clinic.edit(clinic.contract, rows, f"{rows}      - {{property: sample, value: {sample}}}\n")
+    clinic.edit(clinic.policy, "{beta: 0.5}", "{inherited: s}")
+    clinic.edit(clinic.policy, "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n", "")
+    plan = plan_policy(clinic.policy)
+    made = simulate_rows(plan.bundle.contract, rehearsing._prior(plan, 1000, None), 1000, 0)
+    assert abs(made.table.num_rows - 200) < 76
+    assert rehearse(RehearsalRequest(clinic.policy)).people == 1000
+
+
+def test_counts_of_a_release_are_drawn_together(clinic: Workshop) -> None:
+    """All old are in the north: independent draws would have 4 in 9 of the old elsewhere."""
+    clinic.edit(clinic.budget, "epsilon: 6", "epsilon: 60")
+    text = clinic.policy.read_text(encoding="utf-8")
+    start, end = text.index("  mechanism:"), text.index("  publish:")
+    of_tables = text[:start] + TABLES + text[end:]
+    clinic.policy.write_text(of_tables.replace("epsilon: 2, delta: 0.01", "epsilon: 20, delta: 0"), encoding="utf-8")
+    clinic.write(
+        {"patient": str(at), "age": 70 if at % 2 else 20, "ward": "north" if at % 2 else "south", "note": ""}
+        for at in range(1000)
+    )
+    assert crowdgate("release", clinic.policy, "--as-of", "2030-01-01") == 0
+    clinic.policy.write_text(text, encoding="utf-8")
+    plan = plan_policy(clinic.policy)
+    prior = rehearsing._prior(plan, 1000, clinic.release_dir("2030-01-01"))
+    made = simulate_rows(plan.bundle.contract, prior, 1000, 0)
+    rows = list(zip(made.table["age"].to_pylist(), made.table["ward"].to_pylist(), strict=True))
+    old = [ward for age, ward in rows if int(age.removesuffix("+")) >= 50]
+    assert old.count("north") > 0.95 * len(old) > 300
+    assert "together with" in made.drawn_from["age"]
+
+
+def test_a_rehearsal_that_crashes_says_why_and_that_nothing_was_charged(
+    clinic: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> object:
+        raise RuntimeError("no coin")
+
+    monkeypatch.setattr(randomness, "bernoulli_subsampler", broken)
+    assert crowdgate("rehearse", clinic.policy) == 1
+    said = capsys.readouterr().err
+    assert "the rehearsal crashed, and so would a release: RuntimeError: no coin; nothing was charged" in said

@@ -1,0 +1,268 @@
+"""`crowdgate explain`: what a policy promises, in plain words that say the numbers of `check` and `plan`."""
+
+import html
+import json
+import re
+from fractions import Fraction
+from math import exp
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crowdgate import report
+from crowdgate.accounting import pso, safe_k
+from crowdgate.accounting.numbers import decimal
+from crowdgate.candidate import OutputType
+from crowdgate.guarantee import group
+from crowdgate.measures import MEASURES, Measure, MeasureClass
+from crowdgate.release.working_copy import DEMO_POLICY, DEMO_TABLES, bundled
+from crowdgate.review.explain import explain_policy
+from tests.workshop import Workshop, attest_sample, crowdgate
+
+ROOT = bundled("policies").parent
+DEMOS = (DEMO_POLICY, DEMO_TABLES, "policies/census_income_synthetic.yaml")
+SENTENCES = "measures/sentences.md.j2"
+OPTIONS = {"size": 3, "quartile": 2, "max_age": 30, "coverage": 1, "weight": "1e-9", "skew": 30, "recall": 0.01}
+
+
+def sentences() -> dict[str, Any]:
+    """The macros of the table, by their names."""
+    module = report._environment().get_template(SENTENCES).module
+    return {name: each for name, each in vars(module).items() if callable(each) and not name.startswith("_")}
+
+
+def test_every_measure_has_its_sentence_and_every_sentence_its_measure() -> None:
+    assert {*sentences()} == {*MEASURES}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_sentence_names_what_its_gate_states(name: str) -> None:
+    measure = MEASURES[name]
+    stated = {key: f"<{key}>" for key in (*OPTIONS, "people", "over", "of")}
+    said = str(sentences()[name](stated))
+    wanted = {f"<{key}>" for key in measure.options} | {f"<{key}>" for key in ("over", "of") if getattr(measure, key)}
+    assert {*re.findall(r"<\w+>", said)} == wanted
+    assert said.strip().endswith(".")
+
+
+def line(measure: Measure) -> str:
+    """A gate on the measure, as a policy of the clinic states it."""
+    limit = "at_most: 0.5" if measure.excess or measure.name != "smallest_class" else "at_least: 1"
+    options = [f"{name}: {OPTIONS[name]}" for name in measure.needs]
+    parts = [f"measure: {measure.name}", limit]
+    parts += ["over: [ward]"] if measure.over else []
+    parts += ["of: ward"] if measure.of else []
+    parts += [f"with: {{{', '.join(options)}}}"] if options else []
+    parts += ["charge: {epsilon: 0.05}"] if measure.reads is MeasureClass.CHARGED else []
+    parts += ["severity: advise"] if measure.reads is MeasureClass.CONFIDENTIAL else []
+    return f"    - {{{', '.join(parts)}}}\n"
+
+
+def test_a_policy_with_every_measure_of_rows_is_explained_in_a_paragraph_each(workshop: Workshop) -> None:
+    shapes = (OutputType.STATIC, OutputType.ROWS, OutputType.TABLE, OutputType.SAMPLE, OutputType.INPUT)
+    chosen = [
+        each
+        for each in MEASURES.values()
+        if each.shape in shapes and each.asks is None and not each.register and each.name != "truncated_people"
+    ]
+    head, tail = workshop.policy.read_text(encoding="utf-8").split("  gates:\n")
+    publish = "  publish:" + tail.split("  publish:")[1]
+    workshop.policy.write_text(f"{head}  gates:\n{''.join(map(line, chosen))}{publish}", encoding="utf-8")
+    text = explain_policy(workshop.policy)
+    rules = re.findall(r"^\*\*Rule \d+: `(\w+)", text, flags=re.MULTILINE)
+    assert rules == [each.name for each in chosen]
+    assert text.count("only advises") == sum(each.reads is MeasureClass.CONFIDENTIAL for each in chosen)
+    assert text.count("costs epsilon 0.05") == sum(each.reads is MeasureClass.CHARGED for each in chosen)
+    assert text.count("before any data about people are read") == sum(each.of_static is not None for each in chosen)
+
+
+def numbers(policy: Path, command: str, capfd: pytest.CaptureFixture[str]) -> Any:
+    assert crowdgate(command, policy, "--json") == 0
+    return json.loads(capfd.readouterr().out)
+
+
+@pytest.mark.parametrize("policy", DEMOS)
+def test_the_numbers_are_those_of_check_and_plan(policy: str, capfd: pytest.CaptureFixture[str]) -> None:
+    checked = numbers(ROOT / policy, "check", capfd)["policies"][0]
+    planned = numbers(ROOT / policy, "plan", capfd)
+    text = explain_policy(ROOT / policy)
+    epsilon, delta = (Fraction(checked["guarantee"][name]) for name in ("epsilon", "delta"))
+    assert f"**Epsilon is {decimal(epsilon)}.**" in text
+    assert f"**Delta is {decimal(delta)}.**" in text
+    assert f"at most {exp(epsilon) + 0.005:.2f} of 100" in text  # 2.71828 is rounded up
+    assert planned["people_times_delta"] == pytest.approx(float(300_000 * delta))
+    assert f"comes to\n{decimal(300_000 * delta, 4)} (people times delta)" in text
+    assert f"enough for {planned['releases_in_budget']} such releases" in text
+    first, *_, last = planned["pso_bound_after_release"]
+    assert (first, last) == tuple(pso.bound(300_000, "1e-9", n * epsilon, n * delta) for n in (1, 4))
+    assert f"at most {decimal(first, 4)} after the first, and at most {decimal(last, 4)} after 4" in text
+    together = group(epsilon, delta, 4)
+    assert f"epsilon {decimal(together[0])} and delta {decimal(together[1])}" in text
+    for part in checked["guarantee"]["parts"] if len(checked["guarantee"]["parts"]) > 1 else ():
+        assert f"| {part['name']} | {decimal(Fraction(part['epsilon']))} | {decimal(Fraction(part['delta']))} |" in text
+    for gate, verdict in zip(checked["gates"], checked["verdicts"], strict=False):
+        assert f"`{gate['gate']}`" in text
+        assert report.paragraph_text(verdict["reason"]) in text
+
+
+def test_k_and_why_it_is_no_other_are_those_of_the_accounting() -> None:
+    text = explain_policy(ROOT / DEMO_POLICY)
+    k = safe_k.least_k("0.65", "9e-10", "0.3")
+    assert f"**k is {k}.**" in text
+    assert f"Why {k}: with a smaller k" in text
+    assert f"With {k}, delta comes to {decimal(safe_k.exact_delta(k, '0.3', '0.65'))}." in text
+    assert "Of every 100 rows about 30 are kept" in text
+
+
+def test_a_k_above_the_least_is_the_policy_owners_own(workshop: Workshop) -> None:
+    workshop.edit(workshop.policy, "    sampling: {beta: 0.5}\n", "    sampling: {beta: 0.5}\n    k: 60\n")
+    text = explain_policy(workshop.policy)
+    assert "**k is 60.**" in text
+    assert f"the least that would do is {safe_k.least_k('1.5', '0.01', '0.5')}" in text
+
+
+def test_levels_that_are_chosen_and_persons_of_several_rows_are_told(workshop: Workshop) -> None:
+    workshop.edit(
+        workshop.policy,
+        "attributes: {age: 50 years, ward: exact}",
+        "attributes: {age: {choose: [exact, 50 years]}, ward: exact}\n    choose: {epsilon: 0.1}",
+    )
+    workshop.edit(workshop.contract, "value: row}", "value: {person: patient, rows: 2}}")
+    workshop.edit(workshop.budget, "unit: row", 'unit: "person:patient"')
+    text = explain_policy(workshop.policy)
+    assert "Levels of age are chosen among 2 combinations" in text
+    assert "at most 2 rows of each are used" in text
+    assert "plus or minus one person" in text
+
+
+def of_kind(workshop: Workshop, mechanism: str) -> str:
+    """The clinic's policy with another mechanism and one gate."""
+    head, rest = workshop.policy.read_text(encoding="utf-8").split("  mechanism:\n")
+    gates = "  gates:\n    - {measure: pso_bound, at_most: 1}\n  publish:" + rest.split("  publish:")[1]
+    workshop.policy.write_text(f"{head}  mechanism:\n{mechanism}{gates}", encoding="utf-8")
+    return explain_policy(workshop.policy)
+
+
+def test_tables_and_synthetic_rows_of_a_sample_say_that_it_stays_secret(workshop: Workshop) -> None:
+    tables = "    kind: dp_tables\n    noise: laplace\n    sampling: {beta: 0.5}\n    tables: [{total: true}]\n"
+    text = of_kind(workshop, tables)
+    assert "discrete Laplace noise" in text
+    assert "on the sample, which is no more than the promised epsilon" in text
+    assert "Each person is kept with probability 0.5" in text
+    assert "The sample stays secret" in text
+    synthetic = "    kind: dp_synthetic\n    sampling: {beta: 0.5}\n    attributes: {age: 50 years, ward: exact}\n"
+    assert "The sample stays secret" in of_kind(workshop, synthetic)
+    whole = of_kind(workshop, tables.replace("    sampling: {beta: 0.5}\n", ""))
+    assert "The noise costs epsilon 2 in all." in whole
+    assert "sample stays secret" not in whole
+
+
+def test_an_inherited_sample_is_told_as_such(workshop: Workshop) -> None:
+    attest_sample(workshop)
+    workshop.edit(workshop.policy, "sampling: {beta: 0.5}", "sampling: {inherited: spring}")
+    workshop.edit(workshop.policy, "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n", "")
+    text = explain_policy(workshop.policy)
+    assert "a sample already, spring, which holds each person with probability 0.5. Nothing is sampled again." in text
+    assert "as whoever drew it does" in text
+
+
+@pytest.mark.parametrize(
+    ("delta", "said"),
+    [("1e-9", "That is small beside 1"), ("1e-4", "not small beside 1"), ("0.01", "That is 1 or more")],
+)
+def test_people_times_delta_is_judged(delta: str, said: str, workshop: Workshop) -> None:
+    workshop.edit(workshop.policy, "delta: 0.01", f"delta: {delta}")
+    judgements = ("That is small beside 1", "not small beside 1", "That is 1 or more")
+    assert [each for each in judgements if each in explain_policy(workshop.policy)] == [said]
+
+
+def test_epsilon_beyond_reason_is_not_given_a_factor_of_100(workshop: Workshop) -> None:
+    workshop.edit(workshop.budget, "epsilon: 6", "epsilon: 600")
+    for epsilon, said in (("6", "more than 100 times"), ("400", "limits nothing")):
+        text = workshop.policy.read_text(encoding="utf-8")
+        workshop.policy.write_text(re.sub(r"privacy: \{epsilon: \d+", f"privacy: {{epsilon: {epsilon}", text))
+        assert said in explain_policy(workshop.policy)
+
+
+def test_a_rule_that_decides_nothing_or_fails_says_so(workshop: Workshop) -> None:
+    assert "**Note: it can't fail under this mechanism.**" in explain_policy(workshop.policy)
+    workshop.edit(workshop.policy, "smallest_class, at_least: 1}", "smallest_class, at_least: 2000}")
+    text = explain_policy(workshop.policy)
+    assert "can't pass under this mechanism" in text
+    assert "nothing would be published.** A rule below says why." in text
+    workshop.edit(workshop.policy, "pso_bound, at_most: 1}", "pso_bound, at_most: 0.5}")
+    assert "As the next release of these people: fail (1, must be at most 0.5)" in explain_policy(workshop.policy)
+
+
+@pytest.mark.parametrize("policy", DEMOS)
+def test_the_caveats_of_the_papers_are_told_of_every_kind(policy: str) -> None:
+    text = explain_policy(ROOT / policy)
+    for caveat in (
+        "This check can only disqualify", "would not prevent singling out|alone does not prevent singling out",
+        "necessary for that and not sufficient", "if people are independent", "Facts about groups",
+    ):  # fmt: skip
+        assert re.search(caveat, text), caveat
+    assert ("The sample stays secret" in text) == (policy == DEMO_POLICY)
+
+
+@pytest.mark.parametrize("policy", DEMOS)
+def test_all_three_forms_say_the_same_words(policy: str, capfd: pytest.CaptureFixture[str]) -> None:
+    made = {}
+    for form in ("terminal", "markdown", "html"):
+        assert crowdgate("explain", ROOT / policy, "--format", form) == 0
+        made[form] = capfd.readouterr().out
+    page = html.unescape(re.sub(r"<style>.*?</style>|<title>.*?</title>|<[^>]*>", " ", made["html"], flags=re.DOTALL))
+    source = re.sub(r"\\(.)", r"\1", re.sub(r"^\|?[-:|]+$|[|#`]|\*\*|^- ", " ", made["markdown"], flags=re.MULTILINE))
+    plain = re.sub(r"[•─]", " ", made["terminal"])
+    assert source.split() == page.split()
+    assert "".join(source.split()) == "".join(plain.split())
+
+
+def test_a_terminal_of_80_columns_wraps_at_words(capfd: pytest.CaptureFixture[str]) -> None:
+    assert crowdgate("explain", ROOT / DEMO_POLICY) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in "".join(lines)
+
+
+def test_the_page_stands_alone(capfd: pytest.CaptureFixture[str]) -> None:
+    assert crowdgate("explain", ROOT / DEMO_POLICY, "--format", "html") == 0
+    page = capfd.readouterr().out
+    assert page.startswith("<!doctype html>")
+    assert not re.search(r"<script|src=|href=|url\(", page)
+
+
+def test_nothing_that_a_policy_states_is_markup(workshop: Workshop, capfd: pytest.CaptureFixture[str]) -> None:
+    odd = "<script>*bold* [link](http://x) `code`"
+    workshop.edit(workshop.policy, "description: Patients by age and ward.", f"description: '{odd}'")
+    for form in ("terminal", "html"):
+        assert crowdgate("explain", workshop.policy, "--format", form) == 0
+        assert odd in html.unescape(capfd.readouterr().out)
+    assert "<script" not in explain_policy(workshop.policy).replace("\\<script", "")
+
+
+def test_what_check_warns_of_is_told_at_the_beginning(workshop: Workshop) -> None:
+    workshop.edit(workshop.policy, "singletons, at_most: 500", "singletons, at_least: 500")
+    text = explain_policy(workshop.policy).replace("\\", "")
+    told = text.index("singletons at least 500 refuses what is good and lets through what is bad")
+    assert told < text.index("## What is released")
+
+
+def test_no_data_are_needed(workshop: Workshop) -> None:
+    before = explain_policy(workshop.policy)
+    workshop.data.unlink()
+    assert explain_policy(workshop.policy) == before
+
+
+def test_what_is_left_by_the_ledger_is_told_where_it_is_at_hand(workshop: Workshop) -> None:
+    for left in ("suffices for 3 more such releases", "suffices for 2 more such releases"):
+        assert left in explain_policy(workshop.policy)
+        assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 0
+    assert "Left of its budget" not in explain_policy(ROOT / DEMO_POLICY)
+
+
+def test_a_wrong_policy_is_told_as_check_tells_it(workshop: Workshop, capfd: pytest.CaptureFixture[str]) -> None:
+    workshop.edit(workshop.policy, "measure: released_rows", "measure: released_row")
+    assert crowdgate("explain", workshop.policy) == 2
+    assert "released_rows" in capfd.readouterr().err

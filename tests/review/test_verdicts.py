@@ -1,0 +1,127 @@
+"""What `check` says of one gate agrees: its verdict now, the probability that it passes, and whether it can fail."""
+
+from collections.abc import Callable
+from math import exp
+from pathlib import Path
+
+import pytest
+
+from crowdgate.cli.check import _check_lines
+from crowdgate.gate import Outcome
+from crowdgate.kinds import KINDS
+from crowdgate.measures import MEASURES, Measure, MeasureClass
+from crowdgate.review.check import check
+from tests.kinds.synthetic import synthetic_workshop
+from tests.kinds.test_tables_release import tables_workshop
+from tests.workshop import Workshop, crowdgate, make_workshop
+
+MADE: dict[str, Callable[[Path], Workshop]] = {
+    "safe_k_anonymity": make_workshop, "dp_tables": tables_workshop, "dp_synthetic": synthetic_workshop,
+}  # fmt: skip
+OPTIONS = {"size": 3, "quartile": 2, "max_age": 30, "coverage": 1, "skew": 30, "recall": 0.01}
+VERDICTS = {
+    "pass": {"passes", "cannot fail"},
+    "fail": {"fails"},
+    "inconclusive": {"inconclusive"},
+    None: {"cannot fail", "cannot pass", "could fail", "decided in the private record only"},
+}
+"""The words of `check`, by the outcome before any data are read."""
+
+
+def line(measure: Measure, side: str, limit: str) -> str:
+    """A gate on the measure, as a policy of the clinic states it."""
+    options = [f"{name}: {OPTIONS[name]}" for name in measure.needs]
+    parts = [f"measure: {measure.name}", f"{side}: {limit}"]
+    parts += ["over: [ward]"] if measure.over else []
+    parts += ["of: ward"] if measure.of else []
+    parts += [f"with: {{{', '.join(options)}}}"] if options else []
+    parts += ["charge: {epsilon: 0.01}"] if measure.reads is MeasureClass.CHARGED else []
+    parts += ["severity: advise"] if measure.reads is MeasureClass.CONFIDENTIAL else []
+    return f"    - {{{', '.join(parts)}}}\n"
+
+
+def gates(kind: str, limit: str) -> str:
+    """Gates on every measure of a kind, on both sides where it may have two."""
+    fitting = [each for each in MEASURES.values() if each.shape in KINDS[kind].shapes and not each.register]
+    lines = ""
+    for each in fitting:
+        if each.name == "truncated_people":  # of persons of several rows only
+            continue
+        if each.excess:
+            lines += line(each, "at_most", "0" if limit.startswith("-") else "1")
+        else:
+            lines += line(each, "at_most", limit)
+            lines += line(each, "at_least", limit) if each.reads is not MeasureClass.CHARGED else ""
+    return lines
+
+
+def with_gates(workshop: Workshop, kind: str, limit: str) -> None:
+    bound = "      - {property: rowsAtMost"  # audits are of a public population
+    workshop.edit(workshop.contract, bound, f"      - {{property: public, value: true}}\n{bound}")
+    text = workshop.policy.read_text(encoding="utf-8")
+    start, end = text.index("  gates:\n"), text.index("  publish:")
+    workshop.policy.write_text(f"{text[:start]}  gates:\n{gates(kind, limit)}{text[end:]}", encoding="utf-8")
+
+
+def agreed(policy: Path) -> dict[str, str]:
+    """The words for each gate, of which there is one line, once they agree with each other."""
+    found = check(policy)
+    told, lines = found.to_json(), list(_check_lines(found))
+    outcomes = {each["gate"]: each["outcome"] for each in told["verdicts"]}
+    chances = {each["gate"]: each["chance"] for each in told["forecast"]["gates"]}
+    said = {}
+    assert not [each for each in lines if "chance to pass" in each or each.split()[0] in {*VERDICTS}]
+    for gate in told["gates"]:
+        name, warning = gate["gate"], gate["warning"] or ""
+        (line,) = [each for each in lines if each.startswith(f"  gate {name} (")]
+        outcome, chance = outcomes.get(name), chances.get(name)
+        (word,) = [each for each in VERDICTS[outcome] if line.partition("): ")[2].startswith(each)]
+        never, always = "can't fail" in warning, "can't pass" in warning
+        assert (word == "cannot fail") == never
+        assert (word == "cannot pass") == (always and outcome is None)
+        assert not (never and always)
+        assert outcome in ({None, "pass"} if never else {None, "fail", "inconclusive"} if always else {*VERDICTS})
+        assert chance in ({None, 1.0} if never else {None, 0.0} if always else {chance})
+        assert outcome is None or chance == (outcome == "pass")
+        said[name] = word
+    return said
+
+
+@pytest.mark.parametrize("limit", ["-1000000", "0.5", "1000000"])
+@pytest.mark.parametrize("kind", MADE)
+def test_no_two_statements_on_a_gate_contradict_each_other(kind: str, limit: str, tmp_path: Path) -> None:
+    """For every measure, on both sides, with limits that no figure or every figure keeps."""
+    workshop = MADE[kind](tmp_path / "clinic")
+    with_gates(workshop, kind, limit)
+    said = agreed(workshop.policy)
+    assert said[f"guarantee_epsilon at most {limit}"] == ("cannot fail" if limit == "1000000" else "fails")
+    assert said[f"guarantee_epsilon at least {limit}"] == ("fails" if limit == "1000000" else "cannot fail")
+
+
+def test_they_agree_where_the_next_release_is_beyond_the_budget(workshop: Workshop) -> None:
+    """The bound keeps its limit as long as the budget pays, and the next release would exceed both."""
+    bound = f"{1000 * (exp(2) * 1e-9 + 1e-6) * 1.001:.9f}"
+    workshop.edit(workshop.budget, "epsilon: 6, delta: 0.03", "epsilon: 2, delta: 1e-6")
+    workshop.edit(workshop.policy, "delta: 0.01", "delta: 1e-6")
+    workshop.edit(workshop.policy, "pso_bound, at_most: 1}", f"pso_bound, at_most: {bound}}}")
+    assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 0
+    (word,) = [word for name, word in agreed(workshop.policy).items() if name.startswith("pso_bound")]
+    assert word == "fails"
+    with_gates(workshop, "safe_k_anonymity", "0.5")
+    agreed(workshop.policy)
+
+
+def test_a_waiver_covers_a_failure_and_not_what_could_not_be_measured(workshop: Workshop) -> None:
+    """Of so many people the probability that anyone is unique is not worked out."""
+    gate, waiver = (
+        "expected_singletons, at_most: 1, over: [ward]}",
+        "{reason: x, approved_by: board, expires: 2999-01-01}",
+    )
+    workshop.edit(workshop.policy, gate, f"singleton_probability, at_most: 0, over: [ward], waiver: {waiver}}}")
+    for people, outcome in ((1000, Outcome.FAIL), (10**12, Outcome.INCONCLUSIVE)):
+        workshop.edit(workshop.budget, "people: 1000", f"people: {people}")
+        found = check(workshop.policy)
+        (verdict,) = [each for each in found.verdicts if each.measure == "singleton_probability"]
+        (stops,) = [each.stops for each in found.chances.gates if each.rule is verdict.rule]
+        assert (verdict.outcome, verdict.withholds, found.allowed) == (outcome, stops, not stops)
+        assert stops == (outcome is Outcome.INCONCLUSIVE)

@@ -1,0 +1,292 @@
+"""Warnings judge what is allowed: each with its code, its place, and numbers worked out; the outcome stays."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crowdgate.measures import MEASURES
+from crowdgate.review.check import check
+from crowdgate.review.lint.warnings import EITHER_WAY, LARGER_IS_BETTER, RULES, SMALLER_IS_BETTER, measures_singling_out
+from tests.policy.test_policy_files import BUDGET, POLICY, Copy, line_of, with_contract_read_once
+from tests.workshop import crowdgate
+
+ROOT = Path(__file__).parents[2]
+POLICIES = sorted((ROOT / "policies").glob("*.yaml"))
+LIMITS = "guarantee_epsilon, at_most: 1}", "guarantee_epsilon, at_most: 1000}"
+LOOSE = "guarantee_delta, at_most: 1e-9}", "guarantee_delta, at_most: 0.1}"
+BOUND = "pso_bound, at_most: 0.02", "pso_bound, at_most: 0.4"
+USELESS = "pso_bound, at_most: 0.4", "pso_bound, at_most: 1"
+RICH = "epsilon: 4, delta: 1e-8", "epsilon: 400, delta: 0.1"
+PRIVACY = "privacy: {epsilon: 1, delta: 1e-9}"
+SINGLETONS = "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.05}}\n"
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Iterator[Copy]:
+    for folder in ("policies", "data_contracts"):
+        left_out = shutil.ignore_patterns("*.parquet", "*.py", "__pycache__")
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=left_out)
+    with pytest.MonkeyPatch.context() as patch:
+        with_contract_read_once(patch)
+        yield Copy(tmp_path)
+
+
+CASES = {
+    # the edits of policy and budget; the only warning; where it points; what it says
+    "people x delta": (
+        [(PRIVACY, "privacy: {epsilon: 1, delta: 1e-6}")], "CG201", "delta: 1e-6",
+        "delta 1e-6 for 300000 people is 0.3 in all: a mechanism that publishes somebody's record as it is with that"
+        " chance would keep it; at most 0.01 is usual",
+    ),
+    "delta above one person's share": (
+        [(PRIVACY, "privacy: {epsilon: 1, delta: 1e-3}"), USELESS], "CG202", "delta: 1e-3",
+        "delta 0.001 is above 1/300000, one person's share: a mechanism that publishes the records of 300 of 300000"
+        " people as they are, on average, would keep it",
+    ),
+    "a dry run": (
+        [("spec:\n", "spec:\n  enforcement: dry-run\n")], "CG212", "enforcement: dry-run",
+        "Dry run: the policy says enforcement: dry-run, so nothing is released, read, charged or signed. A run of it is"
+        " a rehearsal",
+    ),
+    "large epsilon": (
+        [(PRIVACY, "privacy: {epsilon: 20, delta: 1e-9}"), USELESS], "CG203", "epsilon: 20",
+        "epsilon 20 is above 3: with one person's data a release may be 4.852e+8 times likelier, or less likely, than"
+        " without",
+    ),
+    "an epsilon beyond all floats": (
+        [(PRIVACY, "privacy: {epsilon: 1000, delta: 1e-9}"), ("epsilon: 400", "epsilon: 4000"), USELESS], "CG203",
+        "epsilon: 1000", "may be more than 10^300 times likelier",
+    ),
+    "a bound that says nothing": (
+        [("pso_bound, at_most: 0.4", "pso_bound, at_most: 0.5")], "CG204", "at_most: 0.5",
+        "pso_bound with weight 1e-9 at most 0.5 says next to nothing: it lets through what may point at exactly one"
+        " person in half of all attempts",
+    ),
+    "nothing on singling out": (
+        [(SINGLETONS, ""), ("    - {measure: pso_bound, at_most: 0.4, with: {weight: 1e-9}}\n", ""),
+         ("people: 300000}}", "people: 300000}, severity: advise}")],
+        "CG205", "gates:", "no gate that blocks speaks of singling out: pso_bound does for every kind of release",
+    ),
+    "a gate that can't pass": (
+        [("suppressed_share, at_most: 0.25", "suppressed_share, at_most: -1")], "CG206", "{measure: suppressed_share",
+        "suppressed_share at most -1 can't pass: its advice is always the same",
+    ),
+    "a gate that can't fail": (
+        [("released_rows, at_least: 80000", "released_rows, at_least: 0")], "CG207", "{measure: released_rows",
+        "released_rows at least 0 can't fail under this mechanism: it checks nothing",
+    ),
+    "a paid gate that no table fails": (
+        [("singletons, at_most: 500", "singletons, at_most: 1000000000")], "CG207", "{measure: singletons",
+        "singletons at most 1000000000 is paid for and checks nothing: there can be",
+    ),
+    "a paid share that no table is above": (
+        [("released_rows, at_least: 80000}", "invalid_share, of: age, at_most: 1, charge: {epsilon: 0.05}}")],
+        "CG207", "{measure: invalid_share", "is paid for and checks nothing: no share is above 1",
+    ),
+    "a gate that hardly passes": (
+        [("released_rows, at_least: 80000}", "invalid_share, of: age, at_most: 0.0001, charge: {epsilon: 0.05}}")],
+        "CG208", "{measure: invalid_share", "hardly passes: its noise withholds a table of 300000 rows without an",
+    ),
+    "a count whose limit is below its noise": (
+        [("singletons, at_most: 500", "singletons, at_most: 91")], "CG208", "{measure: singletons",
+        "its noise withholds a table in which nothing counts once in 20 times or more; a limit from 92 on lets it pass",
+    ),
+    "a limit on the wrong side": (
+        [("suppressed_share, at_most: 0.25", "suppressed_share, at_least: 0.25")], "CG214", "at_least: 0.25",
+        "suppressed_share at least 0.25 refuses what is good and lets through what is bad: `at_most` is usual",
+    ),
+    "a large k": (
+        [("k: least", "k: 81")], "CG209", "k: 81",
+        "k 81 is more than twice 40, the least that keeps the guarantee: classes of 40 to 80 rows are suppressed"
+        " without need",
+    ),
+}  # fmt: skip
+
+
+UNBOUND = {"CG204", "CG213"}
+BESIDE = {"CG204": UNBOUND, "CG205": {"CG213"}}
+"""Warnings that come with others: where no gate holds the bound, the rich budget of these cases promises nothing."""
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_a_careful_reader_would_object_to_is_one_warning_where_it_stands(case: str, copy: Copy) -> None:
+    edits, code, place, words = CASES[case]
+    copy.edit(BUDGET, *RICH)
+    for old, new in [LIMITS, LOOSE, BOUND, *edits]:
+        copy.edit(BUDGET if "epsilon: 400" in old else POLICY, old, new)
+    found = check(copy.root / POLICY)
+    text = (copy.root / POLICY).read_text(encoding="utf-8")
+    (warning,) = [each for each in found.warnings if each.code == code]
+    assert {each.code for each in found.warnings} == {code} | BESIDE.get(code, set()) | (
+        UNBOUND if USELESS in edits else set()
+    )
+    line = line_of(text, place)
+    column = text.splitlines()[line - 1].index(place) + 1
+    assert (warning.code, warning.file, warning.line) == (code, str(copy.root / POLICY), line)
+    assert (warning.column, found.allowed) == (column, True)
+    assert words in warning.words
+
+
+BUDGETS = {
+    "epsilon: 1.9, delta: 1e-8": ("epsilon", "epsilon 1.9 for life pays one such release and no second: "),
+    "epsilon: 0.9, delta: 1e-8": ("epsilon", "epsilon 0.9 for life pays no such release: census-income costs 1 each"),
+    "epsilon: 1.5, delta: 5e-10": ("delta", "delta 5e-10 for life pays no such release: census-income costs 1e-9 each"),
+    "epsilon: 4, delta: 1.9e-9": ("delta", "delta 1.9e-9 for life pays one such release and no second"),
+}
+
+
+@pytest.mark.parametrize("stated", BUDGETS)
+def test_a_budget_for_fewer_than_two_releases_is_told_in_the_budget(stated: str, copy: Copy) -> None:
+    part, words = BUDGETS[stated]
+    text = copy.edit(BUDGET, "epsilon: 4, delta: 1e-8", stated)
+    (warning,) = check(copy.root / POLICY).warnings
+    line = line_of(text, stated)
+    column = text.splitlines()[line - 1].index(f"{part}:") + 1
+    assert (warning.code, warning.file) == ("CG210", str(copy.root / BUDGET))
+    assert (warning.line, warning.column) == (line, column)
+    assert words in warning.words
+
+
+@pytest.mark.parametrize(
+    ("budget", "gate", "warned"),
+    [
+        ("epsilon: 40, delta: 1e-8", "at_most: 0.02, severity: advise", True),
+        ("epsilon: 40, delta: 1e-8", "at_most: 0.49", False),
+        ("epsilon: 4, delta: 1e-8", "at_most: 0.02, severity: advise", False),
+        # 300,000 (e^epsilon 1e-9 + 1e-8) is a half at epsilon 7.41256
+        ("epsilon: 7.412, delta: 1e-8", "at_most: 0.02, severity: advise", False),
+        ("epsilon: 7.413, delta: 1e-8", "at_most: 0.02, severity: advise", True),
+    ],
+)
+def test_a_budget_that_once_spent_promises_nothing_on_singling_out_is_told_unless_a_gate_stops_before(
+    budget: str, gate: str, warned: bool, copy: Copy
+) -> None:
+    text = copy.edit(BUDGET, "epsilon: 4, delta: 1e-8", budget)
+    copy.edit(POLICY, "pso_bound, at_most: 0.02", f"pso_bound, {gate}")
+    found = [each for each in check(copy.root / POLICY).warnings if each.code == "CG213"]
+    places = [(str(copy.root / BUDGET), line_of(text, budget))]
+    assert [(each.file, each.line) for each in found] == (places if warned else [])
+
+
+EDGES = {
+    "epsilon of exactly 3": [(PRIVACY, "privacy: {epsilon: 3, delta: 1e-9}")],
+    "people x delta of exactly 0.01": [
+        (PRIVACY, "privacy: {epsilon: 1, delta: 1e-6}"),
+        ("released_rows, at_least: 80000", "released_rows, at_least: 80"),
+    ],
+    "k of exactly twice the least": [("k: least", "k: 80")],
+    "a limit just below a half": [("pso_bound, at_most: 0.4", "pso_bound, at_most: 0.4999")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("edge", EDGES)
+def test_what_is_just_within_its_bound_is_not_warned_of(edge: str, copy: Copy) -> None:
+    copy.edit(BUDGET, *RICH)
+    copy.edit(BUDGET, "people: 300000", "people: 10000" if "people" in edge else "people: 300000")
+    for old, new in [LIMITS, LOOSE, BOUND, *EDGES[edge]]:
+        copy.edit(POLICY, old, new)
+    assert check(copy.root / POLICY).warnings == ()
+
+
+def test_a_budget_for_exactly_two_releases_is_not_warned_of(copy: Copy) -> None:
+    copy.edit(BUDGET, "epsilon: 4, delta: 1e-8", "epsilon: 2, delta: 2e-9")
+    assert check(copy.root / POLICY).warnings == ()
+
+
+def test_delta_of_one_persons_share_is_not_above_it(copy: Copy) -> None:
+    copy.edit(BUDGET, *RICH)
+    copy.edit(BUDGET, "people: 300000", "people: 1000000")
+    for old, new in [LIMITS, LOOSE, ("at_most: 0.02", "at_most: 1"), (PRIVACY, "privacy: {epsilon: 1, delta: 1e-6}")]:
+        copy.edit(POLICY, old, new)
+    assert [warning.code for warning in check(copy.root / POLICY).warnings] == ["CG201", "CG204", "CG213"]
+
+
+def test_the_bundled_policies_are_not_warned_of(copy: Copy) -> None:
+    for policy in POLICIES:
+        assert check(copy.root / "policies" / policy.name).warnings == ()
+
+
+def test_warnings_are_printed_and_change_the_exit_code_only_when_asked(
+    copy: Copy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy.edit(POLICY, "k: least", "k: 81")
+    policy = copy.root / POLICY
+    assert crowdgate("check", policy) == 0
+    (said,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  warning")]
+    assert said.startswith(f"  warning CG209 {policy}:16:5: k 81 is more than twice 40")
+    assert crowdgate("check", policy, "--strict", "--json") == 3
+    (found,) = json.loads(capsys.readouterr().out)["policies"]
+    (warning,) = found["warnings"]
+    assert found["allowed"]
+    assert [warning[key] for key in ("code", "file", "line", "column")] == ["CG209", str(policy), 16, 5]
+    copy.edit(POLICY, "k: 81", "k: least")
+    assert crowdgate("check", policy, "--strict") == 0
+
+
+def test_every_warning_has_a_case() -> None:
+    assert {code for _, code, _, _ in CASES.values()} | {"CG210", "CG211", "CG213", "CG215"} == {
+        *RULES
+    }  # 211: test_versions.py
+
+
+@pytest.mark.parametrize(
+    ("measure", "codes"),
+    [
+        ("pso_bound, at_most: 0.02, with: {weight: 1e-30}", ["CG204", "CG205", "CG213"]),
+        ("pso_bound_in_sample, at_most: 0.4, with: {weight: 1e-11}", ["CG204", "CG205", "CG213"]),
+        ("pso_bound, at_most: 0.02, with: {weight: 1e-10}", []),
+        ("singletons, at_most: 100000, charge: {epsilon: 0.05}", ["CG205", "CG207", "CG213"]),
+    ],
+)
+def test_a_gate_that_checks_nothing_stands_for_none(measure: str, codes: list[str], copy: Copy) -> None:
+    copy.edit(BUDGET, "epsilon: 4,", "epsilon: 60,")
+    for old, new in [("people: 300000}}", "people: 300000}, severity: advise}"), (SINGLETONS, ""),
+                     ("pso_bound, at_most: 0.02, with: {weight: 1e-9}", measure)]:  # fmt: skip
+        copy.edit(POLICY, old, new)
+    assert [each.code for each in check(copy.root / POLICY).warnings] == codes
+
+
+@pytest.mark.parametrize(
+    ("expires", "words"),
+    [("2029-12-31", "expired on 2029-12-31: a failure withholds again"), ("2030-01-01", None), ("2031-01-02", None),
+     ("2031-01-03", "holds for more than a year, up to 2031-01-03")],
+)  # fmt: skip
+def test_a_waiver_that_has_expired_or_holds_for_long_is_told(expires: str, words: str | None, copy: Copy) -> None:
+    waiver = f"{{reason: why, approved_by: who, expires: {expires}}}"
+    copy.edit(POLICY, "released_rows, at_least: 80000", f"released_rows, at_least: 80000, waiver: {waiver}")
+    found = [each for each in check(copy.root / POLICY, "2030-01-01").warnings if each.code == "CG215"]
+    assert [each.words for each in found] == ([f"the waiver of released_rows at least 80000 {words}"] if words else [])
+
+
+@pytest.mark.parametrize(("missing", "codes"), [(1, ["CG206"]), (0, [])])
+def test_fewer_people_than_a_class_needs_release_no_row(missing: int, codes: list[str], copy: Copy) -> None:
+    for old in ("    - {measure: released_classes, at_least: 200}\n", SINGLETONS):
+        copy.edit(POLICY, old, "")
+    copy.edit(POLICY, "released_rows, at_least: 80000", "released_rows, at_least: 1")
+    least = check(copy.root / POLICY).plan.protection.figures().least_class
+    copy.edit(BUDGET, "people: 300000", f"people: {least - missing}")
+    assert [each.code for each in check(copy.root / POLICY).warnings] == codes
+
+
+def test_a_limit_on_the_wrong_side_is_no_gate_on_singling_out(copy: Copy) -> None:
+    for old, new in [("people: 300000}}", "people: 300000}, severity: advise}"), (SINGLETONS, ""),
+                     ("pso_bound, at_most: 0.02", "pso_bound, at_least: 0.0001")]:  # fmt: skip
+        copy.edit(POLICY, old, new)
+    assert [each.code for each in check(copy.root / POLICY).warnings] == ["CG205", "CG214"]
+
+
+def test_every_measure_states_once_which_side_is_better_or_that_neither_is() -> None:
+    sides = [*SMALLER_IS_BETTER, *LARGER_IS_BETTER, *EITHER_WAY]
+    assert sorted(sides) == sorted(MEASURES)
+
+
+def test_the_measures_that_count_as_singling_out_are_those_that_the_code_names() -> None:
+    """Confidential ones never block, so they never count."""
+    page = (ROOT / "policies" / "CODES.md").read_text(encoding="utf-8")
+    named = page.split("### CG205")[1].split("Gates that only advise")[0]
+    counted = {each.name for each in MEASURES.values() if measures_singling_out(each) and each.reads != "confidential"}
+    assert {*re.findall(r"`(\w+)`", named)} == counted

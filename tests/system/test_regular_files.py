@@ -1,0 +1,156 @@
+"""One function opens every file that a person can name, and what is no regular file of a bounded size is refused."""
+
+import ast
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from crowdgate.system.regular_files import read_plain
+from tests.workshop import Workshop, crowdgate, make_workshop
+
+PACKAGE = Path(__file__).parents[1] / "pipeline" / "crowdgate"
+OPENERS = {
+    "open",
+    "read_text",
+    "read_bytes",
+    "read_csv",
+    "ParquetFile",
+    "read_table",
+    "memory_map",
+    "OSFile",
+    "fromfile",
+}
+OWN = {
+    "system/regular_files.py": "the function itself",
+    "formats/trial.py": "a program of its own process, with bounds, started after the file was opened here",
+    "formats/parquet.py": "Arrow is handed the open file",
+    "sources/parquet.py": "Arrow opens it again by its path, after it was opened here when the source was",
+    "sources/csv.py": "Arrow is handed bytes",
+    "release/frames_of_release.py": "a release that was verified just before",
+    "contracts/domains.py": "the reader of small CSV files, which stands on read_plain",
+    "contracts/joint.py": "the reader of small CSV files, which stands on read_plain",
+    "contracts/standard.py": "a schema in an installed package",
+    "review/schemas/descriptions.py": "a file of this package",
+    "audit/common/setting.py": "files of this package",
+    "review/lint/codes.py": "a bundled page",
+    "release/working_copy.py": "the bundled budgets, as they were just copied",
+    "review/templates/new_policy.py": "a new file that is written",
+    "release/rehearsal/rehearse.py": "a private record in the scratch folder of the rehearsal",
+    "audit/common/stored_records.py": "the private folder",
+    "audit/common/saved_progress.py": "the private folder",
+    "ledger/private.py": "the private folder",
+    "anonymity/kl_repository/web.py": "a URL, with bounds of its own",
+    "system/permissions.py": "files that are made",
+    "system/fsync.py": "a folder that is synced",
+    "publish/locking.py": "the staging folder",
+    "publish/publisher.py": "files that are staged",
+}
+"""Files that may call something that opens a file, each with the reason why nobody can name what it opens."""
+
+
+def test_nothing_else_opens_a_file() -> None:
+    found = set()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+            if name in OPENERS:
+                found.add(path.relative_to(PACKAGE).as_posix())
+    assert found <= set(OWN), f"{found - set(OWN)} must read by crowdgate.system.regular_files"
+    assert set(OWN) <= found, f"{set(OWN) - found} opens nothing any more"
+
+
+@pytest.fixture(autouse=True)
+def _hang() -> Iterator[None]:
+    """A read that waits for a writer, or does not end, fails."""
+
+    def late(number: int, frame: FrameType | None) -> None:
+        raise AssertionError(f"still reading after signal {number}: {frame}")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(20)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def _sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(3 << 30)
+
+
+def _socket(path: Path) -> None:
+    home = Path.cwd()
+    os.chdir(path.parent)  # a socket's name has at most 107 characters
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(path.name)
+    os.chdir(home)
+
+
+PLANTED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a named pipe": (os.mkfifo, "a named pipe, not a regular file"),
+    "a link to a device": (lambda path: path.symlink_to("/dev/zero"), "a device, not a regular file"),
+    "a folder": (Path.mkdir, "a folder, not a regular file"),
+    "a socket": (_socket, "No such device or address"),
+    "a sparse file of 3 GiB": (_sparse, "larger than"),
+    "a link to nothing": (lambda path: path.symlink_to("nothing"), "No such file"),
+}
+
+
+@pytest.mark.parametrize("what", PLANTED)
+def test_what_is_no_regular_file_of_a_bounded_size_is_refused(what: str, tmp_path: Path) -> None:
+    plant, said = PLANTED[what]
+    plant(tmp_path / "file")
+    with pytest.raises(OSError, match=said):
+        read_plain(tmp_path / "file", 1 << 20)
+
+
+def test_a_file_whose_size_says_nothing_is_read_up_to_its_bound() -> None:
+    if not Path("/proc/self/pagemap").exists():
+        pytest.skip("no /proc here")
+    with pytest.raises(OSError, match="larger than 1 MiB"):
+        read_plain(Path("/proc/self/pagemap"), 1 << 20)
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    made = make_workshop(tmp_path)
+    monkeypatch.chdir(made.root)
+    return made
+
+
+NAMED = {
+    "the policy": "policies/clinic.yaml",
+    "the contract": "data_contracts/clinic.yaml",
+    "the margins": "data_contracts/ward.csv",
+    "the budget": "policies/budgets/clinic.yaml",
+    "the settings": "crowdgate.toml",
+    "the ledger": "ledger/ledger.db",
+    "the table": "data_contracts/patients.parquet",
+}
+
+
+@pytest.mark.parametrize("what", ["a named pipe", "a link to a device", "a sparse file of 3 GiB"])
+@pytest.mark.parametrize("name", NAMED)
+def test_commands_end_with_an_error_that_names_the_file(
+    name: str, what: str, workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = workshop.root / NAMED[name]
+    assert path.exists()
+    path.unlink()
+    PLANTED[what][0](path)
+    codes = [
+        crowdgate("check", workshop.policy),
+        crowdgate("plan", workshop.policy),
+        crowdgate("release", workshop.policy, "--as-of", "2030-01-01"),
+    ]
+    printed = capsys.readouterr()
+    assert "a fault in crowdgate itself" not in printed.err
+    assert codes[2] in {"the ledger": (1, 5), "the table": (4,)}.get(name, (2,))
+    if name not in ("the ledger", "the table"):
+        assert codes[0] == 2
+    assert path.name in printed.out + printed.err or path.stem in printed.err
