@@ -24,7 +24,7 @@ from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import refuse_locked
 from crowdgate_flows.end_states import failed_state, refused_state
-from crowdgate_flows.paths import FilePath
+from crowdgate_flows.paths import FilePath, refuse_urls
 from crowdgate_flows.tasks import SealedValue
 
 Slot = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}(T\d{4}Z)?$")]
@@ -53,6 +53,7 @@ def release(
     """
     disable_core_dumps()
     try:
+        refuse_urls(working_copy=working_copy, policy=policy, to=to, input_path=input_path)
         home = Path(working_copy or "")
         refuse_locked(home / policy, to=to, input=input_path, ledger=ledger)
         places = (home / policy, _slot(as_of), _path(home, input_path), _path(home, to), ledger)
@@ -130,7 +131,7 @@ def _published_message(end: Result) -> str:
 def _withheld_message(end: Result) -> str:
     """Which gates withheld it, with what each measured."""
     if end.repeated:
-        return f"Withheld: {end.plain}"
+        return end.plain
     gates = [f"gate {each.gate}: {each.measured}" for each in end.verdicts if each.public and each.withholds]
     return f"Withheld: {'; '.join(gates)}."
 

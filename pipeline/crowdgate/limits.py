@@ -159,6 +159,9 @@ MOST_FILES = 50_000
 MOST_TABLES = 10_000
 """Tables of a release: in two formats, with raw ones beside them, they stay below the number of files."""
 
+LARGEST_PRIVATE_RECORD = 256 << 20
+"""Bytes of a private record or of the record of an audit: anonymity sets of many attributes are the largest."""
+
 LARGEST_KEY_FILE = 1 << 16
 """Bytes of a file of keys."""
 

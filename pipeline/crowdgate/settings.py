@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.limits import LARGEST_DOCUMENT, LARGEST_KEY_FILE
 from crowdgate.signing import keys
-from crowdgate.system.regular_files import plain_file, read_bounded, read_plain
+from crowdgate.system.regular_files import is_url, plain_file, read_bounded, read_plain
 
 if TYPE_CHECKING:
     from crowdgate.signing.keys import PublicKey, SigningKey
@@ -62,6 +62,8 @@ def signing_key(root: Path) -> SigningKey | None:
     place = f"{path}: signing_key"
     if not isinstance(named, str) or not named or "\0" in named:
         raise _unusable(place, "no name of a file")
+    if is_url(named):
+        raise _unusable(place, "a URL")
     return keys.signing_key(_secret(root / named, place), place)
 
 
@@ -93,6 +95,9 @@ def trusted_keys(root: Path) -> tuple[PublicKey, ...]:
         raise ConfigurationError(
             Problem(str(path), None, "trusted_keys", "no list of files", expected, code=Code.SETTING)
         )
+    if any(is_url(name) for name in named):
+        found, expected = "a URL", "files of public keys of this machine"
+        raise ConfigurationError(Problem(str(path), None, "trusted_keys", found, expected, code=Code.SETTING))
     listed = [key for name in named for key in keys.public_keys(root / name)]
     return tuple({key.id: key for key in [*([own.public] if own else []), *listed]}.values())
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from crowdgate.errors import VerificationFailed
-from crowdgate.ledger.private import private_file, read_private
+from crowdgate.ledger.private import has_private_record, private_file, read_private
 from crowdgate.manifest import GateFields
 from crowdgate.measures import MeasureClass
 from crowdgate.measures.options import effective_options
@@ -31,7 +31,7 @@ def public_part_of_record(ledger: Ledger, entry: Entry) -> dict[str, Any]:
     not there, can't be read, or is not the one that the ledger committed to.
     """
     path = private_file(ledger.path, ledger.id, entry.release_id)
-    if entry.private_commitment is None or not path.is_file():
+    if entry.private_commitment is None or not has_private_record(ledger.path, ledger.id, entry.release_id):
         raise VerificationFailed("its gates are told by its private record alone, which is not at hand")
     sections, _ = read_private(path, [entry.private_commitment])
     return {"verdicts": public_verdicts(sections), "settings": sections.get("settings")}

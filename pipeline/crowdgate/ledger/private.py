@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from crowdgate.errors import EnvironmentFault, VerificationFailed
+from crowdgate.limits import LARGEST_PRIVATE_RECORD
 from crowdgate.system import permissions
 from crowdgate.system.fsync import fsync_path
+from crowdgate.system.regular_files import is_absent, read_plain
 
 FOLDER = "private"
 PART = ".part"
@@ -21,6 +23,16 @@ PART = ".part"
 def private_file(ledger_file: Path, ledger_id: str, release_id: str) -> Path:
     """Where the private record of a release lies."""
     return ledger_file.parent / FOLDER / f"{ledger_id}~{release_id.replace('/', '~')}.json"
+
+
+def has_private_record(ledger_file: Path, ledger_id: str, release_id: str) -> bool:
+    """Whether anything lies in the place of the private record of a release. Raises EnvironmentFault where that can't
+    be seen."""
+    path = private_file(ledger_file, ledger_id, release_id)
+    try:
+        return not is_absent(path)
+    except OSError as error:
+        raise EnvironmentFault(f"{path.parent}: private records can't be looked for: {error.strerror}") from None
 
 
 def private_folder(ledger_file: Path) -> Path:
@@ -71,10 +83,12 @@ def read_private(path: Path, commitments: Collection[str]) -> tuple[dict[str, An
     Raises VerificationFailed for another record than was committed to, and for none. Nothing of it is in the message.
     """
     try:
-        data = path.read_bytes()
+        data = read_plain(path, LARGEST_PRIVATE_RECORD)
         record = json.loads(data)
         record.pop("salt")
-    except (OSError, ValueError, KeyError, AttributeError):
+    except OSError as error:
+        raise VerificationFailed(f"{path}: no private record that can be read: {error.strerror}") from None
+    except (ValueError, KeyError, AttributeError, RecursionError):
         raise VerificationFailed(f"{path}: no private record that can be read") from None
     committed = hashlib.sha256(data).hexdigest() in commitments
     if commitments and not committed:

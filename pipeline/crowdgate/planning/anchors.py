@@ -11,24 +11,22 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from crowdgate import manifest
-from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import ConfigurationError, CrowdgateError, LedgerRefused, Problem
 from crowdgate.ledger.ledger import Ledger
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_ENVELOPE, LARGEST_MANIFEST
 from crowdgate.planning.catalogue import NAME as CATALOGUE
-from crowdgate.policy.files import policy_files
 from crowdgate.publish.file_names import SIGNED
 from crowdgate.signing.keys import PublicKey
 from crowdgate.signing.statement import CatalogueStatement, LedgerPlace, ReleaseStatement, verify_statement
 from crowdgate.system.regular_files import plain_file, read_bounded
 
 _OLDER = "it is an older copy, was cut off, or was computed anew"
+_PLANTED = "; or somebody else wrote that folder: where keys are trusted, only signed releases count"
 _ANCHOR = re.compile(r"([1-9][0-9]{0,8}):([0-9a-f]{64})")
 
 
@@ -53,7 +51,7 @@ def refuse_unanchored(ledger: Ledger, roots: Sequence[Path], anchors: Sequence[s
         if not ledger.holds(line, digest):
             raise _refused(f"the ledger {ledger.id} has no such line {line} as an anchor that was kept says: {_OLDER}")
     for problem in unknown_releases(ledger, roots):
-        raise _refused(problem)
+        raise _refused(problem + ("" if ledger.trusted else _PLANTED))
 
 
 def unknown_releases(ledger: Ledger, roots: Sequence[Path]) -> Iterator[str]:
@@ -72,20 +70,6 @@ def unknown_releases(ledger: Ledger, roots: Sequence[Path]) -> Iterator[str]:
         elif entry.manifest_digest != each.digest:
             found = f"the ledger {ledger.id} committed {each.release_id} to another manifest than {each.path} has"
             yield f"{found}: the release was changed, or the ledger is another copy"
-
-
-def destinations_of(ledger: Ledger, homes: Sequence[Path]) -> list[Path]:
-    """Return the folders where releases of a ledger lie: those its entries name, and those the policies of the working
-    copies `homes` name. Relative ones count from each working copy."""
-    placed = [(each.destination, each.release_id.count("/")) for each in ledger.entries() if each.destination]
-    found = [(home / to).resolve().parents[depth] for home in homes for to, depth in placed]
-    return list(dict.fromkeys([*found, *(to for home in homes for to in _policy_destinations(home))]))
-
-
-def _policy_destinations(home: Path) -> Iterator[Path]:
-    for path, _ in policy_files(home):
-        with suppress(CrowdgateError, KeyError, TypeError, ValueError, OSError):
-            yield (home / str(read_document(path).data["spec"]["publish"]["to"])).resolve()
 
 
 def parse_anchor(text: str) -> tuple[int, str]:

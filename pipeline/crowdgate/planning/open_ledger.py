@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate import ledger as ledgers
 from crowdgate.errors import LedgerRefused, VerificationFailed
-from crowdgate.ledger.private import private_file
-from crowdgate.publish.publisher import staged_folder
 from crowdgate.settings import ledger_url, signing_key, trusted_keys
 from crowdgate.signing.keys import public_keys
 
@@ -47,7 +44,8 @@ def verify_ledger(
 
     Raises VerificationFailed, ConfigurationError, LedgerRefused, EnvironmentFault.
     """
-    from crowdgate.planning.anchors import destinations_of, parse_anchor, unknown_releases
+    from crowdgate.planning.anchors import parse_anchor, unknown_releases
+    from crowdgate.planning.published_places import destinations_of, unread_places
 
     places = [parse_anchor(text) for text in anchors]
     trusted = tuple(key for path in keys for key in public_keys(path)) or trusted_keys(root)
@@ -57,7 +55,9 @@ def verify_ledger(
     for number, digest in places:
         if not ledger.holds(number, digest):
             raise VerificationFailed(f"the ledger {ledger.id}: it has no such line {number} as the anchor says")
-    if problems := list(unknown_releases(ledger, destinations_of(ledger, _homes(ledger, root)))):
+    homes = _homes(ledger, root)
+    roots = destinations_of(ledger, homes)
+    if problems := [*unknown_releases(ledger, roots), *unread_places(homes, roots)]:
         raise VerificationFailed("; ".join(problems))
     return line, ledger
 
@@ -67,16 +67,16 @@ def free_reservation(root: Path, option: str | None, release_id: str) -> str:
 
     Raises LedgerRefused where a run of this id left anything, or where the ledger lacks a release at a destination.
     """
-    from crowdgate.planning.anchors import destinations_of, refuse_unanchored
+    from crowdgate.planning.anchors import refuse_unanchored
+    from crowdgate.planning.published_places import destinations_of, refuse_leftovers, unread_places
 
     ledger = ledger_at(root, option)
-    found = destinations_of(ledger, _homes(ledger, root))
+    homes = _homes(ledger, root)
+    found = destinations_of(ledger, homes)
     refuse_unanchored(ledger, found)
-    left = [place / release_id for place in found] + [staged_folder(place, ledger.id, release_id) for place in found]
-    for path in (*left, private_file(ledger.path, ledger.id, release_id)):
-        if os.path.lexists(path):
-            said = f"{release_id} can't be given back: a run of it left {path}, so its table was read"
-            raise LedgerRefused(f"{said}; expected a reservation that never began to read", "edited")
+    for problem in unread_places(homes, found):
+        raise LedgerRefused(f"{release_id} can't be given back: {problem}")
+    refuse_leftovers(ledger, release_id, found, released=True)
     ledger.void(release_id)
     return ledger.id
 

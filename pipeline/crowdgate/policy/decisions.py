@@ -16,7 +16,7 @@ from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.limits import LARGEST_DOCUMENT, MOST_VALUES
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.values import Day, Line, Strict, schema_of, whole_number
-from crowdgate.system.regular_files import read_plain
+from crowdgate.system.regular_files import is_absent, read_plain
 
 FOLDER = Path("policies") / "decisions"
 """Below the working copy."""
@@ -105,7 +105,7 @@ def read_decisions(root: Path) -> list[Decision]:
 def readable_decisions(root: Path, problems: list[Problem]) -> list[Decision]:
     """The decisions of a working copy that can be read, with the problems of every other file added."""
     found, folder = list[Decision](), root / FOLDER
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+    for path in _files_of(folder, problems):
         try:
             if path.suffix != ".yaml":
                 raise ConfigurationError(
@@ -122,6 +122,15 @@ def readable_decisions(root: Path, problems: list[Problem]) -> list[Decision]:
         except ConfigurationError as error:
             problems += error.problems
     return found
+
+
+def _files_of(folder: Path, problems: list[Problem]) -> list[Path]:
+    try:
+        return [] if is_absent(folder) else sorted(folder.iterdir())
+    except OSError as error:
+        found, expected = error.strerror or "unreadable", "a folder of decisions that can be read"
+        problems.append(Problem(str(folder), None, "folder", found, expected, code=Code.UNREADABLE))
+        return []
 
 
 def read_decision(path: Path) -> Decision:

@@ -6,7 +6,7 @@ from typing import Any
 from crowdgate.errors import LedgerRefused
 from crowdgate.ledger.access_log import RECORD_OPENED
 from crowdgate.ledger.ledger import Ledger
-from crowdgate.ledger.private import private_file, read_private
+from crowdgate.ledger.private import has_private_record, private_file, read_private
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,14 @@ def open_record(release_id: str, ledger: Ledger) -> PrivateRecord:
     """Open the private record of a release, which is recorded first.
 
     Raises LedgerRefused for a release that the ledger does not know or that read nothing, and where there is no record;
-    VerificationFailed for a record that is not what the ledger committed to. An error of the ledger shows nothing.
+    EnvironmentFault where that can't be seen; VerificationFailed for a record that is not what the ledger committed
+    to. An error of the ledger shows nothing.
     """
     entry = ledger.entry(release_id)
     if entry is None or not entry.reading:
         raise LedgerRefused(f"{release_id} has no private record: no run of it in the ledger {ledger.id} read data")
     path = private_file(ledger.path, ledger.id, release_id)
-    if not path.is_file():
+    if not has_private_record(ledger.path, ledger.id, release_id):
         raise LedgerRefused(f"{release_id} has no private record: it still runs, was stopped, or could not write it")
     ledger.record(RECORD_OPENED, release_id, entry.private_commitment)
     known = {line.commitment for line in ledger.journal() if line.subject == release_id}

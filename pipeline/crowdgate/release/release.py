@@ -18,7 +18,7 @@ from crowdgate.kind.randomness import KeyedRandomness, Randomness
 from crowdgate.kind.run import CommittedRelease, CountedTable, JudgedCandidate, Request, ReservedRun, Result, Run
 from crowdgate.ledger.ledger import ChargeRequest, Spend, State
 from crowdgate.ledger.private import write_private
-from crowdgate.planning.anchors import destinations_of, refuse_unanchored
+from crowdgate.planning.anchors import refuse_unanchored
 from crowdgate.planning.budget_values import budget_of
 from crowdgate.planning.catalogue import write_signed_catalogue
 from crowdgate.planning.crash_guard import after_reading
@@ -27,6 +27,7 @@ from crowdgate.planning.destinations import refuse_taken_destination
 from crowdgate.planning.gate_verdicts import any_withholds, judge_static
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.planning.plan import bundle_of, plan_release
+from crowdgate.planning.published_places import destinations_of, refuse_leftovers
 from crowdgate.planning.register_counts import counted_register
 from crowdgate.policy.policy import parse_slot, release_id, version_of
 from crowdgate.publish import publisher
@@ -44,7 +45,7 @@ from crowdgate.sources.ingested import ingestion_figures, units
 from crowdgate.sources.rules import Ask, row_rules_hold, run_rules
 from crowdgate.system.arrow_without_pandas import use_arrow_without_pandas
 from crowdgate.system.extras import EXPECTATIONS, RELEASE, need
-from crowdgate.system.regular_files import is_url
+from crowdgate.system.regular_files import holds_url
 
 Progress = Callable[[int, int], None]
 """(bytes read, bytes in all)."""
@@ -101,11 +102,13 @@ def prepare(request: Request) -> Run | Result:
     ledger = ledger_at(bundle.root, request.ledger, bundle.budget.spec.ledger)
     refuse_taken_destination(bundle, request.to, ledger.path)
     ledger.check(bundle.contract.id, budget_of(bundle), version_of(bundle.policy), bundle.digest)
-    refuse_unanchored(ledger, [root, *destinations_of(ledger, [bundle.root])], request.anchors)
+    roots = [root, *destinations_of(ledger, [bundle.root])]
+    refuse_unanchored(ledger, roots, request.anchors)
     require_known_decisions(bundle.root, bundle.contract, ledger)
     entry = ledger.entry(name)
     if entry is not None and not entry.lease:
         return resume_release(plan, ledger, entry, root)
+    refuse_leftovers(ledger, name, roots, released=False)
     publisher.check_free(root / name)
     probe(root, root / name)
     publisher.sweep(root, ledger.id, lambda: committed_folders(ledger, root))
@@ -119,7 +122,7 @@ def prepare(request: Request) -> Run | Result:
 
 def _refuse_urls(request: Request) -> None:
     for option, path in (("--input", request.input), ("--to", request.to)):
-        if path is not None and is_url(str(path)):
+        if path is not None and holds_url(path):
             expected = "a file or folder of this machine"
             raise ConfigurationError(Problem("command line", None, option, f"the URL {str(path)!r}", expected))
 

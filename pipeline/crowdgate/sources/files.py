@@ -117,7 +117,8 @@ def _open(place: Path, suffixes: Sequence[str], reading: FileFormat, needed: Seq
 def _find(place: Path, suffixes: Sequence[str]) -> list[Path]:
     if not os.path.isdir(place):  # pathlib raises where a name is too long
         if not os.path.isfile(place):
-            raise FileFault(f"{place.name}: there is no such file or directory")
+            why = "no regular file" if os.path.lexists(place) else "there is no such file or directory"
+            raise FileFault(f"{place.name}: {why}")
         return [place]
     try:
         found = [path for path in place.iterdir() if path.suffix.lower() in suffixes and path.is_file()]

@@ -12,8 +12,10 @@ from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 
-URL = r"[A-Za-z][A-Za-z0-9+.-]+:/"
+URL = r"\s*(?:[A-Za-z][A-Za-z0-9+._-]+:/|[A-Za-z]?://)"
 """How a URL begins, also as a path, which has no two slashes in a row."""
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+._-]+:")
+"""A folder that only a URL after another path leaves behind, such as `s3:` of `home / "s3://bucket/x"`."""
 _KINDS = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFCHR: "a device",
@@ -27,6 +29,20 @@ def is_url(text: str) -> bool:
     """Whether a text that should name a file or folder is a URL, such as `s3://bucket/x`, which nothing here reads or
     writes. A colon alone makes none."""
     return re.match(URL, text) is not None
+
+
+def holds_url(path: Path) -> bool:
+    """Whether a path is a URL, or was joined from a folder and a URL: `home/s3:/bucket/x`."""
+    return is_url(str(path)) or any(_SCHEME.fullmatch(part) for part in path.parts[:-1])
+
+
+def is_absent(path: Path) -> bool:
+    """Whether nothing lies at `path`, not even a link to nothing. Raises OSError where that can't be seen."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    return False
 
 
 @contextmanager

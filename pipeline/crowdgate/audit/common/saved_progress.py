@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from crowdgate.errors import EnvironmentFault, VerificationFailed
+from crowdgate.limits import LARGEST_PRIVATE_RECORD
 from crowdgate.system import permissions
+from crowdgate.system.regular_files import read_plain
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class SavedProgress:
 def seed_of(path: Path) -> str | None:
     """The seed of the run that left this file, or None where there is none to go on with."""
     try:
-        lines = _whole_lines(path.read_bytes())
+        lines = _whole_lines(read_plain(path, LARGEST_PRIVATE_RECORD))
         return str(json.loads(lines[0])["seed"]) if lines else None
     except FileNotFoundError:
         return None

@@ -23,8 +23,10 @@ from crowdgate.audit.common.saved_progress import begin, seed_of
 from crowdgate.audit.common.trials import Executor, Progress, ScheduledGame, play_games, serial
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from crowdgate.ledger.audits import BEGUN, RECORDED, attempt, attempt_commitment, attempts, is_recorded
+from crowdgate.limits import LARGEST_PRIVATE_RECORD
 from crowdgate.publish import publisher
 from crowdgate.system import permissions
+from crowdgate.system.regular_files import is_absent, read_plain
 
 if TYPE_CHECKING:
     from crowdgate.ledger.ledger import Ledger
@@ -91,9 +93,12 @@ def stored_record(table: PlannedAudit[R], path: Path, how: AuditRuntime) -> R:
 def _finished(table: PlannedAudit[R], path: Path) -> R | None:
     """The record that is there. One that the ledger does not know is what a run left that was killed before it told the
     ledger, while what it played is there; otherwise it is refused."""
-    if not path.is_file():
-        return None
-    data, left = path.read_bytes(), partial_file(path)
+    try:
+        if is_absent(path):
+            return None
+        data, left = read_plain(path, LARGEST_PRIVATE_RECORD), partial_file(path)
+    except OSError as error:
+        raise VerificationFailed(f"{path}: no record of an audit: {error.strerror}") from None
     try:
         record: R | None = parsed(data, table.kept)
     except VerificationFailed:

@@ -20,7 +20,7 @@ from crowdgate.history.recorded_verdicts import parse_verdicts, public_part_of_r
 from crowdgate.kind.plan import Plan
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.ledger import Entry, Ledger, State
-from crowdgate.ledger.private import private_file
+from crowdgate.ledger.private import has_private_record
 from crowdgate.manifest import GateFields
 from crowdgate.measures import Measure, MeasureClass
 from crowdgate.planning.open_ledger import ledger_at
@@ -147,7 +147,7 @@ def _replay_release(plan: Plan, ledger: Ledger, entry: Entry, private: bool) -> 
     ended, opened = str(entry.state), False
     try:
         shown = None if entry.state is State.WITHHELD else _published_evidence(plan, ledger, entry)
-        opened = private and private_file(ledger.path, ledger.id, entry.release_id).is_file()
+        opened = private and has_private_record(ledger.path, ledger.id, entry.release_id)
         record = _private_verdicts(ledger, entry, opened) if private else _withheld_verdicts(ledger, entry)
     except VerificationFailed as refused:
         return PastRelease(entry.release_id, ended, refused=tuple(str(refused).splitlines()), opened=opened)
@@ -174,7 +174,7 @@ def _replay_gate(
 def _withheld_verdicts(ledger: Ledger, entry: Entry) -> tuple[GateFields, ...] | None:
     """Of a withheld release what everybody was told when it ended; None where its record is not at hand. Raises
     VerificationFailed for a record that is not the committed one."""
-    if entry.state is not State.WITHHELD or not private_file(ledger.path, ledger.id, entry.release_id).is_file():
+    if entry.state is not State.WITHHELD or not has_private_record(ledger.path, ledger.id, entry.release_id):
         return None
     return parse_verdicts(public_part_of_record(ledger, entry)["verdicts"])
 

@@ -1,0 +1,81 @@
+"""Where releases of a ledger may lie, by its entries and the policies of its working copies; and what a run left."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.documents.yaml_text import read_document
+from crowdgate.errors import ConfigurationError, LedgerRefused
+from crowdgate.ledger.private import has_private_record, private_file
+from crowdgate.publish.publisher import staged_folder
+
+if TYPE_CHECKING:
+    from crowdgate.ledger.ledger import Ledger
+
+POLICIES = "policies"
+_SUFFIXES = (".yaml", ".yml")
+
+
+def destinations_of(ledger: Ledger, homes: Sequence[Path]) -> list[Path]:
+    """Return the folders where releases of a ledger lie: those its entries name, and those the policies of the working
+    copies `homes` name, in all folders below policies/. Relative ones count from each working copy."""
+    placed = [(each.destination, each.release_id.count("/")) for each in ledger.entries() if each.destination]
+    found = [(home / to).resolve().parents[depth] for home in homes for to, depth in placed]
+    named = [(home / to).resolve() for home in homes for _, to in _policies(home) if to is not None]
+    return list(dict.fromkeys([*found, *named]))
+
+
+def unread_places(homes: Sequence[Path], roots: Sequence[Path]) -> Iterator[str]:
+    """Yield a sentence for each policy of the working copies and each folder at the destinations that can't be read: a
+    release may lie where it names, or in it."""
+    for home in homes:
+        for path, to in _policies(home):
+            if to is None:
+                yield f"{path} can't be read, so where it publishes is unknown; mend it, or move it out of {POLICIES}/"
+    for root in roots:
+        for folder in [root, *(path for depth in ("*", "*/*", "*/*/*") for path in root.glob(depth))]:
+            if folder.is_dir() and not os.access(folder, os.R_OK | os.X_OK):
+                yield f"{folder} can't be read, so which releases lie there is unknown"
+
+
+def refuse_leftovers(ledger: Ledger, release_id: str, roots: Sequence[Path], *, released: bool) -> None:
+    """Refuse a release id that the ledger takes for one that read nothing, where a run of it left staged files or a
+    private record, or (`released`) a release: the ledger is an older copy, or was cut off.
+
+    Raises LedgerRefused, and EnvironmentFault where that can't be seen.
+    """
+    left = [staged_folder(root, ledger.id, release_id) for root in roots]
+    left += [root / release_id for root in roots] if released else []
+    found = [path for path in left if os.path.lexists(path)]
+    if has_private_record(ledger.path, ledger.id, release_id):
+        found.append(private_file(ledger.path, ledger.id, release_id))
+    if found:
+        said = (
+            f"a run of {release_id} left {found[0]}, so its table was read; the ledger {ledger.id} says that it was not"
+        )
+        raise LedgerRefused(f"{said}; expected the ledger itself, no older copy of it; nothing was read", "edited")
+
+
+def _policies(home: Path) -> Iterator[tuple[Path, str | None]]:
+    """Every policy of a working copy with its destination as it states it; None for a file that can't be read."""
+    unread: list[OSError] = []
+    for folder, _, names in os.walk(home / POLICIES, onerror=unread.append):
+        for name in sorted(names):
+            path = Path(folder) / name
+            if path.suffix in _SUFFIXES:
+                yield from ((path, to) for to in _destination(path))
+    for error in unread:
+        if not isinstance(error, FileNotFoundError):
+            yield Path(str(error.filename)), None
+
+
+def _destination(path: Path) -> Iterator[str | None]:
+    try:
+        data: Any = read_document(path).data
+        if data.get("kind") == "ReleasePolicy":
+            yield str(data["spec"]["publish"]["to"])
+    except (ConfigurationError, AttributeError, KeyError, TypeError, ValueError):
+        yield None
