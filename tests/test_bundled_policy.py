@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from crowdgate.ledger.ledger import open_ledger
-from crowdgate.release.working_copy import DEMO_POLICY, DEMO_TABLES, bundled, init
+from crowdgate.releases.working_copy import DEMO_POLICY, DEMO_TABLES, bundled, init
 from crowdgate.verification.release import verify
 from tests.workshop import crowdgate, without_engine
 

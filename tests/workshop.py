@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from crowdgate.ledger import ledger
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.verification.release import verify
 from crowdgate_flows.command import main
 

@@ -17,8 +17,8 @@ from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, Enviro
 from crowdgate.kind.run import Request, Result
 from crowdgate.pages.release import page_after
 from crowdgate.policy.policy import parse_slot
-from crowdgate.release.dry_run import DryRun
-from crowdgate.release.enforcement import WORDS
+from crowdgate.releases.dry_run import DryRun
+from crowdgate.releases.enforcement import WORDS
 from crowdgate.report.html import without_marks
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows import tasks

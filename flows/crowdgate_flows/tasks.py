@@ -1,4 +1,4 @@
-"""The steps of a release, and an audit, as Prefect tasks. What they do stands in `crowdgate.release`.
+"""The steps of a release, and an audit, as Prefect tasks. What they do stands in `crowdgate.releases`.
 
 Nothing is persisted or cached, nothing is tried twice once the ledger has reserved, and what a task hands on is sealed:
 Prefect neither looks into it nor stores it. An error that is a normal end (the policy is wrong, the ledger refuses) is
@@ -22,8 +22,8 @@ from crowdgate.cli.output import announce
 from crowdgate.errors import CrowdgateError
 from crowdgate.kind.run import CommittedRelease, Request, ReservedRun, Result, Run
 from crowdgate.ledger.key import draw_key
-from crowdgate.release import release as job
-from crowdgate.release.dry_run import DryRun, dry_run
+from crowdgate.releases import release as job
+from crowdgate.releases.dry_run import DryRun, dry_run
 from crowdgate_flows.end_states import NORMAL
 
 P = ParamSpec("P")

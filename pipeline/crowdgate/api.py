@@ -59,7 +59,7 @@ def init(folder: Where, name: str = "ledger") -> Path:
 
     Raises EnvironmentFault when any part is there already; then nothing is changed.
     """
-    from crowdgate.release.working_copy import init as make
+    from crowdgate.releases.working_copy import init as make
 
     return make(Path(folder), name)
 
@@ -118,7 +118,7 @@ def write_table(frame: pd.DataFrame, contract: Where) -> Path:
     The index is left out. Columns and cells are judged when the table is released, as those of any other file. Raises
     ConfigurationError for a contract of another format than Parquet, EnvironmentFault where the file can't be written.
     """
-    from crowdgate.release.table_from_frame import write
+    from crowdgate.releases.table_from_frame import write
 
     return write(frame, read_contract(contract))
 
@@ -143,7 +143,7 @@ def release(
     """
     from crowdgate.kind.run import Request
     from crowdgate.ledger.key import draw_key
-    from crowdgate.release.release import release as run
+    from crowdgate.releases.release import release as run
 
     places = (Path(policy), _slot(as_of), _path(input), _path(to), ledger)
     return run(Request(*places, anchors=tuple(anchors)), draw_key)
@@ -173,7 +173,7 @@ def read_release(folder: Where, keys: Sequence[Where] = ()) -> ReleasedData:
 
     Labels are text. Raises VerificationFailed for a release that does not hold what it claims.
     """
-    from crowdgate.release.frames_of_release import read
+    from crowdgate.releases.frames_of_release import read
 
     verified = verify(folder, keys)
     return ReleasedData(verified, *read(Path(folder), verified.manifest))

@@ -16,7 +16,7 @@ import pytest
 
 from crowdgate.audit.common.stored_records import now
 from crowdgate.planning.open_ledger import ledger_at
-from crowdgate.release.working_copy import init
+from crowdgate.releases.working_copy import init
 from crowdgate.signing import keys
 from tests.anonymity.test_measure import PUBLIC, REGISTER
 from tests.audit.test_audited_questions import make as audited_clinic

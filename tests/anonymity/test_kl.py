@@ -21,7 +21,7 @@ from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.publish import trial_publication
 from crowdgate.signing import keys
 from crowdgate.signing.keys import public_keys
-from tests.release.killing import publish_and_kill, publish_until
+from tests.releases.killing import publish_and_kill, publish_until
 from tests.workshop import MARK, Workshop, crowdgate, good_rows
 
 DAY = date(2030, 1, 1)

@@ -19,7 +19,7 @@ from crowdgate.ledger.ledger import open_ledger
 from crowdgate.risk.anonymity_sets import SIZES
 from tests.conformance.lives import Said, say
 from tests.kinds.registers import TOWN_HEAD
-from tests.release.killing import measure_and_kill
+from tests.releases.killing import measure_and_kill
 from tests.workshop import MARK, Row, Workshop, make_workshop, write_parquet
 
 SLOT = "2030-01-01"

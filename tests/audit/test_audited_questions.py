@@ -21,7 +21,7 @@ from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.manifest import canonical
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.verification.release import verify
 from tests.audit.test_inference_audit import SECRET, people
 from tests.audit.workshop import Town, five_blocks

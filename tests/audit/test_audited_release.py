@@ -18,7 +18,7 @@ from crowdgate.errors import VerificationFailed
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
 from crowdgate.manifest import canonical
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.verification.release import verify
 from tests.audit.workshop import GATES, Town, make_town, only_few_controls
 from tests.workshop import crowdgate, good_rows, write_parquet
@@ -141,7 +141,7 @@ def test_a_release_without_an_audit_to_rely_on_is_withheld_and_told_why(town: To
 
 
 def test_an_audit_of_other_code_is_not_relied_on(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowdgate.audit.evidence.code", lambda: "0" * 64)
+    monkeypatch.setattr("crowdgate.audit.evidence.code_digest", lambda: "0" * 64)
     assert "another version of Crowdgate" in why(release(town))
     monkeypatch.undo()
     monkeypatch.setattr("crowdgate.audit.evidence.libraries", lambda: {**setting.libraries(), "numpy": "1"})

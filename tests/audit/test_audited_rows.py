@@ -7,7 +7,7 @@ from crowdgate.audit.singling_out.text import audit_text
 from crowdgate.gate import Outcome
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.verification.release import verify
 from tests.audit.made import few_steps
 from tests.audit.workshop import make_town, only_few_controls

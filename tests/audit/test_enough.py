@@ -73,7 +73,7 @@ def _remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (findings, control_results):
         monkeypatch.setattr(module, "clopper_pearson", cache(intervals.clopper_pearson))
         monkeypatch.setattr(module, "binomial_p", cache(audit_power.binomial_p))
-    for name in ("chance_to_pass", "excess_seen"):
+    for name in ("chance_to_pass", "detectable_excess"):
         monkeypatch.setattr(findings, name, cache(getattr(audit_power, name)))
 
 

@@ -272,7 +272,7 @@ def test_what_no_attack_reads_is_said(town: Watched) -> None:
 
 def test_what_is_told_beside_the_sample_loosens_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bundled policies: rows of a sample beside margins of the whole table, and tables without a sample."""
-    monkeypatch.setattr("crowdgate.audit.membership.setting.unread_of", lambda *_: ())
+    monkeypatch.setattr("crowdgate.audit.membership.setting.unread_outputs", lambda *_: ())
     plan = plan_policy(ROOT / "policies" / "census_income.yaml")
     assert cap_of(plan) is not None
     setting = setting_of(plan, audit_spec(plan), rows(np.full((10, 10), 5)))

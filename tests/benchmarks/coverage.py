@@ -166,7 +166,7 @@ def covered(case: Case, drawn: Iterable[Release], ends: Intervals = published) -
 def contract_and_items() -> tuple[Contract, tuple[Item, ...]]:
     """The bundled contract, and what the bundled policy of tables publishes."""
     from crowdgate.planning.plan import plan_policy
-    from crowdgate.release.working_copy import DEMO_TABLES, bundled
+    from crowdgate.releases.working_copy import DEMO_TABLES, bundled
 
     bundle = plan_policy(bundled("policies").parent / DEMO_TABLES).bundle
     spec = bundle.policy.spec.mechanism

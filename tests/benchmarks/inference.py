@@ -54,7 +54,7 @@ from crowdgate.audit.inference.source_table import PARTS, SourceTable, source_ta
 from crowdgate.candidate import Measurement
 from crowdgate.hierarchy import EXACT
 from crowdgate.planning.plan import plan_policy
-from crowdgate.release.working_copy import init
+from crowdgate.releases.working_copy import init
 from tests.benchmarks.inference_policies import (
     BETA,
     DELTA,

@@ -653,7 +653,7 @@ def main() -> None:
     parser.add_argument(
         "--groups", type=int, default=Source.groups, help="of people drawn from each population at most"
     )
-    given = parse(parser, populations=3, groups=100_000, only=SMALL)
+    given = parse(parser, populations=3, groups=CHUNK, only=SMALL)
     found = [read(given.data) for name, read in ((ACS, acs), (UK_CENSUS, uk_census)) if (given.data / name).is_file()]
     sources = [
         replace(each, areas=each.areas[: given.populations], groups=given.groups) for each in (*found, census_income())

@@ -7,8 +7,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from crowdgate.ledger import ledger
-
 ROW_GROUP = 1_000_000
 
 
@@ -63,6 +61,8 @@ def _labels(column: Column) -> list[str]:
 
 def make_people_workshop(root: Path, data: Path, beta: str) -> Path:
     """A working copy that releases the table; returns its policy."""
+    from crowdgate.ledger import ledger
+
     for folder in ("policies/budgets", "data_contracts", "ledger"):
         (root / folder).mkdir(parents=True)
     url = f"sqlite:///{root / 'ledger' / 'ledger.db'}"

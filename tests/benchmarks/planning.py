@@ -67,7 +67,7 @@ class Compared:
 def tables(folder: Path = DATA) -> Iterator[People]:
     """Those that are there."""
     from crowdgate.planning.plan import plan_policy
-    from crowdgate.release.working_copy import DEMO_POLICY, bundled
+    from crowdgate.releases.working_copy import DEMO_POLICY, bundled
     from crowdgate.sources import open_source
     from crowdgate.sources.counting import CountingTask, count_table, serial
 
@@ -235,11 +235,12 @@ def main() -> None:
     options.add_argument("seed", type=int, nargs="?", default=7)
     options.add_argument("--data", type=Path, default=DATA, help="where Adult and the NIST table are")
     options.add_argument("--all", action="store_true", help="every policy as a line of JSON")
-    asked = parse(options, policies=1)
+    options.add_argument("--cells", type=int, default=MOST_CELLS, help="classes of a policy at most")
+    asked = parse(options, policies=1, cells=1000)
     for people in tables(asked.data):
         for coarser in (False, True):
             draws = np.random.default_rng(asked.seed)
-            found = [compared(people, draws, coarser=coarser) for _ in range(asked.policies)]
+            found = [compared(people, draws, coarser=coarser, most=asked.cells) for _ in range(asked.policies)]
             for each in found if asked.all else ():
                 print(json.dumps(asdict(each)))
             bases = sorted({each.basis for each in found})

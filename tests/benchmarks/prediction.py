@@ -25,8 +25,8 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.limits import MOST_CELLS_FITTED
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject, read_prior
-from crowdgate.release.release import release
-from crowdgate.release.working_copy import init
+from crowdgate.releases.release import release
+from crowdgate.releases.working_copy import init
 from crowdgate.risk.singletons import expected
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import CountingTask, count_table, serial

@@ -87,7 +87,7 @@ def _release(beta: str, data: Path, small: Path, scratch: Path) -> dict[str, flo
     start = time.process_time()
     from crowdgate.kind.run import Request
     from crowdgate.ledger.key import draw_key
-    from crowdgate.release import release as job
+    from crowdgate.releases import release as job
 
     policy = make_people_workshop(scratch / "w", data, "0.5" if beta == "1" else beta)
     if beta == "1":

@@ -29,7 +29,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crowdgate.release.working_copy import init
+from crowdgate.releases.working_copy import init
 from tests.benchmarks.inference import _say
 from tests.benchmarks.options import DATA, parse
 from tests.benchmarks.synthetic_dpmm import DPMM, dpmm

@@ -8,7 +8,7 @@ import pytest
 from crowdgate.audit.inference.findings import InferenceEstimate
 from crowdgate.audit.inference.setting import known_attributes, secrets_of
 from crowdgate.candidate import Measurement
-from crowdgate.release.working_copy import init
+from crowdgate.releases.working_copy import init
 from crowdgate.review.check import check
 from tests.benchmarks import inference
 from tests.benchmarks.inference_policies import EPSILONS, KNOWN, MECHANISMS, SECRETS, write_policies

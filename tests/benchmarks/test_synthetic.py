@@ -17,7 +17,7 @@ from crowdgate.mechanisms.synthetic import rounds
 from crowdgate.mechanisms.synthetic.domain import ModelDomain
 from crowdgate.mechanisms.synthetic.plan import DpSynthetic
 from crowdgate.noise import OPENDP_ZCDP, ZcdpSource
-from crowdgate.release.working_copy import init
+from crowdgate.releases.working_copy import init
 from crowdgate.review.check import check
 from tests.benchmarks import synthetic_rivals
 from tests.benchmarks.planning import ADULT, NIST

@@ -41,7 +41,7 @@ def main() -> None:
 def _release(root: Path, data: Path, formats: str) -> Path:
     from crowdgate.kind.run import Request
     from crowdgate.ledger.key import draw_key
-    from crowdgate.release import release as job
+    from crowdgate.releases import release as job
 
     policy = make_people_workshop(root, data, "0.5")
     text = policy.read_text(encoding="utf-8")

@@ -90,9 +90,10 @@ def test_listing_commands_imports_no_command() -> None:
         "cli.output",
         "cli.paths",
         "cli.terminal",
-        "cores",
+        "system",
+        "system.core_dumps",
         "errors",
-        "files",
-        "later",
+        "system.lazy_exports",
+        "system.regular_files",
     )
     assert names == {f"crowdgate.{name}" for name in own}

@@ -15,7 +15,7 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import Ledger, State, open_ledger
 from crowdgate.publish import publisher
 from crowdgate.publish.file_names import STAGING
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.sources import counting
 from crowdgate.verification.release import verify
 from tests.conformance.copies import DELTA, EPSILON, SLOT, Case, Copy, axes, shown, working_copy

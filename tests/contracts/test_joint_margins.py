@@ -90,7 +90,7 @@ def test_counts_at_a_coarser_level_than_is_released_are_refused_where_a_gate_rea
 
 
 def test_more_figures_than_a_manifest_holds_are_refused(clinic: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowdgate.planning.plan.MOST_JOINT_FIGURES", 14)
+    monkeypatch.setattr("crowdgate.planning.gate_rules.MOST_JOINT_FIGURES", 14)
     with pytest.raises(ConfigurationError, match="joint counts of 15 numbers"):
         plan_policy(clinic.policy)
 

@@ -13,17 +13,17 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import WorkPoolCreate
 from prefect.states import Cancelling
 
-from crowdgate.release.working_copy import init
+from crowdgate.releases.working_copy import init
 from tests.flows.server import Server, until
 from tests.flows.test_flow_kills import POINTS
-from tests.release.test_kills import SLOT, ends_well
+from tests.releases.test_kills import SLOT, ends_well
 from tests.workshop import Workshop
 
 HELD = """
 import os, sys, time
 from pathlib import Path
 if "HELD_AT" in os.environ:
-    from crowdgate.release import release as job
+    from crowdgate.releases import release as job
     from crowdgate.ledger.ledger import Ledger
     from crowdgate.publish import publisher
     holder, name = os.environ["HELD_AT"].split(".")

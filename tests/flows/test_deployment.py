@@ -13,7 +13,7 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.flows import Flow, load_flow_from_entrypoint
 
-from crowdgate.release.working_copy import DEMO_POLICY, bundled, init
+from crowdgate.releases.working_copy import DEMO_POLICY, bundled, init
 from crowdgate_flows import audit as audit_flow
 from crowdgate_flows import release as flow_file
 from tests.flows.server import Server

@@ -9,12 +9,12 @@ from itertools import product
 import pytest
 
 from tests.flows.server import Server
-from tests.release.test_kills import SLOT, ends_well
+from tests.releases.test_kills import SLOT, ends_well
 from tests.workshop import Workshop
 
 SCRIPT = """
 import os, signal, sys
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.ledger.ledger import Ledger
 from crowdgate.publish import publisher
 from crowdgate_flows.command import main
@@ -36,7 +36,8 @@ sys.argv = ["crowdgate", "release", policy, "--as-of", slot, "--prefect"]
 main()
 """
 POINTS = [
-    ("ledger", "reserve"), ("ledger", "begin_reading"), ("job", "counted"), ("job", "protect"), ("publisher", "stage"),
+    ("ledger", "reserve"), ("ledger", "begin_reading"), ("job", "count_table"), ("job", "protect"),
+    ("publisher", "stage"),
     ("ledger", "commit"), ("publisher", "publish"), ("ledger", "published"),
 ]  # fmt: skip
 SIGNALS = {"killed": signal.SIGKILL, "cancelled": signal.SIGTERM}

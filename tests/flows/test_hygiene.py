@@ -10,7 +10,7 @@ import pytest
 
 from crowdgate.candidate import AuditQuestion
 from crowdgate.errors import EnvironmentFault
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate_flows import audit as audit_flow
 from crowdgate_flows import release as release_flow
 from crowdgate_flows import tasks
@@ -47,7 +47,7 @@ def test_a_flow_can_not_be_dumped_before_its_first_step(
         raise EnvironmentFault("no further")
 
     for flow in (release_flow, audit_flow):
-        monkeypatch.setattr(flow, "dump_nothing", lambda: steps.append("dump nothing"))
+        monkeypatch.setattr(flow, "disable_core_dumps", lambda: steps.append("dump nothing"))
     monkeypatch.setattr(job, "prepare", step)
     monkeypatch.setattr(tasks, "audit", step)
     assert server.url

@@ -24,7 +24,7 @@ from crowdgate.errors import ConfigurationError, EnvironmentFault
 from crowdgate.kind import randomness
 from crowdgate.kind.run import Request
 from crowdgate.publish.file_names import STAGING
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.sampling import SecretKey
 from crowdgate_flows import release as flow_file
 from crowdgate_flows import tasks

@@ -15,8 +15,8 @@ from crowdgate.errors import Crashed, CrowdgateError
 from crowdgate.kind import randomness
 from crowdgate.kind.run import Request
 from crowdgate.publish import publisher
-from crowdgate.release import release as job
-from crowdgate.release import staging
+from crowdgate.releases import release as job
+from crowdgate.releases import staging
 from crowdgate_flows import release as flow_file
 from tests.flows.server import Seen, Server
 from tests.workshop import MARK, Workshop, good_rows, make_workshop
@@ -110,7 +110,7 @@ def _all_of(error: BaseException | None) -> Iterator[str]:
 
 CRASH = f"""
 from crowdgate_flows.command import main
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.kind import randomness
 def fails(*_):
     raise RuntimeError("{MARK}")
@@ -130,10 +130,10 @@ def test_a_process_of_its_own_prints_one_object_and_no_mark_even_at_debug(worksh
 
 
 STEPS = {
-    "reading": (job, "counted"),
+    "reading": (job, "count_table"),
     "protecting": (randomness, "bernoulli_subsampler"),
     "staging": (publisher, "stage"),
-    "withholding": (staging, "private"),
+    "withholding": (staging, "private_record"),
 }
 
 

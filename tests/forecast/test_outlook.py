@@ -12,7 +12,7 @@ from crowdgate.kind import prior
 from crowdgate.kind.forecast import Value
 from crowdgate.kinds.rows import outlook as rows_outlook
 from crowdgate.kinds.rows.outlook import GOOD_SHARE
-from crowdgate.release.working_copy import DEMO_POLICY, DEMO_TABLES, bundled
+from crowdgate.releases.working_copy import DEMO_POLICY, DEMO_TABLES, bundled
 from tests.workshop import Workshop, crowdgate
 
 POLICY = bundled("policies").parent / DEMO_POLICY

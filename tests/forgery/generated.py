@@ -10,7 +10,7 @@ from crowdgate.kinds import KINDS
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.stores import STORES
 from crowdgate.planning.open_ledger import ledger_at
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.settings import KEY_VARIABLE
 from crowdgate.sources import SOURCES
 from tests.conformance.copies import SLOT, Case, working_copy

@@ -16,8 +16,8 @@ from crowdgate.kind.run import Request, ReservedRun, Run
 from crowdgate.ledger.key import draw_key
 from crowdgate.mechanisms.rows.scores import SENSITIVITY
 from crowdgate.planning.plan import plan_policy
-from crowdgate.release import release as job
-from crowdgate.release.release import prepare, protect, read, reserve
+from crowdgate.releases import release as job
+from crowdgate.releases.release import prepare, protect, read, reserve
 from crowdgate.sources.counting import serial
 from crowdgate.verification.release import verify
 from tests.forging import Change, Claims, reseal, reseal_with_page, reword

@@ -17,7 +17,7 @@ from crowdgate.kind.randomness import KeyedRandomness
 from crowdgate.kind.run import Request
 from crowdgate.mechanisms.tables import sums, workload
 from crowdgate.noise import NoiseSource
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.sampling import SecretKey
 from crowdgate.sources.counting import serial
 from tests.workshop import Workshop, make_workshop, write_parquet

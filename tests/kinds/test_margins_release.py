@@ -15,7 +15,7 @@ import pytest
 from crowdgate.errors import VerificationFailed
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.verification.release import verify
 from tests.forging import Claims, reseal, reseal_with_page, rewrite_rows, rewrite_table, stated
 from tests.kinds.margins import ATTRIBUTES, MARGINS, margins_workshop

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from crowdgate.kind.randomness import KeyedRandomness
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from tests.forging import Change, reseal
 from tests.workshop import Workshop, crowdgate, good_rows, verified
 

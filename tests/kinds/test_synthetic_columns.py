@@ -10,7 +10,7 @@ import pytest
 
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from tests.kinds.synthetic import MECHANISM, synthetic_workshop
 from tests.workshop import Workshop, verified
 

@@ -16,7 +16,7 @@ from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.planning.plan import plan_policy
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.verification.release import verify
 from tests.forging import Change, Claims, Lines, reseal, reseal_with_page, rewrite_lines, rewrite_rows
 from tests.kinds.synthetic import MECHANISM, RICH, synthetic_workshop

@@ -21,7 +21,7 @@ from crowdgate.ledger.ledger import State, open_ledger
 from crowdgate.mechanisms.tables.columns import COUNT_NUMBERS
 from crowdgate.noise import NoiseSource
 from crowdgate.planning.plan import plan_policy
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.sampling import SecretKey
 from crowdgate.sources.counting import serial
 from crowdgate.verification.release import verify

@@ -10,7 +10,7 @@ import pytest
 from crowdgate.kind.run import Request
 from crowdgate.kinds.rows import release as rows_release
 from crowdgate.ledger.key import draw_key
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from tests.workshop import Workshop, crowdgate, good_rows
 
 SLOT = "2030-01-01"

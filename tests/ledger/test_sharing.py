@@ -15,8 +15,8 @@ from crowdgate.ledger.file_access import team_folder
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.publish import publisher
-from crowdgate.release import release as job
-from tests.release.killing import PROCESSES
+from crowdgate.releases import release as job
+from tests.releases.killing import PROCESSES
 from tests.workshop import BUDGET, Workshop, crowdgate, make_workshop
 
 TEAM, ANNE, BERT, OUTSIDER = 41000, 41001, 41002, 41003

@@ -16,7 +16,7 @@ from crowdgate.kinds.rows.manifest_fields import RowsManifest
 from crowdgate.ledger.key import draw_key
 from crowdgate.limits import LARGEST_MANIFEST, MOST_NAMES
 from crowdgate.manifest import NAME, canonical, kind_in, parsed
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from tests.workshop import MARK, make_workshop
 
 Claims = dict[str, Any]

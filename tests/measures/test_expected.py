@@ -17,7 +17,7 @@ from crowdgate.histogram import Histogram, collapse
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.measures import MEASURES, expected_classes
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.risk.joint import fitted
 from crowdgate.verification.release import verify
 from tests.kinds.registers import register_workshop

@@ -13,7 +13,7 @@ from crowdgate.pages import index
 from crowdgate.pages.budget import budget_page
 from crowdgate.pages.index import write_index
 from crowdgate.planning.open_ledger import ledger_at
-from crowdgate.release.release import release
+from crowdgate.releases.release import release
 from tests.workshop import Workshop, crowdgate
 
 

@@ -9,7 +9,7 @@ from crowdgate.kind.run import Request
 from crowdgate.ledger.access_log import RECORD_OPENED
 from crowdgate.ledger.key import draw_key
 from crowdgate.planning.open_ledger import ledger_at
-from crowdgate.release.release import release
+from crowdgate.releases.release import release
 from crowdgate.report.pictures import picture_values
 from tests.workshop import Workshop, crowdgate, good_rows
 

@@ -13,7 +13,7 @@ from crowdgate.measures import MEASURES, Aspect
 from crowdgate.pages.index import write_index
 from crowdgate.pages.release import ReleasePage, page_after, page_in, requested_page
 from crowdgate.planning.open_ledger import ledger_at
-from crowdgate.release.release import release
+from crowdgate.releases.release import release
 from crowdgate.report.html import as_html
 from crowdgate.sampling import SecretKey
 from tests.workshop import MARK, Workshop, crowdgate, good_rows, make_workshop

@@ -1,5 +1,6 @@
 """A ledger that was changed, put back or exchanged is refused by the next release, from the command line."""
 
+import os
 import re
 import shutil
 import sqlite3
@@ -15,7 +16,7 @@ from crowdgate.ledger.ledger import open_ledger
 from crowdgate.ledger.private import private_file
 from crowdgate.publish import publisher
 from crowdgate.publish.publisher import staged_folder
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from tests.ledger.books import append, edit
 from tests.workshop import Workshop, crowdgate, make_workshop
 
@@ -270,3 +271,76 @@ def test_a_ledger_is_shown_and_verified_by_who_can_only_read_it(
     assert crowdgate("ledger", "show", "--ledger", workshop.ledger) == 0
     assert sorted(path.name for path in file.parent.iterdir()) == before
     assert release(workshop, 1) in (1, 2)
+
+
+def test_a_withheld_run_is_not_drawn_again_from_an_older_copy(
+    workshop: Workshop, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing of it lies at a destination, so only its private record tells that its noise was drawn."""
+    workshop.edit(workshop.policy, "released_rows, at_least: 0", "released_rows, at_least: 90000")
+    assert release(workshop, 0) == 3
+    older = shutil.copy(file, tmp_path / "older.db")
+    assert release(workshop, 1) == 3
+    shutil.copy(older, file)
+    capsys.readouterr()
+    assert release(workshop, 1) == 5
+    assert "so its table was read" in capsys.readouterr().err
+    assert release(workshop, 2) == 3  # another slot is charged and drawn
+
+
+def test_a_release_that_went_elsewhere_is_not_drawn_again_from_an_older_copy(
+    workshop: Workshop, file: Path, tmp_path: Path
+) -> None:
+    older = shutil.copy(file, tmp_path / "older.db")
+    assert release(workshop, 0, "--to", workshop.root / "elsewhere") == 0
+    shutil.copy(older, file)
+    assert release(workshop, 0) == 5
+    assert not workshop.release_dir(DAYS[0]).exists()
+
+
+def test_staged_files_of_a_run_are_not_drawn_again_from_an_older_copy(
+    workshop: Workshop, file: Path, tmp_path: Path
+) -> None:
+    older = shutil.copy(file, tmp_path / "older.db")
+    run = job.prepare(Request(workshop.policy, DAYS[0]))
+    assert not isinstance(run, Result)
+    reserved = job.reserve(run)
+    assert not isinstance(reserved, Result)
+    assert not isinstance(job.conclude(reserved, draw_key()), Result)
+    shutil.copy(older, file)
+    record = private_file(file, run.ledger.id, run.id)
+    record.unlink()
+    staged = staged_folder(workshop.root / "releases", run.ledger.id, run.id)
+    assert staged.exists()
+    assert release(workshop, 0) == 5
+    assert staged.exists()
+
+
+@pytest.mark.parametrize("how", ["moved below", "another suffix", "broken"])
+def test_a_published_release_is_not_freed_where_its_policy_is_hidden(
+    workshop: Workshop, cut: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The third release lies where only its policy names it: no entry does, and its private record is gone."""
+    monkeypatch.chdir(workshop.root)
+    shutil.rmtree(cut.parent / "private")
+    if how == "moved below":
+        (workshop.policy.parent / "deep").mkdir()
+        workshop.policy.rename(workshop.policy.parent / "deep" / workshop.policy.name)
+    elif how == "another suffix":
+        workshop.policy.rename(workshop.policy.with_suffix(".yml"))
+    else:
+        workshop.policy.write_text(workshop.policy.read_text() + "\n: [\n")
+    assert crowdgate("ledger", "free", f"clinic/1/{DAYS[2]}") == 5
+    assert crowdgate("ledger", "verify") == 6
+
+
+def test_a_policy_that_can_not_be_read_is_told_by_ledger_verify(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workshop.root)
+    assert release(workshop, 0) == 0
+    os.mkfifo(workshop.policy.parent / "other.yaml")
+    capsys.readouterr()
+    assert crowdgate("ledger", "verify") == 6
+    assert "other.yaml can't be read, so where it publishes is unknown" in capsys.readouterr().err
+    assert release(workshop, 1) == 0  # a good policy is not stopped by another one

@@ -9,7 +9,10 @@ from crowdgate.errors import ConfigurationError
 from crowdgate.system.regular_files import is_url
 from tests.workshop import Workshop, crowdgate, make_workshop
 
-URLS = ("s3://bucket/x", "S3://bucket/x", "gs://b/x", "https://example.org/x", "file:///tmp/x", "abfss://c@a.net/x")
+URLS = (
+    "s3://bucket/x", "S3://bucket/x", "gs://b/x", "https://example.org/x", "file:///tmp/x", "abfss://c@a.net/x",
+    " s3://bucket/x", "azure_blob://c/x",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -23,6 +26,11 @@ def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
 def test_a_url_is_known_also_as_a_path(url: str) -> None:
     assert is_url(url)
     assert is_url(str(Path(url)))
+
+
+@pytest.mark.parametrize("url", ["x://y", "://x"])
+def test_two_slashes_make_a_url_of_any_scheme(url: str) -> None:
+    assert is_url(url)
 
 
 @pytest.mark.parametrize("name", ["releases", "a:b", "2030:01/x", "/tmp/s3:", "c:x", "./s3:/x", "x/http://y"])
@@ -87,4 +95,21 @@ def test_options_and_programs_name_no_url(option: str, workshop: Workshop, capsy
     assert "the URL" in capsys.readouterr().err
     with pytest.raises(ConfigurationError, match="the URL"):
         api.release(workshop.policy, "2030-01-01", **{option.strip("-"): "s3://bucket/x"})
+    assert api.open_ledger(workshop.root).entries() == []
+
+
+@pytest.mark.parametrize("parameter", ["to", "input_path", "policy", "working_copy"])
+@pytest.mark.parametrize("url", ["s3://bucket/x", "file:///tmp/x"])
+def test_a_flow_refuses_a_url_before_it_joins_paths(parameter: str, url: str) -> None:
+    from crowdgate_flows.paths import refuse_urls
+
+    with pytest.raises(ConfigurationError, match=f"{parameter}: the URL '{url}'"):
+        refuse_urls(**{parameter: url})
+    refuse_urls(to="releases", input_path=None)
+
+
+def test_a_program_that_joins_a_folder_and_a_url_publishes_nothing(workshop: Workshop) -> None:
+    with pytest.raises(ConfigurationError, match="the URL"):
+        api.release(workshop.policy, "2030-01-01", to=workshop.root / "s3://bucket/x")
+    assert not list(workshop.root.glob("s3*"))
     assert api.open_ledger(workshop.root).entries() == []

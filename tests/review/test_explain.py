@@ -16,7 +16,7 @@ from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import OutputType
 from crowdgate.guarantee import group
 from crowdgate.measures import MEASURES, Measure, MeasureClass
-from crowdgate.release.working_copy import DEMO_POLICY, DEMO_TABLES, bundled
+from crowdgate.releases.working_copy import DEMO_POLICY, DEMO_TABLES, bundled
 from crowdgate.review.explain import explain_policy
 from tests.workshop import Workshop, attest_sample, crowdgate
 

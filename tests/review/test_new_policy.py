@@ -18,8 +18,8 @@ from crowdgate.errors import ConfigurationError, EnvironmentFault
 from crowdgate.measures import MEASURES
 from crowdgate.measures.base import Aspect
 from crowdgate.planning.plan import plan_policy
-from crowdgate.release.rehearsal.rehearse import RehearsalRequest, rehearse
-from crowdgate.release.working_copy import init
+from crowdgate.releases.rehearsal.rehearse import RehearsalRequest, rehearse
+from crowdgate.releases.working_copy import init
 from crowdgate.review.cases import case_results
 from crowdgate.review.check import check
 from crowdgate.review.schemas.schemas import schemas

@@ -15,7 +15,7 @@ from crowdgate.gate import Outcome, is_withheld, judge, verdict
 from crowdgate.measures import MEASURES, MeasureClass
 from crowdgate.planning.plan import plan_policy
 from crowdgate.policy.policy import GateRule
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.review.check import check
 from crowdgate.review.diff.difference import diff
 from crowdgate.review.explain import explain_policy

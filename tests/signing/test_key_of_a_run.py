@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from crowdgate.publish.file_names import SIGNED
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.verification.release import verify
 from tests.workshop import Workshop, crowdgate, make_workshop
 

@@ -12,7 +12,7 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.planning.catalogue import verify_catalogue
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.publish.file_names import SIGNED
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.signing import keys
 from crowdgate.signing.statement import ReleaseStatement, verify_statement
 from crowdgate.verification.release import verify

@@ -176,7 +176,7 @@ import ctypes, resource
 from crowdgate.sources import expectations
 expectations.import_engine = lambda: None
 state = lambda: (resource.getrlimit(resource.RLIMIT_CORE), ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
-expectations.judged = lambda _: [state() == ((0, 0), 0)]
+expectations.expectation_results = lambda _: [state() == ((0, 0), 0)]
 expectations.main()
 """
     instead(monkeypatch, code)

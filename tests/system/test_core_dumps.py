@@ -13,9 +13,9 @@ import pytest
 
 from crowdgate.audit.common.saved_progress import TrialBatch
 from crowdgate.audit.common.trials import ScheduledGame, processes
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.system.core_dumps import disable_core_dumps
-from tests.release.killing import PROCESSES
+from tests.releases.killing import PROCESSES
 from tests.workshop import Workshop, crowdgate
 
 NOTHING = ((0, 0), 0)

@@ -17,11 +17,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from crowdgate.errors import ConfigurationError
-from crowdgate.release.working_copy import DEMO_POLICY
+from crowdgate.releases.working_copy import DEMO_POLICY
 from crowdgate.system import extras
 from tests.workshop import Workshop, crowdgate
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 ALL = [each for each in vars(extras).values() if isinstance(each, extras.Extra)]
 

@@ -13,7 +13,7 @@ import pytest
 from crowdgate.system.regular_files import read_plain
 from tests.workshop import Workshop, crowdgate, make_workshop
 
-PACKAGE = Path(__file__).parents[1] / "pipeline" / "crowdgate"
+PACKAGE = Path(__file__).parents[2] / "pipeline" / "crowdgate"
 OPENERS = {
     "open",
     "read_text",
@@ -31,18 +31,16 @@ OWN = {
     "formats/parquet.py": "Arrow is handed the open file",
     "sources/parquet.py": "Arrow opens it again by its path, after it was opened here when the source was",
     "sources/csv.py": "Arrow is handed bytes",
-    "release/frames_of_release.py": "a release that was verified just before",
+    "releases/frames_of_release.py": "a release that was verified just before",
     "contracts/domains.py": "the reader of small CSV files, which stands on read_plain",
     "contracts/joint.py": "the reader of small CSV files, which stands on read_plain",
     "contracts/standard.py": "a schema in an installed package",
     "review/schemas/descriptions.py": "a file of this package",
     "audit/common/setting.py": "files of this package",
     "review/lint/codes.py": "a bundled page",
-    "release/working_copy.py": "the bundled budgets, as they were just copied",
+    "releases/working_copy.py": "the bundled budgets, as they were just copied",
     "review/templates/new_policy.py": "a new file that is written",
-    "release/rehearsal/rehearse.py": "a private record in the scratch folder of the rehearsal",
-    "audit/common/stored_records.py": "the private folder",
-    "audit/common/saved_progress.py": "the private folder",
+    "releases/rehearsal/rehearse.py": "a private record in the scratch folder of the rehearsal",
     "ledger/private.py": "the private folder",
     "anonymity/kl_repository/web.py": "a URL, with bounds of its own",
     "system/permissions.py": "files that are made",

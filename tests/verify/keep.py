@@ -13,7 +13,7 @@ from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.manifest import FORMAT
 from crowdgate.planning.open_ledger import ledger_at
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.signing import keys
 from tests.kinds.margins import margins_workshop
 from tests.kinds.synthetic import RICH, synthetic_workshop

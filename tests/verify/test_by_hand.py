@@ -27,7 +27,7 @@ from crowdgate.manifest import NAME, FileFields, json_fields
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.publish.file_names import SIGNED
 from crowdgate.publish.publisher import file_fields
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.signing import keys
 from crowdgate.verification.release import verify
 from tests.forgery.bombs import BLOCK, GIGA, ZSTD, parquet, zstd_zeros

@@ -10,7 +10,7 @@ import pytest
 from crowdgate.errors import VerificationFailed
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.verification.release import verify
 from tests.forging import reseal
 from tests.workshop import make_workshop

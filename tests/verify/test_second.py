@@ -30,7 +30,7 @@ from crowdgate.guarantee import Guarantee, Part
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.noise import laplace_quantile
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.risk.singletons import Bins, expected
 from crowdgate.verification.release import verify
 from tests.forging import Claims, Lines, reseal_with_page, rewrite_lines, rewrite_rows, rewrite_table

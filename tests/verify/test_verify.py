@@ -14,7 +14,7 @@ from crowdgate.errors import VerificationFailed
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.manifest import NAME, canonical
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.verification.release import verify
 from tests.forging import (
     Change,

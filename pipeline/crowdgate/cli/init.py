@@ -14,9 +14,9 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.limits import MOST_PEOPLE
-from crowdgate.release.release import release as run_release
-from crowdgate.release.working_copy import DEMO_POLICY, DEMO_TABLES
-from crowdgate.release.working_copy import init as make_workspace
+from crowdgate.releases.release import release as run_release
+from crowdgate.releases.working_copy import DEMO_POLICY, DEMO_TABLES
+from crowdgate.releases.working_copy import init as make_workspace
 from crowdgate.system.extras import EXPECTATIONS, RELEASE, need
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the working copy.")]

@@ -34,7 +34,7 @@ def announce(release_id: str) -> None:
     """Say on standard error where the curator finds more; a terminal that is gone stops no run."""
     if QUIET.get():
         return
-    from crowdgate.release.private_record import record_line
+    from crowdgate.releases.private_record import record_line
 
     with suppress(OSError, ValueError):
         typer.echo(record_line(release_id), err=True)

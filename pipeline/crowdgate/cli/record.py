@@ -9,7 +9,7 @@ from crowdgate.cli.options import AsJson, LedgerUrl
 from crowdgate.cli.output import print_json
 from crowdgate.pages.private_record import record_markdown, write_record_page
 from crowdgate.planning.open_ledger import ledger_at
-from crowdgate.release.private_record import open_record
+from crowdgate.releases.private_record import open_record
 from crowdgate.report.page_files import check_name
 
 app = typer.Typer(

@@ -8,8 +8,8 @@ import typer
 from crowdgate.cli.options import WITHHELD, AsJson
 from crowdgate.cli.output import print_json, print_verdicts
 from crowdgate.cli.paths import path_option
-from crowdgate.release.rehearsal.rehearse import RehearsalRequest, RehearsalResult
-from crowdgate.release.rehearsal.rehearse import rehearse as run
+from crowdgate.releases.rehearsal.rehearse import RehearsalRequest, RehearsalResult
+from crowdgate.releases.rehearsal.rehearse import rehearse as run
 
 
 def rehearse(

@@ -11,9 +11,9 @@ from crowdgate.cli.output import announce, print_json, print_verdicts
 from crowdgate.cli.paths import path_option
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
-from crowdgate.release.dry_run import DryRun, dry_run
-from crowdgate.release.enforcement import WORDS
-from crowdgate.release.release import release as run_release
+from crowdgate.releases.dry_run import DryRun, dry_run
+from crowdgate.releases.enforcement import WORDS
+from crowdgate.releases.release import release as run_release
 
 
 def release(

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from crowdgate.kind.forecast import SHARE
 from crowdgate.kind.picture import Picture, PicturePoint, Series
-from crowdgate.release.private_record import open_record
+from crowdgate.releases.private_record import open_record
 from crowdgate.report.pictures import picture_values
 from crowdgate.system import permissions
 
 if TYPE_CHECKING:
     from crowdgate.ledger.ledger import Ledger
-    from crowdgate.release.private_record import PrivateRecord
+    from crowdgate.releases.private_record import PrivateRecord
 
 DRAWN = 20
 """Names in a picture at most."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from crowdgate import report
 from crowdgate.manifest import GateFields
-from crowdgate.release.private_record import PrivateRecord
+from crowdgate.releases.private_record import PrivateRecord
 from crowdgate.report.page_files import write_as
 from crowdgate.system import permissions
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import ConfigurationError, LedgerRefused
 from crowdgate.ledger.private import has_private_record, private_file
+from crowdgate.publish.file_names import STAGING
 from crowdgate.publish.publisher import staged_folder
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def unread_places(homes: Sequence[Path], roots: Sequence[Path]) -> Iterator[str]
                 yield f"{path} can't be read, so where it publishes is unknown; mend it, or move it out of {POLICIES}/"
     for root in roots:
         for folder in [root, *(path for depth in ("*", "*/*", "*/*/*") for path in root.glob(depth))]:
-            if folder.is_dir() and not os.access(folder, os.R_OK | os.X_OK):
+            if STAGING not in folder.parts and folder.is_dir() and not _is_listed(folder):
                 yield f"{folder} can't be read, so which releases lie there is unknown"
 
 
@@ -57,6 +58,14 @@ def refuse_leftovers(ledger: Ledger, release_id: str, roots: Sequence[Path], *, 
             f"a run of {release_id} left {found[0]}, so its table was read; the ledger {ledger.id} says that it was not"
         )
         raise LedgerRefused(f"{said}; expected the ledger itself, no older copy of it; nothing was read", "edited")
+
+
+def _is_listed(folder: Path) -> bool:
+    try:
+        with os.scandir(folder):
+            return True
+    except OSError:
+        return False
 
 
 def _policies(home: Path) -> Iterator[tuple[Path, str | None]]:

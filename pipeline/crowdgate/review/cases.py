@@ -172,7 +172,7 @@ def _case_outcome(
     plan: Plan, policy: Path, case: Case, names: Mapping[str, str]
 ) -> tuple[str, tuple[Verdict, ...], tuple[str, ...]]:
     """The outcome, the verdicts, and the gates that were taken to pass."""
-    from crowdgate.release.rehearsal.rehearse import RehearsalRequest, rehearse
+    from crowdgate.releases.rehearsal.rehearse import RehearsalRequest, rehearse
 
     if case.rows is None:
         verdicts = tuple(_case_verdicts(plan, case, names))

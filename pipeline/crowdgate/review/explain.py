@@ -15,7 +15,7 @@ from crowdgate.guarantee import group
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 from crowdgate.measures.options import DEFAULTS
 from crowdgate.planning.budget_left import BudgetLeft, informed_text, next_release_sentences, releases_in_budget
-from crowdgate.release.enforcement import WORDS, is_dry_run
+from crowdgate.releases.enforcement import WORDS, is_dry_run
 from crowdgate.review.check import check
 
 if TYPE_CHECKING:

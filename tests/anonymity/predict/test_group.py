@@ -14,7 +14,7 @@ from crowdgate.anonymity.predict.coarser import FINEST, coarser_levels
 from crowdgate.anonymity.predict.group import PredictionTargets, predict_group
 from crowdgate.anonymity.predict.laws import INDEPENDENT, JOINT, with_decline
 from crowdgate.anonymity.predict.subject import subject_of
-from crowdgate.release.working_copy import bundled
+from crowdgate.releases.working_copy import bundled
 from crowdgate.risk import degrees
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.margins_only import singletons_bounds

@@ -22,7 +22,7 @@ from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import ConfigurationError
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.questionnaire import Questionnaire
-from crowdgate.release.working_copy import bundled
+from crowdgate.releases.working_copy import bundled
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import singleton_share
 from crowdgate.risk.singletons import expected

@@ -12,7 +12,7 @@ from crowdgate.anonymity.predict.group import PredictionTargets, predict_group
 from crowdgate.anonymity.predict.own_answers import count_answers
 from crowdgate.anonymity.predict.questionnaire import predict_questionnaire
 from crowdgate.anonymity.predict.questionnaire_file import read_questionnaire
-from crowdgate.release.working_copy import bundled
+from crowdgate.releases.working_copy import bundled
 from tests.anonymity.predict.forms import text_of
 from tests.anonymity.predict.test_group import margins
 from tests.forecast.test_plan_from import public, released

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.kind.forecast import PEOPLE, PROBABILITY, SHARE
-from crowdgate.release.working_copy import bundled
+from crowdgate.releases.working_copy import bundled
 from crowdgate.report.numbers import format_value, percent
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.prediction import predict_singletons

@@ -3,7 +3,7 @@
 import re
 
 from crowdgate.errors import ConfigurationError, Problem, nearest
-from crowdgate.release.working_copy import bundled
+from crowdgate.releases.working_copy import bundled
 
 PAGE = "CODES.md"
 

@@ -23,7 +23,7 @@ from crowdgate.planning.budget_left import releases_in_budget
 from crowdgate.planning.budget_values import charged_epsilon
 from crowdgate.planning.bundle import kind_of
 from crowdgate.planning.charges import hardly_fails_warning, hardly_passes_warning
-from crowdgate.release.enforcement import WORDS, is_dry_run
+from crowdgate.releases.enforcement import WORDS, is_dry_run
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan

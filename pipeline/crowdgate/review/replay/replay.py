@@ -26,8 +26,8 @@ from crowdgate.measures import Measure, MeasureClass
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.planning.plan import bundle_of, plan_release
 from crowdgate.policy.policy import GateRule
-from crowdgate.release.private_record import open_record
-from crowdgate.release.slot_day import waiver_day
+from crowdgate.releases.private_record import open_record
+from crowdgate.releases.slot_day import waiver_day
 from crowdgate.review.replay.gate_on_past_release import (
     ReleaseEvidence,
     ReplayedGate,

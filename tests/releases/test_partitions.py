@@ -14,7 +14,7 @@ from crowdgate.kind.randomness import KeyedRandomness
 from crowdgate.kind.run import Request
 from crowdgate.noise import NoiseSource
 from crowdgate.publish.file_names import STAGING
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.sampling import SecretKey
 from crowdgate.sources import files, parquet
 from crowdgate.sources.counting import Counter, Executor, PartialCounts

@@ -15,7 +15,7 @@ from crowdgate.kind.run import Request
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.key import draw_key
 from crowdgate.measures import MEASURES
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.review.check import check
 from crowdgate.verification.release import verify
 from tests.workshop import Row, Workshop, good_rows, make_workshop

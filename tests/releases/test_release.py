@@ -27,11 +27,11 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import State, open_ledger
 from crowdgate.publish import publisher
 from crowdgate.publish.file_names import STAGING
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.sampling import SecretKey
 from crowdgate.sources import counting
 from crowdgate.verification.release import verify
-from tests.release.killing import run_and_kill
+from tests.releases.killing import run_and_kill
 from tests.workshop import MARK, Row, Workshop, crowdgate, good_rows, make_workshop, verified, write_csv, write_parquet
 
 SLOT = "2030-01-01"
@@ -382,7 +382,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from crowdgate.ledger import key as entropy
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.kind.run import Request
 from crowdgate.errors import Crashed
 import signal

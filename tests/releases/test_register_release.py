@@ -22,11 +22,11 @@ from crowdgate.ledger.ledger import open_ledger
 from crowdgate.manifest import canonical
 from crowdgate.planning.gate_verdicts import gate_reach
 from crowdgate.planning.plan import plan_policy
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.review.check import check
 from crowdgate.verification.release import verify
 from tests.kinds.registers import MATCHES, REGISTER, TOWN, people, register_workshop
-from tests.release.killing import run_and_kill
+from tests.releases.killing import run_and_kill
 from tests.workshop import Workshop, write_parquet
 
 SLOT = "2030-01-01"

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from crowdgate.ledger.ledger import open_ledger
-from crowdgate.release.working_copy import DEMO_POLICY, FOLDERS, init
+from crowdgate.releases.working_copy import DEMO_POLICY, FOLDERS, init
 from tests.workshop import Workshop, crowdgate
 
 FILES = {"crowdgate.toml", "data_contracts", "ledger", "policies", "schedules"}

@@ -32,11 +32,11 @@ from crowdgate.planning.register_counts import counted_register
 from crowdgate.policy.policy import parse_slot, release_id, version_of
 from crowdgate.publish import publisher
 from crowdgate.publish.trial_publication import probe
-from crowdgate.release import staging
-from crowdgate.release.destination_lock import claim_destination, give_back_unless_charged, remove_claim
-from crowdgate.release.enforcement import refuse_dry_run
-from crowdgate.release.resume import committed_folders, resume_release
-from crowdgate.release.slot_day import waiver_day
+from crowdgate.releases import staging
+from crowdgate.releases.destination_lock import claim_destination, give_back_unless_charged, remove_claim
+from crowdgate.releases.enforcement import refuse_dry_run
+from crowdgate.releases.resume import committed_folders, resume_release
+from crowdgate.releases.slot_day import waiver_day
 from crowdgate.sampling import SecretKey
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import CountingTask, Executor, count_table, histograms, serial

@@ -6,7 +6,7 @@ import pytest
 
 from crowdgate.errors import ConfigurationError
 from crowdgate.kind.run import Request
-from crowdgate.release.release import prepare
+from crowdgate.releases.release import prepare
 from tests.workshop import Workshop, crowdgate
 
 SLOT = "2030-01-01"

@@ -11,9 +11,9 @@ from crowdgate.kind.run import Request, Result, Run
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import State, open_ledger
 from crowdgate.publish import destination_claims
-from crowdgate.release import destination_lock
-from crowdgate.release import release as job
-from tests.release.killing import run_and_kill
+from crowdgate.releases import destination_lock
+from crowdgate.releases import release as job
+from tests.releases.killing import run_and_kill
 from tests.workshop import Workshop, crowdgate, make_workshop
 
 SLOT = "2030-01-01"

@@ -1,8 +1,10 @@
 """The curator's private record: what it holds, how it is opened, who is told of it, and what is marked afterwards."""
 
 import json
+import os
 import re
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,8 @@ from crowdgate.errors import LedgerRefused, VerificationFailed
 from crowdgate.kind import randomness
 from crowdgate.ledger.access_log import RECORD_OPENED
 from crowdgate.ledger.ledger import Ledger, open_ledger
-from crowdgate.release.private_record import open_record, record_line
+from crowdgate.ledger.private import private_file
+from crowdgate.releases.private_record import open_record, record_line
 from crowdgate.verification.release import verify
 from tests.conformance.lives import Said, say
 from tests.forging import reseal_with_page
@@ -308,3 +311,35 @@ def test_a_terminal_that_is_gone_stops_no_run(there: Workshop, monkeypatch: pyte
 
     monkeypatch.setattr("crowdgate.cli.output.typer.echo", gone)
     assert release(there).code == 0
+
+
+def _sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(3 << 30)
+
+
+@pytest.mark.parametrize(
+    ("plant", "why"),
+    [
+        (os.mkfifo, "a named pipe, not a regular file"), (Path.mkdir, "a folder, not a regular file"),
+        (_sparse, "larger than"), (lambda path: path.symlink_to("nothing"), "No such file"),
+    ],
+)  # fmt: skip
+def test_what_is_no_record_of_a_bounded_size_is_refused_and_never_taken_for_none(
+    plant: Callable[[Path], object], why: str, there: Workshop
+) -> None:
+    assert release(there).code == 0
+    path = private_file(there.root / "ledger" / "ledger.db", open_ledger(there.ledger, None).id, ID)
+    path.unlink()
+    plant(path)
+    said = say("record", "show", ID)
+    assert said.code == 6
+    assert why in said.err
+
+
+def test_a_folder_of_decisions_that_is_none_is_refused(there: Workshop) -> None:
+    os.mkfifo(there.root / "policies" / "decisions")
+    for command in (("check", there.policy), ("release", there.policy, "--as-of", SLOT)):
+        said = say(*command)
+        assert said.code == 2
+        assert "decisions: folder: Not a directory" in said.err

@@ -19,13 +19,13 @@ from crowdgate.ledger.private import FOLDER as PRIVATE
 from crowdgate.planning.budget_left import today
 from crowdgate.planning.plan import plan_policy
 from crowdgate.public_counts.figures import PriorSubject, read_prior
-from crowdgate.release.rehearsal.private_copy import copy_policy, isolated_environment
+from crowdgate.releases.rehearsal.private_copy import copy_policy, isolated_environment
 from crowdgate.system.extras import RELEASE, need
 
 if TYPE_CHECKING:
     from crowdgate.gate import Verdict
     from crowdgate.kind.plan import Plan
-    from crowdgate.release.rehearsal.simulated_rows import SimulatedTable
+    from crowdgate.releases.rehearsal.simulated_rows import SimulatedTable
 
 MOST_PEOPLE = 1_000_000
 """People of a rehearsal unless more are asked for."""
@@ -80,7 +80,7 @@ def rehearse(asked: RehearsalRequest) -> RehearsalResult:
     All gates are measured, also those whose figures of a real run nobody sees: the rows are public. Raises a
     CrowdgateError where a release would, but for what the real ledger alone knows.
     """
-    from crowdgate.release.rehearsal.simulated_rows import simulate_rows
+    from crowdgate.releases.rehearsal.simulated_rows import simulate_rows
 
     need(RELEASE, "rehearse")
     plan = plan_policy(asked.policy)
@@ -108,7 +108,7 @@ def _failure_reason(root: Path) -> str:
 
 def _run(request: Request, people: int, made: SimulatedTable) -> RehearsalResult:
     from crowdgate.ledger.key import draw_key
-    from crowdgate.release.release import release
+    from crowdgate.releases.release import release
 
     before, cpu = perf_counter(), _cpu()
     result: Result = release(request, draw_key)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from crowdgate.kind import randomness
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.planning.plan import plan_policy
-from crowdgate.release.rehearsal import rehearse as rehearsing
-from crowdgate.release.rehearsal.private_copy import NOBODYS
-from crowdgate.release.rehearsal.rehearse import RehearsalRequest, rehearse
-from crowdgate.release.rehearsal.simulated_rows import EVENLY, MARGINS, simulate_rows
+from crowdgate.releases.rehearsal import rehearse as rehearsing
+from crowdgate.releases.rehearsal.private_copy import NOBODYS
+from crowdgate.releases.rehearsal.rehearse import RehearsalRequest, rehearse
+from crowdgate.releases.rehearsal.simulated_rows import EVENLY, MARGINS, simulate_rows
 from crowdgate.settings import KEY_VARIABLE, LEDGER_VARIABLE
 from crowdgate.signing import keys
 from crowdgate.verification.release import verify

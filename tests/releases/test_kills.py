@@ -15,9 +15,9 @@ from crowdgate.ledger import reservations
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import Entry, State, open_ledger
 from crowdgate.publish.file_names import STAGING
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 from crowdgate.verification.release import verify
-from tests.release.killing import run_until
+from tests.releases.killing import run_until
 from tests.workshop import Workshop, make_workshop
 
 SLOT = "2030-01-01"
@@ -25,8 +25,8 @@ ID = f"clinic/1/{SLOT}"
 NAMED = {
     "ledger": ("attest", "check", "entry", "reserve", "begin_reading", "commit", "published"),
     "job": (
-        "plan_release", "refuse_unanchored", "probe", "open_source", "claim", "judge_static", "counted", "count",
-        "protect", "judge", "write_private", "settled", "catalogue_signed",
+        "plan_release", "refuse_unanchored", "probe", "open_source", "claim_destination", "judge_static", "count_table",
+        "count", "protect", "judge", "write_private", "remove_claim", "write_signed_catalogue",
     ),
     "publisher": ("sweep", "stage", "publish"),
 }  # fmt: skip

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.planning.plan import bundle_of
-from crowdgate.release.enforcement import WORDS, is_dry_run
+from crowdgate.releases.enforcement import WORDS, is_dry_run
 
 if TYPE_CHECKING:
     from crowdgate.kind.run import Request
-    from crowdgate.release.rehearsal.rehearse import RehearsalResult
+    from crowdgate.releases.rehearsal.rehearse import RehearsalResult
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,6 @@ def dry_run(request: Request) -> DryRun | None:
     """
     if not is_dry_run(bundle_of(request.policy)):
         return None
-    from crowdgate.release.rehearsal.rehearse import RehearsalRequest, rehearse
+    from crowdgate.releases.rehearsal.rehearse import RehearsalRequest, rehearse
 
     return DryRun(rehearse(RehearsalRequest(request.policy)))

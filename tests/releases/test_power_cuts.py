@@ -23,8 +23,8 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import Entry, Ledger, State, open_ledger
 from crowdgate.publish import publisher
 from crowdgate.publish.file_names import STAGING
-from crowdgate.release import release as job
-from tests.release.tracing import ATOMIC, Files, Tracer, lay
+from crowdgate.releases import release as job
+from tests.releases.tracing import ATOMIC, Files, Tracer, lay
 from tests.workshop import Workshop, good_rows, make_workshop
 
 SLOT = "2030-01-01"

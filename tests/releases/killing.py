@@ -16,7 +16,7 @@ from crowdgate.kind.run import Request
 from crowdgate.ledger import ledger, private
 from crowdgate.ledger.key import draw_key
 from crowdgate.publish import publisher
-from crowdgate.release import release as job
+from crowdgate.releases import release as job
 
 HOLDERS: dict[str, Any] = {"ledger": ledger.Ledger, "job": job, "publisher": publisher, "shelf": repository_folder,
                            "measuring": measuring, "private": private, "os": os}  # fmt: skip
