@@ -13,8 +13,6 @@ from tests.benchmarks.small_tables import write_tables
 FOLDER = Path(__file__).parent
 MODULES = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.py")}
 BENCHMARKS = sorted(name for name, text in MODULES.items() if "\ndef main(" in text)
-LONG = ("inference",)
-"""Benchmarks that take more than 20 CPU seconds with `--small`: an audit fits hundreds of models at any size."""
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +22,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.soak if name in LONG else ()) for name in BENCHMARKS]
-)
+@pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_small_run_of_a_benchmark_ends_well(name: str, data: Path) -> None:
     command = [sys.executable, "-m", f"tests.benchmarks.{name}", "--small"]
     environment = {**os.environ, VARIABLE: str(data), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -41,4 +37,3 @@ def test_all_benchmarks_and_no_other_modules_have_a_main() -> None:
     scripts = [name for name, text in MODULES.items() if '\nif __name__ == "__main__":\n    main()' in text]
     assert sorted(scripts) == BENCHMARKS
     assert len(BENCHMARKS) > 10
-    assert {*LONG} < {*BENCHMARKS}
