@@ -1,6 +1,7 @@
 """Running an audit: what is played depends neither on processes nor on where a run was stopped."""
 
 import json
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.audit.common.saved_progress import TrialBatch
+from crowdgate.audit.common.saved_progress import TrialBatch, seed_of
 from crowdgate.audit.common.trials import Schedule, batches, play_games, processes, serial
 from crowdgate.audit.singling_out.play import IsolationTally
 from crowdgate.errors import EnvironmentFault, VerificationFailed
@@ -104,3 +105,9 @@ def test_two_runs_do_not_play_one_audit_at_once(tmp_path: Path) -> None:
         return recalled(of, missing)
 
     played(path, inside)
+
+
+def test_a_pipe_in_place_of_saved_progress_is_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "partial")
+    with pytest.raises(VerificationFailed):
+        seed_of(tmp_path / "partial")

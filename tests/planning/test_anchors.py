@@ -342,5 +342,19 @@ def test_a_policy_that_can_not_be_read_is_told_by_ledger_verify(
     os.mkfifo(workshop.policy.parent / "other.yaml")
     capsys.readouterr()
     assert crowdgate("ledger", "verify") == 6
-    assert "other.yaml can't be read, so where it publishes is unknown" in capsys.readouterr().err
+    assert "other.yaml can't be read, or names no destination" in capsys.readouterr().err
     assert release(workshop, 1) == 0  # a good policy is not stopped by another one
+
+
+def test_a_policy_whose_destination_is_a_loop_of_links_is_told_and_stops_no_other(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workshop.root)
+    other = workshop.policy.with_name("other.yaml")
+    text = workshop.policy.read_text().replace("name: clinic", "name: other").replace("to: releases", "to: loop")
+    other.write_text(text)
+    (workshop.root / "loop").symlink_to("loop")
+    assert release(workshop, 0) == 0
+    capsys.readouterr()
+    assert crowdgate("ledger", "verify") == 6
+    assert "other.yaml can't be read, or names no destination" in capsys.readouterr().err

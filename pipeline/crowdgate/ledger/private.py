@@ -36,7 +36,7 @@ def has_private_record(ledger_file: Path, ledger_id: str, release_id: str) -> bo
 
 
 def private_folder(ledger_file: Path) -> Path:
-    """The folder of private records (`modes.PRIVATE_RECORD`), made where it is missing. Raises EnvironmentFault."""
+    """Return the folder of private records, which is made where it is missing. Raises EnvironmentFault."""
     folder = ledger_file.parent / FOLDER
     try:
         permissions.make_folder(folder, permissions.PRIVATE_RECORD)

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crowdgate import manifest
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import ConfigurationError, LedgerRefused
 from crowdgate.ledger.private import has_private_record, private_file
 from crowdgate.publish.file_names import STAGING
 from crowdgate.publish.publisher import staged_folder
+from crowdgate.system.regular_files import plain_file
 
 if TYPE_CHECKING:
     from crowdgate.ledger.ledger import Ledger
@@ -25,7 +27,7 @@ def destinations_of(ledger: Ledger, homes: Sequence[Path]) -> list[Path]:
     copies `homes` name, in all folders below policies/. Relative ones count from each working copy."""
     placed = [(each.destination, each.release_id.count("/")) for each in ledger.entries() if each.destination]
     found = [(home / to).resolve().parents[depth] for home in homes for to, depth in placed]
-    named = [(home / to).resolve() for home in homes for _, to in _policies(home) if to is not None]
+    named = [to for home in homes for _, to in _policies(home) if to is not None]
     return list(dict.fromkeys([*found, *named]))
 
 
@@ -35,11 +37,15 @@ def unread_places(homes: Sequence[Path], roots: Sequence[Path]) -> Iterator[str]
     for home in homes:
         for path, to in _policies(home):
             if to is None:
-                yield f"{path} can't be read, so where it publishes is unknown; mend it, or move it out of {POLICIES}/"
+                said = f"{path} can't be read, or names no destination, so where it publishes is unknown"
+                yield f"{said}; mend it, or move it out of {POLICIES}/"
     for root in roots:
         for folder in [root, *(path for depth in ("*", "*/*", "*/*/*") for path in root.glob(depth))]:
             if STAGING not in folder.parts and folder.is_dir() and not _is_listed(folder):
                 yield f"{folder} can't be read, so which releases lie there is unknown"
+        for path in root.glob(f"*/*/*/{manifest.NAME}"):
+            if _is_forbidden(path):
+                yield f"{path} can't be read, so which release lies there is unknown"
 
 
 def refuse_leftovers(ledger: Ledger, release_id: str, roots: Sequence[Path], *, released: bool) -> None:
@@ -68,23 +74,34 @@ def _is_listed(folder: Path) -> bool:
         return False
 
 
-def _policies(home: Path) -> Iterator[tuple[Path, str | None]]:
-    """Every policy of a working copy with its destination as it states it; None for a file that can't be read."""
+def _is_forbidden(path: Path) -> bool:
+    """Whether a file may not be read. What is no regular file says nothing: anybody could put it there."""
+    try:
+        with plain_file(path):
+            return False
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+
+
+def _policies(home: Path) -> Iterator[tuple[Path, Path | None]]:
+    """Every policy of a working copy with its destination; None for a file that can't be read, or names none."""
     unread: list[OSError] = []
     for folder, _, names in os.walk(home / POLICIES, onerror=unread.append):
         for name in sorted(names):
             path = Path(folder) / name
             if path.suffix in _SUFFIXES:
-                yield from ((path, to) for to in _destination(path))
+                yield from ((path, to) for to in _destination(home, path))
     for error in unread:
         if not isinstance(error, FileNotFoundError):
             yield Path(str(error.filename)), None
 
 
-def _destination(path: Path) -> Iterator[str | None]:
+def _destination(home: Path, path: Path) -> Iterator[Path | None]:
     try:
         data: Any = read_document(path).data
         if data.get("kind") == "ReleasePolicy":
-            yield str(data["spec"]["publish"]["to"])
-    except (ConfigurationError, AttributeError, KeyError, TypeError, ValueError):
+            yield (home / str(data["spec"]["publish"]["to"])).resolve()
+    except (ConfigurationError, AttributeError, KeyError, TypeError, ValueError, OSError, RuntimeError):
         yield None

@@ -64,7 +64,7 @@ def seed_of(path: Path) -> str | None:
         return str(json.loads(lines[0])["seed"]) if lines else None
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):
         raise _other_audit(path) from None
 
 
