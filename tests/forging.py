@@ -45,9 +45,9 @@ def reseal_with_page(folder: Path, change: Change = lambda _: None) -> None:
     reseal(folder, change)
     sealed = (folder / NAME).read_bytes()
     kind = KINDS[manifest.kind_in(sealed)]
-    said = manifest.parsed(kind.manifest_model, sealed)
-    held = kind.recount(folder, said, {name: FORMATS[name] for name in said.formats})
-    page = README.make(Context(manifest=said, page=held.page(said)))
+    said = manifest.parsed(kind.manifest_class(), sealed)
+    held = kind.read(folder, said, {name: FORMATS[name] for name in said.formats})
+    page = README.make(Context(manifest=said, page=kind.page(said, held)))
     assert page is not None
     (folder / PAGE).write_bytes(page)
     reseal(folder)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def clinic(root: Path, epsilon: str = "1", delta: str = "0.001") -> Plan:
 
 def people(plan: Plan, counts: np.ndarray) -> Population:
     """A population with these counts under the attributes of the plan."""
-    (view,) = plan.protection.views().values()
+    (view,) = plan.protection.views.values()
     found = rows(counts)
     return Population("clinic", view, replace(found.cells, names=view.names, sizes=view.sizes), found.members)
 
@@ -58,18 +58,18 @@ class Leaking:
     name: str = "leaking"
 
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
-        views = split(drawn.table, known.population.view, self.plan.protection.views())
+        protection = self.plan.protection
+        views = split(drawn.table, known.population.view, protection.views)
         noise = NoiseSource(self._gaussian, self._gaussian)
         randomness = KeyedRandomness(SecretKey(rng.bytes(32), injected=True), vectors=noise)
-        seen = self.plan.protection.mechanism_output(views, randomness)
+        seen = protection.kind.mechanism_output(protection.mechanism, views, randomness)
         (table,) = views.values()
         if self.leak in ("rows", "rare rows"):
             seen = replace(seen, made=table if self.leak == "rows" else _singles(table))
         return Observation(seen=seen)
 
     def _gaussian(self, values: Vector, sensitivity: int, rho: Fraction) -> Vector:
-        protection: Any = self.plan.protection
-        drawing = protection.planned.mechanism.mechanism.drawing
+        drawing = self.plan.protection.mechanism.mechanism.drawing
         of_pair = drawing.budget.certificate / len(pairs(drawing.domain))
         own = "certificate" if rho == of_pair and values.ndim == 1 else (
             "one-way tables" if rho in drawing.budget.one_ways else "chosen tables"

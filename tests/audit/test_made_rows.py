@@ -167,13 +167,14 @@ def test_what_is_attacked_is_what_is_released(tmp_path: Path) -> None:
     left out."""
     plan = clinic(tmp_path)
     population = people(plan, RNG(5).integers(0, 9, (10, 4, 3)))
-    views = split(population.draw(300, RNG(2)).table, population.view, plan.protection.views())
+    views = split(population.draw(300, RNG(2)).table, population.view, plan.protection.views)
     key = bytes(range(32))
     one, other = (KeyedRandomness(SecretKey(key, injected=True), vectors=QUIET, choose=first) for _ in range(2))
+    kind, mechanism = plan.protection.kind, plan.protection.mechanism
     with few_steps():
-        made = plan.protection.protect(plan.first_release_facts(), views, one).candidate
-        seen = plan.protection.mechanism_output(views, other)
-    drawn = made.drawn  # type: ignore[attr-defined]
+        made = kind.protect(mechanism, plan.first_release_facts(), views, one)
+        seen = kind.mechanism_output(mechanism, views, other)
+    drawn = made.drawn
     assert seen.rows is None
     assert seen.released_rows is seen.made is not None
     again = collapse(seen.made.names, seen.made.sizes, drawn.rows, np.ones(drawn.total, dtype=np.int64))

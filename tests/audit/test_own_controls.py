@@ -38,7 +38,7 @@ def skewed(plan: Plan) -> Population:
 
 def placed(plan: Plan, made: Population) -> Population:
     """The same counts under the attributes of the plan."""
-    (view,) = plan.protection.views().values()
+    (view,) = plan.protection.views.values()
     return Population("clinic", view, replace(made.cells, names=view.names, sizes=view.sizes), made.members)
 
 

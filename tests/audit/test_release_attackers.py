@@ -184,10 +184,11 @@ def test_what_is_attacked_is_what_is_released(tmp_path: Path, margins: bool) -> 
     plan = plan_policy(workshop.policy)
     population = read_population(plan, plan.bundle.contract)
     drawn = population.draw(600, np.random.default_rng(2))
-    views = split(drawn.table, population.view, plan.protection.views())
+    views = split(drawn.table, population.view, plan.protection.views)
     first, second = (KeyedRandomness(SecretKey(bytes(range(32)), injected=True), vectors=QUIET) for _ in range(2))
-    made = plan.protection.protect(plan.first_release_facts(), views, first).candidate
-    seen = plan.protection.mechanism_output(views, second)
+    kind, mechanism = plan.protection.kind, plan.protection.mechanism
+    made = kind.protect(mechanism, plan.first_release_facts(), views, first)
+    seen = kind.mechanism_output(mechanism, views, second)
     assert made.rows is not None
     assert seen.rows is not None
     assert len(seen.rows) > 0

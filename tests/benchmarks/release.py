@@ -106,10 +106,9 @@ def _keep_everybody(job: Any) -> None:
 
     def planned(*asked: Any) -> Any:
         plan: Any = original(*asked)
-        everybody = dataclasses.replace(plan.protection.planned.mechanism, beta=1 - Fraction(1, 1 << 40), k=35)
-        protection = dataclasses.replace(
-            plan.protection, planned=dataclasses.replace(plan.protection.planned, mechanism=everybody)
-        )
+        everybody = dataclasses.replace(plan.protection.mechanism, beta=1 - Fraction(1, 1 << 40), k=35)
+        figures = dataclasses.replace(plan.protection.figures, beta=everybody.beta, least_class=everybody.k)
+        protection = dataclasses.replace(plan.protection, mechanism=everybody, figures=figures)
         return dataclasses.replace(plan, protection=protection)
 
     job.plan_release = planned

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -70,8 +69,7 @@ def measure() -> None:
     counts(Path(policy))
     before, start = peak(), time.process_time()
     plan, found = counts(Path(policy))
-    planned: Any = plan.protection
-    planned = planned.planned.mechanism
+    planned = plan.protection.mechanism
     drawn = _released(plan, found) if method == OWN else None
     codes = drawn.rows if drawn else RIVALS[method](planned.mechanism, found[VIEW], np.random.default_rng())
     cost = Measured((0, 0, 0), time.process_time() - start, peak(), before)
@@ -85,7 +83,7 @@ def measure() -> None:
 def counts(policy: Path) -> tuple[Plan, Mapping[str, Histogram]]:
     """A policy's plan, and what it counts."""
     plan = plan_policy(policy)
-    contract, task = plan.bundle.contract, CountingTask(plan.bundle.contract, plan.columns, plan.protection.views())
+    contract, task = plan.bundle.contract, CountingTask(plan.bundle.contract, plan.columns, plan.protection.views)
     return plan, count_table(open_source(contract, plan.columns), task, serial()).histograms
 
 
@@ -96,7 +94,8 @@ def counts_of(policy: Path) -> Table:
 
 
 def _released(plan: Plan, found: Mapping[str, Histogram]) -> SynthesisResult:
-    candidate = plan.protection.protect(plan.first_release_facts(), found, KeyedRandomness(draw_key())).candidate
+    kind, facts, randomness = plan.protection.kind, plan.first_release_facts(), KeyedRandomness(draw_key())
+    candidate = kind.protect(plan.protection.mechanism, facts, found, randomness)
     assert isinstance(candidate, SyntheticCandidate)
     return candidate.drawn
 

@@ -149,10 +149,10 @@ def suited(kind: str, contract: Contract) -> MechanismSpec:
     prior = Prior(1000, contract.by_name)
     levels = {name: next(each for each in prior.levels(name) if each.name == level) for name, level in LEVELS.items()}
     found: list[tuple[float, MechanismSpec]] = []
-    for spec in KINDS[kind].rivals(levels):
-        protection, _ = KINDS[kind].protection(spec, contract, Allowance(EPSILON, DELTA))
+    for spec in KINDS[kind].propose(levels):
+        protection, _ = KINDS[kind].plan(spec, contract, Allowance(EPSILON, DELTA))
         if protection is not None:
-            errors = protection.outlook(prior).errors(_one(levels, "ward"))
+            errors = KINDS[kind].outlook(protection.mechanism, prior).errors(_one(levels, "ward"))
             found.append((float("inf") if errors is None else float(np.mean(errors.error)), spec))
     assert found, f"{kind} proposes nothing that keeps epsilon {EPSILON} and delta {DELTA}"
     return min(found, key=lambda pair: pair[0])[1]

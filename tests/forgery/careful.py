@@ -26,8 +26,8 @@ def careful(folder: Path) -> None:
 def _write_pages(folder: Path) -> None:
     sealed = (folder / manifest.NAME).read_bytes()
     kind = KINDS[manifest.kind_in(sealed)]
-    said = manifest.parsed(kind.manifest_model, sealed)
-    page = kind.recount(folder, said, {name: FORMATS[name] for name in said.formats}).page(said)
+    said = manifest.parsed(kind.manifest_class(), sealed)
+    page = kind.page(said, kind.read(folder, said, {name: FORMATS[name] for name in said.formats}))
     for name, each in ATTACHMENTS.items():
         made = None if each.closing else each.make(Context(manifest=said, page=page))
         if made is not None and (folder / name).is_file():

@@ -42,13 +42,13 @@ def test_the_choice_and_the_gates_leave_the_mechanism_the_rest(workshop: Worksho
     workshop.edit(workshop.policy, "{epsilon: 2, delta: 0.01}", "{epsilon: 1, delta: 1e-9}")
     workshop.edit(workshop.policy, "charge: {epsilon: 0.5}", "charge: {epsilon: 0.05}")
     found = plan(choosing(workshop, "choose: {epsilon: 0.1, score: expected_kept_rows}"))
-    assert found.protection.figures().least_class == 69
+    assert found.protection.figures.least_class == 69
     assert [(part.name, part.epsilon, part.delta) for part in found.guarantee.parts] == [
         ("mechanism", Fraction("0.85"), Fraction("1e-9")),
         ("choice of levels", Fraction("0.1"), 0),
         ("gate singletons", Fraction("0.05"), 0),
     ]
-    assert {name: level.name for name, level in found.protection.figures().levels.items()} == {
+    assert {name: level.name for name, level in found.protection.figures.levels.items()} == {
         "age": "exact",
         "ward": "exact",
     }
@@ -65,7 +65,7 @@ def test_on_the_same_sample_one_part_pays_for_both_and_k_is_larger(workshop: Wor
     joint = outlook(workshop.policy).forecast
     assert float(str(joint.figure("exact_delta"))) <= 0.01
     workshop.edit(workshop.policy, SAMPLE, "choose: {epsilon: 0.05}")
-    assert plan(workshop).protection.figures().least_class < int(str(joint.figure("k")))
+    assert plan(workshop).protection.figures.least_class < int(str(joint.figure("k")))
 
 
 @pytest.mark.parametrize("choose", [FULL, SAMPLE, "choose: {epsilon: 0.25, score: expected_kept_information}"])
@@ -108,7 +108,7 @@ def test_the_release_is_at_the_selected_levels_and_nothing_else_of_the_choice_le
             asked.append((len(scores), sensitivity, epsilon))
             return i
 
-        candidate = protect(reserved, counted, KeyedRandomness(draw_key(), select=select)).candidate
+        candidate = protect(reserved, counted, KeyedRandomness(draw_key(), select=select))
         assert asked == [(6, SENSITIVITY, Fraction(1, 4))]
         levels = candidate.static.levels
         assert [level.name for level in levels.values()] == [
@@ -142,7 +142,7 @@ def test_the_guarantee_for_replaced_rows_does_not_take_a_choice_on_the_sample_fo
     workshop: Workshop,
 ) -> None:
     found = plan(choosing(workshop, SAMPLE))
-    _, replaced = manifest.guarantee_sentences(found.guarantee, Fraction(found.protection.parameters()["beta"]))
+    _, replaced = manifest.guarantee_sentences(found.guarantee, found.protection.figures.beta)
     assert "e^4 " in replaced
 
 

@@ -1,4 +1,4 @@
-"""Methods of kinds import what they call; kinds travel to other processes."""
+"""Every kind has every member of `Kind`; methods import what they call; kinds travel to other processes."""
 
 import ast
 import inspect
@@ -8,7 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from crowdgate.kind.kind import Kind
 from crowdgate.kinds import KINDS
+from crowdgate.kinds.synthetic.kind import SyntheticKind
+
+
+@pytest.mark.parametrize("member", sorted(Kind.__abstractmethods__))
+def test_a_kind_that_lacks_a_member_can_not_be_made(member: str) -> None:
+    lacking = type("LackingKind", (SyntheticKind,), {member: getattr(Kind, member)})
+    with pytest.raises(TypeError, match=f"abstract method {member}$"):
+        lacking()
+
+
+def test_a_kind_refits_where_it_says_how() -> None:
+    assert [name for name, kind in KINDS.items() if kind.refits] == ["dp_synthetic"]
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -31,9 +31,10 @@ def copy(tmp_path: Path) -> Path:
 def sealed(folder: Path) -> None:
     """Everything that is stated of rows and noisy tables made to fit them."""
     reseal(folder)
-    said = manifest.parsed(KINDS["dp_synthetic"].manifest_model, (folder / NAME).read_bytes())
-    held = KINDS["dp_synthetic"].recount(folder, said, {name: FORMATS[name] for name in said.formats})
-    reseal_with_page(folder, lambda claims: claims.update(data=json_fields(held.data())))
+    kind = KINDS["dp_synthetic"]
+    said = manifest.parsed(kind.manifest_class(), (folder / NAME).read_bytes())
+    held = kind.read(folder, said, {name: FORMATS[name] for name in said.formats})
+    reseal_with_page(folder, lambda claims: claims.update(data=json_fields(kind.data_fields(held))))
 
 
 def _another_row(folder: Path) -> None:

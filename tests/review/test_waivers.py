@@ -326,7 +326,7 @@ def test_a_manifest_of_format_1_has_no_waiver() -> None:
     claims = json.loads(kept.read_text(encoding="utf-8"))
     claims["verdicts"][0]["reference"] = "R-7"
     with pytest.raises(VerificationFailed, match="from format 2 on"):
-        parsed(KINDS["safe_k_anonymity"].manifest_model, canonical(claims))
+        parsed(KINDS["safe_k_anonymity"].manifest_class(), canonical(claims))
 
 
 def test_editors_are_told_what_every_key_of_a_gate_is() -> None:

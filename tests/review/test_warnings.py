@@ -267,7 +267,7 @@ def test_fewer_people_than_a_class_needs_release_no_row(missing: int, codes: lis
     for old in ("    - {measure: released_classes, at_least: 200}\n", SINGLETONS):
         copy.edit(POLICY, old, "")
     copy.edit(POLICY, "released_rows, at_least: 80000", "released_rows, at_least: 1")
-    least = check(copy.root / POLICY).plan.protection.figures().least_class
+    least = check(copy.root / POLICY).plan.protection.figures.least_class
     copy.edit(BUDGET, "people: 300000", f"people: {least - missing}")
     assert [each.code for each in check(copy.root / POLICY).warnings] == codes
 

@@ -253,9 +253,9 @@ def rewritten(folder: Path) -> None:
     """All files of the kind as the maker writes them of the rows that are there."""
     sealed = (folder / NAME).read_bytes()
     kind = KINDS[manifest.kind_in(sealed)]
-    said = manifest.parsed(kind.manifest_model, sealed)
+    said = manifest.parsed(kind.manifest_class(), sealed)
     formats = {name: FORMATS[name] for name in said.formats}
-    for name, write in kind.recount(folder, said, formats).files(said, formats).items():
+    for name, write in kind.files(said, kind.read(folder, said, formats), formats).items():
         with (folder / name).open("wb") as file:
             write(file)
     reseal(folder)

@@ -119,7 +119,8 @@ def _check_lines(found: PolicyCheck) -> Iterator[str]:
     yield f"{found.policy}: {'allowed' if found.allowed else 'would be withheld'}"
     if found.refused is not None:
         yield f"  its ledger refuses it: {found.refused}"
-    of_files = (*guarantee_sentences(found.plan, found.left), *found.plan.protection.notes())
+    protection = found.plan.protection
+    of_files = (*guarantee_sentences(found.plan, found.left), *protection.kind.notes(protection.mechanism))
     for line in (
         *of_files,
         *informed_text(found.informed),

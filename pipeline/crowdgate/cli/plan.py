@@ -72,7 +72,7 @@ def plan(
 def _show_plan(found: Outlook) -> None:
     said = (
         *guarantee_sentences(found.plan, found.standing.left),
-        *found.plan.protection.notes(),
+        *found.plan.protection.kind.notes(found.plan.protection.mechanism),
         *found.rests_on(),
         *found.charges,
     )

@@ -159,10 +159,10 @@ def _best(plan: Plan, prior: Prior, kind: AnyKind, levels: Axes, tables: Sequenc
     """Of what the kind proposes, what has the least error; None where nothing keeps the guarantee."""
     allowance = Allowance(plan.guarantee.epsilon, plan.guarantee.delta)
     found = []
-    for spec in kind.rivals(levels):
-        protection, _ = kind.protection(spec, plan.bundle.contract, allowance)
+    for spec in kind.propose(levels):
+        protection, _ = kind.plan(spec, plan.bundle.contract, allowance)
         if protection is not None:
-            found.append(_rival(kind.name, protection.outlook(prior), tables))
+            found.append(_rival(kind.name, kind.outlook(protection.mechanism, prior), tables))
     return min(found, key=_total, default=None)
 
 

@@ -110,7 +110,7 @@ class Outlook:
         """The object that `--json` prints."""
         return {
             "guarantee": manifest.guarantee_json(self.plan.guarantee),
-            "mechanism": self.plan.protection.parameters(),
+            "mechanism": self.plan.protection.kind.parameters(self.plan.protection.mechanism),
             "people_times_delta": up(self.people_times_delta),
             "releases_in_budget": self.releases,
             "informed": self.informed,
@@ -135,7 +135,7 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
     known = read_prior(PriorSubject.of_plan(plan), source, further)
     releases = releases_in_budget(plan)
     bounds = tuple(pso_bound(plan, count) for count in range(1, min(releases, MOST_BOUNDS) + 1))
-    expected = plan.protection.outlook(known.prior)
+    expected = plan.protection.kind.outlook(plan.protection.mechanism, known.prior)
     day = today()
     found = ledger_status(plan, day)
     beforehand = known_beforehand(plan, found, lambda *gate: _by_counts(known, expected, gate))

@@ -215,7 +215,7 @@ def _instead(best: MechanismProposal | None) -> str:
 def _finest(plan: Plan, prior: Prior, columns: Sequence[str]) -> Axes:
     """Each column at the level that the policy has it at, or at `exact`; coarser where shares are unknown, or the
     classes too many."""
-    contract, stated = plan.bundle.contract, plan.protection.figures().levels
+    contract, stated = plan.bundle.contract, plan.protection.figures.levels
     known = [attribute.name for attribute in contract.attributes if attribute.releasable]
     levels: dict[str, Level] = {}
     for name in columns:
@@ -259,10 +259,10 @@ def _forecasts(plan: Plan, prior: Prior, kind: str, levels: Axes) -> Iterator[tu
     """What a kind proposes at these levels, with as many rows of a person as the contract has, and fewer."""
     allowance = Allowance(plan.guarantee.epsilon, plan.guarantee.delta)
     for contract in _bounds(plan.bundle.contract):
-        for spec in KINDS[kind].rivals(levels):
-            protection, _ = KINDS[kind].protection(spec, contract, allowance)
+        for spec in KINDS[kind].propose(levels):
+            protection, _ = KINDS[kind].plan(spec, contract, allowance)
             if protection is not None:
-                yield spec, contract.unit.rows, protection.outlook(prior)
+                yield spec, contract.unit.rows, protection.kind.outlook(protection.mechanism, prior)
 
 
 def _bounds(contract: Contract) -> Iterator[Contract]:

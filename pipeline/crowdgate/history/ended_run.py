@@ -115,4 +115,5 @@ def _read(path: Path, digest: str | None) -> Manifest:
     kind = KINDS.get(manifest.kind_in(data))
     if kind is None:
         raise VerificationFailed(f"{manifest.NAME}: no kind of release that is known")
-    return manifest.parsed(kind.manifest_model, data)
+    said: Manifest = manifest.parsed(kind.manifest_class(), data)
+    return said

@@ -67,7 +67,7 @@ def settings(plan: Plan) -> dict[str, Any]:
         "contract": contract.id,
         "version": contract.version,
         "people": plan.bundle.budget.spec.people,
-        "mechanism": json.loads(json.dumps(plan.protection.parameters())),
+        "mechanism": json.loads(json.dumps(plan.protection.kind.parameters(plan.protection.mechanism))),
     }
 
 

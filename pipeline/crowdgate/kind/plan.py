@@ -44,7 +44,7 @@ class Plan:
 
     def static(self, people: int, budget: Cost, spent: Cost) -> Static:
         """The public facts that static measures read."""
-        figures = self.protection.figures()
+        figures = self.protection.figures
         return Static(
             guarantee=self.guarantee,
             spent=spent,
@@ -66,7 +66,7 @@ class Plan:
 
     def guarantee_text(self) -> list[str]:
         """The guarantee in words: total, parts, and the form for users who take the number of people as known."""
-        return self.protection.guarantee_text(self.guarantee)
+        return self.protection.kind.guarantee_text(self.protection.mechanism, self.guarantee)
 
     def plain(self, static: Static, *, first: bool = False) -> tuple[str, ...]:
         """What the guarantee comes to for people: a plain sentence, and what it stands on."""
@@ -77,5 +77,5 @@ class Plan:
 def columns_read(contract: Contract, protection: Protection) -> tuple[str, ...]:
     """What a release counts, and what the contract's rules speak of."""
     ruled = {rule.attribute for rule in contract.table_rules if rule.attribute} - {contract.unit.person}
-    counted = {name for view in protection.views().values() for name in view.levels}
+    counted = {name for view in protection.views.values() for name in view.levels}
     return tuple(name for name in contract.by_name if name in counted or name in ruled)

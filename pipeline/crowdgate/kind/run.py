@@ -12,11 +12,10 @@ from crowdgate.publish.publisher import StagedRelease, staged_folder
 from crowdgate.system.short_repr import short_repr
 
 if TYPE_CHECKING:
-    from crowdgate.candidate import AuditQuestion, Audits, Input, Static
+    from crowdgate.candidate import AuditQuestion, Audits, Candidate, Input, Static
     from crowdgate.gate import Verdict
     from crowdgate.guarantee import Guarantee
     from crowdgate.histogram import Histogram
-    from crowdgate.kind.kind import ProtectedCandidate
     from crowdgate.kind.plan import Plan
     from crowdgate.ledger.ledger import Ledger, Reservation
     from crowdgate.publish.register import Register
@@ -127,7 +126,7 @@ class CountedTable:
 class JudgedCandidate:
     """A candidate with the verdicts of all gates."""
 
-    protected: ProtectedCandidate
+    candidate: Candidate
     verdicts: tuple[Verdict, ...]
     injected: bool
 

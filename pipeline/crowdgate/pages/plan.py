@@ -39,7 +39,7 @@ def plan_markdown(found: Outlook) -> str:
         "title": _title(found),
         "promise": [
             *guarantee_sentences(found.plan, found.standing.left),
-            *found.plan.protection.notes(),
+            *found.plan.protection.kind.notes(found.plan.protection.mechanism),
             *found.rests_on(),
             *found.charges,
             *informed_text(found.informed),

@@ -111,9 +111,8 @@ def _verified_page(found: Verification, told: EndedRun, past: tuple[EndedRun, ..
     by = VerifiedRelease(
         found.manifest, found.signed, bool(found.trusted), None if found.ledger is None else found.ledger.id
     )
-    return ReleasePage(
-        told, past, tuple(found.contents.pictures(found.manifest)), _audits(found.folder, found.manifest), by.origin
-    )
+    pictures = tuple(found.kind.pictures(found.manifest, found.contents))
+    return ReleasePage(told, past, pictures, _audits(found.folder, found.manifest), by.origin)
 
 
 def private_page(release_id: str, to: Path | None, ledger: str | None) -> ReleasePage:

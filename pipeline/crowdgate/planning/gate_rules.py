@@ -168,7 +168,7 @@ def unread_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem]
 
 def joint_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem]:
     """Joint counts that gates read must be at levels as fine as the released ones, and fit into a manifest."""
-    levels, numbers = protection.figures().levels, 0
+    levels, numbers = protection.figures.levels, 0
     rules = [(i, rule) for i, rule in enumerate(bundle.policy.spec.gates) if _takes_expectation(rule)]
     for i, rule in rules:
         for each in bundle.contract.joint:

@@ -62,13 +62,13 @@ def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:
     if bundle.policy.spec.audit is not None or any(audit_question(rule) for rule in bundle.policy.spec.gates):
         problems += population_problems(bundle)
     spec, kind = bundle.policy.spec, kind_of(bundle)
-    taken = kind.other_charges_of(spec.mechanism)
+    taken = kind.other_charges(spec.mechanism)
     charges = charged_epsilon(spec)
     left = spec.privacy.epsilon - charges
     if left <= sum(taken.values()):
         problems.append(overcharge_problem(bundle, charges, taken))
         left = spec.privacy.epsilon + sum(taken.values())  # the mechanism's own problems belong in the same error
-    protection, findings = kind.protection(spec.mechanism, bundle.contract, Allowance(left, spec.privacy.delta))
+    protection, findings = kind.plan(spec.mechanism, bundle.contract, Allowance(left, spec.privacy.delta))
     for at, found, expected, instead in findings:
         problems.append(_against_mechanism(bundle, at, found, expected, instead))
     problems += register_problems(bundle, protection, KNOWN)

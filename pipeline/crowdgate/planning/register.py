@@ -61,7 +61,7 @@ def register_problems(bundle: Bundle, protection: Protection | None, known: Know
         expected = "the id of a contract with {property: public, value: true}, as all that speak of its table"
         yield at(AT, found, expected, None, Code.NOT_PUBLIC)
     elif protection is not None:
-        yield from _level_problems(bundle, bundle.register, protection.figures().levels)
+        yield from _level_problems(bundle, bundle.register, protection.figures.levels)
 
 
 def _asks(measure: str) -> bool:

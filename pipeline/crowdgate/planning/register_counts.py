@@ -37,7 +37,7 @@ def counted_register(plan: Plan) -> Register | None:
         return None
     found = {
         name: shared
-        for name, level in plan.protection.figures().levels.items()
+        for name, level in plan.protection.figures.levels.items()
         if is_shared(contract, name, level) and (shared := comparable(contract, name, level)) is not None
     }
     task = CountingTask(contract, tuple(found), {"": View({name: each.own for name, each in found.items()})})

@@ -70,7 +70,7 @@ class PriorSubject:
     @classmethod
     def of_plan(cls, plan: Plan) -> PriorSubject:
         """Every attribute of the plan, at the finest level that it counts."""
-        levels = joint(plan.protection.views().values()).levels
+        levels = joint(plan.protection.views.values()).levels
         return cls(plan.bundle.contract, plan.bundle.root, plan.bundle.budget.spec.people, levels)
 
 
@@ -143,7 +143,7 @@ def _release_tables(folder: Path) -> tuple[str, str, list[ReportedCounts]]:
     return (
         said.contract.population,
         f"the published counts of release {said.release.id}",
-        list(run.contents.counts_for_planning(said)),
+        list(run.kind.counts_for_planning(said, run.contents)),
     )
 
 

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from crowdgate.audit.evidence import evidence
+from crowdgate.candidate import Candidate
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.gate import is_withheld, verdict
-from crowdgate.kind.kind import ProtectedCandidate
 from crowdgate.kind.randomness import KeyedRandomness, Randomness
 from crowdgate.kind.run import CommittedRelease, CountedTable, JudgedCandidate, Request, ReservedRun, Result, Run
 from crowdgate.ledger.ledger import ChargeRequest, Spend, State
@@ -172,7 +172,7 @@ def read(reserved: ReservedRun, key: SecretKey, executor: Executor) -> CountedTa
 def count(reserved: ReservedRun, key: SecretKey, executor: Executor, ask: Ask) -> CountedTable:
     """Count the table once in the views of its kind; bad rows are invalid or dropped, never a refusal."""
     run, contract = reserved.run, reserved.run.plan.bundle.contract
-    task = CountingTask(contract, run.plan.columns, run.plan.protection.views(), run.plan.watched)
+    task = CountingTask(contract, run.plan.columns, run.plan.protection.views, run.plan.watched)
     total = count_table(run.source, task, executor)
     values = total.facts.values(contract)
     rules = run_rules(contract, total.facts.distinct(contract, task.columns), values, ask)
@@ -183,17 +183,17 @@ def count(reserved: ReservedRun, key: SecretKey, executor: Executor, ask: Ask) -
 
 
 @after_reading
-def protect(reserved: ReservedRun, found: CountedTable, randomness: Randomness) -> ProtectedCandidate:
+def protect(reserved: ReservedRun, found: CountedTable, randomness: Randomness) -> Candidate:
     """Apply the mechanism with fresh coins and noise, and choose the levels where the policy leaves them open."""
-    return reserved.run.plan.protection.protect(reserved.static, found.views, randomness)
+    protection = reserved.run.plan.protection
+    made: Candidate = protection.kind.protect(protection.mechanism, reserved.static, found.views, randomness)
+    return made
 
 
 @after_reading
-def judge(
-    reserved: ReservedRun, found: CountedTable, protected: ProtectedCandidate, randomness: KeyedRandomness
-) -> JudgedCandidate:
+def judge(reserved: ReservedRun, found: CountedTable, made: Candidate, randomness: KeyedRandomness) -> JudgedCandidate:
     """Measure what the remaining gates ask for, and judge it."""
-    made, of = protected.candidate, reserved.run.register
+    of = reserved.run.register
     register = None if of is None else of.at(made.static.levels)
     day = waiver_day(reserved.run.slot, reserved.charge.line)
     candidate = replace(made, input=found.input, noise=randomness.noise, register=register)
@@ -202,7 +202,7 @@ def judge(
         for rule, measure in reserved.run.plan.gates
         if measure.of_candidate is not None
     ]
-    return JudgedCandidate(protected, (*reserved.verdicts, *verdicts), randomness.key.injected)
+    return JudgedCandidate(made, (*reserved.verdicts, *verdicts), randomness.key.injected)
 
 
 @after_reading

@@ -17,7 +17,6 @@ from crowdgate.formats.byte_compare import Writer
 from crowdgate.gate import verdict
 from crowdgate.history.past_runs import settings
 from crowdgate.kind.attachment import Context
-from crowdgate.kind.kind import PublishedContents
 from crowdgate.kind.plan import Plan
 from crowdgate.kind.run import CountedTable, JudgedCandidate, ReservedRun
 from crowdgate.manifest import FileFields, GateFields, Manifest
@@ -31,41 +30,43 @@ class ReleaseContents:
 
     def __init__(self, reserved: ReservedRun, judged: JudgedCandidate, signer: SigningKey | None) -> None:
         self.reserved, self.judged, self.signer = reserved, judged, signer
-        bundle = reserved.run.plan.bundle
-        self.held: PublishedContents = judged.protected.published(bundle.contract)
+        plan = reserved.run.plan
+        self.kind, self.mechanism = plan.protection.kind, plan.protection.mechanism
+        self.contents = self.kind.publish(self.mechanism, judged.candidate, plan.bundle.contract)
 
     @cached_property
     def manifest(self) -> Manifest:
         """The manifest before the files are written."""
         plan, run = self.reserved.run.plan, self.reserved.run
         place = self.reserved.charge.line
-        return plan.protection.kind.manifest_model.model_validate({
+        made: Manifest = self.kind.manifest_class().model_validate({
             **manifest.Manifest.constants,
             **_identity_fields(plan, run.id, run.slot),
             "policyDigest": plan.bundle.digest,
             "ledger": manifest.PlaceFields(id=run.ledger.id, line=place.number, digest=place.digest),
             "facts": _facts(plan, self.reserved.static, self.reserved.informed),
             "estimand": _estimand(plan),
-            "mechanism": self.judged.protected.mechanism(),
+            "mechanism": self.kind.mechanism_fields(self.mechanism, self.judged.candidate),
             "guarantee": _guarantee_fields(plan, self.reserved.static),
             "verdicts": tuple(GateFields.of_verdict(found) for found in self.judged.verdicts if found.public),
-            "data": self.held.data(),
+            "data": self.kind.data_fields(self.contents),
             "formats": tuple(plan.bundle.policy.spec.publish.formats),
             "files": {},
             "key": "injected" if self.judged.injected else "operating system",
             "software": manifest.SoftwareFields(crowdgate=version("crowdgate"), pyarrow=version("pyarrow")),
         })  # fmt: skip
+        return made
 
     def writers(self) -> dict[str, Writer]:
         """The published files: what the kind makes in the policy's formats, and the attachments."""
         formats = {name: FORMATS[name] for name in self.manifest.formats}
-        run, levels = self.reserved.run, self.judged.protected.candidate.static.levels
+        run, levels = self.reserved.run, self.judged.candidate.static.levels
         register = None if run.register is None else run.register.written(levels)
-        page = self.held.page(self.manifest)
+        page = self.kind.page(self.manifest, self.contents)
         context = Context(manifest=self.manifest, page=page, audits=run.audit_records, register=register)
         made = {name: each.make(context) for name, each in ATTACHMENTS.items() if not each.closing}
         attached = {name: _writer(data) for name, data in made.items() if data is not None}
-        return {**self.held.files(self.manifest, formats), **attached}
+        return {**self.kind.files(self.manifest, self.contents, formats), **attached}
 
     def seal(self, files: Mapping[str, FileFields]) -> dict[str, bytes]:
         """The manifest with the files, and what is made of it."""
@@ -82,7 +83,7 @@ def check_manifest_fits(plan: Plan, release_id: str, slot: str) -> None:
         _identity_fields(plan, release_id, slot)
         _facts(plan, plan.first_release_facts(), informed=True)
         _estimand(plan)
-        plan.protection.parameters()
+        plan.protection.kind.parameters(plan.protection.mechanism)
         _guarantee_fields(plan, plan.first_release_facts())
         for rule, measure in plan.gates:
             GateFields.of_verdict(verdict(rule, measure, None))
@@ -137,7 +138,8 @@ def _writer(data: bytes) -> Writer:
 
 def private_record(outcome: str, plan: Plan, found: CountedTable, judged: JudgedCandidate) -> dict[str, Any]:
     """The private record."""
-    candidate = judged.protected.candidate
+    candidate, protection = judged.candidate, plan.protection
+    figures = protection.kind.private(protection.mechanism, candidate, found.views)
     return {
         "outcome": outcome,
         "settings": settings(plan),
@@ -145,7 +147,7 @@ def private_record(outcome: str, plan: Plan, found: CountedTable, judged: Judged
         "rules": [{"rule": rule.name, "kind": rule.kind, "passed": rule.passed} for rule in found.rules],
         "facts": found.facts,
         "ingestion": found.ingested,
-        **{name: guarded(make) for name, make in judged.protected.private(found.views).items()},
+        **{name: guarded(make) for name, make in figures.items()},
         "prediction": guarded(lambda: observed_and_expected(plan, candidate, found.views)),
     }
 

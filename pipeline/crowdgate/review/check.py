@@ -99,7 +99,7 @@ class PolicyCheck:
             "allowed": self.allowed,
             "digest": self.plan.bundle.digest,
             "guarantee": manifest.guarantee_json(self.plan.guarantee),
-            "mechanism": self.plan.protection.parameters(),
+            "mechanism": self.plan.protection.kind.parameters(self.plan.protection.mechanism),
             "verdicts": [manifest.verdict_json(verdict) for verdict in self.verdicts],
             "gates": [gate.to_json() for gate in self.gates],
             "informed": self.informed,

@@ -36,7 +36,7 @@ UNHELD = "Decisions on what is collected are not held to the ledger, which can't
 def explain_policy(policy: Path) -> str:
     """The policy as Markdown. Raises ConfigurationError for wrong files."""
     found = check(policy)
-    page = found.plan.protection.explanation()
+    page = found.plan.protection.kind.explanation(found.plan.protection.mechanism)
     return report.markdown(page.template, {**_values(found), **page.values})
 
 
@@ -126,7 +126,7 @@ def _gates(found: PolicyCheck) -> list[dict[str, object]]:
 
 
 def _gate(plan: Plan, rule: GateRule, measure: Measure, note: GateNote, now: Verdict | None) -> dict[str, object]:
-    over = rule.over or tuple(plan.protection.figures().levels)
+    over = rule.over or tuple(plan.protection.figures.levels)
     stated = {"people": Fraction(plan.bundle.budget.spec.people), **DEFAULTS, **rule.options}
     return {
         **{name: f"{int(value):,}" if name == "people" else stated_number(value) for name, value in stated.items()},

@@ -41,7 +41,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crowdgate import manifest
 from crowdgate.errors import ConfigurationError, CrowdgateError, Problem, VerificationFailed
@@ -49,7 +49,7 @@ from crowdgate.formats import FORMATS
 from crowdgate.formats.byte_compare import Writer, same
 from crowdgate.gate import part_name
 from crowdgate.kind.attachment import Attachments, Context
-from crowdgate.kind.kind import AnyKind, Formats, Kinds, PublishedContents
+from crowdgate.kind.kind import AnyKind, Formats, Kinds
 from crowdgate.limits import LARGEST_LISTING, LARGEST_MANIFEST, MOST_FILES
 from crowdgate.manifest import Manifest
 from crowdgate.publish.register import REGISTER
@@ -78,7 +78,7 @@ class Verification:
     sizes: dict[str, int] = field(default_factory=dict)
     sealed: bytes = b""
     _manifest: Manifest | None = None
-    _contents: PublishedContents | None = None
+    _contents: Any = None
 
     @property
     def manifest(self) -> Manifest:
@@ -87,15 +87,15 @@ class Verification:
         return self._manifest
 
     @property
-    def contents(self) -> PublishedContents:
-        """What the files hold, from step 6 on."""
+    def contents(self) -> Any:
+        """Contents of the files, of the kind's own type, from step 6 on."""
         assert self._contents is not None, "step 6 comes first"
         return self._contents
 
     @property
     def candidate(self) -> Candidate:
         """What measures read, with the recorded audits and the register, from step 6 on. Raises VerificationFailed."""
-        candidate = self.contents.candidate(self.manifest)
+        candidate = self.kind.output_candidate(self.manifest, self.contents)
         for name, each in self.attachments.items():
             if each.evidence is not None and name in self.sizes:
                 try:
@@ -170,7 +170,7 @@ def _manifest(of: Verification) -> Iterator[str]:
         return
     if of.refit and not kind.refits:
         raise ConfigurationError(_nothing_to_refit(kind, of.kinds))
-    of._manifest = said = manifest.parsed(kind.manifest_model, of.sealed)
+    of._manifest = said = manifest.parsed(kind.manifest_class(), of.sealed)
     release, facts = said.release, said.facts
     if release.id != f"{release.policy}/{release.version}/{release.slot}":
         yield "its release id is not its policy, version and slot"
@@ -224,7 +224,7 @@ def _guarantee(of: Verification) -> Iterator[str]:
         yield "the plain words of the guarantee are not its numbers"
     if of.manifest.estimand is not None:
         yield from of.manifest.estimand.problems(of.manifest.guarantee.unit, of.manifest.facts.rows_per_unit)
-    yield from of.kind.problems(of.manifest)
+    yield from of.kind.manifest_problems(of.manifest)
 
 
 def _plain(said: Manifest) -> tuple[str, ...]:
@@ -234,10 +234,10 @@ def _plain(said: Manifest) -> tuple[str, ...]:
 
 def _contents(of: Verification) -> Iterator[str]:
     use_arrow_without_pandas()
-    of._contents = held = of.kind.recount(of.folder, of.manifest, of.formats)
-    if held.data() != of.manifest.data:
+    of._contents = held = of.kind.read(of.folder, of.manifest, of.formats)
+    if of.kind.data_fields(held) != of.manifest.data:
         yield "the data are not what the manifest says of them"
-    writers = held.files(of.manifest, of.formats)
+    writers = of.kind.files(of.manifest, held, of.formats)
     pages = {name for name, each in of.attachments.items() if not each.closing}
     for name in sorted({*writers} ^ {*of.manifest.files} - pages):
         yield f"{name}: " + ("missing" if name in writers else "no file of such a release")
@@ -264,7 +264,7 @@ def _gates(of: Verification) -> Iterator[str]:
 
 def _pages(of: Verification) -> Iterator[str]:
     register = _bytes(of, REGISTER) if REGISTER in of.sizes else None
-    context = Context(manifest=of.manifest, page=of.contents.page(of.manifest), register=register)
+    context = Context(manifest=of.manifest, page=of.kind.page(of.manifest, of.contents), register=register)
     for name, each in of.attachments.items():
         if not each.closing:
             found = _bytes(of, name) if name in of.sizes else None
@@ -283,7 +283,7 @@ def _ledger(of: Verification) -> Iterator[str]:
 
 def _refit(of: Verification) -> Iterator[str]:
     if of.refit:
-        yield from of.contents.refit(of.manifest)
+        yield from of.kind.refit(of.manifest, of.contents)
 
 
 def _bytes(of: Verification, name: str) -> bytes:

@@ -170,7 +170,7 @@ def past_of(rule: GateRule, measured: list[Measurement]) -> list[PastRun]:
 
 def plan_at(beta: Fraction) -> Plan:
     """As much of a plan as a forecast by history looks at."""
-    protection = SimpleNamespace(figures=lambda: MechanismFigures(1, {}, beta))
+    protection = SimpleNamespace(figures=MechanismFigures(1, {}, beta))
     return cast(Plan, SimpleNamespace(protection=protection))
 
 

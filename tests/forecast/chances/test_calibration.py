@@ -140,9 +140,10 @@ def released(plan: Plan, draws: np.random.Generator) -> list[Candidate]:
     """Five releases of a table that stays as it is, or changes a little between them."""
     randomness, table = KeyedRandomness(SecretKey(draws.bytes(KEY_BYTES), injected=True)), small_table(draws)
     step, made = int(draws.choice([0, 0, 3])), []
+    protection = plan.protection
     for _ in range(5):
-        views = dict.fromkeys(plan.protection.views(), table)
-        made.append(plan.protection.protect(plan.first_release_facts(), views, randomness).candidate)
+        views = dict.fromkeys(protection.views, table)
+        made.append(protection.kind.protect(protection.mechanism, plan.first_release_facts(), views, randomness))
         moved = table.counts + draws.integers(-step, step + 1, len(table.counts))
         table = Histogram(table.names, table.sizes, table.codes, np.maximum(moved, 1))
     return made

@@ -58,11 +58,12 @@ def passed(clinic: Workshop, rule: GateRule, source: Path | None = None) -> tupl
     found = outlook(clinic.policy, source or clinic.data)
     plan, measure = found.plan, MEASURES[rule.measure]
     odds = found.forecast.odds(rule, measure, plan.first_release_facts())
-    tables = whole(found.figures.prior, plan.protection.views())
+    protection = plan.protection
+    tables = whole(found.figures.prior, protection.views)
     ended = []
     for _ in range(RELEASES):
         randomness = KeyedRandomness(draw_key())
-        made = plan.protection.protect(plan.first_release_facts(), tables, randomness).candidate
+        made = protection.kind.protect(protection.mechanism, plan.first_release_facts(), tables, randomness)
         assert measure.of_candidate is not None
         ended.append(judge(rule, measure.of_candidate(made, rule)) is Outcome.PASS)
     assert odds is not None
@@ -89,12 +90,12 @@ def test_tables_pass_as_often_as_foretold(clinic: Workshop, noise: str, sample: 
 def middle(clinic: Workshop) -> str:
     """Above which the share of trusted numbers is in about half of the releases."""
     found = outlook(clinic.policy, clinic.data)
-    tables = whole(found.figures.prior, found.plan.protection.views())
+    protection = found.plan.protection
+    tables = whole(found.figures.prior, protection.views)
     shares = []
     for _ in range(21):
-        made = found.plan.protection.protect(
-            found.plan.first_release_facts(), tables, KeyedRandomness(draw_key())
-        ).candidate
+        randomness, facts = KeyedRandomness(draw_key()), found.plan.first_release_facts()
+        made = protection.kind.protect(protection.mechanism, facts, tables, randomness)
         measured = MEASURES["trusted_share"].of_candidate
         assert measured is not None
         value = measured(made, GateRule.model_construct())

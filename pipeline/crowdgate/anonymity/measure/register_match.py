@@ -70,7 +70,7 @@ def register_link(asked: AnonymityRequest) -> RegisterLink | None:
         raise _option_error(found, "one without the other", "--release DIR and --register CONTRACT")
     run = Verification(asked.release, KINDS, ATTACHMENTS)
     said, register = run.run(), read_contract(asked.register, KNOWN.servers)
-    published = run.contents.candidate(said)
+    published = run.kind.output_candidate(said, run.contents)
     if published.rows is None:
         raise _option_error("--release", f"a release of kind {said.mechanism.kind}, without rows", "a release of rows")
     columns = {name: level for name, level in published.static.levels.items() if level.name != ANY}

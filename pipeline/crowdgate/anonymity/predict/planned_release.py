@@ -48,7 +48,7 @@ def observed_and_expected(plan: Plan, candidate: Candidate, counted: Mapping[str
         return _observed_and_expected_at(
             plan, {name: candidate.static.levels[name] for name in released.names}, released
         )
-    views = plan.protection.views()
+    views = plan.protection.views
     return {
         " and ".join(views[name].levels): _observed_and_expected_at(plan, views[name].levels, held)
         for name, held in counted.items()

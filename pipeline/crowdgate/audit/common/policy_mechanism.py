@@ -23,20 +23,26 @@ class PolicyMechanism:
 
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
         """All that the mechanism draws for one release."""
-        return Observation(seen=self.protection.mechanism_output(self._views(drawn, known), KeyedRandomness(_key(rng))))
+        return self._observation(drawn, known, KeyedRandomness(_key(rng)))
 
     def without_noise(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
         """The same, with counts in place of noisy counts."""
         randomness = KeyedRandomness(_key(rng), vectors=NoiseSource(_unchanged, _unchanged))
-        return Observation(seen=self.protection.mechanism_output(self._views(drawn, known), randomness))
+        return self._observation(drawn, known, randomness)
 
     def candidate(self, drawn: DrawnTable, known: PublicKnowledge, static: Static, rng: Rng) -> Candidate:
         """The candidate of one release, with what it hides; levels that are chosen are the best-scoring ones."""
         randomness = KeyedRandomness(_key(rng), select=_best_index)
-        return self.protection.protect(static, self._views(drawn, known), randomness).candidate
+        kind, mechanism = self.protection.kind, self.protection.mechanism
+        made: Candidate = kind.protect(mechanism, static, self._views(drawn, known), randomness)
+        return made
+
+    def _observation(self, drawn: DrawnTable, known: PublicKnowledge, randomness: KeyedRandomness) -> Observation:
+        kind, mechanism = self.protection.kind, self.protection.mechanism
+        return Observation(seen=kind.mechanism_output(mechanism, self._views(drawn, known), randomness))
 
     def _views(self, drawn: DrawnTable, known: PublicKnowledge) -> Histograms:
-        return split(drawn.table, known.population.view, self.protection.views())
+        return split(drawn.table, known.population.view, self.protection.views)
 
 
 def _key(rng: Rng) -> SecretKey:

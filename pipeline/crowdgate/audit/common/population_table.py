@@ -26,7 +26,7 @@ def population(plan: Plan, contract: Contract, beside: Sequence[str] | None = No
     Raises ConfigurationError where the contract has other attributes, levels or labels than the policy's, or another
     privacy unit; FileFault where the table can't be read.
     """
-    view = joint(plan.protection.views().values())
+    view = joint(plan.protection.views.values())
     own = _levels(plan, contract, view.levels)
     if beside is not None:
         names = dict.fromkeys((*own, *beside))

@@ -42,7 +42,7 @@ def secrets_of(plan: Plan) -> list[Secret]:
 
     Raises ConfigurationError for a secret that is told at no level, of one value, or where there is none.
     """
-    contract, told = plan.bundle.contract, joint(plan.protection.views().values()).levels
+    contract, told = plan.bundle.contract, joint(plan.protection.views.values()).levels
     stated = [each for each in contract.attributes if each.secret and each.name not in told]
     found = [Secret(each.name, told[each.name], numbers_of(each, told[each.name].name)) for each in contract.attributes
              if each.is_secret and each.name in told]  # fmt: skip
@@ -76,7 +76,7 @@ def _problems(plan: Plan, contract: Contract, untold: list[Attribute], found: li
                 code=Code.CONTRACT,
             )
     if not found and not untold:
-        released = ", ".join(joint(plan.protection.views().values()).levels)
+        released = ", ".join(joint(plan.protection.views.values()).levels)
         expected = f"{{property: secret, value: true}}, or privacyRole: sensitive, at one of {released}"
         yield Problem(at, None, "attributes", "none that is secret is released", expected, code=Code.CONTRACT)
     if len(found) > MOST_SECRETS:
@@ -104,7 +104,7 @@ def numbers_of(attribute: Attribute, level: str) -> Floats | None:
 
 def controls_of(plan: Plan) -> tuple[InferenceControl, ...]:
     """What is played beside the policy's mechanism: its columns as they are first."""
-    columns = tuple(joint(plan.protection.views().values()).levels)
+    columns = tuple(joint(plan.protection.views.values()).levels)
     shown = InferenceControl(columns, (), COLUMNS, "show", "publishes the policy's attributes of every row, exactly")
     every = controls()
     if plan.bundle.contract.unit.person is not None:  # a coin is thrown for every row, and a person may have several

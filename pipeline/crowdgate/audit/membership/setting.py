@@ -59,7 +59,7 @@ def attacked_guarantee(plan: Plan) -> Guarantee:
 def cap_of(plan: Plan) -> tuple[Fraction, Fraction, Fraction] | None:
     """The rate of the sample, and epsilon and delta, for replacing one unit, of what is not computed on it. None where
     nothing is sampled, or a person's rows are one by one."""
-    beta, parts = plan.protection.figures().beta, plan.protection.parts
+    beta, parts = plan.protection.figures.beta, plan.protection.parts
     sampled = [part for part in parts if part.name == "mechanism"] or list(parts[:1] if len(parts) == 1 else ())
     if beta == 1 or plan.bundle.contract.unit.rows > 1 or not sampled:
         return None
@@ -88,7 +88,7 @@ def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
     """What the policy says of an audit, on a population of so many units."""
     wanted, n = spec.membership, spec.units or size // 2
     known = replace_one_guarantee(
-        attacked_guarantee(plan), plan.protection.figures().beta, plan.bundle.contract.unit.rows
+        attacked_guarantee(plan), plan.protection.figures.beta, plan.bundle.contract.unit.rows
     )
     return {
         "n": n, "releases": wanted.releases, "claimed": claimed_shares(spec, n, size),

@@ -37,9 +37,7 @@ def public_knowledge(spec: AuditSpec, population: Population) -> PublicKnowledge
 
 def every_control(plan: Plan) -> tuple[SinglingOutControl, ...]:
     """Those that stand by themselves, and those made of the policy's mechanism."""
-    return *CONTROLS, *faulty_policy_controls(
-        plan.protection, plan.first_release_facts(), plan.protection.figures().beta
-    )
+    return *CONTROLS, *faulty_policy_controls(plan.protection, plan.first_release_facts(), plan.protection.figures.beta)
 
 
 def controls_of(plan: Plan, known: PublicKnowledge) -> list[SinglingOutControl]:
@@ -67,7 +65,7 @@ def setting_of(plan: Plan, spec: AuditSpec, population: Population, confidential
             plan, spec, "population", "the population has no two units", "a public table with units to draw"
         )
     known = public_knowledge(spec, population)
-    beta = plan.protection.figures().beta if OutputType.ROWS in plan.protection.kind.shapes else None
+    beta = plan.protection.figures.beta if OutputType.ROWS in plan.protection.kind.shapes else None
     played = tuple(each.name for each in controls_of(plan, known))
     return SinglingOutSetting(
         **common_fields(plan, population, confidential),

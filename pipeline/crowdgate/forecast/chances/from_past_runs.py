@@ -144,7 +144,7 @@ def _sampling_deviation(plan: Plan, measure: Measure, found: PastMeasurements) -
     """The standard deviation of the coins in the number of released rows."""
     if measure.name != RELEASED_ROWS.name:
         return 0.0
-    rate = float(plan.protection.figures().beta)
+    rate = float(plan.protection.figures.beta)
     return sqrt(max(0.0, mean(map(float, found.ends))) * (1 - rate))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crowdgate.candidate import Candidate, MechanismFigures, OutputType, Static
+from crowdgate.candidate import Candidate, OutputType, Static
 from crowdgate.kind.kind import Allowance, Formats, Histograms, Json, Kind, KindPage, Planning, Sections
 from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, JOINT_PART, MARGINS_PART
 from crowdgate.mechanisms.rows.spec import SafeKAnonymity
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
     from crowdgate.formats.byte_compare import Writer
     from crowdgate.guarantee import Guarantee
-    from crowdgate.histogram import View
     from crowdgate.kind.forecast import Axes, Forecast
     from crowdgate.kind.mechanism_output import MechanismOutput
     from crowdgate.kind.picture import Picture
@@ -39,30 +38,20 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
     shapes = frozenset((OutputType.STATIC, OutputType.INPUT, OutputType.ROWS, OutputType.TABLE, OutputType.SAMPLE))
     spends = frozenset(("mechanism", CHOICE_PART, JOINT_PART, MARGINS_PART))
 
-    def attributes(self, spec: SafeKAnonymity) -> Sequence[str]:
-        from crowdgate.kinds.rows.plan import attributes
+    def gate_attributes(self, spec: SafeKAnonymity) -> Sequence[str]:
+        from crowdgate.kinds.rows.plan import gate_attributes
 
-        return attributes(spec)
+        return gate_attributes(spec)
 
     def other_charges(self, spec: SafeKAnonymity) -> Mapping[str, Fraction]:
         from crowdgate.kinds.rows.plan import other_charges
 
         return other_charges(spec)
 
-    def plan(self, spec: SafeKAnonymity, contract: Contract, allowance: Allowance) -> Planning[SafeK]:
+    def plan(self, spec: SafeKAnonymity, contract: Contract, allowance: Allowance) -> Planning:
         from crowdgate.kinds.rows.plan import plan
 
-        return plan(spec, contract, allowance)
-
-    def figures(self, mechanism: SafeK) -> MechanismFigures:
-        from crowdgate.kinds.rows.plan import figures
-
-        return figures(mechanism)
-
-    def views(self, mechanism: SafeK) -> Mapping[str, View]:
-        from crowdgate.kinds.rows.plan import views
-
-        return views(mechanism)
+        return plan(self, spec, contract, allowance)
 
     def protect(self, mechanism: SafeK, static: Static, counted: Histograms, randomness: Randomness) -> RowsCandidate:
         from crowdgate.kinds.rows.release import protect
@@ -89,15 +78,15 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
 
         return parameters(mechanism)
 
-    def mechanism(self, mechanism: SafeK, candidate: RowsCandidate) -> MechanismFields:
-        from crowdgate.kinds.rows.release import mechanism as stated
+    def mechanism_fields(self, mechanism: SafeK, candidate: RowsCandidate) -> MechanismFields:
+        from crowdgate.kinds.rows.release import mechanism_fields
 
-        return stated(mechanism, candidate)
+        return mechanism_fields(mechanism, candidate)
 
-    def data(self, published: PublishedRows) -> ManifestFields:
-        from crowdgate.kinds.rows.release import data
+    def data_fields(self, published: PublishedRows) -> ManifestFields:
+        from crowdgate.kinds.rows.release import data_fields
 
-        return data(published)
+        return data_fields(published)
 
     def page(self, manifest: RowsManifest, published: PublishedRows) -> KindPage:
         from crowdgate.kinds.rows.page import page

@@ -10,7 +10,7 @@ from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import MechanismFigures
 from crowdgate.errors import Finding
 from crowdgate.guarantee import Guarantee, Part
-from crowdgate.kind.kind import Allowance, PlannedMechanism, Planning
+from crowdgate.kind.kind import Allowance, AnyKind, Planning, Protection
 from crowdgate.manifest import guarantee_sentences
 from crowdgate.mechanisms.rows.charge_names import MARGINS_PART, WEIGHT
 from crowdgate.mechanisms.rows.choice import choice_parts
@@ -18,35 +18,38 @@ from crowdgate.mechanisms.rows.safe_k import SafeK, plan_safe_k
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
-    from crowdgate.histogram import View
     from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 
 VIEW = "release"
 
 
-def attributes(spec: SafeKAnonymity) -> Sequence[str]:
-    """What is published: the class key."""
+def gate_attributes(spec: SafeKAnonymity) -> Sequence[str]:
+    """Released attributes: the class key."""
     return list(spec.attributes)
 
 
 def other_charges(spec: SafeKAnonymity) -> Mapping[str, Fraction]:
-    """The price of choosing levels, and of margins."""
+    """Epsilon of choosing levels, and of margins."""
     chosen = {} if spec.choose is None else {"the choice of levels": spec.choose.epsilon}
     return chosen if spec.margins is None else {**chosen, "the margins": spec.margins.epsilon}
 
 
-def plan(spec: SafeKAnonymity, contract: Contract, allowance: Allowance) -> Planning[SafeK]:
-    """The mechanism of least k, the choice of levels where there is one, and the margins that are bought."""
+def plan(kind: AnyKind, spec: SafeKAnonymity, contract: Contract, allowance: Allowance) -> Planning:
+    """Plan the mechanism of least k, the choice of levels where there is one, and the margins that are bought. The view
+    has the released levels, or the finest candidates."""
     epsilon, delta = (Fraction(0), Fraction(0)) if spec.margins is None else spec.margins.cost(allowance.delta)
     if delta and delta >= allowance.delta:
-        found = f"a delta of {decimal(delta)}, of {decimal(allowance.delta)} in all"
-        return None, [(("margins", "delta"), found, "a part of the policy's delta, such as a tenth", None)]
+        stated = f"a delta of {decimal(delta)}, of {decimal(allowance.delta)} in all"
+        return None, [(("margins", "delta"), stated, "a part of the policy's delta, such as a tenth", None)]
     bought = None if spec.margins is None else Part(MARGINS_PART, epsilon, delta)
     parts = choice_parts(spec.choose, allowance.epsilon - epsilon, allowance.delta - delta)
     mechanism, findings = plan_safe_k(spec, contract, parts[0], bought)
-    spent = (*parts[1:], *(() if bought is None else (bought,)))
-    planned = None if mechanism is None else PlannedMechanism(mechanism, (mechanism.part, *spent))
-    return planned, [*_name_findings(spec), *findings]
+    found = [*_name_findings(spec), *findings]
+    if mechanism is None or found:
+        return None, found
+    spent = (mechanism.part, *parts[1:], *(() if bought is None else (bought,)))
+    figures = MechanismFigures(mechanism.k, mechanism.levels, mechanism.beta)
+    return Protection(kind, mechanism, spent, figures, {VIEW: mechanism.view}), ()
 
 
 def _name_findings(spec: SafeKAnonymity) -> Iterator[Finding]:
@@ -54,16 +57,6 @@ def _name_findings(spec: SafeKAnonymity) -> Iterator[Finding]:
     if spec.margins is not None and WEIGHT in spec.attributes:
         found = f"{WEIGHT!r} is the column of weights that rows with margins have"
         yield ("attributes", WEIGHT), found, "attributes of other names, or no margins", None
-
-
-def figures(safe: SafeK) -> MechanismFigures:
-    """No class below k is published, of a sample."""
-    return MechanismFigures(safe.k, safe.levels, safe.beta)
-
-
-def views(safe: SafeK) -> Mapping[str, View]:
-    """The table at the released levels, or at the finest candidates."""
-    return {VIEW: safe.view}
 
 
 def guarantee_text(safe: SafeK, guarantee: Guarantee) -> list[str]:

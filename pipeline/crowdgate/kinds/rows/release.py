@@ -55,7 +55,7 @@ def parameters(safe: SafeK) -> dict[str, Any]:
     return stated
 
 
-def mechanism(safe: SafeK, candidate: RowsCandidate) -> RowsMechanism:
+def mechanism_fields(safe: SafeK, candidate: RowsCandidate) -> RowsMechanism:
     """What the manifest says of the mechanism, with the released levels."""
     return _mechanism(safe, candidate.static.levels)
 
@@ -96,7 +96,7 @@ def publish(safe: SafeK, candidate: RowsCandidate, contract: Contract) -> Publis
     return PublishedRows(project(candidate.rows, told), columns, tuple(map(static.ordered, told)), weighting)
 
 
-def data(held: PublishedRows) -> RowsData:
+def data_fields(held: PublishedRows) -> RowsData:
     """What the manifest says of the files: columns, rows, classes."""
     columns = tuple(
         RowsColumnFields(name=each.column, level=each.level, values=len(each.labels), ordered=ordered)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crowdgate.candidate import Candidate, MechanismFigures, OutputType, Static
+from crowdgate.candidate import Candidate, OutputType, Static
 from crowdgate.kind.kind import Allowance, Formats, Histograms, Json, Kind, KindPage, Planning, Sections
 from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from fractions import Fraction
     from pathlib import Path
 
     from crowdgate.contracts.contract import Contract
     from crowdgate.formats.byte_compare import Writer
-    from crowdgate.guarantee import Guarantee
-    from crowdgate.histogram import View
     from crowdgate.kind.forecast import Axes, Forecast
     from crowdgate.kind.mechanism_output import MechanismOutput
     from crowdgate.kind.picture import Picture
@@ -40,32 +37,11 @@ class SyntheticKind(
     spec = DpSyntheticSpec
     shapes = frozenset((OutputType.STATIC, OutputType.INPUT, OutputType.PAIRS))
     spends = frozenset(("mechanism",))
-    refits = True
 
-    def attributes(self, spec: DpSyntheticSpec) -> Sequence[str]:
-        from crowdgate.kinds.synthetic.plan import attributes
-
-        return attributes(spec)
-
-    def other_charges(self, spec: DpSyntheticSpec) -> Mapping[str, Fraction]:
-        from crowdgate.kinds.synthetic.plan import other_charges
-
-        return other_charges(spec)
-
-    def plan(self, spec: DpSyntheticSpec, contract: Contract, allowance: Allowance) -> Planning[SyntheticPlan]:
+    def plan(self, spec: DpSyntheticSpec, contract: Contract, allowance: Allowance) -> Planning:
         from crowdgate.kinds.synthetic.plan import plan
 
-        return plan(spec, contract, allowance)
-
-    def figures(self, mechanism: SyntheticPlan) -> MechanismFigures:
-        from crowdgate.kinds.synthetic.plan import figures
-
-        return figures(mechanism)
-
-    def views(self, mechanism: SyntheticPlan) -> Mapping[str, View]:
-        from crowdgate.kinds.synthetic.plan import views
-
-        return views(mechanism)
+        return plan(self, spec, contract, allowance)
 
     def protect(
         self, mechanism: SyntheticPlan, static: Static, counted: Histograms, randomness: Randomness
@@ -100,15 +76,15 @@ class SyntheticKind(
 
         return parameters(mechanism)
 
-    def mechanism(self, mechanism: SyntheticPlan, candidate: SyntheticCandidate) -> MechanismFields:
+    def mechanism_fields(self, mechanism: SyntheticPlan, candidate: SyntheticCandidate) -> MechanismFields:
         from crowdgate.kinds.synthetic.release import mechanism_fields
 
         return mechanism_fields(mechanism, candidate)
 
-    def data(self, published: PublishedSynthetic) -> ManifestFields:
-        from crowdgate.kinds.synthetic.release import data
+    def data_fields(self, published: PublishedSynthetic) -> ManifestFields:
+        from crowdgate.kinds.synthetic.release import data_fields
 
-        return data(published)
+        return data_fields(published)
 
     def page(self, manifest: SyntheticManifest, published: PublishedSynthetic) -> KindPage:
         from crowdgate.kinds.synthetic.page import page
@@ -129,11 +105,6 @@ class SyntheticKind(
         from crowdgate.kinds.synthetic.release import private
 
         return private(mechanism, candidate, counted)
-
-    def guarantee_text(self, mechanism: SyntheticPlan, guarantee: Guarantee) -> list[str]:
-        from crowdgate.kinds.synthetic.plan import guarantee_text
-
-        return guarantee_text(mechanism, guarantee)
 
     def notes(self, mechanism: SyntheticPlan) -> list[str]:
         from crowdgate.kinds.synthetic.plan import notes

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import MechanismFigures
-from crowdgate.guarantee import Guarantee, Part
-from crowdgate.kind.kind import Allowance, PlannedMechanism, Planning
-from crowdgate.manifest import guarantee_sentences
+from crowdgate.guarantee import Part
+from crowdgate.kind.kind import Allowance, AnyKind, Planning, Protection
 from crowdgate.mechanisms.synthetic.plan import DpSynthetic, plan_synthetic
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
     from crowdgate.errors import Finding
-    from crowdgate.histogram import View
     from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 
 VIEW = "release"
@@ -31,43 +28,22 @@ class SyntheticPlan:
     spec: DpSyntheticSpec
 
 
-def plan(spec: DpSyntheticSpec, contract: Contract, allowance: Allowance) -> Planning[SyntheticPlan]:
-    """The mechanism, whose one part is all that is left."""
+def plan(kind: AnyKind, spec: DpSyntheticSpec, contract: Contract, allowance: Allowance) -> Planning:
+    """Plan the mechanism, whose one part is the whole allowance. One view has all attributes at their released levels;
+    no rows of people are published."""
     part = Part("mechanism", allowance.epsilon, allowance.delta)
     mechanism, findings = plan_synthetic(spec, contract, part)
     found: list[Finding] = [*_name_findings(spec), *findings]
-    return (None if mechanism is None else PlannedMechanism(SyntheticPlan(mechanism, spec), (mechanism.part,))), found
+    if mechanism is None or found:
+        return None, found
+    figures, planned = MechanismFigures(1, {}, mechanism.beta), SyntheticPlan(mechanism, spec)
+    return Protection(kind, planned, (mechanism.part,), figures, {VIEW: mechanism.view}), ()
 
 
 def _name_findings(spec: DpSyntheticSpec) -> Iterator[Finding]:
     """No column of a file is nameless."""
     if "" in spec.attributes:
         yield ("attributes",), "an attribute without a name", "attributes of other names", None
-
-
-def attributes(_: DpSyntheticSpec) -> Sequence[str]:
-    """No gate names an attribute."""
-    return ()
-
-
-def other_charges(_: DpSyntheticSpec) -> Mapping[str, Fraction]:
-    """The mechanism takes all of epsilon."""
-    return {}
-
-
-def figures(planned: SyntheticPlan) -> MechanismFigures:
-    """No rows of anybody are published."""
-    return MechanismFigures(1, {}, planned.mechanism.beta)
-
-
-def views(planned: SyntheticPlan) -> Mapping[str, View]:
-    """All attributes together, at their released levels."""
-    return {VIEW: planned.mechanism.view}
-
-
-def guarantee_text(_: SyntheticPlan, guarantee: Guarantee) -> list[str]:
-    """The guarantee in words, and its form for users who take the number of people as known: all parts twice."""
-    return guarantee_sentences(guarantee, None)
 
 
 def notes(planned: SyntheticPlan) -> list[str]:

@@ -148,7 +148,7 @@ def histogram(finest: Mapping[str, Level], drawn: SynthesisResult) -> Histogram:
     return by_class(tuple(finest), tuple(map(len, finest.values())), drawn.rows)
 
 
-def data(held: PublishedSynthetic) -> SyntheticData:
+def data_fields(held: PublishedSynthetic) -> SyntheticData:
     """What the manifest says of the files."""
     columns = tuple(
         SyntheticColumnFields(name=each.column, level=each.level, values=len(each.labels), ordered=ordered)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crowdgate.candidate import Candidate, MechanismFigures, OutputType, Static
+from crowdgate.candidate import Candidate, OutputType, Static
 from crowdgate.kind.kind import Allowance, Formats, Histograms, Json, Kind, KindPage, Planning, Sections
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from fractions import Fraction
     from pathlib import Path
 
     from crowdgate.contracts.contract import Contract
     from crowdgate.formats.byte_compare import Writer
-    from crowdgate.guarantee import Guarantee
-    from crowdgate.histogram import View
     from crowdgate.kind.forecast import Axes, Forecast
     from crowdgate.kind.mechanism_output import MechanismOutput
     from crowdgate.kind.picture import Picture
@@ -39,30 +36,10 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
     shapes = frozenset((OutputType.STATIC, OutputType.INPUT, OutputType.CELLS))
     spends = frozenset(("mechanism",))
 
-    def attributes(self, spec: DpTablesSpec) -> Sequence[str]:
-        from crowdgate.kinds.tables.plan import attributes
-
-        return attributes(spec)
-
-    def other_charges(self, spec: DpTablesSpec) -> Mapping[str, Fraction]:
-        from crowdgate.kinds.tables.plan import other_charges
-
-        return other_charges(spec)
-
-    def plan(self, spec: DpTablesSpec, contract: Contract, allowance: Allowance) -> Planning[TablesPlan]:
+    def plan(self, spec: DpTablesSpec, contract: Contract, allowance: Allowance) -> Planning:
         from crowdgate.kinds.tables.plan import plan
 
-        return plan(spec, contract, allowance)
-
-    def figures(self, mechanism: TablesPlan) -> MechanismFigures:
-        from crowdgate.kinds.tables.plan import figures
-
-        return figures(mechanism)
-
-    def views(self, mechanism: TablesPlan) -> Mapping[str, View]:
-        from crowdgate.kinds.tables.plan import views
-
-        return views(mechanism)
+        return plan(self, spec, contract, allowance)
 
     def protect(
         self, mechanism: TablesPlan, static: Static, counted: Histograms, randomness: Randomness
@@ -91,15 +68,15 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
 
         return parameters(mechanism)
 
-    def mechanism(self, mechanism: TablesPlan, candidate: AnsweredTables) -> MechanismFields:
+    def mechanism_fields(self, mechanism: TablesPlan, candidate: AnsweredTables) -> MechanismFields:
         from crowdgate.kinds.tables.release import mechanism_fields
 
         return mechanism_fields(mechanism, candidate)
 
-    def data(self, published: PublishedTables) -> ManifestFields:
-        from crowdgate.kinds.tables.release import data
+    def data_fields(self, published: PublishedTables) -> ManifestFields:
+        from crowdgate.kinds.tables.release import data_fields
 
-        return data(published)
+        return data_fields(published)
 
     def page(self, manifest: TablesManifest, published: PublishedTables) -> KindPage:
         from crowdgate.kinds.tables.page import page
@@ -120,11 +97,6 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
         from crowdgate.kinds.tables.release import private
 
         return private(mechanism, candidate, counted)
-
-    def guarantee_text(self, mechanism: TablesPlan, guarantee: Guarantee) -> list[str]:
-        from crowdgate.kinds.tables.plan import guarantee_text
-
-        return guarantee_text(mechanism, guarantee)
 
     def notes(self, mechanism: TablesPlan) -> list[str]:
         from crowdgate.kinds.tables.plan import notes

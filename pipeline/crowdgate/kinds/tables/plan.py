@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import MechanismFigures
-from crowdgate.guarantee import Guarantee, Part
-from crowdgate.kind.kind import Allowance, PlannedMechanism, Planning
-from crowdgate.manifest import guarantee_sentences
+from crowdgate.guarantee import Part
+from crowdgate.kind.kind import Allowance, AnyKind, Planning, Protection
 from crowdgate.mechanisms.tables.columns import RESERVED
 from crowdgate.mechanisms.tables.spec import DpTablesSpec, column_names
 from crowdgate.mechanisms.tables.workload_lines import plan_tables
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from crowdgate.accounting.tables_plan import NoiseKind
     from crowdgate.contracts.contract import Contract
     from crowdgate.errors import Finding
-    from crowdgate.histogram import View
     from crowdgate.mechanisms.tables.dp_tables import DpTables
 
 
@@ -32,12 +30,15 @@ class TablesPlan:
     spec: DpTablesSpec
 
 
-def plan(spec: DpTablesSpec, contract: Contract, allowance: Allowance) -> Planning[TablesPlan]:
-    """The mechanism, whose one part is all that is left."""
+def plan(kind: AnyKind, spec: DpTablesSpec, contract: Contract, allowance: Allowance) -> Planning:
+    """Plan the mechanism, whose one part is the whole allowance. Few views serve all tables; no rows are published."""
     part = Part("mechanism", allowance.epsilon, allowance.delta)
     mechanism, findings = plan_tables(spec, contract, part)
-    planned = None if mechanism is None else PlannedMechanism(TablesPlan(mechanism, spec), (mechanism.part,))
-    return planned, [*_name_findings(spec), *findings]
+    found = [*_name_findings(spec), *findings]
+    if mechanism is None or found:
+        return None, found
+    figures, planned = MechanismFigures(1, {}, mechanism.beta), TablesPlan(mechanism, spec)
+    return Protection(kind, planned, (mechanism.part,), figures, mechanism.views), ()
 
 
 def _name_findings(spec: DpTablesSpec) -> Iterator[Finding]:
@@ -45,31 +46,6 @@ def _name_findings(spec: DpTablesSpec) -> Iterator[Finding]:
     for name in column_names(spec):
         if name in RESERVED:
             yield (), f"{name!r} is a column that every table has", "attributes of other names", None
-
-
-def attributes(_: DpTablesSpec) -> Sequence[str]:
-    """No gate names an attribute."""
-    return ()
-
-
-def other_charges(_: DpTablesSpec) -> Mapping[str, Fraction]:
-    """The mechanism takes all of epsilon."""
-    return {}
-
-
-def figures(planned: TablesPlan) -> MechanismFigures:
-    """No rows are published."""
-    return MechanismFigures(1, {}, planned.mechanism.beta)
-
-
-def views(planned: TablesPlan) -> Mapping[str, View]:
-    """Few views behind all tables."""
-    return planned.mechanism.views
-
-
-def guarantee_text(_: TablesPlan, guarantee: Guarantee) -> list[str]:
-    """The guarantee in words, and its form for users who take the number of people as known: all parts twice."""
-    return guarantee_sentences(guarantee, None)
 
 
 def notes(planned: TablesPlan) -> list[str]:

@@ -95,7 +95,7 @@ def mechanism(planned: TablesPlan) -> TablesMechanism:
     return TablesMechanism.model_validate(stated)
 
 
-def data(held: PublishedTables) -> TablesData:
+def data_fields(held: PublishedTables) -> TablesData:
     """What the manifest says of the files: the axes of every table, and which noisy vectors it is made of."""
     columns = tuple(ValuesFields(name=e.column, level=e.level, values=len(e.labels)) for e in held.columns)
     return TablesData(columns=columns, tables=held.said)

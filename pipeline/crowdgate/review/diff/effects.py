@@ -52,7 +52,7 @@ def plan_of_side(stated: PolicyOnDisk) -> Plan | None:
 
 def policy_effect(plan: Plan, home: Path) -> PolicyEffect:
     """What a plan comes to, with the ledger that the working copy `home` names, if it can be read here."""
-    figures, guarantee = plan.protection.figures(), plan.guarantee
+    figures, guarantee = plan.protection.figures, plan.guarantee
     now = _budget_in_force(plan, home)
     cap, spent = now or (budget_of(plan.bundle).cap, ZERO)
     lines = {

@@ -224,7 +224,7 @@ def _hardly_passes(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _large_k(judged: ReviewedPolicy) -> Iterator[Objection]:
-    stated, least = judged.plan.protection.figures().least_class, _least_class(judged.plan)
+    stated, least = judged.plan.protection.figures.least_class, _least_class(judged.plan)
     if least is not None and stated > 2 * least:
         words = f"k {stated} is more than twice {least}, the least that keeps the guarantee: classes of {least} to"
         yield *_policy(judged, "mechanism", "k"), f"{words} {stated - 1} rows are suppressed without need"
@@ -237,8 +237,8 @@ def _least_class(plan: Plan) -> int | None:
         return None
     freed = spec.mechanism.model_copy(update={"k": "least"})
     left = Allowance(spec.privacy.epsilon - charged_epsilon(spec), spec.privacy.delta)
-    protection, _ = kind_of(plan.bundle).protection(freed, plan.bundle.contract, left)
-    return None if protection is None else protection.figures().least_class
+    protection, _ = kind_of(plan.bundle).plan(freed, plan.bundle.contract, left)
+    return None if protection is None else protection.figures.least_class
 
 
 def _short_budget(judged: ReviewedPolicy) -> Iterator[Objection]:

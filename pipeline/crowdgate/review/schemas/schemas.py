@@ -28,7 +28,7 @@ _MODELS: dict[str, Any] = {
     "policy-cases.json": PolicyCases,
     "collection-decision.json": CollectionDecision,
     "questionnaire.json": Questionnaire,
-    "release-manifest.json": Union[tuple(kind.manifest_model for kind in KINDS.values())],  # noqa: UP007
+    "release-manifest.json": Union[tuple(kind.manifest_class() for kind in KINDS.values())],  # noqa: UP007
 }
 
 
