@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from crowdgate.candidate import Cost, Static
 from crowdgate.ledger.ledger import Spend
 from crowdgate.measures import MEASURES
-from crowdgate.planning.budget_left import guarantee_sentences, ledger_status, releases_in
+from crowdgate.planning.budget_left import (
+    LedgerStatus,
+    first_stopped,
+    guarantee_sentences,
+    ledger_of,
+    ledger_status,
+    releases_in,
+)
 from crowdgate.planning.plan import plan_policy
 from crowdgate.policy.policy import GateRule
 from crowdgate.review.check import check
@@ -26,6 +33,11 @@ def clinic(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
     monkeypatch.chdir(workshop.root)
     workshop.edit(workshop.policy, "pso_bound, at_most: 1}", "pso_bound, at_most: 1, severity: advise}")
     return workshop
+
+
+def _status(clinic: Workshop) -> LedgerStatus:
+    plan = plan_policy(clinic.policy)
+    return ledger_status(plan, ledger_of(plan))
 
 
 def release(clinic: Workshop, slot: str) -> int:
@@ -44,7 +56,7 @@ def test_each_release_leaves_one_less_and_check_refuses_what_the_ledger_would(
     clinic: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for done in range(3):
-        left = ledger_status(plan_policy(clinic.policy)).left
+        left = _status(clinic).left
         assert (left.read, left.releases, left.passing, left.stops) == (True, 3 - done, 3 - done, None)
         assert crowdgate("check", clinic.policy) == 0
         assert f"which suffices for {3 - done} more such releases" in capsys.readouterr().out
@@ -66,7 +78,7 @@ def test_a_gate_that_stops_before_the_budget_does_is_foretold(
     clinic.edit(clinic.budget, "delta: 0.03", "delta: 3e-6")
     clinic.edit(clinic.policy, "delta: 0.01", "delta: 1e-6")
     clinic.edit(clinic.policy, "pso_bound, at_most: 1, severity: advise}", f"pso_bound, at_most: {bound(limit)}}}")
-    left = ledger_status(plan_policy(clinic.policy)).left
+    left = _status(clinic).left
     assert left.passing == through
     done = sum(release(clinic, f"2030-01-0{at}") == 0 for at in range(1, 4))
     assert done == through
@@ -75,6 +87,22 @@ def test_a_gate_that_stops_before_the_budget_does_is_foretold(
     (found,) = json.loads(capsys.readouterr().out)["policies"]
     assert (found["left"]["stopped_by"] is None) == (through == 3)
     assert found["left"]["releases_past_gates"] == 0
+
+
+@given(st.integers(1, 60), st.fractions(Fraction(1, 50), 1, max_denominator=50), st.fractions(0, 2, max_denominator=40))
+def test_the_first_release_that_a_gate_stops_is_the_one_that_asking_one_by_one_finds(
+    most: int, once: Fraction, limit: Fraction
+) -> None:
+    asked = list[int]()
+
+    def stops(done: int) -> bool:
+        asked.append(done)
+        return (done + 1) * once > limit
+
+    plain = next((done for done in range(most) if stops(done)), most)
+    asked.clear()
+    assert first_stopped(stops, most) == plain
+    assert len(asked) <= 2 + most.bit_length()
 
 
 def test_what_check_says_of_the_bound_is_what_the_next_release_records(clinic: Workshop) -> None:
@@ -135,7 +163,7 @@ def test_what_no_budget_pays_for_is_judged_all_the_same(clinic: Workshop, epsilo
 def test_without_a_ledger_it_says_so(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     assert release(clinic, "2030-01-01") == 0
     (clinic.root / "crowdgate.toml").unlink()
-    found = ledger_status(plan_policy(clinic.policy))
+    found = _status(clinic)
     assert (found.informed, found.refused, found.left.read, found.left.releases) == (None, None, False, 3)
     capsys.readouterr()
     assert crowdgate("check", clinic.policy) == 0
@@ -146,9 +174,9 @@ def test_the_registered_budget_counts_where_it_is_smaller(clinic: Workshop) -> N
     assert release(clinic, "2030-01-01") == 0
     clinic.edit(clinic.budget, "epsilon: 6, delta: 0.03", "epsilon: 60, delta: 0.3")
     clinic.edit(clinic.policy, "version: 1", "version: 2")
-    assert ledger_status(plan_policy(clinic.policy)).left.releases == 2
+    assert _status(clinic).left.releases == 2
     clinic.edit(clinic.budget, "epsilon: 60", "epsilon: 4")
-    assert ledger_status(plan_policy(clinic.policy)).left.releases == 1
+    assert _status(clinic).left.releases == 1
 
 
 class Spending(Exception):
@@ -201,8 +229,8 @@ def test_a_gate_that_would_have_withheld_the_last_release_is_told(
         "gate released_rows at least 900 (blocks): could fail: probability of passing unknown (1 past"
     )
     assert note.startswith("    note: this gate would have withheld 1 of the last 1 (`crowdgate replay")
-    data = clinic.release_dir("2030-01-01") / "data.csv"
-    data.write_bytes(data.read_bytes() + b"\n")
+    changed = clinic.release_dir("2030-01-01") / "manifest.json"
+    changed.write_bytes(changed.read_bytes() + b"\n")
     assert crowdgate("check", clinic.policy) == 0
     told = capsys.readouterr().out
     assert "not all of the last releases can be read: clinic/1/2030-01-01: " in told

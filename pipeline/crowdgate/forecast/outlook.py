@@ -20,7 +20,7 @@ from crowdgate.forecast.chances.gate_chances import next_release as known_before
 from crowdgate.forecast.singling_out_curve import singling_out
 from crowdgate.kind.forecast import BOUND, Forecast, Listing, ListingColumn, PassProbability, Value, json_value
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
-from crowdgate.planning.budget_left import LedgerStatus, ledger_status, releases_in_budget, today
+from crowdgate.planning.budget_left import LedgerStatus, ledger_of, ledger_status, releases_in_budget, today
 from crowdgate.planning.charges import charges
 from crowdgate.planning.plan import plan_policy
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject, read_prior
@@ -137,8 +137,9 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
     bounds = tuple(pso_bound(plan, count) for count in range(1, min(releases, MOST_BOUNDS) + 1))
     expected = plan.protection.kind.outlook(plan.protection.mechanism, known.prior)
     day = today()
-    found = ledger_status(plan, day)
-    beforehand = known_beforehand(plan, found, lambda *gate: _by_counts(known, expected, gate))
+    opened = ledger_of(plan)
+    found = ledger_status(plan, opened, day)
+    beforehand = known_beforehand(plan, opened, found, lambda *gate: _by_counts(known, expected, gate))
     foretold = chances(beforehand, found, day)
     return Outlook(plan, known, expected, releases, found, bounds, foretold)
 

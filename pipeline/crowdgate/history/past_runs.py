@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdgate import manifest
@@ -18,7 +19,7 @@ from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.history.recorded_verdicts import parse_verdicts, public_part_of_record, public_verdicts
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
-from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.system.regular_files import plain_file, read_bounded
 
 if TYPE_CHECKING:
@@ -71,11 +72,10 @@ def settings(plan: Plan) -> dict[str, Any]:
     }
 
 
-def past_runs(plan: Plan) -> tuple[PastRun, ...] | None:
+def past_runs(plan: Plan, opened: OpenedLedger) -> tuple[PastRun, ...] | None:
     """The last runs of the policy's name that read data, oldest first; None where its ledger can't be read here."""
     try:
-        ledger = ledger_at(plan.bundle.root, None, plan.bundle.budget.spec.ledger)
-        name = plan.bundle.policy.metadata.name
+        ledger, name = opened.ledger(), plan.bundle.policy.metadata.name
         own = [each for each in ledger.entries() if each.release_id.partition("/")[0] == name]
         read = [each for each in own if each.state is not State.VOID and not each.lease]
         return tuple(_past_run(plan, ledger, each) for each in read[-MOST_RUNS:])
@@ -88,18 +88,21 @@ def _past_run(plan: Plan, ledger: Ledger, entry: Entry) -> PastRun:
     if entry.state is State.RESERVED:
         return PastRun(entry.release_id, crashed=True, same_files=same)
     try:
-        told = (
-            public_part_of_record(ledger, entry) if entry.state is State.WITHHELD else _published_verdicts(plan, entry)
-        )
-        return PastRun(entry.release_id, False, same, parse_verdicts(told["verdicts"]), told["settings"])
+        recorded = public_record(plan.bundle.root, ledger, entry)
+        return PastRun(entry.release_id, False, same, parse_verdicts(recorded["verdicts"]), recorded["settings"])
     except VerificationFailed:
         return PastRun(entry.release_id, False, same)
 
 
-def _published_verdicts(plan: Plan, entry: Entry) -> dict[str, Any]:
-    """What a manifest says, if it is the one that the ledger committed to. Raises VerificationFailed."""
+def public_record(root: Path, ledger: Ledger, entry: Entry) -> dict[str, Any]:
+    """The public `verdicts` and `settings` that a run of a working copy recorded when it ended: a withheld one in its
+    private record, a published one in its manifest, both as the ledger committed to them. Raises VerificationFailed."""
+    return public_part_of_record(ledger, entry) if entry.state is State.WITHHELD else _of_manifest(root, entry)
+
+
+def _of_manifest(root: Path, entry: Entry) -> dict[str, Any]:
     try:
-        with plain_file(plan.bundle.root / (entry.destination or "") / manifest.NAME) as file:
+        with plain_file(root / (entry.destination or "") / manifest.NAME) as file:
             sealed = read_bounded(file, LARGEST_MANIFEST)
         if hashlib.sha256(sealed).hexdigest() != entry.manifest_digest:
             raise VerificationFailed("its manifest is not the one that the ledger committed to")

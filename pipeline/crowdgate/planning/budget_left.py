@@ -3,7 +3,8 @@ would be refused, and how many more such releases there can be, by the budget an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -15,7 +16,7 @@ from crowdgate.gate import Verdict, verdict
 from crowdgate.ledger.values import ZERO, Budget, Spend, State
 from crowdgate.manifest import INFORMED
 from crowdgate.planning.budget_values import budget_of
-from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.policy.policy import version_of
 
 if TYPE_CHECKING:
@@ -107,13 +108,17 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def ledger_status(plan: Plan, day: str | None = None) -> LedgerStatus:
+def ledger_of(plan: Plan) -> OpenedLedger:
+    """The ledger of a policy's budget, which is not opened yet."""
+    return OpenedLedger(plan.bundle.root, plan.bundle.budget.spec.ledger)
+
+
+def ledger_status(plan: Plan, opened: OpenedLedger, day: str | None = None) -> LedgerStatus:
     """How a policy stands with the ledger of its budget, on a day (YYYY-MM-DD, by default today), up to which waivers
     must hold."""
     day = today() if day is None else day
-    bundle = plan.bundle
     try:
-        ledger = ledger_at(bundle.root, None, bundle.budget.spec.ledger)
+        ledger = opened.ledger()
     except CrowdgateError:
         return LedgerStatus(None, None, _left_of_unspent(plan, day, UNREAD))
     try:
@@ -186,15 +191,27 @@ def releases_in(amount: Spend, once: Spend) -> int:
 
 def _passing(plan: Plan, budget: Budget, spent: Spend, once: Spend, most: int, day: str) -> tuple[int, Verdict | None]:
     """How many releases, one after the other, no gate withholds that blocks and reads no data; and what stops the
-    next."""
+    next.
+
+    Measures that accumulate never fall as more is spent: after the first release, of which all gates are asked, only
+    limits from above can stop a later one, and then all that follow. So the first that is stopped is found by halving.
+    """
     static = plan.static(budget.people, (budget.cap.epsilon, budget.cap.delta), (Fraction(0), Fraction(0)))
-    for done in range(most):
-        spent = spent + once
-        now = replace(static, spent=(spent.epsilon, spent.delta))
-        stops = next(_stopping(plan, now, day, every=done == 0), None)
-        if stops is not None:
-            return done, stops
-    return most, None
+
+    def stops(done: int) -> Verdict | None:
+        epsilon, delta = (getattr(spent, name) + (done + 1) * getattr(once, name) for name in ("epsilon", "delta"))
+        return next(_stopping(plan, replace(static, spent=(epsilon, delta)), day, every=done == 0), None)
+
+    done = first_stopped(lambda each: stops(each) is not None, most)
+    return done, stops(done) if done < most else None
+
+
+def first_stopped(stops: Callable[[int], bool], most: int) -> int:
+    """The first of so many releases that is stopped; `most` if none is. Once one is stopped, all that follow are: but
+    the first, of which more is asked."""
+    if not most or stops(0):
+        return 0
+    return 1 + bisect_left(range(1, most), True, key=stops)
 
 
 def _stopping(plan: Plan, static: Static, day: str, *, every: bool) -> Iterator[Verdict]:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import Code, ConfigurationError, CrowdgateError, Problem
-from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.policy.decisions import FOLDER, Decision, decisions_about, in_force, read_decisions, readable_decisions
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Attribute, Contract
     from crowdgate.ledger.ledger import Ledger
     from crowdgate.policy.files import Bundle
-    from crowdgate.policy.policy import PrivacyBudget
 
 DECIDED = "collection-decided"
 """Of the population that is the line's subject; the commitment is the SHA-256 of the decision's file."""
@@ -121,11 +120,11 @@ class DecisionCheck:
     why_not: str | None
 
 
-def check_decisions(root: Path, contract: Contract, budget: PrivacyBudget, option: str | None = None) -> DecisionCheck:
+def check_decisions(root: Path, contract: Contract, opened: OpenedLedger) -> DecisionCheck:
     """The decisions about a contract's population against the ledger of its budget, which may be out of reach."""
     try:
-        ledger = ledger_at(root, option, budget.spec.ledger)
-        return DecisionCheck(tuple(_ledger_differences(root, contract, ledger, readable_decisions(root, []))), None)
+        found = _ledger_differences(root, contract, opened.ledger(), readable_decisions(root, []))
+        return DecisionCheck(tuple(found), None)
     except CrowdgateError as error:
         return DecisionCheck((), str(error))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate import ledger as ledgers
-from crowdgate.errors import LedgerRefused, VerificationFailed
+from crowdgate.errors import CrowdgateError, LedgerRefused, VerificationFailed
 from crowdgate.settings import ledger_url, signing_key, trusted_keys
 from crowdgate.signing.keys import public_keys
 
@@ -28,6 +28,26 @@ def ledger_at(root: Path, option: str | None, ledger_id: str | None = None) -> L
     """
     url = ledger_url(root, option, absolute_url)
     return ledgers.open_ledger(url, ledger_id, signer=signing_key(root), trusted=trusted_keys(root))
+
+
+class OpenedLedger:
+    """The ledger `ledger_id` of a working copy, opened when it is first asked for and once: whoever is handed this
+    follows its journal no second time. Raises what `ledger_at` raises each time that it can't be opened."""
+
+    def __init__(self, root: Path, ledger_id: str, option: str | None = None) -> None:
+        self._place = (root, option, ledger_id)
+        self._opened: Ledger | CrowdgateError | None = None
+
+    def ledger(self) -> Ledger:
+        """The ledger itself. Raises ConfigurationError, LedgerRefused, EnvironmentFault."""
+        if self._opened is None:
+            try:
+                self._opened = ledger_at(*self._place)
+            except CrowdgateError as error:
+                self._opened = error
+        if isinstance(self._opened, CrowdgateError):
+            raise self._opened
+        return self._opened
 
 
 def ledger_for_reading(root: Path, option: str | None) -> Ledger:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
-from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.policy.policy import version_of
 from crowdgate.system.regular_files import read_plain
 
@@ -21,10 +21,10 @@ Used = tuple[str, str]
 """The id of a release, and the digest of its policy."""
 
 
-def release_with_other_files(plan: Plan) -> str | None:
+def release_with_other_files(plan: Plan, opened: OpenedLedger) -> str | None:
     """A release of this version of a policy that was charged, or is published, with other files than there are now."""
     own = version_of(plan.bundle.policy)
-    used = _charged_releases(plan)
+    used = _charged_releases(opened)
     found = _published_releases(plan) if used is None else iter(used)
     return next((name for name, digest in found if _version(name) == own and digest != plan.bundle.digest), None)
 
@@ -33,10 +33,10 @@ def _version(release_id: str) -> str:
     return release_id.rpartition("/")[0]
 
 
-def _charged_releases(plan: Plan) -> list[Used] | None:
+def _charged_releases(opened: OpenedLedger) -> list[Used] | None:
     """What the ledger holds; None where it can't be read."""
     try:
-        entries = ledger_at(plan.bundle.root, None, plan.bundle.budget.spec.ledger).entries()
+        entries = opened.ledger().entries()
     except CrowdgateError:
         return None
     return [(each.release_id, each.policy_digest) for each in entries if each.state is not State.VOID]

@@ -25,7 +25,7 @@ from crowdgate.planning.crash_guard import after_reading
 from crowdgate.planning.decisions import check_decisions, require_known_decisions
 from crowdgate.planning.destinations import refuse_taken_destination
 from crowdgate.planning.gate_verdicts import any_withholds, judge_static
-from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.planning.plan import bundle_of, plan_release
 from crowdgate.planning.published_places import destinations_of, refuse_leftovers
 from crowdgate.planning.register_counts import counted_register
@@ -92,14 +92,14 @@ def prepare(request: Request) -> Run | Result:
     bundle = bundle_of(request.policy)
     refuse_dry_run(bundle)
     _refuse_urls(request)
-    others = check_decisions(bundle.root, bundle.contract, bundle.budget, request.ledger).problems
-    plan = plan_release(bundle, others)
+    opened = OpenedLedger(bundle.root, bundle.budget.spec.ledger, request.ledger)
+    plan = plan_release(bundle, check_decisions(bundle.root, bundle.contract, opened).problems)
     for rule in bundle.contract.engine_rules:
         need(EXPECTATIONS, rule.name, str(bundle.contract.files[0]))
     slot = parse_slot(request.slot)
     name = release_id(bundle.policy, slot)
     root = (request.to or bundle.root / bundle.policy.spec.publish.to).resolve()
-    ledger = ledger_at(bundle.root, request.ledger, bundle.budget.spec.ledger)
+    ledger = opened.ledger()
     refuse_taken_destination(bundle, request.to, ledger.path)
     ledger.check(bundle.contract.id, budget_of(bundle), version_of(bundle.policy), bundle.digest)
     roots = [root, *destinations_of(ledger, [bundle.root])]

@@ -16,6 +16,7 @@ from crowdgate.planning.charges import charge_text, hardly_fails_warning, hardly
 from crowdgate.planning.decisions import check_decisions
 from crowdgate.planning.destinations import destination_problems
 from crowdgate.planning.gate_verdicts import any_withholds, decision_time, judge_static
+from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.planning.plan import bundle_of, plan_release
 from crowdgate.review.lint.warnings import PolicyWarning, ReviewedPolicy, policy_warnings
 from crowdgate.system.short_repr import short_repr
@@ -134,10 +135,11 @@ def check(policy: Path, day: str | None = None) -> PolicyCheck:
     ConfigurationError for wrong files."""
     day = today() if day is None else day
     bundle = bundle_of(policy)
-    held = check_decisions(bundle.root, bundle.contract, bundle.budget)
+    opened = OpenedLedger(bundle.root, bundle.budget.spec.ledger)
+    held = check_decisions(bundle.root, bundle.contract, opened)
     plan = plan_release(bundle, [*held.problems, *destination_problems(bundle)])
-    stands = ledger_status(plan, day)
-    beforehand = next_release(plan, stands)
+    stands = ledger_status(plan, opened, day)
+    beforehand = next_release(plan, opened, stands)
     verdicts = judge_static(plan, beforehand.static, day)
     reaches = [beforehand.reach(rule, measure) for rule, measure in plan.gates]
     notes = [
@@ -160,23 +162,23 @@ def check(policy: Path, day: str | None = None) -> PolicyCheck:
         rule.severity == "block" and found is GateReach.CANNOT_PASS and not beforehand.waived(rule, measure, day)
         for (rule, measure), found in zip(plan.gates, reaches, strict=True)
     )
-    told, unreplayed = _history(plan, stands.ended)
+    told, unreplayed = _history(plan, opened, stands.ended)
     notes = [replace(note, history=told.get(note.gate)) for note in notes]
     allowed = not any_withholds(verdicts) and not hopeless and stands.refused is None
     said = (allowed, stands.informed, held.why_not, stands.refused, stands.left, unreplayed)
-    judged = tuple(policy_warnings(ReviewedPolicy(plan, reaches, _release_with_other_files(plan, stands), day)))
+    judged = tuple(policy_warnings(ReviewedPolicy(plan, reaches, _release_with_other_files(plan, opened, stands), day)))
     return PolicyCheck(
         policy, plan, tuple(verdicts), tuple(notes), *said, warnings=judged, chances=chances(beforehand, stands, day)
     )
 
 
-def _release_with_other_files(plan: Plan, found: LedgerStatus) -> str | None:
+def _release_with_other_files(plan: Plan, opened: OpenedLedger, found: LedgerStatus) -> str | None:
     """A release of the policy's version that was made of other files. A ledger that refuses nothing has none."""
     if found.refused is None and found.left.read:
         return None
     from crowdgate.planning.versions import release_with_other_files
 
-    return release_with_other_files(plan)
+    return release_with_other_files(plan, opened)
 
 
 def _expired(rule: GateRule, day: str) -> str | None:
@@ -205,7 +207,7 @@ def _warnings(*found: str | None) -> str | None:
     return "; ".join(each for each in found if each is not None) or None
 
 
-def _history(plan: Plan, ended: Sequence[str]) -> tuple[dict[str, str], str | None]:
+def _history(plan: Plan, opened: OpenedLedger, ended: Sequence[str]) -> tuple[dict[str, str], str | None]:
     """By gate what it would have done to the last releases, where it would not have let all of them through;
     and why not all of them could be read."""
     if not ended:
@@ -213,7 +215,7 @@ def _history(plan: Plan, ended: Sequence[str]) -> tuple[dict[str, str], str | No
     from crowdgate.review.replay.replay import recent
 
     try:
-        found = recent(plan, ended)
+        found = recent(plan, opened.ledger(), ended)
     except CrowdgateError as error:
         return {}, str(error)
     refused = [f"{each.release_id}: {each.refused[0]}" for each in found.past if each.refused]

@@ -14,6 +14,7 @@ from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import EXACT
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.planning.decisions import DecisionCheck, check_decisions
+from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.policy.decisions import in_force, read_decisions
 from crowdgate.policy.files import budget_of_contract, contracts
 from crowdgate.policy.parsing import parse
@@ -106,7 +107,7 @@ def _decision_check(home: Path, contract: Contract) -> DecisionCheck:
         budget = budget_of_contract(contract.files[0], contract)[0]
     except ConfigurationError as error:
         return DecisionCheck((), "; ".join(map(str, error.problems)))
-    return check_decisions(home, contract, budget)
+    return check_decisions(home, contract, OpenedLedger(home, budget.spec.ledger))
 
 
 def _contract_item(

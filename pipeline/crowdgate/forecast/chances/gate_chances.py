@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
     from crowdgate.measures import Measure
     from crowdgate.planning.budget_left import LedgerStatus
+    from crowdgate.planning.open_ledger import OpenedLedger
     from crowdgate.policy.policy import GateRule
     from crowdgate.publish.register import Register
 
@@ -145,11 +146,13 @@ class NextRelease:
         return not unusable and self.outcome(rule, measure) is not Outcome.INCONCLUSIVE
 
 
-def next_release(plan: Plan, standing: LedgerStatus, counts: ByCounts = lambda *_: None) -> NextRelease:
+def next_release(
+    plan: Plan, opened: OpenedLedger, standing: LedgerStatus, counts: ByCounts = lambda *_: None
+) -> NextRelease:
     """What is known of the next release of a policy that stands so with its ledger."""
     register = None if plan.bundle.register is None else _register(plan)
     static = replace(facts_at_next(plan, standing.left), audits=_audits(plan))
-    return NextRelease(plan, static, register, past_runs(plan), counts)
+    return NextRelease(plan, static, register, past_runs(plan, opened), counts)
 
 
 def chances(found: NextRelease, standing: LedgerStatus, day: str) -> Chances:

@@ -17,7 +17,7 @@ from crowdgate.errors import CrowdgateError
 from crowdgate.forecast.chances.gate_chances import chances, next_release, odds_text
 from crowdgate.gate import measure_text
 from crowdgate.ledger.values import ZERO
-from crowdgate.planning.budget_left import ledger_status, today
+from crowdgate.planning.budget_left import ledger_of, ledger_status, today
 from crowdgate.planning.budget_values import budget_of
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.planning.plan import bundle_of, plan_release
@@ -72,8 +72,9 @@ def _chances(plan: Plan, home: Path) -> dict[str, str]:
     """The chances that the next release passes, by the ledger of the working copy: of each gate, and of all."""
     here = replace(plan, bundle=replace(plan.bundle, root=home))
     day = today()
-    stands = ledger_status(here, day)
-    found = chances(next_release(here, stands), stands, day)
+    opened = ledger_of(here)
+    stands = ledger_status(here, opened, day)
+    found = chances(next_release(here, opened, stands), stands, day)
     twice = Counter(measure_text(each.rule) for each in found.gates)
     told = [(f"chance to pass {_number(each.rule, twice)}", each.odds) for each in found.gates]
     told.append(("chance that no gate withholds the next release", found.all))

@@ -16,6 +16,7 @@ from typing import Any
 from crowdgate.attachments import ATTACHMENTS
 from crowdgate.errors import VerificationFailed
 from crowdgate.gate import gate_text
+from crowdgate.history.past_runs import public_record
 from crowdgate.history.recorded_verdicts import parse_verdicts, public_part_of_record
 from crowdgate.kind.plan import Plan
 from crowdgate.kinds import KINDS
@@ -130,15 +131,25 @@ def replay(policy: Path, ledger_url: str | None = None, private: bool = False) -
     return PolicyReplay(name, ledger.id, past, tuple(_tallies(plan, past)))
 
 
-def recent(plan: Plan, ids: Sequence[str]) -> PolicyReplay:
-    """The same of some releases, of which nothing private is looked at.
+def recent(plan: Plan, ledger: Ledger, ids: Sequence[str]) -> PolicyReplay:
+    """The gates of the policy on what some releases recorded of the same measures when they ended: no file of a
+    release but its manifest is read, whose digest the ledger committed to.
 
-    Raises what the ledger raises. A release that does not verify is refused.
+    Raises what the ledger raises. A release whose record can't be read is refused.
     """
-    ledger = ledger_at(plan.bundle.root, None, plan.bundle.budget.spec.ledger)
     found = (ledger.entry(each) for each in ids)
-    past = tuple(_replay_release(plan, ledger, each, private=False) for each in found if each is not None)
+    past = tuple(_judge_recorded(plan, ledger, each) for each in found if each is not None)
     return PolicyReplay(plan.bundle.policy.metadata.name, ledger.id, past, tuple(_tallies(plan, past)))
+
+
+def _judge_recorded(plan: Plan, ledger: Ledger, entry: Entry) -> PastRelease:
+    try:
+        record = parse_verdicts(public_record(plan.bundle.root, ledger, entry)["verdicts"])
+    except VerificationFailed as refused:
+        return PastRelease(entry.release_id, str(entry.state), refused=tuple(str(refused).splitlines()))
+    day = waiver_day(entry.release_id.rpartition("/")[2], ledger.place(entry.release_id))
+    gates = (_replay_gate(gate, None, record, False, day) for gate in plan.gates)
+    return PastRelease(entry.release_id, str(entry.state), tuple(gates))
 
 
 def _replay_release(plan: Plan, ledger: Ledger, entry: Entry, private: bool) -> PastRelease:
