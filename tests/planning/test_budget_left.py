@@ -235,3 +235,20 @@ def test_a_gate_that_would_have_withheld_the_last_release_is_told(
     told = capsys.readouterr().out
     assert "not all of the last releases can be read: clinic/1/2030-01-01: " in told
     assert "this gate would have" not in told
+
+
+def test_check_reads_nothing_of_past_releases_but_their_manifests(
+    clinic: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert release(clinic, "2030-01-01") == 0
+    clinic.edit(clinic.policy, "released_rows, at_least: 0", "released_rows, at_least: 900")
+    clinic.edit(clinic.policy, "version: 1", "version: 2")
+    capsys.readouterr()
+    crowdgate("check", clinic.policy)
+    before = capsys.readouterr().out
+    for file in clinic.release_dir("2030-01-01").iterdir():
+        if file.name != "manifest.json":
+            file.unlink()
+    crowdgate("check", clinic.policy)
+    assert capsys.readouterr().out == before
+    assert "this gate would have withheld 1 of the last 1" in before

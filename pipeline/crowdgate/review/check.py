@@ -212,7 +212,7 @@ def _history(plan: Plan, opened: OpenedLedger, ended: Sequence[str]) -> tuple[di
     and why not all of them could be read."""
     if not ended:
         return {}, None
-    from crowdgate.review.replay.replay import recent
+    from crowdgate.review.replay.recorded import recent
 
     try:
         found = recent(plan, opened.ledger(), ended)

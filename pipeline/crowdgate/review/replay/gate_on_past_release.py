@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import nan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crowdgate.candidate import Candidate, Measurement, Static
 from crowdgate.gate import Outcome, Verdict, WrittenMeasurement, gate_text, is_waived, judge, verdict
@@ -16,7 +16,9 @@ from crowdgate.manifest import GateFields, Manifest
 from crowdgate.measures import Measure, MeasureClass
 from crowdgate.policy.policy import GateRule
 from crowdgate.verification.gates import measurement, static_with_audits
-from crowdgate.verification.steps import Verification
+
+if TYPE_CHECKING:
+    from crowdgate.verification.steps import Verification
 
 UNTOLD = "the release was withheld, and its private record is not at hand"
 UNSEEN = "it reads confidential figures, which --private looks at"

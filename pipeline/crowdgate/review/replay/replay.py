@@ -9,14 +9,10 @@ informed by confidential data.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from crowdgate.attachments import ATTACHMENTS
 from crowdgate.errors import VerificationFailed
-from crowdgate.gate import gate_text
-from crowdgate.history.past_runs import public_record
 from crowdgate.history.recorded_verdicts import parse_verdicts, public_part_of_record
 from crowdgate.kind.plan import Plan
 from crowdgate.kinds import KINDS
@@ -36,85 +32,8 @@ from crowdgate.review.replay.gate_on_past_release import (
     gate_on_published,
     gate_on_recorded,
 )
+from crowdgate.review.replay.past_releases import CRASHED, PastRelease, PolicyReplay, tallies
 from crowdgate.verification.steps import Verification
-
-CRASHED = "crashed"
-"""Of a run that read data and has not ended, all that is told: it may run still."""
-
-
-@dataclass(frozen=True)
-class PastRelease:
-    """A past release: its id, how it ended, and what each gate of today says of it; or why it was refused. `opened`:
-    its private record was opened, which the ledger holds."""
-
-    release_id: str
-    ended: str
-    gates: tuple[ReplayedGate, ...] = ()
-    refused: tuple[str, ...] = ()
-    opened: bool = False
-
-    @property
-    def now(self) -> str:
-        """What would become of it under the policy as it stands."""
-        blocking = [each.withholds for each in self.gates if each.rule.severity == "block"]
-        if True in blocking:
-            return "withheld"
-        return "published" if blocking and None not in blocking else "not known"
-
-    def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
-        stated = {"release_id": self.release_id, "ended": self.ended, "now": self.now, "opened": self.opened}
-        return {**stated, "gates": [each.to_json() for each in self.gates], "refused": list(self.refused)}
-
-
-@dataclass(frozen=True)
-class GateTally:
-    """How many of the past releases, of which that can be told, a gate would have withheld or advised against."""
-
-    rule: GateRule
-    against: int
-    judged: int
-    unknown: int
-
-    @property
-    def words(self) -> str:
-        """The tally in a sentence."""
-        return f"{gate_text(self.rule)}: {self.short_text}"
-
-    @property
-    def short_text(self) -> str:
-        """The same without the gate's words."""
-        verb = "withheld" if self.rule.severity == "block" else "advised against"
-        rest = f"; of {self.unknown} it can't be told" if self.unknown else ""
-        if not self.judged:
-            return "of no past release it can be told what this gate would have done"
-        return f"this gate would have {verb} {self.against} of the last {self.judged}{rest}"
-
-    def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
-        stated = {"gate": gate_text(self.rule), "severity": self.rule.severity}
-        return {**stated, "against": self.against, "of_the_last": self.judged, "not_known": self.unknown}
-
-
-@dataclass(frozen=True)
-class PolicyReplay:
-    """All past releases of a policy's name, oldest first, and the tally of each gate."""
-
-    policy: str
-    ledger: str
-    past: tuple[PastRelease, ...]
-    tallies: tuple[GateTally, ...]
-
-    @property
-    def all_readable(self) -> bool:
-        """Whether all that was published could be read."""
-        return not any(each.refused for each in self.past)
-
-    def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
-        stated = {"outcome": "replayed", "policy": self.policy, "ledger": self.ledger}
-        gates = [each.to_json() for each in self.tallies]
-        return {**stated, "releases": [each.to_json() for each in self.past], "gates": gates}
 
 
 def replay(policy: Path, ledger_url: str | None = None, private: bool = False) -> PolicyReplay:
@@ -128,28 +47,7 @@ def replay(policy: Path, ledger_url: str | None = None, private: bool = False) -
     name = plan.bundle.policy.metadata.name
     own = [each for each in ledger.entries() if each.release_id.partition("/")[0] == name]
     past = tuple(_replay_release(plan, ledger, each, private) for each in own if each.state is not State.VOID)
-    return PolicyReplay(name, ledger.id, past, tuple(_tallies(plan, past)))
-
-
-def recent(plan: Plan, ledger: Ledger, ids: Sequence[str]) -> PolicyReplay:
-    """The gates of the policy on what some releases recorded of the same measures when they ended: no file of a
-    release but its manifest is read, whose digest the ledger committed to.
-
-    Raises what the ledger raises. A release whose record can't be read is refused.
-    """
-    found = (ledger.entry(each) for each in ids)
-    past = tuple(_judge_recorded(plan, ledger, each) for each in found if each is not None)
-    return PolicyReplay(plan.bundle.policy.metadata.name, ledger.id, past, tuple(_tallies(plan, past)))
-
-
-def _judge_recorded(plan: Plan, ledger: Ledger, entry: Entry) -> PastRelease:
-    try:
-        record = parse_verdicts(public_record(plan.bundle.root, ledger, entry)["verdicts"])
-    except VerificationFailed as refused:
-        return PastRelease(entry.release_id, str(entry.state), refused=tuple(str(refused).splitlines()))
-    day = waiver_day(entry.release_id.rpartition("/")[2], ledger.place(entry.release_id))
-    gates = (_replay_gate(gate, None, record, False, day) for gate in plan.gates)
-    return PastRelease(entry.release_id, str(entry.state), tuple(gates))
+    return PolicyReplay(name, ledger.id, past, tuple(tallies(plan, past)))
 
 
 def _replay_release(plan: Plan, ledger: Ledger, entry: Entry, private: bool) -> PastRelease:
@@ -208,12 +106,3 @@ def _private_verdicts(ledger: Ledger, entry: Entry, there: bool) -> tuple[GateFi
     if not found.committed:
         raise VerificationFailed("its private record is not one that the ledger committed to")
     return parse_verdicts(found.sections.get("verdicts", ()))
-
-
-def _tallies(plan: Plan, past: Sequence[PastRelease]) -> list[GateTally]:
-    made = []
-    for at, (rule, _) in enumerate(plan.gates):
-        said = [each.gates[at].withholds for each in past if each.gates]
-        known = [each for each in said if each is not None]
-        made.append(GateTally(rule, sum(known), len(known), len(past) - len(known)))
-    return made

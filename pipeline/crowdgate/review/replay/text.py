@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from crowdgate.gate import gate_text
 from crowdgate.review.replay.gate_on_past_release import ReplayedGate
-from crowdgate.review.replay.replay import CRASHED, PastRelease, PolicyReplay
+from crowdgate.review.replay.past_releases import CRASHED, PastRelease, PolicyReplay
 
 LOOKED = (
     "Private records were opened, which the ledger holds: policies of this population that are first used from now on "

@@ -1,0 +1,102 @@
+"""Past releases, and what the gates of a policy say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.gate import gate_text
+from crowdgate.policy.policy import GateRule
+from crowdgate.review.replay.gate_on_past_release import ReplayedGate
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
+
+
+CRASHED = "crashed"
+"""Of a run that read data and has not ended, all that is told: it may run still."""
+
+
+@dataclass(frozen=True)
+class PastRelease:
+    """A past release: its id, how it ended, and what each gate of today says of it; or why it was refused. `opened`:
+    its private record was opened, which the ledger holds."""
+
+    release_id: str
+    ended: str
+    gates: tuple[ReplayedGate, ...] = ()
+    refused: tuple[str, ...] = ()
+    opened: bool = False
+
+    @property
+    def now(self) -> str:
+        """What would become of it under the policy as it stands."""
+        blocking = [each.withholds for each in self.gates if each.rule.severity == "block"]
+        if True in blocking:
+            return "withheld"
+        return "published" if blocking and None not in blocking else "not known"
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        stated = {"release_id": self.release_id, "ended": self.ended, "now": self.now, "opened": self.opened}
+        return {**stated, "gates": [each.to_json() for each in self.gates], "refused": list(self.refused)}
+
+
+@dataclass(frozen=True)
+class GateTally:
+    """How many of the past releases, of which that can be told, a gate would have withheld or advised against."""
+
+    rule: GateRule
+    against: int
+    judged: int
+    unknown: int
+
+    @property
+    def words(self) -> str:
+        """The tally in a sentence."""
+        return f"{gate_text(self.rule)}: {self.short_text}"
+
+    @property
+    def short_text(self) -> str:
+        """The same without the gate's words."""
+        verb = "withheld" if self.rule.severity == "block" else "advised against"
+        rest = f"; of {self.unknown} it can't be told" if self.unknown else ""
+        if not self.judged:
+            return "of no past release it can be told what this gate would have done"
+        return f"this gate would have {verb} {self.against} of the last {self.judged}{rest}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        stated = {"gate": gate_text(self.rule), "severity": self.rule.severity}
+        return {**stated, "against": self.against, "of_the_last": self.judged, "not_known": self.unknown}
+
+
+@dataclass(frozen=True)
+class PolicyReplay:
+    """All past releases of a policy's name, oldest first, and the tally of each gate."""
+
+    policy: str
+    ledger: str
+    past: tuple[PastRelease, ...]
+    tallies: tuple[GateTally, ...]
+
+    @property
+    def all_readable(self) -> bool:
+        """Whether all that was published could be read."""
+        return not any(each.refused for each in self.past)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        stated = {"outcome": "replayed", "policy": self.policy, "ledger": self.ledger}
+        gates = [each.to_json() for each in self.tallies]
+        return {**stated, "releases": [each.to_json() for each in self.past], "gates": gates}
+
+
+def tallies(plan: Plan, past: Sequence[PastRelease]) -> list[GateTally]:
+    made = []
+    for at, (rule, _) in enumerate(plan.gates):
+        said = [each.gates[at].withholds for each in past if each.gates]
+        known = [each for each in said if each is not None]
+        made.append(GateTally(rule, sum(known), len(known), len(past) - len(known)))
+    return made

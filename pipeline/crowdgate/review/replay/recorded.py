@@ -1,0 +1,40 @@
+"""Judge the gates of a policy on the figures that its last releases recorded of the same measures when they ended: no
+file of a release but its manifest is read, whose digest the ledger committed to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from crowdgate.errors import VerificationFailed
+from crowdgate.history.past_runs import public_record
+from crowdgate.history.recorded_verdicts import parse_verdicts
+from crowdgate.measures import MeasureClass
+from crowdgate.releases.slot_day import waiver_day
+from crowdgate.review.replay.gate_on_past_release import confidential_gate, gate_on_recorded
+from crowdgate.review.replay.past_releases import PastRelease, PolicyReplay, tallies
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
+    from crowdgate.ledger.ledger import Entry, Ledger
+
+
+def recent(plan: Plan, ledger: Ledger, ids: Sequence[str]) -> PolicyReplay:
+    """The gates of the policy on these past releases. Raises what the ledger raises; a release whose record can't be
+    read is refused."""
+    found = (ledger.entry(each) for each in ids)
+    past = tuple(_judge_recorded(plan, ledger, each) for each in found if each is not None)
+    return PolicyReplay(plan.bundle.policy.metadata.name, ledger.id, past, tuple(tallies(plan, past)))
+
+
+def _judge_recorded(plan: Plan, ledger: Ledger, entry: Entry) -> PastRelease:
+    try:
+        record = parse_verdicts(public_record(plan.bundle.root, ledger, entry)["verdicts"])
+    except VerificationFailed as refused:
+        return PastRelease(entry.release_id, str(entry.state), refused=tuple(str(refused).splitlines()))
+    day = waiver_day(entry.release_id.rpartition("/")[2], ledger.place(entry.release_id))
+    gates = (
+        confidential_gate(*gate) if gate[1].reads is MeasureClass.CONFIDENTIAL else gate_on_recorded(*gate, record, day)
+        for gate in plan.gates
+    )
+    return PastRelease(entry.release_id, str(entry.state), tuple(gates))
