@@ -3,20 +3,25 @@
 import html
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from crowdgate import report
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 TEMPLATE = "report/page.html.j2"
 PICTURES = "<!-- pictures -->"
 NUMBERS = "<!-- numbers -->"
 """Before a table that stands behind a picture: HTML folds it."""
-_MARK = re.compile(r"^<!-- ([a-z0-9_ -]+) -->$", re.MULTILINE)
-_TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
-_FOLDED = re.compile(r"<p>\ue000numbers\ue001</p>\s*(<div class=\"table\" tabindex=\"0\">.*?</div>)", re.DOTALL)
-_PLACE = re.compile(r"<p>\ue000([a-z0-9_ -]+)\ue001</p>\n?")
-_OUTCOME = re.compile(r"<td>((pass|fail|inconclusive)\b)")
+_MARK = re.compile(r"^<!-- [a-z0-9_ -]+ -->$", re.MULTILINE)
+_OUTCOME = re.compile(r"(pass|fail|inconclusive)\b")
+_TABLE, _TABLE_END = '<div class="table" tabindex="0"><table>\n', "</table></div>"
+"""A table that is too wide can be scrolled with keys."""
+_FOLD, _FOLD_END = "<details><summary>The same in numbers</summary>\n", "</details>"
 
 
 @dataclass(frozen=True)
@@ -51,26 +56,48 @@ def as_html(title: str, page: str, pictures: Sequence[SvgPicture] = (), links: M
     logging.getLogger("markdown_it").setLevel(logging.INFO)  # below, it tells where on the page it is
     reader = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
     reader.disable(["link", "image", "autolink"])
-    body = _tables(reader.render(_MARK.sub("\ue000\\1\ue001", page)))
+    tokens = reader.parse(page)
+    for opening, inside in pairwise(tokens):
+        if opening.type == "td_open" and not opening.attrs:
+            _edit_cell(opening, inside, links or {})
     figures = {each.mark: "".join(one.figure for one in pictures if one.mark == each.mark) for each in pictures}
-    return report.render(
-        TEMPLATE, {"title": html.escape(title), "body": _linked(_insert_figures(body, figures), links or {})}
-    )
+    body = reader.renderer.render(list(_blocks(tokens, figures)), reader.options, {})
+    return report.render(TEMPLATE, {"title": html.escape(title), "body": body})
 
 
-def _linked(body: str, links: Mapping[str, str]) -> str:
-    for text, file in links.items():
-        told = html.escape(text)
-        body = body.replace(f"<td>{told}</td>", f'<td><a href="{html.escape(file)}">{told}</a></td>')
-    return body
+def _edit_cell(cell: "Token", inside: "Token", links: Mapping[str, str]) -> None:
+    """Colour the cell of an outcome, and link one whose whole text leads to a file."""
+    from markdown_it.token import Token
+
+    words = inside.children or []
+    if found := _OUTCOME.match(inside.content):
+        cell.attrSet("class", found[1])
+    elif len(words) == 1 and words[0].type == "text" and words[0].content in links:
+        link = Token("link_open", "a", 1, attrs={"href": links[words[0].content]})
+        inside.children = [link, *words, Token("link_close", "a", -1)]
 
 
-def _tables(body: str) -> str:
-    """Tables that can be scrolled with keys where they are too wide, outcomes coloured."""
-    wrapped = _TABLE.sub(lambda found: f'<div class="table" tabindex="0">{found[0]}</div>', body)
-    return _OUTCOME.sub(r'<td class="\2">\1', wrapped)
+def _blocks(tokens: "Sequence[Token]", figures: Mapping[str, str]) -> "Iterator[Token]":
+    """The tokens with figures in place of marks, and each table in a frame; one after `NUMBERS` is folded."""
+    marks = {
+        at: each.content
+        for at, each in enumerate(tokens)
+        if tokens[at - 1].type == "paragraph_open" and _MARK.fullmatch(each.content)
+    }
+    folded = False
+    for at, token in enumerate(tokens):
+        if at in marks:
+            yield _as_it_is(figures.get(marks[at], ""))
+        elif token.type == "table_open":
+            folded = marks.get(at - 2) == NUMBERS
+            yield _as_it_is((_FOLD if folded else "") + _TABLE)
+        elif token.type == "table_close":
+            yield _as_it_is(f"{_TABLE_END}{_FOLD_END if folded else ''}\n")
+        elif not {at - 1, at + 1} & marks.keys():  # no paragraph around a mark
+            yield token
 
 
-def _insert_figures(body: str, figures: Mapping[str, str]) -> str:
-    folded = _FOLDED.sub(r"<details><summary>The same in numbers</summary>\n\1</details>", body)
-    return _PLACE.sub(lambda found: figures.get(mark(found[1]), ""), folded)
+def _as_it_is(text: str) -> "Token":
+    from markdown_it.token import Token
+
+    return Token("html_block", "", 0, content=text)
