@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
@@ -10,8 +10,9 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 from pydantic import Field
 
-from crowdgate.audit.common.audit import AuditRequest
-from crowdgate.audit.questions import QUESTIONS, Found
+from crowdgate.audit.audits import AUDITS
+from crowdgate.audit.common.audit import FinishedAudit
+from crowdgate.audit.common.run import AuditRequest
 from crowdgate.candidate import AuditQuestion
 from crowdgate.errors import CrowdgateError
 from crowdgate.gate import Outcome
@@ -24,10 +25,6 @@ from crowdgate_flows.paths import FilePath
 from crowdgate_flows.tasks import SealedValue
 
 Processes = Annotated[int, Field(ge=1, le=256)]
-_KEYS = {
-    AuditQuestion.SINGLING_OUT: "audit-findings", AuditQuestion.INFERENCE: "inference-findings",
-    AuditQuestion.MEMBERSHIP: "membership-findings",
-}  # fmt: skip
 _NAMES = {Outcome.FAIL: "Failed", Outcome.INCONCLUSIVE: "Inconclusive"}
 
 
@@ -54,12 +51,12 @@ def audit(
     if isinstance(found, CrowdgateError):
         return refused_state(found)
     _artifact(question, found)
-    said, outcome = QUESTIONS[question].conclusion(found), found.findings.outcome
+    said, outcome = AUDITS[question].conclusion(found), found.findings.outcome
     return Completed(message=said) if outcome is Outcome.PASS else failed_state(_NAMES[outcome], said)
 
 
-def _artifact(question: AuditQuestion, found: Found) -> None:
+def _artifact(question: AuditQuestion, found: FinishedAudit[Any, Any]) -> None:
     """What was found, as a page of the run: all of it is public."""
     with suppress(Exception):  # the audit has ended, whether or not the server takes its page
-        page = QUESTIONS[question].markdown(found).replace(PICTURES, "")
-        create_markdown_artifact(markdown=page, key=_KEYS[question])
+        page = AUDITS[question].markdown(found).replace(PICTURES, "")
+        create_markdown_artifact(markdown=page, key=f"{AUDITS[question].name}-findings")

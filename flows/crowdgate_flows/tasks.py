@@ -8,15 +8,16 @@ to it.
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from crowdgate.audit.common.audit import AuditRequest, audit
+from crowdgate.audit.audits import AUDITS
+from crowdgate.audit.common.audit import FinishedAudit
+from crowdgate.audit.common.run import AuditRequest, audit
 from crowdgate.audit.common.stored_records import AuditRuntime
 from crowdgate.audit.common.trials import processes
-from crowdgate.audit.questions import QUESTIONS, Found
 from crowdgate.candidate import AuditQuestion
 from crowdgate.cli.output import announce
 from crowdgate.errors import CrowdgateError
@@ -105,6 +106,6 @@ def publish(reserved: SealedValue[ReservedRun], ready: SealedValue[CommittedRele
 
 
 @_step
-def play(asked: SealedValue[AuditRequest], count: int, question: AuditQuestion) -> SealedValue[Found]:
+def play(asked: SealedValue[AuditRequest], count: int, question: AuditQuestion) -> SealedValue[FinishedAudit[Any, Any]]:
     """Audit a policy on its public population, in so many processes."""
-    return SealedValue(audit(QUESTIONS[question].asking, asked.value, AuditRuntime(executor=processes(count))))
+    return SealedValue(audit(AUDITS[question], asked.value, AuditRuntime(executor=processes(count))))

@@ -7,8 +7,8 @@ from datetime import date
 from typing import Any
 
 from crowdgate import report
-from crowdgate.audit.common.reading import Reading
-from crowdgate.audit.readings import READINGS
+from crowdgate.audit.audits import AUDITS
+from crowdgate.audit.common.audit import Audit
 from crowdgate.candidate import Candidate
 from crowdgate.gate import NEAREST, NUMBERS, NumberFormat, Outcome, Verdict, gate_notes, gate_text
 from crowdgate.kind.attachment import Attachment, Context
@@ -83,28 +83,28 @@ def _statement(context: Context) -> ReleaseStatement:
     return release_statement(said.release.id, said.policy_digest, place, files)
 
 
-def _audit(reading: Reading[Any, Any]) -> Attachment:
+def _audit(audit: Audit[Any, Any]) -> Attachment:
     """The record of an audit that gates are judged by."""
 
     def problems(context: Context, found: bytes | None) -> Iterator[str]:
         if found is not None:
-            yield from _audit_problems(reading, context.manifest, found)
+            yield from _audit_problems(audit, context.manifest, found)
 
     def evidence(said: Manifest, candidate: Candidate, found: bytes) -> Candidate:
-        figures = reading.figures(*reading.read(found), date.fromisoformat(said.release.slot[:10]))
-        audits = {**candidate.static.audits, reading.question: figures}
+        figures = audit.figures(*audit.read(found), date.fromisoformat(said.release.slot[:10]))
+        audits = {**candidate.static.audits, audit.question: figures}
         return replace(candidate, static=replace(candidate.static, audits=audits))
 
     return Attachment(
-        lambda context: context.audits.get(reading.question), problems, evidence=evidence, recorded=reading.question
+        lambda context: context.audits.get(audit.question), problems, evidence=evidence, recorded=audit.question
     )
 
 
-def _audit_problems(reading: Reading[Any, Any], said: Manifest, found: bytes) -> Iterator[str]:
+def _audit_problems(audit: Audit[Any, Any], said: Manifest, found: bytes) -> Iterator[str]:
     measures = (MEASURES.get(gate.measure) for gate in said.verdicts)
-    if not any(measure is not None and measure.asks is reading.question for measure in measures):
+    if not any(measure is not None and measure.asks is audit.question for measure in measures):
         yield "no gate is judged by it"
-    record, findings = reading.read(found)
+    record, findings = audit.read(found)
     setting, guarantee = record.setting, said.guarantee.guarantee
     if findings.outcome is Outcome.INCONCLUSIVE:
         yield "nothing can be concluded from it"
@@ -112,10 +112,9 @@ def _audit_problems(reading: Reading[Any, Any], said: Manifest, found: bytes) ->
         yield "its attackers can exceed its limit"
     if (setting.epsilon, setting.delta, setting.mechanism) != (guarantee.epsilon, guarantee.delta, said.mechanism.kind):
         yield "it is the audit of another mechanism"
-    controls = [each for each in record.played if each.must != "judged"]
-    if any(each.must != reading.must.get(each.mechanism, each.must) for each in controls):
+    if any(each.must != audit.controls.get(each.mechanism, each.must) for each in record.controls):
         yield "it says of a control that it must do something else"
-    yield from reading.odd(record)
+    yield from audit.oddities(record)
     if setting.policy_digest != said.policy_digest or setting.confidential:
         yield "it is the audit of another policy"
 
@@ -134,6 +133,10 @@ def _register_evidence(_: Manifest, candidate: Candidate, found: bytes) -> Candi
 REGISTERED = Attachment(lambda context: context.register, _register_problems, evidence=_register_evidence)
 README = Attachment(_readme, _readme_problems)
 SIGNATURE = Attachment(_signature, _signature_problems, closing=True)
-AUDITS = {reading.file: _audit(reading) for reading in READINGS.values()}
-ATTACHMENTS = {"README.md": README, **AUDITS, REGISTER: REGISTERED, SIGNED: SIGNATURE}
+ATTACHMENTS = {
+    "README.md": README,
+    **{audit.file: _audit(audit) for audit in AUDITS.values()},
+    REGISTER: REGISTERED,
+    SIGNED: SIGNATURE,
+}
 """By the name of the file."""

@@ -8,8 +8,8 @@ import numpy as np
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
 from crowdgate.audit.common.population import Population
-from crowdgate.audit.common.record import SinglingOutResults
 from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
+from crowdgate.audit.singling_out.record import SinglingOutResults
 from crowdgate.audit.singling_out_attackers import ATTACKERS
 from crowdgate.audit.singling_out_attackers.base import Attacker
 from crowdgate.audit.singling_out_controls import SinglingOutControl

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from crowdgate.audit.common.audit import AuditRequest, audit
+from crowdgate.audit.audits import AUDITS
 from crowdgate.audit.common.record_io import digest_of, record_bytes
+from crowdgate.audit.common.run import AuditRequest, audit
 from crowdgate.audit.common.stored_records import AuditRuntime, now
 from crowdgate.audit.confidential_table import ENDED
-from crowdgate.audit.questions import QUESTIONS
-from crowdgate.audit.readings import READINGS
 from crowdgate.candidate import AuditQuestion
 from crowdgate.errors import VerificationFailed
 from crowdgate.kind.run import Request, Result
@@ -40,7 +39,7 @@ GATES = """\
     - {measure: membership_precision, at_most: 0.5, with: {skew: 5, recall: 0.1, max_age: 30}}
 """
 ASKED = (AuditQuestion.INFERENCE, AuditQuestion.MEMBERSHIP)
-FILES = {question: READINGS[question].file for question in ASKED}
+FILES = {question: AUDITS[question].file for question in ASKED}
 
 
 def make(root: Path) -> Town:
@@ -70,7 +69,7 @@ def _five_blocks() -> Iterator[None]:
 def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
     town = make(tmp_path_factory.mktemp("audited") / "town")
     for question in ASKED:
-        audit(QUESTIONS[question].asking, AuditRequest(town.policy))
+        audit(AUDITS[question], AuditRequest(town.policy))
     return town.root
 
 
@@ -118,8 +117,8 @@ def test_a_release_with_fresh_audits_is_published_with_their_records_and_verifie
 
 def test_gates_are_judged_at_the_upper_ends_of_the_records(town: Town, published: Result) -> None:
     shown = {each.measure: each for each in published.verdicts}
-    inferred = audit(QUESTIONS[AuditQuestion.INFERENCE].asking, AuditRequest(town.policy)).findings
-    claimed = audit(QUESTIONS[AuditQuestion.MEMBERSHIP].asking, AuditRequest(town.policy)).findings
+    inferred = audit(AUDITS[AuditQuestion.INFERENCE], AuditRequest(town.policy)).findings
+    claimed = audit(AUDITS[AuditQuestion.MEMBERSHIP], AuditRequest(town.policy)).findings
     (ward,) = (each for each in inferred.estimates if (each.coverage, each.group) == (1, "all targets"))
     wanted = {
         "inference_gain": inferred.gain, "inference_precision_above_baseline": ward.above,
@@ -160,7 +159,7 @@ def test_a_release_without_the_audit_that_a_gate_asks_for_is_withheld(
 def test_an_audit_that_was_set_otherwise_is_not_relied_on(town: Town) -> None:
     record(town, AuditQuestion.MEMBERSHIP).unlink()
     audit(
-        QUESTIONS[AuditQuestion.MEMBERSHIP].asking,
+        AUDITS[AuditQuestion.MEMBERSHIP],
         AuditRequest(town.policy, units="250"),
         AuditRuntime(draw=lambda: "1" * 32),
     )
@@ -173,7 +172,7 @@ def test_a_coverage_of_which_the_audit_tells_nothing_is_inconclusive(town: Town)
     town.edit(town.policy, "with: {coverage: 1, ", "with: {coverage: 0.001, ")
     for path in town.records:
         path.unlink()
-    assert audit(QUESTIONS[AuditQuestion.INFERENCE].asking, AuditRequest(town.policy)).findings.outcome.value == "pass"
+    assert audit(AUDITS[AuditQuestion.INFERENCE], AuditRequest(town.policy)).findings.outcome.value == "pass"
     found = release(town)
     assert found.outcome == "withheld"
     reasons = [each.reason for each in found.verdicts if "coverage" in each.rule.options]
@@ -203,7 +202,7 @@ def test_options_that_no_audit_tells_of_are_refused(
 
 
 def _changed(path: Path, question: AuditQuestion, change: Callable[[Any], Any]) -> None:
-    record, _ = READINGS[question].read(path.read_bytes())
+    record, _ = AUDITS[question].read(path.read_bytes())
     made = change(record)
     path.write_bytes(record_bytes(made.model_copy(update={"digest": digest_of(made.setting)})))
 
@@ -259,7 +258,7 @@ def test_a_record_with_another_level_or_of_nothing_is_refused(folder: Path, ques
         _seal(folder, path.name)
         with pytest.raises(VerificationFailed, match="it is not the record of an audit"):
             verify(folder)
-    record, _ = READINGS[question].read(good)
+    record, _ = AUDITS[question].read(good)
     better = record_bytes(record.model_copy(update={"attempt": 9}))
     path.write_bytes(better)
     _seal(folder, path.name)
@@ -318,7 +317,7 @@ def test_a_record_of_no_release_or_of_more_lines_than_there_are_is_refused_at_on
     audited: Path, question: AuditQuestion, change: Callable[[Any], Any]
 ) -> None:
     """So many lines would take minutes to judge, and shares of no release have no mean."""
-    reading = READINGS[question]
+    reading = AUDITS[question]
     made, _ = reading.read(record(Town(audited), question).read_bytes())
     with pytest.raises(VerificationFailed, match="it is not the record of an audit"):
         reading.read(record_bytes(change(made)))

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from crowdgate.audit.common import setting
-from crowdgate.audit.common.record import SinglingOutRecord, SinglingOutResults
 from crowdgate.audit.common.record_io import digest_of, parsed, record_bytes
 from crowdgate.audit.common.stored_records import now
+from crowdgate.audit.singling_out.record import SinglingOutRecord, SinglingOutResults
 from crowdgate.errors import VerificationFailed
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key

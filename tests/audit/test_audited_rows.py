@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from crowdgate.audit.audits import SINGLING_OUT
 from crowdgate.audit.common.stored_records import now
-from crowdgate.audit.singling_out.text import audit_text
 from crowdgate.gate import Outcome
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
@@ -34,7 +34,7 @@ def test_an_audit_of_synthetic_rows_reads_rows_tables_and_certificate_and_decide
         lines = {line.attacker: line.idle for line in found.findings.lines}
         read = ("rows taken for people's", "columns of made rows", "all others known", "noisy cells")
         assert not any(lines[name] for name in read)
-        assert "No attacker reads what else is released: which tables were chosen." in audit_text(found)
+        assert "No attacker reads what else is released: which tables were chosen." in SINGLING_OUT.text(found)
         made = job.release(Request(town.policy, TODAY), draw_key)
     assert made.outcome == "published"
     assert made.path is not None

@@ -7,13 +7,10 @@ from typing import Any
 
 import pytest
 
-from crowdgate.audit.common.audit import AuditRequest, audit
+from crowdgate.audit.audits import INFERENCE, MEMBERSHIP
+from crowdgate.audit.common.run import AuditRequest, audit
 from crowdgate.audit.common.stored_records import AuditRuntime
-from crowdgate.audit.inference.games import INFERENCE
-from crowdgate.audit.inference.text import inference_text
-from crowdgate.audit.membership.games import MEMBERSHIP, Claimed
-from crowdgate.audit.membership.page import membership_markdown
-from crowdgate.audit.membership.text import membership_text
+from crowdgate.audit.membership.text import Claimed
 from crowdgate.errors import VerificationFailed
 from crowdgate.gate import Outcome
 from tests.audit.test_inference_audit import SECRET
@@ -68,7 +65,7 @@ def test_inference_counts_persons_and_leaves_out_all_of_their_rows(town: Town) -
     assert own.targets == PERSONS * 4 // 5
     assert all(each.works for each in found.findings.controls)
     assert [each.control for each in found.findings.controls] == ["identity", "constant"]
-    assert any("a person with up to 3 rows: each row is a target" in line for line in inference_text(found))
+    assert any("a person with up to 3 rows: each row is a target" in line for line in INFERENCE.text(found))
 
 
 def test_membership_counts_persons(town: Town) -> None:
@@ -79,7 +76,7 @@ def test_membership_counts_persons(town: Town) -> None:
     assert found.record.policy_results.others == PERSONS - PERSONS // 2
     assert found.findings.outcome is Outcome.PASS
     assert all(each.works for each in found.findings.controls)
-    assert any("a person's rows are one by one" in line for line in membership_text(found))
+    assert any("a person's rows are one by one" in line for line in MEMBERSHIP.text(found))
 
 
 def test_two_policies_of_one_population_keep_their_records_apart(town: Town) -> None:
@@ -94,7 +91,7 @@ def test_two_policies_of_one_population_keep_their_records_apart(town: Town) -> 
     assert first.path != second.path
     assert [each.record.attempt for each in (first, second)] == [1, 1]
     for each, name in ((first, "clinic"), (second, "wards")):
-        page = membership_markdown(each)
+        page = MEMBERSHIP.markdown(each)
         assert page.startswith(f"# Membership audit of {name}, version 1")
         assert "units of towns" in page
     smaller = claim(town.policy, units="220")

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.audit.common.control_results import (
-    POWER,
+from crowdgate.audit.common.levels import POWER
+from crowdgate.audit.common.observation import Observation, PublicKnowledge
+from crowdgate.audit.common.population import DrawnTable, Population, Rng
+from crowdgate.audit.common.predicates import ALL_BITS, Predicate
+from crowdgate.audit.singling_out.control_results import (
     control_attacks,
     control_results,
     insecure_control_result,
     secure_control_result,
 )
-from crowdgate.audit.common.observation import Observation, PublicKnowledge
-from crowdgate.audit.common.population import DrawnTable, Population, Rng
-from crowdgate.audit.common.predicates import ALL_BITS, Predicate
-from crowdgate.audit.common.record import AttackerCounts, SinglingOutResults
 from crowdgate.audit.singling_out.play import IsolationTally, SinglingOutGame, play_trials
+from crowdgate.audit.singling_out.record import AttackerCounts, SinglingOutResults
 from crowdgate.audit.singling_out_attackers import ATTACKERS
 from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
 from crowdgate.audit.singling_out_controls import CONTROLS, SinglingOutControl

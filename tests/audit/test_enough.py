@@ -16,15 +16,6 @@ import pytest
 from scipy.stats import binom
 
 from crowdgate.accounting import audit_power, intervals
-from crowdgate.audit.common import control_results
-from crowdgate.audit.common.record import (
-    AttackerCounts,
-    Must,
-    SinglingOutRecord,
-    SinglingOutResults,
-    SinglingOutSetting,
-    weights_of,
-)
 from crowdgate.audit.inference.findings import findings_of as inferred
 from crowdgate.audit.inference.record import AttackShares, InferenceRecord
 from crowdgate.audit.inference.record import InferenceResults as Guessed
@@ -37,8 +28,16 @@ from crowdgate.audit.membership.record import MembershipPoint, MembershipRecord
 from crowdgate.audit.membership.record import MembershipResults as Claimed
 from crowdgate.audit.membership.record import MembershipSetting as MembershipSetting
 from crowdgate.audit.membership.releases_needed import membership_releases
-from crowdgate.audit.singling_out import findings
+from crowdgate.audit.singling_out import control_results, findings
 from crowdgate.audit.singling_out.findings import baseline_of
+from crowdgate.audit.singling_out.record import (
+    AttackerCounts,
+    Must,
+    SinglingOutRecord,
+    SinglingOutResults,
+    SinglingOutSetting,
+    weights_of,
+)
 from crowdgate.audit.singling_out.trials_needed import chance_of_harmless, trials_needed
 from crowdgate.audit.singling_out_attackers import ATTACKERS
 from crowdgate.gate import Outcome

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from crowdgate.accounting import pso
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.audit.common.levels import ALPHA, level
-from crowdgate.audit.common.record import AttackerCounts, SinglingOutRecord, SinglingOutResults, SinglingOutSetting
 from crowdgate.audit.singling_out.findings import (
     AttackerRates,
     RateAtWeight,
@@ -18,6 +17,12 @@ from crowdgate.audit.singling_out.findings import (
     findings_of,
     rate,
     refutations,
+)
+from crowdgate.audit.singling_out.record import (
+    AttackerCounts,
+    SinglingOutRecord,
+    SinglingOutResults,
+    SinglingOutSetting,
 )
 from crowdgate.gate import Outcome
 

@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 
-from crowdgate.audit.common.audit import AuditRequest, audit
+from crowdgate.audit.audits import INFERENCE
 from crowdgate.audit.common.population_table import population as population_of
+from crowdgate.audit.common.run import AuditRequest, audit
 from crowdgate.audit.common.saved_progress import TrialBatch
 from crowdgate.audit.common.setting import audit_spec
 from crowdgate.audit.common.stored_records import AuditRuntime, partial_file
 from crowdgate.audit.common.trials import Executor, Schedule, serial
 from crowdgate.audit.inference import models
-from crowdgate.audit.inference.games import INFERENCE, InferenceTables, Inferred
 from crowdgate.audit.inference.setting import secrets_of
-from crowdgate.audit.inference.text import QUESTIONS, inference_json, inference_text
+from crowdgate.audit.inference.tables import InferenceTables
+from crowdgate.audit.inference.text import QUESTIONS, Inferred
 from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.gate import Outcome
 from crowdgate.ledger.audits import audits
@@ -100,8 +101,8 @@ def test_an_audit_finds_what_a_release_adds(town: Suspicious) -> None:
     assert found.record.setting.known == ("age",)
     assert found.record.setting.blocks == 5
     assert found.record.setting.secrets == (("ward", "exact"),)
-    assert MARK not in json.dumps(inference_json(found))
-    text = " ".join(inference_text(found))
+    assert MARK not in json.dumps(INFERENCE.json(found))
+    text = " ".join(INFERENCE.text(found))
     assert "known of everybody: age" in text
     assert "Baselines were fitted 5 times, each time without 1 in 5 of the units" in text
     assert "Inconclusive of ward, alone with what is known: figures would be of 0 such people, and 20 are" in text

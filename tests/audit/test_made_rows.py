@@ -17,8 +17,9 @@ from crowdgate.audit.inference.attacker_view import TargetAttributes
 from crowdgate.audit.inference.attacks import ATTACKS as GUESSES
 from crowdgate.audit.inference.attacks import InferenceAttackerView as Guessing
 from crowdgate.audit.inference.secret import Secret
+from crowdgate.audit.membership.attacker_view import MembershipAttackerView, ShadowModel
 from crowdgate.audit.membership.attacks import ATTACKS as CLAIMS
-from crowdgate.audit.membership.attacks import MembershipAttackerView, likelihood_ratio
+from crowdgate.audit.membership.attacks import likelihood_ratio
 from crowdgate.audit.membership.shadow_releases import features
 from crowdgate.audit.membership.target_population import TargetPopulation
 from crowdgate.audit.singling_out_attackers import ATTACKERS
@@ -120,9 +121,17 @@ def test_of_many_columns_every_attacker_answers_within_its_weight() -> None:
     assert "likeliest classes" not in reads
 
 
+def with_a_model(sight: MembershipAttackerView) -> MembershipAttackerView:
+    """An attacker who adds up all features of a release."""
+    found = features(sight)
+    assert found is not None
+    ones = np.ones(found.shape[1])
+    return replace(sight, shadow=ShadowModel(0 * ones, ones, ones))
+
+
 def test_of_many_columns_members_and_secrets_are_looked_for() -> None:
     population, seen, _ = wide(columns=20, values=4)
-    sight = MembershipAttackerView(seen, TargetPopulation(population, 20))
+    sight = with_a_model(MembershipAttackerView(seen, TargetPopulation(population, 20)))
     found = {name: attack(sight) for name, _, attack in CLAIMS}
     assert all(each is not None and len(each) == 60 for each in found.values())
     known, secret = population.cells.names[1:], population.cells.names[0]
@@ -156,8 +165,7 @@ def test_a_release_of_no_rows_is_attacked_all_the_same() -> None:
         attacker.answer(
             Observation(seen=told, others=others), PublicKnowledge(population, 20), (Fraction(1, 20),), RNG(1)
         )
-    sight = MembershipAttackerView(told, TargetPopulation(population, 20))
-    assert features(sight) is not None
+    sight = with_a_model(MembershipAttackerView(told, TargetPopulation(population, 20)))
     assert all(attack(sight) is not None for name, _, attack in CLAIMS)
     assert digest(told) != digest(seen)
 

@@ -13,10 +13,11 @@ from scipy.stats import binom
 
 from crowdgate.audit.common.observation import Observation, PublicKnowledge
 from crowdgate.audit.common.population import DrawnTable, Population, Rng
-from crowdgate.audit.membership.attacks import MembershipAttackerView, distance, likelihood_ratio
+from crowdgate.audit.membership.attacker_view import MembershipAttackerView
+from crowdgate.audit.membership.attacks import NAMES, distance, likelihood_ratio
 from crowdgate.audit.membership.controls import MembershipControl, control_units, controls, tagged_units
 from crowdgate.audit.membership.findings import CAP_FORM, EPSILON_FORM, estimates, refuting_points, tradeoff_bounds
-from crowdgate.audit.membership.play import NAMES, MembershipGame, true_positive_rates
+from crowdgate.audit.membership.play import MembershipGame, true_positive_rates
 from crowdgate.audit.membership.record import MembershipPoint, MembershipResults
 from crowdgate.audit.membership.shadow_releases import fit_shadow_model
 from crowdgate.audit.membership.target_population import TargetPopulation
@@ -329,7 +330,7 @@ def test_a_release_without_rows_or_with_too_many_takes_no_attack_away(
     monkeypatch: pytest.MonkeyPatch, pairs: int
 ) -> None:
     """Of five classes with a row each in half of all tables, of which none below two is released."""
-    monkeypatch.setattr("crowdgate.audit.membership.attacks.MOST_PAIRS", pairs)
+    monkeypatch.setattr("crowdgate.audit.membership.attacker_view.MOST_PAIRS", pairs)
     crowd = TargetPopulation(rows(np.full((5,), 2)), 4)
     played = play(MembershipGame(Classes(2), crowd, (0.5,), 1, 0, attacks=frozenset({"distance"})), 40)
     (share,) = played.recall["distance"]

@@ -13,17 +13,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crowdgate.audit.common.audit import AuditProcedure, AuditRequest, audit
+from crowdgate.audit.audits import MEMBERSHIP
+from crowdgate.audit.common.audit import Audit
 from crowdgate.audit.common.population_table import population
+from crowdgate.audit.common.run import AuditRequest, audit
 from crowdgate.audit.common.saved_progress import TrialBatch
 from crowdgate.audit.common.setting import audit_spec
 from crowdgate.audit.common.stored_records import AuditRuntime, partial_file
 from crowdgate.audit.common.trials import Executor, Schedule, ScheduledGame, serial
 from crowdgate.audit.membership.findings import estimates, findings_of, refuting_points, setting_tradeoff_bounds
-from crowdgate.audit.membership.games import MEMBERSHIP, Claimed
-from crowdgate.audit.membership.record import MembershipPoint
-from crowdgate.audit.membership.setting import cap_of, claimed_shares, deciding_share, setting_of
-from crowdgate.audit.membership.text import membership_json, membership_text
+from crowdgate.audit.membership.record import MembershipPoint, MembershipSetting
+from crowdgate.audit.membership.setting import cap_of, claimed_shares, deciding_share
+from crowdgate.audit.membership.text import Claimed
 from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.gate import Outcome
 from crowdgate.ledger.audits import audits
@@ -48,7 +49,7 @@ class Watched(Town):
         self,
         executor: Executor = serial,
         seed: str = SEED,
-        asking: AuditProcedure[Any, Any] = MEMBERSHIP,
+        asking: Audit[Any, Any] = MEMBERSHIP,
         **overrides: str,
     ) -> Claimed:
         asked, how = AuditRequest(self.policy, **overrides), AuditRuntime(executor=executor, draw=lambda: seed)
@@ -90,8 +91,8 @@ def test_an_audit_says_how_often_a_claim_is_right(town: Watched) -> None:
     assert blind.precision(5).value == pytest.approx(1 / 6)
     for each in said.findings.estimates:
         assert float(each.precision(30).value) < each.allowed(setting, 30)
-    assert MARK not in json.dumps(membership_json(said))
-    assert any("Members are those of the table" in line for line in membership_text(said))
+    assert MARK not in json.dumps(MEMBERSHIP.json(said))
+    assert any("Members are those of the table" in line for line in MEMBERSHIP.text(said))
 
 
 def test_a_finished_audit_is_reported_and_a_killed_one_goes_on(tmp_path: Path, made: Path) -> None:
@@ -133,7 +134,7 @@ def test_a_mechanism_that_publishes_the_table_breaks_the_guarantee(tmp_path: Pat
 
     said = town.claim(asking=replace(MEMBERSHIP, schedule=leaking))
     assert said.findings.outcome is Outcome.FAIL
-    assert "A guarantee is broken" in membership_text(said)[0]
+    assert "A guarantee is broken" in MEMBERSHIP.text(said)[0]
     assert {name for _, name in said.findings.broken} == {"epsilon", "sampling"}
 
 
@@ -150,7 +151,7 @@ def test_a_limit_is_kept_by_the_upper_end(town: Watched, section: str, outcome: 
     limit = Fraction(section.rpartition(" ")[2])
     said = findings_of(record.model_copy(update={"setting": record.setting.model_copy(update={"limit": limit})}))
     assert said.outcome is outcome
-    assert membership_text(replace(town.claim(unplayed), findings=said))[0].startswith(words)
+    assert MEMBERSHIP.text(replace(town.claim(unplayed), findings=said))[0].startswith(words)
 
 
 def test_a_broken_guarantee_is_no_pass_whatever_the_limit(town: Watched) -> None:
@@ -164,7 +165,7 @@ def test_a_broken_guarantee_is_no_pass_whatever_the_limit(town: Watched) -> None
     assert known.precision is not None
     assert known.precision.upper < setting.limit
     assert known.outcome is Outcome.FAIL
-    assert "A guarantee is broken" in membership_text(replace(said, findings=known))[0]
+    assert "A guarantee is broken" in MEMBERSHIP.text(replace(said, findings=known))[0]
 
 
 def test_a_control_that_is_not_caught_leaves_everything_open(town: Watched) -> None:
@@ -264,10 +265,10 @@ def test_the_command_says_what_was_found_and_writes_a_page(town: Watched, capfd:
 
 def test_what_no_attack_reads_is_said(town: Watched) -> None:
     said = town.claim(unplayed)
-    assert not any("No attack reads" in line for line in membership_text(said))
+    assert not any("No attack reads" in line for line in MEMBERSHIP.text(said))
     setting = said.record.setting.model_copy(update={"unread": ("sums of income",)})
     record = said.record.model_copy(update={"setting": setting})
-    assert "No attack reads what else is released: sums of income." in membership_text(replace(said, record=record))
+    assert "No attack reads what else is released: sums of income." in MEMBERSHIP.text(replace(said, record=record))
 
 
 def test_what_is_told_beside_the_sample_loosens_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,7 +276,8 @@ def test_what_is_told_beside_the_sample_loosens_the_cap(monkeypatch: pytest.Monk
     monkeypatch.setattr("crowdgate.audit.membership.setting.unread_outputs", lambda *_: ())
     plan = plan_policy(ROOT / "policies" / "census_income.yaml")
     assert cap_of(plan) is not None
-    setting = setting_of(plan, audit_spec(plan), rows(np.full((10, 10), 5)))
+    setting = MEMBERSHIP.planned_setting(plan, audit_spec(plan), rows(np.full((10, 10), 5)))
+    assert isinstance(setting, MembershipSetting)
     assert setting.cap is not None
     assert setting.cap[:2] == (Fraction("0.3"), Fraction("0.6"))
     assert float(setting.known_epsilon) == pytest.approx(0.65 + 0.356675 + 0.6, abs=1e-5)
@@ -297,7 +299,8 @@ def test_the_bundled_mechanisms_are_not_refuted_in_twenty_repetitions(policy: st
     that gives the sample away is refuted every time (see the controls)."""
     plan = plan_policy(ROOT / "policies" / f"{policy}.yaml")
     people, spec = population(plan, plan.bundle.population), audit_spec(plan)
-    setting = setting_of(plan, spec, people)
+    setting = MEMBERSHIP.planned_setting(plan, spec, people)
+    assert isinstance(setting, MembershipSetting)
     for seed in range(20):
         own, *_ = MEMBERSHIP.schedule(plan, spec, people, seed)
         tallies = {at: own.game.batch(at, size) for at, size in own.game.batches(own.trials)}

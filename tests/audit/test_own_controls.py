@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowdgate.audit.common.control_results import control_results
 from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.policy_mechanism import PolicyMechanism
 from crowdgate.audit.common.population import Population
+from crowdgate.audit.singling_out.control_results import control_results
 from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
 from crowdgate.audit.singling_out_attackers import ATTACKERS
 from crowdgate.audit.singling_out_controls import faulty_policy_controls

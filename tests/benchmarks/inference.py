@@ -32,9 +32,10 @@ from pathlib import Path
 
 import numpy as np
 
-from crowdgate.audit.common.audit import AuditRequest, audit
+from crowdgate.audit.audits import INFERENCE
 from crowdgate.audit.common.levels import ALPHA
 from crowdgate.audit.common.population_table import population as population_of
+from crowdgate.audit.common.run import AuditRequest, audit
 from crowdgate.audit.common.stored_records import AuditRuntime
 from crowdgate.audit.inference.controls import (
     GROUP,
@@ -45,12 +46,12 @@ from crowdgate.audit.inference.controls import (
     with_control_columns,
 )
 from crowdgate.audit.inference.findings import InferenceEstimate, InferenceFindings, estimates
-from crowdgate.audit.inference.games import INFERENCE, Inferred
 from crowdgate.audit.inference.play import InferenceGame
 from crowdgate.audit.inference.record import InferenceResults
 from crowdgate.audit.inference.secret_case import GROUPS, secret_case
 from crowdgate.audit.inference.setting import known_attributes, numbers_of, secrets_of
 from crowdgate.audit.inference.source_table import PARTS, SourceTable, source_table
+from crowdgate.audit.inference.text import Inferred
 from crowdgate.candidate import Measurement
 from crowdgate.hierarchy import EXACT
 from crowdgate.planning.plan import plan_policy

@@ -5,12 +5,13 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from crowdgate.audit.common.game import Game
 from crowdgate.audit.common.saved_progress import TrialBatch
 from crowdgate.audit.common.trials import ScheduledGame, processes
 from crowdgate.releases import release as job
@@ -63,11 +64,8 @@ def test_a_command_can_not_be_dumped_when_it_reads(workshop: Workshop) -> None:
     assert ended(_command, workshop.policy) == True  # noqa: E712
 
 
-class Asked:
+class Asked(Game[Any, Any]):
     """A game that says how the process is that plays it."""
-
-    def batches(self, trials: int) -> Iterator[tuple[int, int]]:
-        yield 0, trials
 
     def batch(self, at: int, trials: int) -> Any:
         del at, trials

@@ -1,6 +1,6 @@
 """An audit on the policy's own table: advice for the curator, of which nothing is public but that it ended.
 
-It is a look at the table: the ledger says so before anything is read, and marks the policies that come after. What is
+It accesses the table: the ledger says so before anything is read, and marks the policies that come after. What is
 found lies in the private folder; the ledger holds salted commitments only.
 """
 
@@ -8,11 +8,17 @@ import secrets
 from dataclasses import replace
 from typing import Any
 
-from crowdgate.audit.common.audit import AuditProcedure, AuditRequest, ledger_of, subject_of
-from crowdgate.audit.common.record_io import digest_of
+from crowdgate.audit.common.audit import Audit
+from crowdgate.audit.common.run import AuditRequest, ledger_of, units_of
 from crowdgate.audit.common.setting import audit_spec
-from crowdgate.audit.common.stored_records import USUAL, AuditRuntime, partial_file, play_audit
-from crowdgate.candidate import AuditQuestion
+from crowdgate.audit.common.stored_records import (
+    USUAL,
+    AuditRuntime,
+    PlannedAudit,
+    partial_file,
+    play_audit,
+    subject_of,
+)
 from crowdgate.errors import Crashed, VerificationFailed
 from crowdgate.kind.plan import Plan
 from crowdgate.ledger.access_log import TABLE_AUDITED
@@ -26,7 +32,7 @@ from crowdgate.system import permissions
 ENDED = "The audit on the confidential table has ended; what it came to is in the private folder beside the ledger."
 
 
-def audit_table(asking: AuditProcedure[Any, Any], asked: AuditRequest, how: AuditRuntime = USUAL) -> str:
+def audit_table(audit: Audit[Any, Any], request: AuditRequest, how: AuditRuntime = USUAL) -> str:
     """Ask a question of a policy on its own table, and return the line that may be shown: the same whatever the table
     holds, also where nothing could be played on it. So are the lines of the ledger: a look, an attempt, something that
     is kept.
@@ -34,17 +40,17 @@ def audit_table(asking: AuditProcedure[Any, Any], asked: AuditRequest, how: Audi
     Raises ConfigurationError, LedgerRefused, FileFault and EnvironmentFault before anything is read, Crashed where a
     signal ends it.
     """
-    plan = plan_policy(asked.policy)
-    asking.ready()
-    audit_spec(plan, asked.overrides)
-    ledger = ledger_of(plan, asked.ledger)
-    open_source(plan.bundle.contract, tuple(dict.fromkeys((*plan.columns, *(asking.beside(plan) or ())))))
+    plan = plan_policy(request.policy)
+    audit.require_libraries()
+    audit_spec(plan, request.overrides)
+    ledger = ledger_of(plan, request.ledger)
+    open_source(plan.bundle.contract, tuple(dict.fromkeys((*plan.columns, *(audit.other_attributes(plan) or ())))))
     ledger.record(TABLE_AUDITED, plan.bundle.contract.population)
-    subject, name = subject_of(plan, asking.question), _name(plan, asking.question)
+    subject, name = subject_of(plan, audit), _name(plan, audit)
     before = _lines(ledger, subject)
     held: dict[str, Any] | None
     try:
-        held = _read(asking, plan, asked, ledger, replace(how, progress=None))
+        held = _read(audit, plan, request, ledger, replace(how, progress=None))
     except Exception as error:
         held = {"digest": None, "stopped": f"{type(error).__name__}: {error}"}
     except BaseException:  # a signal: what was played is kept, and goes on with the next call
@@ -56,23 +62,18 @@ def audit_table(asking: AuditProcedure[Any, Any], asked: AuditRequest, how: Audi
 
 
 def _read(
-    asking: AuditProcedure[Any, Any], plan: Plan, asked: AuditRequest, ledger: Ledger, how: AuditRuntime
+    audit: Audit[Any, Any], plan: Plan, request: AuditRequest, ledger: Ledger, how: AuditRuntime
 ) -> dict[str, Any]:
     """What is kept: the record, or the one that there is already."""
-    spec, units, name = (
-        audit_spec(plan, asked.overrides),
-        asking.people(plan, plan.bundle.contract),
-        _name(plan, asking.question),
-    )
-    table = asking.table(plan, spec, units, ledger, confidential=True)
-    known = _stored_record(ledger, name)
-    digest = digest_of(table.setting)
+    units, name = units_of(audit, plan, plan.bundle.contract), _name(plan, audit)
+    planned = PlannedAudit(audit, plan, audit_spec(plan, request.overrides), units, ledger, confidential=True)
+    known, digest = _stored_record(ledger, name), planned.digest
     if known is not None and known["digest"] == digest:
         return known
     private_folder(ledger.path)
     # what was played of another table, if a run was killed, stands in no one's way
     partial = partial_file(private_file(ledger.path, ledger.id, f"{name}/{digest[:16]}"))
-    record = play_audit(table, partial, how, permissions.PRIVATE_RECORD)
+    record = play_audit(planned, partial, how, permissions.PRIVATE_RECORD)
     partial.unlink(missing_ok=True)
     return {"digest": record.digest, "record": record.model_dump(mode="json")}
 
@@ -98,7 +99,6 @@ def _stored_record(ledger: Ledger, name: str) -> dict[str, Any] | None:
         return None
 
 
-def _name(plan: Plan, question: AuditQuestion) -> str:
+def _name(plan: Plan, audit: Audit[Any, Any]) -> str:
     metadata = plan.bundle.policy.metadata
-    kind = "audit" if question is AuditQuestion.SINGLING_OUT else question
-    return f"{kind}/{metadata.name}/{metadata.version}/{plan.bundle.digest[:16]}"
+    return f"{audit.name}/{metadata.name}/{metadata.version}/{plan.bundle.digest[:16]}"

@@ -6,14 +6,14 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crowdgate.audit.common.audit import AuditProcedure, folder_of, ledger_of
+from crowdgate.audit.audits import AUDITS
+from crowdgate.audit.common.run import folder_of, ledger_of, units_of
 from crowdgate.audit.common.setting import audit_spec, code_digest, digest_of_population, libraries
 from crowdgate.audit.common.stored_records import now
-from crowdgate.audit.questions import QUESTIONS
-from crowdgate.audit.readings import READINGS
 from crowdgate.candidate import AuditFigures, AuditQuestion, Audits, NoAudit
 from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.errors import CrowdgateError, VerificationFailed
@@ -24,7 +24,9 @@ from crowdgate.planning.gate_verdicts import audit_question, audit_questions
 from crowdgate.system.regular_files import read_plain
 
 if TYPE_CHECKING:
-    from crowdgate.audit.common.record import RecordedAudit
+    from crowdgate.audit.common.audit import Audit
+    from crowdgate.audit.common.findings import Findings
+    from crowdgate.audit.common.record import AnyRecord
     from crowdgate.kind.plan import Plan
     from crowdgate.ledger.journal import JournalLine
     from crowdgate.ledger.ledger import Ledger
@@ -49,11 +51,12 @@ def evidence(plan: Plan, ledger: Ledger, slot: str) -> AuditEvidence:
     audits: dict[AuditQuestion, AuditFigures | NoAudit] = {}
     records: dict[AuditQuestion, bytes] = {}
     for question in audit_questions(plan):
-        found = _best_record(plan, QUESTIONS[question].asking, journal)
+        audit = AUDITS[question]
+        found = _best_record(plan, audit, journal)
         if isinstance(found, NoAudit):
             audits[question] = found
         else:
-            audits[question], records[question] = READINGS[question].figures(found.record, found.said, day), found.data
+            audits[question], records[question] = audit.figures(found.record, found.findings, day), found.data
     return AuditEvidence(audits, records)
 
 
@@ -75,19 +78,19 @@ class _ExaminedRecord:
     that."""
 
     data: bytes
-    record: RecordedAudit | None
-    said: Any
+    record: AnyRecord | None
+    findings: Findings | None
     passed: int
     why: str | None
     line: int
 
 
-def _best_record(plan: Plan, asking: AuditProcedure[Any, Any], journal: list[JournalLine]) -> _ExaminedRecord | NoAudit:
-    tried = [_examined_record(path, plan, asking, journal) for path in sorted(folder_of(plan).glob("*.json"))]
+def _best_record(plan: Plan, audit: Audit[Any, Any], journal: list[JournalLine]) -> _ExaminedRecord | NoAudit:
+    tried = [_examined_record(path, plan, audit, journal) for path in sorted(folder_of(plan).glob("*.json"))]
     best = max((each for each in tried if each is not None), key=lambda each: (each.passed, each.line), default=None)
     if best is None:
         where = _relative_path(folder_of(plan), plan)
-        return NoAudit(f"no audit of this policy is recorded in {where}; run `{command(asking.question)}`")
+        return NoAudit(f"no audit of this policy is recorded in {where}; run `{command(audit.question)}`")
     return best if best.record is not None and best.why is None else NoAudit(best.why or "")
 
 
@@ -97,83 +100,64 @@ def _relative_path(path: Path, plan: Plan) -> str:
 
 
 def _examined_record(
-    path: Path, plan: Plan, asking: AuditProcedure[Any, Any], journal: list[JournalLine]
+    path: Path, plan: Plan, audit: Audit[Any, Any], journal: list[JournalLine]
 ) -> _ExaminedRecord | None:
     """One file of the folder; None for the record of another question."""
+    name = _relative_path(path, plan)
     try:
         data = read_plain(path, MOST_BYTES)
     except OSError:
-        return _ExaminedRecord(b"", None, None, 0, f"{_relative_path(path, plan)} can't be read", 0)
+        return _ExaminedRecord(b"", None, None, 0, f"{name} can't be read", 0)
     digest = hashlib.sha256(data).hexdigest()
     line = max((line.number for line in journal if line.commitment == digest), default=0)
     try:
-        record, said = asking.reading.read(data)
+        record, findings = audit.read(data)
     except VerificationFailed:
-        if _is_of_another(data, asking.question):
+        if any(_is_record_of(data, other) for other in AUDITS.values() if other is not audit):
             return None
-        return _ExaminedRecord(
-            data, None, None, 0, f"{_relative_path(path, plan)} is no record of an audit, or it was edited", line
-        )
+        return _ExaminedRecord(data, None, None, 0, f"{name} is no record of an audit, or it was edited", line)
     passed = 0
-    faults = _faults(_relative_path(path, plan), record, said, digest, plan, asking, journal)
-    for passed, why in enumerate(faults, start=1):
-        if why is not None:
-            return _ExaminedRecord(data, record, said, passed, why, line)
-    return _ExaminedRecord(data, record, said, passed + 1, None, line)
+    for holds, why in _conditions(name, record, findings, digest, plan, audit, journal):
+        if not holds:
+            return _ExaminedRecord(data, record, findings, passed + 1, why, line)
+        passed += 1
+    return _ExaminedRecord(data, record, findings, passed + 1, None, line)
 
 
-def _is_of_another(data: bytes, question: AuditQuestion) -> bool:
-    for other in READINGS.values():
-        if other.question is not question:
-            try:
-                other.read(data)
-            except VerificationFailed:
-                continue
-            return True
-    return False
+def _is_record_of(data: bytes, audit: Audit[Any, Any]) -> bool:
+    try:
+        audit.read(data)
+    except VerificationFailed:
+        return False
+    return True
 
 
-def _faults(
+def _conditions(
     name: str,
-    record: Any,
-    said: Any,
+    record: AnyRecord,
+    findings: Findings,
     digest: str,
     plan: Plan,
-    asking: AuditProcedure[Any, Any],
+    audit: Audit[Any, Any],
     journal: list[JournalLine],
-) -> Iterator[str | None]:
-    """What stands against relying on a record, one condition after the other."""
-    setting, anew = record.setting, f"run `{command(asking.question)}` anew"
-    yield (
-        None
-        if setting.policy_digest == plan.bundle.digest
-        else (f"the recorded audit is of other policy, contract or budget files (another digest); {anew}")
-    )
-    yield (
-        None
-        if is_recorded(journal, key(setting.policy_digest, asking.question), digest)
-        else (f"{name} was edited, or is of another ledger: it is not the record that the ledger knows")
-    )
-    yield (
-        None
-        if _is_policy_setting(record, plan, asking)
-        else (f"the recorded audit was set otherwise than the policy says; {anew}")
-    )
-    other = f"the population's table is another one than was audited, or can't be read; {anew}"
-    yield None if _same_population(record, plan, asking) else other
-    yield (
-        None
-        if (setting.code, _present(setting.libraries)) == (code_digest(), libraries())
-        else (f"the recorded audit is of another version of Crowdgate or of its libraries; {anew}")
-    )
-    yield (
-        None
-        if said.outcome is not Outcome.INCONCLUSIVE
-        else (f"the recorded audit is inconclusive: {'; '.join(said.reasons)}")
-    )
-    yield "the recorded audit failed: its attackers can exceed its limit" if said.outcome is Outcome.FAIL else None
-    yield "the recorded audit is dated in the future" if record.made > now() else None
-    yield _stale(record, plan, asking.question, anew)
+) -> Iterator[tuple[bool, str]]:
+    """Conditions of relying on a record, one after the other, each with what is wrong where it is not met."""
+    setting, outcome, again = record.setting, findings.outcome, f"run `{command(audit.question)}` anew"
+    other_policy = f"the recorded audit is of other policy, contract or budget files (another digest); {again}"
+    yield setting.policy_digest == plan.bundle.digest, other_policy
+    not_recorded = f"{name} was edited, or is of another ledger: it is not the record that the ledger knows"
+    yield is_recorded(journal, key(setting.policy_digest, audit.question), digest), not_recorded
+    yield _is_policy_setting(record, plan, audit), f"the recorded audit was set otherwise than the policy says; {again}"
+    other_population = f"the population's table is another one than was audited, or can't be read; {again}"
+    yield _same_population(record, plan, audit), other_population
+    other_code = f"the recorded audit is of another version of Crowdgate or of its libraries; {again}"
+    yield (setting.code, _present(setting.libraries)) == (code_digest(), libraries()), other_code
+    open_reasons = f"the recorded audit is inconclusive: {'; '.join(findings.reasons)}"
+    yield outcome is not Outcome.INCONCLUSIVE, open_reasons
+    yield outcome is not Outcome.FAIL, "the recorded audit failed: its attackers can exceed its limit"
+    yield record.made <= now(), "the recorded audit is dated in the future"
+    days, oldest = (now() - record.made).days, _max_age(plan, audit.question)
+    yield days <= oldest, f"the recorded audit is {days} days old today, and {MAX_AGE} is {oldest}; {again}"
 
 
 def _present(recorded: Mapping[str, str]) -> dict[str, str | None]:
@@ -181,26 +165,23 @@ def _present(recorded: Mapping[str, str]) -> dict[str, str | None]:
     return {name: recorded.get(name) for name in libraries()}
 
 
-def _is_policy_setting(record: Any, plan: Plan, asking: AuditProcedure[Any, Any]) -> bool:
+def _is_policy_setting(record: AnyRecord, plan: Plan, audit: Audit[Any, Any]) -> bool:
     """Whether an audit was set as the policy says."""
     setting = record.setting
-    said = asking.said(plan, audit_spec(plan), setting.population_size)
+    said = audit.policy_fields(plan, audit_spec(plan), setting.population_size)
     own = {name: getattr(setting, name) for name in said} == dict(said)
     return own and not setting.confidential and setting.population == plan.bundle.population.id
 
 
-def _same_population(record: Any, plan: Plan, asking: AuditProcedure[Any, Any]) -> bool:
+def _same_population(record: AnyRecord, plan: Plan, audit: Audit[Any, Any]) -> bool:
     """Whether the public table still holds what was audited."""
     try:
-        return bool(
-            record.setting.population_digest == digest_of_population(asking.people(plan, plan.bundle.population))
-        )
+        population = units_of(audit, plan, plan.bundle.population)
     except CrowdgateError:
         return False
+    return bool(record.setting.population_digest == digest_of_population(population))
 
 
-def _stale(record: Any, plan: Plan, question: AuditQuestion, anew: str) -> str | None:
-    """Against the clock: a slot in the past makes no audit younger."""
-    days = (now() - record.made).days
-    oldest = min(rule.options[MAX_AGE] for rule, _ in plan.gates if audit_question(rule) is question)
-    return f"the recorded audit is {days} days old today, and {MAX_AGE} is {oldest}; {anew}" if days > oldest else None
+def _max_age(plan: Plan, question: AuditQuestion) -> Fraction:
+    """Days, against the clock: a slot in the past makes no audit younger."""
+    return min(rule.options[MAX_AGE] for rule, _ in plan.gates if audit_question(rule) is question)

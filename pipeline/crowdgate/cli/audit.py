@@ -2,17 +2,18 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from crowdgate.audit.common.audit import AuditRequest
-from crowdgate.audit.common.audit import audit as run_audit
+from crowdgate.audit.audits import AUDITS
+from crowdgate.audit.common.audit import Audit, FinishedAudit
+from crowdgate.audit.common.run import AuditRequest
+from crowdgate.audit.common.run import audit as run_audit
 from crowdgate.audit.common.stored_records import AuditRuntime
 from crowdgate.audit.common.text import OUTCOMES
 from crowdgate.audit.common.trials import processes
 from crowdgate.audit.confidential_table import audit_table
-from crowdgate.audit.questions import QUESTIONS, Found, QuestionReport
 from crowdgate.candidate import AuditQuestion
 from crowdgate.cli.options import WITHHELD, AsJson, LedgerUrl, progress_bar
 from crowdgate.cli.output import print_json, print_table
@@ -49,19 +50,18 @@ def audit(
     """
     if page is not None:
         check_name(page)
-    if question is not AuditQuestion.SINGLING_OUT:
-        _refuse_with_question(question, trials=trials, weight=weight)
-    told, asked = QUESTIONS[question], AuditRequest(policy, units, trials, weight, ledger)
+    of, request = AUDITS[question], AuditRequest(policy, units, trials, weight, ledger)
+    _refuse_other_options(of, request)
     with progress_bar(as_json, "playing") as progress:
         how = AuditRuntime(executor=processes(jobs or os.cpu_count() or 1), progress=progress)
-        ended = audit_table(told.asking, asked, how) if on_confidential else None
-        found = run_audit(told.asking, asked, how) if ended is None else None
+        ended = audit_table(of, request, how) if on_confidential else None
+        found = run_audit(of, request, how) if ended is None else None
     if found is None:
         _print_outcome(str(ended), as_json)
         return
     if page is not None:
-        told.write_page(found, page)
-    show(told, found, page, as_json)
+        of.write_page(found, page)
+    show(of, found, page, as_json)
     if found.findings.outcome is not Outcome.PASS:
         raise typer.Exit(WITHHELD)
 
@@ -74,24 +74,24 @@ def _print_outcome(ended: str, as_json: bool) -> None:
         typer.echo(ended)
 
 
-def _refuse_with_question(question: AuditQuestion, **given: object) -> None:
-    stated = [f"--{name}" for name, value in given.items() if value is not None]
-    if stated:
-        found, expected = f"beside --of {question}", "only for singling out"
-        raise ConfigurationError([Problem("command line", None, name, found, expected) for name in stated])
+def _refuse_other_options(audit: Audit[Any, Any], request: AuditRequest) -> None:
+    given = [name for name, value in request.overrides.items() if value is not None and name not in audit.options]
+    if given:
+        found, expected = f"beside --of {audit.question}", "only for singling out"
+        raise ConfigurationError([Problem("command line", None, f"--{name}", found, expected) for name in given])
 
 
-def show(told: QuestionReport, found: Found, page: Path | None, as_json: bool) -> None:
+def show(audit: Audit[Any, Any], found: FinishedAudit[Any, Any], page: Path | None, as_json: bool) -> None:
     """What was found, for people or for programs."""
     if as_json:
-        print_json(told.json(found))
+        print_json(audit.json(found))
         return
     setting = found.record.setting
-    typer.echo(f"{OUTCOMES[found.findings.outcome]} {setting.policy}/{setting.version}, {told.asking.question}")
-    for listing in told.listings(found):
+    typer.echo(f"{OUTCOMES[found.findings.outcome]} {setting.policy}/{setting.version}, {audit.question}")
+    for listing in audit.listings(found):
         typer.echo(listing.title)
         print_table(listing.titles, listing.rows, left=listing.text)
-    for line in told.words(found):
+    for line in audit.text(found):
         typer.echo(line)
     for path in filter(None, (page, found.path)):
         typer.echo(str(path))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from crowdgate import manifest, report
 from crowdgate.accounting.numbers import decimal
 from crowdgate.attachments import ATTACHMENTS
-from crowdgate.audit.readings import READINGS
+from crowdgate.audit.audits import AUDITS
 from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.errors import ConfigurationError, LedgerRefused, Problem
 from crowdgate.forecast.singling_out_curve import curve_of_release
@@ -153,10 +153,10 @@ def _before(ledger: Ledger, entry: Entry) -> list[Entry]:
 def _audits(folder: Path, said: Manifest) -> tuple[str, ...]:
     """The audits that are published with a release, in sentences."""
     told = []
-    for reading in READINGS.values():
-        if reading.file in said.files:
-            record, found = reading.read(read_plain(folder / reading.file, MOST_BYTES))
-            told.append(f"An audit of {reading.question} of {record.made} ended in {found.outcome} ({reading.file}).")
+    for audit in AUDITS.values():
+        if audit.file in said.files:
+            record, found = audit.read(read_plain(folder / audit.file, MOST_BYTES))
+            told.append(f"An audit of {audit.question} of {record.made} ended in {found.outcome} ({audit.file}).")
     return tuple(told)
 
 

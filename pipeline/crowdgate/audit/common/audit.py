@@ -1,94 +1,35 @@
-"""One audit of a policy, of whatever question: plan, set, play and keep."""
+"""One audit: the question that it asks of a policy, its games, what its record comes to, and how that is shown."""
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from datetime import date
+from fractions import Fraction
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from crowdgate.audit.common.population import Population
-from crowdgate.audit.common.population_table import population
-from crowdgate.audit.common.reading import Conclusion, Reading
-from crowdgate.audit.common.record import AuditSetting, RecordedAudit
-from crowdgate.audit.common.setting import audit_spec
-from crowdgate.audit.common.stored_records import USUAL, AuditRuntime, PlannedAudit, record_file, stored_record
-from crowdgate.audit.common.trials import ScheduledGame
-from crowdgate.candidate import AuditQuestion
-from crowdgate.contracts.contract import Contract
-from crowdgate.errors import ConfigurationError
-from crowdgate.kind.plan import Plan
-from crowdgate.ledger.audits import key, subject
-from crowdgate.ledger.ledger import Ledger
-from crowdgate.planning.open_ledger import ledger_at
-from crowdgate.planning.plan import plan_policy, population_problems
-from crowdgate.policy.policy import AuditSpec
-from crowdgate.system.extras import RELEASE, need
+from crowdgate import report
+from crowdgate.audit.common.findings import Findings
+from crowdgate.audit.common.record import AnyRecord, AuditSetting
+from crowdgate.audit.common.record_io import parsed
+from crowdgate.audit.common.setting import common_fields, model_libraries, population_problem
+from crowdgate.audit.common.text import OUTCOMES, AuditListing, facts_of
+from crowdgate.candidate import AuditFigures, AuditQuestion, Measurement
+from crowdgate.errors import VerificationFailed
+from crowdgate.gate import Outcome
+from crowdgate.report.html import PICTURES, SvgPicture
+from crowdgate.report.page_files import write_as
 
-FOLDER = "audits"
-"""Of a working copy: records by policy name and version."""
+if TYPE_CHECKING:
+    from crowdgate.audit.common.population import Population
+    from crowdgate.audit.common.trials import ScheduledGame
+    from crowdgate.kind.plan import Plan
+    from crowdgate.policy.policy import AuditSpec
 
-R = TypeVar("R", bound=RecordedAudit)
-F = TypeVar("F", bound=Conclusion)
-
-
-@dataclass(frozen=True)
-class AuditRequest:
-    """What a person or a schedule asks for; units, trials and weight (texts) in place of the policy's own."""
-
-    policy: Path
-    units: str | None = None
-    trials: str | None = None
-    weight: str | None = None
-    ledger: str | None = None
-
-    @property
-    def overrides(self) -> Mapping[str, str | None]:
-        """What is not as the policy says."""
-        return {"units": self.units, "trials": self.trials, "weight": self.weight}
-
-
-@dataclass(frozen=True, eq=False)
-class AuditProcedure(Generic[R, F]):
-    """How a question is asked of a policy.
-
-    `ready` raises ConfigurationError where a library is missing. `beside` names the attributes that are read beside the
-    mechanism's (None: it reads these alone), and raises ConfigurationError for what no table could mend. `said` is what
-    the policy says of an audit on a population of so many units, `setting` all that decides what is found (the flag: on
-    the policy's own table); `refuse` raises ConfigurationError for a setting in which nothing can be found at a level,
-    and `schedule` gives the games by a seed.
-    """
-
-    reading: Reading[R, F]
-    ready: Callable[[], object]
-    beside: Callable[[Plan], tuple[str, ...] | None]
-    said: Callable[[Plan, AuditSpec, int], Mapping[str, Any]]
-    setting: Callable[[Plan, AuditSpec, Population, bool], AuditSetting]
-    refuse: Callable[[Plan, AuditSpec, Population, Any], None]
-    schedule: Callable[[Plan, AuditSpec, Population, int], list[ScheduledGame]]
-
-    @property
-    def question(self) -> AuditQuestion:
-        """What is asked."""
-        return self.reading.question
-
-    def people(self, plan: Plan, contract: Contract) -> Population:
-        """The units of a contract's table, as the question sees them. Raises as
-        `audit.common.population_table` does."""
-        return population(plan, contract, self.beside(plan))
-
-    def table(
-        self, plan: Plan, spec: AuditSpec, units: Population, ledger: Ledger, *, confidential: bool = False
-    ) -> PlannedAudit[R]:
-        """An audit that may be played."""
-        return PlannedAudit(
-            self.reading.kept,
-            self.setting(plan, spec, units, confidential),
-            ledger,
-            subject_of(plan, self.question),
-            key(plan.bundle.digest, self.question),
-            partial(self.refuse, plan, spec, units),
-            partial(self.schedule, plan, spec, units),
-        )
+R = TypeVar("R", bound=AnyRecord)
+F = TypeVar("F", bound=Findings)
+Options = Mapping[str, Fraction]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,37 +43,121 @@ class FinishedAudit(Generic[R, F]):
     own: bool
 
 
-def audit(asking: AuditProcedure[R, F], asked: AuditRequest, how: AuditRuntime = USUAL) -> FinishedAudit[R, F]:
-    """Audit a policy on its public population, or report the audit that was made of it with this setting.
+@dataclass(frozen=True, eq=False)
+class Audit(Generic[R, F]):
+    """An audit of one question, complete: everything that the three audits do not share."""
 
-    Raises ConfigurationError for wrong files, and for a setting in which nothing can be found; VerificationFailed for a
-    record or a partial file that is not what the ledger knows; LedgerRefused and EnvironmentFault as the ledger does.
-    """
-    need(RELEASE, "audit")
-    plan = plan_policy(asked.policy)
-    asking.ready()
-    if problems := list(population_problems(plan.bundle)):
-        raise ConfigurationError(problems)
-    spec, ledger = audit_spec(plan, asked.overrides), ledger_of(plan, asked.ledger)
-    table = asking.table(plan, spec, asking.people(plan, plan.bundle.population), ledger)
-    path = record_file(folder_of(plan), table)
-    record = stored_record(table, path, how)
-    return FinishedAudit(record, asking.reading.found(record), path, spec == audit_spec(plan))
+    question: AuditQuestion
+    name: str
+    """Beside a release its record is `name`.json; its page is made by report/`name`.md.j2."""
+    title: str
+    """Beginning of its page's title."""
+    options: frozenset[str]
+    """Settings of the policy that the command line may replace."""
+    record: type[R]
+    setting: type[AuditSetting]
+    controls: Mapping[str, str]
+    """What must be found of each control, by its name."""
 
+    policy_fields: Callable[[Plan, AuditSpec, int], Mapping[str, Any]]
+    """Fields of the setting that the policy decides, for a population of so many units."""
+    population_fields: Callable[[Plan, AuditSpec, Population], Mapping[str, Any]]
+    """Fields of the setting that depend on the population itself."""
+    refuse: Callable[[Plan, AuditSpec, Population, Fraction], None]
+    """Raises ConfigurationError for a setting in which nothing can be found at a level."""
+    schedule: Callable[[Plan, AuditSpec, Population, int], list[ScheduledGame]]
+    """Games by a seed: the policy's own mechanism, and the controls."""
 
-def subject_of(plan: Plan, question: AuditQuestion) -> str:
-    """A policy, as the ledger names its audits."""
-    metadata = plan.bundle.policy.metadata
-    return subject(metadata.name, metadata.version, plan.bundle.digest, question)
+    findings: Callable[[R], F]
+    measurement: Callable[[R, F, str, Options], Measurement | None]
+    """Figure of a measure, at the options of a gate."""
 
+    verdict: Callable[[FinishedAudit[R, F]], str]
+    """A pass or a failure in a sentence."""
+    lines: Callable[[FinishedAudit[R, F]], Sequence[str]]
+    """All that must be known to read the figures, after the conclusion."""
+    listings: Callable[[FinishedAudit[R, F]], Sequence[AuditListing]]
+    json_fields: Callable[[FinishedAudit[R, F]], Mapping[str, Any]]
+    page_fields: Callable[[FinishedAudit[R, F]], Mapping[str, Any]]
+    pictures: Callable[[FinishedAudit[R, F]], list[SvgPicture]]
 
-def ledger_of(plan: Plan, url: str | None) -> Ledger:
-    """The ledger of the policy's budget."""
-    bundle = plan.bundle
-    return ledger_at(bundle.root, url, bundle.budget.spec.ledger)
+    needs_models: bool = True
+    """Whether attacks fit models, with scikit-learn."""
+    other_attributes: Callable[[Plan], tuple[str, ...] | None] = lambda _: None
+    """Attributes that are read in addition to the mechanism's (None: only the mechanism's are read). Raises
+    ConfigurationError for what no table could mend."""
+    oddities: Callable[[R], Iterator[str]] = lambda _: iter(())
+    """Statements of a record that no audit would have written."""
 
+    @property
+    def file(self) -> str:
+        """Name of its record beside a release."""
+        return f"{self.name}.json"
 
-def folder_of(plan: Plan) -> Path:
-    """Where the records of a policy lie."""
-    metadata = plan.bundle.policy.metadata
-    return plan.bundle.root / FOLDER / metadata.name / metadata.version
+    def require_libraries(self) -> None:
+        """Raise ConfigurationError where a library is missing."""
+        if self.needs_models:
+            model_libraries()
+
+    def planned_setting(
+        self, plan: Plan, spec: AuditSpec, population: Population, confidential: bool = False
+    ) -> AuditSetting:
+        """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers.
+
+        Raises ConfigurationError for a population without units.
+        """
+        if population.size < 2:
+            raise population_problem(plan, spec)
+        libraries = {"libraries": model_libraries()} if self.needs_models else {}
+        return self.setting(
+            **common_fields(plan, population, confidential) | libraries,
+            **self.policy_fields(plan, spec, population.size),
+            **self.population_fields(plan, spec, population),
+        )
+
+    def read(self, data: bytes) -> tuple[R, F]:
+        """Return the record in `data` with its findings. Raises VerificationFailed for anything else."""
+        record = parsed(data, self.record)
+        try:
+            return record, self.findings(record)
+        except (ValueError, ArithmeticError, LookupError, AssertionError):
+            raise VerificationFailed("it is not the record of an audit") from None
+
+    def figures(self, record: R, findings: F, slot: date) -> AuditFigures:
+        """Figures by which gates of a release of this slot are judged."""
+        age = max(0, (slot - record.made).days)
+        return AuditFigures(lambda name, options: self.measurement(record, findings, name, options), age)
+
+    def conclusion(self, found: FinishedAudit[R, F]) -> str:
+        """The outcome in a sentence."""
+        if found.findings.outcome is Outcome.INCONCLUSIVE:
+            return f"Cannot tell: {'; '.join(found.findings.reasons)}."
+        return self.verdict(found)
+
+    def text(self, found: FinishedAudit[R, F]) -> list[str]:
+        """The conclusion, and all that must be known to read the figures."""
+        other = [] if found.own else ["Set otherwise than the policy says: no gate reads this audit."]
+        return [self.conclusion(found), *self.lines(found), *other]
+
+    def json(self, found: FinishedAudit[R, F]) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        return {
+            "outcome": str(found.findings.outcome), "conclusion": self.text(found),
+            "reasons": list(found.findings.reasons), "path": str(found.path), "read_by_gates": found.own,
+            **self.json_fields(found), "record": found.record.model_dump(mode="json"),
+        }  # fmt: skip
+
+    def markdown(self, found: FinishedAudit[R, F]) -> str:
+        """The page as Markdown."""
+        setting = found.record.setting
+        values = {
+            "title": f"{setting.policy}, version {setting.version}", "outcome": OUTCOMES[found.findings.outcome],
+            "words": self.text(found), "pictures": PICTURES, "facts": facts_of(found.record),
+            "notes": [(each.mechanism, each.note) for each in found.record.controls], **self.page_fields(found),
+        }  # fmt: skip
+        return report.markdown(f"report/{self.name}.md.j2", values)
+
+    def write_page(self, found: FinishedAudit[R, F], path: Path) -> None:
+        """Write a new file: Markdown if its name ends in .md, HTML if in .html. Raises as `write_as`."""
+        title = f"{self.title} of {found.record.setting.policy}"
+        write_as(path, title, self.markdown(found), lambda: self.pictures(found))

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from crowdgate.audit.common.record import RecordedAudit, RecordModel
+from crowdgate.audit.common.record import AnyRecord, RecordModel
 from crowdgate.errors import VerificationFailed
 from crowdgate.manifest import canonical
 
@@ -15,12 +15,12 @@ def digest_of(setting: RecordModel) -> str:
     return hashlib.sha256(canonical(setting.model_dump(mode="json"))).hexdigest()
 
 
-def record_bytes(record: RecordedAudit) -> bytes:
+def record_bytes(record: AnyRecord) -> bytes:
     """The record as it is kept."""
     return canonical(record.model_dump(mode="json"))
 
 
-R = TypeVar("R", bound=RecordedAudit)
+R = TypeVar("R", bound=AnyRecord)
 
 
 def parsed(data: bytes, kept: type[R]) -> R:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from statistics import NormalDist
 
 from crowdgate.accounting.bets import BETS
-from crowdgate.audit.common.too_few_trials import POWER
+from crowdgate.audit.common.levels import POWER
 from crowdgate.limits import MOST_RELEASES
 
 CLAIMS = Fraction(5, 100)

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
+from crowdgate.audit.common.game import Game, GameTally
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from crowdgate.limits import LARGEST_PRIVATE_RECORD
 from crowdgate.system import permissions
@@ -26,21 +27,6 @@ class TrialBatch:
     game: int
     at: int
     trials: int
-
-
-class GameTally(Protocol):
-    """What trials came to."""
-
-    def to_json(self) -> dict[str, Any]:
-        """As it is kept."""
-
-
-class StoredGame(Protocol):
-    """A game whose batches are kept."""
-
-    def read(self, said: dict[str, Any], trials: int) -> Any:
-        """The tally that was written as `said`. Raises ValueError, KeyError or TypeError for one that can't be that of
-        so many trials."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +67,7 @@ def open_progress(
     digest: str,
     seed: str,
     batches: Sequence[TrialBatch],
-    games: Sequence[StoredGame],
+    games: Sequence[Game[Any, Any]],
     access: permissions.Access = permissions.AUDIT_RECORD,
 ) -> Iterator[SavedProgress]:
     """The batches of the audit `digest` with this seed that a run has played, and their file, which is made if need be.
@@ -109,7 +95,7 @@ def _read(
     digest: str,
     seed: str,
     batches: Sequence[TrialBatch],
-    games: Sequence[StoredGame],
+    games: Sequence[Game[Any, Any]],
 ) -> dict[TrialBatch, Any]:
     known, played = set(batches), dict[TrialBatch, Any]()
     try:

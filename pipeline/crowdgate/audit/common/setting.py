@@ -15,11 +15,14 @@ from pydantic import ValidationError
 from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.policy_mechanism import PolicyMechanism
 from crowdgate.audit.common.population import Population
+from crowdgate.documents.yaml_text import Location
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
+from crowdgate.system.extras import AUDIT, need
 
 LIBRARIES = ("cryptography", "numpy", "opendp", "pyarrow", "scipy")
+MODEL_LIBRARY = "scikit-learn"
 
 
 def audit_spec(plan: Plan, overrides: Mapping[str, Any] | None = None) -> AuditSpec:
@@ -42,6 +45,23 @@ def audit_spec(plan: Plan, overrides: Mapping[str, Any] | None = None) -> AuditS
         ]
         raise ConfigurationError(problems) from None
     return own.model_copy(update={name: getattr(read, name) for name in given})
+
+
+def setting_problem(
+    plan: Plan, spec: AuditSpec, key: str, found: str, expected: str, instead: str | None = None
+) -> ConfigurationError:
+    """The error of a setting, at the line of the policy, or at the option that was given in its place."""
+    own = plan.bundle.policy.spec.audit
+    if getattr(spec, key) != getattr(own or AuditSpec(), key):
+        return ConfigurationError(Problem("command line", None, f"--{key}", found, expected, instead))
+    at: Location = ("spec", "audit", key) if own is not None else ("spec",)
+    return ConfigurationError(plan.bundle.document.problem(at, found, expected, instead))
+
+
+def population_problem(plan: Plan, spec: AuditSpec) -> ConfigurationError:
+    """The error of a population from which no two tables differ."""
+    found, expected = "the population has no two units", "a public table with units to draw"
+    return setting_problem(plan, spec, "population", found, expected)
 
 
 def unread_outputs(plan: Plan, known: PublicKnowledge) -> tuple[str, ...]:
@@ -92,3 +112,9 @@ def libraries() -> dict[str, str]:
     """The versions of what draws and computes; OpenDP's only where it is installed, as `check` does without it."""
     found = {name: version(name) for name in LIBRARIES if find_spec(name) is not None}
     return {"python": platform.python_version(), **found}
+
+
+def model_libraries() -> dict[str, str]:
+    """The versions of what draws, computes and fits. Raises ConfigurationError without scikit-learn."""
+    need(AUDIT, "--of")
+    return {**libraries(), MODEL_LIBRARY: version(MODEL_LIBRARY)}

@@ -9,21 +9,26 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic
 
+from crowdgate.audit.common.audit import Audit, R
 from crowdgate.audit.common.levels import level
-from crowdgate.audit.common.record import RecordedAudit
+from crowdgate.audit.common.population import Population
+from crowdgate.audit.common.record import AuditSetting
 from crowdgate.audit.common.record_io import digest_of, parsed, record_bytes
 from crowdgate.audit.common.saved_progress import begin, seed_of
-from crowdgate.audit.common.trials import Executor, Progress, ScheduledGame, play_games, serial
+from crowdgate.audit.common.trials import Executor, Progress, play_games, serial
 from crowdgate.errors import EnvironmentFault, VerificationFailed
-from crowdgate.ledger.audits import BEGUN, RECORDED, attempt, attempt_commitment, attempts, is_recorded
+from crowdgate.kind.plan import Plan
+from crowdgate.ledger.audits import BEGUN, RECORDED, attempt, attempt_commitment, attempts, is_recorded, key, subject
 from crowdgate.limits import LARGEST_PRIVATE_RECORD
+from crowdgate.policy.policy import AuditSpec
 from crowdgate.publish import publisher
 from crowdgate.system import permissions
 from crowdgate.system.regular_files import is_absent, read_plain
@@ -54,25 +59,38 @@ class AuditRuntime:
 
 USUAL = AuditRuntime()
 
-R = TypeVar("R", bound=RecordedAudit)
-
 
 @dataclass(frozen=True, eq=False)
 class PlannedAudit(Generic[R]):
-    """An audit that may be played, and which ledger keeps it.
+    """An audit that may be played on a population, and the ledger that counts it as an attempt."""
 
-    `subject` and `key` name it there: the policy, and the end of that name, by which attempts are counted. `refuse`
-    raises for a setting in which nothing can be found at the level of an attempt; `schedule` gives what is played from
-    a seed.
-    """
-
-    kept: type[R]
-    setting: Any
+    audit: Audit[R, Any]
+    plan: Plan
+    spec: AuditSpec
+    population: Population
     ledger: Ledger
-    subject: str
-    key: str
-    refuse: Callable[[Any], None]
-    schedule: Callable[[int], Sequence[ScheduledGame]]
+    confidential: bool = False
+
+    @cached_property
+    def setting(self) -> AuditSetting:
+        """Everything that decides what it finds but its seed."""
+        return self.audit.planned_setting(self.plan, self.spec, self.population, self.confidential)
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the setting."""
+        return digest_of(self.setting)
+
+    @property
+    def key(self) -> str:
+        """Key by which the ledger counts attempts."""
+        return key(self.plan.bundle.digest, self.audit.question)
+
+
+def subject_of(plan: Plan, audit: Audit[Any, Any]) -> str:
+    """A policy, as the ledger names its audits."""
+    metadata = plan.bundle.policy.metadata
+    return subject(metadata.name, metadata.version, plan.bundle.digest, audit.question)
 
 
 def partial_file(path: Path) -> Path:
@@ -80,17 +98,17 @@ def partial_file(path: Path) -> Path:
     return path.with_suffix(".partial")
 
 
-def record_file(folder: Path, table: PlannedAudit[R]) -> Path:
+def record_file(folder: Path, planned: PlannedAudit[R]) -> Path:
     """Where the record of an audit lies: one place for one setting."""
-    return folder / f"{digest_of(table.setting)[:16]}.json"
+    return folder / f"{planned.digest[:16]}.json"
 
 
-def stored_record(table: PlannedAudit[R], path: Path, how: AuditRuntime) -> R:
+def stored_record(planned: PlannedAudit[R], path: Path, how: AuditRuntime) -> R:
     """The record of an audit: the one that is there, or one that is made."""
-    return _finished(table, path) or _make_record(table, path, how)
+    return _finished(planned, path) or _make_record(planned, path, how)
 
 
-def _finished(table: PlannedAudit[R], path: Path) -> R | None:
+def _finished(planned: PlannedAudit[R], path: Path) -> R | None:
     """The record that is there. One that the ledger does not know is what a run left that was killed before it told the
     ledger, while what it played is there; otherwise it is refused."""
     try:
@@ -100,11 +118,11 @@ def _finished(table: PlannedAudit[R], path: Path) -> R | None:
     except OSError as error:
         raise VerificationFailed(f"{path}: no record of an audit: {error.strerror}") from None
     try:
-        record: R | None = parsed(data, table.kept)
+        record: R | None = parsed(data, planned.audit.record)
     except VerificationFailed:
         record = None
-    own = record is not None and record.digest == digest_of(table.setting)
-    if own and is_recorded(table.ledger.journal(), table.key, hashlib.sha256(data).hexdigest()):
+    own = record is not None and record.digest == planned.digest
+    if own and is_recorded(planned.ledger.journal(), planned.key, hashlib.sha256(data).hexdigest()):
         left.unlink(missing_ok=True)
         return record
     if left.exists():
@@ -115,44 +133,45 @@ def _finished(table: PlannedAudit[R], path: Path) -> R | None:
     )
 
 
-def _make_record(table: PlannedAudit[R], path: Path, how: AuditRuntime) -> R:
+def _make_record(planned: PlannedAudit[R], path: Path, how: AuditRuntime) -> R:
     with _faults(path):
         permissions.make_folders(path.parent, permissions.AUDIT_RECORD)
-        record = play_audit(table, partial_file(path), how)
+        record = play_audit(planned, partial_file(path), how)
         data = record_bytes(record)
         publisher.replace(path, data, datetime.now(UTC).timestamp(), path.parent)
-        table.ledger.record(RECORDED, table.subject, hashlib.sha256(data).hexdigest())
+        planned.ledger.record(RECORDED, subject_of(planned.plan, planned.audit), hashlib.sha256(data).hexdigest())
         partial_file(path).unlink(missing_ok=True)
     return record
 
 
 def play_audit(
-    table: PlannedAudit[R], partial: Path, how: AuditRuntime, access: permissions.Access = permissions.AUDIT_RECORD
+    planned: PlannedAudit[R], partial: Path, how: AuditRuntime, access: permissions.Access = permissions.AUDIT_RECORD
 ) -> R:
     """Play an audit to its end, or from where it was stopped; what is played is kept in `partial`."""
-    digest = digest_of(table.setting)
-    seed = _seed(table, digest, partial, how, access)
-    number = attempt(table.ledger.journal(), table.key, attempt_commitment(digest, seed))
+    digest, seed = planned.digest, _seed(planned, partial, how, access)
+    number = attempt(planned.ledger.journal(), planned.key, attempt_commitment(digest, seed))
     if number is None:
         raise VerificationFailed(
             f"{partial}: no audit was begun with its seed, as far as the ledger knows; remove it to begin anew, which"
             " counts as a further attempt"
         )
-    every = play_games(table.schedule(int(seed, 16)), partial, digest, seed, how.executor, how.progress, access)
-    return table.kept(
-        setting=table.setting, digest=digest, seed=seed, made=how.today(), attempt=number, played=every
-    )  # fmt: skip
+    games = planned.audit.schedule(planned.plan, planned.spec, planned.population, int(seed, 16))
+    every = play_games(games, partial, digest, seed, how.executor, how.progress, access)
+    return planned.audit.record(
+        setting=planned.setting, digest=digest, seed=seed, made=how.today(), attempt=number, played=every
+    )
 
 
-def _seed(table: PlannedAudit[R], digest: str, partial: Path, how: AuditRuntime, access: permissions.Access) -> str:
+def _seed(planned: PlannedAudit[R], partial: Path, how: AuditRuntime, access: permissions.Access) -> str:
     """The seed of the run that was stopped, or a fresh one, to which the ledger commits first."""
     known = seed_of(partial)
     if known is not None:
         return known
-    table.refuse(level(attempts(table.ledger.journal(), table.key) + 1))
+    alpha = level(attempts(planned.ledger.journal(), planned.key) + 1)
+    planned.audit.refuse(planned.plan, planned.spec, planned.population, alpha)
     seed = how.draw()
-    table.ledger.record(BEGUN, table.subject, attempt_commitment(digest, seed))
-    begin(partial, digest, seed, access)
+    planned.ledger.record(BEGUN, subject_of(planned.plan, planned.audit), attempt_commitment(planned.digest, seed))
+    begin(partial, planned.digest, seed, access)
     return seed
 
 

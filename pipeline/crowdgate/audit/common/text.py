@@ -1,11 +1,13 @@
 """What the words and pages of all audits share."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 
 from crowdgate.accounting.numbers import decimal
-from crowdgate.audit.common.record import AuditSetting, RecordedAudit
+from crowdgate.audit.common.findings import ControlResult
+from crowdgate.audit.common.levels import level
+from crowdgate.audit.common.record import AnyRecord, AuditSetting
 from crowdgate.candidate import Measurement, Number
 from crowdgate.gate import Outcome
 
@@ -23,7 +25,7 @@ class AuditListing:
     text: tuple[int, ...]
 
 
-def facts_of(record: RecordedAudit) -> Mapping[str, str]:
+def facts_of(record: AnyRecord) -> Mapping[str, str]:
     """What repeats an audit."""
     setting: AuditSetting = record.setting
     return {
@@ -31,6 +33,24 @@ def facts_of(record: RecordedAudit) -> Mapping[str, str]:
         "population digest": setting.population_digest, "seed": record.seed, "made": str(record.made),
         "setting digest": record.digest, "code": setting.code, **setting.libraries,
     }  # fmt: skip
+
+
+def attempt_text(record: AnyRecord) -> str:
+    """The level at which an audit is judged, and why."""
+    at = decimal(level(record.attempt))
+    return f"Attempt {record.attempt} at these policy files: ends and claims at level {at}."
+
+
+def controls_text(controls: Iterable[ControlResult]) -> str:
+    """What was found of all controls, in a sentence."""
+    return f"Controls: {'; '.join(f'{each.control} {_control_outcome(each)}' for each in controls)}."
+
+
+def _control_outcome(control: ControlResult) -> str:
+    works, fails = {"hold": ("held", "was refuted"), "be caught": ("was caught", "was not caught")}.get(
+        control.must, (control.must.replace("break", "broke"), f"did not {control.must}")
+    )
+    return works if control.works else fails
 
 
 def number_text(value: Number) -> str:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
-from typing import Any, Protocol
+from typing import Any
 
+from crowdgate.audit.common.game import Game
 from crowdgate.audit.common.saved_progress import TrialBatch, open_progress
 from crowdgate.system import permissions
 from crowdgate.system.core_dumps import disable_core_dumps
@@ -20,27 +21,11 @@ Progress = Callable[[int, int], None]
 """(trials that are played, trials in all)."""
 
 
-class Game(Protocol):
-    """What is played of one mechanism. A batch depends on its number alone, and on what the game holds."""
-
-    def batches(self, trials: int) -> Iterator[tuple[int, int]]:
-        """(number of the batch, its trials)."""
-
-    def batch(self, at: int, trials: int) -> Any:
-        """The tally of one batch."""
-
-    def read(self, said: dict[str, Any], trials: int) -> Any:
-        """See `partial.Kept`."""
-
-    def played(self, tallies: Mapping[int, Any], must: Any, note: str, rate: float | None) -> Any:
-        """What is recorded of the tallies of all batches, by their numbers."""
-
-
 @dataclass(frozen=True, eq=False)
 class ScheduledGame:
     """A game with its number of trials; what an audit that works must find of its mechanism, and what that tells."""
 
-    game: Game
+    game: Game[Any, Any]
     trials: int
     must: str
     note: str

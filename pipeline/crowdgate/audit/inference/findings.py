@@ -8,13 +8,22 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from crowdgate.accounting.audit_power import holm
 from crowdgate.accounting.bets import difference_limits, improvement_limits, improvement_p, ratio_limits
+from crowdgate.audit.common.audit import Options
+from crowdgate.audit.common.findings import (
+    ControlResult,
+    Findings,
+    control_reasons,
+    outcome_of,
+    too_few_releases,
+    worst,
+)
 from crowdgate.audit.common.levels import level
-from crowdgate.audit.common.too_few_trials import too_few
 from crowdgate.audit.inference.attacks import BLIND
 from crowdgate.audit.inference.record import (
     AttackShares,
@@ -26,7 +35,6 @@ from crowdgate.audit.inference.record import (
 from crowdgate.audit.inference.releases_needed import inference_releases
 from crowdgate.audit.inference.secret_case import GROUPS
 from crowdgate.candidate import Measurement
-from crowdgate.gate import Outcome
 from crowdgate.risk.inference import precision_improvement
 
 LEAST_TARGETS = 20
@@ -66,9 +74,7 @@ class InferenceEstimate:
     def gain(self) -> Measurement | None:
         """The larger improvement of the two."""
         both = [each for each in (self.improvement_of_these, self.improvement) if each is not None]
-        if len(both) < 2:
-            return None
-        return Measurement(*(max(getattr(each, end) for each in both) for end in ("value", "lower", "upper")))
+        return None if len(both) < 2 else worst(both)
 
 
 def estimates(played: InferenceResults, alpha: Fraction) -> list[InferenceEstimate]:
@@ -142,12 +148,9 @@ def _precision_difference(
 
 
 @dataclass(frozen=True)
-class InferenceControlResult:
-    """A control, and whether what must be found of it was: the improvement that decides (None: nothing was guessed)."""
+class InferenceControlResult(ControlResult):
+    """Result of a control, with the improvement that decides (None: nothing was guessed)."""
 
-    control: str
-    must: str
-    works: bool
     gain: float | None
 
 
@@ -163,7 +166,7 @@ class TooFewTargets:
 
 
 @dataclass(frozen=True)
-class InferenceFindings:
+class InferenceFindings(Findings):
     """What was found of the policy's mechanism. `gain` is the greatest improvement of all secrets at the coverage that
     is judged; None where a baseline is always right.
     `refuted` are the estimates of which it is claimed that they are above their baselines, `beyond` those that are
@@ -171,8 +174,6 @@ class InferenceFindings:
     said. `shown` are the improvements, by secret, of looking everybody up in the policy's columns of every row as they
     are."""
 
-    outcome: Outcome
-    reasons: tuple[str, ...]
     estimates: tuple[InferenceEstimate, ...]
     refuted: tuple[InferenceEstimate, ...]
     beyond: tuple[InferenceEstimate, ...]
@@ -198,11 +199,13 @@ def findings_of(record: InferenceRecord) -> InferenceFindings:
     above = tuple(estimates_above_baseline(every, alpha))
     limit = gain is not None and gain.upper <= setting.limit and not beyond
     silent = not limit and not beyond and not above
-    reasons = tuple(_reasons(record, every, judged, gain)) or tuple(_too_few_releases(record) if silent else ())
+    reasons = tuple(_reasons(record, every, judged, gain))
+    if silent and not reasons:
+        needed = partial(inference_releases, setting.limit, list(_wrong(record)))
+        reasons = tuple(too_few_releases(needed, setting.releases, record.attempt))
     return InferenceFindings(
-        outcome=Outcome.INCONCLUSIVE if reasons else Outcome.PASS if limit else Outcome.FAIL,
-        reasons=reasons, estimates=tuple(every), refuted=above, beyond=beyond, few=tuple(too_few_targets(record)),
-        gain=gain, controls=judged, shown=_raw_column_improvements(record.played),
+        outcome=outcome_of(reasons, limit), reasons=reasons, estimates=tuple(every), refuted=above, beyond=beyond,
+        few=tuple(too_few_targets(record)), gain=gain, controls=judged, shown=_raw_column_improvements(record.played),
     )  # fmt: skip
 
 
@@ -227,7 +230,7 @@ def worst_figure(
     known = [figure for name, _ in setting.secrets if (figure := own.get(name)) is not None]
     if len(known) < len(setting.secrets) or not known:
         return None
-    return Measurement(*(max(getattr(each, end) for each in known) for end in ("value", "lower", "upper")))
+    return worst(known)
 
 
 def control_result(played: InferenceResults) -> InferenceControlResult:
@@ -279,12 +282,7 @@ def _reasons(
     gain: Measurement | None,
 ) -> Iterator[str]:
     """Why nothing can be concluded."""
-    if not judged:
-        yield "no control was played: nothing says that this audit sees anything"
-    for each in judged:
-        if not each.works:
-            found = "was not" if each.must == "be caught" else "was refuted"
-            yield f"the control {each.control!r} must {each.must}, and {found}"
+    yield from control_reasons(judged)
     coverage = float(record.setting.coverage)
     for secret in record.policy_results.secrets:
         own = [each for each in every if each.secret == secret.secret and each.coverage == coverage]
@@ -297,20 +295,17 @@ def _reasons(
         yield f"a baseline is always right at coverage {coverage:g}: there is nothing that a release could improve"
 
 
-def _too_few_releases(record: InferenceRecord) -> Iterator[str]:
-    """Why a limit that is exceeded, where no attack was found above its baselines, says nothing of the mechanism: by so
-    few releases a harmless one would not pass either. Advises the number for the next attempt."""
-    setting, wrong = record.setting, list(_wrong(record))
-    here, following = (
-        inference_releases(setting.limit, wrong, level(attempt)) for attempt in (record.attempt, record.attempt + 1)
-    )
-    if here is not None and following is not None and setting.releases < here:
-        yield too_few("releases", setting.releases, following)
-
-
 def _wrong(record: InferenceRecord) -> Iterator[float]:
     """Of how many targets the better baseline of each secret is wrong, at the coverage that is judged."""
     place = (GROUPS[0], float(record.setting.coverage))
     for secret in record.policy_results.secrets:
         own = (each for each in secret.found if (each.group, each.coverage) == place)
         yield from (each.targets * min(each.wrong, each.wrong_at) for each in own)
+
+
+def measurement(record: InferenceRecord, said: InferenceFindings, name: str, options: Options) -> Measurement | None:
+    """The figure of a measure, at a coverage."""
+    of: Callable[[InferenceEstimate], Measurement | None] = {
+        "inference_gain": lambda each: each.gain, "inference_precision_above_baseline": lambda each: each.above,
+    }[name]  # fmt: skip
+    return worst_figure(said.estimates, float(options["coverage"]), record.setting, of)

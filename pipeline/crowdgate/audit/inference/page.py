@@ -1,46 +1,31 @@
-"""An inference audit as a page: Markdown, or the same as HTML with a chart for every secret."""
+"""The page of an inference audit: its tables, and a chart for every secret."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from crowdgate import report
-from crowdgate.audit.common.text import OUTCOMES, facts_of
+from crowdgate.audit.inference.attacks import ATTACKS
+from crowdgate.audit.inference.baselines import BASELINES
 from crowdgate.audit.inference.findings import InferenceEstimate
-from crowdgate.audit.inference.games import Inferred
 from crowdgate.audit.inference.secret_case import GROUPS
-from crowdgate.audit.inference.text import QUESTIONS, STARRED, attack_summaries, inference_listings, inference_text
+from crowdgate.audit.inference.text import QUESTIONS, Inferred, listings
 from crowdgate.report.chart import PlotLine, draw_lines
-from crowdgate.report.html import PICTURES, SvgPicture
-from crowdgate.report.page_files import write_as
-
-TEMPLATE = "report/inference.md.j2"
+from crowdgate.report.html import SvgPicture
 
 
-def write_inference_page(found: Inferred, path: Path) -> None:
-    """Write a new file: Markdown if its name ends in .md, HTML if in .html. Raises as `write_as`."""
-    write_as(
-        path, f"Inference audit of {found.record.setting.policy}", inference_markdown(found), lambda: _pictures(found)
-    )
-
-
-def inference_markdown(found: Inferred) -> str:
-    """The page as Markdown."""
-    setting = found.record.setting
-    *likely, attacks = inference_listings(found)
-    first, _, *others = inference_text(found)
-    values = {
-        "title": f"{setting.policy}, version {setting.version}", "first": first,
-        "outcome": OUTCOMES[found.findings.outcome],
-        "words": others, "starred": STARRED, "questions": QUESTIONS, "pictures": PICTURES, "likely": likely,
-        "attacks": attacks,
-        "described": attack_summaries(), "known": setting.known, "secrets": setting.secrets,
-        "notes": [(each.mechanism, each.note) for each in found.record.played if each.must != "judged"],
-        "facts": facts_of(found.record),
+def page_fields(found: Inferred) -> Mapping[str, Any]:
+    """Values of the page's template."""
+    *likely, attacks = listings(found)
+    described = {
+        "Attacks": [(name, summary) for name, summary, _ in ATTACKS],
+        "Baselines": [(name, summary) for name, summary, _ in BASELINES],
+    }
+    return {
+        "questions": QUESTIONS, "likely": likely, "attacks": attacks, "described": described.items(),
+        "known": found.record.setting.known, "secrets": found.record.setting.secrets,
     }  # fmt: skip
-    return report.markdown(TEMPLATE, values)
 
 
-def _pictures(found: Inferred) -> list[SvgPicture]:
+def pictures(found: Inferred) -> list[SvgPicture]:
     """Precision against coverage beside the baselines, for every secret and group of targets."""
     pictures = []
     for name, _ in found.record.setting.secrets:

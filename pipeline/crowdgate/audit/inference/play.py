@@ -6,43 +6,41 @@ that numbers are not estimated on; the others estimate.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
-from crowdgate.audit.common.population import Rng
+from crowdgate.audit.common.game import ReleaseGame, ShareTally, finite, joined, read_shares
+from crowdgate.audit.common.observation import Mechanism
+from crowdgate.audit.common.policy_mechanism import PolicyMechanism
+from crowdgate.audit.common.population import DrawnTable, Population, Rng
+from crowdgate.audit.common.trials import ScheduledGame
 from crowdgate.audit.inference.attacks import ATTACKS, InferenceAttackerView
+from crowdgate.audit.inference.controls import GROUP, TAG
 from crowdgate.audit.inference.record import AttackShares, InferenceResults, Must, SecretResults
 from crowdgate.audit.inference.secret import Floats, best_guesses
 from crowdgate.audit.inference.secret_case import COVERAGES, DIGITS, GROUPS, STATS, SecretCase, TargetView
+from crowdgate.audit.inference.setting import controls_of, secrets_of
 from crowdgate.audit.inference.source_table import PARTS, SourceTable
+from crowdgate.audit.inference.tables import InferenceTables
 from crowdgate.hierarchy import Level
 from crowdgate.kind.mechanism_output import MechanismOutput
-
-BATCH = 10
-"""Releases of a batch: the first of them chooses."""
+from crowdgate.kind.plan import Plan
+from crowdgate.policy.policy import AuditSpec
 
 
 @dataclass(frozen=True, eq=False)
-class InferenceTally:
-    """Shares by releases, secrets, attacks, groups, coverages and STATS, of releases that choose and of those that
-    estimate; and, of a release that a fifth was left out of, by secrets, attacks, coverages: for what share of the
-    fifth a guess was made, and was right. Not a number where an attack had nothing to attack."""
+class InferenceTally(ShareTally):
+    """Shares by releases, secrets, attacks, groups, coverages and STATS; and, `outside`, of a release that a fifth was
+    left out of, by secrets, attacks, coverages: for what share of the fifth a guess was made, and was right."""
 
-    choosing: Floats
-    estimating: Floats
     outside: Floats
 
-    def to_json(self) -> dict[str, Any]:
-        """As it is kept."""
-        return {each.name: _as_lists(getattr(self, each.name)) for each in fields(self)}
-
 
 @dataclass(frozen=True, eq=False)
-class InferenceGame:
+class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
     """Attacks on a mechanism that is told the table of these cases."""
 
     mechanism: Mechanism
@@ -59,14 +57,8 @@ class InferenceGame:
         """The table."""
         return self.cases[0].original
 
-    def batches(self, trials: int) -> Iterator[tuple[int, int]]:
-        """(number of the batch, its releases)."""
-        for start in range(0, trials, BATCH):
-            yield start // BATCH, min(BATCH, trials - start)
-
     def batch(self, at: int, trials: int) -> InferenceTally:
-        """The releases of one batch."""
-        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number, at)))
+        rng = self.stream(at)
         choosing = np.array([self._release(rng, self.original.choose)])
         estimating = [self._release(rng, self.original.estimate) for _ in range(trials - 1)]
         outside = self._outside(rng, self.original.part(at % PARTS))
@@ -75,27 +67,21 @@ class InferenceGame:
         )
 
     def read(self, said: dict[str, Any], trials: int) -> InferenceTally:
-        """A tally of so many releases that was written. Raises ValueError or KeyError for one that can't be."""
-        tally = InferenceTally(*(_as_array(said[each.name]) for each in fields(InferenceTally)))
         shape = (len(self.cases), len(ATTACKS), len(GROUPS), len(COVERAGES), len(STATS))
-        shapes = ((1, *shape), (trials - 1, *shape), (1, *shape[:2], len(COVERAGES), 2))
-        found = (tally.choosing, tally.estimating, tally.outside)
-        for each, wanted in zip(found, shapes, strict=True):
-            if each.size == 0 and 0 in wanted:
-                continue
-            if each.shape != wanted or not ((each >= 0) & (each <= 1) | np.isnan(each)).all():
-                raise ValueError("shares that can't be")
-            if (each[..., 1:] > each[..., :1]).any():
-                raise ValueError("shares that can't be: more right guesses than guesses")
-        return InferenceTally(found[0], found[1].reshape(shapes[1]), found[2])
+        shapes = {
+            "choosing": (1, *shape), "estimating": (trials - 1, *shape), "outside": (1, *shape[:2], len(COVERAGES), 2)
+        }  # fmt: skip
+        tally = InferenceTally(**{name: read_shares(said[name], wanted) for name, wanted in shapes.items()})
+        if any((each[..., 1:] > each[..., :1]).any() for each in (tally.choosing, tally.estimating, tally.outside)):
+            raise ValueError("shares that can't be: more right guesses than guesses")
+        return tally
 
     def played(
         self, tallies: Mapping[int, InferenceTally], must: Must, note: str, rate: float | None
     ) -> InferenceResults:
         """What is recorded: of each secret, group and coverage the attack that gained most where attacks are chosen."""
-        choosing = np.concatenate([each.choosing for each in tallies.values()])
-        estimating = np.concatenate([each.estimating for each in tallies.values()])
-        outside = np.concatenate([each.outside for each in tallies.values()])
+        parts = "choosing", "estimating", "outside"
+        choosing, estimating, outside = (joined(tallies.values(), name) for name in parts)
         return InferenceResults(
             mechanism=self.mechanism.name, must=must, note=note, rate=rate, releases=len(estimating),
             secrets=tuple(
@@ -106,16 +92,17 @@ class InferenceGame:
 
     def _release(self, rng: Rng, part: slice) -> Floats:
         """One release of the whole table."""
-        drawn = self.original.table(rng)
-        seen = (
-            self.mechanism.apply(drawn, PublicKnowledge(self.original.population, drawn.n, False), rng).seen
-            or MechanismOutput()
+        attacked = self._attacked(self.original.table(rng), rng)
+        return np.round(
+            np.array([[self._shares(case, *each, part) for each in sights] for case, sights in attacked]), DIGITS
         )
-        found = [
-            [self._shares(case, view, sight, part) for view, sight in self._sights(case, seen, rng)]
-            for case in self.cases
-        ]
-        return np.round(np.array(found), DIGITS)
+
+    def _attacked(
+        self, drawn: DrawnTable, rng: Rng
+    ) -> Iterator[tuple[SecretCase, Iterator[tuple[TargetView, Floats | None]]]]:
+        """A release of a table, and for each secret what every attack guesses."""
+        seen = self.output(drawn, rng)
+        return ((case, self._sights(case, seen, rng)) for case in self.cases)
 
     def _sights(self, case: SecretCase, seen: MechanismOutput, rng: Rng) -> Iterator[tuple[TargetView, Floats | None]]:
         view = case.view(self._levels(case, seen))
@@ -129,17 +116,11 @@ class InferenceGame:
 
     def _outside(self, rng: Rng, part: slice) -> Floats:
         """A release of the table without some blocks, attacked for their people: the prior framework."""
-        drawn = self.original.without(part, rng)
-        seen = (
-            self.mechanism.apply(drawn, PublicKnowledge(self.original.population, drawn.n, False), rng).seen
-            or MechanismOutput()
-        )
         found = np.full((len(self.cases), len(ATTACKS), len(COVERAGES), 2), np.nan)
-        for at, case in enumerate(self.cases):
-            for attack, (view, shares) in enumerate(self._sights(case, seen, rng)):
+        for at, (case, sights) in enumerate(self._attacked(self.original.without(part, rng), rng)):
+            for attack, (view, shares) in enumerate(sights):
                 if shares is not None:
-                    own = view.shares(best_guesses(case.secret, shares), part)
-                    found[at, attack] = own[0, :, :2]
+                    found[at, attack] = view.shares(best_guesses(case.secret, shares), part)[0, :, :2]
         return np.round(found, DIGITS)
 
     def _levels(self, case: SecretCase, seen: MechanismOutput) -> Mapping[str, Level]:
@@ -166,7 +147,7 @@ def _secret_results(case: SecretCase, choosing: Floats, estimating: Floats, outs
             found.append(_attack_shares(case, group, coverage, ATTACKS[at][0], own, outside[:, at, coverage]))
     every, guessed = _precision(estimating), estimating.mean(axis=0)[..., 0]
     lines = {
-        name: tuple((_number(x), _number(p)) for x, p in zip(every[at, 0], guessed[at, 0], strict=True))
+        name: tuple((finite(x), finite(p)) for x, p in zip(every[at, 0], guessed[at, 0], strict=True))
         for at, (name, _, _) in enumerate(ATTACKS)
     }
     return SecretResults(secret=case.secret.name, level=case.secret.level.name, labels=len(case.secret),
@@ -221,15 +202,13 @@ def _mean(shares: Floats) -> float | None:
     return None if predicted == 0 else float(right / predicted)
 
 
-def _as_lists(values: Floats) -> Any:
-    found: list[Any] = np.where(np.isnan(values), -1, values).tolist()
-    return found
-
-
-def _as_array(said: Any) -> Floats:
-    found = np.array(said, dtype=np.float64)
-    return np.asarray(np.where(found == -1, np.nan, found), dtype=np.float64)
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[ScheduledGame]:
+    """The policy's own mechanism, its columns as they are, and the controls."""
+    tables = InferenceTables(plan, spec, population, tuple(secrets_of(plan)), seed)
+    own = InferenceGame(PolicyMechanism(plan.protection), tables.cases, seed, 0)
+    games = [ScheduledGame(own, spec.inference.releases, "judged", "publishes what the policy says")]
+    for number, control in enumerate(controls_of(plan), start=1):
+        also = tuple(name for name in (TAG, GROUP) if name in control.added)
+        game = InferenceGame(control, tables.of(control), seed, number, also, control.attacks)
+        games.append(ScheduledGame(game, control.releases, control.must, control.note, control.least))
+    return games

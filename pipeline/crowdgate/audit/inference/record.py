@@ -4,12 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from crowdgate.audit.common.record import AuditSetting, Exact, RecordedAudit, RecordModel
+from crowdgate.audit.common.record import AuditSetting, Exact, MechanismResults, RecordedAudit, RecordModel, Share
 from crowdgate.limits import MOST_SECRETS
 
 Must = Literal["judged", "be caught", "hold", "show"]
 """What is expected of a mechanism: one that must "show" is the policy's columns of every row as they are."""
-Share = Annotated[float, Field(ge=0, le=1)]
 MOST_LINES = 8
 """Of a secret: two groups at four coverages."""
 
@@ -63,14 +62,10 @@ class SecretResults(RecordModel):
         return self
 
 
-class InferenceResults(RecordModel):
-    """All attacks on one mechanism. `must` says what an audit that works finds of it; `releases` are those that
-    estimate."""
+class InferenceResults(MechanismResults):
+    """All attacks on one mechanism; `releases` are those that estimate."""
 
-    mechanism: str
     must: Must
-    note: str
-    rate: float | None
     releases: Annotated[int, Field(ge=1)]
     secrets: Annotated[tuple[SecretResults, ...], Field(max_length=MOST_SECRETS)]
 
@@ -103,19 +98,12 @@ class InferenceSetting(AuditSetting):
     baselines: tuple[str, ...]
 
 
-class InferenceRecord(RecordedAudit):
+class InferenceRecord(RecordedAudit[InferenceSetting, InferenceResults]):
     """An audit of attribute inference."""
-
-    setting: InferenceSetting
-    played: tuple[InferenceResults, ...]
 
     @model_validator(mode="after")
     def _as_set(self) -> "InferenceRecord":
         """What was played is what was set."""
-        own = [each for each in self.played if each.must == "judged"]
-        names = tuple(each.mechanism for each in self.played if each.must != "judged")
-        if len(own) != 1 or names != self.setting.controls:
-            raise ValueError("one mechanism is judged, beside the controls of the setting")
-        if tuple((each.secret, each.level) for each in own[0].secrets) != self.setting.secrets:
+        if tuple((each.secret, each.level) for each in self.policy_results.secrets) != self.setting.secrets:
             raise ValueError("what was played is what was set")
         return self

@@ -2,17 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from crowdgate.audit.common.population import Population
-from crowdgate.audit.common.setting import common_fields, libraries
+from crowdgate.audit.common.setting import setting_problem
 from crowdgate.audit.inference.attacks import ATTACKS
 from crowdgate.audit.inference.baselines import BASELINES
 from crowdgate.audit.inference.controls import MONDRIAN, InferenceControl, controls
-from crowdgate.audit.inference.record import InferenceSetting
 from crowdgate.audit.inference.secret import Floats, Secret
 from crowdgate.audit.inference.secret_case import COVERAGES
 from crowdgate.audit.inference.source_table import block_count
@@ -23,9 +21,7 @@ from crowdgate.histogram import joint
 from crowdgate.kind.plan import Plan
 from crowdgate.limits import MOST_SECRETS
 from crowdgate.policy.policy import AuditSpec
-from crowdgate.system.extras import AUDIT, need
 
-LIBRARY = "scikit-learn"
 LEAST_UNITS = 200
 COLUMNS = "the policy's columns as they are"
 MOST_NUMBERS = 30_000_000
@@ -53,44 +49,25 @@ def secrets_of(plan: Plan) -> list[Secret]:
 
 
 def _problems(plan: Plan, contract: Contract, untold: list[Attribute], found: list[Secret]) -> Iterator[Problem]:
-    at = str(contract.files[0])
+    def problem(where: str, what: str, expected: str) -> Problem:
+        return Problem(str(contract.files[0]), None, where, what, expected, code=Code.CONTRACT)
+
     for attribute in untold:
         expected = "a secret that the policy releases, or secret: false"
-        yield Problem(
-            at,
-            None,
-            f"attribute {attribute.name!r}",
-            "a secret that is released at no level",
-            expected,
-            code=Code.CONTRACT,
-        )
+        yield problem(f"attribute {attribute.name!r}", "a secret that is released at no level", expected)
     for secret in found:
         if len(secret) < 2:
             expected = "a level with two values at least: of one value nothing is secret"
-            yield Problem(
-                at,
-                None,
-                f"attribute {secret.name!r}",
-                f"one value at level {secret.level.name!r}",
-                expected,
-                code=Code.CONTRACT,
-            )
+            yield problem(f"attribute {secret.name!r}", f"one value at level {secret.level.name!r}", expected)
     if not found and not untold:
         released = ", ".join(joint(plan.protection.views.values()).levels)
         expected = f"{{property: secret, value: true}}, or privacyRole: sensitive, at one of {released}"
-        yield Problem(at, None, "attributes", "none that is secret is released", expected, code=Code.CONTRACT)
+        yield problem("attributes", "none that is secret is released", expected)
     if len(found) > MOST_SECRETS:
-        yield Problem(
-            at,
-            None,
-            "attributes",
-            f"{len(found):,} secrets",
-            f"{MOST_SECRETS} at most, others secret: false",
-            code=Code.CONTRACT,
-        )
+        yield problem("attributes", f"{len(found):,} secrets", f"{MOST_SECRETS} at most, others secret: false")
     if not known_attributes(contract):
         expected = "{property: knownToAttackers, value: true}, or privacyRole: quasi-identifier"
-        yield Problem(at, None, "attributes", "none is known to attackers", expected, code=Code.CONTRACT)
+        yield problem("attributes", "none is known to attackers", expected)
 
 
 def numbers_of(attribute: Attribute, level: str) -> Floats | None:
@@ -130,10 +107,9 @@ def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
     }  # fmt: skip
 
 
-def setting_of(plan: Plan, spec: AuditSpec, population: Population, confidential: bool = False) -> InferenceSetting:
-    """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers."""
-    shared = {**common_fields(plan, population, confidential), "libraries": libraries_of_models()}
-    return InferenceSetting(**shared, **policy_fields(plan, spec, population.size))
+def population_fields(_: Plan, __: AuditSpec, ___: Population) -> Mapping[str, Any]:
+    """Nothing depends on the population but what the policy says of its size."""
+    return {}
 
 
 def units_of(spec: AuditSpec, size: int) -> int:
@@ -141,28 +117,19 @@ def units_of(spec: AuditSpec, size: int) -> int:
     return spec.units or size
 
 
-def libraries_of_models() -> dict[str, str]:
-    """The versions of what draws, computes and fits. Raises ConfigurationError without scikit-learn."""
-    need(AUDIT, "--of")
-    return {**libraries(), LIBRARY: version(LIBRARY)}
-
-
 def refuse(plan: Plan, spec: AuditSpec, population: Population, _: Fraction) -> None:
     """Raises ConfigurationError for a setting in which nothing could be found."""
     n, coverage = units_of(spec, population.size), float(spec.inference.coverage)
     if not LEAST_UNITS <= n <= population.size:
         found = f"{n} units, of a population of {population.size}"
-        raise _setting_problem(plan, "units", found, f"{LEAST_UNITS} units at least, and no more than there are")
+        raise setting_problem(plan, spec, "units", found, f"{LEAST_UNITS} units at least, and no more than there are")
     tuples = min(n, len(population.cells))
     for secret in secrets_of(plan):
         if tuples * len(secret) > MOST_NUMBERS:
             found = f"{secret.name!r} of {len(secret):,} values at level {secret.level.name!r}, and {tuples:,} tuples"
-            raise _setting_problem(plan, "inference", found, f"a level of {MOST_NUMBERS // tuples:,} values at most")
+            raise setting_problem(
+                plan, spec, "inference", found, f"a level of {MOST_NUMBERS // tuples:,} values at most"
+            )
     if coverage not in COVERAGES:
         found, expected = f"a coverage of {coverage:g}", f"one of {', '.join(f'{each:g}' for each in COVERAGES)}"
-        raise _setting_problem(plan, "inference", found, expected)
-
-
-def _setting_problem(plan: Plan, key: str, found: str, expected: str) -> ConfigurationError:
-    at = ("spec", "audit", key) if plan.bundle.policy.spec.audit is not None else ("spec",)
-    return ConfigurationError(plan.bundle.document.problem(at, found, expected, None))
+        raise setting_problem(plan, spec, "inference", found, expected)

@@ -5,16 +5,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdgate.accounting.numbers import decimal
-from crowdgate.audit.common.levels import level
-from crowdgate.audit.common.text import AuditListing, measurement_json, measurement_text, number_text
-from crowdgate.audit.inference.attacks import ATTACKS
-from crowdgate.audit.inference.baselines import BASELINES
-from crowdgate.audit.inference.findings import InferenceControlResult, InferenceEstimate
-from crowdgate.audit.inference.games import Inferred
-from crowdgate.audit.inference.record import InferenceSetting
+from crowdgate.audit.common.audit import FinishedAudit
+from crowdgate.audit.common.text import (
+    AuditListing,
+    attempt_text,
+    controls_text,
+    measurement_json,
+    measurement_text,
+    number_text,
+)
+from crowdgate.audit.inference.findings import InferenceControlResult, InferenceEstimate, InferenceFindings
+from crowdgate.audit.inference.record import InferenceRecord, InferenceSetting
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
 
+Inferred = FinishedAudit[InferenceRecord, InferenceFindings]
 RIGHT = ("secret", "whose", "coverage", "attack", "right", "from", "to")
 GAIN = ("secret", "whose", "coverage", "non-members (*)", "as many (*)", "gain (*)", "from", "to")
 QUESTIONS = (
@@ -42,11 +47,9 @@ GDPR = (
 )
 
 
-def conclusion(found: Inferred) -> str:
-    """The outcome in a sentence."""
+def verdict(found: Inferred) -> str:
+    """A pass or a failure in a sentence."""
     said, setting = found.findings, found.record.setting
-    if said.outcome is Outcome.INCONCLUSIVE:
-        return f"Cannot tell: {'; '.join(said.reasons)}."
     assert said.gain is not None, "something was measured"
     limit = f"the limit is {decimal(setting.limit, 4)}"
     if said.outcome is Outcome.FAIL and said.beyond:
@@ -64,13 +67,11 @@ def conclusion(found: Inferred) -> str:
     )
 
 
-def inference_text(found: Inferred) -> list[str]:
+def lines(found: Inferred) -> list[str]:
     """All that must be known to read the figures."""
-    setting, said = found.record.setting, found.findings
+    setting = found.record.setting
     secrets = ", ".join(f"{name} ({own})" for name, own in setting.secrets)
-    controls = "; ".join(f"{each.control} {_control_outcome(each.must, each.works)}" for each in said.controls)
     return [
-        conclusion(found),
         STARRED,
         f"Asked: {secrets}; known of everybody: {', '.join(setting.known)}.",
         f"One table of n = {setting.n:,} units of {setting.population}, of which {setting.releases:,} releases were"
@@ -81,11 +82,9 @@ def inference_text(found: Inferred) -> list[str]:
         *_small_groups_text(found),
         *_raw_columns_text(found),
         *_outside_text(found),
-        f"Attempt {found.record.attempt} at these policy files: ends and claims at level"
-        f" {decimal(level(found.record.attempt))}.",
-        f"Controls: {controls}.",
+        attempt_text(found.record),
+        controls_text(found.findings.controls),
         *GDPR,
-        *([] if found.own else ["Set otherwise than the policy says: no gate reads this audit."]),
     ]
 
 
@@ -99,12 +98,6 @@ def _left_out_text(setting: InferenceSetting) -> str:
         f"A unit is a person with up to {setting.rows} rows: each row is a target by itself."
         f" Baselines were fitted {how}, with all their rows, and asked for those."
     )
-
-
-def _control_outcome(must: str, works: bool) -> str:
-    if must == "hold":
-        return "held" if works else "was refuted"
-    return "was caught" if works else "was not caught"
 
 
 def _refutations_text(found: Inferred) -> Iterator[str]:
@@ -137,7 +130,7 @@ def _outside_text(found: Inferred) -> Iterator[str]:
             )
 
 
-def inference_listings(found: Inferred) -> list[AuditListing]:
+def listings(found: Inferred) -> list[AuditListing]:
     """The precision of the best attacks; the baselines beside it; and what every attack reached."""
     every = found.findings.estimates
     return [
@@ -177,26 +170,15 @@ def _improvement_row(each: InferenceEstimate) -> list[str]:
     ]
 
 
-def attack_summaries() -> list[tuple[str, list[tuple[str, str]]]]:
-    """Attacks, and baselines, with what they do."""
-    return [
-        ("Attacks", [(name, summary) for name, summary, _ in ATTACKS]),
-        ("Baselines", [(name, summary) for name, summary, _ in BASELINES]),
-    ]
-
-
-def inference_json(found: Inferred) -> dict[str, Any]:
-    """The object that `--json` prints."""
+def json_fields(found: Inferred) -> dict[str, Any]:
+    """Fields of `--json`."""
     said = found.findings
     return {
-        "outcome": str(said.outcome), "conclusion": inference_text(found), "reasons": list(said.reasons),
-        "path": str(found.path), "read_by_gates": found.own, "gain": _json(said.gain),
-        "estimates": [_estimate(each) for each in said.estimates],
+        "gain": _json(said.gain), "estimates": [_estimate(each) for each in said.estimates],
         "refuted": [[each.secret, each.group, each.coverage] for each in said.refuted],
         "beyond": [[each.secret, each.group, each.coverage] for each in said.beyond],
         "too_few": [[each.secret, each.group, each.targets, each.needed] for each in said.few],
         "shown": dict(said.shown), "controls": {each.control: _control(each) for each in said.controls},
-        "record": found.record.model_dump(mode="json"),
     }  # fmt: skip
 
 

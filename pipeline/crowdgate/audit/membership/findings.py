@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -16,13 +17,13 @@ from crowdgate.accounting.audit_power import holm
 from crowdgate.accounting.bets import mean_limits, mean_p
 from crowdgate.accounting.membership import greatest_precision, true_positive_lines
 from crowdgate.accounting.numbers import Number, exp_up, up
+from crowdgate.audit.common.audit import Options
+from crowdgate.audit.common.findings import ControlResult, Findings, control_reasons, outcome_of, too_few_releases
 from crowdgate.audit.common.levels import ALPHA, level
-from crowdgate.audit.common.too_few_trials import too_few
 from crowdgate.audit.inference.secret import Floats
 from crowdgate.audit.membership.record import MembershipPoint, MembershipRecord, MembershipResults, MembershipSetting
 from crowdgate.audit.membership.releases_needed import membership_releases
 from crowdgate.candidate import Measurement
-from crowdgate.gate import Outcome
 from crowdgate.risk.membership import Rates, precision
 
 LEAST_FOUND = 20
@@ -158,23 +159,18 @@ def refuting_points(found: Sequence[MembershipEstimate], alpha: Fraction) -> lis
 
 
 @dataclass(frozen=True)
-class MembershipControlResult:
-    """A control, and whether what must be found of it was. `tpr` and `fpr` where it is seen best."""
+class MembershipControlResult(ControlResult):
+    """Result of a control: both rates where it is seen best."""
 
-    control: str
-    must: str
-    works: bool
     tpr: float
     fpr: float
 
 
 @dataclass(frozen=True)
-class MembershipFindings:
+class MembershipFindings(Findings):
     """What was found of the policy's mechanism. `judged` is the point, of those with the recall that is judged, whose
     precision may be greatest at the policy's skew (None: there is no such point), and `precision` is that."""
 
-    outcome: Outcome
-    reasons: tuple[str, ...]
     estimates: tuple[MembershipEstimate, ...]
     broken: tuple[tuple[MembershipEstimate, str], ...]
     judged: MembershipEstimate | None
@@ -189,12 +185,15 @@ def findings_of(record: MembershipRecord) -> MembershipFindings:
     against = tuple(refuting_points(every, alpha))
     most = worst_estimate(every, setting.n, setting.skew, setting.recall)
     precise = None if most is None else most.precision(setting.skew)
-    judged = tuple(_control_result(each, setting) for each in record.played if each.must != "judged")
+    judged = tuple(_control_result(each, setting) for each in record.controls)
     holds = precise is not None and precise.upper <= setting.limit and not against
     silent = precise is not None and precise.lower <= setting.limit < precise.upper and not against
-    reasons = tuple(_reasons(record, judged, most)) or tuple(_too_few_releases(record) if silent else ())
+    reasons = tuple(_reasons(record, judged, most))
+    if silent and not reasons:
+        needed = partial(membership_releases, setting)
+        reasons = tuple(too_few_releases(needed, setting.releases, record.attempt))
     return MembershipFindings(
-        outcome=Outcome.INCONCLUSIVE if reasons else Outcome.PASS if holds else Outcome.FAIL, reasons=reasons,
+        outcome=outcome_of(reasons, holds), reasons=reasons,
         estimates=every, broken=against, judged=most, precision=precise, controls=judged,
     )  # fmt: skip
 
@@ -228,22 +227,14 @@ def _reasons(
     record: MembershipRecord, judged: Sequence[MembershipControlResult], most: MembershipEstimate | None
 ) -> Iterator[str]:
     """Why nothing can be concluded."""
-    if not judged:
-        yield "no control was played: nothing says that this audit sees anything"
-    for each in judged:
-        if not each.works:
-            found = "did not" if each.must != "hold" else "was refuted"
-            yield f"the control {each.control!r} must {each.must}, and {found}"
+    yield from control_reasons(judged)
     if not record.policy_results.points:
         yield "nothing that is released is read by an attack on membership"
     elif most is None:
         yield f"no attack found a share of {float(record.setting.recall):g} of the members"
 
 
-def _too_few_releases(record: MembershipRecord) -> Iterator[str]:
-    """Why a limit that may be exceeded, and is not proven to be, says nothing of the mechanism: by so few releases a
-    harmless one would not pass either. Advises the number for the next attempt."""
-    setting = record.setting
-    here, following = (membership_releases(setting, level(attempt)) for attempt in (record.attempt, record.attempt + 1))
-    if here is not None and following is not None and setting.releases < here:
-        yield too_few("releases", setting.releases, following)
+def measurement(record: MembershipRecord, said: MembershipFindings, _: str, options: Options) -> Measurement | None:
+    """The precision, at the audit's own skew and recall: it looked for no other claims."""
+    asked = (record.setting.skew, record.setting.recall) == (options["skew"], options["recall"])
+    return said.precision if asked else None

@@ -7,42 +7,34 @@ equal ones an equal share, as if drawn by lot. Whom he does not find among membe
 rate gives the other. The release is the unit. Every tenth release chooses attacks, the others estimate.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
-from crowdgate.audit.common.population import DrawnTable, Rng
+from crowdgate.audit.common.game import ReleaseGame, ShareTally, finite, joined, read_shares
+from crowdgate.audit.common.observation import Mechanism
+from crowdgate.audit.common.policy_mechanism import PolicyMechanism
+from crowdgate.audit.common.population import DrawnTable, Population, Rng
+from crowdgate.audit.common.trials import ScheduledGame
 from crowdgate.audit.inference.secret import Floats
-from crowdgate.audit.membership import shadow_releases
-from crowdgate.audit.membership.attacks import ATTACKS, MembershipAttackerView
+from crowdgate.audit.membership.attacker_view import MembershipAttackerView, ShadowModel
+from crowdgate.audit.membership.attacks import ATTACKS, NAMES
+from crowdgate.audit.membership.controls import control_units, tagged_units
 from crowdgate.audit.membership.record import MembershipPoint, MembershipResults, Must
-from crowdgate.audit.membership.shadow_releases import ShadowModel
+from crowdgate.audit.membership.setting import claimed_shares, controls_of, sampled_rate, units_of
+from crowdgate.audit.membership.shadow_releases import fit_shadow_model
 from crowdgate.audit.membership.target_population import TargetPopulation
-from crowdgate.kind.mechanism_output import MechanismOutput
+from crowdgate.kind.plan import Plan
+from crowdgate.policy.policy import AuditSpec
 
-BATCH = 10
-"""Releases of a batch: the first of them chooses."""
-NAMES = (*(name for name, _, _ in ATTACKS), shadow_releases.NAME)
-
-
-@dataclass(frozen=True, eq=False)
-class MembershipTally:
-    """True positive rates by releases, attacks and shares that are claimed, of releases that choose and of those that
-    estimate. Not a number where an attack had nothing to read."""
-
-    choosing: Floats
-    estimating: Floats
-
-    def to_json(self) -> dict[str, Any]:
-        """As it is kept."""
-        return {each.name: _as_lists(getattr(self, each.name)) for each in fields(self)}
+_FITTING, _DRAWING = 0, 1
+"""Streams beside those of the games."""
 
 
 @dataclass(frozen=True, eq=False)
-class MembershipGame:
+class MembershipGame(ReleaseGame[ShareTally, MembershipResults]):
     """Attacks on a mechanism that is told tables of a crowd; `claimed` are the shares of the population."""
 
     mechanism: Mechanism
@@ -54,40 +46,27 @@ class MembershipGame:
     attacks: frozenset[str] = frozenset(NAMES)
     """Who attacks."""
 
-    def batches(self, trials: int) -> Iterator[tuple[int, int]]:
-        """(number of the batch, its releases)."""
-        for start in range(0, trials, BATCH):
-            yield start // BATCH, min(BATCH, trials - start)
-
-    def batch(self, at: int, trials: int) -> MembershipTally:
-        """The releases of one batch."""
-        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number, at)))
+    def batch(self, at: int, trials: int) -> ShareTally:
+        rng = self.stream(at)
         rates = np.array([self.release(rng) for _ in range(trials)])
-        return MembershipTally(rates[:1], rates[1:])
+        return ShareTally(rates[:1], rates[1:])
 
-    def read(self, said: dict[str, Any], trials: int) -> MembershipTally:
-        """A tally of so many releases that was written. Raises ValueError or KeyError for one that can't be."""
-        found = []
-        for each, releases in zip(fields(MembershipTally), (1, trials - 1), strict=True):
-            rates = np.array(said[each.name], dtype=np.float64).reshape(-1, len(NAMES), len(self.claimed))
-            if len(rates) != releases or not ((rates >= 0) & (rates <= self._most) | (rates == -1)).all():
-                raise ValueError("rates that can't be")
-            found.append(np.where(rates == -1, np.nan, rates))
-        return MembershipTally(*found)
+    def read(self, said: dict[str, Any], trials: int) -> ShareTally:
+        shape = len(NAMES), len(self.claimed)
+        choosing = read_shares(said["choosing"], (1, *shape), self._most)
+        return ShareTally(choosing, read_shares(said["estimating"], (trials - 1, *shape), self._most))
 
-    def played(
-        self, tallies: Mapping[int, MembershipTally], must: Must, note: str, rate: float | None
-    ) -> MembershipResults:
+    def played(self, tallies: Mapping[int, ShareTally], must: Must, note: str, rate: float | None) -> MembershipResults:
         """What is recorded: of every share the attack that found most members where attacks are chosen."""
-        choosing = np.concatenate([each.choosing for each in tallies.values()]).mean(axis=0)
-        estimating = np.concatenate([each.estimating for each in tallies.values()])
+        choosing = joined(tallies.values(), "choosing").mean(axis=0)
+        estimating = joined(tallies.values(), "estimating")
         best = np.where(np.isnan(choosing), -np.inf, choosing).argmax(axis=0)
         points = tuple(
             MembershipPoint(claimed=share, attack=NAMES[best[at]], tpr=tuple(estimating[:, best[at], at].tolist()))
             for at, share in enumerate(self.claimed)
             if not np.isnan(estimating[:, best[at], at]).any()
         )
-        every = {name: tuple(map(_number, estimating.mean(axis=0)[at])) for at, name in enumerate(NAMES)}
+        every = {name: tuple(map(finite, estimating.mean(axis=0)[at])) for at, name in enumerate(NAMES)}
         population = self.crowd.population
         return MembershipResults(
             mechanism=self.mechanism.name, must=must, note=note, rate=rate, releases=len(estimating), n=self.crowd.n,
@@ -97,19 +76,9 @@ class MembershipGame:
     def release(self, rng: Rng) -> Floats:
         """One table, one release, all attacks: true positive rates by attacks and shares."""
         drawn = self.crowd.population.draw(self.crowd.n, rng, replacement=False)
-        seen = (
-            self.mechanism.apply(drawn, PublicKnowledge(self.crowd.population, drawn.n, False), rng).seen
-            or MechanismOutput()
-        )
-        sight = MembershipAttackerView(seen, self.crowd)
-        return np.array([self._rates(drawn, self._scores(name, sight)) for name in NAMES])
-
-    def _scores(self, name: str, sight: MembershipAttackerView) -> Floats | None:
-        if name not in self.attacks:
-            return None
-        if name == shadow_releases.NAME:
-            return None if self.shadow is None else self.shadow.attack(sight)
-        return next(attack for own, _, attack in ATTACKS if own == name)(sight)
+        sight = MembershipAttackerView(self.output(drawn, rng), self.crowd, self.shadow)
+        scores = (attack(sight) if name in self.attacks else None for name, _, attack in ATTACKS)
+        return np.array([self._rates(drawn, each) for each in scores])
 
     def _rates(self, drawn: DrawnTable, scores: Floats | None) -> Floats:
         if scores is None:
@@ -133,10 +102,20 @@ def true_positive_rates(scores: Floats, drawn: DrawnTable, claimed: Floats) -> F
     return np.asarray(np.interp(claimed * drawn.population.size, behind, right) / drawn.n, dtype=np.float64)
 
 
-def _as_lists(values: Floats) -> Any:
-    found: list[Any] = np.where(np.isnan(values), -1, values).tolist()
-    return found
+def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[ScheduledGame]:
+    """The policy's own mechanism, with what is fitted on shadow releases, and the controls."""
+    mechanism, crowd = PolicyMechanism(plan.protection), TargetPopulation(population, units_of(spec, population.size))
+    claimed = claimed_shares(spec, crowd.n, population.size)
+    own = MembershipGame(mechanism, crowd, claimed, seed, 0, fit_shadow_model(mechanism, crowd, _rng(seed, _FITTING)))
+    games = [ScheduledGame(own, spec.membership.releases, "judged", "publishes what the policy says")]
+    units = control_units(crowd.n, sampled_rate(plan))
+    small = TargetPopulation(tagged_units(population, 2 * units, _rng(seed, _DRAWING)), units)
+    claimed = claimed_shares(spec, small.n, small.population.size)
+    for number, control in enumerate(controls_of(plan), start=1):
+        game = MembershipGame(control, small, claimed, seed, number, attacks=control.attacks)
+        games.append(ScheduledGame(game, control.releases, control.must, control.note))
+    return games
 
 
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+def _rng(seed: int, stream: int) -> Rng:
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1 << 20, stream)))

@@ -4,11 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from crowdgate.audit.common.record import AuditSetting, Exact, RecordedAudit, RecordModel
+from crowdgate.audit.common.record import AuditSetting, Exact, MechanismResults, RecordedAudit, RecordModel, Share
 
 Must = Literal["judged", "break epsilon", "break the cap", "hold"]
 """What is expected of a mechanism: a control breaks one form of the guarantee, or neither ("hold")."""
-Share = Annotated[float, Field(ge=0, le=1)]
 MOST_CLAIMED = 20
 """Shares of the population that are claimed, and mechanisms: each is judged anew by who reads a record."""
 
@@ -22,14 +21,11 @@ class MembershipPoint(RecordModel):
     tpr: tuple[Share, ...]
 
 
-class MembershipResults(RecordModel):
+class MembershipResults(MechanismResults):
     """All attacks on one mechanism, of tables of `n` units beside `others` that are not in them. `recall` says what
     every attack found on average, at each share (None: it had nothing to read)."""
 
-    mechanism: str
     must: Must
-    note: str
-    rate: float | None
     releases: Annotated[int, Field(ge=1)]
     n: Annotated[int, Field(ge=1)]
     others: Annotated[int, Field(ge=1)]
@@ -80,21 +76,16 @@ class MembershipSetting(AuditSetting):
     unread: tuple[str, ...]
 
 
-class MembershipRecord(RecordedAudit):
+class MembershipRecord(RecordedAudit[MembershipSetting, MembershipResults]):
     """An audit of membership."""
 
-    setting: MembershipSetting
     played: Annotated[tuple[MembershipResults, ...], Field(max_length=MOST_CLAIMED)]
 
     @model_validator(mode="after")
     def _as_set(self) -> "MembershipRecord":
         """What was played is what was set."""
-        own, setting = [each for each in self.played if each.must == "judged"], self.setting
-        names = tuple(each.mechanism for each in self.played if each.must != "judged")
-        if len(own) != 1 or names != setting.controls:
-            raise ValueError("one mechanism is judged, beside the controls of the setting")
-        if (own[0].n, own[0].n + own[0].others) != (setting.n, setting.population_size):
-            raise ValueError("what was played is what was set")
-        if not {each.claimed for each in own[0].points} <= set(setting.claimed):
+        own, setting = self.policy_results, self.setting
+        stated = setting.n, setting.population_size
+        if (own.n, own.n + own.others) != stated or not {each.claimed for each in own.points} <= set(setting.claimed):
             raise ValueError("what was played is what was set")
         return self

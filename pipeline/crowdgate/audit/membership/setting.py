@@ -7,14 +7,11 @@ from typing import Any
 from crowdgate.accounting.numbers import decimal, exact_text
 from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.population import Population
-from crowdgate.audit.common.setting import common_fields, unread_outputs
-from crowdgate.audit.inference.setting import libraries_of_models
+from crowdgate.audit.common.setting import setting_problem, unread_outputs
+from crowdgate.audit.membership.attacks import NAMES
 from crowdgate.audit.membership.controls import MembershipControl, controls
 from crowdgate.audit.membership.findings import LEAST_FOUND
-from crowdgate.audit.membership.play import NAMES
-from crowdgate.audit.membership.record import MembershipSetting
 from crowdgate.candidate import Cost
-from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.guarantee import Guarantee, Part, replace_one_guarantee
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
@@ -25,9 +22,9 @@ CLAIMED = tuple(Fraction(each) for each in ("1e-4", "1e-3", "0.01", "0.1", "0.5"
 """Shares of the population that are claimed: the false positive rates of who claims blindly."""
 
 
-def units_of(spec: AuditSpec, population: Population) -> int:
-    """The size of a table: half of the population, unless the policy says less."""
-    return spec.units or population.size // 2
+def units_of(spec: AuditSpec, size: int) -> int:
+    """The size of a table: half of a population of so many units, unless the policy says less."""
+    return spec.units or size // 2
 
 
 def claimed_shares(spec: AuditSpec, n: int, size: int) -> tuple[float, ...]:
@@ -86,7 +83,7 @@ def controls_of(plan: Plan) -> tuple[MembershipControl, ...]:
 
 def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
     """What the policy says of an audit, on a population of so many units."""
-    wanted, n = spec.membership, spec.units or size // 2
+    wanted, n = spec.membership, units_of(spec, size)
     known = replace_one_guarantee(
         attacked_guarantee(plan), plan.protection.figures.beta, plan.bundle.contract.unit.rows
     )
@@ -98,50 +95,31 @@ def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
     }  # fmt: skip
 
 
-def setting_of(plan: Plan, spec: AuditSpec, population: Population, confidential: bool = False) -> MembershipSetting:
-    """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers.
-
-    Raises ConfigurationError for a population without units.
-    """
-    if population.size < 2:
-        raise _setting_problem(
-            plan, spec, "population", "the population has no two units", "a public table with units to draw"
-        )
-    unread = unread_outputs(plan, PublicKnowledge(population, units_of(spec, population), False))
-    shared = {**common_fields(plan, population, confidential), "libraries": libraries_of_models()}
-    return MembershipSetting(**shared, unread=unread, **policy_fields(plan, spec, population.size))
+def population_fields(plan: Plan, spec: AuditSpec, population: Population) -> Mapping[str, Any]:
+    """What depends on the population."""
+    return {"unread": unread_outputs(plan, PublicKnowledge(population, units_of(spec, population.size), False))}
 
 
 def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction) -> None:
     """Raises ConfigurationError for a setting in which nothing could be found."""
-    n, size, wanted = units_of(spec, population), population.size, spec.membership
+    size, wanted = population.size, spec.membership
+    n = units_of(spec, size)
     if not LEAST_UNITS <= n <= size // 2:
         found = f"{n:,} units, of a population of {size:,}: the others are the non-members"
         expected = f"from {LEAST_UNITS} units to half of the population, {size // 2:,}"
-        raise _setting_problem(plan, spec, "units", found, expected, str(size // 2) if n > size // 2 else None)
+        raise setting_problem(plan, spec, "units", found, expected, str(size // 2) if n > size // 2 else None)
     if wanted.recall * n < LEAST_FOUND:
         found = f"a recall of {exact_text(wanted.recall)} in a table of {n:,} units: fewer than {LEAST_FOUND} people"
         expected = f"a recall of {exact_text(Fraction(-(-LEAST_FOUND * 10**6 // n), 10**6))} at least"
-        raise _setting_problem(plan, spec, "membership", found, expected)
+        raise setting_problem(plan, spec, "membership", found, expected)
     blind = base_rate(wanted.skew)
     if wanted.limit < blind:
         found = f"a precision of {exact_text(wanted.limit)} at 1:{exact_text(wanted.skew)}, and nothing could pass"
         expected = f"a limit of {decimal(blind)} at least, which is right of who claims everybody; or a greater skew"
-        raise _setting_problem(plan, spec, "membership", found, expected)
+        raise setting_problem(plan, spec, "membership", found, expected)
     needed = non_members_needed(wanted.limit, wanted.recall, wanted.skew, alpha)
     if size - n < needed:
         at = f"1:{exact_text(wanted.skew)} and recall {exact_text(wanted.recall)}"
         found = f"a precision of {exact_text(wanted.limit)} at {at}, by {size - n:,} non-members"
         expected = f"{needed:,} non-members at least, of whom none is claimed; or a smaller skew, or a greater recall"
-        raise _setting_problem(plan, spec, "membership", found, expected)
-
-
-def _setting_problem(
-    plan: Plan, spec: AuditSpec, key: str, found: str, expected: str, instead: str | None = None
-) -> ConfigurationError:
-    """At the line of the policy, or at the option that was given in its place."""
-    own = plan.bundle.policy.spec.audit
-    if key == "units" and spec.units != (own or AuditSpec()).units:
-        return ConfigurationError(Problem("command line", None, f"--{key}", found, expected, instead))
-    at = ("spec", "audit", key) if own is not None else ("spec",)
-    return ConfigurationError(plan.bundle.document.problem(at, found, expected, instead))
+        raise setting_problem(plan, spec, "membership", found, expected)

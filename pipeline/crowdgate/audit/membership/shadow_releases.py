@@ -1,43 +1,23 @@
 """Shadow releases: the attacker draws tables from the population himself, releases them, and learns what members look
 like (R. Shokri et al. 2017)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
+from crowdgate.audit.common.game import release_of
+from crowdgate.audit.common.observation import Mechanism
 from crowdgate.audit.common.population import Rng
 from crowdgate.audit.inference.models import library, without_convergence_warnings
 from crowdgate.audit.inference.secret import Floats
-from crowdgate.audit.membership.attacks import MembershipAttackerView
+from crowdgate.audit.membership.attacker_view import MembershipAttackerView, ShadowModel
 from crowdgate.audit.membership.target_population import TargetPopulation
-from crowdgate.kind.mechanism_output import MechanismOutput
 
-NAME = "shadow releases"
-SUMMARY = "claims whom a logistic regression finds likeliest, fitted on releases of tables that the attacker drew"
 RELEASES = 20
 """That a model is fitted on."""
 MOST_ROWS = 400_000
 """Lines that a model is fitted on at most: of more some are drawn."""
 
 Counts = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class ShadowModel:
-    """A fitted model: the log odds of a member are linear in standardised features."""
-
-    middle: Floats
-    spread: Floats
-    slopes: Floats
-
-    def attack(self, sight: MembershipAttackerView) -> Floats | None:
-        """The log odds of every unit, but for a constant."""
-        found = features(sight)
-        if found is None:
-            return None
-        return np.asarray(((found - self.middle) / self.spread) @ self.slopes, dtype=np.float64)
 
 
 def features(sight: MembershipAttackerView) -> Floats | None:
@@ -65,8 +45,7 @@ def fit_shadow_model(mechanism: Mechanism, crowd: TargetPopulation, rng: Rng) ->
     population = crowd.population
     for _ in range(RELEASES):
         drawn = population.draw(crowd.n, rng, replacement=False)
-        seen = mechanism.apply(drawn, PublicKnowledge(population, crowd.n, False), rng).seen or MechanismOutput()
-        found = features(MembershipAttackerView(seen, crowd))
+        found = features(MembershipAttackerView(release_of(mechanism, drawn, rng), crowd))
         if found is None:
             return None
         lines.append(found)

@@ -5,23 +5,29 @@ from fractions import Fraction
 from typing import Any
 
 from crowdgate.accounting.numbers import decimal, exact_text
-from crowdgate.audit.common.levels import level
-from crowdgate.audit.common.text import AuditListing, measurement_json, measurement_text, number_text
-from crowdgate.audit.membership import shadow_releases
-from crowdgate.audit.membership.attacks import ATTACKS
+from crowdgate.audit.common.audit import FinishedAudit
+from crowdgate.audit.common.text import (
+    AuditListing,
+    attempt_text,
+    controls_text,
+    measurement_json,
+    measurement_text,
+    number_text,
+)
 from crowdgate.audit.membership.findings import (
     CAP_FORM,
     EPSILON_FORM,
     MOST_EPSILON,
     MembershipControlResult,
     MembershipEstimate,
+    MembershipFindings,
     setting_tradeoff_bounds,
 )
-from crowdgate.audit.membership.games import Claimed
-from crowdgate.audit.membership.record import MembershipSetting
+from crowdgate.audit.membership.record import MembershipRecord, MembershipSetting
 from crowdgate.gate import Outcome
 from crowdgate.risk.membership import SKEWS
 
+Claimed = FinishedAudit[MembershipRecord, MembershipFindings]
 POINTS = ("claimed", "attack", "members found", "from", "to", "others claimed", "allowed (*)", "seen from")
 RIGHT = ("claimed", "skew", "right", "from", "to", "allowed (*)")
 STARRED = (
@@ -33,11 +39,9 @@ STARRED = (
 FORMS = {EPSILON_FORM: "its epsilon and delta", CAP_FORM: "its sampling rate"}
 
 
-def conclusion(found: Claimed) -> str:
-    """The outcome in a sentence."""
+def verdict(found: Claimed) -> str:
+    """A pass or a failure in a sentence."""
     said, setting = found.findings, found.record.setting
-    if said.outcome is Outcome.INCONCLUSIVE:
-        return f"Cannot tell: {'; '.join(said.reasons)}."
     if said.broken:
         names = " and ".join(FORMS[name] for name in dict.fromkeys(name for _, name in said.broken))
         return f"A guarantee is broken: more members are found than {names} allow."
@@ -49,12 +53,11 @@ def conclusion(found: Claimed) -> str:
     return f"Within the limit: {where}, at most {share} of what these attacks claim is right; the limit is {limit}."
 
 
-def membership_text(found: Claimed) -> list[str]:
+def lines(found: Claimed) -> list[str]:
     """All that must be known to read the figures."""
-    setting, said = found.record.setting, found.findings
+    setting = found.record.setting
     blind = decimal(1 / (1 + Fraction(setting.skew)), 3)
     return [
-        conclusion(found),
         STARRED,
         "Members are those of the table, whether or not they are in a sample that is drawn of it.",
         f"{setting.releases:,} releases, each of a fresh table of n = {setting.n:,} of the {setting.population_size:,}"
@@ -66,13 +69,11 @@ def membership_text(found: Claimed) -> list[str]:
         " many.",
         _guarantee_text(setting),
         *_power_text(found),
-        f"Attempt {found.record.attempt} at these policy files: ends and claims at level"
-        f" {decimal(level(found.record.attempt))}.",
-        f"Controls: {'; '.join(map(_control_text, said.controls))}.",
+        attempt_text(found.record),
+        controls_text(found.findings.controls),
         *_unread_text(setting),
         "Other attacks may find more; only the guarantee bounds them all. What publishing or withholding tells by"
         " itself is not part of the game.",
-        *([] if found.own else ["Set otherwise than the policy says: no gate reads this audit."]),
     ]
 
 
@@ -106,13 +107,6 @@ def _power_text(found: Claimed) -> Iterator[str]:
 
 def _refutable_share(each: MembershipEstimate) -> float | None:
     return min((rate for rate in each.refutable.values() if rate is not None), default=None)
-
-
-def _control_text(judged: MembershipControlResult) -> str:
-    done = {"hold": ("held", "was refuted")}.get(
-        judged.must, (judged.must.replace("break", "broke"), f"did not {judged.must}")
-    )
-    return f"{judged.control} {done[0] if judged.works else done[1]}"
 
 
 def point_listing(found: Claimed) -> AuditListing:
@@ -153,7 +147,7 @@ def skews(setting: MembershipSetting) -> list[Fraction]:
     return sorted({*map(Fraction, SKEWS), setting.skew})
 
 
-def membership_listings(found: Claimed) -> list[AuditListing]:
+def listings(found: Claimed) -> list[AuditListing]:
     """What is shown first: rates, and precision at the recall that is judged."""
     return [point_listing(found), precision_listing(found, judged=True)]
 
@@ -166,23 +160,15 @@ def attack_listing(found: Claimed) -> AuditListing:
     return AuditListing("All attacks: members found, by the share that is claimed", titles, rows, (0,))
 
 
-def attack_summaries() -> list[tuple[str, str]]:
-    """Attacks with what they do."""
-    return [*((name, summary) for name, summary, _ in ATTACKS), (shadow_releases.NAME, shadow_releases.SUMMARY)]
-
-
-def membership_json(found: Claimed) -> dict[str, Any]:
-    """The object that `--json` prints."""
+def json_fields(found: Claimed) -> dict[str, Any]:
+    """Fields of `--json`."""
     said, setting = found.findings, found.record.setting
     return {
-        "outcome": str(said.outcome), "conclusion": membership_text(found), "reasons": list(said.reasons),
-        "path": str(found.path), "read_by_gates": found.own,
         "precision": None if said.precision is None else measurement_json(said.precision),
         "estimates": [_estimate(each, setting) for each in said.estimates],
         "broken": [[each.claimed, name] for each, name in said.broken],
         "controls": {each.control: _control(each) for each in said.controls},
-        "record": found.record.model_dump(mode="json"),
-    }  # fmt: skip
+    }
 
 
 def _control(judged: MembershipControlResult) -> dict[str, Any]:

@@ -13,14 +13,14 @@ from crowdgate.accounting import pso
 from crowdgate.accounting.audit_power import binomial_p, chance_to_pass, detectable_excess, holm
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
-from crowdgate.audit.common.control_results import ControlResult, control_results
-from crowdgate.audit.common.levels import level
-from crowdgate.audit.common.record import SinglingOutRecord, SinglingOutResults, SinglingOutSetting
-from crowdgate.audit.common.too_few_trials import POWER, too_few
+from crowdgate.audit.common.audit import Options
+from crowdgate.audit.common.findings import Findings, control_reasons, outcome_of, too_few, worst
+from crowdgate.audit.common.levels import POWER, level
+from crowdgate.audit.singling_out.control_results import SinglingOutControlResult, control_results
+from crowdgate.audit.singling_out.record import SinglingOutRecord, SinglingOutResults, SinglingOutSetting, weights_of
 from crowdgate.audit.singling_out.trials_needed import chance_of_harmless, trials_needed
 from crowdgate.audit.singling_out_attackers import ATTACKERS
 from crowdgate.candidate import Measurement, Number
-from crowdgate.gate import Outcome
 
 _ASIDE = frozenset(each.name for each in ATTACKERS if each.aside)
 _BLIND = frozenset(each.name for each in ATTACKERS if each.blind)
@@ -52,7 +52,7 @@ class AttackerRates:
 
 
 @dataclass(frozen=True)
-class SinglingOutFindings:
+class SinglingOutFindings(Findings):
     """What was found of the policy's mechanism at the greatest weight of its setting (`success`, `excess`, at the worst
     attacker), whatever the weight (`isolation`), and beside it.
 
@@ -63,8 +63,6 @@ class SinglingOutFindings:
     `at_bound` if one of them is as good there as the mechanism's own bound n (w e^epsilon + delta) allows.
     """
 
-    outcome: Outcome
-    reasons: tuple[str, ...]
     lines: tuple[AttackerRates, ...]
     above: tuple[tuple[str, RateAtWeight], ...]
     success: Measurement
@@ -76,7 +74,7 @@ class SinglingOutFindings:
     seen: float | None
     at_baseline: float
     at_bound: float
-    controls: tuple[ControlResult, ...]
+    controls: tuple[SinglingOutControlResult, ...]
 
     @property
     def refuted(self) -> tuple[str, ...]:
@@ -101,8 +99,8 @@ def findings_of(record: SinglingOutRecord) -> SinglingOutFindings:
         _pass_probability(setting, own, baseline, true, alpha) for true in (baseline, max(baseline, bound))
     )
     return SinglingOutFindings(
-        outcome=_outcome(reasons, excess, setting), reasons=reasons, lines=lines, above=above,
-        success=_worst([point.rate for point in first]), excess=excess, isolation=_isolation(own, alpha),
+        outcome=outcome_of(reasons, excess.upper <= setting.limit), reasons=reasons, lines=lines, above=above,
+        success=worst(point.rate for point in first), excess=excess, isolation=_isolation(own, alpha),
         kept=_retained_share(own, setting), baseline=baseline, bound=bound,
         seen=detectable_excess(baseline, own.trials, alpha / sum(len(line.points) for line in looking), POWER),
         at_baseline=one ** len(looking), at_bound=at_bound * one ** (len(looking) - 1), controls=controls,
@@ -140,10 +138,6 @@ def refutations(lines: Sequence[AttackerRates], trials: int, alpha: Fraction) ->
     return tuple(each for each, p in zip(points, adjusted, strict=True) if p <= alpha)
 
 
-def _worst(numbers: Sequence[Measurement]) -> Measurement:
-    return Measurement(*(max(getattr(each, end) for each in numbers) for end in ("value", "lower", "upper")))
-
-
 def _proven(others: Sequence[RateAtWeight], trials: int, alpha: Fraction) -> list[Number]:
     """The excess that is proven at each other weight, at the level for all of them together (Bonferroni)."""
     return [rate(each.successes, trials, alpha / len(others)).lower - each.baseline for each in others]
@@ -151,13 +145,13 @@ def _proven(others: Sequence[RateAtWeight], trials: int, alpha: Fraction) -> lis
 
 def _excess(judged: Sequence[RateAtWeight], proven: Sequence[Number]) -> Measurement:
     """The worst at the weight that is judged; above it where more is proven at another weight."""
-    worst = _worst([point.excess for point in judged])
-    return Measurement(worst.value, worst.lower, max(worst.upper, *proven)) if proven else worst
+    most = worst(point.excess for point in judged)
+    return Measurement(most.value, most.lower, max(most.upper, *proven)) if proven else most
 
 
 def _isolation(own: SinglingOutResults, alpha: Fraction) -> Measurement:
     counts = [count for each in own.attacked if each.idle < own.trials for count in each.any]
-    return _worst([rate(count, own.trials, alpha) for count in counts])
+    return worst(rate(count, own.trials, alpha) for count in counts)
 
 
 def _retained_share(own: SinglingOutResults, setting: SinglingOutSetting) -> float | None:
@@ -171,11 +165,9 @@ def _pass_probability(
     return chance_to_pass(min(Fraction(1), Fraction(baseline) + setting.limit), min(1.0, true), own.trials, alpha)
 
 
-def _reasons(lines: Sequence[AttackerRates], controls: Sequence[ControlResult]) -> Iterator[str]:
+def _reasons(lines: Sequence[AttackerRates], controls: Sequence[SinglingOutControlResult]) -> Iterator[str]:
     """Why nothing can be concluded."""
-    if not controls:
-        yield "no control was played: nothing says that this audit sees anything"
-    yield from (each.reason for each in controls if each.reason is not None)
+    yield from control_reasons(controls)
     if all(line.idle for line in lines if line.attacker not in _BLIND):
         yield "no attacker had anything to attack: nothing is released that any of them reads"
 
@@ -192,7 +184,15 @@ def _too_few(record: SinglingOutRecord, looking: Sequence[AttackerRates], excess
             yield too_few("trials", setting.trials, needed)
 
 
-def _outcome(reasons: Sequence[str], excess: Measurement, setting: SinglingOutSetting) -> Outcome:
-    if reasons:
-        return Outcome.INCONCLUSIVE
-    return Outcome.PASS if excess.upper <= setting.limit else Outcome.FAIL
+def measurement(_: SinglingOutRecord, said: SinglingOutFindings, name: str, __: Options) -> Measurement | None:
+    """The figure of a measure."""
+    return {
+        "pso_success": said.success, "pso_excess": said.excess, "isolation_rate": said.isolation,
+        "kept_share_in_audit": None if said.kept is None else Measurement.exact(said.kept),
+    }[name]  # fmt: skip
+
+
+def oddities(record: SinglingOutRecord) -> Iterator[str]:
+    """Yield what no audit would have written."""
+    if record.setting.weights != weights_of(record.setting.weight, record.setting.n):
+        yield "it was not judged at the weights that an audit judges"

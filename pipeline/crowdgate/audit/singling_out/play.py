@@ -7,22 +7,27 @@ batches, each with a stream of its own, so that the counts depend neither on how
 a run was resumed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from crowdgate.audit.common.game import Game
 from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
-from crowdgate.audit.common.population import DrawnTable, Rng
-from crowdgate.audit.common.record import AttackerCounts, Must, SinglingOutResults
+from crowdgate.audit.common.policy_mechanism import PolicyMechanism
+from crowdgate.audit.common.population import DrawnTable, Population, Rng
+from crowdgate.audit.common.trials import ScheduledGame
+from crowdgate.audit.singling_out.record import AttackerCounts, Must, SinglingOutResults, weights_of
+from crowdgate.audit.singling_out.setting import controls_of, public_knowledge
+from crowdgate.audit.singling_out_attackers import ATTACKERS
 from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
+from crowdgate.kind.plan import Plan
+from crowdgate.policy.policy import AuditSpec
 
 Counts = npt.NDArray[np.int64]
-BATCH = 50
-"""Trials of a batch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +85,7 @@ class IsolationTally:
 
 
 @dataclass(frozen=True, eq=False)
-class SinglingOutGame:
+class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
     """Who plays against what: the weights are the greatest that predicates may have."""
 
     mechanism: Mechanism
@@ -89,23 +94,16 @@ class SinglingOutGame:
     weights: tuple[Fraction, ...]
     seed: int
     number: int
-    """Of the mechanism in its audit: each has streams of its own."""
-
-    def batches(self, trials: int) -> Iterator[tuple[int, int]]:
-        """(number of the batch, its trials)."""
-        for start in range(0, trials, BATCH):
-            yield start // BATCH, min(BATCH, trials - start)
+    batch_size: ClassVar[int] = 50
 
     def read(self, said: dict[str, Any], trials: int) -> IsolationTally:
-        """A tally of so many trials that was written. Raises ValueError or KeyError for one that can't be."""
         tally = IsolationTally.of_json(said)
         if not tally.possible(trials):
             raise ValueError("counts that can't be")
         return tally
 
     def batch(self, at: int, trials: int) -> IsolationTally:
-        """The trials of one batch."""
-        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number, at)))
+        rng = self.stream(at)
         shares = [attacker.shares(self.known, self.weights) for attacker in self.attackers]
         tally = self._by_law(shares, at, trials, rng)
         if all(each is not None for each in shares):
@@ -172,7 +170,7 @@ class SinglingOutGame:
 
 def _is_tenth(batch: int, number: int) -> bool:
     """Whether a trial is one of every tenth, beginning with the first."""
-    return (BATCH * batch + number) % 10 == 0
+    return (SinglingOutGame.batch_size * batch + number) % 10 == 0
 
 
 def play_trials(game: SinglingOutGame, trials: int) -> IsolationTally:
@@ -181,3 +179,18 @@ def play_trials(game: SinglingOutGame, trials: int) -> IsolationTally:
     for at, size in game.batches(trials):
         tally += game.batch(at, size)
     return tally
+
+
+def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[ScheduledGame]:
+    """The policy's own mechanism, and the mechanisms of which it is known what must be found."""
+    known = public_knowledge(spec, population)
+    weights = weights_of(spec.largest(known.n), known.n)
+    own = SinglingOutGame(PolicyMechanism(plan.protection), ATTACKERS, known, weights, seed, 0)
+    games = [ScheduledGame(own, spec.trials, "judged", "publishes what the policy says")]
+    for number, control in enumerate(controls_of(plan, known), start=1):
+        shown = control.public_knowledge(known)
+        attackers = [each for each in ATTACKERS if each.name in control.attackers]
+        game = SinglingOutGame(control, attackers, shown, control.weights(shown.n), seed, number)
+        rate = control.claimed(known) if control.must == "be caught" else None
+        games.append(ScheduledGame(game, control.trials, control.must, control.note, rate))
+    return games

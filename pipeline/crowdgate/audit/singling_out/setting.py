@@ -10,14 +10,12 @@ from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
 from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.predicates import GRID
-from crowdgate.audit.common.record import SinglingOutSetting, weights_of
-from crowdgate.audit.common.setting import common_fields, unread_outputs
+from crowdgate.audit.common.setting import setting_problem, unread_outputs
+from crowdgate.audit.singling_out.record import weights_of
 from crowdgate.audit.singling_out.trials_needed import trials_needed
 from crowdgate.audit.singling_out_attackers import ATTACKERS, Attacker
 from crowdgate.audit.singling_out_controls import CONTROLS, SinglingOutControl, faulty_policy_controls
 from crowdgate.candidate import OutputType
-from crowdgate.documents.yaml_text import Location
-from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
 
@@ -55,45 +53,34 @@ def policy_fields(_: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
     }  # fmt: skip
 
 
-def setting_of(plan: Plan, spec: AuditSpec, population: Population, confidential: bool = False) -> SinglingOutSetting:
-    """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers.
-
-    Raises ConfigurationError for a population without units.
-    """
-    if population.size < 2:
-        raise _setting_problem(
-            plan, spec, "population", "the population has no two units", "a public table with units to draw"
-        )
+def population_fields(plan: Plan, spec: AuditSpec, population: Population) -> Mapping[str, Any]:
+    """What depends on the population: controls of which nothing could be seen on it are not played."""
     known = public_knowledge(spec, population)
-    beta = plan.protection.figures.beta if OutputType.ROWS in plan.protection.kind.shapes else None
     played = tuple(each.name for each in controls_of(plan, known))
-    return SinglingOutSetting(
-        **common_fields(plan, population, confidential),
-        **policy_fields(plan, spec, population.size),
-        beta=beta,
-        controls=played,
-        not_played=tuple(each.name for each in every_control(plan) if each.name not in played),
-        unread=unread_outputs(plan, known),
-    )
+    return {
+        "beta": plan.protection.figures.beta if OutputType.ROWS in plan.protection.kind.shapes else None,
+        "controls": played,
+        "not_played": tuple(each.name for each in every_control(plan) if each.name not in played),
+        "unread": unread_outputs(plan, known),
+    }  # fmt: skip
 
 
 def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction) -> None:
     """Raises ConfigurationError for a setting in which nothing could be found, or hardly anything could pass."""
     n = spec.units or population.size
     if n < LEAST_UNITS:
-        raise _setting_problem(
-            plan, spec, "units", f"{n} units", f"{LEAST_UNITS} units at least, in a table that is attacked"
-        )
+        expected = f"{LEAST_UNITS} units at least, in a table that is attacked"
+        raise setting_problem(plan, spec, "units", f"{n} units", expected)
     if n > MOST_UNITS:
-        raise _setting_problem(plan, spec, "units", f"{n} units", f"at most {MOST_UNITS}", str(MOST_UNITS))
+        raise setting_problem(plan, spec, "units", f"{n} units", f"at most {MOST_UNITS}", str(MOST_UNITS))
     if not spec.replacement and PART * n > population.size:
         found = f"{n} units without replacement, of a population of {population.size}: many are known to be there"
         expected = f"at most {population.size // PART} units, a {PART}th of the population, or replacement: true"
-        raise _setting_problem(plan, spec, "units", found, expected, str(population.size // PART))
+        raise setting_problem(plan, spec, "units", found, expected, str(population.size // PART))
     most = spec.largest(n)
     if most * GRID < 1:
         found = f"a greatest weight of {exact_text(most)}, and no predicate is lighter than 2^-64"
-        raise _setting_problem(plan, spec, "weight", found, "a weight of 2^-64 at least")
+        raise setting_problem(plan, spec, "weight", found, "a weight of 2^-64 at least")
     _refuse_trials(plan, spec, n, population.size, alpha)
 
 
@@ -107,10 +94,10 @@ def _refuse_trials(plan: Plan, spec: AuditSpec, n: int, size: int, alpha: Fracti
     needed = trials_needed(attackers, spec.limit, alpha)
     if needed is None:
         found = f"a limit of {exact_text(spec.limit)}, which no number of trials can show"
-        raise _setting_problem(plan, spec, "limit", found, "a greater limit")
+        raise setting_problem(plan, spec, "limit", found, "a greater limit")
     found = f"{spec.trials} trials, too few: even an attacker who does not look would hardly stay within the limit"
     expected = f"{needed} trials at least, in which a harmless mechanism passes with probability .9; or a greater limit"
-    raise _setting_problem(plan, spec, "trials", found, expected, str(needed))
+    raise setting_problem(plan, spec, "trials", found, expected, str(needed))
 
 
 def _baselines(spec: AuditSpec, n: int, size: int, attacker: Attacker) -> tuple[float, ...]:
@@ -119,14 +106,3 @@ def _baselines(spec: AuditSpec, n: int, size: int, attacker: Attacker) -> tuple[
     if attacker.aside:
         return tuple(map(float, weights))
     return tuple(best_baseline(n, each) if spec.replacement else finite_baseline(n, size, each) for each in weights)
-
-
-def _setting_problem(
-    plan: Plan, spec: AuditSpec, key: str, found: str, expected: str, instead: str | None = None
-) -> ConfigurationError:
-    """At the line of the policy, or at the option that was given in its place."""
-    own = plan.bundle.policy.spec.audit
-    if getattr(spec, key) != getattr(own or AuditSpec(), key):
-        return ConfigurationError(Problem("command line", None, f"--{key}", found, expected, instead))
-    at: Location = ("spec", "audit", key) if own is not None else ("spec",)
-    return ConfigurationError(plan.bundle.document.problem(at, found, expected, instead))

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from crowdgate.accounting.numbers import decimal, exact_text
-from crowdgate.audit.common.control_results import ControlResult
-from crowdgate.audit.common.levels import level
-from crowdgate.audit.common.record import SinglingOutResults, SinglingOutSetting
-from crowdgate.audit.common.text import AuditListing, measurement_json, number_text
-from crowdgate.audit.singling_out.findings import AttackerRates, RateAtWeight
-from crowdgate.audit.singling_out.games import SingledOut
+from crowdgate.audit.common.audit import FinishedAudit
+from crowdgate.audit.common.text import AuditListing, attempt_text, measurement_json, number_text
+from crowdgate.audit.singling_out.control_results import SinglingOutControlResult
+from crowdgate.audit.singling_out.findings import AttackerRates, RateAtWeight, SinglingOutFindings
+from crowdgate.audit.singling_out.record import SinglingOutRecord, SinglingOutResults, SinglingOutSetting
 from crowdgate.gate import Outcome
 
+SingledOut = FinishedAudit[SinglingOutRecord, SinglingOutFindings]
 NOT_REFUTED = "Not refuted on this population, by these attackers, at this n."
 NEVER = (
     "An audit of predicate singling out disqualifies, it never certifies (Cohen, Nissim 2020, section 5). Rows are"
@@ -27,11 +27,9 @@ CONTROL_TEXT = (0, 1, 2)
 """The columns that hold text."""
 
 
-def conclusion(audited: SingledOut) -> str:
-    """The outcome in a sentence."""
+def verdict(audited: SingledOut) -> str:
+    """A pass or a failure in a sentence."""
     found, setting = audited.findings, audited.record.setting
-    if found.outcome is Outcome.INCONCLUSIVE:
-        return f"Cannot tell: {'; '.join(found.reasons)}."
     above = "; ".join(_above_baseline_text(name, point) for name, point in found.above)
     if found.outcome is Outcome.PASS:
         return f"Nothing is proven beyond the limit; above the baseline are {above}." if above else NOT_REFUTED
@@ -45,7 +43,7 @@ def _above_baseline_text(name: str, point: RateAtWeight) -> str:
     return f"{name} at weight {weight:.3g} ({rate:.3g} beside {baseline:.3g})"
 
 
-def audit_text(audited: SingledOut) -> list[str]:
+def lines(audited: SingledOut) -> list[str]:
     """All that must be known to read the figures."""
     found, record = audited.findings, audited.record
     setting = record.setting
@@ -57,16 +55,14 @@ def audit_text(audited: SingledOut) -> list[str]:
         " that is tested."
     )
     return [
-        conclusion(audited),
         f"Played on {setting.population}: {setting.trials:,} tables of n = {setting.n:,} units, drawn {drawn} from"
         f" {setting.population_size:,}; predicates of weight {decimal(setting.weight, 4)} at most. An excess"
         f" of {decimal(setting.limit, 4)} over the baseline passes.",
         NEVER,
         seen,
         *_assumptions_text(audited),
-        f"Attempt {record.attempt} at these policy files: ends and claims at level {decimal(level(record.attempt))}.",
+        attempt_text(record),
         *_left_out_text(setting, idle_attackers(audited)),
-        *([] if audited.own else ["Set otherwise than the policy says: no gate reads this audit."]),
     ]
 
 
@@ -132,7 +128,7 @@ def control_rows(audited: SingledOut) -> list[list[str]]:
     return [_control(each, played[each.control]) for each in audited.findings.controls]
 
 
-def _control(judged: ControlResult, played: SinglingOutResults) -> list[str]:
+def _control(judged: SinglingOutControlResult, played: SinglingOutResults) -> list[str]:
     attack = judged.attack
     where = "any" if attack.weight is None else number_text(float(attack.weight))
     found = ("caught" if judged.works else "not caught") if judged.must == "be caught" else (
@@ -142,16 +138,11 @@ def _control(judged: ControlResult, played: SinglingOutResults) -> list[str]:
     return [judged.control, found, attack.attacker, *figures, f"{played.trials} of {played.n:,}"]
 
 
-def to_json(audited: SingledOut) -> dict[str, Any]:
-    """The object that `--json` prints: what was found, controls under their names, and the record."""
+def json_fields(audited: SingledOut) -> dict[str, Any]:
+    """Fields of `--json`: what was found, and controls under their names."""
     found = audited.findings
     return {
-        "outcome": str(found.outcome),
-        "conclusion": audit_text(audited),
-        "reasons": list(found.reasons),
         "refuted": list(found.refuted),
-        "path": str(audited.path),
-        "read_by_gates": audited.own,
         "success": measurement_json(found.success),
         "excess": measurement_json(found.excess),
         "isolation": measurement_json(found.isolation),
@@ -162,11 +153,10 @@ def to_json(audited: SingledOut) -> dict[str, Any]:
         "passes_at_baseline": found.at_baseline,
         "passes_at_bound": found.at_bound,
         "controls": {each.control: _control_json(each) for each in found.controls},
-        "record": audited.record.model_dump(mode="json"),
-    }  # fmt: skip
+    }
 
 
-def _control_json(judged: ControlResult) -> dict[str, Any]:
+def _control_json(judged: SinglingOutControlResult) -> dict[str, Any]:
     attack = judged.attack
     return {
         "must": judged.must, "works": judged.works, "power": judged.power, "rate": measurement_json(judged.rate),

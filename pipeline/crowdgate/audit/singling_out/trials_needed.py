@@ -4,7 +4,7 @@ A harmless mechanism tells nothing: every attacker's true success is its baselin
 is meant. It fails where an attacker's upper limit exceeds the baseline by more than the audit's limit, where a lower
 limit does at another weight (at the level of all other weights together), or where a control raises a false alarm.
 The probabilities of these events are exact Binomial tails; they are added up (union bound), since all attackers see
-the same tables. Controls that must hold raise a false alarm with probability `judging.ALPHA` at most, all together.
+the same tables. Controls that must hold raise a false alarm with probability `levels.ALPHA` at most, all together.
 Controls that must be caught have trials of their own, and are taken to be caught.
 """
 
@@ -14,8 +14,7 @@ from fractions import Fraction
 
 from crowdgate.accounting.audit_power import chance_to_pass, chance_to_refute
 from crowdgate.accounting.trials import trials_to_keep_passing
-from crowdgate.audit.common import control_results
-from crowdgate.audit.common.too_few_trials import POWER
+from crowdgate.audit.common.levels import ALPHA, POWER
 from crowdgate.limits import MOST_TRIALS
 
 Baselines = tuple[float, ...]
@@ -28,17 +27,17 @@ def chance_of_harmless(attackers: Sequence[Baselines], limit: Fraction, trials: 
     failing = sum(
         number * _failing(each, limit, trials, alpha, others) for each, number in Counter(attackers).items()
     )  # fmt: skip
-    return max(0.0, 1 - float(control_results.ALPHA) - failing)
+    return max(0.0, 1 - float(ALPHA) - failing)
 
 
 def trials_needed(attackers: Sequence[Baselines], limit: Fraction, alpha: Fraction) -> int | None:
     """The number of trials from which on a harmless mechanism passes the audit with probability POWER; None if no
     number that a policy can state suffices, since the limit is 0 or too small.
 
-    It starts at what each attacker needs that may fail with an equal share of 1 - POWER - judging.ALPHA, and grows by a
+    It starts at what each attacker needs that may fail with an equal share of 1 - POWER - levels.ALPHA, and grows by a
     twentieth until the whole decision has POWER: the other weights hardly ever need that.
     """
-    each = 1 - (1 - POWER - control_results.ALPHA) / len(attackers)
+    each = 1 - (1 - POWER - ALPHA) / len(attackers)
     try:
         trials = max(_trials_for_one_attacker(baselines[0], limit, alpha, each) for baselines in set(attackers))
     except ValueError:

@@ -1,60 +1,25 @@
-"""How attribute inference is asked of a policy: what is fitted without a release, and the games that are played."""
+"""The tables of an inference audit: the one under attack, and the smaller one of the controls."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from crowdgate.audit.common.audit import AuditProcedure, FinishedAudit
-from crowdgate.audit.common.policy_mechanism import PolicyMechanism
-from crowdgate.audit.common.population import Population
-from crowdgate.audit.common.trials import ScheduledGame
+from crowdgate.audit.common.population import Population, Rng
 from crowdgate.audit.inference.controls import (
-    GROUP,
     MONDRIAN,
     MOST_UNITS,
-    TAG,
     InferenceControl,
     with_control_columns,
     with_random_secret,
 )
-from crowdgate.audit.inference.findings import InferenceFindings
-from crowdgate.audit.inference.play import InferenceGame
-from crowdgate.audit.inference.reading import READING
-from crowdgate.audit.inference.record import InferenceRecord
 from crowdgate.audit.inference.secret import Floats, Secret
 from crowdgate.audit.inference.secret_case import SecretCase, secret_case
-from crowdgate.audit.inference.setting import (
-    controls_of,
-    known_attributes,
-    libraries_of_models,
-    numbers_of,
-    other_attributes,
-    policy_fields,
-    refuse,
-    secrets_of,
-    setting_of,
-    units_of,
-)
+from crowdgate.audit.inference.setting import known_attributes, numbers_of, units_of
 from crowdgate.audit.inference.source_table import PARTS, SourceTable, block_count, source_table
 from crowdgate.hierarchy import EXACT
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
-
-Inferred = FinishedAudit[InferenceRecord, InferenceFindings]
-
-
-def _schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[ScheduledGame]:
-    """The policy's own mechanism, the same question asked of its columns as they are, and the controls."""
-    table = InferenceTables(plan, spec, population, tuple(secrets_of(plan)), seed)
-    own = InferenceGame(PolicyMechanism(plan.protection), table.cases, seed, 0)
-    games = [ScheduledGame(own, spec.inference.releases, "judged", "publishes what the policy says")]
-    for number, control in enumerate(controls_of(plan), start=1):
-        cases = table.of(control)
-        also = tuple(name for name in (TAG, GROUP) if name in control.added)
-        game = InferenceGame(control, cases, seed, number, also, control.attacks)
-        games.append(ScheduledGame(game, control.releases, control.must, control.note, control.least))
-    return games
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +77,5 @@ class InferenceTables:
         }
         return tuple(secret_case(table, secret, numbers, self._rng(stream)) for secret in table.secrets)
 
-    def _rng(self, stream: int) -> np.random.Generator:
+    def _rng(self, stream: int) -> Rng:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(1 << 20, stream)))
-
-
-INFERENCE: AuditProcedure[InferenceRecord, InferenceFindings] = AuditProcedure(
-    READING, libraries_of_models, other_attributes, policy_fields, setting_of, refuse, _schedule
-)

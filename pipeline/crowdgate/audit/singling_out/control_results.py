@@ -13,11 +13,10 @@ from fractions import Fraction
 from crowdgate.accounting.audit_power import binomial_p, chance_to_refute, holm
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.accounting.pso_baselines import best_baseline
-from crowdgate.audit.common.record import AttackerCounts, SinglingOutResults
+from crowdgate.audit.common.findings import ControlResult
+from crowdgate.audit.common.levels import ALPHA, POWER
+from crowdgate.audit.singling_out.record import AttackerCounts, SinglingOutResults
 from crowdgate.candidate import Measurement
-
-ALPHA = Fraction(5, 100)
-POWER = 0.9
 
 
 @dataclass(frozen=True)
@@ -33,30 +32,28 @@ class ControlAttack:
 
 
 @dataclass(frozen=True)
-class ControlResult:
-    """What was found of one control. `works`: what must be found was. `attack` is where it was judged, `rate` the
-    success there; `power` the chance that it would be found where it is so: to be caught at the rate that is claimed of
-    it, or not to raise a false alarm."""
+class SinglingOutControlResult(ControlResult):
+    """Result of a control: `attack` is where it was judged, `rate` the success there; `power` the probability that what
+    must be found would be found: an attack at the rate that is claimed of it, or no false alarm."""
 
-    control: str
-    must: str
-    works: bool
     attack: ControlAttack
     rate: Measurement
     power: float
 
     @property
+    def failure(self) -> str:
+        return "was not caught" if self.must == "be caught" else f"was refuted by {self.attack.attacker!r}"
+
+    @property
     def reason(self) -> str | None:
-        """Why the audit is inconclusive; None if it is not."""
-        if not self.works:
-            found = "was not caught" if self.must == "be caught" else f"was refuted by {self.attack.attacker!r}"
-            return f"the control {self.control!r} must {self.must}, and {found}"
-        if self.power < POWER:
-            return f"the control {self.control!r} would be found with probability {self.power:.2g} only, under {POWER}"
-        return None
+        """Why the audit is inconclusive: the control failed, or would hardly have been found."""
+        if self.works and self.power < POWER:
+            likely = f"{self.power:.2g} only, under {float(POWER)}"
+            return f"the control {self.control!r} would be found with probability {likely}"
+        return super().reason
 
 
-def control_results(controls: Sequence[SinglingOutResults]) -> tuple[ControlResult, ...]:
+def control_results(controls: Sequence[SinglingOutResults]) -> tuple[SinglingOutControlResult, ...]:
     """All controls. The level of the ones that must hold is shared, so that all of them together raise a false alarm
     with probability .05 at most."""
     level = ALPHA / max(1, sum(each.must == "hold" for each in controls))
@@ -68,24 +65,24 @@ def control_results(controls: Sequence[SinglingOutResults]) -> tuple[ControlResu
     )
 
 
-def insecure_control_result(played: SinglingOutResults, rate: float) -> ControlResult:
+def insecure_control_result(played: SinglingOutResults, rate: float) -> SinglingOutControlResult:
     """One that must be caught, of which this success is claimed."""
     tenth, others = played.tenth, played.trials - played.tenth
     # the strongest, and of these the one with the least baseline
     best = max(control_attacks(played), key=lambda each: (each.chosen_on / tenth - each.baseline, -each.baseline))
     found = _rate(best.estimated_on, others, ALPHA)
     power = chance_to_refute(best.baseline, rate, others, ALPHA)
-    return ControlResult(played.mechanism, played.must, found.lower > best.baseline, best, found, power)
+    return SinglingOutControlResult(played.mechanism, played.must, found.lower > best.baseline, best, found, power)
 
 
-def secure_control_result(played: SinglingOutResults, level: Fraction) -> ControlResult:
+def secure_control_result(played: SinglingOutResults, level: Fraction) -> SinglingOutControlResult:
     """One that must hold."""
     every = list(control_attacks(played))
     successes = [each.chosen_on + each.estimated_on for each in every]
     ps = holm([binomial_p(s, played.trials, each.baseline) for s, each in zip(successes, every, strict=True)])
     at = min(range(len(ps)), key=lambda place: (ps[place], every[place].baseline - successes[place] / played.trials))
     found = _rate(successes[at], played.trials, level)
-    return ControlResult(played.mechanism, played.must, ps[at] > level, every[at], found, float(1 - level))
+    return SinglingOutControlResult(played.mechanism, played.must, ps[at] > level, every[at], found, float(1 - level))
 
 
 def control_attacks(played: SinglingOutResults) -> Iterator[ControlAttack]:

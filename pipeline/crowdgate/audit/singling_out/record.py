@@ -1,0 +1,100 @@
+"""The record of an audit of singling out."""
+
+from fractions import Fraction
+from typing import Literal
+
+from pydantic import model_validator
+
+from crowdgate.audit.common.predicates import GRID
+from crowdgate.audit.common.record import AuditSetting, Count, Exact, MechanismResults, RecordedAudit, RecordModel
+
+Must = Literal["judged", "be caught", "hold"]
+
+
+class AttackerCounts(RecordModel):
+    """One attacker against one mechanism: isolations at each weight, whatever the weight, and trials in which nothing
+    was told that it reads; the first two also of every tenth trial, from the first on, as `tenth_light` and
+    `tenth_any`."""
+
+    attacker: str
+    light: tuple[Count, ...]
+    any: tuple[Count, ...]
+    idle: Count
+    tenth_light: tuple[Count, ...]
+    tenth_any: tuple[Count, ...]
+
+    @model_validator(mode="after")
+    def _nested(self) -> "AttackerCounts":
+        """Who isolates within the weight isolates; a tenth is a part."""
+        pairs = ((self.light, self.any), (self.tenth_light, self.light), (self.tenth_any, self.any))
+        if any(part > whole for parts, wholes in pairs for part, whole in zip(parts, wholes, strict=True)):
+            raise ValueError("counts that can't be")
+        return self
+
+
+class SinglingOutResults(MechanismResults):
+    """All attackers against one mechanism, in `trials` tables of `n` units."""
+
+    must: Must
+    n: int
+    trials: int
+    weights: tuple[Exact, ...]
+    attacked: tuple[AttackerCounts, ...]
+    kept: Count = 0
+    """Rows released in all trials, of mechanisms that release rows."""
+
+    @model_validator(mode="after")
+    def _within(self) -> "SinglingOutResults":
+        """No more than there were trials."""
+        for each in self.attacked:
+            if len(each.any) != len(self.weights) or max((*each.any, *each.tenth_any, each.idle)) > self.trials:
+                raise ValueError("more isolations than trials")
+            if max((*each.tenth_light, *each.tenth_any), default=0) > self.tenth:
+                raise ValueError("more isolations than trials")
+        return self
+
+    @property
+    def tenth(self) -> int:
+        """How many trials every tenth one is."""
+        return -(-self.trials // 10)
+
+
+class SinglingOutSetting(AuditSetting):
+    """What was played: together with the code it decides everything but the noise of OpenDP's samplers, which can't be
+    seeded. `limit` is the greatest excess over the baseline that passes, `beta` the rate of the sample whose rows are
+    released (None: no rows are).
+    `not_played` are controls that nothing could be seen of on this population, `unread` is what is released and read by
+    no attacker."""
+
+    beta: Exact | None
+    replacement: bool
+    weight: Exact
+    weights: tuple[Exact, ...]
+    trials: int
+    attackers: tuple[str, ...]
+    not_played: tuple[str, ...]
+    unread: tuple[str, ...]
+
+
+class SinglingOutRecord(RecordedAudit[SinglingOutSetting, SinglingOutResults]):
+    """An audit of predicate singling out."""
+
+    @model_validator(mode="after")
+    def _as_set(self) -> "SinglingOutRecord":
+        """What was played is what was set, by all attackers."""
+        own, setting = self.policy_results, self.setting
+        said = (setting.n, setting.trials, setting.weights, setting.attackers)
+        if len(set(setting.controls) | set(setting.not_played)) != len(setting.controls) + len(setting.not_played):
+            raise ValueError("a control is played once, or not")
+        if setting.weights[:1] != (setting.weight,):
+            raise ValueError("it is judged at the weight of the setting")
+        if (own.n, own.trials, own.weights, tuple(each.attacker for each in own.attacked)) != said:
+            raise ValueError("what was played is what was set")
+        return self
+
+
+def weights_of(most: Fraction, n: int) -> tuple[Fraction, ...]:
+    """At which greatest weights attackers are asked: the one whose upper ends are judged, and others, up to 1/n, at
+    which nothing beyond the limit may be proven."""
+    others = {most / 25, most / 5, Fraction(1, 25 * n), Fraction(1, 5 * n), Fraction(1, n)}
+    return (most, *sorted(each for each in others - {most} if each * GRID >= 1))
